@@ -1,0 +1,112 @@
+package events
+
+// Dialect names one system's event names, payloads and answers.
+type Dialect string
+
+// The dialects in the order of SPEC section 6: where two know a name, the
+// first wins when the sender does not say which it speaks.
+const (
+	LibreFang   Dialect = "librefang"
+	DockerAgent Dialect = "docker-agent"
+	Familiar    Dialect = "familiar"
+	ClaudeCode  Dialect = "claude-code"
+	Codex       Dialect = "codex"
+	GeminiCLI   Dialect = "gemini-cli"
+	Cursor      Dialect = "cursor"
+	Copilot     Dialect = "copilot"
+	Kimi        Dialect = "kimi"
+	Windsurf    Dialect = "windsurf"
+	Cline       Dialect = "cline"
+	Antigravity Dialect = "antigravity"
+	Hermes      Dialect = "hermes"
+	Hookd       Dialect = "hookd" // the daemon's own hookd:* events
+)
+
+// Kind is what an event means, whatever its dialect calls it.
+type Kind string
+
+// Decision says how an event uses permission_decision.
+type Decision string
+
+const (
+	// DecisionNone ignores permission_decision.
+	DecisionNone Decision = ""
+	// DecisionVerdict folds it: deny > ask > allow > none.
+	DecisionVerdict Decision = "verdict"
+	// DecisionPermission takes it as a short-cut of the agent's prompt:
+	// allow grants, deny rejects, ask does nothing.
+	DecisionPermission Decision = "permission"
+)
+
+// Rewrite names the one part of an event that hooks may replace.
+type Rewrite string
+
+const (
+	RewriteNone     Rewrite = ""
+	RewriteInput    Rewrite = "updated_input"
+	RewriteResponse Rewrite = "updated_tool_response"
+	RewriteMessages Rewrite = "updated_messages"
+)
+
+// Type is the JSON type that a documented payload field has.
+type Type string
+
+const (
+	String  Type = "string"
+	Integer Type = "integer"
+	Number  Type = "number"
+	Boolean Type = "boolean"
+	Object  Type = "object"
+	Array   Type = "array"
+	Any     Type = "any"
+)
+
+// Field is one documented field of an event's payload.
+type Field struct {
+	Name     string `json:"name"`
+	Type     Type   `json:"type"`
+	Nullable bool   `json:"nullable,omitempty"` // null is a documented value
+	Doc      string `json:"doc,omitempty"`
+}
+
+// Contract is one row of the table: what one event of one dialect carries and
+// what hooks may answer to it. The zero value of a capability means "no": an
+// event that no row describes only observes.
+type Contract struct {
+	Dialect Dialect `json:"dialect"`
+	Name    string  `json:"name"`
+	Kind    Kind    `json:"kind"`
+	When    string  `json:"when,omitempty"`
+	Fields  []Field `json:"fields,omitempty"`
+
+	Decidable   bool     `json:"decidable"`             // with wait, the verdict means something
+	CanBlock    bool     `json:"can_block,omitempty"`   // exit 2, decision: block and continue: false count
+	FailClosed  bool     `json:"fail_closed,omitempty"` // a failed blocking hook denies, whatever on_error says
+	Sequence    bool     `json:"sequence,omitempty"`    // one hook after another, each seeing the previous rewrite
+	ToolMatched bool     `json:"tool_matched,omitempty"`
+	Context     bool     `json:"context,omitempty"` // additional_context and plain stdout reach the agent
+	PlainText   Plain    `json:"plain_text,omitempty"`
+	Decision    Decision `json:"decision,omitempty"`
+	Rewrite     Rewrite  `json:"rewrite,omitempty"`
+	FirstWins   bool     `json:"first_wins,omitempty"` // the first replacement ends the chain (transform_tool_result)
+	Summary     bool     `json:"summary,omitempty"`
+	Metadata    bool     `json:"metadata,omitempty"`
+	Explicit    bool     `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
+}
+
+// Plain says what text on stdout that is not protocol means.
+type Plain string
+
+const (
+	PlainIgnored Plain = ""
+	PlainContext Plain = "context"
+	// PlainReplaces: the bytes of stdout are the new tool result.
+	PlainReplaces Plain = "replaces"
+)
+
+// Preempt returns the contract of the preempt lane: the same event, with
+// hooks side by side, rewrites ignored and metadata kept (seed 004, "Preempting --yolo").
+func (c Contract) Preempt() Contract {
+	c.Sequence, c.Rewrite, c.Metadata = false, RewriteNone, true
+	return c
+}

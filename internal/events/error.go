@@ -1,0 +1,32 @@
+package events
+
+// Code classifies a refusal for programs; package api maps it to a status.
+type Code string
+
+const (
+	CodeBadJSON      Code = "bad_json"
+	CodeBadEventName Code = "bad_event_name"
+	CodeBadData      Code = "bad_data"  // data is not an object
+	CodeBadField     Code = "bad_field" // a field of the envelope has a wrong type or value
+	CodeReserved     Code = "reserved_event"
+	CodeTooLarge     Code = "too_large"
+	CodeTooDeep      Code = "too_deep"
+	CodeTooMany      Code = "too_many_events"
+	CodeQueueFull    Code = "queue_full"
+	CodeDraining     Code = "draining"
+	CodeNotFound     Code = "not_found"
+	CodeRejected     Code = "rejected" // configuration
+	CodeForbidden    Code = "forbidden"
+	CodeBadRequest   Code = "bad_request"
+	CodeInternal     Code = "internal"
+)
+
+// Error is a refusal as the sender sees it: what was wrong, and what to do.
+type Error struct {
+	Code       Code   `json:"code"`
+	Message    string `json:"message"`
+	Hint       string `json:"hint,omitempty"`
+	RetryAfter int    `json:"-"` // seconds; 0 = none
+}
+
+func (e *Error) Error() string { return e.Message }

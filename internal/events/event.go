@@ -1,0 +1,45 @@
+// Package events is hookd's vocabulary: event names and kinds, the one
+// contract table that says what each event carries and can decide, the
+// envelope in which a sender wraps an event, and the records that the rest of
+// the daemon passes around. It has no behaviour beyond parsing, checking and
+// looking up; it never blocks and keeps no state.
+package events
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Envelope is an event as a sender writes it. Only Event is required.
+type Envelope struct {
+	Event     string          `json:"event"`
+	Data      json.RawMessage `json:"data,omitempty"` // an object; absent means {}
+	Wait      bool            `json:"wait,omitempty"`
+	ID        string          `json:"id,omitempty"` // the sender's own, for de-duplication
+	SessionID string          `json:"session_id,omitempty"`
+	AgentID   string          `json:"agent_id,omitempty"`
+	AgentName string          `json:"agent_name,omitempty"`
+	Cwd       string          `json:"cwd,omitempty"`
+	Sender    string          `json:"sender,omitempty"`
+	Dialect   Dialect         `json:"dialect,omitempty"`
+	Lane      string          `json:"lane,omitempty"`       // "", "default" or "preempt"
+	TimeoutMS int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
+	Parent    string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
+}
+
+// Event is an accepted event. It is never changed after it was accepted.
+type Event struct {
+	Envelope
+	EventID  string
+	Seq      uint64
+	Time     time.Time
+	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
+	Contract *Contract // row of the emitted name; never nil
+	Warnings []string
+}
+
+// Lanes of pre_tool_use.
+const (
+	LaneDefault = "default"
+	LanePreempt = "preempt"
+)

@@ -1,0 +1,56 @@
+package events
+
+import "time"
+
+// Result says how a run ended.
+type Result string
+
+const (
+	ResultOK         Result = "ok"
+	ResultBlock      Result = "block"       // it answered, and the answer is no
+	ResultFailed     Result = "failed"      // exit code, signal, or an answer that cannot be read
+	ResultTimeout    Result = "timeout"     // killed at its deadline
+	ResultSpawnError Result = "spawn_error" // it never started
+)
+
+// Run is the record of one execution of one hook for one event.
+type Run struct {
+	ID         string  `json:"run_id"`
+	Seq        uint64  `json:"seq,omitempty"` // place in the stream
+	EventID    string  `json:"event_id"`
+	Event      string  `json:"event"`           // the emitted name
+	Given      string  `json:"given,omitempty"` // the name the hook was given, when it is another
+	Hook       string  `json:"hook"`
+	Source     string  `json:"source,omitempty"`
+	Digest     string  `json:"digest,omitempty"`
+	Generation uint64  `json:"generation,omitempty"`
+	SessionID  string  `json:"session_id,omitempty"`
+	AgentID    string  `json:"agent_id,omitempty"`
+	AgentName  string  `json:"agent_name,omitempty"`
+	Sender     string  `json:"sender,omitempty"`
+	Dialect    Dialect `json:"dialect,omitempty"`
+
+	Result     Result    `json:"result"`
+	ExitCode   int       `json:"exit_code"` // -1 where there is none: signalled, timed out, never started
+	Signal     string    `json:"signal,omitempty"`
+	Error      string    `json:"error,omitempty"`  // why it failed, for people
+	Killed     string    `json:"killed,omitempty"` // how its processes were killed: group, tree or cgroup
+	Left       int       `json:"left,omitempty"`   // processes that may have survived the kill
+	Started    time.Time `json:"started"`
+	QueueMS    float64   `json:"queue_ms"`    // accepted until started
+	DurationMS float64   `json:"duration_ms"` // started until its main process was reaped
+
+	Stdout Output `json:"stdout"`
+	Stderr Output `json:"stderr"`
+}
+
+// Output is what the record keeps of one stream: the first 16 KiB and the
+// last 48 KiB, and how much there was.
+type Output struct {
+	Head  string `json:"head,omitempty"`
+	Tail  string `json:"tail,omitempty"` // empty while Head holds all of it
+	Bytes int64  `json:"bytes"`
+}
+
+// Truncated reports whether bytes between Head and Tail were dropped.
+func (o Output) Truncated() bool { return o.Bytes > int64(len(o.Head)+len(o.Tail)) }

@@ -1,0 +1,178 @@
+// Package hook says what a hook is: its fields after loading, its compiled
+// patterns, and the problems found with it. Values are immutable once a
+// snapshot that holds them was published. Reading files is the business of
+// package source, finding them that of package discovery.
+package hook
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Type is what kind of thing a hook runs.
+type Type string
+
+const (
+	Command Type = "command" // an executable, no shell
+	Script  Type = "script"  // text for a shell
+)
+
+// OnError is what a failure (not a verdict) of a blocking hook does where the
+// event is not fail-closed.
+type OnError string
+
+const (
+	OnErrorWarn   OnError = "warn"
+	OnErrorIgnore OnError = "ignore"
+	OnErrorBlock  OnError = "block"
+)
+
+// Order rules which runs of one hook wait for each other in the observers' lane.
+type Order string
+
+const (
+	OrderSession  Order = "session" // events of one session in the order accepted
+	OrderSerial   Order = "serial"  // one after another
+	OrderParallel Order = "parallel"
+)
+
+// Limits of a hook's deadline.
+const (
+	MinTimeout     = 50 * time.Millisecond
+	MaxTimeout     = 10 * time.Minute
+	DefaultTimeout = 5 * time.Second
+)
+
+// Hook is one hook, ready to run.
+type Hook struct {
+	ID          string // unique in a snapshot; the name, for a folder
+	Name        string // shown to people
+	Description string
+	Source      Source
+	File        string // the file that defines it
+	Dir         string // its folder; also where it runs unless WorkingDir is set
+
+	Type       Type
+	Path       string   // Command: absolute path of the executable ("" when it was not found)
+	Args       []string // Command: arguments after the executable
+	ScriptText string   // Script: text for the shell
+	Shell      string   // Script: absolute path of the shell, run as Shell -c ScriptText
+	Command    string   // as configured, for people
+
+	Patterns     []Pattern
+	Agent        string // only events of this agent; "" = of all (docker-agent and Familiar files)
+	Matcher      *regexp.Regexp
+	MatcherText  string
+	Filter       Filter
+	Lane         string // events.LaneDefault or events.LanePreempt
+	Blocking     *bool  // nil = by event and pattern, see Blocks
+	OnError      OnError
+	StrictOutput bool
+
+	Timeout     time.Duration
+	TermBefore  time.Duration // SIGTERM this long before the kill; 0 = never
+	Env         []string      // NAME=value, expanded
+	WorkingDir  string        // absolute; "" = Dir
+	InEventCwd  bool          // runs in the event's cwd when that exists (docker-agent)
+	Enabled     bool
+	Concurrency int // runs at once; 0 = no limit of its own
+	Order       Order
+
+	Digest     string
+	Definition string // identity for de-duplication within one event; "" = never a duplicate
+	Problems   []Problem
+}
+
+// Source says where a hook was read from.
+type Source struct {
+	Type string `json:"type"` // hooks_dir, docker-agent, familiar, flag
+	Path string `json:"path"`
+}
+
+func (s Source) String() string { return s.Type + ":" + s.Path }
+
+// Filter narrows the events of a hook. All that are given must hold.
+type Filter struct {
+	Tools        []string
+	ExcludeTools []string
+	Workspaces   []Pattern // with '/' as separator
+	Agents       []Pattern
+}
+
+// Problem is something wrong with a hook's definition.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"` // 1-based, 0 = the file as a whole
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // what to type next
+	Warning bool   `json:"warning"`        // the hook runs all the same
+}
+
+func (p Problem) Error() string { return p.String() }
+
+func (p Problem) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s += fmt.Sprintf(":%d:%d", p.Line, p.Column)
+	}
+	s += ": " + p.Message
+	if p.Hint != "" {
+		s += " (" + p.Hint + ")"
+	}
+	return s
+}
+
+// State is how a hook stands in a snapshot.
+type State string
+
+const (
+	Active   State = "active"
+	Degraded State = "degraded" // its file is broken; the last good version runs
+	Rejected State = "rejected" // its file is broken and there is no good version
+	Disabled State = "disabled" // by `hookd disable` or enabled: false
+)
+
+// Entry is a hook's place in a snapshot.
+type Entry struct {
+	Hook     *Hook // nil when rejected
+	Name     string
+	File     string
+	Source   Source
+	State    State
+	Problems []Problem // of the file as it stands now
+}
+
+// Snapshot is all hooks at one moment, in registration order. It is never
+// changed after it was published.
+type Snapshot struct {
+	Generation uint64
+	Loaded     time.Time
+	Entries    []Entry
+	Problems   []Problem // that belong to no hook, such as an unreadable root
+}
+
+// Runnable returns the hooks that may run, in registration order.
+func (s *Snapshot) Runnable() []*Hook {
+	var hooks []*Hook
+	for _, e := range s.Entries {
+		if e.State == Active || e.State == Degraded {
+			hooks = append(hooks, e.Hook)
+		}
+	}
+	return hooks
+}
+
+// Blocks reports whether the hook takes part in the verdict of an event that
+// was emitted with contract c and that matched pattern p. Without a setting
+// it does when the event is decidable and the pattern names it exactly, so a
+// logging hook on `*` can never deny anything.
+func (h *Hook) Blocks(c *events.Contract, p Pattern) bool {
+	if h.Blocking != nil {
+		return *h.Blocking && c.Decidable
+	}
+	return c.Decidable && p.Exact()
+}

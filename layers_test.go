@@ -1,0 +1,143 @@
+// Package hookd has no code of its own: it holds the rules of the house.
+package hookd
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hookd/hookd"
+
+// room is one folder of the house: what it may import. An internal entry that
+// ends in /* stands for every room below it.
+type room struct {
+	internal   []string
+	thirdParty []string
+}
+
+// The table of the house. A package that is not in it fails, and so does an
+// import that its row does not allow. Tests may import what they need.
+var rooms = map[string]room{
+	"cmd/hookd": {
+		[]string{"client", "internal/api", "internal/config", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "packaging"},
+		[]string{"github.com/spf13/cobra", "go.uber.org/zap"},
+	},
+	// daemon wires rooms together: it may see all of them but those of the other end.
+	"internal/daemon": {
+		[]string{"internal/api", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/stream", "internal/trust", "internal/verdict"},
+		[]string{"go.uber.org/zap"},
+	},
+	"internal/config":             {nil, []string{"gopkg.in/yaml.v3"}},
+	"internal/signals":            {nil, []string{"github.com/coreos/go-systemd"}},
+	"internal/api":                {[]string{"internal/events", "internal/verdict"}, nil},
+	"internal/server":             {[]string{"internal/api", "internal/events", "internal/verdict"}, []string{"go.uber.org/zap", "golang.org/x/sys"}},
+	"client":                      {[]string{"internal/api", "internal/events", "internal/verdict"}, nil},
+	"internal/events":             {nil, nil},
+	"internal/hook":               {[]string{"internal/events"}, []string{"github.com/gobwas/glob"}},
+	"internal/trust":              {nil, []string{"golang.org/x/sys"}},
+	"internal/discovery":          {[]string{"internal/hook", "internal/source/*", "internal/trust"}, []string{"github.com/fsnotify/fsnotify", "go.uber.org/zap"}},
+	"internal/dialect":            {[]string{"internal/dialect/*"}, nil},
+	"internal/dialect/*":          {[]string{"internal/events", "internal/verdict"}, nil},
+	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook"}, []string{"gopkg.in/yaml.v3"}},
+	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook"}, []string{"gopkg.in/yaml.v3"}},
+	"internal/dispatch":           {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
+	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
+	"internal/verdict":            {[]string{"internal/events"}, nil},
+	"internal/stream":             {[]string{"internal/events"}, nil},
+	"packaging":                   {nil, nil},
+}
+
+// noNetwork names rooms that must not dial or listen themselves: only client
+// dials and only server listens, so the protocol is written down once.
+var noNetwork = []string{"cmd/hookd"}
+
+func TestLayers(t *testing.T) {
+	for _, p := range packages(t) {
+		path := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if path == "" || strings.HasPrefix(path, "bench") {
+			continue
+		}
+		row, ok := rowFor(path)
+		if !ok {
+			t.Errorf("%s is not in the table of rooms: give it a row in layers_test.go, with a reason", path)
+			continue
+		}
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment: say what it promises and what it does not do", path)
+		}
+		for _, imp := range p.Imports {
+			if !allowed(row, imp) {
+				t.Errorf("%s may not import %s", path, imp)
+			}
+			if slices.Contains(noNetwork, path) && (imp == "net" || imp == "net/http") {
+				t.Errorf("%s may not import %s: package client is the only dialer", path, imp)
+			}
+		}
+	}
+}
+
+func rowFor(path string) (room, bool) {
+	if r, ok := rooms[path]; ok {
+		return r, true
+	}
+	for name, r := range rooms {
+		if parent, ok := strings.CutSuffix(name, "/*"); ok && strings.HasPrefix(path, parent+"/") {
+			return r, true
+		}
+	}
+	return room{}, false
+}
+
+func allowed(r room, imp string) bool {
+	if imp == "C" {
+		return false
+	}
+	if inner, ok := strings.CutPrefix(imp, module+"/"); ok {
+		for _, a := range r.internal {
+			if parent, ok := strings.CutSuffix(a, "/*"); a == inner || ok && strings.HasPrefix(inner, parent+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	if !strings.Contains(strings.Split(imp, "/")[0], ".") {
+		return true // the standard library
+	}
+	for _, a := range r.thirdParty {
+		if imp == a || strings.HasPrefix(imp, a+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+type pkg struct {
+	ImportPath, Doc string
+	Imports         []string
+}
+
+// packages lists the module's packages for every system it is built for.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	var all []pkg
+	for _, goos := range []string{"linux", "darwin"} {
+		cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports", "./...")
+		cmd.Env = append(cmd.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list for %s: %v", goos, err)
+		}
+		for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+			var p pkg
+			if err := dec.Decode(&p); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
