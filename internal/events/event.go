@@ -25,6 +25,9 @@ type Envelope struct {
 	Lane      string          `json:"lane,omitempty"`       // "", "default" or "preempt"
 	TimeoutMS int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
 	Parent    string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
+
+	AgentNamed bool     `json:"-"` // agent_name stood in the envelope, not only in data
+	Warnings   []string `json:"-"` // what was tolerated, for the sender
 }
 
 // Event is an accepted event. It is never changed after it was accepted.
@@ -35,7 +38,6 @@ type Event struct {
 	Time     time.Time
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
-	Warnings []string
 }
 
 // Lanes of pre_tool_use.
