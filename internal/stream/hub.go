@@ -1,0 +1,173 @@
+// Package stream numbers what happens and lets everybody who listens read it.
+//
+// A Hub holds one ring of encoded records, each a line of JSON, shared by all
+// subscribers; a subscriber is no more than a cursor into it. Publish gives a
+// record the next sequence number and puts it in the ring: it never waits for
+// a subscriber, starts no goroutine and writes nowhere, so a stopped
+// subscriber costs nobody anything. A subscriber that the ring has overtaken
+// gets one gap record and goes on with the oldest record that is left.
+//
+// Records are read in the order of their numbers, which are those of one epoch,
+// that is one Hub, and begin at 1. Nothing is kept on disk.
+package stream
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"strconv"
+	"sync"
+)
+
+const (
+	defaultSize     = 1024
+	defaultMaxBytes = 32 << 20
+	keepScratch     = 64 << 10 // a longer record is kept as encoded, not copied
+)
+
+// Options bound the ring. The newest record is kept whatever its size.
+type Options struct {
+	Size     int // records; 0 = 1,024
+	MaxBytes int // sum of their lengths; 0 = 32 MiB
+}
+
+// An Encoder appends one JSON object, the record with number seq, to dst. It
+// runs while the Hub is locked: prepare what is slow before, and never call
+// the Hub from it.
+type Encoder func(seq uint64, dst []byte) []byte
+
+// A Hub is one stream. Its methods may be called from any goroutine.
+type Hub struct {
+	epoch    string
+	maxBytes int
+
+	mu           sync.Mutex // guards the fields below
+	ring         []record   // the record with number n is at n % len(ring)
+	oldest, next uint64     // kept are oldest to next-1
+	bytes        int
+	scratch      []byte
+	wake         chan struct{} // closed by the next Publish; nil while nobody waits
+	closed       bool
+	subscribers  int
+	gaps         uint64
+}
+
+type record struct {
+	name string
+	line []byte // ends in a newline, never changed
+}
+
+// Stats is what a Hub counted.
+type Stats struct {
+	Seq         uint64 // newest number, 0 = none yet
+	Subscribers int    // now
+	Gaps        uint64 // gap records given since the start
+}
+
+// New makes a Hub with a random epoch.
+func New(opt Options) *Hub {
+	if opt.Size <= 0 {
+		opt.Size = defaultSize
+	}
+	if opt.MaxBytes <= 0 {
+		opt.MaxBytes = defaultMaxBytes
+	}
+	var id [8]byte
+	rand.Read(id[:]) // never fails: crypto/rand ends the program instead
+	return &Hub{epoch: hex.EncodeToString(id[:]), maxBytes: opt.MaxBytes, ring: make([]record, opt.Size), oldest: 1, next: 1}
+}
+
+// Epoch names the life of this Hub; numbers of another epoch mean nothing here.
+func (h *Hub) Epoch() string { return h.epoch }
+
+// Stats returns the counts of this moment.
+func (h *Hub) Stats() Stats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Stats{Seq: h.next - 1, Subscribers: h.subscribers, Gaps: h.gaps}
+}
+
+// Publish gives the record that encode appends the next number and returns
+// it. name is the event's name, which subscribers are matched against.
+func (h *Hub) Publish(name string, encode Encoder) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seq := h.next
+	h.scratch = oneLine(encode(seq, h.scratch[:0]))
+	h.keep(record{name, h.owned()})
+	if h.wake != nil {
+		close(h.wake)
+		h.wake = nil
+	}
+	return seq
+}
+
+// owned returns the encoded record as memory of its own.
+func (h *Hub) owned() []byte {
+	line := h.scratch
+	if len(line) <= keepScratch {
+		return bytes.Clone(line)
+	}
+	h.scratch = nil
+	return line
+}
+
+func (h *Hub) keep(r record) {
+	h.bytes += len(r.line)
+	size := uint64(len(h.ring))
+	for h.oldest < h.next && (h.next-h.oldest >= size || h.bytes > h.maxBytes) {
+		old := &h.ring[h.oldest%size]
+		h.bytes -= len(old.line)
+		*old = record{}
+		h.oldest++
+	}
+	h.ring[h.next%size] = r
+	h.next++
+}
+
+// Close ends the stream: subscribers read what is there, then io.EOF. What is
+// published afterwards still gets a number.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	if h.wake != nil {
+		close(h.wake)
+		h.wake = nil
+	}
+}
+
+// oneLine ends the record with a newline, its only one. JSON has line ends
+// only between tokens, where a blank does as well; a sender's own object may
+// be spread over lines.
+func oneLine(rec []byte) []byte {
+	for _, end := range []byte{'\n', '\r'} {
+		for i := 0; ; {
+			n := bytes.IndexByte(rec[i:], end)
+			if n < 0 {
+				break
+			}
+			i += n
+			rec[i] = ' '
+		}
+	}
+	return append(rec, '\n')
+}
+
+func appendHello(dst []byte, epoch string, seq uint64) []byte {
+	dst = append(dst, `{"type":"epoch","epoch":"`...)
+	dst = append(dst, epoch...)
+	dst = append(dst, `","seq":`...)
+	dst = strconv.AppendUint(dst, seq, 10)
+	return append(dst, "}\n"...)
+}
+
+func appendGap(dst []byte, epoch string, from, to uint64) []byte {
+	dst = append(dst, `{"type":"gap","from":`...)
+	dst = strconv.AppendUint(dst, from, 10)
+	dst = append(dst, `,"to":`...)
+	dst = strconv.AppendUint(dst, to, 10)
+	dst = append(dst, `,"epoch":"`...)
+	dst = append(dst, epoch...)
+	return append(dst, "\"}\n"...)
+}
