@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -25,41 +27,142 @@ type Policy struct {
 // Answer is one hook's answer, read. The zero Answer is "no opinion".
 type Answer struct {
 	Policy   Policy
-	Failure  string // why it is not an answer
+	Failure  string // why it is not an answer; then nothing below Stderr is set
 	Warning  string // something odd that was tolerated; worth one WARN
 	Blocked  bool   // exit 2, decision: block, continue: false, permission deny
-	ExitCode int
-	Stderr   string
+	ExitCode int    // of the process; 2 is a block
+	Stderr   string // trimmed
 
-	Continue           *bool
+	Continue           *bool // nil = not said
 	StopReason         string
 	SuppressOutput     bool
 	SystemMessage      string
+	Decision           string // "" or "block"
 	Reason             string
-	PermissionDecision string
+	PermissionDecision string // "", "allow", "ask" or "deny"
 	PermissionReason   string
-	Context            []string
-	UpdatedInput       json.RawMessage
-	UpdatedResponse    json.RawMessage
-	UpdatedMessages    json.RawMessage
+	Context            string          // additional_context
+	PlainText          string          // trimmed stdout that is not protocol
+	UpdatedInput       json.RawMessage // a patch of the top level; nil = none
+	UpdatedResponse    json.RawMessage // nil = none, "" clears
+	UpdatedMessages    json.RawMessage // a list that is not empty; nil = none
 	Summary            string
 	Metadata           map[string]string
-	Skip               bool
+	Skip               bool // Familiar's exit 2
 }
 
-// Read reads the answer of one run of a hook that was given an event with
-// contract c. It never fails: what cannot be read is an Answer with a Failure.
-func Read(c *events.Contract, p Policy, out Output) Answer { panic("written by the verdict room") }
+// stops reports whether the answer says continue: false.
+func (a *Answer) stops() bool { return a.Continue != nil && !*a.Continue }
+
+// blocks reports whether the answer is a block by anything but a
+// permission_decision.
+func (a *Answer) blocks() bool {
+	return a.Failure == "" && (a.ExitCode == 2 || a.Decision == "block" || a.stops())
+}
+
+// reasons returns why the answer blocks, in the order of
+// reference/docker-agent.md 3.8.
+func (a *Answer) reasons() []string {
+	if a.ExitCode == 2 && a.Stderr != "" {
+		return []string{a.Stderr}
+	}
+	var lines []string
+	if a.stops() || a.ExitCode == 2 {
+		lines = append(lines, a.StopReason)
+	}
+	if a.blocks() {
+		lines = append(lines, a.Reason)
+	}
+	if a.PermissionDecision == "deny" || a.ExitCode == 2 {
+		lines = append(lines, a.PermissionReason)
+	}
+	return lines
+}
+
+// Replaces reports whether the answer carries a rewrite that counts for c. On
+// an event whose first replacement wins, it ends the chain.
+func (a Answer) Replaces(c *events.Contract) bool { return a.rewriteFor(c) != nil }
+
+func (a *Answer) rewriteFor(c *events.Contract) json.RawMessage {
+	if !a.Policy.Blocking || a.Failure != "" {
+		return nil
+	}
+	switch c.Rewrite {
+	case events.RewriteInput:
+		return a.UpdatedInput
+	case events.RewriteResponse:
+		return a.UpdatedResponse
+	case events.RewriteMessages:
+		return a.UpdatedMessages
+	}
+	return nil
+}
 
 // Rewrite applies the answer's rewrite, if it has one that counts for c, to
 // the event's payload, so that the next hook in sequence sees it. It returns
 // data itself when there is nothing to rewrite.
 func (a Answer) Rewrite(c *events.Contract, data json.RawMessage) json.RawMessage {
-	panic("written by the verdict room")
+	change := a.rewriteFor(c)
+	if change == nil {
+		return data
+	}
+	payload := objectIn(data)
+	key := payloadKey(c, payload)
+	if c.Rewrite == events.RewriteInput {
+		change = patch(payload.get(key), change)
+	}
+	return payload.with(key, change).bytes()
 }
 
-// Fold merges the answers, which stand in registration order, into the
-// verdict on an event with contract c and payload data (as emitted).
-func Fold(c *events.Contract, data json.RawMessage, answers []Answer) *Verdict {
-	panic("written by the verdict room")
+// rewritable names the payload fields that hold what a rewrite replaces, as
+// the dialects call them.
+var rewritable = map[events.Rewrite][]string{
+	events.RewriteInput:    {"tool_input", "toolInput", "args", "input"},
+	events.RewriteResponse: {"tool_response", "tool_output", "toolOutput", "result"},
+	events.RewriteMessages: {"messages"},
+}
+
+// payloadKey returns the field of the payload that c's rewrite replaces: the
+// documented one, else one that is there, else docker-agent's.
+func payloadKey(c *events.Contract, payload object) string {
+	names := rewritable[c.Rewrite]
+	for _, name := range names {
+		if slices.ContainsFunc(c.Fields, func(f events.Field) bool { return f.Name == name }) {
+			return name
+		}
+	}
+	for _, name := range names {
+		if payload.get(name) != nil {
+			return name
+		}
+	}
+	return names[0]
+}
+
+// String says in words for people how the answer was read.
+func (a Answer) String() string {
+	switch {
+	case a.Failure != "":
+		return "failure: " + a.Failure
+	case a.Blocked:
+		return withReason("block", join(a.reasons()...))
+	case a.PermissionDecision != "":
+		return withReason(a.PermissionDecision, a.PermissionReason)
+	case a.UpdatedInput != nil || a.UpdatedResponse != nil || a.UpdatedMessages != nil:
+		return "rewrite"
+	case a.Skip:
+		return "skip"
+	case a.Context != "" || a.Summary != "" || a.SystemMessage != "" || a.Metadata != nil:
+		return "allowed, with something to say"
+	case a.PlainText != "":
+		return "plain text"
+	}
+	return "no opinion"
+}
+
+func withReason(word, reason string) string {
+	if reason == "" {
+		return word
+	}
+	return fmt.Sprintf("%s: %s", word, reason)
 }

@@ -1,0 +1,52 @@
+package verdict
+
+import (
+	"maps"
+	"slices"
+)
+
+// Skips reports whether the verdict of pre_tool_use's preempt lane leaves
+// nothing for the default lane to say: it denied, or it asks the user.
+func (v *Verdict) Skips() bool {
+	return !v.Allowed || v.PermissionDecision == "ask" || v.PermissionDecision == "deny"
+}
+
+// Then returns the verdict on an event whose hooks ran in two lanes: v first,
+// next after it. The stricter decision wins, texts are joined in that order,
+// of what both set the later counts. Neither is changed.
+func (v *Verdict) Then(next *Verdict) *Verdict {
+	out := *next
+	out.Allowed = v.Allowed && next.Allowed
+	out.Continue = v.Continue && next.Continue
+	if rank[v.PermissionDecision] >= rank[next.PermissionDecision] {
+		out.PermissionDecision, out.DecisionReason = v.PermissionDecision, v.DecisionReason
+	}
+	out.Message = join(v.Message, next.Message)
+	out.SystemMessage = join(v.SystemMessage, next.SystemMessage)
+	out.AdditionalContext = join(v.AdditionalContext, next.AdditionalContext)
+	if v.StopReason != "" {
+		out.StopReason = v.StopReason
+	}
+	if out.ExitCode == 0 {
+		out.ExitCode, out.Stderr = v.ExitCode, v.Stderr
+	}
+	if len(v.Metadata) > 0 {
+		out.Metadata = maps.Clone(v.Metadata)
+		maps.Copy(out.Metadata, next.Metadata)
+	}
+	out.SuppressOutput = v.SuppressOutput || next.SuppressOutput
+	out.DecidedBy = decidedByBoth(v, next)
+	return &out
+}
+
+// decidedByBoth names those who denied, if one lane did; else everybody that
+// either lane names.
+func decidedByBoth(v, next *Verdict) []string {
+	switch {
+	case !v.Allowed && next.Allowed:
+		return slices.Clone(v.DecidedBy)
+	case v.Allowed && !next.Allowed:
+		return slices.Clone(next.DecidedBy)
+	}
+	return unique(slices.Concat(v.DecidedBy, next.DecidedBy))
+}

@@ -1,0 +1,152 @@
+package verdict
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// member is one key of a JSON object with its value, untouched.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// object is a JSON object with its keys in the order they were written, so
+// that a rewrite leaves everything else byte for byte.
+type object []member
+
+var (
+	errNotObject = errors.New("expected a JSON object")
+	errTrailing  = errors.New("expected a single JSON object, found more after it")
+)
+
+// parseObject reads text as exactly one JSON object; blanks around it are fine.
+func parseObject(text []byte) (object, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	var whole json.RawMessage
+	if err := dec.Decode(&whole); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("unexpected end of JSON")
+		}
+		return nil, err
+	}
+	if whole[0] != '{' {
+		return nil, errNotObject
+	}
+	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
+		return nil, errTrailing
+	}
+	return members(whole)
+}
+
+// members splits a valid JSON object into its members.
+func members(valid []byte) (object, error) {
+	dec := json.NewDecoder(bytes.NewReader(valid))
+	if _, err := dec.Token(); err != nil { // the brace
+		return nil, err
+	}
+	var obj object
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{key: key.(string)}
+		if err := dec.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		obj = append(obj, m)
+	}
+	return obj, nil
+}
+
+// get returns the value of key, nil if there is none. Of a key given twice
+// the last counts, as encoding/json has it.
+func (o object) get(key string) json.RawMessage {
+	for i := len(o) - 1; i >= 0; i-- {
+		if o[i].key == key {
+			return o[i].value
+		}
+	}
+	return nil
+}
+
+// with returns a copy of o in which key has value: in its place if it was
+// there, else at the end.
+func (o object) with(key string, value json.RawMessage) object {
+	out := make(object, 0, len(o)+1)
+	placed := false
+	for _, m := range o {
+		if m.key == key {
+			if placed {
+				continue
+			}
+			m.value, placed = value, true
+		}
+		out = append(out, m)
+	}
+	if !placed {
+		out = append(out, member{key, value})
+	}
+	return out
+}
+
+// bytes writes the object as JSON without blanks between its members.
+func (o object) bytes() json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(quote(m.key))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// objectIn returns the object that text holds; anything else is an empty one.
+func objectIn(text []byte) object {
+	obj, err := parseObject(text)
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// patch lays the members of change over those of base: other members stay,
+// nested objects are replaced whole, null sets null (reference/docker-agent.md
+// 3.8). The result is the complete object.
+func patch(base, change json.RawMessage) json.RawMessage {
+	out := objectIn(base)
+	for _, m := range objectIn(change) {
+		out = out.with(m.key, m.value)
+	}
+	return out.bytes()
+}
+
+// quote returns text as a JSON string, with <, > and & as they are.
+func quote(text string) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(text); err != nil {
+		panic(err) // a string always encodes
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// valid returns text with each byte that is not UTF-8 replaced by U+FFFD.
+func valid(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return []byte(string([]rune(string(text))))
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -1,0 +1,274 @@
+package verdict
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The keys of an answer (reference/docker-agent.md 3.7 and 1.1), in snake_case;
+// each counts in camelCase too, and in any letter case as Go's decoder has it.
+const (
+	keyContinue      = "continue"
+	keyStopReason    = "stop_reason"
+	keySuppress      = "suppress_output"
+	keySystemMessage = "system_message"
+	keyDecision      = "decision"
+	keyReason        = "reason"
+	keySpecific      = "hook_specific_output"
+
+	keyEventName  = "hook_event_name"
+	keyPermission = "permission_decision"
+	keyPermReason = "permission_decision_reason"
+	keyInput      = "updated_input"
+	keyContext    = "additional_context"
+	keyEntries    = "instruction_context"
+	keySummary    = "summary"
+	keyMessages   = "updated_messages"
+	keyResponse   = "updated_tool_response"
+	keyMetadata   = "metadata"
+
+	keyToolOutput = "tool_output" // transform_tool_result only
+)
+
+// vocabulary maps a key, folded, to the way it is written.
+type vocabulary map[string]string
+
+func words(keys ...string) vocabulary {
+	v := make(vocabulary, len(keys))
+	for _, k := range keys {
+		v[foldKey(k)] = k
+	}
+	return v
+}
+
+var (
+	topKeys       = words(keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific)
+	specificKeys  = words(keyEventName, keyPermission, keyPermReason, keyInput, keyContext, keyEntries, keySummary, keyMessages, keyResponse, keyMetadata)
+	transformKeys = words(keyToolOutput, keyResponse, keySpecific, keySystemMessage)
+)
+
+func foldKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
+
+// camel writes a snake_case key in camelCase.
+func camel(key string) string {
+	parts := strings.Split(key, "_")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
+	}
+	return strings.Join(parts, "")
+}
+
+// fields are the known keys of one object, by their snake_case name.
+type fields struct {
+	values  map[string]json.RawMessage
+	unknown []string // keys that no hook answer has, or not in that spelling
+	twice   []string // known keys given in more than one spelling
+	err     error    // of the first value with a wrong type
+}
+
+// pick sorts an object's members into known and unknown ones. Where a key is
+// given in two spellings, snake_case wins.
+func pick(o object, known vocabulary) *fields {
+	f := &fields{values: make(map[string]json.RawMessage, len(o))}
+	exact := make(map[string]bool, len(o))
+	for _, m := range o {
+		key, ok := known[foldKey(m.key)]
+		if !ok {
+			f.unknown = append(f.unknown, m.key)
+			continue
+		}
+		if m.key != key && m.key != camel(key) {
+			f.unknown = append(f.unknown, m.key) // counts, but strict_output wants it spelled right
+		}
+		if _, again := f.values[key]; again {
+			f.twice = append(f.twice, key)
+		}
+		if m.key == key || !exact[key] {
+			f.values[key], exact[key] = m.value, m.key == key
+		}
+	}
+	return f
+}
+
+// has reports whether key was given a value other than null.
+func (f *fields) has(key string) bool { return !isNull(f.values[key]) }
+
+// into decodes the value of key into target; absent and null leave it alone.
+func (f *fields) into(key, want string, target any) {
+	if !f.has(key) || f.err != nil {
+		return
+	}
+	if err := json.Unmarshal(f.values[key], target); err != nil {
+		f.err = fmt.Errorf("%s must be %s", key, want)
+	}
+}
+
+func (f *fields) text(key string) (s string) {
+	f.into(key, "a string", &s)
+	return s
+}
+
+// object returns the members of key's value, nil if it was not given.
+func (f *fields) object(key string) object {
+	if !f.has(key) || f.err != nil {
+		return nil
+	}
+	obj, err := parseObject(f.values[key])
+	if err != nil {
+		f.err = fmt.Errorf("%s must be an object", key)
+	}
+	return obj
+}
+
+// rewrite returns the value of key untouched, nil if it was not given.
+func (f *fields) rewrite(key string) json.RawMessage {
+	if !f.has(key) {
+		return nil
+	}
+	return f.values[key]
+}
+
+// decode reads an answer's object into a. It checks types and words; what the
+// event can do with it is decided when the answers are folded.
+func (a *Answer) decode(o object) error {
+	top := pick(o, topKeys)
+	inner := pick(top.object(keySpecific), specificKeys)
+	a.decodeTop(top)
+	a.decodeSpecific(inner)
+	if err := errors.Join(top.err, inner.err); err != nil {
+		return fmt.Errorf("invalid hook output: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
+	}
+	if err := a.checkWords(); err != nil {
+		return err
+	}
+	a.Blocked = a.blocks() || a.PermissionDecision == "deny"
+	a.warnOf(top, inner)
+	return nil
+}
+
+func (a *Answer) decodeTop(f *fields) {
+	f.into(keyContinue, "true or false", &a.Continue)
+	f.into(keySuppress, "true or false", &a.SuppressOutput)
+	a.StopReason = f.text(keyStopReason)
+	a.SystemMessage = f.text(keySystemMessage)
+	a.Reason = f.text(keyReason)
+	a.Decision = f.text(keyDecision)
+}
+
+func (a *Answer) decodeSpecific(f *fields) {
+	_ = f.text(keyEventName)
+	a.PermissionDecision = f.text(keyPermission)
+	a.PermissionReason = f.text(keyPermReason)
+	a.Context = join(f.text(keyContext), entries(f))
+	a.Summary = f.text(keySummary)
+	f.into(keyMetadata, "an object of strings", (*stringMap)(&a.Metadata))
+
+	var list []map[string]json.RawMessage
+	f.into(keyMessages, "a list of objects", &list)
+	if len(list) > 0 {
+		a.UpdatedMessages = f.rewrite(keyMessages)
+	}
+	if f.object(keyInput); f.err == nil {
+		a.UpdatedInput = f.rewrite(keyInput)
+	}
+	a.UpdatedResponse = f.rewrite(keyResponse)
+}
+
+// stringMap is a map whose values must be strings: null is none.
+type stringMap map[string]string
+
+func (m *stringMap) UnmarshalJSON(text []byte) error {
+	var values map[string]*string
+	if err := json.Unmarshal(text, &values); err != nil {
+		return err
+	}
+	*m = make(stringMap, len(values))
+	for k, v := range values {
+		if v == nil {
+			return errors.New("null is not a string")
+		}
+		(*m)[k] = *v
+	}
+	return nil
+}
+
+// entries returns the texts of instruction_context: docker-agent shows their
+// changes between turns, hookd passes on what is there now.
+func entries(f *fields) string {
+	var list []struct {
+		Content              string
+		Removed, Unavailable bool
+	}
+	f.into(keyEntries, "a list of entries", &list)
+	var texts []string
+	for _, e := range list {
+		if e.Content != "" && !e.Removed && !e.Unavailable {
+			texts = append(texts, e.Content)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// checkWords accepts the words that docker-agent and Claude Code know; any
+// other could be a misspelled deny. approve and allow are no opinion here:
+// they must never switch off an agent's own prompts (SPEC section 9).
+func (a *Answer) checkWords() error {
+	switch a.Decision {
+	case "", "block":
+	case "deny":
+		a.Decision = "block"
+	case "approve", "allow":
+		a.Decision = ""
+	default:
+		return fmt.Errorf("invalid decision %q", a.Decision)
+	}
+	switch a.PermissionDecision {
+	case "", "allow", "ask", "deny":
+		return nil
+	}
+	return fmt.Errorf("invalid permission_decision %q", a.PermissionDecision)
+}
+
+// warnOf notes what was tolerated and is probably a mistake: a key on the
+// wrong level would else be a verdict that is lost in silence.
+func (a *Answer) warnOf(top, inner *fields) {
+	for _, key := range append(slices.Clone(top.twice), inner.twice...) {
+		a.warn(fmt.Sprintf("key %s is given more than once", key))
+	}
+	for _, key := range top.unknown {
+		if w, ok := specificKeys[foldKey(key)]; ok && w != keyEventName {
+			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output and was ignored", w))
+		}
+	}
+	for _, key := range inner.unknown {
+		if w, ok := topKeys[foldKey(key)]; ok {
+			a.warn(fmt.Sprintf("key %s does not belong inside hook_specific_output and was ignored", w))
+		}
+	}
+}
+
+func (a *Answer) warn(text string) { a.Warning = join(a.Warning, text) }
+
+// hasVerdictKey reports whether o speaks of a verdict at all.
+func hasVerdictKey(o object) bool {
+	for _, m := range o {
+		if _, ok := topKeys[foldKey(m.key)]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// given lists the keys of hook_specific_output that the answer has, sorted.
+func (f *fields) given() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(k string) bool { return !f.has(k) })
+}
+
+// join puts texts on lines of their own, without the empty ones.
+func join(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
+}

@@ -1,0 +1,173 @@
+package verdict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Read reads the answer of one run of a hook that was given an event with
+// contract c. It never fails: what cannot be read is an Answer with a Failure.
+func Read(c *events.Contract, p Policy, out Output) Answer {
+	a := Answer{Policy: p, ExitCode: out.ExitCode, Stderr: string(bytes.TrimSpace(valid(out.Stderr)))}
+	if out.Failure != "" {
+		a.Failure = out.Failure
+		return a
+	}
+	read := a
+	if err := read.read(c, out); err != nil {
+		a.Failure = err.Error()
+		return a
+	}
+	return read
+}
+
+func (a *Answer) read(c *events.Contract, out Output) error {
+	replaces := c.PlainText == events.PlainReplaces
+	if out.ExitCode == 2 && !replaces {
+		a.readBlock(out.Stdout)
+		return nil
+	}
+	if out.ExitCode != 0 {
+		return fmt.Errorf("exited with status %d", out.ExitCode)
+	}
+	stdout := valid(out.Stdout)
+	switch {
+	case replaces:
+		return a.readReplacement(stdout)
+	case c.Explicit:
+		return a.readExplicit(stdout)
+	}
+	return a.readStdout(c, bytes.TrimSpace(stdout))
+}
+
+// readBlock reads an exit 2. It is a verdict by itself; of a JSON answer
+// beside it only the words count: reasons for want of stderr, a message for
+// the user, and continue: false. A rewrite or an allow is lost.
+func (a *Answer) readBlock(stdout []byte) {
+	a.Blocked = true
+	said := Answer{}
+	if obj := verdictObject(bytes.TrimSpace(valid(stdout))); obj == nil || said.decode(obj) != nil {
+		return
+	}
+	a.Continue, a.SystemMessage = said.Continue, said.SystemMessage
+	a.StopReason, a.Reason, a.PermissionReason = said.StopReason, said.Reason, said.PermissionReason
+}
+
+// verdictObject finds the object that an exit 2 explains itself with.
+func verdictObject(text []byte) object {
+	if obj, err := parseObject(text); err == nil {
+		return obj
+	}
+	return lastLine(text)
+}
+
+// readStdout reads trimmed stdout of an exit 0 (SPEC section 9).
+func (a *Answer) readStdout(c *events.Contract, text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if text[0] == '{' {
+		return a.readObject(c, text)
+	}
+	if a.Policy.StrictOutput {
+		return errors.New("strict_output requires a JSON object or empty stdout")
+	}
+	if obj := lastLine(text); obj != nil {
+		a.warn("text before the JSON answer was skipped: print it to stderr")
+		return a.decode(obj)
+	}
+	a.PlainText = string(text)
+	return nil
+}
+
+func (a *Answer) readObject(c *events.Contract, text []byte) error {
+	obj, err := parseObject(text)
+	if err != nil {
+		return fmt.Errorf("invalid hook output: %w", err)
+	}
+	if err := a.decode(obj); err != nil {
+		return err
+	}
+	if a.Policy.StrictOutput {
+		return a.checkStrict(c, obj)
+	}
+	return nil
+}
+
+// lastLine returns the object on the last line of text if it speaks of a
+// verdict, else nil. A deny that follows a line of log must not be lost.
+func lastLine(text []byte) object {
+	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' {
+		return nil
+	}
+	if obj, err := parseObject(line); err == nil && hasVerdictKey(obj) {
+		return obj
+	}
+	return nil
+}
+
+// readReplacement reads stdout of transform_tool_result: protocol if it is one
+// object of protocol's keys only, else the new result, byte for byte.
+func (a *Answer) readReplacement(stdout []byte) error {
+	if len(stdout) == 0 {
+		return nil
+	}
+	obj, err := parseObject(stdout)
+	f := pick(obj, transformKeys)
+	if err != nil || len(f.unknown) > 0 {
+		if a.Policy.StrictOutput {
+			return errors.New("strict_output requires a JSON object with tool_output, or empty stdout")
+		}
+		a.UpdatedResponse = quote(string(stdout))
+		return nil
+	}
+	inner := pick(f.object(keySpecific), specificKeys)
+	for _, from := range []struct {
+		*fields
+		key string
+	}{{f, keyToolOutput}, {inner, keyResponse}, {f, keyResponse}} {
+		if from.has(from.key) {
+			a.UpdatedResponse = quote(from.text(from.key)) // a later one is the more explicit
+		}
+	}
+	a.SystemMessage = f.text(keySystemMessage)
+	if err := errors.Join(f.err, inner.err); err != nil {
+		return fmt.Errorf("invalid hook output: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
+	}
+	return nil
+}
+
+// errExplicit is what a content guard is told that did not say yes or no.
+var errExplicit = errors.New(`an explicit verdict is required: {"continue":true} or {"decision":"block"}`)
+
+// readExplicit reads a content guard's answer: yes is exactly
+// {"continue":true}, no is a block with its reason, anything else is a
+// failure (reference/docker-agent.md 3.9).
+func (a *Answer) readExplicit(stdout []byte) error {
+	obj, err := parseObject(stdout)
+	if err != nil {
+		return errExplicit
+	}
+	f := pick(obj, topKeys)
+	if len(f.unknown) > 0 || len(f.twice) > 0 {
+		return fmt.Errorf("a content guard's answer has no place for %q", append(f.unknown, f.twice...)[0])
+	}
+	for _, key := range []string{keySystemMessage, keySuppress, keySpecific} {
+		if _, given := f.values[key]; given {
+			return fmt.Errorf("a content guard's answer has no place for %q", key)
+		}
+	}
+	if err := a.decode(obj); err != nil {
+		return err
+	}
+	yes := len(obj) == 1 && a.Continue != nil && *a.Continue
+	if !yes && !a.Blocked {
+		return errExplicit
+	}
+	return nil
+}
