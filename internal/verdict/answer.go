@@ -3,7 +3,6 @@ package verdict
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -107,36 +106,10 @@ func (a Answer) Rewrite(c *events.Contract, data json.RawMessage) json.RawMessag
 		return data
 	}
 	payload := objectIn(data)
-	key := payloadKey(c, payload)
 	if c.Rewrite == events.RewriteInput {
-		change = patch(payload.get(key), change)
+		change = patch(payload.get(c.Target), change)
 	}
-	return payload.with(key, change).bytes()
-}
-
-// rewritable names the payload fields that hold what a rewrite replaces, as
-// the dialects call them.
-var rewritable = map[events.Rewrite][]string{
-	events.RewriteInput:    {"tool_input", "toolInput", "args", "input"},
-	events.RewriteResponse: {"tool_response", "tool_output", "toolOutput", "result"},
-	events.RewriteMessages: {"messages"},
-}
-
-// payloadKey returns the field of the payload that c's rewrite replaces: the
-// documented one, else one that is there, else docker-agent's.
-func payloadKey(c *events.Contract, payload object) string {
-	names := rewritable[c.Rewrite]
-	for _, name := range names {
-		if slices.ContainsFunc(c.Fields, func(f events.Field) bool { return f.Name == name }) {
-			return name
-		}
-	}
-	for _, name := range names {
-		if payload.get(name) != nil {
-			return name
-		}
-	}
-	return names[0]
+	return payload.with(c.Target, change).bytes()
 }
 
 // String says in words for people how the answer was read.

@@ -194,8 +194,7 @@ func (f *folding) rewrite(a *Answer) bool {
 	switch f.c.Rewrite {
 	case events.RewriteInput:
 		if f.v.UpdatedInput == nil {
-			payload := objectIn(f.data)
-			f.v.UpdatedInput = payload.get(payloadKey(f.c, payload))
+			f.v.UpdatedInput = objectIn(f.data).get(f.c.Target)
 		}
 		f.v.UpdatedInput = patch(f.v.UpdatedInput, change)
 	case events.RewriteMessages:
