@@ -76,6 +76,7 @@ type Contract struct {
 	Dialect Dialect `json:"dialect"`
 	Name    string  `json:"name"`
 	Kind    Kind    `json:"kind"`
+	Also    Kind    `json:"also,omitempty"` // hooks of this kind get the event too; its name stands for Kind alone
 	When    string  `json:"when,omitempty"`
 	Fields  []Field `json:"fields,omitempty"`
 
@@ -88,6 +89,7 @@ type Contract struct {
 	PlainText   Plain    `json:"plain_text,omitempty"`
 	Decision    Decision `json:"decision,omitempty"`
 	Rewrite     Rewrite  `json:"rewrite,omitempty"`
+	Target      string   `json:"target,omitempty"`     // top-level payload field that Rewrite replaces
 	FirstWins   bool     `json:"first_wins,omitempty"` // the first replacement ends the chain (transform_tool_result)
 	Summary     bool     `json:"summary,omitempty"`
 	Metadata    bool     `json:"metadata,omitempty"`
@@ -107,6 +109,6 @@ const (
 // Preempt returns the contract of the preempt lane: the same event, with
 // hooks side by side, rewrites ignored and metadata kept (seed 004, "Preempting --yolo").
 func (c Contract) Preempt() Contract {
-	c.Sequence, c.Rewrite, c.Metadata = false, RewriteNone, true
+	c.Sequence, c.Rewrite, c.Target, c.Metadata = false, RewriteNone, "", true
 	return c
 }

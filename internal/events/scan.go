@@ -1,0 +1,174 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// scanner walks the top-level members of one JSON object that is known to be
+// valid. After next returned true, key holds the key's bytes without quotes,
+// still escaped, and src[start:end] is the value.
+type scanner struct {
+	src        []byte
+	pos        int // behind the last value, or behind the opening brace
+	first      int // behind the opening brace
+	key        []byte
+	start, end int // of the value; 0 before the first
+}
+
+// scan starts a walk; anything but an object has no members.
+func scan(obj []byte) *scanner {
+	s := &scanner{src: obj}
+	s.blanks()
+	if s.pos == len(obj) || obj[s.pos] != '{' {
+		s.pos = len(obj)
+		return s
+	}
+	s.pos++
+	s.first = s.pos
+	return s
+}
+
+// next steps to the following member; false at the end.
+func (s *scanner) next() bool {
+	s.blanks()
+	if s.pos < len(s.src) && s.src[s.pos] == ',' {
+		s.pos++
+		s.blanks()
+	}
+	if s.pos >= len(s.src) || s.src[s.pos] != '"' {
+		return false
+	}
+	end := endOfString(s.src, s.pos)
+	s.key = s.src[s.pos+1 : end-1]
+	s.pos = end
+	s.blanks()
+	s.pos++ // the colon
+	s.blanks()
+	s.start = s.pos
+	s.end = endOfValue(s.src, s.pos)
+	s.pos = s.end
+	return true
+}
+
+func (s *scanner) value() json.RawMessage { return s.src[s.start:s.end:s.end] }
+
+// is reports whether the key under the scanner is name.
+func (s *scanner) is(name string) bool {
+	if bytes.IndexByte(s.key, '\\') < 0 {
+		return string(s.key) == name
+	}
+	return unescape(s.key) == name
+}
+
+func (s *scanner) blanks() {
+	for s.pos < len(s.src) && isBlank(s.src[s.pos]) {
+		s.pos++
+	}
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// endOfString returns the index behind the string that begins at src[i].
+func endOfString(src []byte, i int) int {
+	for i++; i < len(src); i++ {
+		switch src[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(src)
+}
+
+// endOfValue returns the index behind the value that begins at src[i].
+func endOfValue(src []byte, i int) int {
+	switch src[i] {
+	case '"':
+		return endOfString(src, i)
+	case '{', '[':
+		return endOfNested(src, i)
+	}
+	for i < len(src) && src[i] != ',' && src[i] != '}' && src[i] != ']' && !isBlank(src[i]) {
+		i++
+	}
+	return i
+}
+
+// endOfNested returns the index behind the object or array at src[i].
+func endOfNested(src []byte, i int) int {
+	for depth := 0; i < len(src); i++ {
+		switch src[i] {
+		case '"':
+			i = endOfString(src, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(src)
+}
+
+// text returns the text of raw, and whether raw is a string.
+func text(raw json.RawMessage) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	return unescape(raw[1 : len(raw)-1]), true
+}
+
+// unescape returns the text of a valid JSON string without its quotes.
+func unescape(inner []byte) string {
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	quoted := make([]byte, 0, len(inner)+2)
+	quoted = append(append(append(quoted, '"'), inner...), '"')
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		return string(inner) // not reached with valid JSON
+	}
+	return s
+}
+
+// Quote returns s as a JSON string. Bytes that are not UTF-8 become U+FFFD;
+// < > & stay as they are.
+func Quote(s string) json.RawMessage {
+	return AppendString(make([]byte, 0, len(s)+2), s)
+}
+
+// AppendString appends s to dst as Quote writes it.
+func AppendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += size
+			continue
+		}
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+		i++
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,130 @@
+package events
+
+import (
+	"slices"
+	"sync"
+)
+
+// dialects is the table in SPEC column order; each dialect's rows stand in a
+// file of their own.
+var dialects = []struct {
+	name Dialect
+	rows func() []Contract
+}{
+	{LibreFang, libreFangRows},
+	{DockerAgent, dockerAgentRows},
+	{Familiar, familiarRows},
+	{ClaudeCode, claudeCodeRows},
+	{Codex, codexRows},
+	{GeminiCLI, geminiRows},
+	{Cursor, cursorRows},
+	{Copilot, copilotRows},
+	{Kimi, kimiRows},
+	{Windsurf, windsurfRows},
+	{Cline, clineRows},
+	{Antigravity, antigravityRows},
+	{Hermes, hermesRows},
+	{Hookd, hookdRows},
+}
+
+type rowKey struct {
+	dialect Dialect
+	name    string
+}
+
+// index is the table, built once when somebody first asks.
+type index struct {
+	all    []*Contract
+	byName map[string]*Contract // the first dialect that has the name
+	byRow  map[rowKey]*Contract
+	byKind map[Kind][]*Contract
+}
+
+var table = sync.OnceValue(func() *index {
+	ix := &index{
+		byName: map[string]*Contract{},
+		byRow:  map[rowKey]*Contract{},
+		byKind: map[Kind][]*Contract{},
+	}
+	for _, d := range dialects {
+		rows := d.rows()
+		for i := range rows {
+			ix.add(d.name, &rows[i])
+		}
+	}
+	return ix
+})
+
+func (ix *index) add(d Dialect, c *Contract) {
+	c.Dialect = d
+	if c.Kind == "" {
+		c.Kind = Kind(c.Name)
+	}
+	c.Decidable = c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
+	ix.all = append(ix.all, c)
+	ix.byRow[rowKey{d, c.Name}] = c
+	ix.byKind[c.Kind] = append(ix.byKind[c.Kind], c)
+	if ix.byName[c.Name] == nil {
+		ix.byName[c.Name] = c
+	}
+}
+
+// Lookup returns the row of name in the first dialect, in SPEC column order,
+// that has it; nil if none has. Rows are shared: do not change them.
+func Lookup(name string) *Contract { return table().byName[name] }
+
+// LookupIn returns the row of name in d, or nil.
+func LookupIn(d Dialect, name string) *Contract { return table().byRow[rowKey{d, name}] }
+
+// For returns the row that rules an event called name from a sender that
+// speaks d. A name that d does not have is looked up in all dialects, so that
+// a sender cannot shed what a well-known name means by calling its dialect
+// something else. It is never nil: a name that nobody has observes, and is a
+// kind of its own.
+func For(d Dialect, name string) *Contract {
+	if c := LookupIn(d, name); c != nil {
+		return c
+	}
+	if c := Lookup(name); c != nil {
+		return c
+	}
+	return &Contract{Dialect: d, Name: name, Kind: Kind(name)}
+}
+
+// OfKind returns the rows whose names stand for k, in SPEC column order. Rows
+// that merely are Also of the kind are not among them: StopFailure reaches
+// hooks on Stop, but Stop does not reach hooks on StopFailure.
+func OfKind(k Kind) []*Contract { return slices.Clone(table().byKind[k]) }
+
+// All returns every row, dialects in SPEC column order.
+func All() []*Contract { return slices.Clone(table().all) }
+
+// Dialects returns all dialects in SPEC column order.
+func Dialects() []Dialect {
+	names := make([]Dialect, len(dialects))
+	for i, d := range dialects {
+		names[i] = d.name
+	}
+	return names
+}
+
+// Aliases returns the rows whose names c's event goes by, in SPEC column
+// order: those of its kind, then those of the kind it is Also. A hook that
+// asks for any of them gets the event. An event that no row describes goes by
+// its own name alone.
+func (c *Contract) Aliases() []*Contract {
+	ix := table()
+	of := ix.byKind[c.Kind]
+	if c.Also != "" {
+		return append(slices.Clone(of), ix.byKind[c.Also]...)
+	}
+	if len(of) == 0 {
+		return []*Contract{c}
+	}
+	return slices.Clone(of)
+}
+
+// fields joins a dialect's common fields and an event's own.
+func fields(common []Field, own ...Field) []Field {
+	return append(slices.Clone(common), own...)
+}
