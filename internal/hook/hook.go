@@ -74,8 +74,8 @@ type Hook struct {
 
 	Timeout     time.Duration
 	TermBefore  time.Duration // SIGTERM this long before the kill; 0 = never
-	Env         []string      // NAME=value, expanded
-	WorkingDir  string        // absolute; "" = Dir
+	Env         []string      // NAME=value; see Environ
+	WorkingDir  string        // "" = Dir; see RunDir
 	InEventCwd  bool          // runs in the event's cwd when that exists (docker-agent)
 	Enabled     bool
 	Concurrency int // runs at once; 0 = no limit of its own
