@@ -1,0 +1,167 @@
+// Package config holds hookd's settings: the struct, the defaults, and where
+// values come from: flags win over the environment (HOOKD_ and the key in
+// upper snake case), which wins over hookd.yaml, which wins over the defaults.
+// A bad value is an error that says which key, where it stands and what it may
+// be; there is no half-loaded Config. The package reads one file and keeps
+// nothing.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Config is every setting. Paths are absolute after Load.
+type Config struct {
+	Home   string // LIBREFANG_HOME, default ~/.librefang
+	Socket string // default HOME/hookd.sock
+
+	HooksDir string // default HOME/hooks
+
+	SlotsObservers int // runs of observers at once
+	SlotsDecidable int // runs of decidable events at once
+	QueueMaxEvents int // events that wait for their observers
+	QueueMaxBytes  int64
+	MaxEventBytes  int64 // of one event on the socket
+
+	TimeoutCommand time.Duration // deadline of a hook that names none, by type
+	TimeoutScript  time.Duration
+
+	Env  map[string]string // added to the environment of every hook
+	Path string            // PATH of every hook; "" = the daemon's own
+
+	ReloadMode  string // auto: on file changes too; manual: only when asked
+	LogLevel    string // debug, info, warn, error
+	LogFormat   string // json, console; "" = console on a terminal, else json
+	FireStartup bool   // emit gateway:startup when the boot is done
+}
+
+// Home returns LIBREFANG_HOME, else ~/.librefang, absolute.
+func Home() (string, error) {
+	if home := os.Getenv("LIBREFANG_HOME"); home != "" {
+		return filepath.Abs(home)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home directory: %w; set LIBREFANG_HOME", err)
+	}
+	return filepath.Join(user, ".librefang"), nil
+}
+
+// Default returns the settings of a home without hookd.yaml.
+func Default(home string) Config {
+	slots := max(8, 2*runtime.NumCPU())
+	return Config{
+		Home: home, Socket: filepath.Join(home, "hookd.sock"), HooksDir: filepath.Join(home, "hooks"),
+		SlotsObservers: slots, SlotsDecidable: slots,
+		QueueMaxEvents: 10_000, QueueMaxBytes: 64 << 20, MaxEventBytes: 16 << 20,
+		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
+		ReloadMode: "auto", LogLevel: "info", FireStartup: true,
+	}
+}
+
+// Load returns the settings of home. flags maps keys to values that were given
+// on the command line; environ is the environment as os.Environ gives it.
+func Load(home string, flags map[string]string, environ []string) (Config, error) {
+	c := Default(home)
+	if err := c.readFile(filepath.Join(home, "hookd.yaml")); err != nil {
+		return Config{}, err
+	}
+	for _, k := range keys {
+		name := k.envName()
+		if v, ok := lookup(environ, name); ok {
+			if err := k.setText(&c, v); err != nil {
+				return Config{}, fmt.Errorf("environment variable %s: %w", name, err)
+			}
+		}
+	}
+	for _, k := range keys {
+		if v, ok := flags[k.name]; ok {
+			if err := k.setText(&c, v); err != nil {
+				return Config{}, fmt.Errorf("flag --%s: %w", strings.NewReplacer(".", "-", "_", "-").Replace(k.name), err)
+			}
+		}
+	}
+	return c, nil
+}
+
+// readFile applies hookd.yaml; a file that is absent or empty changes nothing.
+func (c *Config) readFile(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	return c.apply(path, "", doc.Content[0])
+}
+
+// apply sets the keys of a mapping, whose nested mappings are dotted keys.
+func (c *Config) apply(path, prefix string, m *yaml.Node) error {
+	if m.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d:%d: a mapping of settings is wanted here", path, m.Line, m.Column)
+	}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		name, value := prefix+m.Content[i].Value, m.Content[i+1]
+		if k := find(name); k != nil {
+			if err := k.set(c, value); err != nil {
+				return fmt.Errorf("%s:%d:%d: %s: %w", path, value.Line, value.Column, name, err)
+			}
+			continue
+		}
+		if isGroup(name) {
+			if err := c.apply(path, name+".", value); err != nil {
+				return err
+			}
+			continue
+		}
+		return fmt.Errorf("%s:%d:%d: unknown key %q%s", path, m.Content[i].Line, m.Content[i].Column, name, didYouMean(name))
+	}
+	return nil
+}
+
+// NeedsRestart names the keys in which next differs from c and that only a
+// restart can change.
+func (c Config) NeedsRestart(next Config) (names []string) {
+	if c.Socket != next.Socket {
+		names = append(names, "socket")
+	}
+	if c.SlotsObservers != next.SlotsObservers {
+		names = append(names, "slots.observers")
+	}
+	if c.SlotsDecidable != next.SlotsDecidable {
+		names = append(names, "slots.decidable")
+	}
+	if c.QueueMaxEvents != next.QueueMaxEvents || c.QueueMaxBytes != next.QueueMaxBytes {
+		names = append(names, "queue")
+	}
+	if c.MaxEventBytes != next.MaxEventBytes {
+		names = append(names, "max_event_bytes")
+	}
+	return names
+}
+
+func lookup(environ []string, name string) (string, bool) {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(environ[i], name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}

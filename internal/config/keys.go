@@ -1,0 +1,253 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// key is one setting: its name in hookd.yaml, what it means, and how a value
+// is read.
+type key struct {
+	name string
+	doc  string
+	set  func(*Config, *yaml.Node) error
+}
+
+// keys is every setting, in the order of the documentation.
+var keys = []key{
+	{"hooks_dir", "folder of hook folders", path(func(c *Config) *string { return &c.HooksDir })},
+	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
+	{"slots.observers", "runs of observers at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
+	{"slots.decidable", "runs of decidable events at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
+	{"queue.max_events", "events that may wait for their observers (needs a restart)", count(1, 10_000_000, func(c *Config) *int { return &c.QueueMaxEvents })},
+	{"queue.max_bytes", "payload that may wait so (needs a restart)", size(func(c *Config) *int64 { return &c.QueueMaxBytes })},
+	{"max_event_bytes", "largest event on the socket (needs a restart)", size(func(c *Config) *int64 { return &c.MaxEventBytes })},
+	{"timeouts.command", "deadline of a command hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
+	{"timeouts.script", "deadline of a script hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
+	{"env", "variables added to the environment of every hook", environment},
+	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
+	{"reload.mode", "auto: also on file changes; manual: only when asked", oneOf([]string{"auto", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
+	{"log.level", "debug, info, warn or error", oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
+	{"log.format", "json or console; default: console on a terminal", oneOf([]string{"json", "console"}, func(c *Config) *string { return &c.LogFormat })},
+	{"fire_startup", "emit gateway:startup when the boot is done", boolean(func(c *Config) *bool { return &c.FireStartup })},
+}
+
+// Key describes a setting for documentation.
+type Key struct{ Name, Env, Doc string }
+
+// Keys returns every setting.
+func Keys() []Key {
+	list := make([]Key, len(keys))
+	for i, k := range keys {
+		list[i] = Key{k.name, k.envName(), k.doc}
+	}
+	return list
+}
+
+func (k key) envName() string {
+	return "HOOKD_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+}
+
+// setText sets the key from a flag or variable, which is read as YAML.
+func (k key) setText(c *Config, value string) error {
+	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
+	if k.name == "env" {
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) == 0 {
+			return fmt.Errorf("want a mapping such as {NAME: value}")
+		}
+		node = *doc.Content[0]
+	}
+	return k.set(c, &node)
+}
+
+func find(name string) *key {
+	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &keys[i]
+}
+
+func isGroup(name string) bool {
+	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
+}
+
+func didYouMean(name string) string {
+	best, distance := "", 4
+	for _, k := range keys {
+		if d := editDistance(name, k.name); d < distance {
+			best, distance = k.name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ", did you mean `" + best + "`?"
+}
+
+func scalar(n *yaml.Node) (string, error) {
+	if n.Kind != yaml.ScalarNode {
+		return "", fmt.Errorf("want one value, not a list or mapping")
+	}
+	return n.Value, nil
+}
+
+func text(field func(*Config) *string) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		*field(c) = v
+		return err
+	}
+}
+
+func path(field func(*Config) *string) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		if rest, ok := strings.CutPrefix(v, "~/"); ok {
+			user, err := os.UserHomeDir()
+			if err != nil {
+				return err
+			}
+			v = filepath.Join(user, rest)
+		}
+		if v == "" {
+			return fmt.Errorf("want a path, it is empty")
+		}
+		if !filepath.IsAbs(v) {
+			v = filepath.Join(c.Home, v)
+		}
+		*field(c) = filepath.Clean(v)
+		return nil
+	}
+}
+
+func count(low, high int, field func(*Config) *int) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		i, err := strconv.Atoi(v)
+		if err != nil || i < low || i > high {
+			return fmt.Errorf("want a whole number from %d to %d, got %q", low, high, v)
+		}
+		*field(c) = i
+		return nil
+	}
+}
+
+// size reads bytes: a whole number, or one with KiB, MiB or GiB.
+func size(field func(*Config) *int64) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		digits, unit := v, int64(1)
+		for suffix, u := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+			if d, ok := strings.CutSuffix(v, suffix); ok {
+				digits, unit = strings.TrimSpace(d), u
+			}
+		}
+		i, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || i < 1 || i > 1<<40/unit {
+			return fmt.Errorf("want bytes such as 1048576, 512KiB or 16MiB, got %q", v)
+		}
+		*field(c) = i * unit
+		return nil
+	}
+}
+
+func duration(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			if seconds, numErr := strconv.ParseFloat(v, 64); numErr == nil {
+				d, err = time.Duration(seconds*float64(time.Second)), nil
+			}
+		}
+		if err != nil || d < 50*time.Millisecond || d > 10*time.Minute {
+			return fmt.Errorf("want a duration from 50ms to 10m such as 5s or 500ms, got %q", v)
+		}
+		*field(c) = d
+		return nil
+	}
+}
+
+func boolean(field func(*Config) *bool) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return fmt.Errorf("want true or false, got %q", v)
+		}
+		*field(c) = b
+		return nil
+	}
+}
+
+func oneOf(allowed []string, field func(*Config) *string) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(allowed, v) {
+			return fmt.Errorf("want %s, got %q", strings.Join(allowed, " or "), v)
+		}
+		*field(c) = v
+		return nil
+	}
+}
+
+func environment(c *Config, n *yaml.Node) error {
+	env := map[string]string{}
+	if err := n.Decode(&env); err != nil {
+		return fmt.Errorf("want a mapping of names to values")
+	}
+	for name, value := range env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return fmt.Errorf("%q cannot be the name of a variable", name)
+		}
+	}
+	c.Env = env
+	return nil
+}
+
+// editDistance is the Levenshtein distance of two short words.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,190 @@
+package dispatch
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// MaxDepth is how deep hooks that emit events may stand: an event of an agent
+// has depth 0, one of a hook that ran for it 1.
+const MaxDepth = 8
+
+// Limits on what one hook may emit when hookd knows that it is the sender.
+const (
+	maxBurst    = 200
+	burstWindow = 2 * time.Second
+)
+
+// maxParents bounds how many events are remembered for the `parent` field.
+const maxParents = 4096
+
+// Origin is who sends, as far as a chain of hooks goes. The zero Origin is an
+// agent.
+type Origin struct {
+	Depth int    // of the events it sends
+	Hook  string // id of the hook that runs the sender; "" = unknown or none
+}
+
+// chain knows which process groups belong to runs, and so how deep an event
+// stands in a chain of hooks that emit events.
+type chain struct {
+	alive func(pgid int) bool
+
+	mu      sync.Mutex
+	groups  map[int]*link    // by process group, which is also the session
+	cgroups map[string]*link // by cgroup of its own
+	left    []*link          // ended runs whose group had members still
+	depths  [MaxDepth + 1]activity
+	bursts  map[string]*burst
+	parents map[string]int // event id → depth
+	oldest  []string       // keys of parents, in order
+}
+
+// link ties the processes of one run to its place in the chain.
+type link struct {
+	pgid   int
+	cgroup string
+	depth  int
+	hook   string
+}
+
+type activity struct {
+	running int
+	ended   time.Time
+}
+
+func newChain(alive func(int) bool) *chain {
+	if alive == nil {
+		alive = func(int) bool { return false }
+	}
+	return &chain{alive: alive, groups: map[int]*link{}, cgroups: map[string]*link{}, bursts: map[string]*burst{}, parents: map[string]int{}}
+}
+
+// started registers a run's processes; the returned function ends it.
+func (c *chain) started(p Process, depth int, hook string) (ended func()) {
+	l := &link{pgid: p.PID, cgroup: p.Cgroup, depth: depth, hook: hook}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sweep()
+	c.groups[l.pgid] = l
+	if l.cgroup != "" {
+		c.cgroups[l.cgroup] = l
+	}
+	c.depths[depth].running++
+	return func() { c.ended(l) }
+}
+
+// ended keeps the group known while members of it live: a background child may
+// still emit, and the number cannot be another group's before the last is gone.
+func (c *chain) ended(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.depths[l.depth].running--
+	c.depths[l.depth].ended = time.Now()
+	c.left = append(c.left, l)
+	c.sweep()
+}
+
+func (c *chain) sweep() {
+	kept := c.left[:0]
+	for _, l := range c.left {
+		if c.alive(l.pgid) {
+			kept = append(kept, l)
+			continue
+		}
+		if c.groups[l.pgid] == l {
+			delete(c.groups, l.pgid)
+		}
+		if c.cgroups[l.cgroup] == l {
+			delete(c.cgroups, l.cgroup)
+		}
+	}
+	clear(c.left[len(kept):])
+	c.left = kept
+}
+
+// origin looks a peer up. A process that is gone counts as sent by the deepest
+// run in flight or just ended: that errs only towards refusing, and only while
+// a long chain really runs.
+func (c *chain) origin(sid, pgid int, cgroup string, gone bool, now time.Time) Origin {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.cgroups[cgroup]; l != nil {
+		return Origin{Depth: l.depth + 1, Hook: l.hook}
+	}
+	for _, id := range []int{pgid, sid} {
+		if l := c.groups[id]; l != nil && !gone {
+			return Origin{Depth: l.depth + 1, Hook: l.hook}
+		}
+	}
+	if gone {
+		for depth := MaxDepth; depth >= 0; depth-- {
+			if a := c.depths[depth]; a.running > 0 || now.Sub(a.ended) < time.Second {
+				return Origin{Depth: depth + 1}
+			}
+		}
+	}
+	return Origin{}
+}
+
+// depth returns the depth of an event that from sends, or why it is refused.
+func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	depth := from.Depth
+	if d, ok := c.parents[parent]; ok {
+		depth = max(depth, d+1)
+	}
+	if depth > MaxDepth {
+		return 0, &events.Error{Code: events.CodeTooDeep,
+			Message: fmt.Sprintf("hooks that emit events stand %d deep, the limit is %d: they probably trigger each other", depth, MaxDepth),
+			Hint:    "see `hookd history` for the chain; narrow the `events` of the hook that emits"}
+	}
+	if from.Hook != "" && !c.burst(from.Hook).allow(now) {
+		return 0, &events.Error{Code: events.CodeTooMany, RetryAfter: 2,
+			Message: fmt.Sprintf("hook %s sent more than %d events in %s", from.Hook, maxBurst, burstWindow),
+			Hint:    "send fewer events, or one event with a list"}
+	}
+	return depth, nil
+}
+
+// remember keeps the depth of e for events that name it as their parent.
+func (c *chain) remember(e *events.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.parents[e.EventID] = e.Depth
+	c.oldest = append(c.oldest, e.EventID)
+	if len(c.oldest) > maxParents {
+		delete(c.parents, c.oldest[0])
+		c.oldest = c.oldest[1:]
+	}
+}
+
+// burst holds the times of a hook's last events.
+type burst struct {
+	times [maxBurst]time.Time
+	next  int
+}
+
+func (c *chain) burst(hook string) *burst {
+	b := c.bursts[hook]
+	if b == nil {
+		b = &burst{}
+		c.bursts[hook] = b
+	}
+	return b
+}
+
+// allow reports whether fewer than maxBurst events came within burstWindow
+// before now, and counts this one if so.
+func (b *burst) allow(now time.Time) bool {
+	if oldest := b.times[b.next]; !oldest.IsZero() && now.Sub(oldest) < burstWindow {
+		return false
+	}
+	b.times[b.next] = now
+	b.next = (b.next + 1) % maxBurst
+	return true
+}

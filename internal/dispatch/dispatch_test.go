@@ -1,0 +1,658 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// behaviour is what a fake hook does.
+type behaviour struct {
+	takes  time.Duration
+	stdout string
+	exit   int
+	err    error
+	does   func(j *Job) // while it runs
+}
+
+// fake runs hooks by name inside a synctest bubble. It honours deadlines and
+// cancellation like the real one.
+type fake struct {
+	hooks map[string]behaviour
+
+	mu      sync.Mutex
+	ran     []string // "hook event data" in the order started
+	running map[string]int
+	most    map[string]int // largest number at once, by hook and ""
+}
+
+func (f *fake) Run(ctx context.Context, j *Job) Outcome {
+	b := f.hooks[j.Hook.Name]
+	start := time.Now()
+	f.enter(j)
+	defer f.leave(j)
+	if b.err != nil {
+		return Outcome{Err: b.err, ExitCode: -1, Started: start}
+	}
+	if b.does != nil {
+		b.does(j)
+	}
+	out := Outcome{Started: start, ExitCode: b.exit, Whole: []byte(b.stdout), Stdout: events.Output{Head: b.stdout, Bytes: int64(len(b.stdout))}}
+	timeout := time.NewTimer(j.Timeout)
+	defer timeout.Stop()
+	select {
+	case <-time.After(b.takes):
+	case <-timeout.C:
+		out.TimedOut, out.ExitCode, out.Whole = true, -1, nil
+	case <-ctx.Done():
+		out.Signal, out.ExitCode, out.Whole = "SIGKILL", -1, nil
+	}
+	out.Duration = time.Since(start)
+	return out
+}
+
+func (f *fake) enter(j *Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ran = append(f.ran, j.Hook.Name+" "+j.Given+" "+string(j.Payload))
+	for _, name := range []string{"", j.Hook.Name} {
+		f.running[name]++
+		f.most[name] = max(f.most[name], f.running[name])
+	}
+}
+
+func (f *fake) leave(j *Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running[""]--
+	f.running[j.Hook.Name]--
+}
+
+// tape records what a Recorder is told.
+type tape struct {
+	mu   sync.Mutex
+	seq  uint64
+	runs []events.Run
+}
+
+func (t *tape) Accepted(*events.Event) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seq++
+	return t.seq
+}
+
+func (t *tape) Finished(r events.Run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs = append(t.runs, r)
+}
+
+func (t *tape) results() (list []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.runs {
+		list = append(list, r.Hook+":"+string(r.Result))
+	}
+	return list
+}
+
+type bench struct {
+	*Dispatcher
+	fake *fake
+	tape *tape
+	logs *observer.ObservedLogs
+}
+
+// newBench makes a Dispatcher with fake hooks; each hook's own settings are
+// changed by mods.
+func newBench(t *testing.T, o Options, hooks []*hook.Hook, behaviours map[string]behaviour) *bench {
+	t.Helper()
+	core, logs := observer.New(zapcore.DebugLevel)
+	b := &bench{fake: &fake{hooks: behaviours, running: map[string]int{}, most: map[string]int{}}, tape: &tape{}, logs: logs}
+	o.Runner, o.Recorder, o.Log = b.fake, b.tape, zap.New(core)
+	b.Dispatcher = New(o)
+	b.Publish(snapshot(hooks...))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		b.Drain(ctx)
+	})
+	return b
+}
+
+func snapshot(hooks ...*hook.Hook) *hook.Snapshot {
+	s := &hook.Snapshot{Generation: 1}
+	for _, h := range hooks {
+		s.Entries = append(s.Entries, hook.Entry{Hook: h, Name: h.Name, State: hook.Active})
+	}
+	return s
+}
+
+func newHook(name string, patterns ...string) *hook.Hook {
+	h := &hook.Hook{ID: name, Name: name, Type: hook.Command, Timeout: 5 * time.Second, Enabled: true}
+	for _, text := range patterns {
+		p, err := hook.CompilePattern(text)
+		if err != nil {
+			panic(err)
+		}
+		h.Patterns = append(h.Patterns, p)
+	}
+	return h
+}
+
+func with(h *hook.Hook, change func(*hook.Hook)) *hook.Hook { change(h); return h }
+
+func (b *bench) emit(t *testing.T, line string) Receipt {
+	t.Helper()
+	r, err := b.try(t, Origin{}, line)
+	if err != nil {
+		t.Fatalf("emit %s: %v", line, err)
+	}
+	return r
+}
+
+func (b *bench) try(t *testing.T, from Origin, line string) (Receipt, *events.Error) {
+	t.Helper()
+	env, err := events.Parse([]byte(line))
+	if err != nil {
+		t.Fatalf("parse %s: %v", line, err)
+	}
+	return b.Emit(from, env)
+}
+
+func TestMatchingIsThatOfTheDocumentedTable(t *testing.T) {
+	// Seed 000: wildcard patterns; SPEC section 6: kinds and given names.
+	for _, tt := range []struct {
+		patterns string
+		event    string
+		given    string // "" = does not run
+	}{
+		{"agent:*", "agent:start", "agent:start"},
+		{"agent:*", "agent:step", "agent:step"},
+		{"agent:*", "session:start", ""},
+		{"session:*", "session:reset", "session:reset"},
+		{"*", "gateway:startup", "gateway:startup"},
+		{"*", "custom.event", "custom.event"},
+		{"{agent,session}:start", "session:start", "session:start"},
+		{"{agent,session}:start", "agent:end", ""},
+		{"agent:end", "Stop", "agent:end"},
+		{"agent:end", "stop", "agent:end"},
+		{"pre_tool_use", "PreToolUse", "pre_tool_use"},
+		{"beforeToolCall pre_tool_use", "PreToolUse", "beforeToolCall"},
+		{"agent:end onStop", "Stop", "onStop"},
+		{"*", "hookd:reload", ""},
+		{"hookd:*", "hookd:reload", "hookd:reload"},
+		{"agent:end", "agent:start", ""},
+	} {
+		t.Run(tt.patterns+"/"+tt.event, func(t *testing.T) {
+			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")})[0]
+			if d.Runs != (tt.given != "") || d.Runs && d.Given != tt.given {
+				t.Errorf("runs %t given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
+			}
+		})
+	}
+}
+
+func TestWildcardHooksObserve(t *testing.T) {
+	yes := true
+	for _, tt := range []struct {
+		name    string
+		hook    *hook.Hook
+		event   string
+		decides bool
+	}{
+		{"exact", newHook("h", "pre_tool_use"), "pre_tool_use", true},
+		{"wildcard", newHook("h", "*"), "pre_tool_use", false},
+		{"braces", newHook("h", "{pre_tool_use,stop}"), "pre_tool_use", true},
+		{"wildcard-and-exact", newHook("h", "*", "pre_tool_use"), "pre_tool_use", true},
+		{"wildcard-set", with(newHook("h", "*"), func(h *hook.Hook) { h.Blocking = &yes }), "pre_tool_use", true},
+		{"librefang-observes", with(newHook("h", "agent:end"), func(h *hook.Hook) { h.Blocking = &yes }), "Stop", false},
+		{"transform", newHook("h", "transform_tool_result"), "transform_tool_result", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event})[0]
+			if !d.Runs || d.Blocks != tt.decides {
+				t.Errorf("runs %t (%s), decides %t, want %t", d.Runs, d.Why, d.Blocks, tt.decides)
+			}
+		})
+	}
+}
+
+func TestEventsOfOneSessionRunInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{Observers: 4}, []*hook.Hook{newHook("h", "*")}, map[string]behaviour{"h": {takes: time.Second}})
+		for i := range 6 {
+			b.emit(t, fmt.Sprintf(`{"event":"agent:step","data":{"session_id":"s%d","n":%d}}`, i%2, i))
+		}
+		start := time.Now()
+		b.Drain(t.Context())
+		if got := time.Since(start); got != 3*time.Second {
+			t.Errorf("two sessions of three events took %s, want 3s: side by side, each in order", got)
+		}
+		seen := map[string]string{}
+		for _, line := range b.fake.ran {
+			var data struct {
+				SessionID string `json:"session_id"`
+				N         int
+			}
+			if err := json.Unmarshal([]byte(strings.SplitN(line, " ", 3)[2]), &data); err != nil {
+				t.Fatal(err)
+			}
+			seen[data.SessionID] += fmt.Sprint(data.N)
+		}
+		if seen["s0"] != "024" || seen["s1"] != "135" {
+			t.Errorf("order by session = %v, want s0 024 and s1 135", seen)
+		}
+	})
+}
+
+func TestOrderSerialAndParallel(t *testing.T) {
+	for _, tt := range []struct {
+		order hook.Order
+		want  time.Duration
+	}{{hook.OrderSerial, 4 * time.Second}, {hook.OrderParallel, time.Second}, {hook.OrderSession, time.Second}} {
+		t.Run(string(tt.order), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := with(newHook("h", "*"), func(h *hook.Hook) { h.Order = tt.order })
+				b := newBench(t, Options{Observers: 8}, []*hook.Hook{h}, map[string]behaviour{"h": {takes: time.Second}})
+				for range 4 {
+					b.emit(t, `{"event":"x"}`) // no session: no order by default
+				}
+				start := time.Now()
+				b.Drain(t.Context())
+				if got := time.Since(start); got != tt.want {
+					t.Errorf("took %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestConcurrencyAndSlotsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := []*hook.Hook{with(newHook("two", "*"), func(h *hook.Hook) { h.Concurrency = 2 }), newHook("free", "*")}
+		b := newBench(t, Options{Observers: 5}, hooks, map[string]behaviour{"two": {takes: time.Second}, "free": {takes: time.Second}})
+		for range 12 {
+			b.emit(t, `{"event":"x"}`)
+		}
+		b.Drain(t.Context())
+		if b.fake.most["two"] != 2 || b.fake.most[""] != 5 || len(b.fake.ran) != 24 {
+			t.Errorf("most at once %v, %d runs; want two:2, all:5, 24 runs", b.fake.most, len(b.fake.ran))
+		}
+		if s := b.Stats(); s.QueuedEvents != 0 || s.QueuedBytes != 0 || s.QueuedRuns != 0 || s.RunningObserve != 0 {
+			t.Errorf("load after the drain = %+v, want none", s)
+		}
+		if len(b.queue.lanes)+len(b.queue.hooks)+len(b.queue.events) != 0 {
+			t.Errorf("the queue keeps lanes %v, hooks %v, events %v", b.queue.lanes, b.queue.hooks, b.queue.events)
+		}
+	})
+}
+
+func TestFullQueueRefusesObserversButNeverAVerdict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{Observers: 1, MaxEvents: 2}, []*hook.Hook{newHook("log", "*"), newHook("guard", "pre_tool_use")},
+			map[string]behaviour{"log": {takes: time.Second}, "guard": {exit: 2}})
+		b.emit(t, `{"event":"x"}`)
+		b.emit(t, `{"event":"x"}`)
+		if _, err := b.try(t, Origin{}, `{"event":"x"}`); err == nil || err.Code != events.CodeQueueFull || err.RetryAfter == 0 {
+			t.Errorf("third event: %v, want %s with a time to retry", err, events.CodeQueueFull)
+		}
+		r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{}},"wait":true}`)
+		if r.Verdict == nil || r.Verdict.Allowed {
+			t.Errorf("verdict = %+v, want a denial", r.Verdict)
+		}
+		if !slices.Equal(r.Matched, []string{"guard"}) || len(r.Warnings) != 1 {
+			t.Errorf("matched %v, warnings %q; want the dropped observer left out and named", r.Matched, r.Warnings)
+		}
+		b.Drain(t.Context())
+		b2 := b.tape.results()
+		slices.Sort(b2)
+		if want := []string{"guard:block", "log:ok", "log:ok"}; !slices.Equal(b2, want) {
+			t.Errorf("runs %v, want %v", b2, want)
+		}
+	})
+}
+
+func TestVerdictDoesNotWaitForObservers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{newHook("log", "*"), newHook("guard", "pre_tool_use")},
+			map[string]behaviour{"log": {takes: 4 * time.Second}, "guard": {takes: 10 * time.Millisecond}})
+		for range 200 {
+			b.emit(t, `{"event":"agent:step"}`)
+		}
+		start := time.Now()
+		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
+		if got := time.Since(start); got != 10*time.Millisecond || !r.Verdict.Allowed {
+			t.Errorf("verdict %+v after %s, want allowed after 10ms", r.Verdict, got)
+		}
+	})
+}
+
+func TestFailuresOfGuardsDenyAndOfObserversOnlyWarn(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		b      behaviour
+		result events.Result
+		field  string // of the WARN
+	}{
+		{"timeout", behaviour{takes: time.Hour}, events.ResultTimeout, "timeout"},
+		{"exit-1", behaviour{exit: 1}, events.ResultFailed, "exit"},
+		{"spawn", behaviour{err: errors.New("no such file")}, events.ResultSpawnError, "error"},
+		{"garbage", behaviour{stdout: `{"decision":`}, events.ResultFailed, "exit"},
+		{"panic", behaviour{does: func(*Job) { panic("boom") }}, events.ResultSpawnError, "error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": tt.b})
+				r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell"},"wait":true}`)
+				if r.Verdict.Allowed || !strings.Contains(r.Verdict.Message, "guard") {
+					t.Errorf("verdict = %+v, want a denial that names the hook", r.Verdict)
+				}
+				if got := r.Runs[0].Result; got != tt.result {
+					t.Errorf("result = %s, want %s", got, tt.result)
+				}
+				warns := b.logs.FilterLevelExact(zapcore.WarnLevel).All()
+				if len(warns) != 1 || warns[0].ContextMap()[tt.field] == nil || warns[0].ContextMap()["hook"] != "guard" {
+					t.Errorf("warnings = %v, want one with the fields hook and %s", warns, tt.field)
+				}
+			})
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, Options{}, []*hook.Hook{newHook("log", "*")}, map[string]behaviour{"log": tt.b})
+				r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell"},"wait":true}`)
+				if !r.Verdict.Allowed {
+					t.Errorf("a logging hook denied: %+v", r.Verdict)
+				}
+			})
+		})
+	}
+}
+
+func TestBudgetEndsEveryHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := []*hook.Hook{newHook("a", "user_prompt_submit"), newHook("b", "user_prompt_submit")}
+		b := newBench(t, Options{}, hooks, map[string]behaviour{"a": {takes: time.Hour}, "b": {stdout: "hello"}})
+		start := time.Now()
+		r := b.emit(t, `{"event":"user_prompt_submit","wait":true,"timeout_ms":700}`)
+		if got := time.Since(start); got != 700*time.Millisecond {
+			t.Errorf("answered after %s, want 700ms", got)
+		}
+		if r.Runs[0].Result != events.ResultTimeout || r.Verdict.AdditionalContext != "hello" {
+			t.Errorf("runs %+v verdict %+v, want a timed out and b's context", r.Runs, r.Verdict)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // without timeout_ms: the sum in sequence
+		hooks := []*hook.Hook{newHook("a", "pre_tool_use"), newHook("b", "pre_tool_use")}
+		b := newBench(t, Options{}, hooks, map[string]behaviour{"a": {takes: time.Hour}, "b": {takes: 4 * time.Second}})
+		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
+		if r.Runs[0].Result != events.ResultTimeout || r.Runs[1].Result != events.ResultOK {
+			t.Errorf("runs %+v, want a timeout and an ok: one timeout does not cancel the next", r.Runs)
+		}
+	})
+}
+
+func TestRewritesArePassedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := []*hook.Hook{newHook("a", "pre_tool_use"), newHook("b", "pre_tool_use")}
+		b := newBench(t, Options{}, hooks, map[string]behaviour{
+			"a": {stdout: `{"hook_specific_output":{"updated_input":{"cmd":"ls -h"}}}`},
+			"b": {stdout: `{"hookSpecificOutput":{"updatedInput":{"extra":1}}}`},
+		})
+		r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls","cwd":"."}},"wait":true}`)
+		if !strings.Contains(b.fake.ran[1], `"cmd":"ls -h"`) {
+			t.Errorf("b saw %s, want a's rewrite", b.fake.ran[1])
+		}
+		if got, want := string(r.Verdict.UpdatedInput), `{"cmd":"ls -h","cwd":".","extra":1}`; got != want {
+			t.Errorf("updated input = %s, want %s", got, want)
+		}
+	})
+}
+
+func TestTransformStopsAtTheFirstReplacement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := []*hook.Hook{newHook("broken", "transform_tool_result"), newHook("abstains", "transform_tool_result"), newHook("first", "transform_tool_result"), newHook("second", "transform_tool_result")}
+		b := newBench(t, Options{}, hooks, map[string]behaviour{"broken": {exit: 1, stdout: "no"}, "first": {stdout: "one\n"}, "second": {stdout: "two"}})
+		r := b.emit(t, `{"event":"transform_tool_result","data":{"tool_output":"zero"},"wait":true}`)
+		if got, want := string(r.Verdict.UpdatedToolResponse), `"one\n"`; got != want || !r.Verdict.Allowed {
+			t.Errorf("replacement = %s allowed %t, want %s", got, r.Verdict.Allowed, want)
+		}
+		if len(r.Runs) != 3 {
+			t.Errorf("%d runs, want 3: the chain ends at the first replacement", len(r.Runs))
+		}
+	})
+}
+
+func TestPreemptLaneGoesFirstAndCanEndIt(t *testing.T) {
+	ask := `{"hook_specific_output":{"permission_decision":"ask","permission_decision_reason":"sure?"}}`
+	for _, tt := range []struct {
+		name, preempt, lane string
+		ran                 []string
+		decision            string
+	}{
+		{"silent", "", "", []string{"early", "late"}, ""},
+		{"asks", ask, "", []string{"early"}, "ask"},
+		{"only-default", ask, "default", []string{"late"}, ""},
+		{"only-preempt", "", "preempt", []string{"early"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hooks := []*hook.Hook{newHook("late", "pre_tool_use"), with(newHook("early", "pre_tool_use"), func(h *hook.Hook) { h.Lane = events.LanePreempt })}
+				b := newBench(t, Options{}, hooks, map[string]behaviour{"early": {stdout: tt.preempt}})
+				r := b.emit(t, fmt.Sprintf(`{"event":"pre_tool_use","wait":true,"lane":%q}`, tt.lane))
+				var ran []string
+				for _, run := range r.Runs {
+					ran = append(ran, run.Hook)
+				}
+				if !slices.Equal(ran, tt.ran) || r.Verdict.PermissionDecision != tt.decision {
+					t.Errorf("ran %v, decision %q; want %v, %q", ran, r.Verdict.PermissionDecision, tt.ran, tt.decision)
+				}
+			})
+		})
+	}
+}
+
+func TestIdenticalDefinitionsRunOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		same := func(h *hook.Hook) { h.Definition = "echo" }
+		b := newBench(t, Options{}, []*hook.Hook{with(newHook("a", "x"), same), newHook("b", "x"), with(newHook("c", "x"), same)}, nil)
+		if r := b.emit(t, `{"event":"x","wait":true}`); !slices.Equal(r.Matched, []string{"a", "b"}) {
+			t.Errorf("matched %v, want a and b", r.Matched)
+		}
+	})
+}
+
+func TestDuplicateIDsAreAcceptedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second, exit: 2}})
+		line := `{"event":"pre_tool_use","id":"call-1","sender":"s","wait":true}`
+		var first Receipt
+		go func() { first = b.emit(t, line) }()
+		synctest.Wait()
+		second := b.emit(t, line) // joins the one that waits
+		synctest.Wait()
+		if second.EventID != first.EventID || !second.Duplicate || second.Verdict == nil || second.Verdict.Allowed {
+			t.Errorf("second = %+v, want the first's id %s and its denial", second, first.EventID)
+		}
+		if other := b.emit(t, strings.Replace(line, `"s"`, `"t"`, 1)); other.EventID == first.EventID {
+			t.Error("another sender's event with the same id was taken for a duplicate")
+		}
+		time.Sleep(dedupWindow + time.Second)
+		if later := b.emit(t, line); later.Duplicate {
+			t.Error("an id still counted as seen after the window")
+		}
+		if len(b.fake.ran) != 3 {
+			t.Errorf("%d runs, want 3", len(b.fake.ran))
+		}
+	})
+}
+
+func TestChainsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b *bench
+		var refused *events.Error
+		b = newBench(t, Options{Observers: 2, Decidable: 2}, []*hook.Hook{newHook("echo", "*")}, map[string]behaviour{"echo": {does: func(j *Job) {
+			pid := 1000 + j.Event.Depth
+			j.Started(Process{PID: pid})
+			if _, err := b.try(t, b.Origin(pid, pid, "", false), `{"event":"again","wait":true}`); err != nil {
+				refused = err
+			}
+		}}})
+		b.emit(t, `{"event":"x","wait":true}`)
+		if refused == nil || refused.Code != events.CodeTooDeep {
+			t.Errorf("refused with %v, want %s", refused, events.CodeTooDeep)
+		}
+		if got := len(b.fake.ran); got != MaxDepth+1 {
+			t.Errorf("%d runs, want %d", got, MaxDepth+1)
+		}
+	})
+}
+
+func TestNestedWaitsCannotTakeAllSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b *bench
+		b = newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{newHook("outer", "pre_tool_use"), newHook("inner", "tool_guard")}, map[string]behaviour{"outer": {does: func(j *Job) {
+			j.Started(Process{PID: 77})
+			b.try(t, b.Origin(77, 77, "", false), `{"event":"tool_guard","wait":true}`)
+		}}})
+		start := time.Now()
+		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
+		if !r.Verdict.Allowed || time.Since(start) != 0 {
+			t.Errorf("verdict %+v after %s, want allowed at once", r.Verdict, time.Since(start))
+		}
+	})
+}
+
+func TestOriginOfASender(t *testing.T) {
+	alive := map[int]bool{}
+	c := newChain(func(pgid int) bool { return alive[pgid] })
+	now := time.Now()
+	ended := c.started(Process{PID: 10, Cgroup: "/run-10"}, 3, "h")
+	for _, tt := range []struct {
+		name      string
+		sid, pgid int
+		cgroup    string
+		gone      bool
+		want      Origin
+	}{
+		{"agent", 1, 1, "", false, Origin{}},
+		{"member", 10, 10, "", false, Origin{4, "h"}},
+		{"own-group-same-session", 10, 55, "", false, Origin{4, "h"}},
+		{"setsid-in-cgroup", 60, 60, "/run-10", false, Origin{4, "h"}},
+		{"gone", 0, 0, "", true, Origin{Depth: 4}},
+	} {
+		if got := c.origin(tt.sid, tt.pgid, tt.cgroup, tt.gone, now); got != tt.want {
+			t.Errorf("%s: origin = %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+	alive[10] = true
+	ended()
+	if got := c.origin(10, 10, "", false, now); got.Depth != 4 {
+		t.Errorf("background child of an ended run: %+v, want depth 4", got)
+	}
+	alive[10] = false
+	c.started(Process{PID: 11}, 0, "x")()
+	if got := c.origin(10, 10, "", false, now); got != (Origin{}) {
+		t.Errorf("a group that is gone still counts: %+v", got)
+	}
+}
+
+func TestOneHookCannotFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{}, nil, nil)
+		from := Origin{Depth: 1, Hook: "h"}
+		for i := range maxBurst {
+			if _, err := b.try(t, from, `{"event":"x"}`); err != nil {
+				t.Fatalf("event %d: %v", i, err)
+			}
+		}
+		if _, err := b.try(t, from, `{"event":"x"}`); err == nil || err.Code != events.CodeTooMany {
+			t.Errorf("event %d: %v, want %s", maxBurst+1, err, events.CodeTooMany)
+		}
+		time.Sleep(burstWindow)
+		if _, err := b.try(t, from, `{"event":"x"}`); err != nil {
+			t.Errorf("after the window: %v", err)
+		}
+	})
+}
+
+func TestParentGivesTheDepth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{}, []*hook.Hook{newHook("h", "*")}, nil)
+		id := b.emit(t, `{"event":"x"}`).EventID
+		for depth := 1; depth <= MaxDepth; depth++ {
+			id = b.emit(t, fmt.Sprintf(`{"event":"x","parent":%q}`, id)).EventID
+		}
+		if _, err := b.try(t, Origin{}, fmt.Sprintf(`{"event":"x","parent":%q}`, id)); err == nil || err.Code != events.CodeTooDeep {
+			t.Errorf("got %v, want %s", err, events.CodeTooDeep)
+		}
+	})
+}
+
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{Observers: 1}, []*hook.Hook{newHook("slow", "*"), newHook("guard", "pre_tool_use")},
+			map[string]behaviour{"slow": {takes: 4 * time.Second}, "guard": {takes: time.Hour}})
+		b.Publish(snapshot(newHook("slow", "*"), with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) { h.Timeout = time.Minute })))
+		for range 4 {
+			b.emit(t, `{"event":"x"}`)
+		}
+		var deciding Receipt
+		go func() { deciding = b.emit(t, `{"event":"pre_tool_use","wait":true}`) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		dropped := b.Drain(ctx)
+		synctest.Wait()
+		if _, err := b.try(t, Origin{}, `{"event":"x"}`); err == nil || err.Code != events.CodeDraining {
+			t.Errorf("an event after the drain: %v, want %s", err, events.CodeDraining)
+		}
+		if deciding.Verdict == nil || deciding.Verdict.Allowed {
+			t.Errorf("verdict of the unfinished guard = %+v, want a denial", deciding.Verdict)
+		}
+		if dropped != 2 { // two of five slow runs ended, one was killed
+			t.Errorf("dropped %d, want 2", dropped)
+		}
+		if got := len(b.tape.results()); got != 6 {
+			t.Errorf("%d runs recorded, want 6: also those that never started", got)
+		}
+	})
+}
+
+func TestLateOutputBelongsToTheRecordButDelaysNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{}, []*hook.Hook{newHook("h", "x")}, nil)
+		b.opts.Runner = lateRunner{}
+		start := time.Now()
+		b.emit(t, `{"event":"x","wait":true}`)
+		if got := time.Since(start); got != 0 {
+			t.Errorf("answered after %s, want at once", got)
+		}
+		b.Drain(t.Context())
+		if got := b.tape.runs[0].Stdout.Head; got != "late" {
+			t.Errorf("recorded %q, want the late output", got)
+		}
+	})
+}
+
+type lateRunner struct{}
+
+func (lateRunner) Run(context.Context, *Job) Outcome {
+	return Outcome{Started: time.Now(), Late: func() (stdout, stderr events.Output) {
+		time.Sleep(250 * time.Millisecond)
+		return events.Output{Head: "late", Bytes: 4}, events.Output{}
+	}}
+}

@@ -1,0 +1,201 @@
+package dispatch
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hookd/hookd/internal/dialect/dockeragent"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// match is a hook that runs for an event.
+type match struct {
+	hook       *hook.Hook
+	given      string // the event name it is given
+	blocks     bool   // its answer counts
+	generation uint64
+}
+
+// index finds the hooks of an event. What depends on the event's name alone is
+// computed once a name; the rest (agent, matcher, filters) is checked an event.
+type index struct {
+	generation uint64
+	hooks      []*hook.Hook
+	byName     atomic.Pointer[sync.Map] // nameKey → []match
+	known      atomic.Int32             // entries of byName
+}
+
+type nameKey struct {
+	dialect events.Dialect
+	name    string
+}
+
+// maxNames bounds the cache: names are the senders' to choose.
+const maxNames = 4096
+
+func newIndex(snap *hook.Snapshot) *index {
+	ix := &index{generation: snap.Generation, hooks: snap.Runnable()}
+	ix.byName.Store(new(sync.Map))
+	return ix
+}
+
+// match returns the hooks that run for e, in registration order.
+func (ix *index) match(e *events.Event) []match {
+	var ms []match
+	for _, m := range ix.candidates(e.Contract) {
+		if refuses(m.hook, e) == "" {
+			ms = append(ms, m)
+		}
+	}
+	return ms
+}
+
+// candidates returns the hooks with a pattern that matches a name of the kind.
+func (ix *index) candidates(c *events.Contract) []match {
+	key := nameKey{c.Dialect, c.Name}
+	cache := ix.byName.Load()
+	if found, ok := cache.Load(key); ok {
+		return found.([]match)
+	}
+	names := kindNames(c)
+	var found []match
+	for _, h := range ix.hooks {
+		if m, ok := matchNames(h, c, names); ok {
+			m.generation = ix.generation
+			found = append(found, m)
+		}
+	}
+	if ix.known.Add(1) > maxNames {
+		ix.known.Store(1)
+		cache = new(sync.Map)
+		ix.byName.Store(cache)
+	}
+	cache.Store(key, found)
+	return found
+}
+
+// kindNames returns every contract of the event's kind, the emitted one first
+// and LibreFang's last, because a hook is given a LibreFang name only when no
+// other fits (SPEC section 6).
+func kindNames(c *events.Contract) []*events.Contract {
+	names := []*events.Contract{c}
+	var librefang []*events.Contract
+	for _, other := range events.OfKind(c.Kind) {
+		switch {
+		case other.Name == c.Name:
+		case ofLibreFang(other):
+			librefang = append(librefang, other)
+		default:
+			names = append(names, other)
+		}
+	}
+	return append(names, librefang...)
+}
+
+// matchNames picks the name that h is given: the emitted one if a pattern
+// matches it; else the first other name in the order of h's patterns; else
+// LibreFang's. hookd's own events reach only patterns that ask for them.
+func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract) (match, bool) {
+	if p, ok := patternFor(h, emitted); ok {
+		return match{hook: h, given: emitted.Name, blocks: h.Blocks(emitted, p)}, true
+	}
+	for _, librefang := range []bool{false, true} {
+		for _, p := range h.Patterns {
+			for _, c := range names[1:] {
+				if ofLibreFang(c) == librefang && reaches(p, c) {
+					return match{hook: h, given: c.Name, blocks: h.Blocks(emitted, p) && (!librefang || c.Decidable)}, true
+				}
+			}
+		}
+	}
+	return match{}, false
+}
+
+// ofLibreFang reports whether the name is one of LibreFang's; Hermes shares some.
+func ofLibreFang(c *events.Contract) bool { return events.LookupIn(events.LibreFang, c.Name) != nil }
+
+// patternFor returns the pattern of h that matches c's name, an exact one if
+// there is one, because exactness decides whether the hook blocks.
+func patternFor(h *hook.Hook, c *events.Contract) (found hook.Pattern, ok bool) {
+	for _, p := range h.Patterns {
+		if reaches(p, c) && (!ok || !found.Exact() && p.Exact()) {
+			found, ok = p, true
+		}
+	}
+	return found, ok
+}
+
+func reaches(p hook.Pattern, c *events.Contract) bool {
+	if c.Dialect == events.Hookd && !p.Reserved() {
+		return false
+	}
+	return p.Match(c.Name)
+}
+
+// refuses says why h does not run for e although a pattern matches, in words
+// for `hookd match`; "" = it runs.
+func refuses(h *hook.Hook, e *events.Event) string {
+	if h.Agent != "" {
+		if agent := dockeragent.Agent(e); agent != h.Agent {
+			return "it belongs to agent " + strconv.Quote(h.Agent) + ", the event to " + strconv.Quote(agent)
+		}
+	}
+	if e.Lane != "" && e.Lane != laneOf(h) {
+		return "it stands in the " + laneOf(h) + " lane, the event asks for " + e.Lane
+	}
+	tool, _ := events.GetString(e.Data, "tool_name")
+	why, _ := h.Admits(hook.Subject{Tool: tool, Cwd: e.Cwd, AgentName: e.AgentName, Dialect: string(e.Dialect)})
+	return why
+}
+
+func laneOf(h *hook.Hook) string {
+	if h.Lane == events.LanePreempt {
+		return events.LanePreempt
+	}
+	return events.LaneDefault
+}
+
+// Decision says whether a hook runs for an event, for `hookd match`.
+type Decision struct {
+	Hook   *hook.Hook
+	Runs   bool
+	Why    string // when it does not run
+	Given  string // the event name it would be given
+	Lane   string // observers, decidable, or decidable (preempt)
+	Blocks bool   // its answer counts
+}
+
+// Explain says for every runnable hook of snap whether it runs for an event
+// that is sent with wait, in registration order.
+func Explain(snap *hook.Snapshot, env events.Envelope) []Decision {
+	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
+	e.Dialect, e.Wait = e.Contract.Dialect, true
+	names := kindNames(e.Contract)
+	var list []Decision
+	for _, h := range snap.Runnable() {
+		m, ok := matchNames(h, e.Contract, names)
+		d := Decision{Hook: h, Given: m.given, Blocks: m.blocks, Lane: laneName(m)}
+		switch {
+		case !ok:
+			d.Why = "no pattern matches " + e.Contract.Name + " or another name of its kind"
+		default:
+			d.Why = refuses(h, e)
+		}
+		d.Runs = d.Why == ""
+		list = append(list, d)
+	}
+	return list
+}
+
+func laneName(m match) string {
+	switch {
+	case !m.blocks:
+		return "observers"
+	case laneOf(m.hook) == events.LanePreempt:
+		return "decidable (preempt)"
+	default:
+		return "decidable"
+	}
+}

@@ -1,0 +1,223 @@
+package dispatch
+
+import (
+	"sync"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// task is one queued run.
+type task struct {
+	event  *events.Event
+	match  match
+	result chan<- events.Run // nil = nobody waits; never blocks
+}
+
+// queue is the observers' lane: it bounds what waits, keeps the order that a
+// hook asks for, and starts as many runs at once as it has slots. It has no
+// goroutine of its own: whoever adds or ends a run starts the next ones.
+type queue struct {
+	run func(*task) // executes a task; called in its own goroutine
+
+	mu        sync.Mutex // guards all below
+	slots     int        // free
+	maxEvents int
+	maxBytes  int64
+	closed    bool
+	ready     fifo
+	lanes     map[laneKey]*fifo  // runs that wait for the one before them; an entry means one is under way
+	hooks     map[string]*upkeep // by hook id, only of hooks with a limit
+	events    map[*events.Event]int
+	bytes     int64
+	queued    int
+	running   int
+}
+
+// laneKey names runs that must not overtake each other.
+type laneKey struct{ hook, session string }
+
+// upkeep counts the runs of a hook that limits its concurrency.
+type upkeep struct {
+	running int
+	waiting fifo
+}
+
+func newQueue(slots, maxEvents int, maxBytes int64, run func(*task)) *queue {
+	return &queue{
+		run: run, slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
+		lanes: map[laneKey]*fifo{}, hooks: map[string]*upkeep{}, events: map[*events.Event]int{},
+	}
+}
+
+// reserve makes room for an event whose tasks are pushed next; false when the
+// queue is full. One event larger than the whole queue still fits an empty one.
+func (q *queue) reserve(e *events.Event) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	size := int64(len(e.Data))
+	if len(q.events) > 0 && (len(q.events) >= q.maxEvents || q.bytes+size > q.maxBytes) {
+		return false
+	}
+	q.events[e] = 0
+	q.bytes += size
+	return true
+}
+
+// push adds the tasks of one event that was reserved.
+func (q *queue) push(tasks []*task) {
+	if len(tasks) == 0 {
+		return
+	}
+	q.mu.Lock()
+	q.events[tasks[0].event] = len(tasks)
+	q.queued += len(tasks)
+	for _, t := range tasks {
+		q.enter(t)
+	}
+	q.start()
+	q.mu.Unlock()
+}
+
+// enter puts t behind the runs that it must not overtake, if there are any.
+func (q *queue) enter(t *task) {
+	key, ordered := t.lane()
+	if !ordered {
+		q.admit(t)
+		return
+	}
+	if lane, busy := q.lanes[key]; busy {
+		lane.push(t)
+		return
+	}
+	q.lanes[key] = &fifo{}
+	q.admit(t)
+}
+
+// admit makes t ready unless its hook already runs as often as it may.
+func (q *queue) admit(t *task) {
+	if limit := t.match.hook.Concurrency; limit > 0 {
+		u := q.hooks[t.match.hook.ID]
+		if u == nil {
+			u = &upkeep{}
+			q.hooks[t.match.hook.ID] = u
+		}
+		if u.running >= limit {
+			u.waiting.push(t)
+			return
+		}
+		u.running++
+	}
+	q.ready.push(t)
+}
+
+// start runs what is ready while there are slots.
+func (q *queue) start() {
+	for q.slots > 0 && !q.closed {
+		t := q.ready.pop()
+		if t == nil {
+			return
+		}
+		q.slots--
+		q.queued--
+		q.running++
+		go q.work(t)
+	}
+}
+
+func (q *queue) work(t *task) {
+	q.run(t)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.slots++
+	q.running--
+	q.release(t)
+	q.start()
+}
+
+// release lets the runs go on that waited for t.
+func (q *queue) release(t *task) {
+	if q.events[t.event]--; q.events[t.event] == 0 {
+		delete(q.events, t.event)
+		q.bytes -= int64(len(t.event.Data))
+	}
+	if u := q.hooks[t.match.hook.ID]; u != nil && t.match.hook.Concurrency > 0 {
+		if u.running--; u.running < t.match.hook.Concurrency {
+			if next := u.waiting.pop(); next != nil {
+				u.running++
+				q.ready.push(next)
+			}
+		}
+		if u.running == 0 && u.waiting.empty() {
+			delete(q.hooks, t.match.hook.ID)
+		}
+	}
+	if key, ordered := t.lane(); ordered {
+		if next := q.lanes[key].pop(); next != nil {
+			q.admit(next)
+		} else {
+			delete(q.lanes, key)
+		}
+	}
+}
+
+// close stops starting runs and returns those that never will.
+func (q *queue) close() []*task {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	left := q.ready.drain()
+	for _, u := range q.hooks {
+		left = append(left, u.waiting.drain()...)
+	}
+	for _, lane := range q.lanes {
+		left = append(left, lane.drain()...)
+	}
+	q.queued = 0
+	return left
+}
+
+func (q *queue) load() (queued, events int, bytes int64, running int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.queued, len(q.events), q.bytes, q.running
+}
+
+// lane returns the key of the runs that t must not overtake; ordered is false
+// when there are none: order parallel, or no session to be in order with.
+func (t *task) lane() (key laneKey, ordered bool) {
+	h := t.match.hook
+	switch {
+	case h.Order == hook.OrderSerial:
+		return laneKey{hook: h.ID}, true
+	case h.Order == hook.OrderParallel || t.event.SessionID == "":
+		return laneKey{}, false
+	default:
+		return laneKey{hook: h.ID, session: t.event.SessionID}, true
+	}
+}
+
+// fifo is a queue of tasks that gives memory back as it empties.
+type fifo struct{ list []*task }
+
+func (f *fifo) push(t *task) { f.list = append(f.list, t) }
+
+func (f *fifo) pop() *task {
+	if len(f.list) == 0 {
+		return nil
+	}
+	t := f.list[0]
+	f.list[0] = nil
+	if f.list = f.list[1:]; len(f.list) == 0 {
+		f.list = nil
+	}
+	return t
+}
+
+func (f *fifo) empty() bool { return len(f.list) == 0 }
+
+func (f *fifo) drain() []*task {
+	list := f.list
+	f.list = nil
+	return list
+}

@@ -1,0 +1,201 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// observe runs one task of the observers' lane.
+func (d *Dispatcher) observe(t *task) {
+	defer d.pending.Done()
+	t.tell(d.execute(t.event, t.event.Contract, t.match, t.event.Data, t.match.hook.Timeout, t.event.Time).run)
+}
+
+func (t *task) tell(r events.Run) {
+	if t.result != nil {
+		t.result <- r
+	}
+}
+
+// drop records a task that will never start.
+func (d *Dispatcher) drop(t *task) {
+	defer d.pending.Done()
+	t.tell(d.unstarted(t.event, t.event.Contract, t.match, "hookd was stopped before its turn").run)
+}
+
+// execute runs hook m for e with the payload data, reads its answer, records
+// the run and logs what went wrong.
+func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data json.RawMessage, timeout time.Duration, queued time.Time) ran {
+	job := &Job{
+		RunID: events.NewID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
+		Payload: data, Timeout: timeout, Whole: d.whole(c, m),
+	}
+	var ended func()
+	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID) }
+	out := d.run(job)
+	if ended != nil {
+		ended()
+	}
+	r := ran{run: record(e, m, job.RunID, queued, out)}
+	r.answer = read(c, m, out)
+	r.run.Result, r.run.Error = result(c, m, out, r.answer)
+	d.report(e, m, r)
+	d.finish(r.run, out)
+	return r
+}
+
+// run calls the Runner. A panic in it costs one run, not the daemon.
+func (d *Dispatcher) run(j *Job) (out Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error("panic in a run", zap.String("hook", j.Hook.Name), zap.String("run_id", j.RunID), zap.Any("panic", p), zap.Stack("stack"))
+			out = Outcome{Err: fmt.Errorf("internal error, see hookd's log"), ExitCode: -1, Started: time.Now()}
+		}
+	}()
+	return d.opts.Runner.Run(d.ctx, j)
+}
+
+// whole is how many bytes of stdout the hook's answer may have: none when
+// nobody reads it.
+func (d *Dispatcher) whole(c *events.Contract, m match) int {
+	switch {
+	case !m.blocks:
+		return 0
+	case c.Rewrite != events.RewriteNone:
+		return d.opts.RewriteBytes
+	default:
+		return d.opts.AnswerBytes
+	}
+}
+
+// unstarted records a run that did not get a chance.
+func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, m match, why string) ran {
+	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now()}
+	r := ran{run: record(e, m, events.NewID(out.Started), e.Time, out), answer: read(c, m, out)}
+	r.run.Result, r.run.Error = events.ResultTimeout, why
+	d.report(e, m, r)
+	d.recorder.Finished(r.run)
+	return r
+}
+
+// finish hands the record over, at once or, when a background child still
+// holds a pipe, once its late output is in.
+func (d *Dispatcher) finish(r events.Run, out Outcome) {
+	if out.Late == nil {
+		d.recorder.Finished(r)
+		return
+	}
+	d.pending.Add(1)
+	go func() {
+		defer d.pending.Done()
+		r.Stdout, r.Stderr = out.Late()
+		d.recorder.Finished(r)
+	}()
+}
+
+func record(e *events.Event, m match, id string, queued time.Time, out Outcome) events.Run {
+	r := events.Run{
+		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.hook.Name, Source: m.hook.Source.String(),
+		Digest: m.hook.Digest, Generation: m.generation,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect,
+		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
+		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(queued))), DurationMS: ms(out.Duration),
+		Stdout: out.Stdout, Stderr: out.Stderr,
+	}
+	if m.given != r.Event {
+		r.Given = m.given
+	}
+	return r
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// read reads the answer of a hook that decides; an observer has none.
+func read(c *events.Contract, m match, out Outcome) verdict.Answer {
+	if !m.blocks {
+		return verdict.Answer{Policy: m.policy(), ExitCode: out.ExitCode}
+	}
+	return verdict.Read(c, m.policy(), output(m, out))
+}
+
+// output puts an outcome into the form in which answers are read.
+func output(m match, out Outcome) verdict.Output {
+	o := verdict.Output{ExitCode: out.ExitCode, Stdout: out.Whole, Stderr: []byte(out.Stderr.Head + out.Stderr.Tail)}
+	switch {
+	case out.Err != nil:
+		o.Failure = out.Err.Error()
+	case out.TimedOut:
+		o.Failure = "timed out after " + m.hook.Timeout.String()
+	case out.Signal != "":
+		o.Failure = "was ended by " + out.Signal
+	case out.Exceeded:
+		o.Failure = fmt.Sprintf("wrote more than %d bytes to stdout", len(out.Whole))
+	}
+	return o
+}
+
+// result classifies a run and says for people why it was not ok.
+func result(c *events.Contract, m match, out Outcome, a verdict.Answer) (events.Result, string) {
+	switch {
+	case out.Err != nil:
+		return events.ResultSpawnError, out.Err.Error()
+	case out.TimedOut:
+		return events.ResultTimeout, "killed at its deadline"
+	case m.blocks && a.Failure != "":
+		return events.ResultFailed, a.Failure
+	case m.blocks && a.Blocked:
+		return events.ResultBlock, ""
+	case !m.blocks && out.Signal != "":
+		return events.ResultFailed, "was ended by " + out.Signal
+	case !m.blocks && out.ExitCode != 0:
+		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
+	}
+	return events.ResultOK, ""
+}
+
+// report logs one WARN for a run that failed (SPEC 7.5), never payloads,
+// output or environment.
+func (d *Dispatcher) report(e *events.Event, m match, r ran) {
+	warn := r.run.Result != events.ResultOK && r.run.Result != events.ResultBlock && m.hook.OnError != hook.OnErrorIgnore
+	if !warn && r.answer.Warning == "" {
+		return
+	}
+	fields := []zap.Field{zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event)}
+	switch {
+	case !warn:
+		fields = append(fields, zap.String("answer", r.answer.Warning))
+	case r.run.Result == events.ResultTimeout:
+		fields = append(fields, zap.Duration("timeout", m.hook.Timeout), zap.String("killed", r.run.Killed), zap.Int("left", r.run.Left))
+	case r.run.Result == events.ResultSpawnError:
+		fields = append(fields, zap.String("error", r.run.Error))
+	case r.run.Signal != "":
+		fields = append(fields, zap.String("signal", r.run.Signal))
+	default:
+		fields = append(fields, zap.Int("exit", r.run.ExitCode))
+		if m.blocks {
+			fields = append(fields, zap.String("error", r.run.Error))
+		}
+	}
+	d.log.Warn(message(r.run.Result), append(fields, zap.Duration("dur", time.Duration(r.run.DurationMS*float64(time.Millisecond))),
+		zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)
+}
+
+func message(r events.Result) string {
+	switch r {
+	case events.ResultTimeout:
+		return "hook timed out"
+	case events.ResultSpawnError:
+		return "hook did not start"
+	case events.ResultFailed:
+		return "hook failed"
+	default:
+		return "hook answered oddly"
+	}
+}
