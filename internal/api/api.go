@@ -1,5 +1,6 @@
 // Package api holds what both ends of the socket share: wire types, routes,
-// and how a refusal maps to a status. It has no behaviour.
+// how a query is written in a URL, and how a refusal maps to a status. It
+// keeps no state and never blocks.
 package api
 
 import (
@@ -61,9 +62,17 @@ type Refusal struct {
 
 // Subscribe is the line that turns a plain-line connection into a stream.
 type Subscribe struct {
-	Globs []string `json:"subscribe"`
+	Globs []string `json:"subscribe"`       // of event names; none = all
 	Since *uint64  `json:"since,omitempty"` // records after this seq; nil = from now
 	Epoch string   `json:"epoch,omitempty"` // of Since; a foreign one yields a gap
+
+	Follow *bool `json:"follow,omitempty"` // false: end at the newest record; nil = true
+}
+
+// Ready answers GET /readyz, with 503 until the daemon is ready.
+type Ready struct {
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason,omitempty"` // why it is not
 }
 
 // Hook is a hook as the daemon shows it.

@@ -18,6 +18,7 @@ const (
 	CodeRejected     Code = "rejected" // configuration
 	CodeForbidden    Code = "forbidden"
 	CodeBadRequest   Code = "bad_request"
+	CodeBadMethod    Code = "bad_method"
 	CodeInternal     Code = "internal"
 )
 
