@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxName is the length in bytes that an event's name may have.
@@ -57,18 +58,16 @@ func badName(message string) *Error {
 
 // offender describes the character with which s begins.
 func offender(s string) string {
-	for _, r := range s {
-		switch r {
-		case ' ', '\t':
-			return "a blank"
-		case '\n', '\r':
-			return "a line break"
-		case '*', '?', '[', '{':
-			return fmt.Sprintf("%q: patterns are for hooks and subscribers, an event has one name", r)
-		}
-		return strconv.QuoteRune(r)
+	r, _ := utf8.DecodeRuneInString(s)
+	switch r {
+	case ' ', '\t':
+		return "a blank"
+	case '\n', '\r':
+		return "a line break"
+	case '*', '?', '[', '{':
+		return fmt.Sprintf("%q: patterns are for hooks and subscribers, an event has one name", r)
 	}
-	return ""
+	return strconv.QuoteRune(r)
 }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

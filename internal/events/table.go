@@ -88,7 +88,17 @@ func For(d Dialect, name string) *Contract {
 	if c := Lookup(name); c != nil {
 		return c
 	}
-	return &Contract{Dialect: d, Name: name, Kind: Kind(name)}
+	return &Contract{Dialect: d, Name: name, Kind: ownKind(name)}
+}
+
+// ownKind is the kind of a name that no row has: the name itself, unless a
+// kind of the table is spelled so. An event that somebody calls "error" is not
+// what onError means; the blank keeps it apart, since no name has one.
+func ownKind(name string) Kind {
+	if _, taken := table().byKind[Kind(name)]; taken {
+		return Kind("own " + name)
+	}
+	return Kind(name)
 }
 
 // OfKind returns the rows whose names stand for k, in SPEC column order. Rows
@@ -113,15 +123,11 @@ func Dialects() []Dialect {
 // asks for any of them gets the event. An event that no row describes goes by
 // its own name alone.
 func (c *Contract) Aliases() []*Contract {
-	ix := table()
-	of := ix.byKind[c.Kind]
-	if c.Also != "" {
-		return append(slices.Clone(of), ix.byKind[c.Also]...)
-	}
-	if len(of) == 0 {
+	byKind := table().byKind
+	if len(byKind[c.Kind]) == 0 {
 		return []*Contract{c}
 	}
-	return slices.Clone(of)
+	return slices.Concat(byKind[c.Kind], byKind[c.Also])
 }
 
 // fields joins a dialect's common fields and an event's own.

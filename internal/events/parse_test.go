@@ -1,0 +1,211 @@
+package events
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The example of SPEC section 5.
+const specLine = `{"event":"agent:end","data":{"agent_id":"a","status":"ok"},"wait":false,"id":"optional, yours","session_id":"s","agent_id":"a","agent_name":"n","cwd":"/p","sender":"librefang","dialect":"librefang","lane":"default","timeout_ms":4000,"parent":"event_id"}`
+
+func TestParseTakesEveryKey(t *testing.T) {
+	got, err := Parse([]byte(specLine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Envelope{
+		Event: "agent:end", Data: json.RawMessage(`{"agent_id":"a","status":"ok"}`), ID: "optional, yours",
+		SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/p", Sender: "librefang", Dialect: LibreFang,
+		Lane: LaneDefault, TimeoutMS: 4000, Parent: "event_id",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestParseTolerates(t *testing.T) {
+	tests := map[string]struct {
+		line string
+		want Envelope
+	}{
+		"only-a-name":        {`{"event":"x"}`, Envelope{Event: "x"}},
+		"nulls-are-absent":   {`{"event":"x","data":null,"wait":null,"id":null,"timeout_ms":null,"lane":null}`, Envelope{Event: "x"}},
+		"blanks-around":      {" \t{ \"event\" : \"x\" , \"wait\" : true }\r\n", Envelope{Event: "x", Wait: true}},
+		"unknown-keys":       {`{"event":"x","extra":{"event":"y"},"also":[1,"}"]}`, Envelope{Event: "x"}},
+		"case-sensitive":     {`{"event":"x","Event":"y","WAIT":true,"Data":7}`, Envelope{Event: "x"}},
+		"last-one-counts":    {`{"event":"y","wait":true,"event":"x","wait":false}`, Envelope{Event: "x"}},
+		"escaped-key":        {`{"\u0065vent":"\u0078"}`, Envelope{Event: "x"}},
+		"whole-as-float":     {`{"event":"x","timeout_ms":4e3}`, Envelope{Event: "x", TimeoutMS: 4000}},
+		"longest-timeout":    {`{"event":"x","timeout_ms":600000}`, Envelope{Event: "x", TimeoutMS: 600000}},
+		"preempt":            {`{"event":"x","lane":"preempt"}`, Envelope{Event: "x", Lane: LanePreempt}},
+		"longest-id":         {`{"event":"x","id":"` + strings.Repeat("i", 128) + `"}`, Envelope{Event: "x", ID: strings.Repeat("i", 128)}},
+		"reserved-is-a-name": {`{"event":"hookd:reload"}`, Envelope{Event: "hookd:reload"}},
+		"data-fills": {
+			`{"event":"x","data":{"session_id":"s","agent_id":"a","agent_name":"n","cwd":"/c","sender":"z","id":"no"}}`,
+			Envelope{Event: "x", SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/c",
+				Data: json.RawMessage(`{"session_id":"s","agent_id":"a","agent_name":"n","cwd":"/c","sender":"z","id":"no"}`)},
+		},
+		"envelope-wins": {`{"event":"x","session_id":"mine","data":{"session_id":"s"}}`,
+			Envelope{Event: "x", SessionID: "mine", Data: json.RawMessage(`{"session_id":"s"}`)}},
+		"only-strings-fill": {`{"event":"x","data":{"session_id":7,"cwd":null,"deep":{"agent_id":"a"}}}`,
+			Envelope{Event: "x", Data: json.RawMessage(`{"session_id":7,"cwd":null,"deep":{"agent_id":"a"}}`)}},
+		"raw-newlines": {"{\"event\":\"x\",\"data\":{\n  \"a\": 1,\r\n  \"b\": \"<&>\"\n}}",
+			Envelope{Event: "x", Data: json.RawMessage(`{"a":1,"b":"<&>"}`)}},
+		"bytes-as-they-are": {`{"event":"x","data":{ "a" : 1.00 , "b":"\u003c\u0000" }}`,
+			Envelope{Event: "x", Data: json.RawMessage(`{ "a" : 1.00 , "b":"\u003c\u0000" }`)}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tt.want.Data == nil {
+				tt.want.Data = json.RawMessage("{}")
+			}
+			got, err := Parse([]byte(tt.line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := map[string]struct {
+		line    string
+		code    Code
+		message string // a part of it
+	}{
+		"empty":            {"", CodeBadJSON, "event is empty"},
+		"blank":            {" \n", CodeBadJSON, "event is empty"},
+		"cut-off":          {`{"event":"x"`, CodeBadJSON, "unexpected end of JSON input"},
+		"trailing":         {`{"event":"x"} x`, CodeBadJSON, "at byte 15"},
+		"two-objects":      {`{"event":"x"}{"event":"y"}`, CodeBadJSON, "after top-level value"},
+		"array":            {`[{"event":"x"}]`, CodeBadJSON, "event is an array, not an object"},
+		"string":           {` "x"`, CodeBadJSON, "event is a string"},
+		"null":             {`null`, CodeBadJSON, "event is null"},
+		"raw-nul":          {"{\"event\":\"x\x00\"}", CodeBadJSON, "invalid character"},
+		"too-deep":         {`{"event":"x","data":{"a":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}}`, CodeBadJSON, "max depth"},
+		"no-name":          {`{"data":{}}`, CodeBadEventName, "event has no name"},
+		"null-name":        {`{"event":null}`, CodeBadEventName, "event has no name"},
+		"bad-name":         {`{"event":"a b"}`, CodeBadEventName, `event name "a b" has a blank`},
+		"number-name":      {`{"event":7}`, CodeBadField, "field `event` is a number, not a string"},
+		"data-array":       {`{"event":"x","data":[]}`, CodeBadData, "field `data` is an array, not an object"},
+		"data-string":      {`{"event":"x","data":"{}"}`, CodeBadData, "field `data` is a string, not an object"},
+		"wait-string":      {`{"event":"x","wait":"true"}`, CodeBadField, "field `wait` is a string, not a boolean"},
+		"wait-number":      {`{"event":"x","wait":1}`, CodeBadField, "field `wait` is a number, not a boolean"},
+		"cwd-object":       {`{"event":"x","cwd":{}}`, CodeBadField, "field `cwd` is an object, not a string"},
+		"session-number":   {`{"event":"x","session_id":3}`, CodeBadField, "field `session_id` is a number"},
+		"long-id":          {`{"event":"x","id":"` + strings.Repeat("i", 129) + `"}`, CodeBadField, "field `id` is 129 bytes long"},
+		"lane":             {`{"event":"x","lane":"fast"}`, CodeBadField, "field `lane` is \"fast\""},
+		"timeout-negative": {`{"event":"x","timeout_ms":-1}`, CodeBadField, "field `timeout_ms` is -1, not between 0 and 600000"},
+		"timeout-long":     {`{"event":"x","timeout_ms":600001}`, CodeBadField, "is 600001"},
+		"timeout-huge":     {`{"event":"x","timeout_ms":1e999}`, CodeBadField, "field `timeout_ms` is"},
+		"timeout-fraction": {`{"event":"x","timeout_ms":1.5}`, CodeBadField, "is a number with a fraction, not an integer"},
+		"timeout-string":   {`{"event":"x","timeout_ms":"5s"}`, CodeBadField, "is a string, not an integer"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse([]byte(tt.line))
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if err.Code != tt.code || !strings.Contains(err.Message, tt.message) {
+				t.Errorf("got %s %q, want %s with %q", err.Code, err.Message, tt.code, tt.message)
+			}
+			if err.Hint == "" {
+				t.Error("no hint")
+			}
+		})
+	}
+}
+
+func TestParseReplacesInvalidUTF8(t *testing.T) {
+	got, err := Parse([]byte("{\"event\":\"x\",\"cwd\":\"/a\xff\",\"data\":{\"k\xfe\":\"\xc3(\"}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Cwd != "/a\uFFFD" || string(got.Data) != "{\"k\uFFFD\":\"\uFFFD(\"}" {
+		t.Errorf("got cwd %q, data %s", got.Cwd, got.Data)
+	}
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "U+FFFD") {
+		t.Errorf("got warnings %q", got.Warnings)
+	}
+}
+
+func TestParseKeepsNothingOfTheLine(t *testing.T) {
+	line := []byte(`{"event":"agent:end","data":{"session_id":"s"},"id":"one"}`)
+	got, err := Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range line {
+		line[i] = 'x'
+	}
+	if got.Event != "agent:end" || got.ID != "one" || got.SessionID != "s" || string(got.Data) != `{"session_id":"s"}` {
+		t.Errorf("the envelope changed with the line: %+v", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		specLine, `{"event":"x"}`, `{"event":"a b"}`, `{"event":"x","data":[]}`, `[]`, `{"event":"x"}x`, "{\"event\":\"x\xff\"}",
+		`{"\u0065vent":"x","data":{"a":"\ud800","cwd":"\"}"}}`, "{\"event\":\"x\",\"data\":{\n}}", `{"event":"x","timeout_ms":1e2}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		before := slices.Clone(line)
+		env, err := Parse(line)
+		if !slices.Equal(line, before) {
+			t.Fatal("Parse changed its input")
+		}
+		if !json.Valid(line) && (err == nil || err.Code != CodeBadJSON) {
+			t.Fatalf("invalid JSON got %v", err)
+		}
+		if err != nil {
+			if err.Message == "" || err.Hint == "" {
+				t.Fatalf("a refusal without words: %+v", err)
+			}
+			return
+		}
+		agrees(t, line, env)
+	})
+}
+
+// agrees checks an accepted envelope against encoding/json.
+func agrees(t *testing.T, line []byte, env Envelope) {
+	t.Helper()
+	if bad := CheckName(env.Event); bad != nil {
+		t.Fatalf("accepted %v", bad)
+	}
+	var data map[string]json.RawMessage
+	if err := json.Unmarshal(env.Data, &data); err != nil || data == nil {
+		t.Fatalf("data %q is no object: %v", env.Data, err)
+	}
+	if strings.ContainsAny(string(env.Data), "\r\n") {
+		t.Fatalf("data %q has line breaks", env.Data)
+	}
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(line, &whole); err != nil {
+		t.Fatalf("accepted what encoding/json does not: %v", err)
+	}
+	var name string
+	if err := json.Unmarshal(whole["event"], &name); err != nil || name != env.Event {
+		t.Fatalf("event %q, encoding/json reads %q (%v)", env.Event, name, err)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	line := []byte(specLine)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		if _, err := Parse(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
