@@ -1,0 +1,161 @@
+package dockeragent
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"gopkg.in/yaml.v3"
+)
+
+// place is where in the file something stands, and what holds there.
+type place struct {
+	agent    string
+	path     string // as in messages, e.g. agents.root.hooks.stop[0]
+	id       string // as in a hook's ID, e.g. root.stop[0]
+	contract *events.Contract
+
+	matcherText string
+	matcher     *regexp.Regexp // nil = every tool
+	preempt     bool
+}
+
+func (p place) in(key string) place {
+	p.path += "." + key
+	p.id += "." + key
+	return p
+}
+
+func (p place) index(i int) place {
+	p.path += "[" + strconv.Itoa(i) + "]"
+	p.id += "[" + strconv.Itoa(i) + "]"
+	return p
+}
+
+// grouped are the events whose hooks stand in matcher groups; all others take
+// hooks directly (reference/docker-agent.md 1.1, column Shape).
+var grouped = []string{"pre_tool_use", "tool_input_transform", "tool_guard", "permission_request", "tool_response_transform", "post_tool_use"}
+
+var eventNames = sync.OnceValue(func() []string {
+	var names []string
+	for _, c := range events.All() {
+		if c.Dialect == events.DockerAgent {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+})
+
+// block reads one agent's hooks.
+func (r *reader) block(n *yaml.Node, at place) {
+	for _, p := range r.pairs(n, at.path) {
+		if !slices.Contains(eventNames(), p.name) {
+			hint := ""
+			if near := nearest(p.name, eventNames()); near != "" {
+				hint = "did you mean " + strconv.Quote(near) + "?"
+			}
+			r.problem(p.key, hook.Problem{Message: at.in(p.name).path + ": unknown event", Hint: hint})
+			continue
+		}
+		event := at
+		event.id = at.agent
+		event = event.in(p.name)
+		event.contract = events.LookupIn(events.DockerAgent, p.name)
+		if slices.Contains(grouped, p.name) {
+			r.groups(p.value, event)
+		} else {
+			r.list(p.value, event, "hook event must be a hook or a list of hooks")
+		}
+	}
+}
+
+// groups reads the matcher groups of a tool event.
+func (r *reader) groups(n *yaml.Node, at place) {
+	for i, item := range items(n) {
+		if item.Kind != yaml.MappingNode {
+			r.errorf(item, "%s: hook event must be a matcher or a list of matchers", at.path)
+			continue
+		}
+		r.group(item, at.index(i))
+	}
+}
+
+var groupKeys = []string{"matcher", "hooks", "preempt_yolo"}
+
+func (r *reader) group(n *yaml.Node, at place) {
+	var hooks *yaml.Node
+	for _, p := range r.pairs(n, at.path) {
+		switch p.name {
+		case "matcher":
+			at.matcherText = r.text(p, at.path)
+			at.matcher = r.compile(p.value, at)
+		case "preempt_yolo":
+			at.preempt = !isNull(p.value) && r.boolean(p, at.path)
+			if !isNull(p.value) && at.contract.Name != "pre_tool_use" {
+				r.errorf(p.key, "%s: preempt_yolo is only valid on pre_tool_use", at.path)
+			}
+		case "hooks":
+			hooks = p.value
+		default:
+			hint := ""
+			if slices.Contains(hookKeys, p.name) {
+				hint = at.contract.Name + " takes matcher groups: put the hook under hooks:"
+			}
+			r.unknown(p, at.path, groupKeys, hint)
+		}
+	}
+	if hooks == nil || len(items(hooks)) == 0 {
+		r.errorf(n, "%s: at least one hook is required", at.path)
+		return
+	}
+	r.list(hooks, at.in("hooks"), "hooks must be a hook or a list of hooks")
+}
+
+// compile anchors a matcher as docker-agent does; "" and * match everything,
+// also a call without a tool name.
+func (r *reader) compile(n *yaml.Node, at place) *regexp.Regexp {
+	if at.matcherText == "" || at.matcherText == "*" {
+		return nil
+	}
+	re, err := regexp.Compile("^(?:" + at.matcherText + ")$")
+	if err != nil {
+		r.errorf(n, "%s: invalid matcher: %v", at.path, err)
+	}
+	return re
+}
+
+// list reads hooks; a single mapping stands for a list of one.
+func (r *reader) list(n *yaml.Node, at place, shape string) {
+	for i, item := range items(n) {
+		if item.Kind != yaml.MappingNode {
+			r.errorf(item, "%s: %s", at.path, shape)
+			continue
+		}
+		if r.count++; r.count > maxHooks {
+			if r.count == maxHooks+1 {
+				r.errorf(item, "more than %d hooks in one file", maxHooks)
+			}
+			return
+		}
+		r.one(item, at.index(i))
+	}
+}
+
+// one reads one hook.
+func (r *reader) one(n *yaml.Node, at place) {
+	s := r.settings(n, at)
+	before := len(r.problems)
+	r.check(n, s, at)
+	if len(r.problems) > before {
+		return
+	}
+	if why := unsupported(s); why != "" {
+		r.problem(n, hook.Problem{Message: fmt.Sprintf("%s: %s", at.path, why), Warning: true})
+		return
+	}
+	r.hooks = append(r.hooks, r.build(s, at))
+}

@@ -1,0 +1,87 @@
+package dockeragent
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// defaultTimeout is docker-agent's, for a timeout that is absent or 0.
+const defaultTimeout = 60 * time.Second
+
+// build makes the hook that s describes.
+func (r *reader) build(s settings, at place) *hook.Hook {
+	h := command(s, at.contract.Name, filepath.Dir(r.path), r.shell)
+	h.ID = r.path + "#" + at.id
+	h.File = r.path
+	h.Source = hook.Source{Type: SourceType, Path: r.path}
+	h.Agent = at.agent
+	h.Matcher, h.MatcherText = at.matcher, at.matcherText
+	if at.preempt {
+		h.Lane = events.LanePreempt
+	}
+	h.Definition = s.identity(h.Dir, h.Lane)
+	return h
+}
+
+// command makes a command hook of docker-agent for event, with that system's
+// defaults. It takes part in every verdict of its event, and runs in the
+// event's cwd, else in dir.
+func command(s settings, event, dir, shell string) *hook.Hook {
+	takesPart := true
+	return &hook.Hook{
+		Name:         display(s),
+		Dir:          dir,
+		Type:         hook.Script,
+		ScriptText:   s.Command,
+		Shell:        shell,
+		Command:      s.Command,
+		Patterns:     []hook.Pattern{{Text: event}},
+		Lane:         events.LaneDefault,
+		Blocking:     &takesPart,
+		OnError:      onError(s.OnError),
+		StrictOutput: s.Strict,
+		Timeout:      timeout(s.Timeout),
+		Env:          environ(s.Env),
+		WorkingDir:   s.WorkingDir,
+		InEventCwd:   true,
+		Enabled:      true,
+		Order:        hook.OrderSession,
+	}
+}
+
+// display is the hook's name in messages: its name, else its command, else
+// its type.
+func display(s settings) string {
+	for _, name := range []string{s.Name, strings.TrimSpace(s.Command)} {
+		if name != "" {
+			return name
+		}
+	}
+	return s.Type
+}
+
+func onError(word string) hook.OnError {
+	if word == "" {
+		return hook.OnErrorWarn
+	}
+	return hook.OnError(word)
+}
+
+func timeout(seconds *int) time.Duration {
+	if seconds == nil || *seconds == 0 {
+		return defaultTimeout
+	}
+	return time.Duration(*seconds) * time.Second
+}
+
+func environ(env []pairText) []string {
+	var list []string
+	for _, e := range env {
+		list = append(list, e.name+"="+e.value)
+	}
+	return list
+}
