@@ -1,0 +1,50 @@
+package discovery
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// Markers switch hooks off without touching their files: one empty file a
+// hook, in the folder `disabled` of the home. The zero Markers disables nothing.
+type Markers struct{ dir string }
+
+// NewMarkers returns the markers of a home.
+func NewMarkers(home string) Markers { return Markers{filepath.Join(home, "disabled")} }
+
+// Disabled reports whether the hook is switched off. A marker that cannot be
+// looked at counts as absent: a guard must not vanish because of an error.
+func (m Markers) Disabled(name string) bool {
+	if m.dir == "" {
+		return false
+	}
+	_, err := os.Lstat(m.file(name))
+	return err == nil
+}
+
+// Disable switches a hook off; it need not exist.
+func (m Markers) Disable(name string) error {
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		return fmt.Errorf("disable hook %s: %w", name, err)
+	}
+	f, err := os.OpenFile(m.file(name), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("disable hook %s: %w", name, err)
+	}
+	return f.Close()
+}
+
+// Enable removes the marker. It is no error when there is none.
+func (m Markers) Enable(name string) error {
+	if err := os.Remove(m.file(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("enable hook %s: %w", name, err)
+	}
+	return nil
+}
+
+// file keeps any name, also one with slashes, a single plain file.
+func (m Markers) file(name string) string { return filepath.Join(m.dir, url.PathEscape(name)+".off") }
