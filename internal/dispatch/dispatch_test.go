@@ -490,7 +490,7 @@ func TestDuplicateIDsAreAcceptedOnce(t *testing.T) {
 		if other := b.emit(t, strings.Replace(line, `"s"`, `"t"`, 1)); other.EventID == first.EventID {
 			t.Error("another sender's event with the same id was taken for a duplicate")
 		}
-		time.Sleep(dedupWindow + time.Second)
+		<-time.After(dedupWindow + time.Second)
 		if later := b.emit(t, line); later.Duplicate {
 			t.Error("an id still counted as seen after the window")
 		}
@@ -582,7 +582,7 @@ func TestOneHookCannotFlood(t *testing.T) {
 		if _, err := b.try(t, from, `{"event":"x"}`); err == nil || err.Code != events.CodeTooMany {
 			t.Errorf("event %d: %v, want %s", maxBurst+1, err, events.CodeTooMany)
 		}
-		time.Sleep(burstWindow)
+		<-time.After(burstWindow)
 		if _, err := b.try(t, from, `{"event":"x"}`); err != nil {
 			t.Errorf("after the window: %v", err)
 		}
@@ -652,7 +652,7 @@ type lateRunner struct{}
 
 func (lateRunner) Run(context.Context, *Job) Outcome {
 	return Outcome{Started: time.Now(), Late: func() (stdout, stderr events.Output) {
-		time.Sleep(250 * time.Millisecond)
+		<-time.After(250 * time.Millisecond)
 		return events.Output{Head: "late", Bytes: 4}, events.Output{}
 	}}
 }
