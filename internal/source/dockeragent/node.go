@@ -58,9 +58,10 @@ func (r *reader) pairs(n *yaml.Node, at string) []pair {
 }
 
 // flatten lists a mapping's pairs with what merge keys (<<) bring in; a key
-// of the mapping itself wins over a merged one.
+// of the mapping itself wins over a merged one. Merges in merges stop at the
+// third: aliases of aliases multiply.
 func flatten(n *yaml.Node, depth int) []pair {
-	if n.Kind != yaml.MappingNode || depth > 8 {
+	if n.Kind != yaml.MappingNode || depth > 3 {
 		return nil
 	}
 	var own, merged []pair
@@ -195,6 +196,9 @@ func (r *reader) unknown(p pair, at string, known []string, hint string) {
 func nearest(word string, known []string) string {
 	best, distance := "", 3
 	for _, k := range known {
+		if len(word) > len(k)+2 {
+			continue
+		}
 		if d := edits(word, k); d < distance && d < len(k) {
 			best, distance = k, d
 		}
