@@ -1,0 +1,21 @@
+package proc
+
+import "time"
+
+// cgroups: macOS has none, and a nil pool gives nothing.
+type cgroups struct{}
+
+type cgroup struct{}
+
+func newCgroups() *cgroups { return nil }
+
+func (*cgroups) folder() string { return "" }
+func (*cgroups) of(int) string  { return "" }
+func (*cgroups) take() *cgroup  { return nil }
+func (*cgroups) put(*cgroup)    {}
+func (*cgroups) drop(*cgroup)   {}
+func (*cgroups) close() error   { return nil }
+
+func (*cgroup) folder() string     { return "" }
+func (*cgroup) kill() bool         { return false }
+func (*cgroup) left(time.Time) int { return 0 }

@@ -1,0 +1,94 @@
+package proc
+
+import (
+	"os"
+	"sync"
+	"time"
+)
+
+// late reads the pipes that background children hold after the process has
+// ended: for the record until the window closes, then only so that the writer
+// does not block or die. Its goroutines sleep in the runtime's poller, own no
+// buffer while they do, and end with the last writer.
+type late struct {
+	r      *Runner
+	until  time.Time
+	closed chan struct{} // when nobody holds a pipe any more
+
+	mu       sync.Mutex // guards what is below
+	out, err stream
+	open     int
+}
+
+// keepDraining takes over the pipes that are still open and returns
+// Exit.Late. After a kill nobody is owed a reader: a survivor's pipe is
+// closed at the end of the window.
+func (p *process) keepDraining(end time.Time, killed bool) func() (stdout, stderr Output) {
+	l := &late{r: p.r, until: end.Add(LateWindow), closed: make(chan struct{}), out: p.out, err: p.err}
+	l.out.limit, l.out.whole = 0, nil // a verdict waits for nobody
+	var held []*stream
+	for _, s := range []*stream{&l.out, &l.err} {
+		if s.fd >= 0 {
+			held = append(held, s)
+		}
+	}
+	l.open = len(held)
+	for _, s := range held {
+		go l.follow(s, killed)
+	}
+	return l.outputs
+}
+
+// follow reads s until its last writer is gone.
+func (l *late) follow(s *stream, killed bool) {
+	f := os.NewFile(uintptr(s.fd), "output")
+	defer l.end(f)
+	if killed {
+		f.SetReadDeadline(l.until)
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	conn.Read(func(uintptr) bool { return l.take(s) })
+}
+
+// take reads what is there and reports whether the stream has ended.
+func (l *late) take(s *stream) bool {
+	buf := l.r.scratch.Get().(*[64 << 10]byte)
+	defer l.r.scratch.Put(buf)
+	for {
+		b, ended := s.readOpen(buf[:])
+		if len(b) == 0 {
+			return ended
+		}
+		l.mu.Lock()
+		if time.Now().Before(l.until) {
+			s.add(b)
+		}
+		l.mu.Unlock()
+	}
+}
+
+// end closes a pipe, and says so after the last one.
+func (l *late) end(f *os.File) {
+	f.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open--; l.open == 0 {
+		close(l.closed)
+	}
+}
+
+// outputs is Exit.Late.
+func (l *late) outputs() (stdout, stderr Output) {
+	window := time.NewTimer(time.Until(l.until))
+	defer window.Stop()
+	select {
+	case <-l.closed:
+	case <-window.C:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.output(), l.err.output()
+}

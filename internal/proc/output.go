@@ -1,0 +1,59 @@
+package proc
+
+import "slices"
+
+// What is kept of each stream for the record.
+const (
+	HeadBytes = 16 << 10
+	TailBytes = 48 << 10
+)
+
+// Output is what is kept of a stream. While everything fits, Head followed by
+// Tail is all of it; else the bytes between them are lost.
+type Output struct {
+	Head  []byte // the first HeadBytes
+	Tail  []byte // the last TailBytes of what follows Head
+	Bytes int64  // all that was read
+}
+
+// sink keeps the ends of a stream, and its first bytes whole, in bounded
+// memory. It grows only as far as the stream needs.
+type sink struct {
+	head  []byte
+	tail  []byte // a ring once it is full
+	next  int    // where the ring's oldest byte is
+	bytes int64
+
+	limit int // of whole
+	whole []byte
+}
+
+func (s *sink) add(b []byte) {
+	s.bytes += int64(len(b))
+	s.whole = append(s.whole, b[:min(len(b), s.limit-len(s.whole))]...)
+	n := min(len(b), HeadBytes-len(s.head))
+	s.head = append(s.head, b[:n]...)
+	s.addTail(b[n:])
+}
+
+func (s *sink) addTail(b []byte) {
+	if len(b) >= TailBytes {
+		s.tail, s.next = append(s.tail[:0], b[len(b)-TailBytes:]...), 0
+		return
+	}
+	n := min(len(b), TailBytes-len(s.tail))
+	s.tail = append(s.tail, b[:n]...)
+	for b = b[n:]; len(b) > 0; b = b[n:] {
+		n = copy(s.tail[s.next:], b)
+		s.next = (s.next + n) % TailBytes
+	}
+}
+
+// output returns what is kept; later additions do not change it.
+func (s *sink) output() Output {
+	return Output{
+		Head:  slices.Clip(s.head),
+		Tail:  slices.Concat(s.tail[s.next:], s.tail[:s.next]),
+		Bytes: s.bytes,
+	}
+}

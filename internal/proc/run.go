@@ -1,0 +1,207 @@
+package proc
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is one run under way. It belongs to the goroutine that called Run.
+type process struct {
+	r        *Runner
+	pid      int
+	exited   int     // readable once the process has ended, before it is reaped
+	group    *cgroup // nil: none
+	wake     waker   // readable when the context ends
+	stdin    string  // what the process table shows as its descriptor 0
+	out, err stream
+
+	term, deadline time.Time // zero: never
+	giveUp         time.Time // set by the kill
+
+	status   unix.WaitStatus
+	reaped   bool
+	unwaited bool // ended, but a tracer has to let go of it first
+	exit     Exit
+}
+
+// Run starts the process of s, waits until it has ended and says how. When
+// ctx ends, the process is killed as at its deadline, with TimedOut false; if
+// that is before the start, nothing is started.
+func (r *Runner) Run(ctx context.Context, s Spec) Exit {
+	p, err := r.start(ctx, &s)
+	if err != nil {
+		return Exit{Err: err, Code: -1, Start: time.Now()}
+	}
+	if s.Started != nil {
+		s.Started(Process{PID: p.pid, Cgroup: p.group.folder(), Start: p.exit.Start})
+	}
+	p.watch(ctx)
+	return p.finish()
+}
+
+// watch reads what the process writes and does what is due, until it is
+// reaped or given up.
+func (p *process) watch(ctx context.Context) {
+	defer p.wake.close()
+	for !p.reaped {
+		next, more := p.act(ctx, time.Now())
+		if !more {
+			return
+		}
+		p.poll(next)
+	}
+}
+
+// act does what is due and returns when it wants to be called next (zero: no
+// need), and whether there is anything left to wait for.
+func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
+	switch {
+	case p.exit.Killed != "":
+		return p.giveUp, now.Before(p.giveUp)
+	case due(p.deadline, now), ctx.Err() != nil:
+		if p.reap(); p.reaped { // it may have ended just in time
+			return time.Time{}, false
+		}
+		p.exit.TimedOut = due(p.deadline, now)
+		p.kill(now)
+		return p.giveUp, true
+	case due(p.term, now):
+		p.exit.Terminated = true
+		p.term = time.Time{}
+		unix.Kill(-p.pid, unix.SIGTERM)
+		unix.Kill(-p.pid, unix.SIGCONT) // a stopped process cannot act on SIGTERM
+	}
+	if p.term.IsZero() {
+		return p.deadline, true
+	}
+	return p.term, true
+}
+
+func due(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
+
+// kill ends every process of the run that can be found, and counts those that
+// are not dead when it gives up. The leader is not reaped yet, so that its
+// process group cannot be another's.
+func (p *process) kill(now time.Time) {
+	p.giveUp = now.Add(p.r.reapWait)
+	if p.group.kill() {
+		unix.Kill(-p.pid, unix.SIGKILL) // should the group have left the cgroup
+		p.exit.Killed, p.exit.Left = "cgroup", p.group.left(p.giveUp)
+		return
+	}
+	f := newFamily(p.pid, p.stdin, linkOf(p.out.fd), linkOf(p.err.fd))
+	defer f.forget()
+	p.exit.Killed, p.exit.Left = f.end(p.giveUp)
+}
+
+// poll waits until the process ends or writes, the context ends, or until.
+func (p *process) poll(until time.Time) {
+	exited, wake := p.exited, p.wake.fd
+	if p.exit.Killed != "" {
+		wake = -1 // it stays readable
+	}
+	if p.unwaited {
+		exited = -1
+		if soon := time.Now().Add(5 * time.Millisecond); until.IsZero() || soon.Before(until) {
+			until = soon
+		}
+	}
+	fds := [...]unix.PollFd{
+		{Fd: int32(exited), Events: unix.POLLIN},
+		{Fd: int32(p.out.fd), Events: unix.POLLIN},
+		{Fd: int32(p.err.fd), Events: unix.POLLIN},
+		{Fd: int32(wake), Events: unix.POLLIN},
+	}
+	if err := wait(fds[:], until); err != nil {
+		return // EINTR: the caller asks again
+	}
+	if fds[1].Revents|fds[2].Revents != 0 {
+		p.read(fds[1].Revents != 0, fds[2].Revents != 0)
+	}
+	if fds[0].Revents != 0 || p.unwaited {
+		p.reap()
+	}
+}
+
+// read takes one buffer of each stream that has something.
+func (p *process) read(out, err bool) {
+	buf := p.r.scratch.Get().(*[64 << 10]byte)
+	defer p.r.scratch.Put(buf)
+	if out {
+		p.out.add(p.out.read(buf[:]))
+	}
+	if err {
+		p.err.add(p.err.read(buf[:]))
+	}
+}
+
+// reap takes the exit status if the process has ended.
+func (p *process) reap() {
+	pid, err := wait4(p.pid, &p.status, unix.WNOHANG)
+	if err != nil {
+		// Somebody else took it (SIGCHLD ignored): it has ended, nobody knows how.
+		p.status = unknownStatus
+	}
+	p.reaped = pid == p.pid || err != nil
+	p.unwaited = !p.reaped
+}
+
+// unknownStatus is neither an exit nor a signal.
+const unknownStatus = unix.WaitStatus(0x7f)
+
+// wait4 waits for one process, never for any.
+func wait4(pid int, status *unix.WaitStatus, options int) (int, error) {
+	for {
+		n, err := unix.Wait4(pid, status, options, nil)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// finish turns what happened into an Exit. Nothing in it waits.
+func (p *process) finish() Exit {
+	end := time.Now()
+	buf := p.r.scratch.Get().(*[64 << 10]byte)
+	p.out.drain(buf[:])
+	p.err.drain(buf[:])
+	p.r.scratch.Put(buf)
+
+	e := &p.exit
+	e.PID, e.Code, e.Duration = p.pid, -1, end.Sub(e.Start)
+	if p.reaped {
+		p.release()
+		if p.status.Exited() && e.Killed == "" {
+			e.Code = p.status.ExitStatus()
+		}
+		if p.status.Signaled() {
+			e.Signal = unix.SignalName(p.status.Signal())
+		}
+	} else {
+		e.Left = max(e.Left, 1)
+		go p.reapLater()
+	}
+	e.Stdout, e.Stderr = p.out.output(), p.err.output()
+	e.Whole, e.WholeExceeded = p.out.whole, p.out.limit > 0 && p.out.bytes > int64(p.out.limit)
+	if p.out.fd >= 0 || p.err.fd >= 0 {
+		if e.Killed != "" {
+			e.Left = max(e.Left, 1) // somebody still holds a pipe
+		}
+		e.Late = p.keepDraining(end, e.Killed != "")
+	}
+	return *e
+}
+
+// reapLater waits for a process that SIGKILL did not end in time.
+func (p *process) reapLater() {
+	wait4(p.pid, &p.status, 0)
+	p.release()
+}
+
+// release gives back what only a process that is not reaped needs.
+func (p *process) release() {
+	closeAll([]int{p.exited})
+	p.r.groups.put(p.group)
+}

@@ -1,0 +1,185 @@
+package proc
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A busy file (ETXTBSY: somebody has it open for writing, often only another
+// thread's fork) is tried again this often, first after busyWait, then twice
+// as long each time.
+const (
+	busyTries = 5
+	busyWait  = 2 * time.Millisecond
+)
+
+// start starts the process of s with its stdin and its pipes. All that can
+// fail comes before the process exists.
+func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, &StartError{Path: s.Path, Message: "start " + s.Path + ": not started: " + err.Error(), Err: err}
+	}
+	if err := checkSpec(s); err != nil {
+		return nil, err
+	}
+	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}, wake: waker{fd: -1}}
+	child, err := p.open(ctx, s)
+	defer closeAll(child[:])
+	if err == nil {
+		err = p.spawn(ctx, s, child)
+	}
+	if err != nil {
+		p.out.close()
+		p.err.close()
+		p.wake.close()
+		return nil, explain(s, err)
+	}
+	return p, nil
+}
+
+// checkSpec refuses what the system would misunderstand.
+func checkSpec(s *Spec) error {
+	refuse := func(why string) error {
+		return &StartError{Path: s.Path, Message: "start " + s.Path + ": " + why, Err: unix.EINVAL}
+	}
+	if !filepath.IsAbs(s.Path) {
+		return refuse("the path is not absolute")
+	}
+	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
+		return refuse("the working directory " + s.Dir + " is not absolute")
+	}
+	for _, a := range append([]string{s.Path, s.Dir}, s.Args...) {
+		if strings.ContainsRune(a, 0) {
+			return refuse("an argument or the path has a NUL byte in it, which no process can be given")
+		}
+	}
+	for _, e := range s.Env {
+		if strings.ContainsRune(e, 0) {
+			name, _, _ := strings.Cut(e, "=")
+			return refuse("the environment variable " + strings.ReplaceAll(name, "\x00", "") + " has a NUL byte in it, which no process can be given")
+		}
+	}
+	return nil
+}
+
+// open makes our ends of the descriptors, and returns the child's.
+func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
+	child = [3]int{-1, -1, -1}
+	if child[0], p.stdin, err = stdinFile(s.Stdin); err != nil {
+		return child, err
+	}
+	if p.out.fd, child[1], err = pipe(); err != nil {
+		return child, err
+	}
+	if p.err.fd, child[2], err = pipe(); err != nil {
+		return child, err
+	}
+	p.out.limit = max(s.Whole, 0)
+	p.wake, err = newWaker(ctx)
+	return child, err
+}
+
+// spawn starts the process in a cgroup if there is one that can be used, and
+// sets its clock.
+func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
+	p.group = p.r.groups.take()
+	pidfd, err := p.exec(ctx, s, child)
+	if err != nil && p.group != nil {
+		group := p.group
+		p.group = nil
+		if cgroupFault(err) {
+			if pidfd, err = p.exec(ctx, s, child); err == nil {
+				p.r.groups.drop(group)
+				group = nil
+			}
+		}
+		p.r.groups.put(group)
+	}
+	if err != nil {
+		return err
+	}
+	p.exited = watchExit(p.pid, pidfd)
+	p.unwaited = p.exited < 0
+	if s.Timeout > 0 {
+		p.deadline = p.exit.Start.Add(s.Timeout)
+	}
+	if s.TermBefore > 0 && s.TermBefore < s.Timeout {
+		p.term = p.deadline.Add(-s.TermBefore)
+	}
+	return nil
+}
+
+// cgroupFault reports whether a start may have failed because of the cgroup
+// and not because of the program.
+func cgroupFault(err error) bool {
+	switch err {
+	case unix.ENOENT, unix.ENOTDIR, unix.ENOEXEC, unix.ETXTBSY, unix.E2BIG, unix.ELOOP:
+		return false
+	}
+	return true
+}
+
+// exec forks and executes, again while the file is busy.
+func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, err error) {
+	argv := append([]string{s.Path}, s.Args...)
+	files := []uintptr{uintptr(child[0]), uintptr(child[1]), uintptr(child[2])}
+	handle := &pidfd
+	if p.r.noPidfd {
+		handle = nil
+	}
+	wait := busyWait
+	for try := 0; ; try++ {
+		pidfd = -1
+		p.exit.Start = time.Now()
+		p.pid, err = syscall.ForkExec(s.Path, argv, &syscall.ProcAttr{
+			Dir: s.Dir, Env: s.Env, Files: files, Sys: p.sysProcAttr(handle),
+		})
+		if err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
+			return pidfd, err
+		}
+		wait *= 2
+	}
+}
+
+// pause waits for d, or until ctx ends: then it returns false.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// tempStdin is stdin for systems without memfd: a file without a name.
+func tempStdin(data []byte) (fd int, link string, err error) {
+	f, err := os.CreateTemp("", "hookd-stdin-")
+	if err != nil {
+		return -1, "", err
+	}
+	defer f.Close()
+	if err = os.Remove(f.Name()); err == nil {
+		_, err = f.WriteAt(data, 0)
+	}
+	if err != nil {
+		return -1, "", err
+	}
+	fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	return fd, f.Name() + " (deleted)", err
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package proc
+
+import "golang.org/x/sys/unix"
+
+// stream is our end of a pipe that the process writes to.
+type stream struct {
+	sink
+	fd int // -1 once every writer has closed it
+}
+
+// drainLimit bounds what is read after the process has ended: at least what
+// was in the pipe by then (a pipe holds up to 1 MiB), but not for ever when a
+// background child keeps writing.
+const drainLimit = 1 << 20
+
+// read takes what is there, up to one buffer, without blocking, and returns
+// it. It returns nothing when there is nothing, and closes the stream at its
+// end.
+func (s *stream) read(buf []byte) []byte {
+	b, ended := s.readOpen(buf)
+	if ended {
+		s.close()
+	}
+	return b
+}
+
+// readOpen is read for a stream that somebody else closes.
+func (s *stream) readOpen(buf []byte) (b []byte, ended bool) {
+	for {
+		n, err := unix.Read(s.fd, buf)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN:
+			return nil, false
+		case err != nil || n == 0:
+			return nil, true
+		}
+		return buf[:n], false
+	}
+}
+
+// drain takes what is in the pipe.
+func (s *stream) drain(buf []byte) {
+	for taken := 0; s.fd >= 0 && taken < drainLimit; {
+		b := s.read(buf)
+		if len(b) == 0 {
+			return
+		}
+		s.add(b)
+		taken += len(b)
+	}
+}
+
+func (s *stream) close() {
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+		s.fd = -1
+	}
+}

@@ -1,0 +1,97 @@
+package proc
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sysProcAttr asks for an own session (pid = pgid = sid, so that the children
+// of job-control shells are found as well), a pidfd and the run's cgroup.
+func (p *process) sysProcAttr(pidfd *int) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setsid: true, PidFD: pidfd}
+	if p.group != nil {
+		a.UseCgroupFD, a.CgroupFD = true, p.group.fd
+	}
+	sealDescriptors()
+	return a
+}
+
+// sealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec, should
+// one have come from our parent or from code that forgot. Without
+// close_range (Linux 5.11) Go's own habit has to do.
+func sealDescriptors() {
+	unix.CloseRange(3, ^uint(0)>>1&0xffffffff, unix.CLOSE_RANGE_CLOEXEC)
+}
+
+// pipe returns a pipe whose reading end does not block.
+func pipe() (r, w int, err error) {
+	fds := []int{-1, -1}
+	if err := unix.Pipe2(fds, unix.O_CLOEXEC); err != nil {
+		return -1, -1, err
+	}
+	return fds[0], fds[1], unix.SetNonblock(fds[0], true)
+}
+
+func event() (fd, raise int, err error) {
+	fd, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	return fd, fd, err
+}
+
+// stdinFile returns a file in memory with data in it, and what the process
+// table shows for it.
+func stdinFile(data []byte) (fd int, link string, err error) {
+	name := "hookd-" + strconv.FormatUint(rand.Uint64(), 16)
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return tempStdin(data)
+	}
+	for at := 0; at < len(data); {
+		n, err := unix.Pwrite(fd, data[at:], int64(at))
+		if err != nil && err != unix.EINTR {
+			unix.Close(fd)
+			return -1, "", err
+		}
+		at += max(n, 0)
+	}
+	return fd, "/memfd:" + name + " (deleted)", nil
+}
+
+// watchExit returns a descriptor that is readable once pid has ended and not
+// been reaped: the pidfd, or on a kernel without one (before 5.3) a pipe.
+// -1 is none.
+func watchExit(pid, pidfd int) int {
+	if pidfd >= 0 {
+		return pidfd
+	}
+	r, w, err := pipe()
+	if err != nil {
+		return -1
+	}
+	go func() {
+		defer unix.Close(w)
+		for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+		}
+	}()
+	return r
+}
+
+// wait is one ppoll. until zero is without end.
+func wait(fds []unix.PollFd, until time.Time) error {
+	var timeout *unix.Timespec
+	if !until.IsZero() {
+		t := unix.NsecToTimespec(max(time.Until(until), 0).Nanoseconds())
+		timeout = &t
+	}
+	_, err := unix.Ppoll(fds, timeout, nil)
+	return err
+}
+
+// noexec reports whether the file system of path forbids execution.
+func noexec(path string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Flags&unix.ST_NOEXEC != 0
+}

@@ -1,0 +1,191 @@
+package proc
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// freezeWait bounds the hunt for processes that fork faster than they are
+// found; then they are killed without being stopped first.
+const freezeWait = 250 * time.Millisecond
+
+const shortNap = 200 * time.Microsecond
+
+// longer is the next nap of somebody who waits for processes to die.
+func longer(nap time.Duration) time.Duration { return min(2*nap, 10*time.Millisecond) }
+
+// row is one process in the process table.
+type row struct {
+	pid, ppid, sid int
+	start          uint64 // tells it from another with the same pid
+	stopped, dead  bool   // a zombie is dead
+}
+
+// member is a process of the run. Its handle sends signals to it and to no
+// other that gets its pid.
+type member struct {
+	row
+	handle int
+	denied bool // it belongs to somebody else now (setuid): out of reach
+}
+
+// family is every process of a run that the process table shows: children of
+// members, whoever shares their session, and whoever has the run's pipes or
+// stdin as descriptor 0, 1 or 2.
+type family struct {
+	leader  int
+	self    int      // never a member
+	links   []string // how those descriptors show
+	oldest  uint64   // when the leader started: nobody in the family is older
+	members map[int]*member
+}
+
+func newFamily(leader int, links ...string) *family {
+	f := &family{leader: leader, self: os.Getpid(), members: map[int]*member{}}
+	for _, l := range links {
+		if l != "" {
+			f.links = append(f.links, l)
+		}
+	}
+	return f
+}
+
+// end stops all, so that nobody loses a parent unseen or forks meanwhile, then
+// kills all until nobody new turns up and everybody is dead, or until. It
+// returns how, and how many are left.
+func (f *family) end(until time.Time) (how string, left int) {
+	if !f.freeze(time.Now().Add(freezeWait)) {
+		unix.Kill(-f.leader, unix.SIGKILL)
+		return "group", 0
+	}
+	for nap := shortNap; ; nap = longer(nap) {
+		unix.Kill(-f.leader, unix.SIGKILL)
+		for _, m := range f.members {
+			f.signal(m, unix.SIGKILL)
+		}
+		f.look()
+		alive, denied := f.count()
+		if alive == 0 || !time.Now().Before(until) {
+			return "tree", alive + denied
+		}
+		time.Sleep(nap)
+	}
+}
+
+// freeze sends SIGSTOP to everybody, again until nobody new turns up and all
+// have stopped. It is false when there is no process table to see.
+func (f *family) freeze(until time.Time) bool {
+	for {
+		fresh, err := f.look()
+		if err != nil {
+			return false
+		}
+		for _, m := range fresh {
+			f.signal(m, unix.SIGSTOP)
+		}
+		if len(fresh) == 0 && f.still() || !time.Now().Before(until) {
+			return true
+		}
+		time.Sleep(shortNap)
+	}
+}
+
+// look reads the process table, and returns the members that are new.
+func (f *family) look() (fresh []*member, err error) {
+	table, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	f.oldest = table[f.leader].start
+	for _, m := range f.members {
+		if now, ok := table[m.pid]; ok && now.start == m.start {
+			m.row = now
+		} else {
+			m.dead = true
+		}
+	}
+	checked := map[int]bool{} // descriptors are read once per look
+	for grown := true; grown; {
+		grown = false
+		for pid, r := range table {
+			if f.members[pid] != nil && f.members[pid].start == r.start || !f.belongs(r, table, checked) {
+				continue
+			}
+			m := &member{row: r, handle: openHandle(r)}
+			if old := f.members[pid]; old != nil {
+				closeHandle(old.handle)
+			}
+			f.members[pid] = m
+			fresh = append(fresh, m)
+			grown = true
+		}
+	}
+	return fresh, nil
+}
+
+func (f *family) belongs(r row, table map[int]row, checked map[int]bool) bool {
+	if r.pid == f.leader {
+		return true
+	}
+	if r.start < f.oldest || r.pid == f.self {
+		return false
+	}
+	if p := f.members[r.ppid]; p != nil && table[r.ppid].start == p.start {
+		return true
+	}
+	// A session keeps its number while anybody is in it, even without its leader.
+	if s := f.members[r.sid]; s != nil && s.sid == s.pid {
+		if now, ok := table[r.sid]; !ok || now.start == s.start {
+			return true
+		}
+	}
+	if checked[r.pid] || r.dead {
+		return false
+	}
+	checked[r.pid] = true
+	return holds(r.pid, f.links)
+}
+
+func (f *family) signal(m *member, s unix.Signal) {
+	if m.dead || m.denied {
+		return
+	}
+	switch sendSignal(m, s) {
+	case unix.EPERM:
+		m.denied = true
+	case unix.ESRCH:
+		m.dead = true
+	}
+}
+
+// still reports whether nobody can fork any more.
+func (f *family) still() bool {
+	for _, m := range f.members {
+		if !m.dead && !m.denied && !m.stopped {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *family) count() (alive, denied int) {
+	for _, m := range f.members {
+		switch {
+		case m.dead:
+		case m.denied:
+			denied++
+		default:
+			alive++
+		}
+	}
+	return alive, denied
+}
+
+// forget closes what was opened.
+func (f *family) forget() {
+	for _, m := range f.members {
+		closeHandle(m.handle)
+	}
+}

@@ -1,0 +1,112 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// processes reads the process table.
+func processes() (map[int]row, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	table := make(map[int]row, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if r, ok := readRow(pid); ok {
+				table[pid] = r
+			}
+		}
+	}
+	if _, ok := table[os.Getpid()]; !ok {
+		return nil, os.ErrNotExist // another's /proc, or none
+	}
+	return table, nil
+}
+
+// readRow reads /proc/PID/stat (proc_pid_stat(5)). The name of the program,
+// in parentheses, may hold anything.
+func readRow(pid int) (row, bool) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return row{}, false
+	}
+	defer unix.Close(fd)
+	var buf [1024]byte
+	n, err := unix.Read(fd, buf[:])
+	if err != nil || n <= 0 {
+		return row{}, false
+	}
+	return parseRow(pid, buf[:n])
+}
+
+func parseRow(pid int, stat []byte) (row, bool) {
+	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(f) < 20 {
+		return row{}, false
+	}
+	number := func(i int) int { n, _ := strconv.Atoi(string(f[i])); return n }
+	start, err := strconv.ParseUint(string(f[19]), 10, 64)
+	state := f[0][0]
+	return row{
+		pid: pid, ppid: number(1), sid: number(3), start: start,
+		stopped: state == 'T' || state == 't',
+		dead:    state == 'Z' || state == 'X' || state == 'x',
+	}, err == nil
+}
+
+// openHandle returns a pidfd for r, -1 if it is gone or the kernel has none.
+func openHandle(r row) int {
+	fd, err := unix.PidfdOpen(r.pid, 0)
+	if err != nil {
+		return -1
+	}
+	if now, ok := readRow(r.pid); !ok || now.start != r.start {
+		unix.Close(fd)
+		return -1
+	}
+	return fd
+}
+
+func closeHandle(fd int) { closeAll([]int{fd}) }
+
+func sendSignal(m *member, s unix.Signal) error {
+	if m.handle >= 0 {
+		return unix.PidfdSendSignal(m.handle, s, nil, 0)
+	}
+	if now, ok := readRow(m.pid); !ok || now.start != m.start {
+		return unix.ESRCH
+	}
+	return unix.Kill(m.pid, s)
+}
+
+// linkOf returns how a descriptor of ours shows in the process table.
+func linkOf(fd int) string {
+	if fd < 0 {
+		return ""
+	}
+	link, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	return link
+}
+
+// holds reports whether pid has one of links as descriptor 0, 1 or 2. Only
+// those count: others may have opened a pipe to look at it.
+func holds(pid int, links []string) bool {
+	for _, fd := range []string{"/fd/0", "/fd/1", "/fd/2"} {
+		link, err := os.Readlink("/proc/" + strconv.Itoa(pid) + fd)
+		if err == nil && slices.Contains(links, link) {
+			return true
+		}
+	}
+	return false
+}
