@@ -1,0 +1,320 @@
+// Package discovery finds hooks, reads them, watches for changes, and
+// publishes what it found as an immutable *hook.Snapshot behind an atomic
+// pointer.
+//
+// It promises: a scan always reads everything and builds a new snapshot, so
+// what is published never depends on which notifications arrived. Hooks are in
+// registration order. A unit (a hook folder, later also a file that holds many
+// hooks) that breaks keeps its last good version and is shown as degraded;
+// the others are never affected. A name belongs to the hook that has it
+// already. Only a changed digest, problem or state makes a new generation, so
+// a hook that writes into its own folder changes nothing. Where the system
+// cannot watch, it polls and says so. Nothing that happens on disk makes it
+// stop.
+//
+// It does not run hooks, and it does not decide who may change them.
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// Options say what is found and how it is watched. Only Root is needed.
+type Options struct {
+	Root     string                 // the hooks directory; it may be absent
+	Read     hookdir.Options        // how a folder is read; a nil Digest is trust.Digest
+	Disabled func(name string) bool // hooks switched off by hand; nil = none
+	Log      *zap.Logger            // nil = no log
+
+	NoWatch bool          // only Load looks (reload.mode: manual)
+	Quiet   time.Duration // a change is read after that long without another; 0 = 200 ms
+	Max     time.Duration // and at the latest after that long; 0 = 2 s
+	Rescan  time.Duration // all is read again that often, whatever was seen; 0 = 5 min
+	Poll    time.Duration // and that often where watching is impossible; 0 = 2 s
+}
+
+// Discovery keeps the snapshot of all hooks up to date.
+type Discovery struct {
+	opts       Options
+	sources    []source
+	log        *zap.Logger
+	newWatcher func() (*fsnotify.Watcher, error) // a seam: tests make it fail
+
+	current  atomic.Pointer[hook.Snapshot]
+	watching atomic.Pointer[string]
+	dirty    chan struct{} // something that matters has changed
+	lost     chan error    // notifications were lost: look at once
+
+	mu      sync.Mutex // one scan at a time; guards all below
+	changed func(*hook.Snapshot)
+	watch   *watch    // nil = not watching
+	retry   time.Time // while polling: when to try to watch again; zero = not polling
+}
+
+// New returns a Discovery that has found nothing yet: call Load, then Run.
+func New(opts Options) *Discovery {
+	opts = opts.withDefaults()
+	d := &Discovery{
+		opts:       opts,
+		sources:    sources(opts),
+		log:        opts.Log.Named("discovery"),
+		newWatcher: fsnotify.NewWatcher,
+		dirty:      make(chan struct{}, 1),
+		lost:       make(chan error, 1),
+	}
+	d.current.Store(&hook.Snapshot{})
+	d.say("off")
+	return d
+}
+
+func (o Options) withDefaults() Options {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d <= 0 {
+			*d = value
+		}
+	}
+	set(&o.Quiet, 200*time.Millisecond)
+	set(&o.Max, 2*time.Second)
+	set(&o.Rescan, 5*time.Minute)
+	set(&o.Poll, 2*time.Second)
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	if o.Disabled == nil {
+		o.Disabled = func(string) bool { return false }
+	}
+	if o.Read.Digest == nil {
+		o.Read.Digest = trust.Digest
+	}
+	return o
+}
+
+// Scan reads everything once, without a daemon. The previous snapshot gives
+// last good versions and the owners of names; nil = there was none. It is
+// returned itself when nothing has changed.
+func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
+	opts = opts.withDefaults()
+	if previous == nil {
+		previous = &hook.Snapshot{}
+	}
+	s := scan(sources(opts), opts.Disabled, previous)
+	if !differs(previous, s.snapshot) {
+		return previous
+	}
+	s.snapshot.Generation = previous.Generation + 1
+	return s.snapshot
+}
+
+// Current returns the published snapshot; before the first Load it is empty
+// and its generation 0. It never blocks.
+func (d *Discovery) Current() *hook.Snapshot { return d.current.Load() }
+
+// Watching says how changes are noticed: "fsnotify", "polling every 2s:
+// REASON", or "off".
+func (d *Discovery) Watching() string { return *d.watching.Load() }
+
+func (d *Discovery) say(how string) { d.watching.Store(&how) }
+
+// Load scans now, publishes what differs, and returns the snapshot that is
+// then current. When it differs and Run is running, changed has been called
+// by the time Load returns.
+func (d *Discovery) Load() *hook.Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reload()
+}
+
+// Run watches until ctx ends, then returns nil. It calls changed, which may be
+// nil, after each new generation, one call at a time, whether a change on disk
+// or a call of Load made it; changed must not call Load.
+func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error {
+	d.start(changed)
+	defer d.stop()
+	if d.opts.NoWatch {
+		<-ctx.Done()
+		return nil
+	}
+	d.Load() // what changed before there was a watch
+	quiet, net := time.NewTimer(time.Hour), time.NewTimer(d.interval())
+	quiet.Stop()
+	defer quiet.Stop()
+	defer net.Stop()
+	var latest time.Time // when a postponed scan is due at last; zero = none is
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.dirty:
+			if latest.IsZero() {
+				latest = time.Now().Add(d.opts.Max)
+			}
+			quiet.Reset(min(d.opts.Quiet, max(0, time.Until(latest))))
+			continue
+		case err := <-d.lost:
+			d.recover(err)
+		case <-quiet.C:
+		case <-net.C:
+		}
+		quiet.Stop()
+		latest = time.Time{}
+		d.Load()
+		net.Reset(d.interval())
+	}
+}
+
+func (d *Discovery) start(changed func(*hook.Snapshot)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changed = changed
+	if !d.opts.NoWatch {
+		d.openWatch()
+	}
+}
+
+func (d *Discovery) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changed = nil
+	d.closeWatch("off")
+	d.retry = time.Time{}
+}
+
+// recover starts watching anew after notifications were lost: which watches
+// died with them is unknown.
+func (d *Discovery) recover(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.log.Warn("notifications lost, reading all hooks again", zap.Error(err))
+	d.openWatch()
+}
+
+// interval is the time to the next scan that nothing asked for.
+func (d *Discovery) interval() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.watch == nil {
+		return d.opts.Poll
+	}
+	return d.opts.Rescan
+}
+
+// openWatch replaces the watch by a new one that watches nothing yet.
+func (d *Discovery) openWatch() {
+	d.closeWatch("")
+	w, err := d.newWatcher()
+	if err != nil {
+		d.poll(err)
+		return
+	}
+	d.watch, d.retry = newWatch(w, d.dirty, d.lost), time.Time{}
+	d.say("fsnotify")
+}
+
+func (d *Discovery) closeWatch(how string) {
+	if d.watch != nil {
+		d.watch.close()
+		d.watch = nil
+	}
+	if how != "" {
+		d.say(how)
+	}
+}
+
+// poll gives up watching until the next full rescan is due.
+func (d *Discovery) poll(reason error) {
+	how := fmt.Sprintf("polling every %v: %v", d.opts.Poll, reason)
+	if d.Watching() != how {
+		d.log.Warn("cannot watch the hooks directory, polling", zap.Duration("interval", d.opts.Poll), zap.Error(reason))
+	}
+	d.closeWatch(how)
+	d.retry = time.Now().Add(d.opts.Rescan)
+}
+
+// maxPasses bounds how often one reload scans when folders come faster than
+// they can be watched; after that the quiet timer takes over.
+const maxPasses = 5
+
+// reload scans until no watch had to be added: what happened before a watch
+// was there is only seen by reading after it.
+func (d *Discovery) reload() *hook.Snapshot {
+	if d.watch == nil && !d.retry.IsZero() && !time.Now().Before(d.retry) {
+		d.openWatch()
+	}
+	latest := d.Current()
+	for pass := 1; ; pass++ {
+		s := scan(d.sources, d.opts.Disabled, latest)
+		latest = s.snapshot
+		if d.watch == nil {
+			break
+		}
+		added, err := d.watch.want(s.spots)
+		if err != nil {
+			d.poll(err)
+			continue
+		}
+		if !added {
+			break
+		}
+		if pass == maxPasses {
+			poke(d.dirty)
+			break
+		}
+	}
+	return d.publish(latest)
+}
+
+func (d *Discovery) publish(latest *hook.Snapshot) *hook.Snapshot {
+	current := d.Current()
+	if current.Generation > 0 && !differs(current, latest) {
+		return current
+	}
+	latest.Generation = current.Generation + 1
+	d.current.Store(latest)
+	d.report(current, latest)
+	if d.changed != nil {
+		d.changed(latest)
+	}
+	return latest
+}
+
+// report logs a new snapshot and the problems that the last one did not have.
+func (d *Discovery) report(before, now *hook.Snapshot) {
+	count := map[hook.State]int{}
+	for _, e := range now.Entries {
+		count[e.State]++
+		if len(e.Problems) == 0 || slices.ContainsFunc(before.Entries, func(old hook.Entry) bool {
+			return old.Source == e.Source && sameProblems(old.Problems, e.Problems)
+		}) {
+			continue
+		}
+		for _, p := range e.Problems {
+			d.log.Warn("hook has a problem", zap.String("hook", e.Name), zap.String("state", string(e.State)), zap.String("problem", p.String()))
+		}
+	}
+	for _, p := range now.Problems {
+		d.log.Warn("hooks cannot be found", zap.String("problem", p.String()))
+	}
+	d.log.Info("hooks loaded", zap.Uint64("generation", now.Generation),
+		zap.Int("active", count[hook.Active]), zap.Int("degraded", count[hook.Degraded]),
+		zap.Int("rejected", count[hook.Rejected]), zap.Int("disabled", count[hook.Disabled]))
+}
+
+// poke leaves a signal, unless one is waiting already.
+func poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,175 @@
+package discovery
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// scanned is one look at everything.
+type scanned struct {
+	snapshot *hook.Snapshot
+	spots    *spots // what to watch for the next change
+}
+
+// unit is one folder or file during a scan.
+type unit struct {
+	reading
+	source hook.Source
+	before []hook.Entry // its entries in the previous snapshot
+	good   []*hook.Hook // of these the hooks, nil when there were none
+	fails  bool         // what it says now cannot be used
+}
+
+// names returns the names the unit takes: those of its hooks, or of its last
+// good version when it fails.
+func (u *unit) names() []*hook.Hook {
+	if u.fails {
+		return u.good
+	}
+	return u.hooks
+}
+
+func scan(sources []source, disabled func(string) bool, previous *hook.Snapshot) scanned {
+	before := map[hook.Source][]hook.Entry{}
+	var known []hook.Source
+	for _, e := range previous.Entries {
+		if before[e.Source] == nil {
+			known = append(known, e.Source)
+		}
+		before[e.Source] = append(before[e.Source], e)
+	}
+	s := scanned{&hook.Snapshot{Loaded: time.Now()}, newSpots()}
+	var units []*unit
+	for _, src := range sources {
+		l := src.list(known)
+		l.watch(s.spots)
+		s.snapshot.Problems = append(s.snapshot.Problems, l.problems...)
+		for i, r := range readAll(src, l.units) {
+			for _, file := range r.files {
+				s.spots.file(l.units[i].Path, file)
+			}
+			units = append(units, newUnit(r, l.units[i], before[l.units[i]]))
+		}
+	}
+	settleNames(units)
+	for _, u := range units {
+		s.snapshot.Entries = append(s.snapshot.Entries, u.entries(disabled)...)
+	}
+	return s
+}
+
+func newUnit(r reading, source hook.Source, before []hook.Entry) *unit {
+	u := &unit{reading: r, source: source, before: before, fails: r.rejected()}
+	for _, e := range before {
+		if e.Hook != nil {
+			u.good = append(u.good, e.Hook)
+		}
+	}
+	return u
+}
+
+// settleNames decides who gets a name that several units want: a unit that
+// falls back to its last good version, then the one that has it already, then
+// the first in registration order. Who loses fails; that may make another one
+// lose, so it is done until nobody does.
+func settleNames(units []*unit) {
+	for {
+		owners := map[string]*unit{}
+		claim := func(u *unit, entitled func(*hook.Hook) bool) {
+			for _, h := range u.names() {
+				if owners[h.ID] == nil && entitled(h) {
+					owners[h.ID] = u
+				}
+			}
+		}
+		for _, u := range units {
+			if u.fails {
+				claim(u, func(*hook.Hook) bool { return true })
+			}
+		}
+		for _, u := range units {
+			claim(u, u.had)
+		}
+		for _, u := range units {
+			claim(u, func(*hook.Hook) bool { return true })
+		}
+		if !failLosers(units, owners) {
+			return
+		}
+	}
+}
+
+func (u *unit) had(h *hook.Hook) bool {
+	return slices.ContainsFunc(u.good, func(g *hook.Hook) bool { return g.ID == h.ID })
+}
+
+func failLosers(units []*unit, owners map[string]*unit) (lost bool) {
+	for _, u := range units {
+		for _, h := range u.hooks {
+			if owner := owners[h.ID]; !u.fails && owner != u {
+				u.fails, lost = true, true
+				u.problems = append(slices.Clone(u.problems), hook.Problem{
+					File:    u.file,
+					Message: fmt.Sprintf("duplicate name %q: %s has it already, %s cannot take it", h.Name, owner.source.Path, u.source.Path),
+					Hint:    "give one of them another name",
+				})
+			}
+		}
+	}
+	return lost
+}
+
+// entries returns the unit's place in the snapshot.
+func (u *unit) entries(disabled func(string) bool) []hook.Entry {
+	if u.fails && len(u.good) == 0 {
+		return []hook.Entry{{Name: u.name, File: u.file, Source: u.source, State: hook.Rejected, Problems: u.problems}}
+	}
+	var entries []hook.Entry
+	for _, h := range u.names() {
+		e := hook.Entry{Hook: h, Name: h.Name, File: u.file, Source: u.source, State: hook.Active, Problems: u.problems}
+		switch {
+		case !h.Enabled || disabled(h.Name):
+			e.State = hook.Disabled
+		case u.fails:
+			e.State = hook.Degraded
+		}
+		entries = append(entries, u.keep(e))
+	}
+	return entries
+}
+
+// keep returns the previous entry when nothing about it has changed, so that
+// an unchanged hook stays the same value from snapshot to snapshot.
+func (u *unit) keep(e hook.Entry) hook.Entry {
+	for _, old := range u.before {
+		if old.Name == e.Name && sameEntry(old, e) {
+			return old
+		}
+	}
+	return e
+}
+
+// differs reports whether b says anything that a does not.
+func differs(a, b *hook.Snapshot) bool {
+	return !slices.EqualFunc(a.Entries, b.Entries, sameEntry) || !sameProblems(a.Problems, b.Problems)
+}
+
+func sameEntry(a, b hook.Entry) bool {
+	return a.Name == b.Name && a.Source == b.Source && a.State == b.State &&
+		sameHook(a.Hook, b.Hook) && sameProblems(a.Problems, b.Problems)
+}
+
+// sameHook compares digests and what is found outside of the files that a
+// digest covers: the environment's values, and the command's place in PATH.
+func sameHook(a, b *hook.Hook) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a == b || a.ID == b.ID && a.Digest == b.Digest && a.Path == b.Path && a.Timeout == b.Timeout &&
+		slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env)
+}
+
+func sameProblems(a, b []hook.Problem) bool { return slices.Equal(a, b) }

@@ -1,0 +1,142 @@
+package discovery
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// source is one place where hooks are read from. A unit of it, a folder or a
+// file, is named by the hook.Source that its hooks carry, and keeps its last
+// good version on its own.
+type source interface {
+	// list finds the units there are now, in registration order. The units
+	// of the previous snapshot stay where the place cannot be listed.
+	list(previous []hook.Source) listing
+	// read reads one unit. It is called from several goroutines at once.
+	read(unit hook.Source) reading
+}
+
+// listing is what one source consists of.
+type listing struct {
+	units    []hook.Source
+	watch    func(*spots)   // adds the spots where units come and go
+	problems []hook.Problem // that belong to no unit
+}
+
+// reading is what one unit says. A problem that is no warning rejects it as a
+// whole.
+type reading struct {
+	name     string // of its entry when it holds no hook
+	file     string
+	hooks    []*hook.Hook
+	problems []hook.Problem
+	files    []string // whose change can alter the reading
+}
+
+func (r reading) rejected() bool {
+	return slices.ContainsFunc(r.problems, func(p hook.Problem) bool { return !p.Warning })
+}
+
+func sources(opts Options) []source {
+	root := opts.Root
+	if abs, err := filepath.Abs(root); err == nil {
+		root = abs
+	}
+	return []source{hooksDir{root, opts.Read}}
+}
+
+// readAll reads units side by side: most of it is waiting for the system.
+func readAll(s source, units []hook.Source) []reading {
+	out := make([]reading, len(units))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(units)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(units)); i = next.Add(1) - 1 {
+				out[i] = s.read(units[i])
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// hooksDir is the hooks directory: each folder in it is a unit of one hook.
+type hooksDir struct {
+	root string
+	opts hookdir.Options
+}
+
+func (s hooksDir) list(previous []hook.Source) listing {
+	l := listing{watch: func(w *spots) { w.all(s.root, counts) }}
+	entries, err := os.ReadDir(s.root) // in byte order
+	if err != nil && !os.IsNotExist(err) {
+		l.problems = []hook.Problem{{File: s.root, Message: "read hooks directory: " + cause(err).Error()}}
+		for _, unit := range previous {
+			if unit.Type == hookdir.SourceType && filepath.Dir(unit.Path) == s.root {
+				l.units = append(l.units, unit)
+			}
+		}
+		return l
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.root, e.Name())
+		if counts(e.Name()) && isFolder(path, e) {
+			l.units = append(l.units, hook.Source{Type: hookdir.SourceType, Path: path})
+		}
+	}
+	return l
+}
+
+// isFolder follows links: a linked folder counts. A link that leads nowhere is
+// no folder.
+func isFolder(path string, e os.DirEntry) bool {
+	if e.Type()&os.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// counts reports whether a name in the hooks directory is one that people
+// give to hooks, not what editors and package managers leave behind.
+func counts(name string) bool {
+	if strings.HasPrefix(name, ".") {
+		return false
+	}
+	for _, suffix := range []string{"~", ".swp", ".bak", ".tmp", ".disabled"} {
+		if strings.HasSuffix(name, suffix) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s hooksDir) read(unit hook.Source) reading {
+	h, problems := hookdir.Read(unit.Path, s.opts)
+	r := reading{
+		name:     filepath.Base(unit.Path),
+		file:     filepath.Join(unit.Path, hookdir.FileName),
+		problems: problems,
+		files:    hookdir.Files(unit.Path, h),
+	}
+	if h != nil {
+		r.hooks = []*hook.Hook{h}
+	}
+	return r
+}
+
+func cause(err error) error {
+	if path, ok := err.(*os.PathError); ok {
+		return path.Err
+	}
+	return err
+}

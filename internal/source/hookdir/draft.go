@@ -1,0 +1,279 @@
+package hookdir
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// draft is a hook while its file is read.
+type draft struct {
+	opt      Options
+	file     string
+	hook     hook.Hook
+	schema   []row
+	problems []hook.Problem
+
+	given map[string]*yaml.Node // values of the keys that were set, by schema key
+	keys  map[string]*yaml.Node // and the keys themselves
+	args  []string              // nil = no args: the command is split
+}
+
+func newDraft(dir string, opt Options) *draft {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return &draft{
+		opt:    opt,
+		schema: schema(),
+		file:   filepath.Join(dir, FileName),
+		given:  map[string]*yaml.Node{},
+		keys:   map[string]*yaml.Node{},
+		hook: hook.Hook{
+			Source:  hook.Source{Type: SourceType, Path: dir},
+			File:    filepath.Join(dir, FileName),
+			Dir:     dir,
+			Type:    hook.Command,
+			Lane:    events.LaneDefault,
+			OnError: hook.OnErrorWarn,
+			Order:   hook.OrderSession,
+			Enabled: true,
+		},
+	}
+}
+
+// mapping reads the keys of a mapping by the rows of the schema that begin
+// with prefix.
+func (d *draft) mapping(n *yaml.Node, prefix string) {
+	n = resolve(n)
+	if n.Kind != yaml.MappingNode {
+		d.wrongType(n, "a mapping")
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		id := prefix + key.Value
+		row, known := rowOf(d.schema, id)
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			d.reject(key, "", "a key must be a word, is %s", kind(key))
+		case key.Value == "<<":
+			d.reject(key, "write the fields out", "merge keys are not read")
+		case !known || prefix == "" && strings.Contains(key.Value, "."):
+			d.unknown(key, "key", keysUnder(prefix))
+		case d.keys[id] != nil:
+			d.reject(key, "", "duplicate key `%s`, first on line %d", key.Value, d.keys[id].Line)
+		default:
+			d.keys[id] = key
+			if value = resolve(value); !isNull(value) { // nothing is as good as absent
+				d.given[id] = value
+				row.set(d, value)
+			}
+		}
+	}
+}
+
+// finish checks what takes more than one field to know.
+func (d *draft) finish(root *yaml.Node) {
+	for _, f := range d.schema {
+		switch {
+		case f.Required && f.usedBy(d.hook.Type) && d.given[f.Key] == nil:
+			d.required(root, f.Field)
+		case !f.usedBy(d.hook.Type) && d.given[f.Key] != nil:
+			d.ignored(d.keys[f.Key], fmt.Sprintf("`%s` is not used by type %s", f.Key, d.hook.Type), "")
+		}
+	}
+	d.hook.ID = d.hook.Name
+	if d.hook.Timeout == 0 {
+		d.hook.Timeout = d.opt.timeout(d.hook.Type)
+	}
+	if at := d.given["term_before"]; at != nil && d.hook.TermBefore >= d.hook.Timeout {
+		d.reject(at, "", "term_before %s must be shorter than the timeout %s", d.hook.TermBefore, d.hook.Timeout)
+	}
+	switch d.hook.Type {
+	case hook.Command:
+		if at := d.given["command"]; at != nil && d.hook.Command != "" {
+			d.findCommand(at)
+		}
+	case hook.Script:
+		d.hook.Shell = d.opt.Shell
+	}
+}
+
+func (d *draft) required(root *yaml.Node, f Field) {
+	at, hint := root, ""
+	if key := d.keys[f.Key]; key != nil {
+		at = key
+	}
+	if f.Key == "command" && d.given["script"] != nil {
+		hint = "add `type: script`"
+	}
+	d.reject(at, hint, "missing required field `%s`", f.Key)
+}
+
+// unknown notes a key that is not in the schema: LibreFang tolerates it.
+func (d *draft) unknown(key *yaml.Node, what string, words []string) {
+	message := fmt.Sprintf("unknown %s `%s`", what, key.Value)
+	if near := Near(key.Value, words); near != "" {
+		message += fmt.Sprintf(", did you mean `%s`?", near)
+	}
+	d.ignored(key, message, "")
+}
+
+// ignored notes something that has no effect; strict reading rejects it.
+func (d *draft) ignored(at *yaml.Node, message, hint string) {
+	d.problems = append(d.problems, d.problem(at, message, hint, !d.opt.Strict))
+}
+
+func (d *draft) warn(at *yaml.Node, hint, format string, args ...any) {
+	d.problems = append(d.problems, d.problem(at, fmt.Sprintf(format, args...), hint, true))
+}
+
+func (d *draft) reject(at *yaml.Node, hint, format string, args ...any) {
+	d.problems = append(d.problems, d.problem(at, fmt.Sprintf(format, args...), hint, false))
+}
+
+func (d *draft) wrongType(n *yaml.Node, want string) {
+	hint := ""
+	if n.Kind == yaml.ScalarNode && want == "a string" {
+		hint = fmt.Sprintf("write %q", n.Value)
+	}
+	d.reject(n, hint, "%smust be %s, is %s", d.label(n), want, kind(n))
+}
+
+// label names the field a value belongs to.
+func (d *draft) label(n *yaml.Node) string {
+	for _, r := range d.schema {
+		if value := d.given[r.Key]; value != nil && (value == n || slices.Contains(value.Content, n)) {
+			return r.Key + " "
+		}
+	}
+	return ""
+}
+
+func (d *draft) problem(at *yaml.Node, message, hint string, warning bool) hook.Problem {
+	p := hook.Problem{File: d.file, Message: message, Hint: hint, Warning: warning}
+	if at != nil {
+		p.Line, p.Column = at.Line, at.Column
+	}
+	return p
+}
+
+func (d *draft) rejected() bool {
+	return slices.ContainsFunc(d.problems, func(p hook.Problem) bool { return !p.Warning })
+}
+
+func byPosition(a, b hook.Problem) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+}
+
+// text reads a string.
+func (d *draft) text(n *yaml.Node, to *string) bool {
+	if n = resolve(n); n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		d.wrongType(n, "a string")
+		return false
+	}
+	*to = n.Value
+	return true
+}
+
+// list returns the elements of a list; one string is a list of itself.
+func (d *draft) list(n *yaml.Node) []*yaml.Node {
+	if n = resolve(n); n.Kind == yaml.SequenceNode {
+		return n.Content
+	}
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		d.wrongType(n, "a list of strings")
+		return nil
+	}
+	return []*yaml.Node{n}
+}
+
+// texts reads a list of strings. The result is not nil: an empty list that
+// was given differs from none.
+func (d *draft) texts(n *yaml.Node) []string {
+	out := []string{}
+	if resolve(n).Kind != yaml.SequenceNode {
+		d.wrongType(n, "a list of strings")
+		return out
+	}
+	for _, item := range d.list(n) {
+		var s string
+		if d.text(item, &s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// patterns reads a list of globs.
+func (d *draft) patterns(n *yaml.Node, separators ...rune) []hook.Pattern {
+	var out []hook.Pattern
+	for _, item := range d.list(n) {
+		var s string
+		if !d.text(item, &s) {
+			continue
+		}
+		p, err := hook.CompilePattern(s, separators...)
+		if err != nil {
+			d.reject(item, "", "bad glob %q: %v", s, err)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (d *draft) boolean(n *yaml.Node, to *bool) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(to) != nil {
+		d.wrongType(n, "true or false")
+	}
+}
+
+// word reads one of a few words.
+func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
+	var s string
+	if !d.text(n, &s) {
+		return
+	}
+	if slices.Contains(words, s) {
+		*to = T(s)
+		return
+	}
+	message := fmt.Sprintf("unknown value `%s`", s)
+	if near := Near(s, words); near != "" {
+		message += fmt.Sprintf(", did you mean `%s`?", near)
+	}
+	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))
+}
+
+// duration reads a Go duration or a number of seconds.
+func (d *draft) duration(n *yaml.Node) (time.Duration, bool) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+	case n.ShortTag() == "!!str":
+		t, err := time.ParseDuration(n.Value)
+		if err != nil {
+			d.reject(n, "write 5s, 500ms, or a number of seconds", "%sis not a duration: %q", d.label(n), n.Value)
+		}
+		return t, err == nil
+	case n.ShortTag() == "!!int", n.ShortTag() == "!!float":
+		var seconds float64
+		if n.Decode(&seconds) != nil || math.IsNaN(seconds) || math.Abs(seconds) > hook.MaxTimeout.Seconds() {
+			d.reject(n, "", "%s%s is out of range, at most %s", d.label(n), n.Value, hook.MaxTimeout)
+			return 0, false
+		}
+		return time.Duration(math.Round(seconds * float64(time.Second))), true
+	}
+	d.wrongType(n, "a duration")
+	return 0, false
+}

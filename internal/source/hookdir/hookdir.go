@@ -1,0 +1,132 @@
+// Package hookdir reads one hook folder: its HOOK.yaml becomes one hook, or a
+// list of problems that name file, line and column. A hook with a problem
+// that is not a warning is rejected, never half read. What a HOOK.yaml may
+// say is one table (schema.go), from which validation, near matches and the
+// documentation come.
+//
+// Reading never runs anything and never blocks on what a folder holds: only
+// regular files of bounded size are opened. Finding folders, watching them
+// and keeping last good versions is the business of package discovery.
+package hookdir
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/hook"
+)
+
+const (
+	// FileName is the file that makes a folder a hook.
+	FileName = "HOOK.yaml"
+	// SourceType is the hook.Source type of hooks read from a folder.
+	SourceType = "hooks_dir"
+	// MaxFileSize is the largest HOOK.yaml that is read, in bytes.
+	MaxFileSize = 1 << 20
+)
+
+// Options are the circumstances under which a folder is read. The zero value
+// reads with the process's own environment, PATH and home.
+type Options struct {
+	Strict      bool                        // unknown keys reject the hook
+	KnownEvents []string                    // names a misspelt event is compared with; nil = no such warning
+	Env         func(string) (string, bool) // value of ${env.X}; nil = os.LookupEnv
+	Path        string                      // directories for commands without a slash; "" = $PATH
+	Home        string                      // what ~/ means; "" = the user's home
+	Timeouts    map[hook.Type]time.Duration // default deadline by type; absent or 0 = hook.DefaultTimeout
+	Shell       string                      // runs `script:`; "" = /bin/sh
+
+	// Digest identifies what a hook is made of: the bytes of its HOOK.yaml
+	// and the files it runs. Nil leaves Hook.Digest empty.
+	Digest func(definition []byte, files ...string) string
+}
+
+// Read reads the hook of the folder dir. The hook is nil when it is rejected;
+// the problems then hold at least one that is no warning. Problems are in the
+// order of the file.
+func Read(dir string, opt Options) (*hook.Hook, []hook.Problem) {
+	d := newDraft(dir, opt.withDefaults())
+	definition := d.load()
+	if definition == nil {
+		return nil, d.problems
+	}
+	if root := d.parse(definition); root != nil {
+		d.mapping(root, "")
+		d.finish(root)
+	}
+	slices.SortStableFunc(d.problems, byPosition)
+	if d.rejected() {
+		return nil, d.problems
+	}
+	h := d.hook
+	h.Problems = d.problems
+	if opt.Digest != nil {
+		h.Digest = opt.Digest(definition, runs(&h)...)
+	}
+	return &h, d.problems
+}
+
+// Files lists the files whose coming, going or change can alter what Read
+// returns for the folder. A nil hook stands for a rejected one.
+func Files(dir string, h *hook.Hook) []string {
+	files := []string{filepath.Join(dir, FileName)}
+	if h == nil {
+		return files
+	}
+	if h.Type == hook.Command {
+		// A file of that name in the folder goes before one in PATH.
+		for _, name := range []string{h.Command, firstWord(h.Command)} {
+			if name != "" && !strings.Contains(name, "/") {
+				files = append(files, filepath.Join(dir, name))
+			}
+		}
+		files = append(files, h.Path)
+	}
+	if h.WorkingDir != "" {
+		files = append(files, h.WorkingDir)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// runs lists the files that are executed for the hook.
+func runs(h *hook.Hook) []string {
+	if h.Type == hook.Command {
+		return []string{h.Path}
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	if o.Path == "" {
+		o.Path = os.Getenv("PATH")
+	}
+	if o.Home == "" {
+		o.Home, _ = os.UserHomeDir() // without one, ~/ stays and is reported as missing
+	}
+	if o.Shell == "" {
+		o.Shell = "/bin/sh"
+	}
+	return o
+}
+
+func (o Options) timeout(t hook.Type) time.Duration {
+	if limit := o.Timeouts[t]; limit > 0 {
+		return limit
+	}
+	return hook.DefaultTimeout
+}
+
+// home replaces a leading ~/ by the home directory.
+func (o Options) home(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && o.Home != "" {
+		return filepath.Join(o.Home, rest)
+	}
+	return path
+}

@@ -1,0 +1,181 @@
+package hookdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// load returns the bytes of HOOK.yaml, or nil after noting why it cannot.
+func (d *draft) load() []byte {
+	info, err := os.Stat(d.file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		d.missing()
+		return nil
+	case err != nil:
+		d.reject(nil, "", "read: %v", cause(err))
+		return nil
+	case !info.Mode().IsRegular(): // a pipe would block for ever
+		d.reject(nil, "", "not a regular file")
+		return nil
+	}
+	data, err := readFile(d.file, MaxFileSize+1)
+	switch {
+	case err != nil:
+		d.reject(nil, "", "read: %v", cause(err))
+		return nil
+	case len(data) > MaxFileSize:
+		d.reject(nil, "", "larger than %d bytes", MaxFileSize)
+		return nil
+	}
+	return append([]byte{}, data...) // never nil, also for an empty file
+}
+
+func readFile(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// missing says that there is no HOOK.yaml, and which file may be meant.
+func (d *draft) missing() {
+	hint := "each hook folder needs one " + FileName
+	entries, _ := os.ReadDir(d.hook.Dir) // without a listing the hint stays general
+	for _, e := range entries {
+		if name := strings.ToLower(e.Name()); name == "hook.yaml" || name == "hook.yml" {
+			hint = "rename " + filepath.Join(d.hook.Dir, e.Name())
+		}
+	}
+	d.reject(nil, hint, "no %s in %s", FileName, d.hook.Dir)
+}
+
+// parse returns the mapping at the top of the file, or nil after noting what
+// is wrong with it.
+func (d *draft) parse(data []byte) *yaml.Node {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var first, second yaml.Node
+	err := decoder.Decode(&first)
+	switch {
+	case errors.Is(err, io.EOF):
+		d.reject(nil, "it needs name, events and command", "the file is empty")
+		return nil
+	case err != nil:
+		d.syntax(data, err)
+		return nil
+	}
+	root := first.Content[0]
+	if isNull(root) {
+		d.reject(root, "it needs name, events and command", "the file is empty")
+		return nil
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		d.reject(separator(data, root.Line, &second), "one folder is one hook: move it to a folder of its own", "a second YAML document")
+		return nil
+	}
+	if root.Kind != yaml.MappingNode {
+		d.reject(root, "write `name: …`, `events: …`, `command: …`", "must be a mapping, is %s", kind(root))
+		return nil
+	}
+	return root
+}
+
+// separator finds the line on which the second document begins. Its `---`
+// may be the only thing there is of it.
+func separator(data []byte, after int, second *yaml.Node) *yaml.Node {
+	lines := bytes.Split(data, []byte("\n"))
+	for i := after; i < len(lines); i++ {
+		if bytes.HasPrefix(lines[i], []byte("---")) {
+			return &yaml.Node{Line: i + 1, Column: 1}
+		}
+	}
+	return second
+}
+
+var yamlLine = regexp.MustCompile(`^(?:line (\d+): )?(?s:(.*))$`)
+
+// syntax turns "yaml: line N: message" into a problem at line and column. The
+// parser knows no column, and no line when it is the first.
+func (d *draft) syntax(data []byte, err error) {
+	parts := yamlLine.FindStringSubmatch(strings.TrimPrefix(err.Error(), "yaml: "))
+	line, _ := strconv.Atoi(parts[1])
+	message, hint := parts[2], ""
+	at := &yaml.Node{Line: max(line, 1), Column: 1}
+	lines := strings.Split(string(data), "\n")
+	at.Line = min(at.Line, len(lines))
+	at.Column = indent(lines[at.Line-1]) + 1
+	// The parser names the line before or after that of a tab.
+	if tab, ok := tabNear(lines, at.Line); ok && strings.Contains(message, "cannot start any token") {
+		at, message, hint = tab, "a tab in the indentation", "indent with blanks"
+	}
+	d.reject(at, hint, "%s", message)
+}
+
+func tabNear(lines []string, line int) (*yaml.Node, bool) {
+	for _, n := range []int{line, line - 1, line + 1} {
+		if n < 1 || n > len(lines) {
+			continue
+		}
+		text := lines[n-1]
+		if i := strings.IndexByte(text[:indent(text)], '\t'); i >= 0 {
+			return &yaml.Node{Line: n, Column: i + 1}, true
+		}
+	}
+	return nil, false
+}
+
+// indent returns how many bytes of white space line begins with.
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// kind names what a node is, for people.
+func kind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch tag := n.ShortTag(); tag {
+	case "!!str":
+		return "a string"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "a bool"
+	case "!!null":
+		return "nothing"
+	default:
+		return fmt.Sprintf("of type %s", tag)
+	}
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+// resolve follows an alias to what it stands for. Aliases are only followed
+// where a value is read, so they cannot multiply.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+// cause strips the operation and path that an *os.PathError repeats.
+func cause(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package hookdir
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// maxName bounds what logs, file names of markers and addresses must carry.
+const maxName = 128
+
+func (d *draft) setName(n *yaml.Node) {
+	if !d.text(n, &d.hook.Name) {
+		return
+	}
+	switch name := d.hook.Name; {
+	case strings.TrimSpace(name) == "":
+		d.reject(n, "", "name must not be blank")
+	case len(name) > maxName:
+		d.reject(n, "", "name is longer than %d bytes", maxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		d.reject(n, "", "name must not have control characters")
+	}
+}
+
+func (d *draft) setEvents(n *yaml.Node) {
+	before := len(d.problems)
+	d.hook.Patterns = d.patterns(n)
+	if len(d.hook.Patterns) == 0 && len(d.problems) == before {
+		d.reject(n, "write at least one event, or \"*\" for all", "events is empty")
+	}
+	for _, item := range d.list(n) {
+		d.checkEvent(resolve(item))
+	}
+}
+
+// checkEvent warns about a name that is nearly a known one. Names of one's
+// own are welcome, so it is never more than a warning.
+func (d *draft) checkEvent(n *yaml.Node) {
+	if strings.ContainsAny(n.Value, `*?[]{}\`) || slices.Contains(d.opt.KnownEvents, n.Value) {
+		return
+	}
+	for limit := 1; limit <= min(2, len(n.Value)/3); limit++ {
+		for _, known := range d.opt.KnownEvents {
+			if distance(n.Value, known) == limit {
+				d.warn(n, "", "unknown event `%s`, did you mean `%s`?", n.Value, known)
+				return
+			}
+		}
+	}
+}
+
+func (d *draft) setCommand(n *yaml.Node) {
+	if d.text(n, &d.hook.Command) && (strings.TrimSpace(d.hook.Command) == "" || strings.ContainsRune(d.hook.Command, 0)) {
+		d.reject(n, "", "command must name an executable")
+		d.hook.Command = ""
+	}
+}
+
+func (d *draft) setArgs(n *yaml.Node) {
+	d.args = d.texts(n)
+	if slices.ContainsFunc(d.args, func(s string) bool { return strings.ContainsRune(s, 0) }) {
+		d.reject(n, "", "args must not have NUL characters")
+	}
+}
+
+func (d *draft) setTimeout(n *yaml.Node) {
+	t, ok := d.duration(n)
+	if ok && (t < hook.MinTimeout || t > hook.MaxTimeout) {
+		d.reject(n, "", "timeout %s is out of range, %s to %s", t, hook.MinTimeout, hook.MaxTimeout)
+	}
+	d.hook.Timeout = t
+}
+
+func (d *draft) setTermBefore(n *yaml.Node) {
+	t, ok := d.duration(n)
+	if ok && t < 0 {
+		d.reject(n, "", "term_before must not be negative")
+	}
+	d.hook.TermBefore = t
+}
+
+func (d *draft) setBlocking(n *yaml.Node) {
+	var b bool
+	d.boolean(n, &b)
+	d.hook.Blocking = &b
+}
+
+func (d *draft) setMatcher(n *yaml.Node) {
+	text := &d.hook.MatcherText
+	if !d.text(n, text) || *text == "" || *text == "*" {
+		return
+	}
+	// Compiled alone first: an unbalanced pattern must not lean on the anchor.
+	if _, err := regexp.Compile(*text); err != nil {
+		d.reject(n, "RE2 syntax, like \"shell|edit_.*\"", "bad matcher %q: %v", *text, err)
+		return
+	}
+	d.hook.Matcher = regexp.MustCompile("^(?:" + *text + ")$")
+}
+
+func (d *draft) setWorkspaces(n *yaml.Node) {
+	for _, item := range d.list(n) {
+		var s string
+		if !d.text(item, &s) {
+			continue
+		}
+		text := s
+		if rest, ok := strings.CutPrefix(s, "~/"); ok && d.opt.Home != "" {
+			text = escapeGlob.Replace(d.opt.Home) + "/" + rest
+		}
+		if len(text) > 1 {
+			text = strings.TrimRight(text, "/") // a cleaned path has none at its end
+		}
+		p, err := hook.CompilePattern(text, '/')
+		if err != nil {
+			d.reject(item, "", "bad glob %q: %v", s, err)
+			continue
+		}
+		if !strings.ContainsAny(text[:1], `/*?[{\`) {
+			d.warn(item, "begin with /, ~/ or **/", "workspace %q never matches: directories are absolute", s)
+		}
+		d.hook.Filter.Workspaces = append(d.hook.Filter.Workspaces, p)
+	}
+}
+
+var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
+
+// setEnv reads the environment in the order of the file. Numbers and bools
+// count as they are written.
+func (d *draft) setEnv(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		d.wrongType(n, "a mapping")
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], resolve(n.Content[i+1])
+		switch name := key.Value; {
+		case key.Kind != yaml.ScalarNode || name == "" || strings.ContainsAny(name, "=\x00"):
+			d.reject(key, "", "env: %q cannot be the name of a variable", name)
+		case seen[name]:
+			d.reject(key, "", "duplicate key `%s` in env", name)
+		case value.Kind != yaml.ScalarNode || isNull(value):
+			d.reject(value, `write "" for an empty value`, "env %s must be a string, is %s", name, kind(value))
+		case strings.ContainsRune(value.Value, 0):
+			d.reject(value, "", "env %s must not have NUL characters", name)
+		default:
+			seen[name] = true
+			d.hook.Env = append(d.hook.Env, name+"="+d.expand(value))
+		}
+	}
+}
+
+var envReference = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// expand replaces ${env.X}. Nothing else that looks like a variable counts:
+// there is no shell.
+func (d *draft) expand(n *yaml.Node) string {
+	return envReference.ReplaceAllStringFunc(n.Value, func(ref string) string {
+		name := envReference.FindStringSubmatch(ref)[1]
+		value, ok := d.opt.Env(name)
+		if !ok {
+			d.warn(n, "", "%s is not set in the daemon's environment and expands to nothing", ref)
+		}
+		return value
+	})
+}
+
+func (d *draft) setWorkingDir(n *yaml.Node) {
+	var dir string
+	if !d.text(n, &dir) || dir == "" {
+		return
+	}
+	dir = d.opt.home(dir)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(d.hook.Dir, dir)
+	}
+	d.hook.WorkingDir = filepath.Clean(dir)
+	if info, err := os.Stat(d.hook.WorkingDir); err != nil {
+		d.warn(n, "", "working_dir %s: %v", d.hook.WorkingDir, cause(err))
+	} else if !info.IsDir() {
+		d.warn(n, "", "working_dir %s is not a directory", d.hook.WorkingDir)
+	}
+}
+
+func (d *draft) setConcurrency(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(&d.hook.Concurrency) != nil {
+		d.wrongType(n, "a whole number")
+	} else if d.hook.Concurrency < 0 {
+		d.reject(n, "0 is no limit", "concurrency must not be negative")
+	}
+}

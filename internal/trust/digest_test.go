@@ -1,0 +1,76 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Everything a digest is made of changes it, and nothing else does.
+func TestDigestChanges(t *testing.T) {
+	dir := t.TempDir()
+	file, link, other := filepath.Join(dir, "run.sh"), filepath.Join(dir, "link"), filepath.Join(dir, "other.sh")
+	at := time.Unix(1_700_000_000, 1)
+	for _, name := range []string{file, other} {
+		must(t, os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700))
+		must(t, os.Chtimes(name, at, at))
+	}
+	must(t, os.Symlink(file, link))
+	digest := func() string { return Digest([]byte("name: a\n"), link) }
+
+	base := digest()
+	if len(base) != 64 {
+		t.Fatalf("digest has %d digits, want 64", len(base))
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte("x"), 0o600))
+	if got := digest(); got != base {
+		t.Error("a file beside the command changed the digest")
+	}
+	if Digest([]byte("name: b\n"), link) == base {
+		t.Error("another definition has the same digest")
+	}
+	if Digest([]byte("name: a\n"), file) == base {
+		t.Error("another path has the same digest")
+	}
+	last := base
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"mode", func() error { return os.Chmod(file, 0o600) }},
+		{"mtime", func() error { return os.Chtimes(file, at, at.Add(time.Nanosecond)) }},
+		{"size", func() error { return os.Truncate(file, 3) }},
+		{"target", func() error {
+			must(t, os.Remove(link))
+			return os.Symlink(other, link)
+		}},
+		{"missing", func() error { return os.Remove(other) }},
+	} {
+		must(t, step.do())
+		got := digest()
+		if got == last {
+			t.Errorf("%s: the digest did not change", step.name)
+		}
+		if again := digest(); again != got {
+			t.Errorf("%s: two digests of the same files differ", step.name)
+		}
+		last = got
+	}
+}
+
+// The parts are kept apart: moving bytes from one to the next is a change.
+func TestDigestParts(t *testing.T) {
+	a := Digest([]byte("x\nfile \"/no\" missing"))
+	b := Digest([]byte("x"), "/no")
+	if a == b {
+		t.Error("a definition can imitate a file")
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
