@@ -1,0 +1,249 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
+	wait, bad := boolParam(r.URL.Query(), "wait")
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == api.NDJSON {
+		s.postLines(w, r, wait)
+		return
+	}
+	body, bad := s.readBody(w, r)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	env, bad := parse(body)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	if wait != nil {
+		env.Wait = *wait
+	}
+	answer, bad := s.opt.Emitter.Emit(r.Context(), connOf(r).peer, env)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	respond(w, acceptedStatus(env.Wait), tidy(answer))
+}
+
+func acceptedStatus(wait bool) int {
+	if wait {
+		return http.StatusOK
+	}
+	return http.StatusAccepted
+}
+
+// postLines answers each line of the body as the line door does, while the
+// body is still being sent.
+func (s *Server) postLines(w http.ResponseWriter, r *http.Request, wait *bool) {
+	c, rc := connOf(r), http.NewResponseController(w)
+	rc.EnableFullDuplex() // HTTP/1 always has it
+	w.Header().Set("Content-Type", api.NDJSON)
+	w.WriteHeader(acceptedStatus(wait != nil && *wait))
+	l := s.newLines(c.peer, r.Body, func(p []byte) error {
+		rc.SetWriteDeadline(time.Now().Add(answerTimeout))
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+		return rc.Flush()
+	})
+	l.wait, l.post = wait, true
+	s.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	l.run(r.Context())
+	s.enter(c, nil)
+}
+
+func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) {
+	q, bad := subscribeQuery(r)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	sub, bad := s.opt.Streamer.Subscribe(q)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	s.streamHTTP(w, r, sub)
+}
+
+// subscribeQuery reads match (repeatable), since, epoch and follow. Without
+// follow=1 the answer ends at the newest record; for a browser's EventSource,
+// whose Accept says that it follows, the other way round.
+func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
+	values := r.URL.Query()
+	q.Globs, q.Epoch = values["match"], values.Get("epoch")
+	if q.Follow, bad = boolParam(values, "follow"); bad != nil {
+		return q, bad
+	}
+	if q.Follow == nil {
+		follow := accepts(r, api.EventStream)
+		q.Follow = &follow
+	}
+	since := values.Get("since")
+	if since == "" {
+		since = r.Header.Get("Last-Event-ID")
+	}
+	if since == "" {
+		return q, nil
+	}
+	seq, err := strconv.ParseUint(since, 10, 64)
+	if err != nil {
+		return q, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("parameter since is %q", since), Hint: "give the seq of the last record you have"}
+	}
+	q.Since = &seq
+	return q, nil
+}
+
+func accepts(r *http.Request, media string) bool {
+	return strings.Contains(r.Header.Get("Accept"), media)
+}
+
+func (s *Server) getHooks(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.Hooks.Hooks(r.Context()))
+}
+
+func (s *Server) getHook(w http.ResponseWriter, r *http.Request) {
+	hook, bad := s.opt.Hooks.Hook(r.Context(), r.PathValue("name"))
+	answer(w, hook, bad)
+}
+
+func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
+	body, bad := s.readBody(w, r)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	test, bad := parseTest(body)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	tested, bad := s.opt.Hooks.Test(r.Context(), connOf(r).peer, r.PathValue("name"), test)
+	answer(w, tested, bad)
+}
+
+// parseTest reads an event, of which nothing is required here.
+func parseTest(body []byte) (test api.Test, bad *events.Error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return test, nil
+	}
+	if err := json.Unmarshal(body, &test); err == nil && test.Event == "" {
+		return test, nil
+	}
+	test.Envelope, bad = parse(body)
+	return test, bad
+}
+
+// postReload answers 422 when something was rejected; what could be loaded
+// has been.
+func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
+	reload, bad := s.opt.State.Reload(r.Context())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	status := http.StatusOK
+	for _, p := range reload.Problems {
+		if !p.Warning {
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	respond(w, status, reload)
+}
+
+func (s *Server) getRuns(w http.ResponseWriter, r *http.Request) {
+	q, bad := api.ParseRunQuery(r.URL.Query(), time.Now())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	runs, bad := s.opt.Runs.Runs(r.Context(), q)
+	answer(w, runs, bad)
+}
+
+func (s *Server) getRun(w http.ResponseWriter, r *http.Request) {
+	run, bad := s.opt.Runs.Run(r.Context(), r.PathValue("id"))
+	answer(w, run, bad)
+}
+
+func (s *Server) getStatus(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.State.Status(r.Context()))
+}
+
+func (s *Server) getHealthz(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+func (s *Server) getReadyz(w http.ResponseWriter, r *http.Request) {
+	reason := s.opt.State.Ready()
+	status := http.StatusOK
+	if reason != "" {
+		status = http.StatusServiceUnavailable
+	}
+	respond(w, status, api.Ready{Ready: reason == "", Reason: reason})
+}
+
+func answer(w http.ResponseWriter, v any, bad *events.Error) {
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	respond(w, http.StatusOK, v)
+}
+
+// readBody reads one JSON body, bounded in size and time.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *events.Error) {
+	rc := http.NewResponseController(w)
+	rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+	defer rc.SetReadDeadline(time.Time{}) // else the wait for the runs would end with it
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.opt.MaxEventBytes)))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return nil, tooLarge(s.opt.MaxEventBytes)
+	case err != nil:
+		return nil, &events.Error{Code: events.CodeBadRequest, Message: "the body did not arrive: " + err.Error(), Hint: fmt.Sprintf("send all of it within %s", bodyTimeout)}
+	}
+	return body, nil
+}
+
+// boolParam reads ?key, ?key=1, ?key=0; nil when it is absent.
+func boolParam(values url.Values, key string) (*bool, *events.Error) {
+	if !values.Has(key) {
+		return nil, nil
+	}
+	text := values.Get(key)
+	if text == "" {
+		text = "1"
+	}
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return nil, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("parameter %s is %q", key, text), Hint: "give 1 or 0"}
+	}
+	return &b, nil
+}

@@ -1,0 +1,192 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+type route struct {
+	method, path string
+	serve        http.HandlerFunc
+}
+
+func (s *Server) routes() []route {
+	return []route{
+		{"POST", api.PathEvents, s.postEvents},
+		{"GET", api.PathEvents, s.getEvents},
+		{"GET", api.PathHooks, s.getHooks},
+		{"GET", api.PathHooks + "/{name}", s.getHook},
+		{"POST", api.PathHooks + "/{name}/test", s.postTest},
+		{"POST", api.PathReload, s.postReload},
+		{"GET", api.PathRuns, s.getRuns},
+		{"GET", api.PathRuns + "/{id}", s.getRun},
+		{"GET", api.PathStatus, s.getStatus},
+		{"GET", api.PathHealthz, s.getHealthz},
+		{"GET", api.PathReadyz, s.getReadyz},
+	}
+}
+
+func (s *Server) newHTTP() *http.Server {
+	return &http.Server{
+		Handler:           s.guard(s.mux()),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(httpLog{s.log}, "", 0),
+		ConnContext:       func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) },
+		ConnState: func(nc net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				s.forget(nc.(*conn))
+			}
+		},
+	}
+}
+
+type connKey struct{}
+
+func connOf(r *http.Request) *conn { return r.Context().Value(connKey{}).(*conn) }
+
+// httpLog takes what net/http has to say, which may quote a client, as a field.
+type httpLog struct{ log *zap.Logger }
+
+func (l httpLog) Write(p []byte) (int, error) {
+	l.log.Debug("http", zap.ByteString("detail", bytes.TrimSpace(p)))
+	return len(p), nil
+}
+
+// mux serves the routes. It answers a wrong method or path itself, in JSON.
+func (s *Server) mux() http.Handler {
+	mux := http.NewServeMux()
+	paths := map[string]map[string]http.HandlerFunc{}
+	var valid []string
+	for _, r := range s.routes() {
+		if paths[r.path] == nil {
+			paths[r.path] = map[string]http.HandlerFunc{}
+			mux.Handle(r.path, byMethod(paths[r.path]))
+		}
+		paths[r.path][r.method] = r.serve
+		valid = append(valid, r.method+" "+r.path)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no path %q", r.URL.Path), Hint: "there are " + strings.Join(valid, ", ")})
+	})
+	return mux
+}
+
+func byMethod(methods map[string]http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == "HEAD" {
+			method = "GET"
+		}
+		if serve := methods[method]; serve != nil {
+			serve(w, r)
+			return
+		}
+		allowed := make([]string, 0, 2)
+		for m := range methods {
+			allowed = append(allowed, m)
+		}
+		slices.Sort(allowed)
+		allow := strings.Join(allowed, ", ")
+		w.Header().Set("Allow", allow)
+		refuse(w, &events.Error{Code: events.CodeBadMethod, Message: fmt.Sprintf("%q does not work on %s", r.Method, r.URL.Path), Hint: "use " + allow})
+	}
+}
+
+// guard keeps browsers out and panics in.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := &recorder{ResponseWriter: w}
+		defer s.recovered(rec)
+		if bad := foreign(r); bad != nil {
+			refuse(rec, bad)
+			return
+		}
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// foreign refuses what only a web page or a rebound name would send.
+func foreign(r *http.Request) *events.Error {
+	if len(r.Header.Values("Origin")) > 0 {
+		return &events.Error{Code: events.CodeForbidden, Message: "requests with an Origin header are refused", Hint: "hookd is not for web pages"}
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	switch strings.ToLower(host) {
+	case "", "localhost", "hookd", "127.0.0.1", "[::1]", "::1":
+		return nil
+	}
+	return &events.Error{Code: events.CodeForbidden, Message: fmt.Sprintf("requests for host %q are refused", r.Host), Hint: "use http://localhost" + api.PathStatus + " or http://hookd" + api.PathStatus}
+}
+
+// recorder knows whether the answer has begun.
+type recorder struct {
+	http.ResponseWriter
+	began bool
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.began = true
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.began = true
+	return r.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController see the real writer.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (s *Server) recovered(w *recorder) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	s.logPanic(v)
+	if w.began {
+		panic(http.ErrAbortHandler) // cuts the answer, so that nobody takes it for whole
+	}
+	w.Header().Set("Connection", "close")
+	refuse(w, errInternal())
+}
+
+func respond(w http.ResponseWriter, status int, v any) {
+	body, err := encode(v)
+	if err != nil {
+		panic(err) // of our own types: a fault
+	}
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
+	w.Header().Set("Content-Type", api.JSON)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	w.Write(body)
+}
+
+func refuse(w http.ResponseWriter, e *events.Error) {
+	status := api.HTTPStatus(e.Code)
+	if status == http.StatusTooManyRequests || e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, e.RetryAfter)))
+	}
+	respond(w, status, api.Refusal{Error: e})
+}

@@ -1,0 +1,216 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+const (
+	lineBuffer = 32 << 10
+	keepBuffer = 1 << 20 // a larger buffer is given back after use
+)
+
+// errClose ends a connection whose last answer says why.
+var errClose = errors.New("closed by the server")
+
+// serveLines speaks plain lines on c until the client has sent its last one.
+func (s *Server) serveLines(ctx context.Context, c *conn) {
+	l := s.newLines(c.peer, c, func(p []byte) error {
+		c.SetWriteDeadline(time.Now().Add(answerTimeout))
+		_, err := c.Write(p)
+		return err
+	})
+	s.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	sub, err := l.run(ctx)
+	switch {
+	case sub != nil:
+		s.streamLines(ctx, c, sub)
+	case errors.Is(err, errClose):
+		c.linger(lingerTimeout)
+	case err != nil && s.isDraining():
+		c.linger(lastLines)
+	}
+}
+
+// lines answers a sequence of events, one line each. It serves a connection
+// of the line door, and the body of a POST of ndjson.
+type lines struct {
+	server *Server
+	peer   Peer
+	wait   *bool // of the request, wins over the event's; nil = none
+	post   bool  // a request's body: it cannot become a stream
+
+	src   io.Reader
+	write func([]byte) error
+	in    *bufio.Reader
+	long  []byte // a line that in has no room for
+	out   []byte // answers not written yet
+}
+
+func (s *Server) newLines(peer Peer, src io.Reader, write func([]byte) error) *lines {
+	l := &lines{server: s, peer: peer, src: src, write: write}
+	l.in = bufio.NewReaderSize(l, lineBuffer)
+	return l
+}
+
+// Read is how in gets more: whatever was asked before has its answer before
+// there is any wait for input.
+func (l *lines) Read(p []byte) (int, error) {
+	if err := l.flush(); err != nil {
+		return 0, err
+	}
+	return l.src.Read(p)
+}
+
+func (l *lines) flush() error {
+	if len(l.out) == 0 {
+		return nil
+	}
+	err := l.write(l.out)
+	l.out = l.out[:0]
+	if cap(l.out) > keepBuffer {
+		l.out = nil
+	}
+	return err
+}
+
+// run answers lines until the input ends (nil, or a read or write error), a
+// line asks to subscribe (the subscription), or there is a reason to close
+// that has been written (errClose).
+func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			l.server.logPanic(v)
+			l.refuse(errInternal())
+			sub, err = nil, errors.Join(errClose, l.flush())
+		}
+	}()
+	for {
+		line, err := l.next()
+		if errors.Is(err, errClose) {
+			l.refuse(tooLarge(l.server.opt.MaxEventBytes))
+			return nil, errors.Join(err, l.flush())
+		}
+		if err == io.EOF {
+			return nil, l.flush()
+		}
+		if err != nil {
+			return nil, errors.Join(err, l.flush())
+		}
+		if sub := l.answer(ctx, line); sub != nil {
+			return sub, l.flush()
+		}
+		if len(l.out) >= lineBuffer {
+			if err := l.flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// next returns the next line. It is errClose when it is too long; a last line
+// needs no newline. The line is good until the next call.
+func (l *lines) next() ([]byte, error) {
+	if cap(l.long) > keepBuffer {
+		l.long = nil
+	}
+	line, err := l.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line, err = l.nextLong(line)
+	}
+	if err != nil && (err != io.EOF || len(line) == 0) {
+		return nil, err
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) > l.server.opt.MaxEventBytes {
+		return nil, errClose
+	}
+	return line, nil
+}
+
+func (l *lines) nextLong(start []byte) (line []byte, err error) {
+	l.long = append(l.long[:0], start...)
+	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
+		if len(l.long) > l.server.opt.MaxEventBytes {
+			return nil, errClose
+		}
+		line, err = l.in.ReadSlice('\n')
+		l.long = append(l.long, line...)
+	}
+	return l.long, err
+}
+
+// answer appends the answer to one line, or returns the subscription that it
+// asks for. A blank line has no answer.
+func (l *lines) answer(ctx context.Context, line []byte) Subscription {
+	if len(line) == 0 {
+		return nil
+	}
+	if q, ok := readSubscribe(line); ok {
+		return l.subscribe(q)
+	}
+	env, bad := parse(line)
+	if bad != nil {
+		l.refuse(bad)
+		return nil
+	}
+	if l.wait != nil {
+		env.Wait = *l.wait
+	}
+	if env.Wait {
+		if l.flush() != nil {
+			return nil // the next read fails the same way
+		}
+	}
+	answer, bad := l.server.opt.Emitter.Emit(ctx, l.peer, env)
+	if bad != nil {
+		l.refuse(bad)
+		return nil
+	}
+	l.out = appendAnswer(l.out, answer)
+	return nil
+}
+
+func (l *lines) refuse(e *events.Error) { l.out = appendRefusal(l.out, e) }
+
+func (l *lines) subscribe(q api.Subscribe) Subscription {
+	if l.post {
+		l.refuse(&events.Error{Code: events.CodeBadRequest, Message: "a request's body cannot subscribe", Hint: "GET " + api.PathEvents + "?follow=1, or send the line on a plain connection"})
+		return nil
+	}
+	sub, bad := l.server.opt.Streamer.Subscribe(q)
+	if bad != nil {
+		l.refuse(bad)
+		return nil
+	}
+	return sub
+}
+
+// readSubscribe reads a line with `subscribe` and no `event`. What is wrong
+// with any other line is for the event's parser to say.
+func readSubscribe(line []byte) (q api.Subscribe, ok bool) {
+	if !bytes.Contains(line, []byte(`"subscribe"`)) {
+		return q, false
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(line, &keys) != nil || keys["event"] != nil || keys["subscribe"] == nil {
+		return q, false
+	}
+	return q, json.Unmarshal(line, &q) == nil
+}
+
+func (s *Server) logPanic(v any) {
+	s.log.Error("request panicked", zap.String("panic", fmt.Sprint(v)), zap.ByteString("stack", debug.Stack()))
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"os"
+)
+
+// identify asks the kernel who is at the other end.
+func (s *Server) identify(nc net.Conn) (Peer, error) {
+	uc, ok := nc.(*net.UnixConn)
+	if !ok {
+		return Peer{}, errors.New("not a unix socket")
+	}
+	raw, err := uc.SyscallConn()
+	if err != nil {
+		return Peer{}, err
+	}
+	var peer Peer
+	var asked error
+	err = raw.Control(func(fd uintptr) { peer.UID, peer.PID, asked = credentials(int(fd)) })
+	if err = errors.Join(err, asked); err != nil {
+		return Peer{}, err
+	}
+	if peer.welcome() {
+		peer.Origin = s.opt.Origin(peer.PID)
+	}
+	return peer, nil
+}
+
+// welcome reports whether the peer is the daemon's own user or root.
+func (p Peer) welcome() bool { return p.UID == 0 || p.UID == os.Geteuid() }

@@ -1,0 +1,288 @@
+// Package server is the daemon's socket: it listens, says who is there, reads
+// requests and writes answers. What an event means is decided behind the
+// interfaces of this package, which the daemon implements.
+//
+// One Unix socket has two doors. A connection whose first byte is `{` speaks
+// plain lines: one JSON object per line, one answer line each, in order. One
+// that begins with a letter speaks HTTP/1.1. Anything else, a blank or a byte
+// order mark too, is answered with an error line and closed.
+//
+// Promises. A foreign user's connection is closed unread. Lines are answered
+// in the order they were sent, in batches while more input is there, and no
+// answer waits for input. A connection waits only for itself: a silent, slow
+// or stopped client never delays another. The memory that a connection can
+// take is bounded by Options.MaxEventBytes. A panic behind a request ends that
+// request's connection and nothing else. Shutdown answers what was sent before
+// it. A client that leaves cancels nothing.
+//
+// The package checks neither events nor globs, keeps no events, and does not
+// know what a hook is.
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Peer is the process at the other end, as the kernel knew it when it
+// connected.
+type Peer struct {
+	UID, PID int
+	Origin   any // what Options.Origin said at accept
+}
+
+// An Emitter takes events. With env.Wait, Emit returns when the event's runs
+// have ended. ctx ends when nobody waits for the answer any more: Emit must
+// then return soon, and must not cancel a run for it. env owns its memory.
+type Emitter interface {
+	Emit(ctx context.Context, from Peer, env events.Envelope) (api.Answer, *events.Error)
+}
+
+// A Streamer begins subscriptions. It refuses a glob that does not compile.
+type Streamer interface {
+	Subscribe(q api.Subscribe) (Subscription, *events.Error)
+}
+
+// A Subscription gives records, lines of JSON, appended to dst. Next waits
+// while there are none; it returns io.EOF at the end, ctx's error when ctx
+// ends first.
+type Subscription interface {
+	Next(ctx context.Context, dst []byte) ([]byte, error)
+	Close()
+}
+
+// Hooks answers what hooks there are, and tries one. A hook's problems that
+// are not warnings make the answer to a reload a 422.
+type Hooks interface {
+	Hooks(ctx context.Context) api.Hooks
+	Hook(ctx context.Context, name string) (api.Hook, *events.Error)
+	Test(ctx context.Context, from Peer, name string, test api.Test) (api.Tested, *events.Error)
+}
+
+// Runs answers what ran.
+type Runs interface {
+	Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error)
+	Run(ctx context.Context, id string) (events.Run, *events.Error)
+}
+
+// State answers how the daemon is, and reloads it. Ready returns why it is not
+// ready, "" when it is.
+type State interface {
+	Status(ctx context.Context) api.Status
+	Ready() (reason string)
+	Reload(ctx context.Context) (api.Reload, *events.Error)
+}
+
+// Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs
+// and State are required.
+type Options struct {
+	Socket   string       // path of the socket; its folder is made 0700 when absent
+	Lock     string       // path of the lock file; "" = hookd.lock beside the socket
+	Listener net.Listener // a bound Unix socket to take instead of binding Socket
+
+	Emitter  Emitter
+	Streamer Streamer
+	Hooks    Hooks
+	Runs     Runs
+	State    State
+
+	Origin        func(pid int) any // called once per connection, right after accept; nil = Peer.Origin is nil
+	MaxEventBytes int               // of one event as sent; 0 = 16 MiB
+	Log           *zap.Logger       // nil = none
+
+	Silence time.Duration // a client that sends nothing at all is closed after this; 0 = 30 s
+	Ping    time.Duration // a quiet stream gets a ping this often; 0 = 15 s
+}
+
+// Limits of time that no option changes.
+const (
+	headerTimeout = 10 * time.Second       // for the header of a request
+	bodyTimeout   = 30 * time.Second       // for the body of a request, but for ndjson
+	idleTimeout   = 5 * time.Minute        // for the next request on a connection
+	answerTimeout = 30 * time.Second       // for a client to take an answer
+	lastLines     = 100 * time.Millisecond // for what was sent before a shutdown to be read
+	lastRecords   = time.Second            // for a subscriber to take its last records
+	lingerTimeout = time.Second            // for a client to read why it is closed
+)
+
+// A Server owns a socket. Listen, then Serve, then Shutdown.
+type Server struct {
+	opt      Options
+	log      *zap.Logger
+	lock     *os.File
+	listener net.Listener
+	web      *handoff
+	http     *http.Server
+	handlers sync.WaitGroup // one per connection
+
+	quit, force, served chan struct{}
+	quitOnce, forceOnce sync.Once
+
+	mu       sync.Mutex // guards the fields below
+	started  bool
+	draining bool
+	peeking  int
+	conns    map[*conn]struct{}
+}
+
+// Listen takes the lock, removes a stale socket and binds: all that can fail.
+// A *LockedError says that another daemon holds the lock.
+func Listen(opt Options) (*Server, error) {
+	opt = withDefaults(opt)
+	if opt.Listener == nil {
+		if err := checkLength(opt.Socket); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(filepath.Dir(opt.Socket), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	lock, err := takeLock(opt.Lock)
+	if err != nil {
+		return nil, err
+	}
+	listener := opt.Listener
+	if listener == nil {
+		if listener, err = bind(opt.Socket); err != nil {
+			lock.Close()
+			return nil, err
+		}
+	}
+	s := &Server{
+		opt: opt, log: opt.Log, lock: lock, listener: listener,
+		web:  newHandoff(listener.Addr()),
+		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
+		conns: map[*conn]struct{}{},
+	}
+	s.http = s.newHTTP()
+	return s, nil
+}
+
+func withDefaults(opt Options) Options {
+	if opt.Lock == "" {
+		opt.Lock = filepath.Join(filepath.Dir(opt.Socket), "hookd.lock")
+	}
+	if opt.MaxEventBytes <= 0 {
+		opt.MaxEventBytes = 16 << 20
+	}
+	if opt.Silence <= 0 {
+		opt.Silence = 30 * time.Second
+	}
+	if opt.Ping <= 0 {
+		opt.Ping = 15 * time.Second
+	}
+	if opt.Origin == nil {
+		opt.Origin = func(int) any { return nil }
+	}
+	if opt.Log == nil {
+		opt.Log = zap.NewNop()
+	}
+	opt.Log = opt.Log.Named("server")
+	return opt
+}
+
+// Serve answers until Shutdown is called, or ctx ends, which cuts every
+// connection off. All that it started has ended when it returns; the socket
+// and the lock are gone then.
+func (s *Server) Serve(ctx context.Context) error {
+	if !s.begin() {
+		return net.ErrClosed
+	}
+	defer close(s.served)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
+
+	var loops sync.WaitGroup
+	loops.Go(func() { s.http.Serve(s.web) })
+	loops.Go(func() { s.accept(ctx) })
+	select {
+	case <-s.quit:
+	case <-ctx.Done():
+	}
+	err := s.drain()
+	loops.Go(func() { s.http.Shutdown(ctx) })
+
+	ended := make(chan struct{})
+	go func() {
+		loops.Wait()
+		s.handlers.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-s.force:
+	case <-ctx.Done():
+	}
+	cancel()
+	s.closeAll()
+	<-ended
+	return errors.Join(err, s.lock.Close())
+}
+
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started || s.draining {
+		return false
+	}
+	s.started = true
+	return true
+}
+
+// Shutdown stops accepting, removes the socket, lets requests that have begun
+// get their answers, ends streams and closes. When ctx ends before that is
+// done, the rest is cut off, and ctx's error returned.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.quitOnce.Do(func() { close(s.quit) })
+	s.mu.Lock()
+	started := s.started
+	if !started {
+		s.draining, s.started = true, true
+		close(s.served)
+	}
+	s.mu.Unlock()
+	if !started {
+		return errors.Join(s.listener.Close(), s.lock.Close())
+	}
+	select {
+	case <-s.served:
+		return nil
+	case <-ctx.Done():
+	}
+	s.forceOnce.Do(func() { close(s.force) })
+	<-s.served
+	return ctx.Err()
+}
+
+// drain closes the listener, which removes the socket, and tells every
+// connection to come to its end.
+func (s *Server) drain() error {
+	err := s.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+	for c := range s.conns {
+		c.interrupt()
+	}
+	return err
+}
+
+func (s *Server) closeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.raw.Close()
+	}
+}

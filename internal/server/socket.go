@@ -1,0 +1,70 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxPath is the longest socket path the system takes: 107 bytes on Linux,
+// 103 on macOS. One byte of the field ends it.
+const maxPath = len(unix.RawSockaddrUnix{}.Path) - 1
+
+// checkLength exists because the system only says "invalid argument".
+func checkLength(path string) error {
+	if len(path) <= maxPath {
+		return nil
+	}
+	return fmt.Errorf("socket path %s has %d bytes, this system allows %d: set LIBREFANG_HOME or `socket:` to a shorter one", path, len(path), maxPath)
+}
+
+// bind makes the socket, for this user alone. The lock must be held.
+func bind(path string) (net.Listener, error) {
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	listener, err := listenPrivate(path)
+	if err != nil {
+		return nil, fmt.Errorf("bind %s: %w", path, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		listener.Close()
+		return nil, err
+	}
+	return listener, nil
+}
+
+// removeStale removes the socket that a killed daemon left. The lock has said
+// that no daemon of this home lives; one of another home may have been given
+// the same socket.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return fmt.Errorf("remove %s: not a socket, so hookd leaves it alone: move it away, or set `socket:` to another path", path)
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		conn.Close()
+		return fmt.Errorf("bind %s: another process listens there: stop it, or set `socket:` to another path", path)
+	}
+	if !errors.Is(err, unix.ECONNREFUSED) {
+		return fmt.Errorf("probe %s: %w", path, err)
+	}
+	return os.Remove(path)
+}
+
+// listenWith binds; binding does not block, so there is nothing to cancel.
+func listenWith(lc net.ListenConfig, path string) (net.Listener, error) {
+	return lc.Listen(context.Background(), "unix", path)
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+)
+
+const pingLine = "{\"type\":\"ping\"}\n"
+
+// streamLines gives c, which has sent its last line that counts, the records
+// of sub.
+func (s *Server) streamLines(ctx context.Context, c *conn, sub Subscription) {
+	defer sub.Close()
+	c.SetWriteDeadline(time.Time{}) // a stopped subscriber may come back
+	ctx, cancel := s.untilDrain(ctx, c)
+	defer cancel()
+	s.pump(ctx, sub, func(records []byte) error {
+		_, err := c.Write(records)
+		return err
+	})
+	c.linger(lastLines)
+}
+
+// streamHTTP is the same over a response.
+func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscription) {
+	defer sub.Close()
+	c, rc := connOf(r), http.NewResponseController(w)
+	rc.SetWriteDeadline(time.Time{})
+	ctx, cancel := s.untilDrain(r.Context(), c)
+	defer cancel()
+	defer s.enter(c, nil)
+	media, frame := api.NDJSON, func(records []byte) []byte { return records }
+	if accepts(r, api.EventStream) {
+		media, frame = api.EventStream, sseFrames
+	}
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Cache-Control", "no-store")
+	s.pump(ctx, sub, func(records []byte) error {
+		if _, err := w.Write(frame(records)); err != nil {
+			return err
+		}
+		return rc.Flush()
+	})
+}
+
+// untilDrain returns a context that also ends with the server, and limits how
+// long a subscriber may then take for what is left.
+func (s *Server) untilDrain(ctx context.Context, c *conn) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	s.enter(c, func() {
+		cancel()
+		c.SetWriteDeadline(time.Now().Add(lastRecords))
+	})
+	return ctx, cancel
+}
+
+// pump writes records until the stream, the client or ctx ends. The client's
+// own pace is the only thing it waits for.
+func (s *Server) pump(ctx context.Context, sub Subscription, write func([]byte) error) {
+	var buf []byte
+	for {
+		quiet, cancel := context.WithTimeout(ctx, s.opt.Ping)
+		records, err := sub.Next(quiet, buf[:0])
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			records, err = append(records, pingLine...), nil
+		}
+		if err != nil || write(records) != nil {
+			return
+		}
+		if buf = records; cap(buf) > keepBuffer {
+			buf = nil
+		}
+	}
+}
+
+// sseFrames turns lines of records into server-sent events, whose id is the
+// record's number, so that a browser's EventSource can go on after it.
+func sseFrames(records []byte) []byte {
+	out := make([]byte, 0, len(records)+len(records)/4)
+	for line := range bytes.Lines(records) {
+		if id := recordSeq(line); id != nil {
+			out = append(out, "id: "...)
+			out = append(out, id...)
+			out = append(out, '\n')
+		}
+		out = append(out, "data: "...)
+		out = append(out, line...)
+		out = append(out, '\n')
+	}
+	return out
+}
+
+// recordSeq finds the number of an event or run record, which stands right
+// after its type.
+func recordSeq(line []byte) []byte {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"event","seq":`))
+	if !ok {
+		rest, ok = bytes.CutPrefix(line, []byte(`{"type":"run","seq":`))
+	}
+	if !ok {
+		return nil
+	}
+	end := bytes.IndexByte(rest, ',')
+	return rest[:max(end, 0)]
+}
+
+var _ io.Reader = (*lines)(nil)
