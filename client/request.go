@@ -1,0 +1,126 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/hookd/hookd/internal/api"
+)
+
+// reply is an answer of the HTTP door.
+type reply struct {
+	path   string
+	status int
+	body   []byte
+}
+
+func get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	r, err := c.request(ctx, "GET", path, nil)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return decode[T](r)
+}
+
+func post[T any](ctx context.Context, c *Client, path string, body any) (T, error) {
+	var none T
+	text, err := json.Marshal(body)
+	if err != nil {
+		return none, fmt.Errorf("encode request to %s: %w", path, err)
+	}
+	r, err := c.request(ctx, "POST", path, text)
+	if err != nil {
+		return none, err
+	}
+	return decode[T](r)
+}
+
+func decode[T any](r reply) (T, error) {
+	if r.status != 200 {
+		var none T
+		return none, r.refusal()
+	}
+	return unmarshal[T](r.body)
+}
+
+func unmarshal[T any](body []byte) (v T, err error) {
+	if err = json.Unmarshal(body, &v); err != nil {
+		err = fmt.Errorf("read answer: %w", err)
+	}
+	return v, err
+}
+
+// refusal returns the *Error in the reply.
+func (r reply) refusal() error {
+	var refusal api.Refusal
+	if json.Unmarshal(r.body, &refusal) == nil && refusal.Error != nil {
+		return refusal.Error
+	}
+	return fmt.Errorf("%s: hookd answered with status %d", r.path, r.status)
+}
+
+// request speaks HTTP/1.0, one request a connection: the answer then has no
+// chunks, and all of HTTP that is left is a status, a header and a body.
+func (c *Client) request(ctx context.Context, method, path string, body []byte) (reply, error) {
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "%s %s HTTP/1.0\r\nHost: hookd\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", method, path, api.JSON, len(body))
+	if _, err := conn.Write(append(head.Bytes(), body...)); err != nil {
+		return reply{}, c.explain(ctx, method+" "+path, err)
+	}
+	status, text, err := readResponse(bufio.NewReader(conn))
+	if err != nil {
+		return reply{}, c.explain(ctx, method+" "+path, err)
+	}
+	return reply{path, status, text}, nil
+}
+
+// readResponse reads a response that has a Content-Length, as all of hookd's
+// have that are not streams.
+func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
+	text := textproto.NewReader(in)
+	line, err := text.ReadLine()
+	if err != nil {
+		return 0, nil, err
+	}
+	version, rest, _ := strings.Cut(line, " ")
+	code, _, _ := strings.Cut(rest, " ")
+	status, err = strconv.Atoi(code)
+	if !strings.HasPrefix(version, "HTTP/1.") || err != nil {
+		return 0, nil, fmt.Errorf("not an HTTP answer: %q", line)
+	}
+	header, err := text.ReadMIMEHeader()
+	if err != nil {
+		return 0, nil, err
+	}
+	size, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
+	if err != nil {
+		return 0, nil, fmt.Errorf("answer without a length: %w", err)
+	}
+	body, err = io.ReadAll(io.LimitReader(in, size))
+	if err == nil && int64(len(body)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	return status, body, err
+}
+
+// escape makes name one segment of a path.
+func escape(name string) string { return url.PathEscape(name) }

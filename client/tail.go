@@ -1,0 +1,70 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/hookd/hookd/internal/api"
+)
+
+// TailOptions say what to follow; the zero value is everything from now on.
+type TailOptions struct {
+	Match []string // globs of event names; none = all
+	Since *uint64  // records after this seq; nil = from now
+	Epoch string   // of Since, as the first record of a stream tells it
+	Once  bool     // end at the record that is the newest now
+}
+
+// Tail calls fn with each record of the stream, first
+// {"type":"epoch","epoch":…,"seq":…}, then "event", "run" and "gap" records. fn
+// may keep the record. Tail returns fn's error, or nil when the stream has
+// ended because of Once or because the daemon stops.
+func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.RawMessage) error) error {
+	conn, err := c.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.subscribe(ctx, opt); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		line, err := conn.readLine(ctx)
+		if errors.Is(err, io.ErrUnexpectedEOF) && !first {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if first {
+			var refusal api.Refusal
+			if json.Unmarshal(line, &refusal) == nil && refusal.Error != nil {
+				return refusal.Error
+			}
+		}
+		if bytes.HasPrefix(line, []byte(`{"type":"ping"`)) {
+			continue
+		}
+		if err := fn(line); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Conn) subscribe(ctx context.Context, opt TailOptions) error {
+	q := api.Subscribe{Globs: opt.Match, Since: opt.Since, Epoch: opt.Epoch}
+	if q.Globs == nil {
+		q.Globs = []string{}
+	}
+	if opt.Once {
+		q.Follow = new(bool)
+	}
+	line, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, append(line, '\n'))
+}
