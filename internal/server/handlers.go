@@ -32,7 +32,7 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	env, bad := parse(body)
+	env, bad := events.Parse(body)
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -153,7 +153,7 @@ func parseTest(body []byte) (test api.Test, bad *events.Error) {
 	if err := json.Unmarshal(body, &test); err == nil && test.Event == "" {
 		return test, nil
 	}
-	test.Envelope, bad = parse(body)
+	test.Envelope, bad = events.Parse(body)
 	return test, bad
 }
 

@@ -161,7 +161,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	if q, ok := readSubscribe(line); ok {
 		return l.subscribe(q)
 	}
-	env, bad := parse(line)
+	env, bad := events.Parse(line)
 	if bad != nil {
 		l.refuse(bad)
 		return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -110,5 +109,3 @@ func recordSeq(line []byte) []byte {
 	end := bytes.IndexByte(rest, ',')
 	return rest[:max(end, 0)]
 }
-
-var _ io.Reader = (*lines)(nil)
