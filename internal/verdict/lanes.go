@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 )
@@ -24,9 +26,13 @@ func (v *Verdict) Then(next *Verdict) *Verdict {
 	out.Message = join(v.Message, next.Message)
 	out.SystemMessage = join(v.SystemMessage, next.SystemMessage)
 	out.AdditionalContext = join(v.AdditionalContext, next.AdditionalContext)
-	if v.StopReason != "" {
-		out.StopReason = v.StopReason
-	}
+	out.PermissionAllowed = v.PermissionAllowed || next.PermissionAllowed
+	out.StopReason = cmp.Or(v.StopReason, next.StopReason)
+	out.Summary = cmp.Or(v.Summary, next.Summary)
+	out.Skip = v.Skip || next.Skip
+	out.UpdatedInput = later(v.UpdatedInput, next.UpdatedInput)
+	out.UpdatedToolResponse = later(v.UpdatedToolResponse, next.UpdatedToolResponse)
+	out.UpdatedMessages = later(v.UpdatedMessages, next.UpdatedMessages)
 	if out.ExitCode == 0 {
 		out.ExitCode, out.Stderr = v.ExitCode, v.Stderr
 	}
@@ -37,6 +43,13 @@ func (v *Verdict) Then(next *Verdict) *Verdict {
 	out.SuppressOutput = v.SuppressOutput || next.SuppressOutput
 	out.DecidedBy = decidedByBoth(v, next)
 	return &out
+}
+
+func later(first, next json.RawMessage) json.RawMessage {
+	if next != nil {
+		return next
+	}
+	return first
 }
 
 // decidedByBoth names those who denied, if one lane did; else everybody that
