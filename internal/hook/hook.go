@@ -53,6 +53,8 @@ type Hook struct {
 	Description string
 	Source      Source
 	File        string // the file that defines it
+	Line        int    // where in File, 1-based; 0 = unknown
+	Column      int
 	Dir         string // its folder; also where it runs unless WorkingDir is set
 
 	Type       Type
