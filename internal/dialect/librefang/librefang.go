@@ -1,0 +1,28 @@
+// Package librefang holds what LibreFang's documented contract fixes for a
+// hook's process: the size and shape of HOOK_EVENT_DATA and of previews. It
+// promises that what it returns is valid JSON within the limit, the same for
+// the same input, in time and memory that grow with the input alone. It does
+// not choose a hook's payload, spell its environment or write files, and never
+// blocks.
+package librefang
+
+const (
+	// EventDataLimit is the size in bytes up to which HOOK_EVENT_DATA is the
+	// whole payload. Linux takes at most 128 KiB for one variable.
+	EventDataLimit = 96 << 10
+	// PreviewLength is the length in characters of message_preview and
+	// response_preview.
+	PreviewLength = 120
+)
+
+// Preview returns the first PreviewLength characters of s.
+func Preview(s string) string {
+	n := 0
+	for i := range s {
+		if n == PreviewLength {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
