@@ -1,8 +1,11 @@
 // Package events is hookd's vocabulary: event names and kinds, the one
 // contract table that says what each event carries and can decide, the
 // envelope in which a sender wraps an event, and the records that the rest of
-// the daemon passes around. It has no behaviour beyond parsing, checking and
-// looking up; it never blocks and keeps no state.
+// the daemon passes around. It parses, checks, looks up and makes ids, and does
+// nothing else: it never blocks, and what it refuses comes back as an Error with
+// a hint. The table never changes while the program runs, and ids grow in the
+// order in which they are made; there is no other state. What an event leads
+// to is not decided here.
 package events
 
 import (

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
 )
@@ -48,35 +47,18 @@ func GetString(obj json.RawMessage, key string) (string, bool) {
 // With returns obj with the given members set: in place where it has them,
 // appended in the order given where it does not. All other bytes stay as they
 // are, but a set key that stood several times stands once. obj must be a valid
-// JSON object; an empty one (nil) is {}. obj itself is not changed.
+// JSON object; nil, and what is no object, is {}. obj itself is not changed.
 func With(obj json.RawMessage, members ...Member) json.RawMessage {
-	if len(bytes.TrimSpace(obj)) == 0 {
+	if scan(obj).first == 0 {
 		obj = json.RawMessage("{}")
 	}
 	size := len(obj)
 	for _, m := range members {
 		size += len(m.Key) + len(m.Value) + len(`,"":null`)
 	}
-	out := make([]byte, 0, size)
 	placed := make([]bool, len(members))
-	s, copied := scan(obj), 0
-	for before := s.pos; s.next(); before = s.end {
-		i := lastIndex(members, s)
-		switch {
-		case i < 0:
-			continue
-		case placed[i]: // a repetition goes, with the comma before it
-			out = append(out, obj[copied:before]...)
-		default:
-			out = append(out, obj[copied:s.start]...)
-			out = appendValue(out, members[i].Value)
-			placed[i] = true
-		}
-		copied = s.end
-	}
-	empty := s.end == 0
-	tail := max(s.end, s.first)
-	out = append(out, obj[copied:tail]...)
+	out, rest := replace(make([]byte, 0, size), obj, members, placed)
+	empty := out[len(out)-1] == '{'
 	for i, m := range members {
 		if placed[i] || overridden(members, i) {
 			continue
@@ -88,7 +70,28 @@ func With(obj json.RawMessage, members ...Member) json.RawMessage {
 		out = appendValue(out, m.Value)
 		empty = false
 	}
-	return append(out, obj[tail:]...)
+	return append(out, rest...)
+}
+
+// replace appends obj to out up to the end of its last member, with the
+// members that obj has set and marked as placed. rest is what follows.
+func replace(out, obj []byte, members []Member, placed []bool) (_, rest []byte) {
+	s, copied := scan(obj), 0
+	end := s.first // of the member before
+	for ; s.next(); end = s.end {
+		switch i := lastIndex(members, s); {
+		case i < 0:
+			continue
+		case placed[i]: // a repetition goes, with the comma before it
+			out = append(out, obj[copied:end]...)
+		default:
+			out = append(out, obj[copied:s.start]...)
+			out = appendValue(out, members[i].Value)
+			placed[i] = true
+		}
+		copied = s.end
+	}
+	return append(out, obj[copied:end]...), obj[end:]
 }
 
 // lastIndex finds the member that sets the key under the scanner, or -1.

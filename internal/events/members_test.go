@@ -67,6 +67,7 @@ func TestWith(t *testing.T) {
 		"repeated-others":   {`{"x":1,"x":2}`, []Member{{"a", raw("0")}}, `{"x":1,"x":2,"a":0}`},
 		"later-wins":        {`{"a":1}`, []Member{{"a", raw("2")}, {"b", raw("1")}, {"a", raw("3")}, {"b", raw("4")}}, `{"a":3,"b":4}`},
 		"escaped-key":       {`{"\u0061":1}`, []Member{{"a", raw("2")}}, `{"\u0061":2}`},
+		"no-object":         {`[1]`, []Member{{"a", raw("2")}}, `{"a":2}`},
 		"odd-key":           {`{}`, []Member{{"a\"\\", raw("2")}}, `{"a\"\\":2}`},
 	}
 	for name, tt := range tests {
@@ -103,6 +104,9 @@ func FuzzMembers(f *testing.F) {
 	f.Add([]byte(`{"a":1,"a":2,"\u0061":3}`), "a", "")
 	f.Add([]byte(`{"":null}`), "", "é")
 	f.Fuzz(func(t *testing.T, obj []byte, key, value string) {
+		for range Members(obj) { // whatever it is, no panic
+		}
+		With(obj, Member{key, nil})
 		var whole map[string]json.RawMessage
 		if !utf8.Valid(obj) || json.Unmarshal(obj, &whole) != nil || whole == nil {
 			return

@@ -41,11 +41,14 @@ func (s *scanner) next() bool {
 		return false
 	}
 	end := endOfString(s.src, s.pos)
-	s.key = s.src[s.pos+1 : end-1]
+	s.key = s.src[s.pos+1 : max(end-1, s.pos+1)]
 	s.pos = end
 	s.blanks()
 	s.pos++ // the colon
 	s.blanks()
+	if s.pos >= len(s.src) {
+		return false // not reached with valid JSON
+	}
 	s.start = s.pos
 	s.end = endOfValue(s.src, s.pos)
 	s.pos = s.end
