@@ -131,10 +131,45 @@ type Test struct {
 // Tested answers it with everything the run did.
 type Tested struct {
 	Run     events.Run       `json:"run"`
-	Given   string           `json:"given"`   // the event name it was given
-	Stdin   string           `json:"stdin"`   // what it read
-	Verdict *verdict.Verdict `json:"verdict"` // as if it were the only hook
-	Reads   string           `json:"reads"`   // how its answer was read, in words
+	Given   string           `json:"given"`             // the event name it was given
+	Stdin   string           `json:"stdin"`             // what it read
+	Verdict *verdict.Verdict `json:"verdict"`           // as if it were the only hook
+	Decides bool             `json:"decides"`           // its answer counts; else it observes
+	Why     string           `json:"why,omitempty"`     // why it would not run for this event
+	Warning string           `json:"warning,omitempty"` // something odd about its answer
+}
+
+// Matches says what would run for an event that is sent with wait.
+type Matches struct {
+	Event     string         `json:"event"`
+	Dialect   events.Dialect `json:"dialect"`
+	Kind      events.Kind    `json:"kind"`
+	Decidable bool           `json:"decidable"`
+	Sequence  bool           `json:"sequence,omitempty"` // its hooks run one after another
+	Hooks     []Match        `json:"hooks"`              // in registration order
+}
+
+// Match is one hook's part in it.
+type Match struct {
+	Hook   string `json:"hook"`
+	Runs   bool   `json:"runs"`
+	Why    string `json:"why,omitempty"`   // when it does not run
+	Given  string `json:"given,omitempty"` // the event name it is given
+	Lane   string `json:"lane,omitempty"`
+	Blocks bool   `json:"blocks,omitempty"` // its answer counts
+}
+
+// Validation is what reading files says about them.
+type Validation struct {
+	Hooks []Validated `json:"hooks"`
+}
+
+// Validated is one file of them.
+type Validated struct {
+	Name     string    `json:"name"`
+	File     string    `json:"file"`
+	OK       bool      `json:"ok"` // it loads; there may be warnings
+	Problems []Problem `json:"problems"`
 }
 
 // Runs answers GET /v1/runs, newest first.

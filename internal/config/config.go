@@ -151,6 +151,12 @@ func (c Config) NeedsRestart(next Config) (names []string) {
 	if c.QueueMaxEvents != next.QueueMaxEvents || c.QueueMaxBytes != next.QueueMaxBytes {
 		names = append(names, "queue")
 	}
+	if c.ReloadMode != next.ReloadMode {
+		names = append(names, "reload.mode")
+	}
+	if c.LogFormat != next.LogFormat {
+		names = append(names, "log.format")
+	}
 	if c.MaxEventBytes != next.MaxEventBytes {
 		names = append(names, "max_event_bytes")
 	}

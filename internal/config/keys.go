@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/spell"
 )
 
 // key is one setting: its name in hookd.yaml, what it means, and how a value
@@ -81,16 +83,14 @@ func isGroup(name string) bool {
 }
 
 func didYouMean(name string) string {
-	best, distance := "", 4
-	for _, k := range keys {
-		if d := editDistance(name, k.name); d < distance {
-			best, distance = k.name, d
-		}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
 	}
-	if best == "" {
-		return ""
+	if near := spell.Near(name, names); near != "" {
+		return ", did you mean `" + near + "`?"
 	}
-	return ", did you mean `" + best + "`?"
+	return ""
 }
 
 func scalar(n *yaml.Node) (string, error) {
@@ -230,24 +230,4 @@ func environment(c *Config, n *yaml.Node) error {
 	}
 	c.Env = env
 	return nil
-}
-
-// editDistance is the Levenshtein distance of two short words.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

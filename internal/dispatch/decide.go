@@ -107,6 +107,8 @@ func (d *Dispatcher) parallel(ctx context.Context, e *events.Event, c *events.Co
 type ran struct {
 	run    events.Run
 	answer verdict.Answer
+	job    *Job    // nil when it never came to that
+	out    Outcome // of the job
 }
 
 // limited returns what do returns, or a timed-out run when do is not back
@@ -136,7 +138,6 @@ func (d *Dispatcher) limited(ctx context.Context, m match, do func() ran) ran {
 
 // asked runs one hook and reads its answer.
 func (d *Dispatcher) asked(ctx context.Context, e *events.Event, c *events.Contract, m match, data json.RawMessage) ran {
-	accepted := e.Time
 	if !d.permits.take(ctx, e.Depth) {
 		return d.unstarted(e, c, m, "no slot was free before the deadline of the event")
 	}
@@ -148,7 +149,7 @@ func (d *Dispatcher) asked(ctx context.Context, e *events.Event, c *events.Contr
 	if timeout <= 0 {
 		return d.unstarted(e, c, m, "the deadline of the event passed before its turn")
 	}
-	return d.execute(e, c, m, data, timeout, accepted)
+	return d.execute(e, c, m, data, timeout)
 }
 
 // startNested runs the observers that a hook waits for at once: their permits
@@ -163,7 +164,7 @@ func (d *Dispatcher) startNested(e *events.Event, ms []match, results chan<- eve
 				return
 			}
 			defer d.permits.give(e.Depth)
-			results <- d.execute(e, e.Contract, m, e.Data, m.hook.Timeout, e.Time).run
+			results <- d.execute(e, e.Contract, m, e.Data, m.hook.Timeout).run
 		}()
 	}
 }

@@ -147,8 +147,14 @@ func setDefault[T int | int64](v *T, def T) {
 }
 
 // Publish makes snap the hooks of every event accepted from now on. Runs in
-// flight and in the queue keep the hook that they were matched with.
-func (d *Dispatcher) Publish(snap *hook.Snapshot) { d.index.Store(newIndex(snap)) }
+// flight and in the queue keep the hook that they were matched with. It
+// returns the snapshot that was in force before.
+func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
+	if old := d.index.Swap(newIndex(snap)); old != nil {
+		before = old.snapshot
+	}
+	return before
+}
 
 // Receipt is what the sender of an event is told.
 type Receipt struct {
@@ -200,13 +206,15 @@ func (d *Dispatcher) emit(from Origin, env events.Envelope, dedup bool) (Receipt
 	return rcpt, nil
 }
 
+var errDraining = &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
+
 // admit checks, records and queues an event. wait, when not nil, completes the
 // receipt by waiting for the runs that the sender waits for.
 func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait func(*Receipt), err *events.Error) {
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {
-		return rcpt, nil, &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send the event again when `hookd status` answers", RetryAfter: 1}
+		return rcpt, nil, errDraining
 	}
 	depth, err := d.chain.depth(from, env.Parent, time.Now())
 	if err != nil {

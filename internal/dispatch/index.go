@@ -21,10 +21,10 @@ type match struct {
 // index finds the hooks of an event. What depends on the event's name alone is
 // computed once a name; the rest (agent, matcher, filters) is checked an event.
 type index struct {
-	generation uint64
-	hooks      []*hook.Hook
-	byName     atomic.Pointer[sync.Map] // nameKey → []match
-	known      atomic.Int32             // entries of byName
+	snapshot *hook.Snapshot
+	hooks    []*hook.Hook
+	byName   atomic.Pointer[sync.Map] // nameKey → []match
+	known    atomic.Int32             // entries of byName
 }
 
 type nameKey struct {
@@ -36,7 +36,7 @@ type nameKey struct {
 const maxNames = 4096
 
 func newIndex(snap *hook.Snapshot) *index {
-	ix := &index{generation: snap.Generation, hooks: snap.Runnable()}
+	ix := &index{snapshot: snap, hooks: snap.Runnable()}
 	ix.byName.Store(new(sync.Map))
 	return ix
 }
@@ -63,7 +63,7 @@ func (ix *index) candidates(c *events.Contract) []match {
 	var found []match
 	for _, h := range ix.hooks {
 		if m, ok := matchNames(h, c, names); ok {
-			m.generation = ix.generation
+			m.generation = ix.snapshot.Generation
 			found = append(found, m)
 		}
 	}

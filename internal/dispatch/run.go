@@ -15,7 +15,7 @@ import (
 // observe runs one task of the observers' lane.
 func (d *Dispatcher) observe(t *task) {
 	defer d.pending.Done()
-	t.tell(d.execute(t.event, t.event.Contract, t.match, t.event.Data, t.match.hook.Timeout, t.event.Time).run)
+	t.tell(d.execute(t.event, t.event.Contract, t.match, t.event.Data, t.match.hook.Timeout).run)
 }
 
 func (t *task) tell(r events.Run) {
@@ -32,9 +32,9 @@ func (d *Dispatcher) drop(t *task) {
 
 // execute runs hook m for e with the payload data, reads its answer, records
 // the run and logs what went wrong.
-func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data json.RawMessage, timeout time.Duration, queued time.Time) ran {
+func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data json.RawMessage, timeout time.Duration) ran {
 	job := &Job{
-		RunID: events.NewID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
+		RunID: events.NewRunID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
 		Payload: data, Timeout: timeout, Whole: d.whole(c, m),
 	}
 	var ended func()
@@ -43,7 +43,7 @@ func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data 
 	if ended != nil {
 		ended()
 	}
-	r := ran{run: record(e, m, job.RunID, queued, out)}
+	r := ran{run: record(e, m, job.RunID, out), job: job, out: out}
 	r.answer = read(c, m, out)
 	r.run.Result, r.run.Error = result(c, m, out, r.answer)
 	d.report(e, m, r)
@@ -78,7 +78,7 @@ func (d *Dispatcher) whole(c *events.Contract, m match) int {
 // unstarted records a run that did not get a chance.
 func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, m match, why string) ran {
 	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now()}
-	r := ran{run: record(e, m, events.NewID(out.Started), e.Time, out), answer: read(c, m, out)}
+	r := ran{run: record(e, m, events.NewRunID(out.Started), out), answer: read(c, m, out)}
 	r.run.Result, r.run.Error = events.ResultTimeout, why
 	d.report(e, m, r)
 	d.recorder.Finished(r.run)
@@ -100,13 +100,13 @@ func (d *Dispatcher) finish(r events.Run, out Outcome) {
 	}()
 }
 
-func record(e *events.Event, m match, id string, queued time.Time, out Outcome) events.Run {
+func record(e *events.Event, m match, id string, out Outcome) events.Run {
 	r := events.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.hook.Name, Source: m.hook.Source.String(),
 		Digest: m.hook.Digest, Generation: m.generation,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect,
 		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
-		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(queued))), DurationMS: ms(out.Duration),
+		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(e.Time))), DurationMS: ms(out.Duration),
 		Stdout: out.Stdout, Stderr: out.Stderr,
 	}
 	if m.given != r.Event {

@@ -1,0 +1,232 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/server"
+	"github.com/hookd/hookd/internal/spell"
+	"github.com/hookd/hookd/internal/stream"
+)
+
+// control answers the socket. It fits the interfaces of package server.
+type control struct{ d *Daemon }
+
+var (
+	_ server.Emitter  = (*control)(nil)
+	_ server.Streamer = (*control)(nil)
+	_ server.Hooks    = (*control)(nil)
+	_ server.Runs     = (*control)(nil)
+	_ server.State    = (*control)(nil)
+)
+
+// Emit hands an event to dispatch. A sender that leaves cancels nothing, it is
+// only not waited for.
+func (c *control) Emit(ctx context.Context, from server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+	if err := events.CheckReserved(env.Event); err != nil {
+		return api.Answer{}, err
+	}
+	if env.Sender == "" {
+		env.Sender = fmt.Sprintf("uid:%d", from.UID)
+	}
+	origin, _ := from.Origin.(dispatch.Origin)
+	if !env.Wait {
+		return answer(c.d.dispatch.Emit(origin, env))
+	}
+	type result struct {
+		answer api.Answer
+		err    *events.Error
+	}
+	done := make(chan result, 1)
+	go func() {
+		a, err := answer(c.d.dispatch.Emit(origin, env))
+		done <- result{a, err}
+	}()
+	select {
+	case r := <-done:
+		return r.answer, r.err
+	case <-ctx.Done():
+		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "nobody waits for the answer any more"}
+	}
+}
+
+func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
+	if err != nil {
+		return api.Answer{}, err
+	}
+	a := api.Answer{EventID: r.EventID, Seq: r.Seq, Matched: r.Matched, Duplicate: r.Duplicate, Warnings: r.Warnings, Verdict: r.Verdict}
+	if a.Warnings == nil {
+		a.Warnings = []string{}
+	}
+	for _, run := range r.Runs {
+		a.Runs = append(a.Runs, api.RunResult{RunID: run.ID, Hook: run.Hook, Result: run.Result, ExitCode: run.ExitCode, DurationMS: run.DurationMS, Error: run.Error})
+	}
+	return a, nil
+}
+
+// Subscribe compiles the globs; none of them means everything.
+func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error) {
+	var patterns []hook.Pattern
+	for _, text := range q.Globs {
+		p, err := hook.CompilePattern(text)
+		if err != nil {
+			return nil, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("pattern %q: %v", text, err), Hint: "patterns look like agent:* or {agent,session}:start"}
+		}
+		patterns = append(patterns, p)
+	}
+	match := func(name string) bool {
+		for _, p := range patterns {
+			if p.Match(name) {
+				return true
+			}
+		}
+		return len(patterns) == 0
+	}
+	return c.d.hub.Subscribe(match, stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow}), nil
+}
+
+func (c *control) Hooks(context.Context) api.Hooks {
+	snap := c.d.discovery.Current()
+	list := api.Hooks{Generation: snap.Generation, Hooks: []api.Hook{}, Problems: problems(snap.Problems)}
+	for _, e := range snap.Entries {
+		list.Hooks = append(list.Hooks, c.d.hook(e))
+	}
+	return list
+}
+
+func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error) {
+	e, err := c.d.find(name)
+	if err != nil {
+		return api.Hook{}, err
+	}
+	return c.d.hook(e), nil
+}
+
+// Test runs one hook now, whether it is enabled or not.
+func (c *control) Test(ctx context.Context, _ server.Peer, name string, t api.Test) (api.Tested, *events.Error) {
+	e, err := c.d.find(name)
+	if err != nil {
+		return api.Tested{}, err
+	}
+	if e.Hook == nil {
+		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, e.Problems[0].String()), Hint: "correct the file, then: hookd reload"}
+	}
+	return try(ctx, c.d.dispatch, e.Hook, t.Envelope)
+}
+
+func (c *control) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+	return api.Runs{Runs: c.d.recorder.query(q)}, nil
+}
+
+func (c *control) Run(_ context.Context, id string) (events.Run, *events.Error) {
+	run, n := c.d.recorder.find(id)
+	switch n {
+	case 1:
+		return run, nil
+	case 0:
+		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no run %q among the last %d", id, maxRuns), Hint: "see hookd history"}
+	default:
+		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("%d runs begin with %q", n, id), Hint: "give more of the id, see hookd history"}
+	}
+}
+
+func (c *control) Reload(context.Context) (api.Reload, *events.Error) { return c.d.Reload(), nil }
+
+func (c *control) Ready() string {
+	switch {
+	case c.d.dispatch.Stats().Draining:
+		return "draining"
+	case !c.d.ready.Load():
+		return "starting"
+	}
+	return ""
+}
+
+func (c *control) Status(context.Context) api.Status {
+	d := c.d
+	load, hub, snap, cfg := d.dispatch.Stats(), d.hub.Stats(), d.discovery.Current(), d.config.Load()
+	accepted, results := d.recorder.totals()
+	return api.Status{
+		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
+		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
+		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(),
+		Hooks: states(snap), Runs: results, Events: accepted,
+		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
+		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes,
+		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Cgroup: d.proc.Cgroup(), Problems: allProblems(snap),
+	}
+}
+
+// find returns the entry of a hook by id or name.
+func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
+	var names []string
+	for _, e := range d.discovery.Current().Entries {
+		if e.Name == name || e.Hook != nil && (e.Hook.ID == name || e.Hook.Name == name) {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	err := &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no hook %q", name), Hint: "see hookd list"}
+	if near := spell.Near(name, names); near != "" {
+		err.Hint = fmt.Sprintf("did you mean %s? see hookd list", near)
+	}
+	return hook.Entry{}, err
+}
+
+// hook describes an entry for people and programs.
+func (d *Daemon) hook(e hook.Entry) api.Hook {
+	a := api.Hook{ID: e.Name, Name: e.Name, State: string(e.State), Source: e.Source.String(), File: e.File, Problems: problems(e.Problems)}
+	if h := e.Hook; h != nil {
+		a.ID, a.Name, a.Description, a.Type, a.Digest = h.ID, h.Name, h.Description, string(h.Type), h.Digest
+		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
+		a.Order, a.Concurrency = string(h.Order), h.Concurrency
+		for _, p := range h.Patterns {
+			a.Events = append(a.Events, p.Text)
+		}
+	}
+	a.Counts, a.LastRun = d.recorder.counts(a.Name)
+	return a
+}
+
+func states(snap *hook.Snapshot) map[string]int {
+	count := map[string]int{}
+	for _, e := range snap.Entries {
+		count[string(e.State)]++
+	}
+	return count
+}
+
+// summary is the line that the service manager shows.
+func (d *Daemon) summary() string {
+	snap := d.discovery.Current()
+	count := states(snap)
+	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
+	for _, state := range []hook.State{hook.Degraded, hook.Rejected, hook.Disabled} {
+		if n := count[string(state)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func allProblems(snap *hook.Snapshot) []api.Problem {
+	list := problems(snap.Problems)
+	for _, e := range snap.Entries {
+		list = append(list, problems(e.Problems)...)
+	}
+	return list
+}
+
+func problems(ps []hook.Problem) []api.Problem {
+	list := []api.Problem{}
+	for _, p := range ps {
+		list = append(list, api.Problem(p))
+	}
+	return list
+}

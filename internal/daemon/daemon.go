@@ -1,0 +1,216 @@
+// Package daemon is hookd as a library: it wires the rooms together, starts
+// and stops them in the right order, and answers the socket's questions about
+// all of them. It promises that a reload changes everything or nothing, that a
+// stop gives running hooks their time, and that whatever it started has ended
+// when Run returns. What each room does is that room's business.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/server"
+	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/stream"
+)
+
+// DrainTime is how long running hooks have when the daemon is asked to stop.
+const DrainTime = 10 * time.Second
+
+// Options of a Daemon. Config is required.
+type Options struct {
+	Config config.Config
+	// Reconfigure reads the settings again on a reload; an error keeps those
+	// that are in force. Nil keeps them always.
+	Reconfigure func() (config.Config, error)
+	Version     string
+	Log         *zap.Logger     // nil = none
+	Level       zap.AtomicLevel // of Log; follows log.level. The zero value is left alone
+}
+
+// Daemon is one hookd on one home.
+type Daemon struct {
+	opts      Options
+	log       *zap.Logger
+	config    atomic.Pointer[config.Config]
+	started   time.Time
+	hub       *stream.Hub
+	recorder  *recorder
+	proc      *proc.Runner
+	runner    *runner
+	dispatch  *dispatch.Dispatcher
+	discovery *discovery.Discovery
+	server    *server.Server
+	markers   discovery.Markers
+	ready     atomic.Bool
+
+	reloading    sync.Mutex // one reload at a time
+	configFailed atomic.Pointer[string]
+}
+
+// New prepares a daemon: everything that can fail does so here. It holds the
+// home's lock from here on; call Run next.
+func New(o Options) (*Daemon, error) {
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	c := o.Config
+	if err := os.MkdirAll(c.Home, 0o700); err != nil {
+		return nil, fmt.Errorf("make the home: %w", err)
+	}
+	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), hub: stream.New(stream.Options{}), markers: discovery.NewMarkers(c.Home)}
+	d.config.Store(&c)
+	d.recorder = newRecorder(d.hub)
+	var err error
+	if d.server, err = server.Listen(d.serverOptions()); err != nil {
+		return nil, err
+	}
+	d.proc = proc.New(proc.Options{Cgroup: true})
+	d.runner = newRunner(d.proc, filepath.Join(c.Home, "tmp"))
+	d.runner.setEnvironment(c.Env, c.Path)
+	d.dispatch = dispatch.New(dispatch.Options{
+		Runner: d.runner, Recorder: d.recorder, Log: o.Log,
+		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
+		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
+		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
+	})
+	d.discovery = discovery.New(d.discoveryOptions(c))
+	return d, nil
+}
+
+func (d *Daemon) serverOptions() server.Options {
+	c, ctl := d.config.Load(), &control{d}
+	return server.Options{
+		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"), MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, State: ctl,
+		Origin: func(pid int) any { return d.origin(pid) },
+	}
+}
+
+// origin finds out, right after accept, whether the peer is a hook's process.
+func (d *Daemon) origin(pid int) dispatch.Origin {
+	sid, pgid, there := proc.Session(pid)
+	return d.dispatch.Origin(sid, pgid, d.proc.CgroupOf(pid), !there)
+}
+
+// Run serves until ctx ends or a signal asks to stop, and returns when all has
+// ended. SIGHUP reloads; the first SIGTERM or SIGINT drains; a second one, or
+// the end of ctx, stops now.
+func (d *Daemon) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	intents := signals.Watch(ctx)
+	d.dispatch.Publish(d.discovery.Load())
+
+	var rooms sync.WaitGroup
+	failed := make(chan error, 1)
+	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
+	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
+	d.boot()
+
+	err := d.attend(ctx, intents, failed)
+	d.stop(ctx, intents)
+	cancel()
+	rooms.Wait()
+	return errors.Join(err, d.proc.Close(), os.RemoveAll(d.runner.tempDir))
+}
+
+// boot tells everybody that the daemon is there.
+func (d *Daemon) boot() {
+	d.ready.Store(true)
+	c := d.config.Load()
+	d.log.Info("hookd serves", zap.String("version", d.opts.Version), zap.Int("pid", os.Getpid()), zap.String("socket", c.Socket), zap.String("cgroup", d.proc.Cgroup()))
+	if c.FireStartup {
+		d.emitOwn("gateway:startup", member("version", d.opts.Version), member("started_at", d.started.Format(time.RFC3339Nano)))
+	}
+	signals.Ready(d.summary())
+}
+
+// attend does what signals ask for until one asks to stop.
+func (d *Daemon) attend(ctx context.Context, intents <-chan signals.Intent, failed <-chan error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return fmt.Errorf("serve the socket: %w", err)
+		case intent := <-intents:
+			if intent != signals.Reload {
+				return nil
+			}
+			d.Reload()
+		}
+	}
+}
+
+// stop refuses new events, lets hooks finish, then ends the rest.
+func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
+	d.ready.Store(false)
+	d.log.Info("hookd stops, running hooks have time to finish", zap.Duration("time", DrainTime))
+	signals.Stopping()
+	d.publishOwn("hookd:stop")
+	drain, cancel := context.WithTimeout(ctx, DrainTime)
+	defer cancel()
+	go func() {
+		select {
+		case <-intents: // any further signal: now
+			cancel()
+		case <-drain.Done():
+		}
+	}()
+	if dropped := d.dispatch.Drain(drain); dropped > 0 {
+		d.log.Warn("stopped before all queued runs had their turn", zap.Int("dropped", dropped))
+	}
+	d.hub.Close()
+	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancelEnd()
+	if err := d.server.Shutdown(end); err != nil {
+		d.log.Warn("connections were cut off", zap.Error(err))
+	}
+}
+
+// publish makes a new snapshot the one in force and tells who changed.
+func (d *Daemon) publish(snap *hook.Snapshot) {
+	before := d.dispatch.Publish(snap)
+	for _, change := range changes(before, snap) {
+		d.emitOwn("hookd:hook-changed", member("hook", change.name), member("change", change.what), member("digest", change.digest))
+	}
+	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
+	signals.Ready(d.summary())
+}
+
+// emitOwn emits an event of the daemon itself. It fails only while draining,
+// when nobody is left to be told.
+func (d *Daemon) emitOwn(name string, members ...events.Member) {
+	data := events.With([]byte("{}"), members...)
+	_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"})
+}
+
+// publishOwn tells subscribers only.
+func (d *Daemon) publishOwn(name string) {
+	now := time.Now()
+	d.hub.Publish(name, stream.EventRecord(&events.Event{
+		Envelope: events.Envelope{Event: name, Data: []byte("{}"), Sender: "hookd", Dialect: events.Hookd},
+		EventID:  events.NewID(now), Time: now.UTC(),
+	}))
+}
+
+func member(key, value string) events.Member { return events.StringMember(key, value) }
+
+func number(key string, n uint64) events.Member {
+	return events.Member{Key: key, Value: fmt.Appendf(nil, "%d", n)}
+}

@@ -1,0 +1,182 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// Scan reads the hooks of settings c as a daemon that starts now would.
+func Scan(c config.Config) *hook.Snapshot {
+	return discovery.Scan(discovery.Options{Root: c.HooksDir, Read: readOptions(c, false), Disabled: discovery.NewMarkers(c.Home).Disabled}, nil)
+}
+
+// Match says which hooks would run for an event that is sent with wait, in
+// which lane and order, and why the others would not. It needs no daemon.
+func Match(c config.Config, env events.Envelope) api.Matches {
+	snap := Scan(c)
+	contract := events.For(env.Dialect, env.Event)
+	m := api.Matches{Event: contract.Name, Dialect: contract.Dialect, Kind: contract.Kind, Decidable: contract.Decidable, Sequence: contract.Sequence, Hooks: []api.Match{}}
+	for _, d := range dispatch.Explain(snap, env) {
+		m.Hooks = append(m.Hooks, api.Match{Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks})
+	}
+	for _, e := range snap.Entries {
+		if e.State == hook.Rejected || e.State == hook.Disabled {
+			m.Hooks = append(m.Hooks, api.Match{Hook: e.Name, Why: "it is " + string(e.State)})
+		}
+	}
+	return m
+}
+
+// Validate reads hook folders, or folders of hook folders, and reports what is
+// wrong. Without paths it reads the hooks directory.
+func Validate(c config.Config, paths []string, strict bool) (api.Validation, error) {
+	if len(paths) == 0 {
+		paths = []string{c.HooksDir}
+	}
+	v := api.Validation{Hooks: []api.Validated{}}
+	for _, path := range paths {
+		folders, err := hookFolders(path)
+		if err != nil {
+			return v, err
+		}
+		for _, folder := range folders {
+			v.Hooks = append(v.Hooks, validate(folder, readOptions(c, strict)))
+		}
+	}
+	return v, nil
+}
+
+func validate(folder string, opt hookdir.Options) api.Validated {
+	h, ps := hookdir.Read(folder, opt)
+	v := api.Validated{Name: filepath.Base(folder), File: filepath.Join(folder, hookdir.FileName), OK: h != nil, Problems: problems(ps)}
+	if h != nil {
+		v.Name = h.Name
+	}
+	return v
+}
+
+// hookFolders returns path itself when it is a hook folder (or its HOOK.yaml),
+// else the folders in it.
+func hookFolders(path string) ([]string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(path) == hookdir.FileName {
+		path = filepath.Dir(path)
+	}
+	if _, err := os.Stat(filepath.Join(path, hookdir.FileName)); err == nil {
+		return []string{path}, nil
+	}
+	snap := discovery.Scan(discovery.Options{Root: path}, nil)
+	if len(snap.Problems) > 0 {
+		return nil, snap.Problems[0]
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	var folders []string
+	for _, e := range snap.Entries {
+		folders = append(folders, e.Source.Path)
+	}
+	return folders, nil
+}
+
+// TestLocal runs one hook as the daemon would, without a daemon. The hook is
+// named as in the hooks directory, or by its folder.
+func TestLocal(ctx context.Context, c config.Config, name string, env events.Envelope) (api.Tested, error) {
+	h, err := localHook(c, name)
+	if err != nil {
+		return api.Tested{}, err
+	}
+	temp, err := os.MkdirTemp("", "hookd-test-")
+	if err != nil {
+		return api.Tested{}, err
+	}
+	p := proc.New(proc.Options{Cgroup: true})
+	r := newRunner(p, temp)
+	r.setEnvironment(c.Env, c.Path)
+	d := dispatch.New(dispatch.Options{Runner: r, Recorder: nobody{}})
+	tested, refused := try(ctx, d, h, env)
+	if refused != nil {
+		err = refused
+	}
+	return tested, errors.Join(err, p.Close(), os.RemoveAll(temp))
+}
+
+func localHook(c config.Config, name string) (*hook.Hook, error) {
+	if folder, err := filepath.Abs(name); err == nil {
+		if _, err := os.Stat(filepath.Join(folder, hookdir.FileName)); err == nil {
+			h, ps := hookdir.Read(folder, readOptions(c, false))
+			if h == nil {
+				return nil, ps[0]
+			}
+			return h, nil
+		}
+	}
+	for _, e := range Scan(c).Entries {
+		if e.Name == name || e.Hook != nil && e.Hook.Name == name {
+			if e.Hook == nil {
+				return nil, e.Problems[0]
+			}
+			return e.Hook, nil
+		}
+	}
+	return nil, fmt.Errorf("no hook %q in %s; see: hookd validate", name, c.HooksDir)
+}
+
+// nobody keeps no records.
+type nobody struct{}
+
+func (nobody) Accepted(*events.Event) uint64 { return 0 }
+func (nobody) Finished(events.Run)           {}
+
+// try runs h for env and tells everything it did. An event that is not named
+// is the first that the hook asks for by name, with an example of its payload.
+func try(ctx context.Context, d *dispatch.Dispatcher, h *hook.Hook, env events.Envelope) (api.Tested, *events.Error) {
+	if env.Event == "" {
+		env.Event = firstEvent(h)
+	}
+	if len(env.Data) == 0 || string(env.Data) == "{}" {
+		env.Data = events.For(env.Dialect, env.Event).Example()
+	}
+	t, err := d.Try(ctx, h, env)
+	if err != nil {
+		return api.Tested{}, err
+	}
+	tested := api.Tested{Run: t.Run, Verdict: t.Verdict, Why: t.Why, Decides: t.Blocks, Warning: t.Warning}
+	if t.Job != nil {
+		tested.Given, tested.Stdin = t.Job.Given, string(stdin(t.Job))
+	}
+	return tested, nil
+}
+
+// firstEvent is the first pattern that is a name, else the first known name
+// that a pattern matches.
+func firstEvent(h *hook.Hook) string {
+	for _, p := range h.Patterns {
+		if events.CheckName(p.Text) == nil {
+			return p.Text
+		}
+	}
+	for _, p := range h.Patterns {
+		for _, c := range events.All() {
+			if p.Match(c.Name) {
+				return c.Name
+			}
+		}
+	}
+	return "test"
+}

@@ -1,0 +1,109 @@
+package daemon
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// discoveryOptions say where hooks are found under settings c.
+func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
+	return discovery.Options{
+		Root: c.HooksDir, Read: readOptions(c, false), Disabled: d.markers.Disabled, Log: d.opts.Log,
+		NoWatch: c.ReloadMode == "manual",
+	}
+}
+
+func readOptions(c config.Config, strict bool) hookdir.Options {
+	return hookdir.Options{
+		Strict: strict, KnownEvents: eventNames(), Path: c.Path,
+		Timeouts: map[hook.Type]time.Duration{hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript},
+	}
+}
+
+func eventNames() []string {
+	var names []string
+	for _, c := range events.All() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Reload reads settings and hooks again. What is broken keeps its last good
+// version and stands among the problems of the answer.
+func (d *Daemon) Reload() api.Reload {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	signals.Reloading()
+	defer func() { signals.Ready(d.summary()) }()
+
+	var problems []api.Problem
+	if err := d.reconfigure(); err != nil {
+		d.log.Error("settings kept, the new ones are rejected", zap.Error(err))
+		problems = append(problems, api.Problem{File: "hookd.yaml", Message: err.Error(), Hint: "correct it, then: hookd reload"})
+	}
+	before := d.discovery.Current().Generation
+	snap := d.discovery.Load()
+	return api.Reload{
+		Generation: snap.Generation, Changed: snap.Generation != before,
+		Hooks: len(snap.Runnable()), Problems: append(problems, allProblems(snap)...),
+	}
+}
+
+// reconfigure puts new settings into force, as far as that needs no restart.
+func (d *Daemon) reconfigure() error {
+	if d.opts.Reconfigure == nil {
+		return nil
+	}
+	next, err := d.opts.Reconfigure()
+	if err != nil {
+		return err
+	}
+	current := d.config.Load()
+	if names := current.NeedsRestart(next); len(names) > 0 {
+		d.log.Warn("settings need a restart", zap.Strings("settings", names))
+	}
+	d.config.Store(&next)
+	d.runner.setEnvironment(next.Env, next.Path)
+	d.discovery.Configure(d.discoveryOptions(next))
+	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {
+		d.opts.Level.SetLevel(level)
+	}
+	return nil
+}
+
+// change is one hook that came, went or is another than before.
+type change struct{ name, what, digest string }
+
+// changes compares two snapshots hook by hook.
+func changes(before, now *hook.Snapshot) (list []change) {
+	old := map[string]*hook.Hook{}
+	for _, h := range before.Runnable() {
+		old[h.ID] = h
+	}
+	for _, h := range now.Runnable() {
+		was, known := old[h.ID]
+		delete(old, h.ID)
+		switch {
+		case !known:
+			list = append(list, change{h.Name, "added", h.Digest})
+		case was.Digest != h.Digest:
+			list = append(list, change{h.Name, "changed", h.Digest})
+		}
+	}
+	for _, h := range before.Runnable() {
+		if _, gone := old[h.ID]; gone {
+			list = append(list, change{h.Name, "removed", h.Digest})
+		}
+	}
+	return list
+}

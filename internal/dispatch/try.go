@@ -1,0 +1,62 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Trial is everything that one hook did for one event.
+type Trial struct {
+	Job     *Job // nil when it got no slot in time
+	Run     events.Run
+	Why     string // why the hook would not run for this event; "" = it would
+	Blocks  bool   // its answer counts
+	Warning string // something odd about its answer
+	Verdict *verdict.Verdict
+}
+
+// Try runs h now, whether it matches the event or not, and records the run.
+// The event reaches nobody else.
+func (d *Dispatcher) Try(ctx context.Context, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
+	if !d.enter() {
+		return Trial{}, errDraining
+	}
+	defer d.pending.Done()
+	now := time.Now()
+	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Contract: events.For(env.Dialect, env.Event)}
+	e.Dialect = e.Contract.Dialect
+	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
+	why := "none of its patterns matches " + e.Contract.Name
+	if ok {
+		why = refuses(h, e)
+	} else {
+		m = match{hook: h, given: e.Contract.Name, blocks: e.Contract.Decidable}
+	}
+	contract := *e.Contract
+	if laneOf(h) == events.LanePreempt {
+		contract = contract.Preempt()
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout+grace)
+	defer cancel()
+	r := d.asked(ctx, e, &contract, m, e.Data)
+	t := Trial{Job: r.job, Run: r.run, Why: why, Blocks: m.blocks, Warning: r.answer.Warning}
+	if r.out.Late != nil {
+		t.Run.Stdout, t.Run.Stderr = r.out.Late()
+	}
+	t.Verdict = verdict.Fold(&contract, e.Data, []verdict.Answer{r.answer})
+	return t, nil
+}
+
+// enter counts one more thing that Drain waits for; false while draining.
+func (d *Dispatcher) enter() bool {
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if !d.draining {
+		d.pending.Add(1)
+	}
+	return !d.draining
+}
