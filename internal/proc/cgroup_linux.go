@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -41,10 +42,12 @@ type cgroups struct {
 type cgroup struct {
 	dir        string
 	fd, events int
+	spent      bool // has been killed, see kill
 }
 
 // newCgroups looks for the own cgroup and tries whether it can be used: the
-// folder can be made, processes can be moved into it, and all in it killed.
+// folder can be made, all in it can be killed, and a process that starts in it
+// lives.
 func newCgroups() *cgroups {
 	mount, root, own := ownCgroup()
 	if own == "" || unix.Access(filepath.Join(own, "cgroup.procs"), unix.W_OK) != nil {
@@ -56,14 +59,28 @@ func newCgroups() *cgroups {
 		return nil
 	}
 	c := &cgroups{mount: mount, root: root, parent: parent}
-	first := c.take()
-	if first == nil || unix.Access(filepath.Join(first.dir, "cgroup.kill"), unix.W_OK) != nil {
-		c.put(first)
+	g := c.take()
+	if g == nil || unix.Access(filepath.Join(g.dir, "cgroup.kill"), unix.W_OK) != nil || !g.try() {
+		c.put(g)
 		c.close()
 		return nil
 	}
-	c.put(first)
+	c.put(g)
 	return c
+}
+
+// try starts a process in the cgroup. clone3 may be forbidden, and a kernel
+// kills it at once where our own cgroup was killed before (see kill).
+func (g *cgroup) try() bool {
+	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", ":"}, &syscall.ProcAttr{
+		Sys: &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: g.fd},
+	})
+	if err != nil {
+		return false
+	}
+	var status unix.WaitStatus
+	_, err = wait4(pid, &status, 0)
+	return err == nil && status.Exited()
 }
 
 // sweepCgroups removes the empty folders of daemons that were killed.
@@ -114,11 +131,19 @@ func (c *cgroups) recheck() {
 	for range min(len(c.busy), 8) {
 		g := c.busy[0]
 		c.busy = c.busy[1:]
-		if g.idle() {
-			c.free = append(c.free, g)
-		} else {
-			c.busy = append(c.busy, g)
-		}
+		c.sort(g)
+	}
+}
+
+// sort puts a cgroup where it belongs after its run.
+func (c *cgroups) sort(g *cgroup) {
+	switch {
+	case g.populated():
+		c.busy = append(c.busy, g)
+	case !c.closed && !g.spent && g.state("frozen") == '0':
+		c.free = append(c.free, g)
+	case c.remove(g) != nil:
+		c.busy = append(c.busy, g)
 	}
 }
 
@@ -149,14 +174,9 @@ func (c *cgroups) put(g *cgroup) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-		c.remove(g)
-		unix.Rmdir(c.parent)
-	case g.idle():
-		c.free = append(c.free, g)
-	default:
-		c.busy = append(c.busy, g)
+	c.sort(g)
+	if c.closed {
+		c.finish()
 	}
 }
 
@@ -165,13 +185,18 @@ func (c *cgroups) drop(g *cgroup) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults++
-	c.remove(g)
+	g.spent = true
+	c.sort(g)
 }
 
+// remove removes an empty cgroup.
 func (c *cgroups) remove(g *cgroup) error {
-	closeAll([]int{g.fd, g.events})
+	if err := removeCgroup(g.dir); err != nil {
+		return err
+	}
+	g.release()
 	c.open--
-	return removeCgroup(g.dir)
+	return nil
 }
 
 func (c *cgroups) close() error {
@@ -181,14 +206,24 @@ func (c *cgroups) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
+	return c.finish()
+}
+
+// finish removes what is empty, and lets go of what is not.
+func (c *cgroups) finish() error {
 	var errs []error
 	for _, g := range append(c.free, c.busy...) {
-		if err := c.remove(g); !errors.Is(err, unix.EBUSY) {
-			errs = append(errs, err)
+		if err := c.remove(g); err != nil {
+			g.release()
+			if !errors.Is(err, unix.EBUSY) {
+				errs = append(errs, err)
+			}
 		}
 	}
 	c.free, c.busy = nil, nil
-	if err := unix.Rmdir(c.parent); err != unix.EBUSY && err != unix.ENOTEMPTY && err != unix.ENOENT && err != nil {
+	switch err := unix.Rmdir(c.parent); err {
+	case nil, unix.ENOENT, unix.EBUSY, unix.ENOTEMPTY:
+	default:
 		errs = append(errs, &fs.PathError{Op: "remove", Path: c.parent, Err: err})
 	}
 	return errors.Join(errs...)
@@ -218,8 +253,13 @@ func (g *cgroup) folder() string {
 	return g.dir
 }
 
+func (g *cgroup) release() { closeAll([]int{g.fd, g.events}) }
+
 // kill sends SIGKILL to every process in the cgroup at once, forks under way
-// included.
+// included. It is spent then: Linux counts the kills of a cgroup, and compares
+// the count of the parent's cgroup with that of the child's when a process
+// starts in it (CLONE_INTO_CGROUP; seen on 6.18), so every later one would be
+// killed by its birth.
 func (g *cgroup) kill() bool {
 	if g == nil {
 		return false
@@ -229,6 +269,7 @@ func (g *cgroup) kill() bool {
 		return false
 	}
 	defer unix.Close(fd)
+	g.spent = true
 	_, err = unix.Write(fd, []byte("1"))
 	return err == nil
 }
@@ -258,10 +299,7 @@ func (g *cgroup) count() (n int) {
 
 func (g *cgroup) populated() bool { return g.state("populated") != '0' }
 
-// idle reports whether another run may start in the cgroup: nobody in it, and
-// not frozen by the one before.
-func (g *cgroup) idle() bool { return !g.populated() && g.state("frozen") != '1' }
-
+// state reads a line of cgroup.events; '?' if it cannot.
 func (g *cgroup) state(key string) byte {
 	var buf [128]byte
 	n, err := unix.Pread(g.events, buf[:], 0)

@@ -118,11 +118,7 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 // cgroupFault reports whether a start may have failed because of the cgroup
 // and not because of the program.
 func cgroupFault(err error) bool {
-	switch err {
-	case unix.ENOENT, unix.ENOTDIR, unix.ENOEXEC, unix.ETXTBSY, unix.E2BIG, unix.ELOOP:
-		return false
-	}
-	return true
+	return err != unix.ETXTBSY && err != unix.ENOEXEC && err != unix.E2BIG
 }
 
 // exec forks and executes, again while the file is busy.
