@@ -82,11 +82,11 @@ func (c conformanceCase) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.check(t, c.dispatch(t, dir, data))
+	c.check(t, c.dispatch(c.load(t, dir), dir, data))
 }
 
-// dispatch runs the case's hooks one after another and folds their answers.
-func (c conformanceCase) dispatch(t *testing.T, dir string, data json.RawMessage) *verdict.Verdict {
+// dispatch runs hooks one after another and folds their answers.
+func (c conformanceCase) dispatch(hooks []*hook.Hook, dir string, data json.RawMessage) *verdict.Verdict {
 	contract := *events.LookupIn(events.DockerAgent, c.Event)
 	contract.Decidable = true // every dispatch of that system has a result
 	if c.Lane == events.LanePreempt {
@@ -96,7 +96,7 @@ func (c conformanceCase) dispatch(t *testing.T, dir string, data json.RawMessage
 	var answers []verdict.Answer
 	seen := map[string]bool{}
 	now := data
-	for _, h := range c.load(t, dir) {
+	for _, h := range hooks {
 		lane := h.Lane == events.LanePreempt
 		if _, ok := h.Admits(hook.Subject{Tool: tool}); !ok || seen[h.Definition] || lane != (c.Lane == events.LanePreempt) {
 			continue

@@ -34,15 +34,27 @@ const (
 	keyToolOutput = "tool_output" // transform_tool_result only
 )
 
-// vocabulary maps a key, folded, to the way it is written.
-type vocabulary map[string]string
+// vocabulary is a set of keys with the spellings that count.
+type vocabulary struct {
+	spelled map[string]string // snake_case and camelCase to snake_case
+	folded  map[string]string // any letter case, without underscores
+}
 
 func words(keys ...string) vocabulary {
-	v := make(vocabulary, len(keys))
+	v := vocabulary{make(map[string]string), make(map[string]string)}
 	for _, k := range keys {
-		v[foldKey(k)] = k
+		v.spelled[k], v.spelled[camel(k)], v.folded[foldKey(k)] = k, k, k
 	}
 	return v
+}
+
+// find returns the key that name stands for, and whether name spells it right.
+func (v vocabulary) find(name string) (key string, known, right bool) {
+	if key, right = v.spelled[name]; right {
+		return key, true, true
+	}
+	key, known = v.folded[foldKey(name)]
+	return key, known, false
 }
 
 var (
@@ -65,7 +77,7 @@ func camel(key string) string {
 // fields are the known keys of one object, by their snake_case name.
 type fields struct {
 	values  map[string]json.RawMessage
-	unknown []string // keys that no hook answer has, or not in that spelling
+	unknown []string // keys that no answer has, or not in that spelling
 	twice   []string // known keys given in more than one spelling
 	err     error    // of the first value with a wrong type
 }
@@ -76,13 +88,12 @@ func pick(o object, known vocabulary) *fields {
 	f := &fields{values: make(map[string]json.RawMessage, len(o))}
 	exact := make(map[string]bool, len(o))
 	for _, m := range o {
-		key, ok := known[foldKey(m.key)]
-		if !ok {
-			f.unknown = append(f.unknown, m.key)
-			continue
+		key, ok, right := known.find(m.key)
+		if !right {
+			f.unknown = append(f.unknown, m.key) // it may count, but not where spelling does
 		}
-		if m.key != key && m.key != camel(key) {
-			f.unknown = append(f.unknown, m.key) // counts, but strict_output wants it spelled right
+		if !ok {
+			continue
 		}
 		if _, again := f.values[key]; again {
 			f.twice = append(f.twice, key)
@@ -240,12 +251,12 @@ func (a *Answer) warnOf(top, inner *fields) {
 		a.warn(fmt.Sprintf("key %s is given more than once", key))
 	}
 	for _, key := range top.unknown {
-		if w, ok := specificKeys[foldKey(key)]; ok && w != keyEventName {
+		if w, ok, _ := specificKeys.find(key); ok && w != keyEventName {
 			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output and was ignored", w))
 		}
 	}
 	for _, key := range inner.unknown {
-		if w, ok := topKeys[foldKey(key)]; ok {
+		if w, ok, _ := topKeys.find(key); ok {
 			a.warn(fmt.Sprintf("key %s does not belong inside hook_specific_output and was ignored", w))
 		}
 	}
@@ -256,7 +267,7 @@ func (a *Answer) warn(text string) { a.Warning = join(a.Warning, text) }
 // hasVerdictKey reports whether o speaks of a verdict at all.
 func hasVerdictKey(o object) bool {
 	for _, m := range o {
-		if _, ok := topKeys[foldKey(m.key)]; ok {
+		if _, ok, _ := topKeys.find(m.key); ok {
 			return true
 		}
 	}
