@@ -112,7 +112,7 @@ func failLosers(units []*unit, owners map[string]*unit) (lost bool) {
 			if owner := owners[h.ID]; !u.fails && owner != u {
 				u.fails, lost = true, true
 				u.problems = append(slices.Clone(u.problems), hook.Problem{
-					File:    u.file,
+					File: u.file, Line: h.Line, Column: h.Column,
 					Message: fmt.Sprintf("duplicate name %q: %s has it already, %s cannot take it", h.Name, owner.source.Path, u.source.Path),
 					Hint:    "give one of them another name",
 				})

@@ -144,8 +144,12 @@ func (d *draft) reject(at *yaml.Node, hint, format string, args ...any) {
 
 func (d *draft) wrongType(n *yaml.Node, want string) {
 	hint := ""
-	if n.Kind == yaml.ScalarNode && want == "a string" {
+	switch {
+	case want != "a string":
+	case n.Kind == yaml.ScalarNode:
 		hint = fmt.Sprintf("write %q", n.Value)
+	case n.Kind == yaml.MappingNode && len(n.Content) == 2: // `- agent: end`
+		hint = fmt.Sprintf("write %s:%s, without a blank", n.Content[0].Value, n.Content[1].Value)
 	}
 	d.reject(n, hint, "%smust be %s, is %s", d.label(n), want, kind(n))
 }

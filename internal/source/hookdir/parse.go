@@ -103,7 +103,11 @@ func separator(data []byte, after int, second *yaml.Node) *yaml.Node {
 	return second
 }
 
-var yamlLine = regexp.MustCompile(`^(?:line (\d+): )?(?s:(.*))$`)
+var (
+	yamlLine = regexp.MustCompile(`^(?:line (\d+): )?(?s:(.*))$`)
+	// grammar matches the errors of yaml.v3's parser, all others come from its scanner.
+	grammar = regexp.MustCompile(`^did not find expected (<|node content|key|'-'|',')|^found undefined tag handle|^found duplicate %|^found incompatible`)
+)
 
 // syntax turns "yaml: line N: message" into a problem at line and column. The
 // parser knows no column, and no line when it is the first.
@@ -111,12 +115,15 @@ func (d *draft) syntax(data []byte, err error) {
 	parts := yamlLine.FindStringSubmatch(strings.TrimPrefix(err.Error(), "yaml: "))
 	line, _ := strconv.Atoi(parts[1])
 	message, hint := parts[2], ""
+	if line > 0 && grammar.MatchString(message) {
+		line++ // yaml.v3 counts these from 0
+	}
 	at := &yaml.Node{Line: max(line, 1), Column: 1}
 	lines := strings.Split(string(data), "\n")
 	at.Line = min(at.Line, len(lines))
 	at.Column = indent(lines[at.Line-1]) + 1
 	// The parser names the line before or after that of a tab.
-	if tab, ok := tabNear(lines, at.Line); ok && strings.Contains(message, "cannot start any token") {
+	if tab, ok := tabNear(lines, at.Line); ok && (strings.Contains(message, "cannot start any token") || strings.Contains(message, "tab character")) {
 		at, message, hint = tab, "a tab in the indentation", "indent with blanks"
 	}
 	d.reject(at, hint, "%s", message)

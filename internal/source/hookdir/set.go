@@ -17,6 +17,7 @@ import (
 const maxName = 128
 
 func (d *draft) setName(n *yaml.Node) {
+	d.hook.Line, d.hook.Column = n.Line, n.Column
 	if !d.text(n, &d.hook.Name) {
 		return
 	}
@@ -33,8 +34,12 @@ func (d *draft) setName(n *yaml.Node) {
 func (d *draft) setEvents(n *yaml.Node) {
 	before := len(d.problems)
 	d.hook.Patterns = d.patterns(n)
-	if len(d.hook.Patterns) == 0 && len(d.problems) == before {
+	if len(d.problems) > before {
+		return
+	}
+	if len(d.hook.Patterns) == 0 {
 		d.reject(n, "write at least one event, or \"*\" for all", "events is empty")
+		return
 	}
 	for _, item := range d.list(n) {
 		d.checkEvent(resolve(item))
