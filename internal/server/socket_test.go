@@ -1,0 +1,280 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// playRole is another process of a test: the test binary run again.
+func playRole(role string) int {
+	socket := os.Getenv("SERVER_TEST_SOCKET")
+	switch role {
+	case "serve": // until it is killed
+		d := newDaemon()
+		s, err := Listen(options(d, socket))
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		fmt.Println("ready")
+		s.Serve(context.Background())
+		return 0
+	case "send": // one event, and print the answer
+		conn, err := net.Dial("unix", socket)
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		conn.SetDeadline(time.Now().Add(time.Minute))
+		io.WriteString(conn, "{\"event\":\"agent:end\"}\n")
+		conn.(*net.UnixConn).CloseWrite()
+		answer, _ := io.ReadAll(conn)
+		fmt.Printf("answer %q", answer)
+		return 0
+	}
+	return 2
+}
+
+func role(t *testing.T, name, socket string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), "SERVER_TEST_ROLE="+name, "SERVER_TEST_SOCKET="+socket)
+	return cmd
+}
+
+// startRole starts another daemon and waits until it listens.
+func startRole(t *testing.T, socket string) *exec.Cmd {
+	t.Helper()
+	cmd := role(t, "serve", socket)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	said := make([]byte, 5)
+	if _, err := io.ReadFull(out, said); err != nil || string(said) != "ready" {
+		t.Fatalf("other daemon said %q, %v", said, err)
+	}
+	return cmd
+}
+
+func TestSecondDaemonSaysWhoHoldsTheHome(t *testing.T) {
+	socket := filepath.Join(shortDir(t), "s")
+	first := startRole(t, socket)
+	_, err := Listen(options(newDaemon(), socket))
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.PID != first.Process.Pid {
+		t.Fatalf("got %v, want a LockedError with pid %d", err, first.Process.Pid)
+	}
+	if want := fmt.Sprintf("kill %d", first.Process.Pid); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "hookd status") {
+		t.Errorf("error %q does not say what to type", err)
+	}
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatalf("the first daemon lost its socket: %v", err)
+	}
+	conn.Close()
+}
+
+func TestKilledDaemonLeavesNothingInTheWay(t *testing.T) {
+	socket := filepath.Join(shortDir(t), "s")
+	first := startRole(t, socket)
+	first.Process.Kill()
+	first.Wait()
+	if _, err := os.Lstat(socket); err != nil {
+		t.Fatalf("no stale socket to test with: %v", err)
+	}
+	s, err := Listen(options(newDaemon(), socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Shutdown(t.Context())
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+func TestSocketOfAnotherHomeIsNotTaken(t *testing.T) {
+	dir := shortDir(t)
+	startRole(t, filepath.Join(dir, "s"))
+	opt := options(newDaemon(), filepath.Join(dir, "s"))
+	opt.Lock = filepath.Join(dir, "other.lock")
+	if _, err := Listen(opt); err == nil || !strings.Contains(err.Error(), "another process listens there") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatIsNotASocketStays(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(options(newDaemon(), path)); err == nil || !strings.Contains(err.Error(), "not a socket") {
+		t.Errorf("got %v", err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "precious" {
+		t.Errorf("file now holds %q", text)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPathTooLong(t *testing.T) {
+	dir := shortDir(t)
+	fits := filepath.Join(dir, strings.Repeat("x", maxPath-len(dir)-1))
+	s, err := Listen(options(newDaemon(), fits))
+	if err != nil {
+		t.Fatalf("a path of %d bytes: %v", len(fits), err)
+	}
+	s.Shutdown(t.Context())
+
+	_, err = Listen(options(newDaemon(), fits+"x"))
+	if err == nil {
+		t.Fatal("a path that is too long was taken")
+	}
+	for _, want := range []string{fmt.Sprint(maxPath + 1), fmt.Sprint("allows ", maxPath), "LIBREFANG_HOME", "`socket:`"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+	}
+}
+
+func TestSocketIsPrivateWhateverTheUmask(t *testing.T) {
+	old := unix.Umask(0)
+	defer unix.Umask(old)
+	dir := filepath.Join(shortDir(t), "home")
+	s, err := Listen(options(newDaemon(), filepath.Join(dir, "s")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Shutdown(t.Context())
+	for name, want := range map[string]os.FileMode{"": 0o700, "s": 0o600, "hookd.lock": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%q has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+func TestBoundListenerIsTaken(t *testing.T) {
+	dir := shortDir(t)
+	bound, err := net.Listen("unix", filepath.Join(dir, "activated"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := start(t, func(o *Options) { o.Listener, o.Lock = bound, filepath.Join(dir, "lock") })
+	f.socket = filepath.Join(dir, "activated")
+	if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestForeignUserIsClosedUnread(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	f := start(t, nil)
+	// Let the other user as far as the socket: the check is what is tested.
+	for path, mode := range map[string]os.FileMode{f.socket: 0o666, filepath.Dir(f.socket): 0o755} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Skip("needs /proc/self/exe to copy the test binary from")
+	}
+	dir := shortDir(t)
+	binary := filepath.Join(dir, "other")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(binary, self, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := role(t, "send", f.socket)
+	cmd.Path = binary
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.Output()
+	if err != nil || string(out) != `answer ""` {
+		t.Errorf("foreign user got %q, %v", out, err)
+	}
+	if n := f.accepted.Load(); n != 0 {
+		t.Errorf("%d events accepted", n)
+	}
+	entries := f.logs.FilterMessage("connection refused").All()
+	if len(entries) != 1 || entries[0].ContextMap()["uid"] != int64(65534) {
+		t.Errorf("logged %v", entries)
+	}
+}
+
+func TestSilentClientIsClosed(t *testing.T) {
+	f := start(t, func(o *Options) { o.Silence = 20 * time.Millisecond })
+	if got := f.dial().read(); got != "EOF" {
+		t.Errorf("read %q, want the end", got)
+	}
+}
+
+func TestSlowClientsDelayNobody(t *testing.T) {
+	f := start(t, nil)
+	for range 2 * manySilent {
+		f.dial()
+	}
+	if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Errorf("got %s", got)
+	}
+	waitFor(t, "those above the limit are hurried", func() bool {
+		f.server.mu.Lock()
+		defer f.server.mu.Unlock()
+		return f.server.peeking <= manySilent
+	})
+}
+
+func TestFirstByteDecides(t *testing.T) {
+	f := start(t, nil)
+	for _, first := range []string{" {", "\n{", "\xef\xbb\xbf{", "[", "\x00", "\x16\x03\x01"} {
+		conn := f.dial()
+		conn.send(first + `"event":"agent:end"}` + "\n")
+		if got := code(t, conn.read()); got != "bad_request" {
+			t.Errorf("%q answered %s", first, got)
+		}
+		if got := conn.read(); got != "EOF" {
+			t.Errorf("%q then %q, want the end", first, got)
+		}
+	}
+}
+
+func TestIdleLinesStayOpen(t *testing.T) {
+	f := start(t, func(o *Options) { o.Silence = 30 * time.Millisecond })
+	conn, idle := f.dial(), f.dial()
+	conn.ask(`{"event":"agent:end"}`)
+	if got := idle.read(); got != "EOF" { // longer than Silence has passed
+		t.Fatalf("silent one read %q", got)
+	}
+	if got := code(t, conn.ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Errorf("got %s", got)
+	}
+}
