@@ -1,6 +1,12 @@
 // Package verdict reads what one hook answered and folds the answers of many
-// into one decision. Both are pure: no clock, no files, no log. Answers are
-// folded in registration order, whoever finished first.
+// into one decision, by one set of rules for every source of hooks: SPEC
+// section 9, and docker-agent's where that is silent. Both steps are pure: no
+// clock, no files, no log. Answers are folded in registration order, whoever
+// finished first.
+//
+// An answer that cannot be read is a failure, never an opinion; on a
+// fail-closed event it denies. A hook that does not block adds nothing. The
+// package runs nothing and does not know which hooks match.
 package verdict
 
 import "encoding/json"
