@@ -146,4 +146,3 @@ func (f *fields) rewrite(key string) json.RawMessage {
 func (f *fields) given() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(k string) bool { return !f.has(k) })
 }
-
