@@ -76,13 +76,13 @@ func (ix *index) candidates(c *events.Contract) []match {
 	return found
 }
 
-// kindNames returns every contract of the event's kind, the emitted one first
+// kindNames returns every row whose name the event goes by, the emitted one first
 // and LibreFang's last, because a hook is given a LibreFang name only when no
 // other fits (SPEC section 6).
 func kindNames(c *events.Contract) []*events.Contract {
 	names := []*events.Contract{c}
 	var librefang []*events.Contract
-	for _, other := range events.OfKind(c.Kind) {
+	for _, other := range c.Aliases() {
 		switch {
 		case other.Name == c.Name:
 		case ofLibreFang(other):

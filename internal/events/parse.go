@@ -145,6 +145,7 @@ func oneLine(raw json.RawMessage) json.RawMessage {
 
 // fill takes from data what the envelope does not say.
 func (e *Envelope) fill() {
+	e.AgentNamed = e.AgentName != ""
 	if e.Data == nil {
 		e.Data = json.RawMessage("{}")
 		return

@@ -19,7 +19,7 @@ func TestParseTakesEveryKey(t *testing.T) {
 	want := Envelope{
 		Event: "agent:end", Data: json.RawMessage(`{"agent_id":"a","status":"ok"}`), ID: "optional, yours",
 		SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/p", Sender: "librefang", Dialect: LibreFang,
-		Lane: LaneDefault, TimeoutMS: 4000, Parent: "event_id",
+		Lane: LaneDefault, TimeoutMS: 4000, Parent: "event_id", AgentNamed: true,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
