@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func emitCommand(a *app) *cobra.Command {
+	var ev eventFlags
+	cmd := &cobra.Command{
+		Use:   "emit EVENT",
+		Short: "Send an event to the daemon",
+		Long: `emit sends one event and prints which hooks run for it. With --wait it prints
+what they answered; the exit code is then 1 when the event was denied.`,
+		Example: `  hookd emit agent:end --data '{"agent_id":"a1","status":"ok"}'
+  hookd emit pre_tool_use --data @call.json --wait
+  git diff | jq -Rs '{tool_output:.}' | hookd emit transform_tool_result --data - --wait -o json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: eventNames(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			env, err := ev.envelope(a, args[0])
+			if err != nil {
+				return err
+			}
+			return emit(a, cmd, env)
+		},
+	}
+	ev.addTo(cmd)
+	flags := cmd.Flags()
+	flags.BoolVarP(&ev.wait, "wait", "w", false, "wait for the hooks, and for the verdict of a decidable event")
+	flags.StringVar(&ev.env.SessionID, "session", "", "session_id (default: that of the data)")
+	flags.StringVar(&ev.env.AgentID, "agent", "", "agent_id (default: that of the data)")
+	flags.StringVar(&ev.env.Sender, "sender", "", "who sends it (default: uid:N)")
+	flags.StringVar(&ev.env.ID, "id", "", "an id of your own: the same one is accepted once in 10 minutes")
+	flags.StringVar(&ev.env.Parent, "parent", "", "event_id of the event that this one follows from")
+	flags.DurationVar(&ev.timeout, "timeout", 0, "what the hooks of a decidable event may take together (default: by their own deadlines)")
+	return cmd
+}
+
+// eventFlags are the flags of an event that is sent or only imagined.
+type eventFlags struct {
+	env     events.Envelope
+	data    string
+	dialect string
+	wait    bool
+	timeout time.Duration
+}
+
+func (f *eventFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.data, "data", "d", "", "the event's JSON object; @FILE reads a file, - reads stdin")
+	flags.StringVar(&f.env.AgentName, "agent-name", "", "agent_name (default: that of the data)")
+	flags.StringVar(&f.env.Cwd, "cwd", "", "cwd (default: that of the data)")
+	flags.StringVar(&f.dialect, "dialect", "", "whose event name it is, e.g. claude-code (default: the first that has it)")
+	flags.StringVar(&f.env.Lane, "lane", "", "default or preempt: run this lane of pre_tool_use only")
+	_ = cmd.RegisterFlagCompletionFunc("dialect", words(dialects()...))
+	_ = cmd.RegisterFlagCompletionFunc("lane", words(events.LaneDefault, events.LanePreempt))
+}
+
+// envelope checks what was typed as the daemon would, so that mistakes show
+// without one. name may be empty where the event is chosen later.
+func (f *eventFlags) envelope(a *app, name string) (events.Envelope, error) {
+	env := f.env
+	env.Event, env.Wait, env.Dialect, env.TimeoutMS = name, f.wait, events.Dialect(f.dialect), f.timeout.Milliseconds()
+	data, err := readData(a, f.data)
+	if err != nil {
+		return env, err
+	}
+	env.Data = data
+	line, err := json.Marshal(env)
+	if err != nil {
+		return env, fail(exitUsage, "see `hookd emit --help`", "encode event %q: %w", name, err)
+	}
+	if name == "" {
+		return env, nil
+	}
+	if bad := events.CheckReserved(name); bad != nil {
+		return env, bad
+	}
+	parsed, bad := events.Parse(line)
+	if bad != nil {
+		return env, bad
+	}
+	return parsed, nil
+}
+
+// readData returns the value of --data as JSON; nil when it was not given.
+func readData(a *app, value string) (json.RawMessage, error) {
+	data, where := []byte(value), "--data"
+	var err error
+	switch {
+	case value == "":
+		return nil, nil
+	case value == "-":
+		data, err = io.ReadAll(a.in)
+		where = "stdin"
+	case value[0] == '@':
+		where = value[1:]
+		data, err = os.ReadFile(where)
+	}
+	if err != nil {
+		return nil, fail(exitUsage, "type --data @FILE with a file that can be read, or --data - for stdin", "read --data: %w", err)
+	}
+	var parsed json.RawMessage
+	if err := json.Unmarshal(data, &parsed); err != nil {
+		at := ""
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = textf(" at byte %d", syntax.Offset).text
+		}
+		return nil, fail(exitUsage, `type an object, e.g. --data '{"agent_id":"a1"}', or @FILE`, "%s is not valid JSON: %w%s", where, err, at)
+	}
+	return parsed, nil
+}
+
+func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
+	ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
+	switch {
+	case !env.Wait:
+		ctx, cancel = a.answer(cmd)
+	case env.TimeoutMS > 0:
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(env.TimeoutMS)*time.Millisecond+a.within)
+	}
+	defer cancel()
+	answer, err := a.dial(cmd).Emit(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := a.print(answer, func(p *printer) { p.answer(env.Event, answer) }); err != nil {
+		return err
+	}
+	if answer.Verdict != nil && !answer.Verdict.Allowed {
+		return said(exitFailed)
+	}
+	return nil
+}
+
+func (p *printer) answer(event string, answer client.Answer) {
+	what := "accepted"
+	if answer.Duplicate {
+		what = "accepted before"
+	}
+	p.linef("%s %s: event %s, seq %d", event, what, answer.EventID, answer.Seq)
+	for _, w := range answer.Warnings {
+		p.line(p.paint(yellow, "warning:"), " ", escape(w, keepNothing))
+	}
+	if len(answer.Matched) == 0 {
+		p.linef("no hook runs for it; see why with `hookd match %s`", event)
+	} else {
+		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
+	}
+	if answer.Verdict != nil {
+		p.verdict(answer.Verdict)
+	}
+	if len(answer.Runs) > 0 {
+		p.runResults(answer.Runs)
+	}
+}
+
+func (p *printer) runResults(runs []client.RunResult) {
+	p.line()
+	var rows [][]cell
+	for _, r := range runs {
+		rows = append(rows, []cell{result(r.Result), text(r.Hook), textf("%d", r.ExitCode), text(millis(r.DurationMS)), text(r.RunID), text(r.Error)})
+	}
+	p.table([]string{"RESULT", "HOOK", "EXIT", "TIME", "RUN", "ERROR"}, rows)
+}
+
+// verdict writes the merged answer: what it is, why, and what it changes.
+func (p *printer) verdict(v *client.Verdict) {
+	word, c := "allowed", green
+	if !v.Allowed {
+		word, c = "denied", red
+	}
+	p.line(p.paint(c, word))
+	stop := ""
+	if !v.Continue {
+		stop = "the agent shall stop"
+		if v.StopReason != "" {
+			stop += ": " + v.StopReason
+		}
+	}
+	var metadata strings.Builder
+	if len(v.Metadata) > 0 {
+		_ = writeJSON(&metadata, v.Metadata, "")
+	}
+	p.pairs(
+		[2]string{"  decided by", strings.Join(v.DecidedBy, ", ")},
+		[2]string{"  message", v.Message},
+		[2]string{"  continue", stop},
+		[2]string{"  permission", strings.TrimSpace(v.PermissionDecision + " " + v.DecisionReason)},
+		[2]string{"  system message", v.SystemMessage},
+		[2]string{"  context", v.AdditionalContext},
+		[2]string{"  new input", string(v.UpdatedInput)},
+		[2]string{"  new result", unquoted(v.UpdatedToolResponse)},
+		[2]string{"  new messages", string(v.UpdatedMessages)},
+		[2]string{"  summary", v.Summary},
+		[2]string{"  metadata", strings.TrimSpace(metadata.String())},
+	)
+}
+
+// unquoted shows a JSON string as its text, anything else as it is.
+func unquoted(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return string(raw)
+	}
+	if s == "" {
+		return `""`
+	}
+	return s
+}

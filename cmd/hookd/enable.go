@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/discovery"
+)
+
+func enableCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "enable HOOK",
+		Short:             "Switch a disabled hook on again",
+		Long:              "enable takes back what `hookd disable` did. It changes no HOOK.yaml: `enabled: false` there wins.",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: hookNames(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return enable(a, cmd, args[0]) },
+	}
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+func disableCommand(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "disable HOOK",
+		Short: "Switch a hook off, also across restarts",
+		Long: `disable puts a marker under the home, so that the hook does not run until
+` + "`hookd enable`" + ` removes it; its files stay as they are. It asks on a terminal and
+refuses without one unless --yes: a guard that is off guards nothing.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: hookNames(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return disable(a, cmd, args[0], yes) },
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+// switched is the answer of both commands.
+type switched struct {
+	Hook     string `json:"hook"`
+	Enabled  bool   `json:"enabled"`
+	Reloaded bool   `json:"reloaded"`       // a running daemon has taken note
+	Note     string `json:"note,omitempty"` // why it may run or not all the same
+}
+
+func enable(a *app, cmd *cobra.Command, name string) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	if err := known(cfg, name); err != nil {
+		return err
+	}
+	if err := discovery.NewMarkers(cfg.Home).Enable(name); err != nil {
+		return fail(exitFailed, "see the folder's permissions, then type `hookd enable "+name+"`", "%w", err)
+	}
+	s := switched{Hook: name, Enabled: true}
+	if state, file := stateOf(cfg, name); state == "disabled" {
+		s.Enabled, s.Note = false, fmt.Sprintf("%s says `enabled: false`, which wins: change it there", file)
+	}
+	return a.switched(cmd, s)
+}
+
+func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	if err := known(cfg, name); err != nil {
+		return err
+	}
+	if err := a.confirm(yes, fmt.Sprintf("Disable hook %s? It does not run until `hookd enable %s`.", name, name), "hookd disable "+name+" --yes"); err != nil {
+		return err
+	}
+	if err := discovery.NewMarkers(cfg.Home).Disable(name); err != nil {
+		return fail(exitFailed, "see the folder's permissions, then type `hookd disable "+name+" --yes`", "%w", err)
+	}
+	return a.switched(cmd, switched{Hook: name})
+}
+
+// confirm asks a person; without one only yes will do.
+func (a *app) confirm(yes bool, question, again string) error {
+	if yes {
+		return nil
+	}
+	if !isTerminal(a.in) {
+		return fail(exitUsage, "type `"+again+"`", "nobody to ask: stdin is no terminal")
+	}
+	fmt.Fprintf(a.errOut, "%s [y/N] ", escape(question, keepNothing))
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fail(exitFailed, "type `"+again+"`", "read the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return fail(exitFailed, "type `"+again+"` when you are sure", "nothing was changed")
+}
+
+// known refuses names that no hook has: a marker for a misspelt name would
+// switch nothing off, in silence.
+func known(cfg config.Config, name string) error {
+	var names []string
+	for _, e := range daemon.Scan(cfg).Entries {
+		if e.Name == name {
+			return nil
+		}
+		names = append(names, e.Name)
+	}
+	if len(names) == 0 {
+		return fail(exitFailed, "make a hook with `hookd new hello --lang sh`", "no hook %q: there are none in %s", name, cfg.HooksDir)
+	}
+	return fail(exitFailed, "see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir, strings.Join(names, ", "))
+}
+
+func stateOf(cfg config.Config, name string) (state, file string) {
+	for _, e := range daemon.Scan(cfg).Entries {
+		if e.Name == name {
+			return string(e.State), e.File
+		}
+	}
+	return "", ""
+}
+
+// switched makes a running daemon take note, and answers.
+func (a *app) switched(cmd *cobra.Command, s switched) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	_, err := a.dial(cmd).Reload(ctx)
+	switch {
+	case err == nil || isRejection(err): // of another hook's file
+		s.Reloaded = true
+	case !errors.Is(err, client.ErrNotRunning):
+		return err
+	}
+	return a.print(s, func(p *printer) {
+		word := "disabled"
+		if s.Enabled {
+			word = "enabled"
+		}
+		p.linef("hook %s is %s", s.Hook, word)
+		if s.Note != "" {
+			p.line(escape(s.Note, keepNothing))
+		}
+		if !s.Reloaded {
+			p.line("no daemon runs; the next `hookd serve` will know")
+		}
+	})
+}

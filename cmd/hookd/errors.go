@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Exit codes (SPEC section 12).
+const (
+	exitOK         = 0
+	exitFailed     = 1 // something failed, or an event was denied
+	exitUsage      = 2
+	exitNotRunning = 3
+	exitNoAnswer   = 4
+	exitRejected   = 5 // configuration
+)
+
+// failure is an error as a person sees it: what, and what to type next.
+type failure struct {
+	code int
+	err  error
+	hint string // "" only when err is nil
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return ""
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// fail makes an error with an exit code and what to type next.
+func fail(code int, hint, format string, args ...any) error {
+	return &failure{code, fmt.Errorf(format, args...), hint}
+}
+
+// said is an exit code whose reason has been printed as the command's answer.
+func said(code int) error { return &failure{code: code} }
+
+// usage turns what cobra says of a command line into an error of ours.
+func usage(cmd *cobra.Command, err error) error {
+	var f *failure
+	if errors.As(err, &f) {
+		return err
+	}
+	text, more, _ := strings.Cut(err.Error(), "\n")
+	hint := "see `" + cmd.CommandPath() + " --help`"
+	if _, near, ok := strings.Cut(more, "Did you mean this?"); ok {
+		if words := strings.Fields(near); len(words) > 0 {
+			hint = "did you mean `" + cmd.CommandPath() + " " + words[0] + "`? All commands: `hookd --help`"
+		}
+	}
+	return &failure{exitUsage, errors.New(text), hint}
+}
+
+// explain gives any error an exit code and a next command.
+func explain(err error) *failure {
+	var f *failure
+	var refused *events.Error
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, client.ErrNotRunning):
+		return &failure{exitNotRunning, err, "start it with `hookd serve`"}
+	case errors.As(err, &refused):
+		return refusal(err, refused)
+	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return &failure{exitNoAnswer, err, "see what it does with `hookd status`, or allow more with --answer-within"}
+	case errors.Is(err, context.Canceled):
+		return &failure{exitFailed, errors.New("interrupted"), "see what ran with `hookd history`"}
+	}
+	return &failure{exitFailed, err, "see how the daemon is with `hookd status`"}
+}
+
+// refusal is an error that the daemon, or the parser it uses, gave.
+func refusal(err error, e *events.Error) *failure {
+	f := &failure{exitFailed, err, e.Hint}
+	switch e.Code {
+	case events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeBadRequest, events.CodeReserved:
+		f.code = exitUsage
+	case events.CodeRejected:
+		f.code = exitRejected
+	}
+	if !strings.Contains(f.hint, "hookd ") {
+		f.hint = strings.TrimPrefix(f.hint+"; "+nextFor(e.Code), "; ")
+	}
+	return f
+}
+
+// nextFor names a command that sheds light on a refusal.
+func nextFor(code events.Code) string {
+	switch code {
+	case events.CodeBadEventName, events.CodeReserved:
+		return "see the known events with `hookd events`"
+	case events.CodeBadJSON, events.CodeBadData, events.CodeBadField, events.CodeBadRequest, events.CodeTooLarge:
+		return "see `hookd emit --help`"
+	case events.CodeNotFound:
+		return "see what there is with `hookd list` and `hookd history`"
+	case events.CodeRejected:
+		return "see what is wrong with `hookd validate`"
+	}
+	return "see how the daemon is with `hookd status`"
+}
+
+// report prints an error and returns its exit code.
+func (a *app) report(err error) int {
+	f := explain(err)
+	if f.err == nil {
+		return f.code
+	}
+	if a.format == "json" {
+		a.reportJSON(f)
+		return f.code
+	}
+	p := a.printer(a.errOut)
+	p.line(p.paint(red, "hookd:"), " ", escape(f.Error(), keepNewlines))
+	p.line("hint: ", escape(f.hint, keepNewlines))
+	return f.code
+}
+
+// reportJSON prints it in the shape of the socket's errors.
+func (a *app) reportJSON(f *failure) {
+	code := events.Code(map[int]string{exitUsage: "usage", exitNotRunning: "not_running", exitNoAnswer: "no_answer", exitRejected: "rejected"}[f.code])
+	var refused *events.Error
+	if errors.As(f.err, &refused) {
+		code = refused.Code
+	}
+	if code == "" {
+		code = "failed"
+	}
+	body, err := json.Marshal(map[string]*events.Error{"error": {Code: code, Message: f.Error(), Hint: f.hint}})
+	if err == nil {
+		io.WriteString(a.errOut, escape(string(body), keepNothing)+"\n")
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+func eventsCommand(a *app) *cobra.Command {
+	var dialect string
+	cmd := &cobra.Command{
+		Use:   "events [NAME|KIND]",
+		Short: "Print the contract table: events, payloads, and what hooks may decide",
+		Long: `events prints the events that hookd knows, by dialect. With a name or a kind it
+prints those rows in full: when they fire, what a hook is given, and what its
+answer can do. Custom events need no row: they observe.`,
+		Example: `  hookd events
+  hookd events agent:end
+  hookd events tool.before
+  hookd events --dialect docker-agent`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: eventNames(a),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if dialect != "" && !slices.Contains(dialects(), dialect) {
+				return fail(exitUsage, "type one of them, e.g. `hookd events --dialect librefang`", "unknown dialect %q; there are %s", dialect, strings.Join(dialects(), ", "))
+			}
+			rows := selectRows(dialect, args)
+			if len(rows) == 0 {
+				return fail(exitUsage, "see them all with `hookd events`", "no event or kind is called %q; as a custom event it would observe", args[0])
+			}
+			return a.print(rows, func(p *printer) { p.events(rows, len(args) > 0) })
+		},
+	}
+	cmd.Flags().StringVar(&dialect, "dialect", "", "only rows of this dialect")
+	_ = cmd.RegisterFlagCompletionFunc("dialect", words(dialects()...))
+	return cmd
+}
+
+func dialects() []string {
+	var names []string
+	for _, d := range events.Dialects() {
+		names = append(names, string(d))
+	}
+	return names
+}
+
+// selectRows returns the rows of a dialect ("" = all), of a name or kind if
+// there is one.
+func selectRows(dialect string, args []string) []*events.Contract {
+	return slices.DeleteFunc(events.All(), func(c *events.Contract) bool {
+		if dialect != "" && string(c.Dialect) != dialect {
+			return true
+		}
+		return len(args) > 0 && c.Name != args[0] && string(c.Kind) != args[0]
+	})
+}
+
+func (p *printer) events(rows []*events.Contract, full bool) {
+	if full {
+		for i, c := range rows {
+			if i > 0 {
+				p.line()
+			}
+			p.contract(c)
+		}
+		return
+	}
+	var cells [][]cell
+	for _, c := range rows {
+		row := []cell{text(c.Name), text(string(c.Dialect)), text(string(c.Kind)), text(strings.Join(powers(c), ", "))}
+		if p.wide {
+			row = append(row, text(c.When))
+		}
+		cells = append(cells, row)
+	}
+	header := []string{"EVENT", "DIALECT", "KIND", "HOOKS CAN"}
+	if p.wide {
+		header = append(header, "WHEN")
+	}
+	p.table(header, cells)
+}
+
+func (p *printer) contract(c *events.Contract) {
+	order := "side by side"
+	if c.Sequence {
+		order = "one after another, in registration order"
+	}
+	p.pairs(
+		[2]string{"event", c.Name},
+		[2]string{"dialect", string(c.Dialect)},
+		[2]string{"kind", string(c.Kind)},
+		[2]string{"also", string(c.Also)},
+		[2]string{"when", c.When},
+		[2]string{"hooks can", strings.Join(powers(c), ", ")},
+		[2]string{"hooks run", order},
+		[2]string{"others call it", strings.Join(aliases(c), ", ")},
+	)
+	if len(c.Fields) == 0 {
+		return
+	}
+	var rows [][]cell
+	for _, f := range c.Fields {
+		rows = append(rows, []cell{text("  " + f.Name), text(fieldType(f)), text(f.Doc)})
+	}
+	p.table([]string{"  FIELD", "TYPE", "MEANING"}, rows)
+}
+
+func fieldType(f events.Field) string {
+	if f.Nullable {
+		return string(f.Type) + " or null"
+	}
+	return string(f.Type)
+}
+
+// aliases names the event as other dialects do.
+func aliases(c *events.Contract) []string {
+	var names []string
+	for _, other := range c.Aliases() {
+		if other.Dialect != c.Dialect {
+			names = append(names, fmt.Sprintf("%s (%s)", other.Name, other.Dialect))
+		}
+	}
+	return names
+}
+
+// powers says what answers of hooks can do to an event.
+func powers(c *events.Contract) []string {
+	var can []string
+	add := func(yes bool, what string) {
+		if yes {
+			can = append(can, what)
+		}
+	}
+	add(c.CanBlock, "block")
+	add(c.Decision == events.DecisionVerdict, "allow, ask or deny")
+	add(c.Decision == events.DecisionPermission, "grant or deny permission")
+	add(c.Rewrite != events.RewriteNone, "replace "+c.Target)
+	add(c.Context, "add context")
+	add(c.Summary, "give a summary")
+	add(c.Metadata, "add metadata")
+	add(c.FailClosed, "deny by failing")
+	add(len(can) == 0, "observe")
+	return can
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func listCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the hooks that the daemon knows",
+		Example: "  hookd list\n  hookd list -o wide",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			hooks, err := a.dial(cmd).Hooks(ctx)
+			if err != nil {
+				return err
+			}
+			return a.print(hooks, func(p *printer) { p.hooks(hooks) })
+		},
+	}
+}
+
+func (p *printer) hooks(list client.HookList) {
+	if len(list.Hooks) == 0 {
+		p.line("no hooks yet: make one with `hookd new hello --lang sh`")
+	} else {
+		p.hookTable(list.Hooks)
+	}
+	p.problems(list.Problems)
+}
+
+func (p *printer) hookTable(hooks []client.Hook) {
+	header := []string{"NAME", "STATE", "EVENTS", "RUNS", "LAST"}
+	if p.wide {
+		header = append(header, "TIMEOUT", "ORDER", "COMMAND", "FILE")
+	}
+	header = append(header, "PROBLEM")
+	var rows [][]cell
+	for _, h := range hooks {
+		row := []cell{text(h.Name), state(h.State), text(strings.Join(h.Events, " ")), text(counts(h.Counts)), last(h)}
+		if p.wide {
+			row = append(row, text(deadline(h)), text(h.Order), text(strings.Join(append([]string{h.Command}, h.Args...), " ")), text(h.File))
+		}
+		rows = append(rows, append(row, problemCell(h.Problems)))
+	}
+	p.table(header, rows)
+}
+
+// counts writes the number of runs and, of those that were not ok, of each kind.
+func counts(by map[string]int) string {
+	total := 0
+	var bad []string
+	for result, n := range by {
+		total += n
+		if result != "ok" && n > 0 {
+			bad = append(bad, fmt.Sprintf("%d %s", n, result))
+		}
+	}
+	if len(bad) == 0 {
+		return fmt.Sprint(total)
+	}
+	slices.Sort(bad)
+	return fmt.Sprintf("%d (%s)", total, strings.Join(bad, ", "))
+}
+
+func last(h client.Hook) cell {
+	if h.LastRun == nil {
+		return text("-")
+	}
+	c := result(h.LastRun.Result)
+	return cell{c.text + " " + ago(h.LastRun.Started), c.c}
+}
+
+func deadline(h client.Hook) string {
+	if h.TimeoutMS == 0 {
+		return ""
+	}
+	return (time.Duration(h.TimeoutMS) * time.Millisecond).String()
+}
+
+// problemCell shows the worst problem, without the folder that FILE tells.
+func problemCell(list []client.Problem) cell {
+	if len(list) == 0 {
+		return text("")
+	}
+	i := max(slices.IndexFunc(list, func(pr client.Problem) bool { return !pr.Warning }), 0)
+	pr, c := list[i], red
+	if pr.Warning {
+		c = yellow
+	}
+	if j := strings.LastIndexByte(pr.File, '/'); j >= 0 {
+		pr.File = pr.File[j+1:]
+	}
+	more := ""
+	if len(list) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(list)-1)
+	}
+	return cell{problemText(pr) + more, c}
+}

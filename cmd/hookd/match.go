@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/daemon"
+)
+
+func matchCommand(a *app) *cobra.Command {
+	var ev eventFlags
+	var tool string
+	cmd := &cobra.Command{
+		Use:   "match EVENT",
+		Short: "Show which hooks would run for an event, and why others would not",
+		Long:  "match reads the hooks directory itself: it needs no daemon, sends nothing and runs nothing.",
+		Example: `  hookd match agent:end
+  hookd match pre_tool_use --tool shell --cwd ~/src/app`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: eventNames(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			if ev.data, err = withTool(a, ev.data, tool); err != nil {
+				return err
+			}
+			ev.wait = true
+			env, err := ev.envelope(a, args[0])
+			if err != nil {
+				return err
+			}
+			found := daemon.Match(cfg, env)
+			return a.print(found, func(p *printer) { p.matches(found) })
+		},
+	}
+	ev.addTo(cmd)
+	cmd.Flags().StringVar(&tool, "tool", "", "name of the tool, for hooks with a matcher or a filter")
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+// withTool adds tool_name to the data.
+func withTool(a *app, value, tool string) (string, error) {
+	if tool == "" {
+		return value, nil
+	}
+	data, err := readData(a, value)
+	if err != nil {
+		return "", err
+	}
+	members := map[string]json.RawMessage{}
+	if data != nil && json.Unmarshal(data, &members) != nil {
+		return string(data), nil // no object: the envelope's check says so
+	}
+	members["tool_name"], _ = json.Marshal(tool) // a string always can be
+	text, err := json.Marshal(members)
+	return string(text), err
+}
+
+func (p *printer) matches(m api.Matches) {
+	kind := "custom, observing"
+	if m.Kind != "" && string(m.Kind) != m.Event {
+		kind = string(m.Kind)
+	}
+	how := "its hooks observe"
+	switch {
+	case m.Decidable && m.Sequence:
+		how = "decidable, hooks run one after another"
+	case m.Decidable:
+		how = "decidable, hooks run side by side"
+	}
+	p.linef("%s (%s, %s): %s", m.Event, m.Dialect, kind, how)
+	if len(m.Hooks) == 0 {
+		p.line("there are no hooks; make one with `hookd new hello --lang sh`")
+		return
+	}
+	var rows [][]cell
+	for i, h := range m.Hooks {
+		rows = append(rows, []cell{textf("%d", i+1), text(h.Hook), part(h), text(h.Given), text(h.Why)})
+	}
+	p.table([]string{"#", "HOOK", "WOULD", "AS", "WHY"}, rows)
+}
+
+// part says what the hook would do.
+func part(m api.Match) cell {
+	lane := ""
+	if m.Lane == "preempt" {
+		lane = ", preempt lane"
+	}
+	switch {
+	case !m.Runs:
+		return cell{"not run", dim}
+	case m.Blocks:
+		return cell{"decide" + lane, green}
+	}
+	return cell{"observe" + lane, green}
+}

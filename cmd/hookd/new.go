@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/daemon"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// language is one choice of --lang: its files, from templates/, by the name
+// that they get.
+type language struct {
+	command string // the executable, as HOOK.yaml names it
+	files   map[string]string
+	build   []string // makes command; nil when that is one of the files
+}
+
+var languages = map[string]language{
+	"sh":     {command: "run.sh", files: map[string]string{"run.sh": "hook.sh"}},
+	"bash":   {command: "run.sh", files: map[string]string{"run.sh": "hook.bash"}},
+	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"}},
+	"node":   {command: "run.js", files: map[string]string{"run.js": "hook.js"}},
+	"go":     {command: "hook", files: map[string]string{"main.go": "main.go.txt", "go.mod": "go.mod.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
+}
+
+// languageNames is the order in which people are told of them.
+var languageNames = []string{"sh", "bash", "python", "node", "go"}
+
+func newCommand(a *app) *cobra.Command {
+	var lang, dir string
+	var patterns []string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Write a working hook to begin with",
+		Long: `new writes a folder with a HOOK.yaml and a program that works. A running daemon
+sees it at once. It never overwrites anything and needs no daemon.`,
+		Example: `  hookd new hello --lang sh
+  hookd new guard --lang python --event pre_tool_use`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n := newHook{name: args[0], lang: lang, patterns: patterns, dir: dir}
+			return n.run(a, cmd)
+		},
+	}
+	cmd.Flags().StringVar(&lang, "lang", "sh", strings.Join(languageNames, ", "))
+	cmd.Flags().StringSliceVar(&patterns, "event", []string{"agent:end"}, "event or glob that triggers it; repeatable")
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to put the hook's folder into (default: the hooks directory)")
+	settingFlags(cmd, "hooks_dir")
+	_ = cmd.RegisterFlagCompletionFunc("lang", words(languageNames...))
+	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
+	return cmd
+}
+
+type newHook struct {
+	name, lang, dir string
+	patterns        []string
+}
+
+// made is the answer of `hookd new`.
+type made struct {
+	Name  string   `json:"name"`
+	Dir   string   `json:"dir"`
+	Files []string `json:"files"`
+	Built bool     `json:"built"` // the command is there
+	Next  string   `json:"next"`
+}
+
+// hookName keeps names that are plain folders in any shell; the suffixes are
+// those that the daemon skips.
+var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func (n newHook) check() error {
+	if !hookName.MatchString(n.name) || slices.Contains([]string{".swp", ".bak", ".tmp", ".disabled"}, filepath.Ext(n.name)) {
+		return fail(exitUsage, "type a name such as `hookd new notify-on-end --lang sh`", "%q cannot be the folder of a hook: letters, digits, - _ and . are fine, but not the endings .swp, .bak, .tmp and .disabled", n.name)
+	}
+	if _, ok := languages[n.lang]; !ok {
+		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --lang sh`", "unknown language %q; there are %s", n.lang, strings.Join(languageNames, ", "))
+	}
+	return nil
+}
+
+// run writes the hook beside its place under a name that the daemon skips,
+// checks it, and moves it there whole.
+func (n newHook) run(a *app, cmd *cobra.Command) error {
+	if err := n.check(); err != nil {
+		return err
+	}
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	parent, err := filepath.Abs(cmp.Or(n.dir, cfg.HooksDir))
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(parent, n.name)
+	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
+		return fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%s exists already; nothing was changed", target)
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
+	}
+	draft, err := os.MkdirTemp(parent, ".new-")
+	if err != nil {
+		return fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
+	}
+	defer os.RemoveAll(draft)
+	m, err := n.fill(draft)
+	if err != nil {
+		return fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
+	}
+	if v, err := daemon.Validate(cfg, []string{draft}, true); err != nil || rejected(v) > 0 {
+		return n.refuse(v.Hooks[0].Problems[0].Message, err)
+	}
+	if err := os.Rename(draft, target); err != nil {
+		return fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%w", err)
+	}
+	m.Name, m.Dir, m.Next = n.name, target, n.next(target, m.Built, n.dir != "")
+	return a.print(m, func(p *printer) { p.made(m) })
+}
+
+func (n newHook) refuse(problem string, err error) error {
+	if err != nil {
+		return fail(exitFailed, "type `hookd validate`", "check the hook: %w", err)
+	}
+	return fail(exitUsage, "see the events with `hookd events`", "the hook would be rejected: %s", problem)
+}
+
+// fill writes the files into dir, and builds what must be built when the
+// compiler is there.
+func (n newHook) fill(dir string) (m made, err error) {
+	lang := languages[n.lang]
+	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns), "Command": lang.command}
+	files := map[string]string{"HOOK.yaml": "HOOK.yaml"}
+	for name, from := range lang.files {
+		files[name] = from
+	}
+	t, err := template.ParseFS(templates, "templates/*")
+	if err != nil {
+		return m, err
+	}
+	for name, from := range files {
+		var text strings.Builder
+		if err := t.ExecuteTemplate(&text, from, data); err != nil {
+			return m, err
+		}
+		mode := fs.FileMode(0o644)
+		if name == lang.command {
+			mode = 0o755
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text.String()), mode); err != nil {
+			return m, err
+		}
+		m.Files = append(m.Files, name)
+	}
+	slices.Sort(m.Files)
+	m.Built = lang.build == nil || compiles(dir, lang.build)
+	return m, os.Chmod(dir, 0o755) // MkdirTemp's is 0700: others may read hooks as they may read scripts
+}
+
+// quoted makes globs plain text for YAML, where * and [ mean something else.
+func quoted(patterns []string) []string {
+	var list []string
+	for _, p := range patterns {
+		text, _ := json.Marshal(p) // JSON is YAML
+		list = append(list, string(text))
+	}
+	return list
+}
+
+// compiles reports whether the command could be built here and now.
+func compiles(dir string, argv []string) bool {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = dir
+	return cmd.Run() == nil
+}
+
+func (n newHook) next(target string, built, elsewhere bool) string {
+	test := "hookd test " + n.name + " --local"
+	if elsewhere {
+		test = "hookd test " + target + " --local"
+	}
+	if !built {
+		return fmt.Sprintf("cd %s && %s && %s", target, strings.Join(languages[n.lang].build, " "), test)
+	}
+	return test
+}
+
+func (p *printer) made(m made) {
+	p.linef("made %s: %s", m.Dir, strings.Join(m.Files, ", "))
+	p.linef("next: %s", m.Next)
+}

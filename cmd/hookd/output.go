@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// colour is an SGR code; "" is none.
+type colour string
+
+const (
+	plain  colour = ""
+	bold   colour = "1"
+	red    colour = "31"
+	green  colour = "32"
+	yellow colour = "33"
+	dim    colour = "2"
+)
+
+// printer writes text for people. Everything that it is given to print as a
+// cell or a value is escaped. The first error of the writer ends the output.
+type printer struct {
+	w       io.Writer
+	colours bool
+	wide    bool
+	err     error
+}
+
+func (a *app) printer(f *os.File) *printer {
+	return &printer{w: f, colours: isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", wide: a.format == "wide"}
+}
+
+// print answers with v as JSON, or with what human writes.
+func (a *app) print(v any, human func(*printer)) error {
+	if a.format == "json" {
+		return writeJSON(a.out, v, "  ")
+	}
+	p := a.printer(a.out)
+	human(p)
+	return p.err
+}
+
+// writeJSON writes v on a line of its own; without indent on exactly one.
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, escape(b.String(), keepNewlines))
+	return err
+}
+
+// line writes its parts, which must be escaped where they are not our own.
+func (p *printer) line(parts ...string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, strings.Join(parts, "")+"\n")
+	}
+}
+
+func (p *printer) linef(format string, args ...any) {
+	p.line(escape(fmt.Sprintf(format, args...), keepNothing))
+}
+
+func (p *printer) paint(c colour, s string) string {
+	if !p.colours || c == plain || s == "" {
+		return s
+	}
+	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
+}
+
+// cell is one field of a table.
+type cell struct {
+	text string
+	c    colour
+}
+
+func text(s string) cell { return cell{text: s} }
+
+func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
+
+// table writes rows under a header in columns as wide as they need to be.
+func (p *printer) table(header []string, rows [][]cell) {
+	head := make([]cell, len(header))
+	for i, h := range header {
+		head[i] = cell{h, bold}
+	}
+	rows = append([][]cell{head}, rows...)
+	widths := make([]int, len(header))
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = escape(row[i].text, keepNothing)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, c := range row {
+			b.WriteString(p.paint(c.c, c.text))
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
+			}
+		}
+		p.line(strings.TrimRight(b.String(), " "))
+	}
+}
+
+// pairs writes names and values; those without a value are left out.
+func (p *printer) pairs(list ...[2]string) {
+	width := 0
+	for _, kv := range list {
+		width = max(width, len(kv[0]))
+	}
+	for _, kv := range list {
+		if kv[1] != "" {
+			value := strings.ReplaceAll(escape(kv[1], keepNewlines), "\n", "\n"+strings.Repeat(" ", width+2))
+			p.line(p.paint(bold, kv[0]), strings.Repeat(" ", width-len(kv[0])+2), value)
+		}
+	}
+}
+
+// block writes text of several lines, indented.
+func (p *printer) block(s string) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(escape(s, keepNewlines), "\n"), "\n") {
+		p.line("  ", line)
+	}
+}
+
+func (p *printer) problems(list []api.Problem) {
+	for _, pr := range list {
+		label, c := "error", red
+		if pr.Warning {
+			label, c = "warning", yellow
+		}
+		p.line(p.paint(c, label+":"), " ", escape(problemText(pr), keepNothing))
+		if pr.Hint != "" {
+			p.line("  hint: ", escape(pr.Hint, keepNothing))
+		}
+	}
+}
+
+// problemText says where and what, as compilers do.
+func problemText(pr api.Problem) string {
+	where := pr.File
+	if pr.Line > 0 {
+		where += fmt.Sprintf(":%d:%d", pr.Line, pr.Column)
+	}
+	if where == "" {
+		return pr.Message
+	}
+	return where + ": " + pr.Message
+}
+
+// errorsIn counts the problems that are no warnings.
+func errorsIn(list []api.Problem) int {
+	n := 0
+	for _, pr := range list {
+		if !pr.Warning {
+			n++
+		}
+	}
+	return n
+}
+
+// result is a run's result in its colour.
+func result(r events.Result) cell {
+	switch r {
+	case events.ResultOK:
+		return cell{string(r), green}
+	case events.ResultBlock:
+		return cell{string(r), yellow}
+	}
+	return cell{string(r), red}
+}
+
+// state is a hook's state in its colour.
+func state(s string) cell {
+	switch s {
+	case "active":
+		return cell{s, green}
+	case "disabled":
+		return cell{s, dim}
+	case "degraded":
+		return cell{s, yellow}
+	}
+	return cell{s, red}
+}
+
+// millis writes a duration in milliseconds as people read it.
+func millis(ms float64) string {
+	d := time.Duration(ms * float64(time.Millisecond))
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d < 10*time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// ago writes how long ago t was; "" for the zero time.
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	d := max(time.Since(t), 0)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return t.Local().Format("2006-01-02")
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func reloadCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reload",
+		Short: "Read settings and hooks again",
+		Long: `reload makes the daemon read its settings and all hooks again, and prints what
+is wrong. A hook whose file is broken keeps its last good version; the exit
+code is then 5.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			did, err := a.dial(cmd).Reload(ctx)
+			rejected := isRejection(err)
+			if err != nil && !rejected {
+				return err
+			}
+			if err := a.print(did, func(p *printer) { p.reloaded(did) }); err != nil {
+				return err
+			}
+			if rejected {
+				return said(exitRejected)
+			}
+			return nil
+		},
+	}
+}
+
+func isRejection(err error) bool {
+	var refused *events.Error
+	return errors.As(err, &refused) && refused.Code == events.CodeRejected
+}
+
+func (p *printer) reloaded(did client.Reloaded) {
+	what := "nothing has changed"
+	if did.Changed {
+		what = "changed"
+	}
+	p.linef("%d hooks may run, generation %d: %s", did.Hooks, did.Generation, what)
+	p.problems(did.Problems)
+	if errorsIn(did.Problems) > 0 {
+		p.line("correct what is wrong, then type `hookd reload`; `hookd validate` checks without a daemon")
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+// app is what all commands share: where they read and write, and the global
+// flags.
+type app struct {
+	in     *os.File
+	out    *os.File
+	errOut *os.File
+
+	format string        // table, wide, json
+	within time.Duration // how long the daemon may take to answer
+	ready  bool          // the command line was understood: later errors are no usage errors
+}
+
+func newApp(in, out, errOut *os.File) *app { return &app{in: in, out: out, errOut: errOut} }
+
+// run executes one command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !a.ready {
+		err = usage(cmd, err)
+	}
+	return a.report(err)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hookd",
+		Short: "Run people's hooks for AI agents",
+		Long: `hookd runs hooks for AI agents: a folder with a HOOK.yaml in ~/.librefang/hooks
+runs whenever an event that it asks for is sent to the daemon's socket.`,
+		Example: `  hookd serve                      run the daemon
+  hookd new hello --lang sh        make a hook
+  hookd emit agent:end --data '{}' send an event
+  hookd history                    see what ran`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			a.ready = true
+			return a.checkFormat()
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	flags := root.PersistentFlags()
+	flags.StringVarP(&a.format, "output", "o", "table", "table, wide or json")
+	flags.String("socket", "", "the daemon's socket (default ~/.librefang/hookd.sock)")
+	flags.DurationVar(&a.within, "answer-within", 30*time.Second, "give up, with exit code 4, when the daemon has not answered by then")
+	_ = root.RegisterFlagCompletionFunc("output", words("table", "wide", "json"))
+	root.AddCommand(
+		serveCommand(a), emitCommand(a), tailCommand(a),
+		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
+		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a),
+		reloadCommand(a), statusCommand(a), historyCommand(a), logsCommand(a),
+		eventsCommand(a), completionCommand(a), versionCommand(a),
+	)
+	return root
+}
+
+func (a *app) checkFormat() error {
+	switch a.format {
+	case "table", "wide", "json":
+		return nil
+	}
+	return fail(exitUsage, "type -o table, -o wide or -o json", "unknown output format %q", a.format)
+}
+
+// dial returns a client for the daemon that the settings name. Nothing is
+// connected yet.
+func (a *app) dial(cmd *cobra.Command) *client.Client {
+	return client.New(client.Options{Socket: socketOf(cmd)})
+}
+
+// answer bounds one question to the daemon.
+func (a *app) answer(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(cmd.Context(), a.within)
+}
+
+// isTerminal reports whether f is a character device. That is also true of
+// /dev/null, where a colour is lost and a question is answered by no one.
+func isTerminal(f io.Reader) bool {
+	file, ok := f.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

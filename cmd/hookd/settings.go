@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/config"
+)
+
+// flagOf returns the flag of a setting: slots.observers is --slots-observers.
+func flagOf(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
+
+// settingFlags adds the flags of the settings that want names, all if none.
+// Defaults stay with package config: a flag that is not given says nothing.
+func settingFlags(cmd *cobra.Command, want ...string) {
+	for _, k := range config.Keys() {
+		if cmd.Root() != cmd && cmd.InheritedFlags().Lookup(flagOf(k.Name)) != nil || !wanted(k.Name, want) {
+			continue
+		}
+		cmd.Flags().String(flagOf(k.Name), "", k.Doc)
+		if k.Name == "fire_startup" {
+			cmd.Flags().Lookup(flagOf(k.Name)).NoOptDefVal = "true"
+		}
+	}
+}
+
+func wanted(name string, want []string) bool {
+	if name == "socket" {
+		return false // a flag of every command
+	}
+	for _, w := range want {
+		if w == name {
+			return true
+		}
+	}
+	return len(want) == 0
+}
+
+// given returns the settings that stand on the command line.
+func given(cmd *cobra.Command) map[string]string {
+	values := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, k := range config.Keys() {
+			if flagOf(k.Name) == f.Name {
+				values[k.Name] = absolute(k.Name, f.Value.String())
+			}
+		}
+	})
+	return values
+}
+
+// absolute makes a path on the command line one from where it was typed, as a
+// shell user means it; in hookd.yaml paths are relative to the home.
+func absolute(key, value string) string {
+	if (key != "socket" && key != "hooks_dir") || value == "" || strings.HasPrefix(value, "~/") {
+		return value
+	}
+	if abs, err := filepath.Abs(value); err == nil {
+		return abs
+	}
+	return value
+}
+
+// loadConfig reads the settings as the daemon does.
+func loadConfig(cmd *cobra.Command) (config.Config, error) {
+	home, err := config.Home()
+	if err != nil {
+		return config.Config{}, fail(exitRejected, "type `export LIBREFANG_HOME=/some/folder`", "%w", err)
+	}
+	c, err := config.Load(home, given(cmd), os.Environ())
+	switch {
+	case err == nil:
+		return c, nil
+	case strings.HasPrefix(err.Error(), "flag "):
+		return c, fail(exitUsage, "see `"+cmd.CommandPath()+" --help`", "%w", err)
+	}
+	return c, fail(exitRejected, "correct it, then type `hookd validate`", "%w", err)
+}
+
+// socketOf returns the socket to dial. Settings that cannot be read do not
+// hide a daemon that runs with its last good ones: "" is then the default.
+func socketOf(cmd *cobra.Command) string {
+	if path, ok := given(cmd)["socket"]; ok {
+		return path
+	}
+	c, err := loadConfig(cmd)
+	if err != nil {
+		return client.DefaultSocket()
+	}
+	return c.Socket
+}

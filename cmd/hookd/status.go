@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func statusCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Tell how the daemon is",
+		Long:  "status tells how the daemon is. The exit code is 3 when it does not run.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			st, err := a.dial(cmd).Status(ctx)
+			if err != nil {
+				return err
+			}
+			return a.print(st, func(p *printer) { p.status(st) })
+		},
+	}
+}
+
+func (p *printer) status(st client.DaemonInfo) {
+	condition := "ready"
+	switch {
+	case st.Draining:
+		condition = "stopping"
+	case !st.Ready:
+		condition = "starting"
+	}
+	kill := "process groups"
+	if st.Cgroup != "" {
+		kill = "a cgroup each, under " + st.Cgroup
+	}
+	p.pairs(
+		[2]string{"hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID, st.Started.Local().Format("2006-01-02 15:04:05"))},
+		[2]string{"home", st.Home},
+		[2]string{"socket", st.Socket},
+		[2]string{"hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation, ago(st.Reloaded))},
+		[2]string{"watching", st.Watching},
+		[2]string{"events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)},
+		[2]string{"runs", tally(st.Runs, "none yet")},
+		[2]string{"running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)},
+		[2]string{"subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)},
+		[2]string{"processes", kill},
+	)
+	p.problems(st.Problems)
+}
+
+// tally writes counts in the order of their names.
+func tally(by map[string]int, none string) string {
+	var parts []string
+	for name, n := range by {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+		}
+	}
+	if len(parts) == 0 {
+		return none
+	}
+	slices.SortFunc(parts, func(a, b string) int {
+		_, x, _ := strings.Cut(a, " ")
+		_, y, _ := strings.Cut(b, " ")
+		return strings.Compare(x, y)
+	})
+	return strings.Join(parts, ", ")
+}
