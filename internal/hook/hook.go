@@ -18,6 +18,7 @@ type Type string
 const (
 	Command Type = "command" // an executable, no shell
 	Script  Type = "script"  // text for a shell
+	Spawn   Type = "agent"   // another agent, with a prompt
 )
 
 // OnError is what a failure (not a verdict) of a blocking hook does where the
@@ -63,6 +64,11 @@ type Hook struct {
 	ScriptText string   // Script: text for the shell
 	Shell      string   // Script: absolute path of the shell, run as Shell -c ScriptText
 	Command    string   // as configured, for people
+
+	Template   Template       // Script, Spawn: makes ScriptText, or the prompt, for each event; nil = ScriptText as it is
+	SpawnAgent string         // Spawn: name of the agent to start
+	Dialect    events.Dialect // whose rules its answers, its agent and its place follow; "" = those of SPEC section 9
+	Capture    bool           // Familiar: stdout is appended to hook_output
 
 	Patterns     []Pattern
 	Agent        string // only events of this agent; "" = of all (docker-agent and Familiar files)
