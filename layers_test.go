@@ -46,7 +46,7 @@ var rooms = map[string]room{
 	"internal/dialect/*":          {[]string{"internal/events", "internal/verdict"}, nil},
 	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
-	"internal/source/familiar":    {[]string{"internal/events", "internal/hook"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},
+	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},
 	"internal/dispatch":           {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
 	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
 	"internal/verdict":            {[]string{"internal/events"}, nil},
