@@ -210,7 +210,7 @@ func (c *Client) explain(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("%w (socket %s)", ErrTimeout, c.socket)
 	case cause != nil:
 		return cause
-	case err == io.EOF || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
 		return fmt.Errorf("%s: hookd closed the connection (socket %s): %w", op, c.socket, io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("%s (socket %s): %w", op, c.socket, err)

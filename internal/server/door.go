@@ -95,6 +95,9 @@ func (s *Server) open(ctx context.Context, c *conn) {
 	s.track(c)
 	handed := false
 	defer func() {
+		if v := recover(); v != nil {
+			s.logPanic(v)
+		}
 		if !handed {
 			s.forget(c)
 		}

@@ -102,6 +102,9 @@ func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
 		follow := accepts(r, api.EventStream)
 		q.Follow = &follow
 	}
+	if r.Method == http.MethodHead {
+		q.Follow = new(bool) // it would never end
+	}
 	since := values.Get("since")
 	if since == "" {
 		since = r.Header.Get("Last-Event-ID")

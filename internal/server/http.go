@@ -112,6 +112,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
 		defer s.recovered(rec)
+		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the answer before
 		if bad := foreign(r); bad != nil {
 			refuse(rec, bad)
 			return

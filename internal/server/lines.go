@@ -158,11 +158,11 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	if len(line) == 0 {
 		return nil
 	}
-	if q, ok := readSubscribe(line); ok {
-		return l.subscribe(q)
-	}
 	env, bad := events.Parse(line)
 	if bad != nil {
+		if q, ok := readSubscribe(line); ok {
+			return l.subscribe(q)
+		}
 		l.refuse(bad)
 		return nil
 	}
@@ -198,8 +198,8 @@ func (l *lines) subscribe(q api.Subscribe) Subscription {
 	return sub
 }
 
-// readSubscribe reads a line with `subscribe` and no `event`. What is wrong
-// with any other line is for the event's parser to say.
+// readSubscribe reads a line with `subscribe` and no `event`, which is no
+// event; what is wrong with any other line, its parser has said.
 func readSubscribe(line []byte) (q api.Subscribe, ok bool) {
 	if !bytes.Contains(line, []byte(`"subscribe"`)) {
 		return q, false

@@ -11,9 +11,10 @@
 // in the order they were sent, in batches while more input is there, and no
 // answer waits for input. A connection waits only for itself: a silent, slow
 // or stopped client never delays another. The memory that a connection can
-// take is bounded by Options.MaxEventBytes. A panic behind a request ends that
+// take is bounded by Options.MaxEventBytes; one that takes no answers for 30 s
+// is closed, a stopped subscriber is not. A panic behind a request ends that
 // request's connection and nothing else. Shutdown answers what was sent before
-// it. A client that leaves cancels nothing.
+// it. A client that leaves cancels no run.
 //
 // The package checks neither events nor globs, keeps no events, and does not
 // know what a hook is.

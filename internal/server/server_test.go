@@ -88,6 +88,9 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env events.Envelope) (api.
 
 func (d *daemon) Subscribe(q api.Subscribe) (Subscription, *events.Error) {
 	for _, g := range q.Globs {
+		if g == "panic" {
+			panic("subscribe")
+		}
 		if strings.Contains(g, "[") {
 			return nil, &events.Error{Code: events.CodeBadRequest, Message: "bad glob"}
 		}
@@ -435,7 +438,15 @@ func TestShutdownBeforeServe(t *testing.T) {
 }
 
 func TestPanicEndsOnlyItsConnection(t *testing.T) {
-	f := start(t, nil)
+	var panicAtAccept atomic.Bool
+	f := start(t, func(o *Options) {
+		o.Origin = func(int) any {
+			if panicAtAccept.Load() {
+				panic("origin")
+			}
+			return nil
+		}
+	})
 	other, bad := f.dial(), f.dial()
 	other.ask(`{"event":"agent:end"}`)
 	if got := code(t, bad.ask(`{"event":"test:panic"}`)); got != "internal" {
@@ -448,11 +459,21 @@ func TestPanicEndsOnlyItsConnection(t *testing.T) {
 	if resp.StatusCode != 500 || parseReply(t, body).Error.Code != events.CodeInternal {
 		t.Errorf("http answered %d %s", resp.StatusCode, body)
 	}
+	subscriber := f.dial()
+	subscriber.ask(`{"event":"agent:end"}`)
+	panicAtAccept.Store(true)
+	if got := f.dial().read(); got != "EOF" {
+		t.Errorf("panic at accept: %q", got)
+	}
+	panicAtAccept.Store(false)
+	if got := code(t, subscriber.ask(`{"subscribe":["panic"]}`)); got != "internal" {
+		t.Errorf("subscription answered %s", got)
+	}
 	if got := code(t, other.ask(`{"event":"agent:end"}`)); got != "ok" {
 		t.Errorf("other connection: %s", got)
 	}
 	entries := f.logs.FilterMessage("request panicked").All()
-	if len(entries) != 2 || entries[0].Level != zapcore.ErrorLevel || !strings.Contains(fmt.Sprint(entries[0].ContextMap()["stack"]), "Emit") {
+	if len(entries) != 4 || entries[0].Level != zapcore.ErrorLevel || !strings.Contains(fmt.Sprint(entries[0].ContextMap()["stack"]), "Emit") {
 		t.Errorf("logged %v", entries)
 	}
 }

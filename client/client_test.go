@@ -1,0 +1,385 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/server"
+	"github.com/hookd/hookd/internal/stream"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// daemon stands behind a real server.
+type daemon struct {
+	hub    *stream.Hub
+	reload api.Reload
+	ready  string
+}
+
+func (d *daemon) Emit(ctx context.Context, _ server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+	if env.Event == "test:hang" {
+		<-ctx.Done()
+		return api.Answer{}, &events.Error{Code: events.CodeInternal}
+	}
+	e := &events.Event{Envelope: env, EventID: "id-" + env.ID}
+	a := api.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Warnings: env.Warnings}
+	if env.Wait {
+		a.Verdict = &verdict.Verdict{Message: string(env.Data)}
+	}
+	return a, nil
+}
+
+func (d *daemon) Subscribe(q api.Subscribe) (server.Subscription, *events.Error) {
+	if len(q.Globs) == 1 && q.Globs[0] == "[" {
+		return nil, &events.Error{Code: events.CodeBadRequest, Message: "bad glob"}
+	}
+	match := func(name string) bool { return len(q.Globs) == 0 || name == q.Globs[0] }
+	return d.hub.Subscribe(match, stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow}), nil
+}
+
+func (d *daemon) Hooks(context.Context) api.Hooks {
+	return api.Hooks{Generation: 3, Hooks: []api.Hook{{Name: "a"}, {Name: strings.Repeat("long", 100_000)}}}
+}
+
+func (d *daemon) Hook(_ context.Context, name string) (api.Hook, *events.Error) {
+	if name == "none" {
+		return api.Hook{}, &events.Error{Code: events.CodeNotFound, Message: "no hook none", Hint: "hookd list"}
+	}
+	return api.Hook{Name: name}, nil
+}
+
+func (d *daemon) Test(_ context.Context, _ server.Peer, name string, test api.Test) (api.Tested, *events.Error) {
+	return api.Tested{Given: name + " " + test.Event, Stdin: string(test.Data)}, nil
+}
+
+func (d *daemon) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+	return api.Runs{Runs: []events.Run{{ID: "r1", Hook: q.Hook}}}, nil
+}
+
+func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
+	return events.Run{ID: id}, nil
+}
+
+func (d *daemon) Status(context.Context) api.Status { return api.Status{PID: os.Getpid()} }
+func (d *daemon) Ready() string                     { return d.ready }
+func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
+	return d.reload, nil
+}
+
+// dir makes a directory whose paths a socket can have.
+func dir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// start runs a server and returns a client of it.
+func start(t *testing.T) (*daemon, *Client) {
+	t.Helper()
+	d := &daemon{hub: stream.New(stream.Options{}), reload: api.Reload{Problems: []api.Problem{}}}
+	socket := filepath.Join(dir(t), "s")
+	s, err := server.Listen(server.Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, State: d, Ping: 5 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return d, New(Options{Socket: socket, Timeout: time.Minute})
+}
+
+func TestEmit(t *testing.T) {
+	_, c := start(t)
+	a, err := c.Emit(t.Context(), Event{Event: "agent:end", ID: "1", Data: json.RawMessage("{\n\"a\": 1\n}")})
+	if err != nil || a.EventID != "id-1" || a.Seq != 1 || a.Verdict != nil {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	a, err = c.Emit(t.Context(), Event{Event: "agent:end", Wait: true, Data: json.RawMessage("{\n\"a\": 1\n}")})
+	if err != nil || a.Verdict == nil || a.Verdict.Message != `{"a":1}` {
+		t.Errorf("waited: %+v, %v", a, err)
+	}
+	_, err = c.Emit(t.Context(), Event{Event: "a b"})
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Code != events.CodeBadEventName || refused.Hint == "" {
+		t.Errorf("refused: %v", err)
+	}
+	if _, err = c.Emit(t.Context(), Event{Event: "x", Data: json.RawMessage("{")}); err == nil || !strings.Contains(err.Error(), `encode event "x"`) {
+		t.Errorf("broken data: %v", err)
+	}
+}
+
+func TestNotRunning(t *testing.T) {
+	path := filepath.Join(dir(t), "s")
+	want := fmt.Sprintf("hookd is not running (socket %s)", path)
+	c := New(Options{Socket: path})
+	_, emit := c.Emit(t.Context(), Event{Event: "agent:end"})
+	_, status := c.Status(t.Context())
+	tail := c.Tail(t.Context(), TailOptions{}, nil)
+	for name, err := range map[string]error{"emit": emit, "status": status, "ready": c.Ready(t.Context()), "tail": tail} {
+		if !errors.Is(err, ErrNotRunning) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	stale, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.(*net.UnixListener).SetUnlinkOnClose(false)
+	stale.Close()
+	if err := c.Ready(t.Context()); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("stale socket: %v", err)
+	}
+}
+
+func TestNoAnswerInTime(t *testing.T) {
+	_, c := start(t)
+	short := New(Options{Socket: c.Socket(), Timeout: 20 * time.Millisecond})
+	if _, err := short.Emit(t.Context(), Event{Event: "test:hang"}); !errors.Is(err, ErrTimeout) {
+		t.Errorf("by option: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := c.Emit(ctx, Event{Event: "test:hang"}); !errors.Is(err, ErrTimeout) {
+		t.Errorf("by context: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Emit(ctx, Event{Event: "test:hang"}); !errors.Is(err, context.Canceled) || errors.Is(err, ErrTimeout) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A server that hangs up, or is none, gives an error that says so.
+func TestStrangeServers(t *testing.T) {
+	tests := []struct{ name, says, want string }{
+		{"hangs_up", "", "closed the connection"},
+		{"half", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{", "closed the connection"},
+		{"no_length", "HTTP/1.1 200 OK\r\n\r\n{}", "without a length"},
+		{"no_http", "SSH-2.0\r\n", "not an HTTP answer"},
+		{"no_json", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "read answer"},
+		{"no_refusal", "HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}", "status 500"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(dir(t), "s")
+			l, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				conn.Read(make([]byte, 4096))
+				io.WriteString(conn, tt.says)
+			}()
+			_, err = New(Options{Socket: path, Timeout: time.Minute}).Status(t.Context())
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			l.Close()
+			<-ended
+		})
+	}
+}
+
+func TestConnPipelines(t *testing.T) {
+	_, c := start(t)
+	conn, err := c.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const n = 2000
+	sent := make(chan error, 1)
+	go func() {
+		for i := 0; i < n; i += 2 {
+			if err := conn.Send(t.Context(), Event{Event: "agent:end", ID: fmt.Sprint(i)}, Event{Event: "agent:end", ID: fmt.Sprint(i + 1)}); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- conn.Send(t.Context(), Event{Event: "a b"}, Event{Event: "agent:end", ID: "last"})
+	}()
+	for i := range n {
+		a, err := conn.Receive(t.Context())
+		if want := fmt.Sprint("id-", i); err != nil || a.EventID != want {
+			t.Fatalf("got %+v, %v, want %s", a, err, want)
+		}
+	}
+	var refused *Error
+	if _, err := conn.Receive(t.Context()); !errors.As(err, &refused) {
+		t.Errorf("refused: %v", err)
+	}
+	if a, err := conn.Receive(t.Context()); err != nil || a.EventID != "id-last" {
+		t.Errorf("after a refusal: %+v, %v", a, err)
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	d, c := start(t)
+	emit := func(name string) {
+		if _, err := c.Emit(t.Context(), Event{Event: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	emit("agent:start")
+	emit("agent:end")
+	var got []string
+	since := uint64(1)
+	err := c.Tail(t.Context(), TailOptions{Since: &since, Epoch: d.hub.Epoch()}, func(record json.RawMessage) error {
+		var r struct {
+			Type, Event string
+			Seq         uint64
+		}
+		if err := json.Unmarshal(record, &r); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(r.Type, r.Seq))
+		switch len(got) {
+		case 2:
+			emit("agent:end")
+		case 3:
+			d.hub.Close()
+		}
+		return nil
+	})
+	if want := "[epoch2 event2 event3]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("got %v, %v, want %s", got, err, want)
+	}
+}
+
+func TestTailOnce(t *testing.T) {
+	d, c := start(t)
+	d.hub.Publish("a", func(_ uint64, dst []byte) []byte { return append(dst, `{"type":"event"}`...) })
+	zero, n := uint64(0), 0
+	count := func(json.RawMessage) error { n++; return nil }
+	if err := c.Tail(t.Context(), TailOptions{Match: []string{"a"}, Since: &zero, Once: true}, count); err != nil || n != 2 {
+		t.Errorf("%d records, %v", n, err)
+	}
+}
+
+func TestTailEnds(t *testing.T) {
+	_, c := start(t)
+	none := func(json.RawMessage) error { return nil }
+	stop := errors.New("enough")
+	if err := c.Tail(t.Context(), TailOptions{}, func(json.RawMessage) error { return stop }); err != stop {
+		t.Errorf("by the function: %v", err)
+	}
+	var refused *Error
+	if err := c.Tail(t.Context(), TailOptions{Match: []string{"["}}, none); !errors.As(err, &refused) {
+		t.Errorf("bad glob: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := c.Tail(ctx, TailOptions{}, func(json.RawMessage) error { cancel(); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("by context: %v", err)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	d, c := start(t)
+	ctx := t.Context()
+	if got, err := c.Hooks(ctx); err != nil || got.Generation != 3 || len(got.Hooks) != 2 || len(got.Hooks[1].Name) != 400_000 {
+		t.Errorf("hooks: %d %d, %v", got.Generation, len(got.Hooks), err)
+	}
+	for _, name := range []string{"a", "my hook/1", "ü?&#%", "a\r\nb"} {
+		if got, err := c.Hook(ctx, name); err != nil || got.Name != name {
+			t.Errorf("hook %q: %q, %v", name, got.Name, err)
+		}
+	}
+	var refused *Error
+	if _, err := c.Hook(ctx, "none"); !errors.As(err, &refused) || refused.Code != events.CodeNotFound || refused.Hint != "hookd list" {
+		t.Errorf("no hook: %v", err)
+	}
+	if got, err := c.Test(ctx, "a b", Event{Event: "agent:end", Data: json.RawMessage(`{"x":1}`)}); err != nil || got.Given != "a b agent:end" || got.Stdin != `{"x":1}` {
+		t.Errorf("test: %+v, %v", got, err)
+	}
+	if got, err := c.Test(ctx, "a", Event{}); err != nil || got.Given != "a " {
+		t.Errorf("test without an event: %+v, %v", got, err)
+	}
+	if got, err := c.Runs(ctx, RunQuery{Hook: "x&y"}); err != nil || len(got) != 1 || got[0].Hook != "x&y" {
+		t.Errorf("runs: %+v, %v", got, err)
+	}
+	if _, err := c.Runs(ctx, RunQuery{Limit: -1}); !errors.As(err, &refused) {
+		t.Errorf("bad limit: %v", err)
+	}
+	if got, err := c.Run(ctx, "r/9"); err != nil || got.ID != "r/9" {
+		t.Errorf("run: %+v, %v", got, err)
+	}
+	if got, err := c.Status(ctx); err != nil || got.PID != os.Getpid() {
+		t.Errorf("status: %+v, %v", got, err)
+	}
+	if err := c.Ready(ctx); err != nil {
+		t.Errorf("ready: %v", err)
+	}
+	d.ready = "reading hooks"
+	if err := c.Ready(ctx); err == nil || !strings.Contains(err.Error(), d.ready) {
+		t.Errorf("not ready: %v", err)
+	}
+	d.reload.Hooks = 4
+	if got, err := c.Reload(ctx); err != nil || got.Hooks != 4 {
+		t.Errorf("reload: %+v, %v", got, err)
+	}
+	d.reload.Problems = []Problem{{Message: "broken"}}
+	if got, err := c.Reload(ctx); !errors.As(err, &refused) || refused.Code != events.CodeRejected || len(got.Problems) != 1 {
+		t.Errorf("reload with a rejection: %+v, %v", got, err)
+	}
+}
+
+func TestDefaultSocket(t *testing.T) {
+	tests := []struct{ name, socket, home, want string }{
+		{"socket", "/x/s", "/y", "/x/s"},
+		{"home", "", "/y", "/y/hookd.sock"},
+		{"user", "", "", "/u/.librefang/hookd.sock"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("HOME", "/u")
+			t.Setenv("HOOKD_SOCKET", tt.socket)
+			t.Setenv("LIBREFANG_HOME", tt.home)
+			if got := New(Options{}).Socket(); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func ExampleClient_Emit() {
+	c := New(Options{Socket: "/nowhere/hookd.sock"})
+	_, err := c.Emit(context.Background(), Event{Event: "agent:end", Data: json.RawMessage(`{"status":"ok"}`)})
+	fmt.Println(err)
+	// Output: hookd is not running (socket /nowhere/hookd.sock)
+}
