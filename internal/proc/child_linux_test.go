@@ -70,7 +70,7 @@ func TestFileLimit(t *testing.T) {
 		t.Skipf("no room to lower the limit: %+v, %v", now, err)
 	}
 	s := shell(t, `ulimit -S -n 256 && exec "$EXE"`)
-	s.Env = append(s.Env, "EXE="+exe, helperVar+"=limit")
+	s.Env = append(s.Env, "EXE="+exe, helperVar+"=limit", "GORACE=atexit_sleep_ms=0")
 	e := newRunner(t, Options{}).Run(t.Context(), s)
 	if got := all(e.Stdout); e.Code != 0 || got != "256\n" {
 		t.Errorf("got limit %q for a hook of a daemon with 256: %+v", got, e)

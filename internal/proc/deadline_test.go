@@ -97,23 +97,21 @@ func TestContextKills(t *testing.T) {
 	})
 }
 
-func TestTermBeforeLetsItCleanUp(t *testing.T) {
-	eachRunner(t, func(t *testing.T, r *Runner) {
-		s := shell(t, `trap 'echo cleaned; exit 7' TERM; echo ready; while :; do sleep 0.01; done`)
-		s.Timeout, s.TermBefore = time.Minute, 58*time.Second
-		e := r.Run(t.Context(), s)
-		if e.Code != 7 || all(e.Stdout) != "ready\ncleaned\n" || !e.Terminated || e.TimedOut || e.Killed != "" {
-			t.Errorf("got %+v, want code 7 after cleaning up", e)
-		}
-	})
-}
-
-func TestTermBeforeWakesTheStopped(t *testing.T) {
-	s := shell(t, `trap 'exit 7' TERM; kill -STOP $$; while :; do sleep 0.01; done`)
-	s.Timeout, s.TermBefore = time.Minute, 59*time.Second
-	e := newRunner(t, Options{}).Run(t.Context(), s)
-	if e.Code != 7 || !e.Terminated {
-		t.Errorf("got %+v, want code 7", e)
+func TestTermBefore(t *testing.T) {
+	r := newRunner(t, Options{})
+	for _, c := range []struct{ name, script, out string }{
+		{"cleans-up", `trap 'echo cleaned; exit 7' TERM; echo ready; while :; do sleep 0.01; done`, "ready\ncleaned\n"},
+		{"wakes-the-stopped", `trap 'exit 7' TERM; echo ready; kill -STOP $$; while :; do sleep 0.01; done`, "ready\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := shell(t, c.script)
+			s.Timeout, s.TermBefore = time.Minute, 56*time.Second
+			e := r.Run(context.Background(), s)
+			if e.Code != 7 || all(e.Stdout) != c.out || !e.Terminated || e.TimedOut || e.Killed != "" {
+				t.Errorf("got %+v, want code 7 and %q", e, c.out)
+			}
+		})
 	}
 }
 
@@ -140,7 +138,7 @@ func TestTermBeforeThenKill(t *testing.T) {
 func TestEndlessWriter(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		s := helper(t, "endless")
-		s.Timeout, s.Whole = time.Second, 1000
+		s.Timeout, s.Whole = 2*time.Second, 1000
 		e := r.Run(t.Context(), s)
 		if !e.TimedOut || e.Killed == "" || !e.WholeExceeded || len(e.Whole) != 1000 {
 			t.Errorf("got timed out %v killed %q exceeded %v with %d bytes", e.TimedOut, e.Killed, e.WholeExceeded, len(e.Whole))

@@ -11,11 +11,11 @@
 // known to be left). Memory is bounded whatever a process writes.
 //
 // A process starts in its own session, with exactly the descriptors 0, 1 and
-// 2; all of its stdin is there before it starts. There is one waiting call per
-// run and no timer, no goroutine per pipe, no wait for "any child", so other
-// parts of the program may run processes of their own. To keep the third
-// promise about descriptors, those of the whole program are marked
-// close-on-exec.
+// 2 (all others of this program are marked close-on-exec for that); all of its
+// stdin is there before it starts. There is one waiting call per run and no
+// timer, no goroutine per pipe, no wait for "any child", so other parts of the
+// program may run processes of their own. The deadline counts from the start:
+// a file system that hangs while the program is opened hangs the start.
 //
 // Package proc knows nothing of hooks and events, logs nothing and retries
 // nothing but a file that is busy (ETXTBSY).

@@ -71,7 +71,7 @@ func helper(t testing.TB, name string, args ...string) Spec {
 	}
 	return Spec{
 		Path: exe, Args: args, Dir: t.TempDir(), Timeout: time.Minute,
-		Env: []string{helperVar + "=" + name, "PATH=" + os.Getenv("PATH")},
+		Env: []string{helperVar + "=" + name, "GORACE=atexit_sleep_ms=0"},
 	}
 }
 
@@ -220,6 +220,23 @@ func TestTempStdin(t *testing.T) {
 	}
 	if exists(strings.TrimSuffix(link, " (deleted)")) {
 		t.Errorf("%s is still there", link)
+	}
+}
+
+// Without a descriptor that tells when the process has ended, as where a
+// tracer holds it, it is asked for.
+func TestEndIsSeenWithoutADescriptor(t *testing.T) {
+	r := newRunner(t, Options{})
+	s := shell(t, "echo hi; exit 4")
+	p, err := r.start(t.Context(), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAll([]int{p.exited})
+	p.exited, p.unwaited = -1, true
+	p.watch(t.Context())
+	if e := p.finish(); e.Code != 4 || all(e.Stdout) != "hi\n" {
+		t.Errorf("got %+v, want code 4", e)
 	}
 }
 

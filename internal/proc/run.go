@@ -7,6 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// pipeWait is how long the killed may hold a pipe: by then another start that
+// was under way has let go of its copy, too.
+const pipeWait = 20 * time.Millisecond
+
 // process is one run under way. It belongs to the goroutine that called Run.
 type process struct {
 	r        *Runner
@@ -22,7 +26,7 @@ type process struct {
 
 	status   unix.WaitStatus
 	reaped   bool
-	unwaited bool // ended, but a tracer has to let go of it first
+	unwaited bool // nothing tells when it can be reaped: a tracer has to let go of it first
 	exit     Exit
 }
 
@@ -122,6 +126,7 @@ func (p *process) poll(until time.Time) {
 	}
 	if fds[0].Revents != 0 || p.unwaited {
 		p.reap()
+		p.unwaited = !p.reaped
 	}
 }
 
@@ -145,7 +150,6 @@ func (p *process) reap() {
 		p.status = unknownStatus
 	}
 	p.reaped = pid == p.pid || err != nil
-	p.unwaited = !p.reaped
 }
 
 // unknownStatus is neither an exit nor a signal.
@@ -161,15 +165,12 @@ func wait4(pid int, status *unix.WaitStatus, options int) (int, error) {
 	}
 }
 
-// finish turns what happened into an Exit. Nothing in it waits.
+// finish turns what happened into an Exit. It waits for nobody but those who
+// are being killed.
 func (p *process) finish() Exit {
 	end := time.Now()
-	buf := p.r.scratch.Get().(*[64 << 10]byte)
-	p.out.drain(buf[:])
-	p.err.drain(buf[:])
-	p.r.scratch.Put(buf)
-
 	e := &p.exit
+	p.drain(e.Killed != "")
 	e.PID, e.Code, e.Duration = p.pid, -1, end.Sub(e.Start)
 	if p.reaped {
 		p.release()
@@ -192,6 +193,24 @@ func (p *process) finish() Exit {
 		e.Late = p.keepDraining(end, e.Killed != "")
 	}
 	return *e
+}
+
+// drain takes what is in the pipes. The killed are given a moment to let go
+// of them, so that who still holds one has survived.
+func (p *process) drain(killed bool) {
+	buf := p.r.scratch.Get().(*[64 << 10]byte)
+	defer p.r.scratch.Put(buf)
+	p.out.drain(buf[:])
+	p.err.drain(buf[:])
+	if !killed {
+		return
+	}
+	until := time.Now().Add(pipeWait)
+	for (p.out.fd >= 0 || p.err.fd >= 0) && time.Now().Before(until) {
+		wait([]unix.PollFd{{Fd: int32(p.out.fd), Events: unix.POLLIN}, {Fd: int32(p.err.fd), Events: unix.POLLIN}}, until)
+		p.out.drain(buf[:])
+		p.err.drain(buf[:])
+	}
 }
 
 // reapLater waits for a process that SIGKILL did not end in time.

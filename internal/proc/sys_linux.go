@@ -33,7 +33,8 @@ func pipe() (r, w int, err error) {
 	if err := unix.Pipe2(fds, unix.O_CLOEXEC); err != nil {
 		return -1, -1, err
 	}
-	return fds[0], fds[1], unix.SetNonblock(fds[0], true)
+	_, err = unix.FcntlInt(uintptr(fds[0]), unix.F_SETFL, unix.O_NONBLOCK)
+	return fds[0], fds[1], err
 }
 
 func event() (fd, raise int, err error) {
@@ -45,7 +46,10 @@ func event() (fd, raise int, err error) {
 // table shows for it.
 func stdinFile(data []byte) (fd int, link string, err error) {
 	name := "hookd-" + strconv.FormatUint(rand.Uint64(), 16)
-	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL { // before Linux 6.3
+		fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	}
 	if err != nil {
 		return tempStdin(data)
 	}
