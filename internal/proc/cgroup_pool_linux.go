@@ -1,0 +1,209 @@
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxCgroups bounds the folders: more runs at once than that, or more
+// background children that live on, and a run does without.
+const maxCgroups = 512
+
+// maxFaults is how many starts may fail because of their cgroup before runs
+// do without.
+const maxFaults = 3
+
+// cgroups is a pool of cgroup folders. They are kept, for making one costs as
+// much as a process. A nil pool gives nothing.
+type cgroups struct {
+	mount, root string // where the hierarchy is mounted, and what of it
+	parent      string // <own cgroup>/hookd-<pid>-<random>
+
+	mu     sync.Mutex // guards what is below
+	free   []*cgroup
+	busy   []*cgroup // with background children
+	open   int       // folders that exist
+	made   int       // for their names
+	faults int
+	closed bool
+}
+
+// newCgroups looks for the own cgroup and tries whether it can be used: the
+// folder can be made, all in it can be killed, and a process that starts in it
+// lives.
+func newCgroups() *cgroups {
+	mount, root, own := ownCgroup()
+	if own == "" || unix.Access(filepath.Join(own, "cgroup.procs"), unix.W_OK) != nil {
+		return nil
+	}
+	sweepCgroups(own)
+	parent, err := os.MkdirTemp(own, "hookd-"+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil
+	}
+	c := &cgroups{mount: mount, root: root, parent: parent}
+	g := c.take()
+	if g == nil || unix.Access(filepath.Join(g.dir, "cgroup.kill"), unix.W_OK) != nil || !g.try() {
+		c.put(g)
+		c.close()
+		return nil
+	}
+	c.put(g)
+	return c
+}
+
+// sweepCgroups removes the empty folders of daemons that were killed.
+func sweepCgroups(own string) {
+	left, _ := filepath.Glob(filepath.Join(own, "hookd-*-*"))
+	for _, dir := range left {
+		pid, err := strconv.Atoi(strings.Split(filepath.Base(dir), "-")[1])
+		if err == nil && unix.Kill(pid, 0) == unix.ESRCH {
+			removeCgroup(dir)
+		}
+	}
+}
+
+func (c *cgroups) folder() string {
+	if c == nil {
+		return ""
+	}
+	return c.parent
+}
+
+// take returns an empty cgroup, or nil.
+func (c *cgroups) take() *cgroup {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.faults >= maxFaults {
+		return nil
+	}
+	if len(c.free) == 0 {
+		c.recheck()
+	}
+	if n := len(c.free); n > 0 {
+		g := c.free[n-1]
+		c.free = c.free[:n-1]
+		return g
+	}
+	if c.open == maxCgroups {
+		return nil
+	}
+	g := makeCgroup(filepath.Join(c.parent, "run-"+strconv.Itoa(c.made)))
+	if g != nil {
+		c.made++
+		c.open++
+	}
+	return g
+}
+
+// recheck looks whether background children have ended, a few at a time, and
+// those that wait longest first.
+func (c *cgroups) recheck() {
+	for range min(len(c.busy), 8) {
+		g := c.busy[0]
+		c.busy = c.busy[1:]
+		c.sort(g)
+	}
+}
+
+// sort puts a cgroup where it belongs after its run.
+func (c *cgroups) sort(g *cgroup) {
+	switch {
+	case g.populated():
+		c.busy = append(c.busy, g)
+	case !c.closed && !g.spent && g.state("frozen") == '0':
+		c.free = append(c.free, g)
+	case c.remove(g) != nil:
+		c.busy = append(c.busy, g)
+	}
+}
+
+// put gives a cgroup back after its run.
+func (c *cgroups) put(g *cgroup) {
+	if g == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sort(g)
+	if c.closed {
+		c.finish()
+	}
+}
+
+// drop throws away a cgroup that nothing could be started in.
+func (c *cgroups) drop(g *cgroup) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults++
+	g.spent = true
+	c.sort(g)
+}
+
+// remove removes an empty cgroup.
+func (c *cgroups) remove(g *cgroup) error {
+	if err := removeCgroup(g.dir); err != nil {
+		return err
+	}
+	g.release()
+	c.open--
+	return nil
+}
+
+func (c *cgroups) close() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	return c.finish()
+}
+
+// finish removes what is empty, and lets go of what is not.
+func (c *cgroups) finish() error {
+	var errs []error
+	for _, g := range append(c.free, c.busy...) {
+		if err := c.remove(g); err != nil {
+			g.release()
+			if !errors.Is(err, unix.EBUSY) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	c.free, c.busy = nil, nil
+	switch err := unix.Rmdir(c.parent); err {
+	case nil, unix.ENOENT, unix.EBUSY, unix.ENOTEMPTY:
+	default:
+		errs = append(errs, &fs.PathError{Op: "remove", Path: c.parent, Err: err})
+	}
+	return errors.Join(errs...)
+}
+
+// of returns the run folder that pid lives in.
+func (c *cgroups) of(pid int) string {
+	if c == nil || pid <= 0 {
+		return ""
+	}
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return ""
+	}
+	below, ok := strings.CutPrefix(cgroupDir(b, c.mount, c.root), c.parent+"/")
+	if !ok {
+		return ""
+	}
+	run, _, _ := strings.Cut(below, "/") // it may have made folders of its own
+	return c.parent + "/" + run
+}
+
