@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/events"
 )
 
 func TestHTTPStatuses(t *testing.T) {
@@ -237,18 +236,4 @@ func TestClientThatLeavesEndsTheWait(t *testing.T) {
 	waitFor(t, "event waits", func() bool { return f.waiting.Load() == 1 })
 	conn.Close()
 	waitFor(t, "nobody waits", func() bool { return f.waiting.Load() == 0 })
-}
-
-func TestEveryCodeHasAStatus(t *testing.T) {
-	for _, c := range []events.Code{
-		events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeReserved, events.CodeTooLarge, events.CodeTooDeep,
-		events.CodeTooMany, events.CodeQueueFull, events.CodeDraining, events.CodeNotFound, events.CodeRejected, events.CodeForbidden, events.CodeBadRequest, events.CodeBadMethod,
-	} {
-		if got := api.HTTPStatus(c); got == 500 {
-			t.Errorf("%s has no status of its own", c)
-		}
-	}
-	if got := api.HTTPStatus("new"); got != 500 {
-		t.Errorf("an unknown code has status %d", got)
-	}
 }
