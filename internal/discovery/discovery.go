@@ -35,6 +35,8 @@ import (
 type Options struct {
 	Root     string                 // the hooks directory; it may be absent
 	Read     hookdir.Options        // how a folder is read; a nil Digest is trust.Digest
+	Files    []FileSource           // further files of hooks, registered after the directory's
+	Fixed    []*hook.Hook           // hooks of the command line, registered last
 	Disabled func(name string) bool // hooks switched off by hand; nil = none
 	Log      *zap.Logger            // nil = no log
 

@@ -145,7 +145,7 @@ func (u *unit) entries(disabled func(string) bool) []hook.Entry {
 // an unchanged hook stays the same value from snapshot to snapshot.
 func (u *unit) keep(e hook.Entry) hook.Entry {
 	for _, old := range u.before {
-		if old.Name == e.Name && sameEntry(old, e) {
+		if sameEntry(old, e) {
 			return old
 		}
 	}

@@ -50,7 +50,14 @@ func sources(opts Options) []source {
 	if abs, err := filepath.Abs(root); err == nil {
 		root = abs
 	}
-	return []source{hooksDir{root, opts.Read}}
+	list := []source{hooksDir{root, opts.Read}}
+	for _, f := range opts.Files {
+		list = append(list, f)
+	}
+	if len(opts.Fixed) > 0 {
+		list = append(list, fixed(opts.Fixed))
+	}
+	return list
 }
 
 // readAll reads units side by side: most of it is waiting for the system.
@@ -76,7 +83,13 @@ type hooksDir struct {
 }
 
 func (s hooksDir) list(previous []hook.Source) listing {
-	l := listing{watch: func(w *spots) { w.all(s.root, counts) }}
+	var links []string // that lead to no folder now: they may later
+	l := listing{watch: func(w *spots) {
+		w.all(s.root, counts)
+		for _, path := range links {
+			w.file(s.root, path)
+		}
+	}}
 	entries, err := os.ReadDir(s.root) // in byte order
 	if err != nil && !os.IsNotExist(err) {
 		l.problems = []hook.Problem{{File: s.root, Message: "read hooks directory: " + cause(err).Error()}}
@@ -89,8 +102,12 @@ func (s hooksDir) list(previous []hook.Source) listing {
 	}
 	for _, e := range entries {
 		path := filepath.Join(s.root, e.Name())
-		if counts(e.Name()) && isFolder(path, e) {
+		switch {
+		case !counts(e.Name()):
+		case isFolder(path, e):
 			l.units = append(l.units, hook.Source{Type: hookdir.SourceType, Path: path})
+		case e.Type()&os.ModeSymlink != 0:
+			links = append(links, path)
 		}
 	}
 	return l

@@ -74,7 +74,7 @@ func checkHook(t *testing.T, h *hook.Hook) {
 			t.Errorf("path %q is not absolute", h.Path)
 		}
 	case hook.Script:
-		if h.ScriptText == "" && h.Shell == "" {
+		if h.ScriptText == "" || h.Shell == "" {
 			t.Errorf("script without text or shell: %+v", h)
 		}
 	default:

@@ -179,6 +179,7 @@ func TestReadProblems(t *testing.T) {
 		{"missing_all", "description: x\n", true, []string{"1:1: missing required field `name`", "1:1: missing required field `events`", "1:1: missing required field `command`"}},
 		{"missing_name_value", "name:\nevents: a\ncommand: ./run.sh\n", true, []string{"1:1: missing required field `name`"}},
 		{"missing_script", "name: a\nevents: a\ntype: script\n", true, []string{"1:1: missing required field `script`"}},
+		{"script_blank", "name: a\nevents: a\ntype: script\nscript: ''\n", true, []string{"4:9: script must be text for a shell"}},
 		{"script_without_type", "name: a\nevents: a\nscript: echo\n", true, []string{"1:1: missing required field `command` (add `type: script`)", "warning 3:1: `script` is not used by type command"}},
 		{"duplicate_key", good + "name: b\n", true, []string{"4:1: duplicate key `name`, first on line 1"}},
 		{"unknown_key", good + "comand: b\n", false, []string{"warning 4:1: unknown key `comand`, did you mean `command`?"}},

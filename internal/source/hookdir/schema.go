@@ -45,7 +45,7 @@ func schema() []row {
 		{Field{Key: "command", Type: "string", Required: true, For: command, Doc: "executable: relative to the folder, absolute, `~/…`, or a name looked up in the folder and then in PATH; without `args` it is split on white space, no shell"}, (*draft).setCommand},
 		{Field{Key: "args", Type: "list of string", For: command, Doc: "exact arguments; `command` is then one exact path"}, (*draft).setArgs},
 		{Field{Key: "type", Type: "word", Default: string(hook.Command), Values: types, Doc: "what the hook runs"}, func(d *draft, n *yaml.Node) { word(d, n, types, &d.hook.Type) }},
-		{Field{Key: "script", Type: "string", Required: true, For: script, Doc: "text for `/bin/sh -c`"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.ScriptText) }},
+		{Field{Key: "script", Type: "string", Required: true, For: script, Doc: "text for `/bin/sh -c`"}, (*draft).setScript},
 		{Field{Key: "timeout", Type: "duration or seconds", Default: "5s", Doc: "the whole process group is killed after it, 50ms to 10m"}, (*draft).setTimeout},
 		{Field{Key: "term_before", Type: "duration or seconds", Default: "0", Doc: "SIGTERM that long before the kill"}, (*draft).setTermBefore},
 		{Field{Key: "blocking", Type: "bool", Default: "true if the event is decidable and the pattern has none of `* ? [`", Doc: "false: the hook observes, it never delays, denies or adds to a verdict"}, (*draft).setBlocking},

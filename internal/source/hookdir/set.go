@@ -69,6 +69,12 @@ func (d *draft) setCommand(n *yaml.Node) {
 	}
 }
 
+func (d *draft) setScript(n *yaml.Node) {
+	if d.text(n, &d.hook.ScriptText) && (strings.TrimSpace(d.hook.ScriptText) == "" || strings.ContainsRune(d.hook.ScriptText, 0)) {
+		d.reject(n, "", "script must be text for a shell")
+	}
+}
+
 func (d *draft) setArgs(n *yaml.Node) {
 	d.args = d.texts(n)
 	if slices.ContainsFunc(d.args, func(s string) bool { return strings.ContainsRune(s, 0) }) {

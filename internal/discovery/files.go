@@ -1,0 +1,103 @@
+package discovery
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// FileSource is a source whose units are files that hold many hooks.
+type FileSource struct {
+	Type    string // of hook.Source
+	Pattern string // absolute path of a file, or a glob of them; see filepath.Match
+	Read    func(path string) ([]*hook.Hook, []hook.Problem)
+}
+
+// list finds the files that the pattern names now, in byte order. A plain path
+// that is not there is a problem; a glob may match nothing.
+func (s FileSource) list(previous []hook.Source) listing {
+	l := listing{watch: s.watch}
+	if !hasMeta(s.Pattern) {
+		if _, err := os.Stat(s.Pattern); err != nil && !known(previous, s.unit(s.Pattern)) {
+			l.problems = []hook.Problem{{File: s.Pattern, Message: "read " + s.Type + " file: " + cause(err).Error(), Hint: "see `sources` in hookd.yaml"}}
+			return l
+		}
+		l.units = []hook.Source{s.unit(s.Pattern)}
+		return l
+	}
+	paths, err := filepath.Glob(s.Pattern) // in byte order
+	if err != nil {
+		l.problems = []hook.Problem{{File: s.Pattern, Message: "bad glob: " + err.Error(), Hint: "see `sources` in hookd.yaml"}}
+	}
+	for _, path := range paths {
+		l.units = append(l.units, s.unit(path))
+	}
+	return l
+}
+
+func (s FileSource) unit(path string) hook.Source { return hook.Source{Type: s.Type, Path: path} }
+
+func known(previous []hook.Source, unit hook.Source) bool {
+	for _, p := range previous {
+		if p == unit {
+			return true
+		}
+	}
+	return false
+}
+
+// watch adds every directory in which the pattern can come to match something.
+func (s FileSource) watch(w *spots) {
+	dirs := []string{"/"}
+	for _, part := range strings.Split(strings.TrimPrefix(s.Pattern, "/"), "/") {
+		var next []string
+		for _, dir := range dirs {
+			if !hasMeta(part) {
+				next = append(next, filepath.Join(dir, part))
+				continue
+			}
+			w.all(dir, func(name string) bool { ok, _ := filepath.Match(part, name); return ok })
+			found, _ := filepath.Glob(filepath.Join(dir, part)) // the pattern was checked as a whole
+			next = append(next, found...)
+		}
+		dirs = next
+	}
+	for _, path := range dirs {
+		w.link(path, 0)
+	}
+}
+
+func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
+
+// read reads one file. A hook's digest is that of its own definition, so that
+// an edit of the file changes only the hooks that it touches.
+func (s FileSource) read(unit hook.Source) reading {
+	hooks, problems := s.Read(unit.Path)
+	for _, h := range hooks {
+		h.Digest = trust.Digest([]byte(strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")))
+	}
+	return reading{name: filepath.Base(unit.Path), file: unit.Path, hooks: hooks, problems: problems, files: []string{unit.Path}}
+}
+
+// fixed is a source of hooks that were given on the command line.
+type fixed []*hook.Hook
+
+func (f fixed) list([]hook.Source) listing {
+	l := listing{watch: func(*spots) {}}
+	for _, h := range f {
+		l.units = append(l.units, hook.Source{Type: h.Source.Type, Path: h.ID})
+	}
+	return l
+}
+
+func (f fixed) read(unit hook.Source) reading {
+	for _, h := range f {
+		if h.ID == unit.Path {
+			return reading{name: h.Name, file: h.ID, hooks: []*hook.Hook{h}}
+		}
+	}
+	return reading{name: unit.Path, file: unit.Path}
+}

@@ -1,0 +1,2 @@
+package familiar
+func (c *compiler) examine(f any) {}

@@ -1,0 +1,36 @@
+package familiar
+
+import (
+	"errors"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// verify parses the rewritten script once more and holds it to the promise:
+// as many references as were made, each plain, none where a shell would split
+// or expand its value. It is a second look by other means: what it finds is a
+// mistake of hookd, which rejects the script rather than run it.
+func verify(text, prefix string, edited bool, want int) error {
+	if !edited {
+		return nil
+	}
+	file, err := parseShell(text)
+	if err != nil {
+		return errors.New("hookd cannot place the placeholders of this script: " + err.Error())
+	}
+	c, got, safe := &compiler{text: text}, 0, true
+	c.walk(file, func(path []syntax.Node) {
+		ref, ok := path[len(path)-1].(*syntax.ParamExp)
+		if !ok || ref.Param == nil || !strings.HasPrefix(ref.Param.Value, prefix) {
+			return
+		}
+		got++
+		simple := !ref.Short && !ref.Excl && !ref.Length && ref.Exp == nil && ref.Index == nil
+		safe = safe && simple && enclosing(path) != aroundNothing
+	})
+	if got != want || !safe {
+		return errors.New("hookd cannot place the placeholders of this script safely: give them to variables first, v={{name}}")
+	}
+	return nil
+}
