@@ -24,7 +24,8 @@ type Config struct {
 	Home   string // LIBREFANG_HOME, default ~/.librefang
 	Socket string // default HOME/hookd.sock
 
-	HooksDir string // default HOME/hooks
+	HooksDir string   // default HOME/hooks
+	Sources  []Source // further files that hold hooks
 
 	SlotsObservers int // runs of observers at once
 	SlotsDecidable int // runs of decidable events at once
@@ -43,6 +44,15 @@ type Config struct {
 	LogFormat   string // json, console; "" = console on a terminal, else json
 	FireStartup bool   // emit gateway:startup when the boot is done
 }
+
+// Source is one entry of `sources`.
+type Source struct {
+	Type string `yaml:"type"` // docker-agent
+	Path string `yaml:"path"` // a file, or a glob of files; absolute after Load
+}
+
+// SourceTypes are the values of Source.Type.
+var SourceTypes = []string{"docker-agent"}
 
 // Home returns LIBREFANG_HOME, else ~/.librefang, absolute.
 func Home() (string, error) {

@@ -25,6 +25,7 @@ type key struct {
 // keys is every setting, in the order of the documentation.
 var keys = []key{
 	{"hooks_dir", "folder of hook folders", path(func(c *Config) *string { return &c.HooksDir })},
+	{"sources", "further files of hooks: [{type: docker-agent, path: ./agent.yaml}]; path may be a glob", sources},
 	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
 	{"slots.observers", "runs of observers at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
 	{"slots.decidable", "runs of decidable events at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
@@ -60,10 +61,10 @@ func (k key) envName() string {
 // setText sets the key from a flag or variable, which is read as YAML.
 func (k key) setText(c *Config, value string) error {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	if k.name == "env" {
+	if k.name == "env" || k.name == "sources" {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) == 0 {
-			return fmt.Errorf("want a mapping such as {NAME: value}")
+			return fmt.Errorf("want YAML such as {NAME: value} or [{type: T, path: P}], got %q", value)
 		}
 		node = *doc.Content[0]
 	}
@@ -114,22 +115,67 @@ func path(field func(*Config) *string) func(*Config, *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		if rest, ok := strings.CutPrefix(v, "~/"); ok {
-			user, err := os.UserHomeDir()
-			if err != nil {
-				return err
-			}
-			v = filepath.Join(user, rest)
-		}
-		if v == "" {
-			return fmt.Errorf("want a path, it is empty")
-		}
-		if !filepath.IsAbs(v) {
-			v = filepath.Join(c.Home, v)
-		}
-		*field(c) = filepath.Clean(v)
-		return nil
+		*field(c), err = absolute(c.Home, v)
+		return err
 	}
+}
+
+// absolute expands ~ and joins what is relative to the home, where hookd.yaml lies.
+func absolute(home, path string) (string, error) {
+	if path == "" {
+		return "", fmt.Errorf("want a path, it is empty")
+	}
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(user, rest), nil
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	return filepath.Join(home, path), nil
+}
+
+func sources(c *Config, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return fmt.Errorf("want a list such as [{type: docker-agent, path: ./agent.yaml}]")
+	}
+	list := []Source{}
+	for _, item := range n.Content {
+		s, err := source(c, item)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", item.Line, err)
+		}
+		list = append(list, s)
+	}
+	c.Sources = list
+	return nil
+}
+
+func source(c *Config, n *yaml.Node) (s Source, err error) {
+	if n.Kind != yaml.MappingNode {
+		return s, fmt.Errorf("want {type: …, path: …}")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if k := n.Content[i].Value; k != "type" && k != "path" {
+			return s, fmt.Errorf("unknown key %q, want type and path", k)
+		}
+	}
+	if err := n.Decode(&s); err != nil {
+		return s, fmt.Errorf("want {type: …, path: …}")
+	}
+	if !slices.Contains(SourceTypes, s.Type) {
+		return s, fmt.Errorf("type %q, want %s", s.Type, strings.Join(SourceTypes, " or "))
+	}
+	if s.Path, err = absolute(c.Home, s.Path); err != nil {
+		return s, err
+	}
+	if _, err := filepath.Match(s.Path, ""); err != nil {
+		return s, fmt.Errorf("path %q: %w", s.Path, err)
+	}
+	return s, nil
 }
 
 func count(low, high int, field func(*Config) *int) func(*Config, *yaml.Node) error {

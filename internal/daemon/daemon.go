@@ -37,6 +37,7 @@ type Options struct {
 	// Reconfigure reads the settings again on a reload; an error keeps those
 	// that are in force. Nil keeps them always.
 	Reconfigure func() (config.Config, error)
+	Hooks       []*hook.Hook // of the command line, see FlagHooks; registered last
 	Version     string
 	Log         *zap.Logger     // nil = none
 	Level       zap.AtomicLevel // of Log; follows log.level. The zero value is left alone

@@ -19,7 +19,7 @@ import (
 
 // Scan reads the hooks of settings c as a daemon that starts now would.
 func Scan(c config.Config) *hook.Snapshot {
-	return discovery.Scan(discovery.Options{Root: c.HooksDir, Read: readOptions(c, false), Disabled: discovery.NewMarkers(c.Home).Disabled}, nil)
+	return discovery.Scan(discovery.Options{Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Disabled: discovery.NewMarkers(c.Home).Disabled}, nil)
 }
 
 // Match says which hooks would run for an event that is sent with wait, in

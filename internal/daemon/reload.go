@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -19,9 +20,29 @@ import (
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Disabled: d.markers.Disabled, Log: d.opts.Log,
-		NoWatch: c.ReloadMode == "manual",
+		Files: fileSources(c), Fixed: d.opts.Hooks, NoWatch: c.ReloadMode == "manual",
 	}
 }
+
+// fileSources are the files that the settings name under sources.
+func fileSources(c config.Config) []discovery.FileSource {
+	var list []discovery.FileSource
+	for _, s := range c.Sources {
+		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Read: func(path string) ([]*hook.Hook, []hook.Problem) {
+			return dockeragent.Read(path, dockeragent.Options{})
+		}})
+	}
+	return list
+}
+
+// FlagHooks makes the hooks of docker-agent's --hook-… flags: commands by
+// event, run in dir unless the event has a directory of its own.
+func FlagHooks(commands map[string][]string, dir string) []*hook.Hook {
+	return dockeragent.FromFlags(commands, dir, dockeragent.Options{})
+}
+
+// HookFlags are docker-agent's flags and the events that they add hooks to.
+func HookFlags() []dockeragent.Flag { return dockeragent.Flags() }
 
 func readOptions(c config.Config, strict bool) hookdir.Options {
 	return hookdir.Options{

@@ -81,7 +81,7 @@ func (d *Dispatcher) sequence(ctx context.Context, e *events.Event, c *events.Co
 	for _, m := range ms {
 		r := d.limited(ctx, m, func() ran { return d.asked(ctx, e, c, m, data) })
 		answers, runs = append(answers, r.answer), append(runs, r.run)
-		if c.FirstWins && r.answer.UpdatedResponse != nil {
+		if c.FirstWins && r.answer.Replaces(c) {
 			break
 		}
 		data = r.answer.Rewrite(c, data)

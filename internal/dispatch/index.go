@@ -13,8 +13,9 @@ import (
 // match is a hook that runs for an event.
 type match struct {
 	hook       *hook.Hook
-	given      string // the event name it is given
-	blocks     bool   // its answer counts
+	given      string           // the event name it is given
+	reads      *events.Contract // how its answer is read; nil = as the emitted event has it
+	blocks     bool             // its answer counts
 	generation uint64
 }
 
@@ -104,9 +105,15 @@ func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract
 	for _, librefang := range []bool{false, true} {
 		for _, p := range h.Patterns {
 			for _, c := range names[1:] {
-				if ofLibreFang(c) == librefang && reaches(p, c) {
-					return match{hook: h, given: c.Name, blocks: h.Blocks(emitted, p) && (!librefang || c.Decidable)}, true
+				if ofLibreFang(c) != librefang || !reaches(p, c) {
+					continue
 				}
+				m := match{hook: h, given: c.Name, blocks: h.Blocks(emitted, p)}
+				if librefang { // its hooks observe, but for transform_tool_result
+					m.reads = events.LookupIn(events.LibreFang, c.Name)
+					m.blocks = m.blocks && m.reads.Decidable
+				}
+				return m, true
 			}
 		}
 	}

@@ -122,6 +122,9 @@ func read(c *events.Contract, m match, out Outcome) verdict.Answer {
 	if !m.blocks {
 		return verdict.Answer{Policy: m.policy(), ExitCode: out.ExitCode}
 	}
+	if m.reads != nil {
+		c = m.reads
+	}
 	return verdict.Read(c, m.policy(), output(m, out))
 }
 

@@ -60,7 +60,9 @@ func (ix *index) add(d Dialect, c *Contract) {
 	if c.Kind == "" {
 		c.Kind = Kind(c.Name)
 	}
-	c.Decidable = c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
+	// docker-agent folds the answers to all its events: where nothing else
+	// counts, a system_message does.
+	c.Decidable = d == DockerAgent || c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
 	ix.all = append(ix.all, c)
 	ix.byRow[rowKey{d, c.Name}] = c
 	ix.byKind[c.Kind] = append(ix.byKind[c.Kind], c)

@@ -1,0 +1,117 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func load(t *testing.T, yaml string, flags map[string]string, environ ...string) (Config, error) {
+	t.Helper()
+	home := t.TempDir()
+	if yaml != "" {
+		if err := os.WriteFile(filepath.Join(home, "hookd.yaml"), []byte(yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(home, flags, environ)
+}
+
+func TestFlagsWinOverEnvironmentOverFileOverDefaults(t *testing.T) {
+	yaml := "log:\n  level: debug\nslots: {observers: 3, decidable: 4}\nqueue:\n  max_bytes: 2MiB\n"
+	c, err := load(t, yaml, map[string]string{"log.level": "error"}, "HOOKD_LOG_LEVEL=warn", "HOOKD_SLOTS_OBSERVERS=7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.LogLevel != "error" || c.SlotsObservers != 7 || c.SlotsDecidable != 4 || c.QueueMaxBytes != 2<<20 || c.QueueMaxEvents != 10_000 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestPathsAreAbsolute(t *testing.T) {
+	t.Setenv("HOME", "/home/u")
+	c, err := load(t, "hooks_dir: my/hooks\nsocket: /run/../tmp/s\nsources: [{type: docker-agent, path: ~/a/*.yaml}, {type: docker-agent, path: ./b.yaml}]\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Source{{"docker-agent", "/home/u/a/*.yaml"}, {"docker-agent", filepath.Join(c.Home, "b.yaml")}}
+	if c.HooksDir != filepath.Join(c.Home, "my/hooks") || c.Socket != "/tmp/s" || !reflect.DeepEqual(c.Sources, want) {
+		t.Errorf("got %s %s %v", c.HooksDir, c.Socket, c.Sources)
+	}
+}
+
+func TestValuesOfEveryKind(t *testing.T) {
+	c, err := load(t, "timeouts: {command: 2.5, script: 750ms}\nenv: {A: b, C: 1}\nfire_startup: false\nreload: {mode: manual}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.TimeoutCommand != 2500*time.Millisecond || c.TimeoutScript != 750*time.Millisecond || c.Env["C"] != "1" || c.FireStartup || c.ReloadMode != "manual" {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestBadSettingsSayWhereAndWhat(t *testing.T) {
+	for _, tt := range []struct{ name, yaml, want string }{
+		{"unknown", "a: 1\nhook_dir: x\n", `hookd.yaml:1:1: unknown key "a"`},
+		{"near", "hook_dir: x\n", "did you mean `hooks_dir`?"},
+		{"nested", "log:\n  levle: debug\n", "hookd.yaml:2:3: unknown key \"log.levle\", did you mean `log.level`?"},
+		{"value", "log:\n  level: loud\n", `hookd.yaml:2:10: log.level: want debug or info or warn or error, got "loud"`},
+		{"number", "slots: {observers: 0}\n", "want a whole number from 1 to 1024"},
+		{"size", "queue: {max_bytes: many}\n", "want bytes such as"},
+		{"duration", "timeouts: {command: 1h}\n", "want a duration from 50ms to 10m"},
+		{"list", "- a\n", "a mapping of settings is wanted here"},
+		{"scalar", "socket: [a]\n", "want one value"},
+		{"syntax", "a: [\n", "hookd.yaml: "},
+		{"source-type", "sources: [{type: docker, path: x}]\n", `type "docker", want docker-agent`},
+		{"source-key", "sources: [{type: docker-agent, file: x}]\n", `unknown key "file"`},
+		{"env-name", "env: {'a=b': c}\n", "cannot be the name of a variable"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := load(t, tt.yaml, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := load(t, "", nil, "HOOKD_FIRE_STARTUP=perhaps"); err == nil || !strings.Contains(err.Error(), "HOOKD_FIRE_STARTUP") {
+		t.Errorf("bad variable: %v", err)
+	}
+	if _, err := load(t, "", map[string]string{"reload.mode": "never"}); err == nil || !strings.Contains(err.Error(), "--reload-mode") {
+		t.Errorf("bad flag: %v", err)
+	}
+}
+
+func TestNeedsRestartNamesWhatAReloadCannotChange(t *testing.T) {
+	a := Default("/h")
+	b := a
+	b.LogLevel, b.HooksDir = "debug", "/elsewhere"
+	if got := a.NeedsRestart(b); len(got) != 0 {
+		t.Errorf("got %v, want none", got)
+	}
+	b.Socket, b.SlotsObservers = "/s", 1
+	if got := a.NeedsRestart(b); !reflect.DeepEqual(got, []string{"socket", "slots.observers"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHomeFollowsTheVariable(t *testing.T) {
+	t.Setenv("LIBREFANG_HOME", "/srv/fang")
+	if got, err := Home(); got != "/srv/fang" || err != nil {
+		t.Errorf("Home() = %q, %v", got, err)
+	}
+	t.Setenv("LIBREFANG_HOME", "")
+	t.Setenv("HOME", "/home/u")
+	if got, err := Home(); got != "/home/u/.librefang" || err != nil {
+		t.Errorf("Home() = %q, %v", got, err)
+	}
+}
+
+func TestEveryKeyIsDocumentedAndSettable(t *testing.T) {
+	for _, k := range Keys() {
+		if k.Doc == "" || !strings.HasPrefix(k.Env, "HOOKD_") {
+			t.Errorf("key %+v lacks a doc or a variable", k)
+		}
+	}
+}
