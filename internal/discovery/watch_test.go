@@ -169,10 +169,10 @@ func TestLinkedFiles(t *testing.T) {
 	w.hook("dotfiles", "a", "one")
 	w.link("../../dotfiles/HOOK.yaml", "hooks/a/HOOK.yaml")
 	w.link("../../dotfiles/run.sh", "hooks/a/run.sh")
-	s := w.awaitText("a", "one")
+	w.awaitText("a", "one")
 	w.await("script there", func(s *hook.Snapshot) bool { return len(entry(s, "a").Problems) == 0 })
 	w.write("dotfiles/HOOK.yaml", yaml("a", "two"))
-	s = w.awaitText("a", "two")
+	s := w.awaitText("a", "two")
 	before := entry(s, "a").Hook.Digest
 	w.write("dotfiles/run.sh", "#!/bin/sh\nexit 1\n")
 	w.await("another script", func(s *hook.Snapshot) bool { return entry(s, "a").Hook.Digest != before })
@@ -252,11 +252,11 @@ func TestNoiseIsIgnored(t *testing.T) {
 	w.hook("hooks/noisy", "noisy", "x")
 	w.hook("hooks/other", "other", "one")
 	w.awaitText("noisy", "x")
-	s := w.awaitText("other", "one")
-	w.await("settled", func(s *hook.Snapshot) bool {
+	w.awaitText("other", "one")
+	s := w.await("settled", func(s *hook.Snapshot) bool {
 		return len(entry(s, "noisy").Problems)+len(entry(s, "other").Problems) == 0
 	})
-	s, reads := w.d.Current(), w.reads.Load()
+	reads := w.reads.Load()
 	for i := range 500 {
 		w.write("hooks/noisy/log", fmt.Sprint(i))
 		w.write(fmt.Sprintf("hooks/noisy/state.%d", i), "x")

@@ -3,6 +3,7 @@ package hookdir
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -86,7 +87,7 @@ func unstartable(path string) (message, hint string) {
 // badHead looks at the first line of a script. Programs in machine code, and
 // scripts that may not be read, pass.
 func badHead(path string) (message, hint string) {
-	head, err := readFile(path, 512)
+	head, err := readHead(path)
 	if err != nil || bytes.IndexByte(head, 0) >= 0 {
 		return "", ""
 	}
@@ -106,6 +107,20 @@ func badHead(path string) (message, hint string) {
 		return "its interpreter " + name + " does not exist", ""
 	}
 	return "", ""
+}
+
+func readHead(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, err := f.Read(head)
+	if err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
 }
 
 // quote makes a path safe to paste into a shell.

@@ -20,7 +20,7 @@ type draft struct {
 	opt      Options
 	file     string
 	hook     hook.Hook
-	schema   []row
+	schema   []row // the schema; the setters in it cannot name it themselves
 	problems []hook.Problem
 
 	given map[string]*yaml.Node // values of the keys that were set, by schema key
@@ -34,7 +34,7 @@ func newDraft(dir string, opt Options) *draft {
 	}
 	return &draft{
 		opt:    opt,
-		schema: schema(),
+		schema: schema,
 		file:   filepath.Join(dir, FileName),
 		given:  map[string]*yaml.Node{},
 		keys:   map[string]*yaml.Node{},
@@ -76,10 +76,18 @@ func (d *draft) mapping(n *yaml.Node, prefix string) {
 			d.keys[id] = key
 			if value = resolve(value); !isNull(value) { // nothing is as good as absent
 				d.given[id] = value
-				row.set(d, value)
+				d.set(row, value)
 			}
 		}
 	}
+}
+
+func (d *draft) set(r row, value *yaml.Node) {
+	if r.set == nil {
+		d.mapping(value, r.Key+".")
+		return
+	}
+	r.set(d, value)
 }
 
 // finish checks what takes more than one field to know.

@@ -35,35 +35,33 @@ var (
 )
 
 // schema is everything a HOOK.yaml may say (SPEC section 4). A key that is
-// not in it is unknown.
-func schema() []row {
-	command, script := []hook.Type{hook.Command}, []hook.Type{hook.Script}
-	return []row{
-		{Field{Key: "name", Type: "string", Required: true, Doc: "shown in logs; unique among all hooks"}, (*draft).setName},
-		{Field{Key: "description", Type: "string", Doc: "notes for people"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.Description) }},
-		{Field{Key: "events", Type: "list of glob, or one string", Required: true, Doc: "events that trigger the hook; `*` matches everything, `agent:*` all agent events, `{a,b}`, `?` and `[abc]` work"}, (*draft).setEvents},
-		{Field{Key: "command", Type: "string", Required: true, For: command, Doc: "executable: relative to the folder, absolute, `~/…`, or a name looked up in the folder and then in PATH; without `args` it is split on white space, no shell"}, (*draft).setCommand},
-		{Field{Key: "args", Type: "list of string", For: command, Doc: "exact arguments; `command` is then one exact path"}, (*draft).setArgs},
-		{Field{Key: "type", Type: "word", Default: string(hook.Command), Values: types, Doc: "what the hook runs"}, func(d *draft, n *yaml.Node) { word(d, n, types, &d.hook.Type) }},
-		{Field{Key: "script", Type: "string", Required: true, For: script, Doc: "text for `/bin/sh -c`"}, (*draft).setScript},
-		{Field{Key: "timeout", Type: "duration or seconds", Default: "5s", Doc: "the whole process group is killed after it, 50ms to 10m"}, (*draft).setTimeout},
-		{Field{Key: "term_before", Type: "duration or seconds", Default: "0", Doc: "SIGTERM that long before the kill"}, (*draft).setTermBefore},
-		{Field{Key: "blocking", Type: "bool", Default: "true if the event is decidable and the pattern has none of `* ? [`", Doc: "false: the hook observes, it never delays, denies or adds to a verdict"}, (*draft).setBlocking},
-		{Field{Key: "on_error", Type: "word", Default: string(hook.OnErrorWarn), Values: onError, Doc: "what a failure (not a verdict) does"}, func(d *draft, n *yaml.Node) { word(d, n, onError, &d.hook.OnError) }},
-		{Field{Key: "strict_output", Type: "bool", Default: "false", Doc: "anything but an empty or exact answer is a failure"}, func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.StrictOutput) }},
-		{Field{Key: "matcher", Type: "regex", Default: "all tools", Doc: "on the tool name, RE2, matches the whole name; empty and `*` are all"}, (*draft).setMatcher},
-		{Field{Key: "filter", Type: "mapping", Doc: "all that are given must hold"}, func(d *draft, n *yaml.Node) { d.mapping(n, "filter.") }},
-		{Field{Key: "filter.tools", Type: "list of string", Doc: "exact tool names"}, func(d *draft, n *yaml.Node) { d.hook.Filter.Tools = d.texts(n) }},
-		{Field{Key: "filter.exclude_tools", Type: "list of string", Doc: "exact tool names; wins over `tools`"}, func(d *draft, n *yaml.Node) { d.hook.Filter.ExcludeTools = d.texts(n) }},
-		{Field{Key: "filter.workspaces", Type: "list of glob, or one string", Doc: "the event's `cwd` or a parent of it; `*` stops at `/`, `**` does not"}, (*draft).setWorkspaces},
-		{Field{Key: "filter.agents", Type: "list of glob, or one string", Doc: "the event's `agent_name` or its dialect"}, func(d *draft, n *yaml.Node) { d.hook.Filter.Agents = d.patterns(n) }},
-		{Field{Key: "lane", Type: "word", Default: events.LaneDefault, Values: lanes, Doc: "`pre_tool_use` only: the preempt lane runs first"}, func(d *draft, n *yaml.Node) { word(d, n, lanes, &d.hook.Lane) }},
-		{Field{Key: "env", Type: "mapping", Doc: "added to the environment; `${env.X}` in values expands"}, (*draft).setEnv},
-		{Field{Key: "working_dir", Type: "path", Default: "the hook's folder", Doc: "relative joins the folder"}, (*draft).setWorkingDir},
-		{Field{Key: "enabled", Type: "bool", Default: "true", Doc: "false: the hook is loaded and never run"}, func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.Enabled) }},
-		{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)", Doc: "runs at once"}, (*draft).setConcurrency},
-		{Field{Key: "order", Type: "word", Default: string(hook.OrderSession), Values: orders, Doc: "which runs of the hook wait for each other"}, func(d *draft, n *yaml.Node) { word(d, n, orders, &d.hook.Order) }},
-	}
+// not in it is unknown. A row without set is a mapping, whose keys are the rows
+// that begin with its own key and a dot.
+var schema = []row{
+	{Field{Key: "name", Type: "string", Required: true, Doc: "shown in logs; unique among all hooks"}, (*draft).setName},
+	{Field{Key: "description", Type: "string", Doc: "notes for people"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.Description) }},
+	{Field{Key: "events", Type: "list of glob, or one string", Required: true, Doc: "events that trigger the hook; `*` matches everything, `agent:*` all agent events, `{a,b}`, `?` and `[abc]` work"}, (*draft).setEvents},
+	{Field{Key: "command", Type: "string", Required: true, For: []hook.Type{hook.Command}, Doc: "executable: relative to the folder, absolute, `~/…`, or a name looked up in the folder and then in PATH; without `args` it is split on white space, no shell"}, (*draft).setCommand},
+	{Field{Key: "args", Type: "list of string", For: []hook.Type{hook.Command}, Doc: "exact arguments; `command` is then one exact path"}, (*draft).setArgs},
+	{Field{Key: "type", Type: "word", Default: string(hook.Command), Values: types, Doc: "what the hook runs"}, func(d *draft, n *yaml.Node) { word(d, n, types, &d.hook.Type) }},
+	{Field{Key: "script", Type: "string", Required: true, For: []hook.Type{hook.Script}, Doc: "text for `/bin/sh -c`"}, (*draft).setScript},
+	{Field{Key: "timeout", Type: "duration or seconds", Default: "5s", Doc: "the whole process group is killed after it, 50ms to 10m"}, (*draft).setTimeout},
+	{Field{Key: "term_before", Type: "duration or seconds", Default: "0", Doc: "SIGTERM that long before the kill"}, (*draft).setTermBefore},
+	{Field{Key: "blocking", Type: "bool", Default: "true if the event is decidable and the pattern has none of `* ? [`", Doc: "false: the hook observes, it never delays, denies or adds to a verdict"}, (*draft).setBlocking},
+	{Field{Key: "on_error", Type: "word", Default: string(hook.OnErrorWarn), Values: onError, Doc: "what a failure (not a verdict) does"}, func(d *draft, n *yaml.Node) { word(d, n, onError, &d.hook.OnError) }},
+	{Field{Key: "strict_output", Type: "bool", Default: "false", Doc: "anything but an empty or exact answer is a failure"}, func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.StrictOutput) }},
+	{Field{Key: "matcher", Type: "regex", Default: "all tools", Doc: "on the tool name, RE2, matches the whole name; empty and `*` are all"}, (*draft).setMatcher},
+	{Field{Key: "filter", Type: "mapping", Doc: "all that are given must hold"}, nil},
+	{Field{Key: "filter.tools", Type: "list of string", Doc: "exact tool names"}, func(d *draft, n *yaml.Node) { d.hook.Filter.Tools = d.texts(n) }},
+	{Field{Key: "filter.exclude_tools", Type: "list of string", Doc: "exact tool names; wins over `tools`"}, func(d *draft, n *yaml.Node) { d.hook.Filter.ExcludeTools = d.texts(n) }},
+	{Field{Key: "filter.workspaces", Type: "list of glob, or one string", Doc: "the event's `cwd` or a parent of it; `*` stops at `/`, `**` does not"}, (*draft).setWorkspaces},
+	{Field{Key: "filter.agents", Type: "list of glob, or one string", Doc: "the event's `agent_name` or its dialect"}, func(d *draft, n *yaml.Node) { d.hook.Filter.Agents = d.patterns(n) }},
+	{Field{Key: "lane", Type: "word", Default: events.LaneDefault, Values: lanes, Doc: "`pre_tool_use` only: the preempt lane runs first"}, func(d *draft, n *yaml.Node) { word(d, n, lanes, &d.hook.Lane) }},
+	{Field{Key: "env", Type: "mapping", Doc: "added to the environment; `${env.X}` in values expands"}, (*draft).setEnv},
+	{Field{Key: "working_dir", Type: "path", Default: "the hook's folder", Doc: "relative joins the folder"}, (*draft).setWorkingDir},
+	{Field{Key: "enabled", Type: "bool", Default: "true", Doc: "false: the hook is loaded and never run"}, func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.Enabled) }},
+	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)", Doc: "runs at once"}, (*draft).setConcurrency},
+	{Field{Key: "order", Type: "word", Default: string(hook.OrderSession), Values: orders, Doc: "which runs of the hook wait for each other"}, func(d *draft, n *yaml.Node) { word(d, n, orders, &d.hook.Order) }},
 }
 
 // rowOf finds the row of a key.
@@ -78,7 +76,7 @@ func rowOf(rows []row, key string) (row, bool) {
 // Fields returns every key of HOOK.yaml in the order of the documentation.
 func Fields() []Field {
 	var fields []Field
-	for _, r := range schema() {
+	for _, r := range schema {
 		fields = append(fields, r.Field)
 	}
 	return fields
@@ -87,7 +85,7 @@ func Fields() []Field {
 // keysUnder lists the keys of one mapping, without its prefix.
 func keysUnder(prefix string) []string {
 	var keys []string
-	for _, r := range schema() {
+	for _, r := range schema {
 		key, ok := strings.CutPrefix(r.Key, prefix)
 		if ok && !strings.Contains(key, ".") {
 			keys = append(keys, key)
