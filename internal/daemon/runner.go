@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,12 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	dialect "github.com/hookd/hookd/internal/dialect/dockeragent"
 	"github.com/hookd/hookd/internal/dialect/librefang"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/source/dockeragent"
 )
 
 // runner executes jobs as processes. It fits dispatch.Runner.
@@ -75,8 +78,18 @@ func program(h *hook.Hook) (path string, args []string) {
 	return h.Path, h.Args
 }
 
+// payload is the event's data in the shape that the hook's source documents.
+func payload(j *dispatch.Job) json.RawMessage {
+	switch j.Hook.Source.Type {
+	case dockeragent.SourceType, dockeragent.FlagSourceType:
+		return dialect.Payload(j.Payload)
+	}
+	return j.Payload
+}
+
 // stdin is the object that the process reads: the payload and what hookd knows.
 func stdin(j *dispatch.Job) []byte {
+	data := payload(j)
 	members := []events.Member{
 		events.StringMember("hook_event_name", j.Given),
 		events.StringMember("event_id", j.Event.EventID),
@@ -86,11 +99,11 @@ func stdin(j *dispatch.Job) []byte {
 		events.StringMember("cwd", j.Event.Cwd),
 		events.StringMember("timestamp", j.Event.Time.Format(time.RFC3339Nano)),
 	} {
-		if events.Get(j.Payload, m.Key) == nil {
+		if events.Get(data, m.Key) == nil {
 			members = append(members, m)
 		}
 	}
-	return events.With(j.Payload, members...)
+	return events.With(data, members...)
 }
 
 // environment adds the hook's variables and the two (or three) of the event.
@@ -101,7 +114,7 @@ func (r *runner) environment(j *dispatch.Job, base []string, lookup func(string)
 		name, value, _ := strings.Cut(v, "=")
 		env = setVariable(env, name, value)
 	}
-	data, truncated := librefang.EventData(j.Payload, librefang.EventDataLimit)
+	data, truncated := librefang.EventData(payload(j), librefang.EventDataLimit)
 	env = setVariable(env, "HOOK_EVENT", j.Given)
 	env = setVariable(env, "HOOK_EVENT_DATA", data)
 	if !truncated {
@@ -119,7 +132,7 @@ func (r *runner) writePayload(j *dispatch.Job) (string, error) {
 		return "", err
 	}
 	name := filepath.Join(r.tempDir, j.RunID+".json")
-	if err := os.WriteFile(name, j.Payload, 0o600); err != nil {
+	if err := os.WriteFile(name, payload(j), 0o600); err != nil {
 		return "", errors.Join(err, os.Remove(name))
 	}
 	return name, nil

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -44,7 +45,7 @@ func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data 
 		ended()
 	}
 	r := ran{run: record(e, m, job.RunID, out), job: job, out: out}
-	r.answer = read(c, m, out)
+	r.answer = d.read(c, m, out)
 	r.run.Result, r.run.Error = result(c, m, out, r.answer)
 	d.report(e, m, r)
 	d.finish(r.run, out)
@@ -78,7 +79,7 @@ func (d *Dispatcher) whole(c *events.Contract, m match) int {
 // unstarted records a run that did not get a chance.
 func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, m match, why string) ran {
 	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now()}
-	r := ran{run: record(e, m, events.NewRunID(out.Started), out), answer: read(c, m, out)}
+	r := ran{run: record(e, m, events.NewRunID(out.Started), out), answer: d.read(c, m, out)}
 	r.run.Result, r.run.Error = events.ResultTimeout, why
 	d.report(e, m, r)
 	d.recorder.Finished(r.run)
@@ -118,12 +119,16 @@ func record(e *events.Event, m match, id string, out Outcome) events.Run {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // read reads the answer of a hook that decides; an observer has none.
-func read(c *events.Contract, m match, out Outcome) verdict.Answer {
+func (d *Dispatcher) read(c *events.Contract, m match, out Outcome) verdict.Answer {
 	if !m.blocks {
 		return verdict.Answer{Policy: m.policy(), ExitCode: out.ExitCode}
 	}
 	if m.reads != nil {
 		c = m.reads
+	}
+	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces && !bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
+		// Only a rewrite may be long, and text is none.
+		out.Exceeded, out.Whole = true, out.Whole[:d.opts.AnswerBytes]
 	}
 	return verdict.Read(c, m.policy(), output(m, out))
 }
