@@ -20,7 +20,7 @@ daemon, the names of hooks and events.`,
 		Example: `  source <(hookd completion bash)
   hookd completion zsh > "${fpath[1]}/_hookd"
   hookd completion fish > ~/.config/fish/completions/hookd.fish`,
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(one("shell: bash, zsh or fish"), cobra.OnlyValidArgs),
 		ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {

@@ -25,7 +25,7 @@ what they answered; the exit code is then 1 when the event was denied.`,
 		Example: `  hookd emit agent:end --data '{"agent_id":"a1","status":"ok"}'
   hookd emit pre_tool_use --data @call.json --wait
   git diff | jq -Rs '{tool_output:.}' | hookd emit transform_tool_result --data - --wait -o json`,
-		Args:              cobra.ExactArgs(1),
+		Args:              one("EVENT"),
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			env, err := ev.envelope(a, args[0])
@@ -195,17 +195,17 @@ func (p *printer) verdict(v *client.Verdict) {
 		_ = writeJSON(&metadata, v.Metadata, "")
 	}
 	p.pairs(
-		[2]string{"  decided by", strings.Join(v.DecidedBy, ", ")},
-		[2]string{"  message", v.Message},
-		[2]string{"  continue", stop},
-		[2]string{"  permission", strings.TrimSpace(v.PermissionDecision + " " + v.DecisionReason)},
-		[2]string{"  system message", v.SystemMessage},
-		[2]string{"  context", v.AdditionalContext},
-		[2]string{"  new input", string(v.UpdatedInput)},
-		[2]string{"  new result", unquoted(v.UpdatedToolResponse)},
-		[2]string{"  new messages", string(v.UpdatedMessages)},
-		[2]string{"  summary", v.Summary},
-		[2]string{"  metadata", strings.TrimSpace(metadata.String())},
+		kv("  decided by", strings.Join(v.DecidedBy, ", ")),
+		kv("  message", v.Message),
+		kv("  continue", stop),
+		kv("  permission", strings.TrimSpace(v.PermissionDecision+" "+v.DecisionReason)),
+		kv("  system message", v.SystemMessage),
+		kv("  context", v.AdditionalContext),
+		kv("  new input", string(v.UpdatedInput)),
+		kv("  new result", unquoted(v.UpdatedToolResponse)),
+		kv("  new messages", string(v.UpdatedMessages)),
+		kv("  summary", v.Summary),
+		kv("  metadata", strings.TrimSpace(metadata.String())),
 	)
 }
 

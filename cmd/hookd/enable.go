@@ -20,7 +20,7 @@ func enableCommand(a *app) *cobra.Command {
 		Use:               "enable HOOK",
 		Short:             "Switch a disabled hook on again",
 		Long:              "enable takes back what `hookd disable` did. It changes no HOOK.yaml: `enabled: false` there wins.",
-		Args:              cobra.ExactArgs(1),
+		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return enable(a, cmd, args[0]) },
 	}
@@ -36,7 +36,7 @@ func disableCommand(a *app) *cobra.Command {
 		Long: `disable puts a marker under the home, so that the hook does not run until
 ` + "`hookd enable`" + ` removes it; its files stay as they are. It asks on a terminal and
 refuses without one unless --yes: a guard that is off guards nothing.`,
-		Args:              cobra.ExactArgs(1),
+		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return disable(a, cmd, args[0], yes) },
 	}

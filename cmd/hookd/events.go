@@ -90,14 +90,14 @@ func (p *printer) contract(c *events.Contract) {
 		order = "one after another, in registration order"
 	}
 	p.pairs(
-		[2]string{"event", c.Name},
-		[2]string{"dialect", string(c.Dialect)},
-		[2]string{"kind", string(c.Kind)},
-		[2]string{"also", string(c.Also)},
-		[2]string{"when", c.When},
-		[2]string{"hooks can", strings.Join(powers(c), ", ")},
-		[2]string{"hooks run", order},
-		[2]string{"others call it", strings.Join(aliases(c), ", ")},
+		kv("event", c.Name),
+		kv("dialect", string(c.Dialect)),
+		kv("kind", string(c.Kind)),
+		kv("also", string(c.Also)),
+		kv("when", c.When),
+		kv("hooks can", strings.Join(powers(c), ", ")),
+		kv("hooks run", order),
+		kv("others call it", strings.Join(aliases(c), ", ")),
 	)
 	if len(c.Fields) == 0 {
 		return

@@ -17,7 +17,7 @@ func logsCommand(a *app) *cobra.Command {
 		Short:             "Show one run with what it printed",
 		Long:              "logs shows everything about one run. The beginning of its id is enough when no other run has it.",
 		Example:           "  hookd history --limit 1\n  hookd logs 01JD",
-		Args:              cobra.ExactArgs(1),
+		Args:              one("RUN"),
 		ValidArgsFunction: runIDs(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.answer(cmd)
@@ -56,22 +56,22 @@ func (p *printer) run(r client.Run) {
 	if r.Left > 0 {
 		killed += fmt.Sprintf("; %d processes may be left", r.Left)
 	}
-	p.line(p.paint(bold, "result"), "     ", p.paint(result(r.Result).c, string(r.Result)))
 	p.pairs(
-		[2]string{"hook     ", r.Hook},
-		[2]string{"error", r.Error},
-		[2]string{"exit", exit},
-		[2]string{"killed", killed},
-		[2]string{"event", strings.TrimSpace(r.Event + " " + r.EventID)},
-		[2]string{"given as", r.Given},
-		[2]string{"from", strings.TrimSpace(r.Sender + " " + string(r.Dialect))},
-		[2]string{"session", r.SessionID},
-		[2]string{"agent", strings.TrimSpace(r.AgentName + " " + r.AgentID)},
-		[2]string{"started", r.Started.Local().Format(time.RFC3339Nano)},
-		[2]string{"took", fmt.Sprintf("%s, after %s in the queue", millis(r.DurationMS), millis(r.QueueMS))},
-		[2]string{"run", r.ID},
-		[2]string{"source", r.Source},
-		[2]string{"digest", r.Digest},
+		pair{"result", result(r.Result)},
+		kv("hook", r.Hook),
+		kv("error", r.Error),
+		kv("exit", exit),
+		kv("killed", killed),
+		kv("event", strings.TrimSpace(r.Event+" "+r.EventID)),
+		kv("given as", r.Given),
+		kv("from", strings.TrimSpace(r.Sender+" "+string(r.Dialect))),
+		kv("session", r.SessionID),
+		kv("agent", strings.TrimSpace(r.AgentName+" "+r.AgentID)),
+		kv("started", r.Started.Local().Format(time.RFC3339Nano)),
+		kv("took", fmt.Sprintf("%s, after %s in the queue", millis(r.DurationMS), millis(r.QueueMS))),
+		kv("run", r.ID),
+		kv("source", r.Source),
+		kv("digest", r.Digest),
 	)
 	p.output("stdout", r.Stdout)
 	p.output("stderr", r.Stderr)

@@ -18,7 +18,7 @@ func matchCommand(a *app) *cobra.Command {
 		Long:  "match reads the hooks directory itself: it needs no daemon, sends nothing and runs nothing.",
 		Example: `  hookd match agent:end
   hookd match pre_tool_use --tool shell --cwd ~/src/app`,
-		Args:              cobra.ExactArgs(1),
+		Args:              one("EVENT"),
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd)

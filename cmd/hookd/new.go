@@ -52,7 +52,7 @@ func newCommand(a *app) *cobra.Command {
 sees it at once. It never overwrites anything and needs no daemon.`,
 		Example: `  hookd new hello --lang sh
   hookd new guard --lang python --event pre_tool_use`,
-		Args: cobra.ExactArgs(1),
+		Args: one("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n := newHook{name: args[0], lang: lang, patterns: patterns, dir: dir}
 			return n.run(a, cmd)

@@ -116,16 +116,24 @@ func (p *printer) table(header []string, rows [][]cell) {
 	}
 }
 
+// pair is a name and its value.
+type pair struct {
+	name  string
+	value cell
+}
+
+func kv(name, value string) pair { return pair{name, text(value)} }
+
 // pairs writes names and values; those without a value are left out.
-func (p *printer) pairs(list ...[2]string) {
+func (p *printer) pairs(list ...pair) {
 	width := 0
 	for _, kv := range list {
-		width = max(width, len(kv[0]))
+		width = max(width, len(kv.name))
 	}
 	for _, kv := range list {
-		if kv[1] != "" {
-			value := strings.ReplaceAll(escape(kv[1], keepNewlines), "\n", "\n"+strings.Repeat(" ", width+2))
-			p.line(p.paint(bold, kv[0]), strings.Repeat(" ", width-len(kv[0])+2), value)
+		if kv.value.text != "" {
+			value := strings.ReplaceAll(escape(kv.value.text, keepNewlines), "\n", "\n"+strings.Repeat(" ", width+2))
+			p.line(p.paint(bold, kv.name), strings.Repeat(" ", width-len(kv.name)+2), p.paint(kv.value.c, value))
 		}
 	}
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"io"
+	"fmt"
 	"os"
 	"time"
 
@@ -95,13 +95,26 @@ func (a *app) answer(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(cmd.Context(), a.within)
 }
 
-// isTerminal reports whether f is a character device. That is also true of
-// /dev/null, where a colour is lost and a question is answered by no one.
-func isTerminal(f io.Reader) bool {
-	file, ok := f.(*os.File)
-	if !ok {
+// isTerminal reports whether somebody may sit at f: it is a character device
+// and not the null device.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return false
 	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// one wants exactly one argument, and says what it is.
+func one(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return fmt.Errorf("%s wants one %s, none is given", cmd.Name(), what)
+		case len(args) > 1:
+			return fmt.Errorf("%s wants one %s, %d are given", cmd.Name(), what, len(args))
+		}
+		return nil
+	}
 }

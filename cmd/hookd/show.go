@@ -13,7 +13,7 @@ func showCommand(a *app) *cobra.Command {
 		Use:               "show HOOK",
 		Short:             "Show everything about one hook",
 		Example:           "  hookd show notify-on-agent-end",
-		Args:              cobra.ExactArgs(1),
+		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.answer(cmd)
@@ -29,21 +29,21 @@ func showCommand(a *app) *cobra.Command {
 
 func (p *printer) hook(h client.Hook) {
 	p.pairs(
-		[2]string{"name", h.Name},
-		[2]string{"state", h.State},
-		[2]string{"description", h.Description},
-		[2]string{"file", h.File},
-		[2]string{"source", h.Source},
-		[2]string{"type", h.Type},
-		[2]string{"events", strings.Join(h.Events, " ")},
-		[2]string{"command", strings.Join(append([]string{h.Command}, h.Args...), " ")},
-		[2]string{"timeout", deadline(h)},
-		[2]string{"order", h.Order},
-		[2]string{"concurrency", number(h.Concurrency)},
-		[2]string{"settings", string(h.Settings)},
-		[2]string{"digest", h.Digest},
-		[2]string{"runs", counts(h.Counts)},
-		[2]string{"last run", lastRun(h)},
+		kv("name", h.Name),
+		pair{"state", state(h.State)},
+		kv("description", h.Description),
+		kv("file", h.File),
+		kv("source", h.Source),
+		kv("type", h.Type),
+		kv("events", strings.Join(h.Events, " ")),
+		kv("command", strings.Join(append([]string{h.Command}, h.Args...), " ")),
+		kv("timeout", deadline(h)),
+		kv("order", h.Order),
+		kv("concurrency", number(h.Concurrency)),
+		kv("settings", string(h.Settings)),
+		kv("digest", h.Digest),
+		kv("runs", counts(h.Counts)),
+		kv("last run", lastRun(h)),
 	)
 	p.problems(h.Problems)
 }

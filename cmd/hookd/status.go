@@ -41,16 +41,16 @@ func (p *printer) status(st client.DaemonInfo) {
 		kill = "a cgroup each, under " + st.Cgroup
 	}
 	p.pairs(
-		[2]string{"hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID, st.Started.Local().Format("2006-01-02 15:04:05"))},
-		[2]string{"home", st.Home},
-		[2]string{"socket", st.Socket},
-		[2]string{"hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation, ago(st.Reloaded))},
-		[2]string{"watching", st.Watching},
-		[2]string{"events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)},
-		[2]string{"runs", tally(st.Runs, "none yet")},
-		[2]string{"running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)},
-		[2]string{"subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)},
-		[2]string{"processes", kill},
+		kv("hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID, st.Started.Local().Format("2006-01-02 15:04:05"))),
+		kv("home", st.Home),
+		kv("socket", st.Socket),
+		kv("hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation, ago(st.Reloaded))),
+		kv("watching", st.Watching),
+		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
+		kv("runs", tally(st.Runs, "none yet")),
+		kv("running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)),
+		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
+		kv("processes", kill),
 	)
 	p.problems(st.Problems)
 }

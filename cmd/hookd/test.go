@@ -28,7 +28,7 @@ be a folder. The exit code is 1 when the hook failed or denied.`,
 		Example: `  hookd test notify-on-agent-end
   hookd test guard-rm --event pre_tool_use --data '{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}'
   hookd test ./my-hook --local`,
-		Args:              cobra.ExactArgs(1),
+		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			env, err := ev.envelope(a, event)

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"hookd": main}) }
+
+// TestScripts runs testdata/script: one script or more for each command, with
+// its failures and exit codes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitready": waitReady,
+			"until":     until,
+			"exits":     exits,
+			"signal":    signalDaemon,
+			"mute":      mute,
+		},
+	})
+}
+
+// setup gives each script a home whose path is short enough for a socket. The
+// hooks stand in the script itself, under hooks/.
+func setup(env *testscript.Env) error {
+	home, err := os.MkdirTemp("/tmp", "hookd")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { os.RemoveAll(home) })
+	env.Setenv("LIBREFANG_HOME", home)
+	env.Setenv("HOOKD_HOOKS_DIR", filepath.Join(env.WorkDir, "hooks"))
+	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("TERM", "xterm")
+	if cache, err := goCache(); err == nil {
+		env.Setenv("GOCACHE", cache)
+	}
+	return nil
+}
+
+// goCache is where `go build` finds what is compiled already.
+func goCache() (string, error) {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// patience is how long a script waits for something that must come.
+const patience = 60 * time.Second
+
+// poll calls try until it holds.
+func poll(ts *testscript.TestScript, what string, try func() bool) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !try() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			ts.Fatalf("%s did not come within %s", what, patience)
+		}
+	}
+}
+
+// waitready waits for the daemon.
+func waitReady(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: waitready")
+	}
+	poll(ts, "the daemon", func() bool { return strings.HasPrefix(output(ts, "hookd", "status"), "hookd        ready") })
+}
+
+// until REGEXP COMMAND… runs a command until its stdout matches.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND…")
+	}
+	re := regexp.MustCompile("(?m)" + args[0])
+	poll(ts, args[0], func() bool { return re.MatchString(output(ts, args[1], args[2:]...)) })
+}
+
+// output runs a command outside of the script's log.
+func output(ts *testscript.TestScript, name string, args ...string) string {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+ts.Getenv("LIBREFANG_HOME"), "HOOKD_HOOKS_DIR="+ts.Getenv("HOOKD_HOOKS_DIR"))
+	out, _ := cmd.Output() // a failure shows as output that does not match
+	return string(out)
+}
+
+// exits CODE COMMAND… checks a command's exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%s: %v", args[1], err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// signal NAME sends a signal to the daemon.
+func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]syscall.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM}
+	if neg || len(args) != 1 || signals[args[0]] == 0 {
+		ts.Fatalf("usage: signal HUP|TERM")
+	}
+	var status struct{ PID int }
+	ts.Check(json.Unmarshal([]byte(output(ts, "hookd", "status", "-o", "json")), &status))
+	ts.Check(syscall.Kill(status.PID, signals[args[0]]))
+}
+
+// mute PATH listens on a socket and never answers.
+func mute(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: mute PATH")
+	}
+	l, err := net.Listen("unix", args[0])
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+}
