@@ -9,7 +9,7 @@ import "strings"
 func Near(text string, words []string) string {
 	best, least := "", len(text)/3+1
 	for _, w := range words {
-		if d := distance(plain(text), plain(w)); d < least || d == 0 {
+		if d := Distance(plain(text), plain(w)); d < least || d == 0 {
 			best, least = w, d
 		}
 	}
@@ -20,10 +20,10 @@ var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 func plain(s string) string { return strings.ToLower(separators.Replace(s)) }
 
-// distance counts the insertions, removals, replacements and swaps of
+// Distance counts the insertions, removals, replacements and swaps of
 // neighbours that turn a into b (optimal string alignment). Longer words than
 // any key are never near, which also bounds the work.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	const longest = 64
 	if len(a) > longest || len(b) > longest {
 		return max(len(a), len(b))

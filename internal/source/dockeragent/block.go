@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/spell"
 	"gopkg.in/yaml.v3"
 )
 
@@ -55,7 +56,7 @@ func (r *reader) block(n *yaml.Node, at place) {
 	for _, p := range r.pairs(n, at.path) {
 		if !slices.Contains(eventNames(), p.name) {
 			hint := ""
-			if near := nearest(p.name, eventNames()); near != "" {
+			if near := spell.Near(p.name, eventNames()); near != "" {
 				hint = "did you mean " + strconv.Quote(near) + "?"
 			}
 			r.problem(p.key, hook.Problem{Message: at.in(p.name).path + ": unknown event", Hint: hint})

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/spell"
 	"gopkg.in/yaml.v3"
 )
 
@@ -186,42 +187,8 @@ type pairText struct{ name, value string }
 // unknown reports a key that does not belong where it stands, and what is
 // near it.
 func (r *reader) unknown(p pair, at string, known []string, hint string) {
-	if near := nearest(p.name, known); near != "" {
+	if near := spell.Near(p.name, known); near != "" {
 		hint = "did you mean " + strconv.Quote(near) + "?"
 	}
 	r.problem(p.key, hook.Problem{Message: at + ": unknown key " + strconv.Quote(p.name), Hint: hint})
-}
-
-// nearest returns the known word that is at most two edits away, or "".
-func nearest(word string, known []string) string {
-	best, distance := "", 3
-	for _, k := range known {
-		if len(word) > len(k)+2 {
-			continue
-		}
-		if d := edits(word, k); d < distance && d < len(k) {
-			best, distance = k, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance between a and b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

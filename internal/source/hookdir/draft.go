@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/spell"
 )
 
 // draft is a hook while its file is read.
@@ -131,7 +132,7 @@ func (d *draft) required(root *yaml.Node, f Field) {
 // unknown notes a key that is not in the schema: LibreFang tolerates it.
 func (d *draft) unknown(key *yaml.Node, what string, words []string) {
 	message := fmt.Sprintf("unknown %s `%s`", what, key.Value)
-	if near := Near(key.Value, words); near != "" {
+	if near := spell.Near(key.Value, words); near != "" {
 		message += fmt.Sprintf(", did you mean `%s`?", near)
 	}
 	d.ignored(key, message, "")
@@ -262,7 +263,7 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 		return
 	}
 	message := fmt.Sprintf("unknown value `%s`", s)
-	if near := Near(s, words); near != "" {
+	if near := spell.Near(s, words); near != "" {
 		message += fmt.Sprintf(", did you mean `%s`?", near)
 	}
 	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))

@@ -33,7 +33,7 @@ const (
 type Options struct {
 	Strict      bool                        // unknown keys reject the hook
 	KnownEvents []string                    // names a misspelt event is compared with; nil = no such warning
-	Env         func(string) (string, bool) // value of ${env.X}; nil = os.LookupEnv
+	Env         func(string) (string, bool) // what ${env.X} is checked against; nil = os.LookupEnv
 	Path        string                      // directories for commands without a slash; "" = $PATH
 	Home        string                      // what ~/ means; "" = the user's home
 	Timeouts    map[hook.Type]time.Duration // default deadline by type; absent or 0 = hook.DefaultTimeout

@@ -113,7 +113,7 @@ order: parallel
 		Filter: hook.Filter{Tools: []string{"shell"}, ExcludeTools: []string{"edit_file"}, Workspaces: h.Filter.Workspaces, Agents: h.Filter.Agents},
 		Lane:   events.LanePreempt, Blocking: &no, OnError: hook.OnErrorBlock, StrictOutput: true,
 		Timeout: 1500 * time.Millisecond, TermBefore: 500 * time.Millisecond,
-		Env: []string{"A=x <HAVE> $HAVE ${HAVE}", "PORT=0x1F"}, WorkingDir: filepath.Join(dir, "sub"),
+		Env: []string{"A=x ${env.HAVE} $HAVE ${HAVE}", "PORT=0x1F"}, WorkingDir: filepath.Join(dir, "sub"),
 		Concurrency: 3, Order: hook.OrderParallel, Digest: filepath.Join(dir, "run.sh"),
 	}
 	if !reflect.DeepEqual(*h, want) {
@@ -322,18 +322,6 @@ func TestFields(t *testing.T) {
 	for _, key := range []string{"name", "events", "command", "filter.workspaces", "order"} {
 		if !seen[key] {
 			t.Errorf("no field %s", key)
-		}
-	}
-}
-
-func TestNear(t *testing.T) {
-	keys := keysUnder("")
-	for text, want := range map[string]string{
-		"comand": "command", "commnad": "command", "Name": "name", "event": "events", "time-out": "timeout",
-		"workingdir": "working_dir", "arg": "args", "x": "", "": "", "environment": "", "model": "", strings.Repeat("a", 100_000): "",
-	} {
-		if got := Near(text, keys); got != want {
-			t.Errorf("Near(%.20q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/spell"
 )
 
 // maxName bounds what logs, file names of markers and addresses must carry.
@@ -54,7 +55,7 @@ func (d *draft) checkEvent(n *yaml.Node) {
 	}
 	for limit := 1; limit <= min(2, len(n.Value)/3); limit++ {
 		for _, known := range d.opt.KnownEvents {
-			if distance(n.Value, known) == limit {
+			if spell.Distance(n.Value, known) == limit {
 				d.warn(n, "", "unknown event `%s`, did you mean `%s`?", n.Value, known)
 				return
 			}
@@ -165,23 +166,20 @@ func (d *draft) setEnv(n *yaml.Node) {
 			d.reject(value, "", "env %s must not have NUL characters", name)
 		default:
 			seen[name] = true
-			d.hook.Env = append(d.hook.Env, name+"="+d.expand(value))
+			d.checkReferences(value)
+			d.hook.Env = append(d.hook.Env, name+"="+value.Value)
 		}
 	}
 }
 
-var envReference = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
-
-// expand replaces ${env.X}. Nothing else that looks like a variable counts:
-// there is no shell.
-func (d *draft) expand(n *yaml.Node) string {
-	return envReference.ReplaceAllStringFunc(n.Value, func(ref string) string {
-		name := envReference.FindStringSubmatch(ref)[1]
-		value, ok := d.opt.Env(name)
-		if !ok {
-			d.warn(n, "", "%s is not set in the daemon's environment and expands to nothing", ref)
+// checkReferences warns of ${env.X} that nothing stands behind now. They expand
+// when the hook starts, see hook.Environ.
+func (d *draft) checkReferences(n *yaml.Node) {
+	hook.ExpandEnv(n.Value, func(name string) string {
+		if _, ok := d.opt.Env(name); !ok {
+			d.warn(n, "", "${env.%s} is not set in the daemon's environment and expands to nothing", name)
 		}
-		return value
+		return ""
 	})
 }
 
