@@ -163,7 +163,7 @@ func (c *compiler) beforeMark(at int, f form, path []syntax.Node) (from int, bef
 			return at - 1, `\\` // it was literal there
 		}
 		return at - 1, "" // it quoted the mark, which the reference does too
-	case strings.HasSuffix(c.text[:at], "$") && !afterExpansion(path, at):
+	case c.literalDollar(at) && !afterExpansion(path, at):
 		return at - 1, `\$`
 	}
 	return at, ""
