@@ -21,6 +21,7 @@ const (
 type Script struct {
 	text     string
 	bindings []binding
+	echoes   []hook.Problem // values that an echo may change: they matter to guards
 }
 
 // binding is one variable of the shell and where its value comes from.
@@ -28,6 +29,12 @@ type binding struct {
 	name       string // of the template variable
 	env        string
 	arithmetic bool // stands where the shell computes: whole numbers only
+}
+
+// binds reports whether the value of a variable is used, not only named in a
+// comment.
+func (s *Script) binds(name string) bool {
+	return slices.ContainsFunc(s.bindings, func(b binding) bool { return b.name == name })
 }
 
 // Text returns the rewritten script.

@@ -66,7 +66,7 @@ func (c *compiler) compile() *Script {
 	if len(c.problems) > 0 && !allWarnings(c.problems) {
 		return nil
 	}
-	s := &Script{text: unmark(apply(c.text, c.edits), c.marks), bindings: c.bindings}
+	s := &Script{text: unmark(apply(c.text, c.edits), c.marks), bindings: c.bindings, echoes: c.echoes}
 	if err := verify(s.text, c.prefix, len(c.edits) > 0, c.references()); err != nil {
 		c.errorf(0, "%v", err)
 	}

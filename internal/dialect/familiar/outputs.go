@@ -1,0 +1,101 @@
+package familiar
+
+import (
+	"container/list"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of what is kept of the output of hooks.
+const (
+	maxOutput        = 256 << 10 // of one conversation
+	maxConversations = 10_000
+	maxOutputs       = 64 << 20 // of all conversations
+	outputAge        = 24 * time.Hour
+)
+
+// Outputs keeps {{hook_output}} for each conversation: what its hooks with
+// captureOutput printed, in the order in which they ended, joined by line
+// ends. It is bounded: of a conversation the newest outputs stay, and of the
+// conversations those that were used last, for a day. It does not outlive the
+// daemon. The zero value works, and it is safe for concurrent use.
+type Outputs struct {
+	mu    sync.Mutex
+	byKey map[string]*list.Element // of conversations in used
+	used  list.List                // *conversation, the one used last first
+	size  int                      // bytes of all texts
+}
+
+type conversation struct {
+	key   string
+	texts []string
+	size  int
+	last  time.Time
+}
+
+// Append adds what a hook of the conversation printed. Of a text that is
+// larger than what is kept, the end stays. An empty text adds nothing.
+func (o *Outputs) Append(key, text string, now time.Time) {
+	if text == "" {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.touch(key, now)
+	if len(text) > maxOutput {
+		text = strings.ToValidUTF8(text[len(text)-maxOutput:], "")
+	}
+	c.texts = append(c.texts, text)
+	o.grow(c, len(text))
+	for c.size > maxOutput {
+		o.grow(c, -len(c.texts[0]))
+		c.texts = c.texts[1:]
+	}
+	o.expire(now)
+}
+
+// Get returns the conversation's output so far; "" if there is none.
+func (o *Outputs) Get(key string, now time.Time) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.expire(now)
+	if o.byKey[key] == nil {
+		return ""
+	}
+	return strings.Join(o.touch(key, now).texts, "\n")
+}
+
+// touch returns the conversation, new or not, and makes it the one used last.
+func (o *Outputs) touch(key string, now time.Time) *conversation {
+	if o.byKey == nil {
+		o.byKey = map[string]*list.Element{}
+	}
+	at := o.byKey[key]
+	if at == nil {
+		at = o.used.PushFront(&conversation{key: key})
+		o.byKey[key] = at
+	}
+	o.used.MoveToFront(at)
+	c := at.Value.(*conversation)
+	c.last = now
+	return c
+}
+
+func (o *Outputs) grow(c *conversation, by int) {
+	c.size += by
+	o.size += by
+}
+
+// expire forgets conversations from the one unused longest on.
+func (o *Outputs) expire(now time.Time) {
+	for at := o.used.Back(); at != nil; at = o.used.Back() {
+		c := at.Value.(*conversation)
+		if o.size <= maxOutputs && o.used.Len() <= maxConversations && now.Sub(c.last) < outputAge {
+			return
+		}
+		o.size -= c.size
+		o.used.Remove(at)
+		delete(o.byKey, c.key)
+	}
+}
