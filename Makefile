@@ -1,0 +1,50 @@
+# Needs Go, make and a POSIX shell; only `make race` needs a C compiler.
+.POSIX:
+
+PREFIX = /usr/local
+FUZZTIME = 10s
+TESTFLAGS =
+GO = CGO_ENABLED=0 go
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/hookd
+	@mkdir -p bin
+	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/hookd ./cmd/hookd
+
+demo: build ## show what hookd does, on a home that is removed afterwards
+	@sh demo/demo.sh bin/hookd
+
+test: ## vet and test everything
+	$(GO) vet ./...
+	$(GO) test $(TESTFLAGS) ./...
+
+race: ## test with the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@for file in `grep -rl --include='*_test.go' '^func Fuzz' .`; do \
+		for target in `sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file`; do \
+			echo "$$target in `dirname $$file`"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) `dirname $$file` || exit 1; \
+		done; \
+	done
+
+check: ## format, vet, build for macOS, and linters that are installed
+	@unformatted=`gofmt -l .`; if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
+	GOOS=darwin $(GO) vet ./...
+	@if command -v staticcheck >/dev/null; then staticcheck ./...; else echo "SKIP-TOOL staticcheck: not installed"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh .ci/run; else echo "SKIP-TOOL shellcheck: not installed"; fi
+
+install: build ## install to PREFIX/bin (/usr/local)
+	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
+	cp bin/hookd "$(DESTDIR)$(PREFIX)/bin/hookd.new"
+	mv "$(DESTDIR)$(PREFIX)/bin/hookd.new" "$(DESTDIR)$(PREFIX)/bin/hookd"
+
+clean: ## remove what build made
+	rm -rf bin
+
+.PHONY: help build demo test race fuzz check install clean
