@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -39,14 +41,18 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 	return m
 }
 
-// Validate reads hook folders, or folders of hook folders, and reports what is
-// wrong. Without paths it reads the hooks directory.
+// Validate reads hook folders, folders of hook folders and docker-agent files,
+// and reports what is wrong. Without paths it reads the hooks directory.
 func Validate(c config.Config, paths []string, strict bool) (api.Validation, error) {
 	if len(paths) == 0 {
 		paths = []string{c.HooksDir}
 	}
 	v := api.Validation{Hooks: []api.Validated{}}
 	for _, path := range paths {
+		if isAgentFile(path) {
+			v.Hooks = append(v.Hooks, validateAgentFile(path))
+			continue
+		}
 		folders, err := hookFolders(path)
 		if err != nil {
 			return v, err
@@ -65,6 +71,19 @@ func validate(folder string, opt hookdir.Options) api.Validated {
 		v.Name = h.Name
 	}
 	return v
+}
+
+// isAgentFile reports whether path is a YAML file other than a HOOK.yaml.
+func isAgentFile(path string) bool {
+	fi, err := os.Stat(path)
+	ext := filepath.Ext(path)
+	return err == nil && fi.Mode().IsRegular() && filepath.Base(path) != hookdir.FileName && (ext == ".yaml" || ext == ".yml")
+}
+
+func validateAgentFile(path string) api.Validated {
+	hooks, ps := dockeragent.Read(path, dockeragent.Options{})
+	ok := !slices.ContainsFunc(ps, func(p hook.Problem) bool { return !p.Warning })
+	return api.Validated{Name: fmt.Sprintf("%s (%d hooks)", filepath.Base(path), len(hooks)), File: path, OK: ok, Problems: problems(ps)}
 }
 
 // hookFolders returns path itself when it is a hook folder (or its HOOK.yaml),

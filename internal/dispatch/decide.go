@@ -14,6 +14,10 @@ import (
 // that were just killed. A run that is not back by then counts as timed out.
 const grace = 250 * time.Millisecond
 
+// startTime is added to a budget that the sender did not set: a hook's deadline
+// counts from the start of its process, which takes a moment to get there.
+const startTime = 100 * time.Millisecond
+
 // allowed is the verdict on an event that nobody decides.
 func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continue: true} }
 
@@ -60,9 +64,9 @@ func budget(e *events.Event, c *events.Contract, preempt, rest []match) time.Dur
 		longest, sum = max(longest, m.hook.Timeout), sum+m.hook.Timeout
 	}
 	if c.Sequence {
-		return first + sum
+		return first + sum + startTime
 	}
-	return first + longest
+	return first + longest + startTime
 }
 
 // lane runs the hooks of one lane, in sequence or side by side as c says, and
@@ -128,10 +132,10 @@ func (d *Dispatcher) limited(ctx context.Context, m match, do func() ran) ran {
 	case r := <-done:
 		return r
 	case <-timer.C:
-		out := Outcome{TimedOut: true, ExitCode: -1}
+		why := "still runs after its deadline and the kill"
 		return ran{
-			run:    events.Run{Hook: m.hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: "still running after the deadline and the kill"},
-			answer: verdict.Read(&events.Contract{}, m.policy(), output(m, out)),
+			run:    events.Run{Hook: m.hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
+			answer: verdict.Answer{Policy: m.policy(), Failure: why},
 		}
 	}
 }

@@ -76,6 +76,8 @@ type Outcome struct {
 	// Late is nil unless a background child still holds a pipe. It blocks for
 	// a moment and returns the output that belongs to the record.
 	Late func() (stdout, stderr events.Output)
+
+	limit time.Duration // the deadline it had
 }
 
 // Options of a Dispatcher. Runner and Recorder are required.

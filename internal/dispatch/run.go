@@ -41,12 +41,13 @@ func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data 
 	var ended func()
 	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID) }
 	out := d.run(job)
+	out.limit = timeout.Round(time.Millisecond)
 	if ended != nil {
 		ended()
 	}
 	r := ran{run: record(e, m, job.RunID, out), job: job, out: out}
 	r.answer = d.read(c, m, out)
-	r.run.Result, r.run.Error = result(c, m, out, r.answer)
+	r.run.Result, r.run.Error = result(m, out, r.answer)
 	d.report(e, m, r)
 	d.finish(r.run, out)
 	return r
@@ -63,13 +64,25 @@ func (d *Dispatcher) run(j *Job) (out Outcome) {
 	return d.opts.Runner.Run(d.ctx, j)
 }
 
-// whole is how many bytes of stdout the hook's answer may have: none when
-// nobody reads it.
+// reading is the contract that the hook's answer is read by; nil = its stdout
+// is not an answer. Observers of an event that can be decided are read too: one
+// that answers nonsense may be a guard that was meant to block.
+func (m match) reading(c *events.Contract) *events.Contract {
+	if m.reads != nil {
+		c = m.reads
+	}
+	if !c.Decidable {
+		return nil
+	}
+	return c
+}
+
+// whole is how many bytes of stdout the hook's answer may have.
 func (d *Dispatcher) whole(c *events.Contract, m match) int {
-	switch {
-	case !m.blocks:
+	switch r := m.reading(c); {
+	case r == nil:
 		return 0
-	case c.Rewrite != events.RewriteNone:
+	case m.blocks && r.Rewrite != events.RewriteNone:
 		return d.opts.RewriteBytes
 	default:
 		return d.opts.AnswerBytes
@@ -78,7 +91,7 @@ func (d *Dispatcher) whole(c *events.Contract, m match) int {
 
 // unstarted records a run that did not get a chance.
 func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, m match, why string) ran {
-	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now()}
+	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now(), limit: time.Since(e.Time).Round(time.Millisecond)}
 	r := ran{run: record(e, m, events.NewRunID(out.Started), out), answer: d.read(c, m, out)}
 	r.run.Result, r.run.Error = events.ResultTimeout, why
 	d.report(e, m, r)
@@ -118,29 +131,27 @@ func record(e *events.Event, m match, id string, out Outcome) events.Run {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// read reads the answer of a hook that decides; an observer has none.
+// read reads the hook's answer.
 func (d *Dispatcher) read(c *events.Contract, m match, out Outcome) verdict.Answer {
-	if !m.blocks {
+	c = m.reading(c)
+	if c == nil || !m.blocks && out.Exceeded {
 		return verdict.Answer{Policy: m.policy(), ExitCode: out.ExitCode}
-	}
-	if m.reads != nil {
-		c = m.reads
 	}
 	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces && !bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
 		// Only a rewrite may be long, and text is none.
 		out.Exceeded, out.Whole = true, out.Whole[:d.opts.AnswerBytes]
 	}
-	return verdict.Read(c, m.policy(), output(m, out))
+	return verdict.Read(c, m.policy(), output(out))
 }
 
 // output puts an outcome into the form in which answers are read.
-func output(m match, out Outcome) verdict.Output {
+func output(out Outcome) verdict.Output {
 	o := verdict.Output{ExitCode: out.ExitCode, Stdout: out.Whole, Stderr: []byte(out.Stderr.Head + out.Stderr.Tail)}
 	switch {
 	case out.Err != nil:
 		o.Failure = out.Err.Error()
 	case out.TimedOut:
-		o.Failure = "timed out after " + m.hook.Timeout.String()
+		o.Failure = "timed out after " + out.limit.String()
 	case out.Signal != "":
 		o.Failure = "was ended by " + out.Signal
 	case out.Exceeded:
@@ -149,21 +160,24 @@ func output(m match, out Outcome) verdict.Output {
 	return o
 }
 
-// result classifies a run and says for people why it was not ok.
-func result(c *events.Contract, m match, out Outcome, a verdict.Answer) (events.Result, string) {
+// result classifies a run and says for people why it was not ok. Exit 2 is an
+// answer only from a hook whose answers count.
+func result(m match, out Outcome, a verdict.Answer) (events.Result, string) {
 	switch {
 	case out.Err != nil:
 		return events.ResultSpawnError, out.Err.Error()
 	case out.TimedOut:
 		return events.ResultTimeout, "killed at its deadline"
+	case out.Signal != "":
+		return events.ResultFailed, "was ended by " + out.Signal
 	case m.blocks && a.Failure != "":
 		return events.ResultFailed, a.Failure
 	case m.blocks && a.Blocked:
 		return events.ResultBlock, ""
-	case !m.blocks && out.Signal != "":
-		return events.ResultFailed, "was ended by " + out.Signal
-	case !m.blocks && out.ExitCode != 0:
+	case out.ExitCode != 0 && !m.blocks:
 		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
+	case a.Failure != "":
+		return events.ResultFailed, a.Failure
 	}
 	return events.ResultOK, ""
 }
@@ -180,14 +194,14 @@ func (d *Dispatcher) report(e *events.Event, m match, r ran) {
 	case !warn:
 		fields = append(fields, zap.String("answer", r.answer.Warning))
 	case r.run.Result == events.ResultTimeout:
-		fields = append(fields, zap.Duration("timeout", m.hook.Timeout), zap.String("killed", r.run.Killed), zap.Int("left", r.run.Left))
+		fields = append(fields, zap.Duration("timeout", r.out.limit), zap.String("killed", r.run.Killed), zap.Int("left", r.run.Left))
 	case r.run.Result == events.ResultSpawnError:
 		fields = append(fields, zap.String("error", r.run.Error))
 	case r.run.Signal != "":
 		fields = append(fields, zap.String("signal", r.run.Signal))
 	default:
 		fields = append(fields, zap.Int("exit", r.run.ExitCode))
-		if m.blocks {
+		if r.run.Error != "" {
 			fields = append(fields, zap.String("error", r.run.Error))
 		}
 	}
