@@ -50,8 +50,13 @@ var rooms = map[string]room{
 	"internal/dispatch":           {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
 	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
 	"internal/verdict":            {[]string{"internal/events"}, nil},
-	"internal/stream":             {[]string{"internal/events"}, nil},
-	"packaging":                   {nil, nil},
+	"internal/builtin":            {[]string{"internal/builtin/*", "internal/events", "internal/hook", "internal/verdict"}, nil},
+	// what takes more than one file has a room below it, which knows nothing of hooks
+	"internal/builtin/secrets":   {nil, nil},
+	"internal/builtin/shellsafe": {nil, []string{"mvdan.cc/sh/v3"}},
+	"internal/builtin/shadow":    {nil, nil},
+	"internal/stream":            {[]string{"internal/events"}, nil},
+	"packaging":                  {nil, nil},
 }
 
 // noNetwork names rooms that must not dial or listen themselves: only client

@@ -1,0 +1,165 @@
+package secrets
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// rules.json lists the kinds of secret, one object a line. A match begins at
+// one of the keywords, or at most lead characters of a word before it.
+//
+//   - pattern is a regular expression (RE2) for the match.
+//   - value, instead, is one for what is assigned to a name that begins with a
+//     keyword: `keyword_api_key = "value"`, `--keyword-token value`, JSON, YAML.
+//     Only the value is the secret.
+//   - inside lets the match begin in the middle of a word; value does too.
+//   - solid keeps it from beginning after any of - _ + / = as well, for long forms
+//     whose parts could otherwise be tried again and again.
+//   - mixed wants a digit and a letter in the secret, which prose lacks.
+//
+//go:embed rules.json
+var rulesJSON []byte
+
+type rule struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Keywords []string `json:"keywords"` // lower case
+	Pattern  string   `json:"pattern"`
+	Value    string   `json:"value"`
+	Lead     int      `json:"lead"`
+	Inside   bool     `json:"inside"`
+	Solid    bool     `json:"solid"`
+	Mixed    bool     `json:"mixed"`
+
+	compiled func() *regexp.Regexp // on first use: most rules never meet their key word
+	group    int                   // of the secret; 0 = the whole match
+}
+
+// ruleset is the rules and the automaton of their keywords. It is immutable.
+type ruleset struct {
+	all   []*rule
+	words *automaton
+}
+
+// loaded reads the embedded rules once. A rule that is broken is a mistake in
+// the program, found by any test.
+var loaded = sync.OnceValue(func() *ruleset {
+	set := &ruleset{}
+	if err := json.Unmarshal(rulesJSON, &set.all); err != nil {
+		panic(fmt.Sprintf("read rules.json: %v", err))
+	}
+	words := map[string][]int32{}
+	for i, r := range set.all {
+		r.prepare()
+		for _, k := range r.Keywords {
+			words[k] = append(words[k], int32(i))
+		}
+	}
+	set.words = newAutomaton(words)
+	return set
+})
+
+func (r *rule) prepare() {
+	text := `\A(?:` + r.expression() + `)`
+	r.compiled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+	if strings.Contains(text, "(?P<secret>") {
+		r.group = 1 // the only group that captures; a test holds rules to it
+	}
+}
+
+// expression is the rule's pattern, or the one that its value stands for.
+func (r *rule) expression() string {
+	if r.Value == "" {
+		return r.Pattern
+	}
+	names := make([]string, len(r.Keywords))
+	for i, k := range r.Keywords {
+		names[i] = regexp.QuoteMeta(k)
+	}
+	const (
+		rest   = `[\w.-]{0,40}` // of the name
+		assign = `(?:\\?["'\x60]?\]?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,8}|[ \t]{1,4})`
+		open   = `\\?["'\x60]?`
+		border = `(?:[^\w+/=.~-]|\.?\z|\.\s)`
+	)
+	return `(?i:` + strings.Join(names, "|") + `)` + rest + assign + open + `(?P<secret>` + r.Value + `)` + border
+}
+
+// match tries the rule on the key word at s[at]. until is where the match, not
+// only its secret, ends. A token may also begin at free, where the last found
+// one ended.
+func (r *rule) match(s string, at, free int) (h Hit, until int, ok bool) {
+	first := at
+	for first > 0 && at-first < r.Lead && isWord(s[first-1]) {
+		first--
+	}
+	for start := first; start <= at; start++ {
+		if !r.mayBegin(s, start, free) {
+			continue
+		}
+		if h, until, ok = r.matchFrom(s, start); ok {
+			return h, until, true
+		}
+	}
+	return Hit{}, 0, false
+}
+
+func (r *rule) mayBegin(s string, at, free int) bool {
+	if r.Inside || r.Value != "" || at == free {
+		return true
+	}
+	if r.Solid && at > 0 && strings.IndexByte("-_+/=", s[at-1]) >= 0 {
+		return false
+	}
+	return border(s, at)
+}
+
+func (r *rule) matchFrom(s string, at int) (h Hit, until int, ok bool) {
+	loc := r.compiled().FindStringSubmatchIndex(s[at:])
+	if loc == nil {
+		return Hit{}, 0, false
+	}
+	h = Hit{r.ID, at + loc[2*r.group], at + loc[2*r.group+1]}
+	if h.Start == h.End || r.Mixed && !mixed(s[h.Start:h.End]) {
+		return Hit{}, 0, false
+	}
+	return h, at + loc[1], true
+}
+
+// border reports whether a word may begin at s[at]: after anything that is no
+// letter or digit, and after what only looks like one: an escaped line break
+// (\n in JSON), a %3D of a URL, the end of a terminal's colour code.
+func border(s string, at int) bool {
+	if at == 0 || !isAlnum(s[at-1]) {
+		return true
+	}
+	before := s[max(0, at-8):at]
+	if n := len(before); n >= 2 && before[n-2] == '\\' && strings.IndexByte("nrtfbv", before[n-1]) >= 0 {
+		return true
+	}
+	if n := len(before); n >= 3 && before[n-3] == '%' && isHex(before[n-2]) && isHex(before[n-1]) {
+		return true
+	}
+	if i := strings.LastIndexByte(before, '\x1b'); i >= 0 {
+		return strings.HasSuffix(before, "m") && strings.Trim(before[i+1:len(before)-1], "[0123456789;") == ""
+	}
+	return false
+}
+
+func mixed(s string) bool {
+	digit := strings.IndexFunc(s, func(r rune) bool { return '0' <= r && r <= '9' }) >= 0
+	letter := strings.IndexFunc(s, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }) >= 0
+	return digit && letter
+}
+
+func isAlnum(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+func isWord(b byte) bool {
+	return isAlnum(b) || b == '_' || b == '~' || b == '.' || b == '+' || b == '-'
+}
+
+func isHex(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'f' }
