@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+var update = flag.Bool("update", false, "write the generated parts of the documents")
+
+const root = "../.."
+
+// TestDocs keeps the generated parts of the documents what the code says.
+func TestDocs(t *testing.T) {
+	sameFile(t, "docs/events.md", eventsDoc())
+	sameFile(t, "docs/commands.md", commandsDoc())
+	for _, part := range []struct{ file, name, text string }{
+		{"README.md", "fields", fieldsDoc()},
+		{"docs/hook-yaml.md", "fields", fieldsDoc()},
+		{"README.md", "settings", settingsDoc()},
+	} {
+		have := read(t, part.file)
+		want, err := replacePart(have, part.name, part.text)
+		if err != nil {
+			t.Fatalf("%s: %v", part.file, err)
+		}
+		sameFile(t, part.file, want)
+	}
+}
+
+func sameFile(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s is not what the code says (%v): type go test ./cmd/hookd -run TestDocs -update", name, err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// replacePart puts text between the comments that mark a generated part.
+func replacePart(doc, name, text string) (string, error) {
+	head, rest, ok := strings.Cut(doc, "<!-- generated: "+name+" -->\n")
+	_, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")
+	if !ok || !ok2 {
+		return "", fmt.Errorf("no generated part %q", name)
+	}
+	return head + "<!-- generated: " + name + " -->\n" + text + "<!-- end -->\n" + tail, nil
+}
+
+// row writes one row of a Markdown table.
+func row(b *strings.Builder, cells ...string) {
+	for _, c := range cells {
+		b.WriteString("| " + strings.ReplaceAll(c, "|", `\|`) + " ")
+	}
+	b.WriteString("|\n")
+}
+
+func fieldsDoc() string {
+	var b strings.Builder
+	row(&b, "field", "type", "default", "meaning")
+	b.WriteString("| --- | --- | --- | --- |\n")
+	for _, f := range hookdir.Fields() {
+		typ, def := f.Type, f.Default
+		if f.Values != nil {
+			typ = "`" + strings.Join(f.Values, "`, `") + "`"
+		}
+		if f.Required {
+			def = "required"
+			if len(f.For) > 0 {
+				def = "required for type `" + string(f.For[0]) + "`"
+			}
+		}
+		row(&b, "`"+f.Key+"`", typ, def, f.Doc)
+	}
+	return b.String()
+}
+
+func settingsDoc() string {
+	var b strings.Builder
+	row(&b, "key", "flag of `serve`", "meaning", "default")
+	b.WriteString("| --- | --- | --- | --- |\n")
+	defaults := config.Default("~/.librefang")
+	for _, k := range config.Keys() {
+		row(&b, "`"+k.Name+"`", "`--"+flagOf(k.Name)+"`", k.Doc, defaultOf(defaults, k.Name))
+	}
+	return b.String()
+}
+
+// defaultOf says what a setting is when nobody sets it.
+func defaultOf(c config.Config, key string) string {
+	mib := func(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+	known := map[string]string{
+		"hooks_dir":        "`" + c.HooksDir + "`",
+		"socket":           "`" + c.Socket + "`",
+		"slots.observers":  "8, or twice the CPUs if that is more",
+		"slots.decidable":  "the same",
+		"queue.max_events": fmt.Sprint(c.QueueMaxEvents),
+		"queue.max_bytes":  mib(c.QueueMaxBytes),
+		"max_event_bytes":  mib(c.MaxEventBytes),
+		"timeouts.command": c.TimeoutCommand.String(),
+		"timeouts.script":  c.TimeoutScript.String(),
+		"reload.mode":      c.ReloadMode,
+		"log.level":        c.LogLevel,
+		"fire_startup":     fmt.Sprint(c.FireStartup),
+	}
+	return known[key]
+}
+
+func eventsDoc() string {
+	var b strings.Builder
+	b.WriteString(`# Events
+
+What hookd knows of each agent's events: the contract table of ` + "`internal/events`" + `, which also ` + "`hookd events`" + ` prints. This file is
+generated from it. A name that no table has is a custom event: it observes.
+
+**Kinds.** Events of one kind mean the same in every dialect. A hook runs when one of its patterns matches any name of the
+event's kind, once. It is given the emitted name if a pattern matches that, else the name that it asked for.
+
+**What hooks can do** comes from the row of the name that was emitted, and needs a sender that waits. "Deny by failing" means
+fail-closed: a blocking hook that fails, denies.
+`)
+	var dialect events.Dialect
+	for _, c := range events.All() {
+		if c.Dialect != dialect {
+			dialect = c.Dialect
+			fmt.Fprintf(&b, "\n## %s\n\n", dialect)
+			row(&b, "event", "kind", "when", "hooks can", "fields")
+			b.WriteString("| --- | --- | --- | --- | --- |\n")
+		}
+		var fields []string
+		for _, f := range c.Fields {
+			fields = append(fields, "`"+f.Name+"` "+fieldType(f))
+		}
+		row(&b, "`"+c.Name+"`", string(c.Kind), c.When, strings.Join(powers(c), ", "), strings.Join(fields, ", "))
+	}
+	return b.String()
+}
+
+func commandsDoc() string {
+	top := newRoot(newApp(os.Stdin, os.Stdout, os.Stderr))
+	var b strings.Builder
+	b.WriteString("# Commands\n\nThis file is generated from the commands themselves; `hookd COMMAND --help` says the same.\n")
+	b.WriteString("\nFlags of every command:\n\n")
+	flagTable(&b, top.PersistentFlags())
+	b.WriteString(`
+Exit codes: 0 ok, 1 failed or denied, 2 usage, 3 daemon not running, 4 no answer in time, 5 rejected configuration. Errors go to
+stderr and end with the command to type next; with ` + "`-o json`" + ` they are one JSON object, as on the socket. Colours appear on a
+terminal only, and not with ` + "`NO_COLOR`" + `.
+`)
+	for _, cmd := range top.Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		commandDoc(&b, cmd)
+	}
+	return b.String()
+}
+
+func commandDoc(b *strings.Builder, cmd *cobra.Command) {
+	fmt.Fprintf(b, "\n## hookd %s\n\n%s.\n", cmd.Use, cmd.Short)
+	if cmd.Long != "" {
+		b.WriteString("\n" + cmd.Long + "\n")
+	}
+	if cmd.Example != "" {
+		b.WriteString("\n```\n")
+		for line := range strings.SplitSeq(cmd.Example, "\n") {
+			b.WriteString(strings.TrimPrefix(line, "  ") + "\n")
+		}
+		b.WriteString("```\n")
+	}
+	if cmd.LocalNonPersistentFlags().HasAvailableFlags() {
+		b.WriteString("\n")
+		flagTable(b, cmd.LocalNonPersistentFlags())
+	}
+}
+
+func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
+	row(b, "flag", "meaning", "default")
+	b.WriteString("| --- | --- | --- |\n")
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		name := "`--" + f.Name + "`"
+		if f.Shorthand != "" {
+			name = "`-" + f.Shorthand + "`, " + name
+		}
+		def := f.DefValue
+		if slices.Contains([]string{"false", "0s", "0", "[]"}, def) {
+			def = ""
+		}
+		row(b, name, f.Usage, def)
+	})
+}
+
+// documents are the files whose paths and links must hold.
+func documents(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(list, filepath.Join(root, "README.md"), filepath.Join(root, "ARCHITECTURE.md"))
+}
+
+var (
+	codePath = regexp.MustCompile("`([A-Za-z_.][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)+)`")
+	link     = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+)
+
+// Every path of the tree that a document names is there, and so is every file
+// that it links to.
+func TestPathsInDocuments(t *testing.T) {
+	checked := 0
+	for _, doc := range documents(t) {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range codePath.FindAllSubmatch(text, -1) {
+			path := string(m[1])
+			first, _, _ := strings.Cut(path, "/")
+			if _, err := os.Stat(filepath.Join(root, first)); err != nil {
+				continue // not of this tree: a media type, a model
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s names %s: %v", doc, path, err)
+			}
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			target := string(m[1])
+			if strings.Contains(target, "://") {
+				continue
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), target)); err != nil {
+				t.Errorf("%s links to %s: %v", doc, target, err)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d paths were found, the search is broken", checked)
+	}
+}
+
+// The README names each command and no other.
+func TestReadmeNamesEveryCommand(t *testing.T) {
+	readme := []byte(read(t, "README.md"))
+	known := map[string]bool{}
+	for _, cmd := range newRoot(newApp(os.Stdin, os.Stdout, os.Stderr)).Commands() {
+		known[cmd.Name()] = true
+		if !cmd.Hidden && !bytes.Contains(readme, []byte("hookd "+cmd.Name())) {
+			t.Errorf("README.md says nothing of hookd %s", cmd.Name())
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)(?:^|`)hookd ([a-z]+)").FindAllSubmatch(readme, -1) {
+		if name := string(m[1]); !known[name] && name != "runs" {
+			t.Errorf("README.md tells of hookd %s, which is no command", name)
+		}
+	}
+}
