@@ -25,7 +25,7 @@ type Policy struct {
 type Answer struct {
 	verdict.Answer
 	Failure string // why the run failed, in words for people; "" = it did not
-	Silent  bool   // the failure is not to be logged (onFailure: ignore)
+	Silent  bool   // the failure is not worth a WARN: onFailure is ignore, or a guard's exit 1 was its answer
 	Aborts  bool   // the operation stops here: no later hook of the event runs
 	Output  string // captured stdout, for Outputs; "" = nothing
 }
@@ -64,7 +64,19 @@ func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 	a.Aborts = true
 	if c.CanBlock {
 		a.Blocked, a.Decision, a.Reason = true, "block", message
+		a.Silent = a.ExitCode == 1
 	}
+}
+
+// Result classifies a run that came to an end by itself, for its record.
+func (a *Answer) Result() events.Result {
+	switch {
+	case a.Blocked:
+		return events.ResultBlock
+	case a.Failure != "":
+		return events.ResultFailed
+	}
+	return events.ResultOK
 }
 
 // skip says that the operation is left out. A tool call that is skipped is not

@@ -36,8 +36,8 @@ func NewContext(e *events.Event, given string, payload json.RawMessage, output s
 	add("conversation_id", text(e.SessionID))
 	add("workspace", text(Workspace(e)))
 	add("timestamp", text(e.Time.UTC().Format(time.RFC3339Nano)))
-	if e.Dialect != events.Familiar {
-		for _, s := range synonyms {
+	for _, s := range synonyms {
+		if e.Dialect != events.Familiar && c.documents(s.name) {
 			add(s.name, events.Get(payload, s.of))
 		}
 	}
