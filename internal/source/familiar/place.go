@@ -13,10 +13,9 @@ type form string
 
 // The verb is the variable's name.
 const (
-	formBare       form = `"${%s}"`   // a word or a part of one
-	formDouble     form = `${%s}`     // in double quotes and here-documents
-	formSingle     form = `'"${%s}"'` // in single quotes: they end, and begin again
-	formArithmetic form = `(${%s})`   // a number; the parentheses keep its sign to itself
+	formBare       form = `"${%s}"` // a word or a part of one
+	formDouble     form = `${%s}`   // in double quotes and here-documents
+	formArithmetic form = `(${%s})` // a number; the parentheses keep its sign to itself
 )
 
 // around is what encloses a part of a word: the nearest thing outside of it
@@ -51,21 +50,22 @@ func enclosing(path []syntax.Node) around {
 	return aroundNothing
 }
 
-// formAt returns the form for a mark in the last node of path, which is a
-// literal or in single quotes; or why it cannot stand there.
-func formAt(path []syntax.Node) (f form, why string) {
-	leaf, parent := path[len(path)-1], path[len(path)-2]
-	outside := enclosing(path[:len(path)-1]) // of the word or the quotes
-	expands := inExpansion(path)
-	if _, single := leaf.(*syntax.SglQuoted); single {
-		if outside != aroundNothing {
-			return "", "in single quotes within " + outside.String()
-		}
-		return formSingle, ""
+// misplacedQuotes says why a mark cannot stand in the single quotes that are
+// the last node of path; "" = it can.
+func misplacedQuotes(path []syntax.Node) (why string) {
+	if outside := enclosing(path[:len(path)-1]); outside != aroundNothing {
+		return "in single quotes within " + outside.String()
 	}
-	switch p := parent.(type) {
+	return ""
+}
+
+// formAt returns the form for a mark in the last node of path, which is a
+// literal; or why it cannot stand there.
+func formAt(path []syntax.Node) (f form, why string) {
+	outside := enclosing(path[:len(path)-1]) // of the word or the quotes
+	switch p := path[len(path)-2].(type) {
 	case *syntax.DblQuoted:
-		if outside == aroundArithmetic || outside != aroundNothing && expands {
+		if outside == aroundArithmetic || outside != aroundNothing && inExpansion(path) {
 			return "", "in double quotes within " + outside.String()
 		}
 		return formDouble, ""

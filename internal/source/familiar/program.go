@@ -65,8 +65,18 @@ func base(name string) string {
 	return name
 }
 
+// declaring are the commands that some shells let compute what stands before
+// the = of their arguments.
+var declaring = []string{"local", "export", "readonly", "declare", "typeset"}
+
 // programText returns the arguments of the command name that are program text.
 func programText(name string, args []*syntax.Word) []*syntax.Word {
+	if name == "[" || name == "test" {
+		return afterOption(args, "-v")
+	}
+	if slices.Contains(declaring, name) {
+		return slices.DeleteFunc(slices.Clone(args), func(w *syntax.Word) bool { return strings.Contains(literalStart(w), "=") })
+	}
 	p, ok := programs[name]
 	if !ok {
 		return nil
@@ -77,6 +87,16 @@ func programText(name string, args []*syntax.Word) []*syntax.Word {
 	}
 	from, to := min(p.operands[0], len(operands)), min(p.operands[1], len(operands))
 	return operands[from:to]
+}
+
+// afterOption returns the words that stand right after option.
+func afterOption(args []*syntax.Word, option string) (words []*syntax.Word) {
+	for i := range len(args) - 1 {
+		if static(args[i]) == option {
+			words = append(words, args[i+1])
+		}
+	}
+	return words
 }
 
 func hasProgram(p program, args []*syntax.Word) bool {
@@ -146,12 +166,8 @@ func unwrapped(args []*syntax.Word) []*syntax.Word {
 
 // commandIn returns the command that find -exec runs.
 func commandIn(name string, args []*syntax.Word) []*syntax.Word {
-	if name != "find" {
-		return nil
-	}
 	for i, w := range args {
-		switch static(w) {
-		case "-exec", "-execdir", "-ok", "-okdir":
+		if name == "find" && slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, static(w)) {
 			return args[i+1:]
 		}
 	}

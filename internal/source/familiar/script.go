@@ -126,7 +126,9 @@ func (c *compiler) place(path []syntax.Node) {
 		for _, m := range c.marksIn(n) {
 			c.placed[m.char] = true
 		}
-	case *syntax.Lit, *syntax.SglQuoted:
+	case *syntax.SglQuoted:
+		c.splitQuotes(n, path)
+	case *syntax.Lit:
 		for _, m := range c.marksIn(n) {
 			if !c.placed[m.char] {
 				c.placed[m.char] = true
@@ -136,15 +138,42 @@ func (c *compiler) place(path []syntax.Node) {
 	}
 }
 
+// splitQuotes ends single quotes before each mark and begins them again after
+// it. Empty ones are left out: bash loses its way in ${v-''"$w"}.
+func (c *compiler) splitQuotes(n *syntax.SglQuoted, path []syntax.Node) {
+	marks := c.marksIn(n)
+	if len(marks) == 0 {
+		return
+	}
+	if why := misplacedQuotes(path); why != "" {
+		c.misplaced(marks[0], why)
+		return
+	}
+	from, to := span(n)
+	e := edit{from: from, to: to}
+	from++
+	literal := func(to int) {
+		if from < to {
+			e.text += "'" + c.text[from:to] + "'"
+		}
+	}
+	for _, m := range marks {
+		c.placed[m.char] = true
+		at := strings.IndexRune(c.text, m.char)
+		literal(at)
+		e.text += c.reference(m.name, formBare)
+		from = at + markLen
+	}
+	literal(to - 1)
+	c.edits = append(c.edits, e)
+}
+
 // replace makes the edit for one mark in the last node of path.
 func (c *compiler) replace(m mark, path []syntax.Node) {
 	at := strings.IndexRune(c.text, m.char)
 	f, why := formAt(path)
 	if why != "" {
-		c.problem(at, hook.Problem{
-			Message: fmt.Sprintf("placeholder %s cannot stand %s", m.text, why),
-			Hint:    "give it to a variable first, v=" + m.text + ", and use \"$v\" here",
-		})
+		c.misplaced(m, why)
 		return
 	}
 	from, before := at, ""
@@ -152,6 +181,14 @@ func (c *compiler) replace(m mark, path []syntax.Node) {
 		from, before = c.beforeMark(at, f, path)
 	}
 	c.edits = append(c.edits, edit{from, at + markLen, before + c.reference(m.name, f)})
+}
+
+func (c *compiler) misplaced(m mark, why string) {
+	c.placed[m.char] = true
+	c.problem(strings.IndexRune(c.text, m.char), hook.Problem{
+		Message: fmt.Sprintf("placeholder %s cannot stand %s", m.text, why),
+		Hint:    "give it to a variable first, v=" + m.text + ", and use \"$v\" here",
+	})
 }
 
 // beforeMark says what becomes of a backslash or dollar that stands right
