@@ -75,7 +75,7 @@ func programText(name string, args []*syntax.Word) []*syntax.Word {
 		return afterOption(args, "-v")
 	}
 	if slices.Contains(declaring, name) {
-		return slices.DeleteFunc(slices.Clone(args), func(w *syntax.Word) bool { return strings.Contains(literalStart(w), "=") })
+		return slices.DeleteFunc(slices.Clone(args), namesItself)
 	}
 	p, ok := programs[name]
 	if !ok {
@@ -87,6 +87,12 @@ func programText(name string, args []*syntax.Word) []*syntax.Word {
 	}
 	from, to := min(p.operands[0], len(operands)), min(p.operands[1], len(operands))
 	return operands[from:to]
+}
+
+// namesItself reports whether w is NAME=… with a name that no value is part of.
+func namesItself(w *syntax.Word) bool {
+	name, _, found := strings.Cut(literalStart(w), "=")
+	return found && !strings.ContainsFunc(name, func(r rune) bool { return r >= firstMark })
 }
 
 // afterOption returns the words that stand right after option.

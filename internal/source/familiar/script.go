@@ -139,7 +139,7 @@ func (c *compiler) place(path []syntax.Node) {
 }
 
 // splitQuotes ends single quotes before each mark and begins them again after
-// it. Empty ones are left out: bash loses its way in ${v-''"$w"}.
+// it. Empty ones are left out: bash loses its way in ${v-”"$w"}.
 func (c *compiler) splitQuotes(n *syntax.SglQuoted, path []syntax.Node) {
 	marks := c.marksIn(n)
 	if len(marks) == 0 {
