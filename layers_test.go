@@ -24,7 +24,7 @@ type room struct {
 var rooms = map[string]room{
 	"cmd/hookd": {
 		[]string{"client", "internal/api", "internal/config", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "packaging"},
-		[]string{"github.com/spf13/cobra", "go.uber.org/zap"},
+		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"}, // pflag: the types of cobra's own flags
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.
 	"internal/daemon": {

@@ -28,6 +28,7 @@ $LIBREFANG_HOME, else ~/.librefang.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(a, cmd) },
 	}
 	settingFlags(cmd)
+	hookFlags(cmd)
 	return cmd
 }
 
@@ -36,11 +37,16 @@ func serve(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	commands, dir, err := hooksGiven(cmd)
+	if err != nil {
+		return fail(exitFailed, "start it in a folder that exists", "find the current folder: %w", err)
+	}
 	log, level := newLogger(cfg, a.errOut)
 	defer log.Sync()
 	d, err := daemon.New(daemon.Options{
 		Config:      cfg,
 		Reconfigure: func() (config.Config, error) { return loadConfig(cmd) },
+		Hooks:       daemon.FlagHooks(commands, dir),
 		Version:     build().Version,
 		Log:         log,
 		Level:       level,

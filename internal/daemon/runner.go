@@ -96,7 +96,7 @@ func stdin(j *dispatch.Job) []byte {
 	}
 	for _, m := range []events.Member{
 		events.StringMember("session_id", j.Event.SessionID),
-		events.StringMember("cwd", j.Event.Cwd),
+		events.StringMember("cwd", cwd(j)),
 		events.StringMember("timestamp", j.Event.Time.Format(time.RFC3339Nano)),
 	} {
 		if events.Get(data, m.Key) == nil {
@@ -104,6 +104,15 @@ func stdin(j *dispatch.Job) []byte {
 		}
 	}
 	return events.With(data, members...)
+}
+
+// cwd is the event's; docker-agent's hooks are told where they run when the
+// event has none, as that system does (reference/docker-agent.md 3.1).
+func cwd(j *dispatch.Job) string {
+	if j.Event.Cwd == "" && j.Hook.InEventCwd {
+		return j.Hook.Dir
+	}
+	return j.Event.Cwd
 }
 
 // environment adds the hook's variables and the two (or three) of the event.
