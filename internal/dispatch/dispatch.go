@@ -61,8 +61,9 @@ type Process struct {
 
 // Outcome is what a job left behind.
 type Outcome struct {
-	Err      error // it did not start
-	ExitCode int   // -1 when there is none
+	Err      error  // it did not start
+	Failure  string // it ran inside the daemon and failed, in words for people
+	ExitCode int    // -1 when there is none
 	Signal   string
 	TimedOut bool
 	Killed   string

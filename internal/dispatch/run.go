@@ -152,6 +152,8 @@ func output(out Outcome) verdict.Output {
 		o.Failure = out.Err.Error()
 	case out.TimedOut:
 		o.Failure = "timed out after " + out.limit.String()
+	case out.Failure != "":
+		o.Failure = out.Failure
 	case out.Signal != "":
 		o.Failure = "was ended by " + out.Signal
 	case out.Exceeded:
@@ -168,6 +170,8 @@ func result(m match, out Outcome, a verdict.Answer) (events.Result, string) {
 		return events.ResultSpawnError, out.Err.Error()
 	case out.TimedOut:
 		return events.ResultTimeout, "killed at its deadline"
+	case out.Failure != "":
+		return events.ResultFailed, out.Failure
 	case out.Signal != "":
 		return events.ResultFailed, "was ended by " + out.Signal
 	case m.blocks && a.Failure != "":

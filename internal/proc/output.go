@@ -16,6 +16,13 @@ type Output struct {
 	Bytes int64  // all that was read
 }
 
+// Keep returns what is kept of a stream that is all there.
+func Keep(all []byte) Output {
+	var s sink
+	s.add(all)
+	return s.output()
+}
+
 // sink keeps the ends of a stream, and its first bytes whole, in bounded
 // memory. It grows only as far as the stream needs.
 type sink struct {
