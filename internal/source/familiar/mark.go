@@ -1,9 +1,10 @@
 package familiar
 
 import (
-	"errors"
+	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -24,11 +25,11 @@ type mark struct {
 // markLen is the length of every mark's character.
 const markLen = 4
 
-// The characters of marks: plane 16, which is for private use.
-const (
-	firstMark = 0x100000
-	lastMark  = 0x10FFFD
-)
+// firstMark begins the characters of marks: plane 16, which is for private use.
+const firstMark = 0x100000
+
+// maxMarks bounds the placeholders of one script.
+const maxMarks = 1000
 
 // markUp replaces the placeholders of script by marks that it does not hold
 // itself.
@@ -46,8 +47,8 @@ func markUp(script string) (text string, marks []mark, err error) {
 		for taken[next] {
 			next++
 		}
-		if next > lastMark {
-			return "", nil, errors.New("too many placeholders")
+		if len(marks) == maxMarks || next > unicode.MaxRune {
+			return "", nil, fmt.Errorf("more than %d placeholders", maxMarks)
 		}
 		marks = append(marks, mark{next, script[at[2]:at[3]], script[at[0]:at[1]], at[0]})
 		out.WriteString(script[copied:at[0]])

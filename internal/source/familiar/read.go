@@ -89,6 +89,7 @@ func (r *reader) problem(n *yaml.Node, p hook.Problem) {
 	if p.Line == 0 {
 		p.Line, p.Column = n.Line, n.Column
 	}
+	p.Line = min(p.Line, len(r.lines)) // YAML knows more kinds of line ends than editors
 	r.problems = append(r.problems, p)
 }
 
@@ -151,7 +152,7 @@ func fence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r\n")) =
 func (r *reader) yamlError(err error) {
 	p := hook.Problem{File: r.path, Message: err.Error()}
 	if _, scanErr := fmt.Sscanf(p.Message, "yaml: line %d:", &p.Line); scanErr == nil {
-		p.Column = 1
+		p.Line, p.Column = min(p.Line, len(r.lines)), 1
 	}
 	r.problems = append(r.problems, p)
 }
