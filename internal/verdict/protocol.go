@@ -13,6 +13,7 @@ import (
 func (a *Answer) decode(o object) error {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), specificKeys)
+	liftDenial(o, inner)
 	a.decodeTop(top)
 	a.decodeSpecific(inner)
 	if err := errors.Join(top.err, inner.err); err != nil {
@@ -24,6 +25,19 @@ func (a *Answer) decode(o object) error {
 	a.Blocked = a.blocks() || a.PermissionDecision == "deny"
 	a.warnOf(top, inner)
 	return nil
+}
+
+// liftDenial takes a deny or ask that stands outside hook_specific_output for
+// one inside: whoever wrote it wants the call stopped, and a guard must not fail
+// for a matter of nesting. A misplaced allow stays what it was, nothing.
+func liftDenial(o object, inner *fields) {
+	outside := pick(o, words(keyPermission, keyPermReason))
+	switch string(outside.values[keyPermission]) {
+	case `"deny"`, `"ask"`:
+		if !inner.has(keyPermission) {
+			inner.values[keyPermission], inner.values[keyPermReason] = outside.values[keyPermission], outside.values[keyPermReason]
+		}
+	}
 }
 
 func (a *Answer) decodeTop(f *fields) {
@@ -117,7 +131,7 @@ func (a *Answer) warnOf(top, inner *fields) {
 	}
 	for _, key := range top.unknown {
 		if w, ok, _ := specificKeys.find(key); ok && w != keyEventName {
-			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output and was ignored", w))
+			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output", w))
 		}
 	}
 	for _, key := range inner.unknown {

@@ -56,7 +56,9 @@ func TestRead(t *testing.T) {
 		{"snake-wins", "pre_tool_use", exit(0, `{"hook_specific_output":{"permission_decision":"deny"},"hookSpecificOutput":{}}`, ""), "block", "hook_specific_output is given more than once"},
 		{"snake-wins-after-camel", "pre_tool_use", exit(0, `{"continue":false,"stopReason":"camel","stop_reason":"snake"}`, ""), "block: snake", "stop_reason is given more than once"},
 		{"unknown-keys", "pre_tool_use", exit(0, `{"future":1,"hook_specific_output":{"later":true}}`, ""), "no opinion", ""},
-		{"misplaced-outside", "pre_tool_use", exit(0, `{"permission_decision":"deny"}`, ""), "no opinion", "permission_decision belongs inside hook_specific_output"},
+		{"misplaced-allow", "pre_tool_use", exit(0, `{"permission_decision":"allow"}`, ""), "no opinion", "permission_decision belongs inside hook_specific_output"},
+		{"misplaced-deny", "pre_tool_use", exit(0, `{"permissionDecision":"deny","permissionDecisionReason":"no"}`, ""), "block: no", "permission_decision belongs inside hook_specific_output"},
+		{"misplaced-ask", "pre_tool_use", exit(0, `{"permission_decision":"ask"}`, ""), "ask", "permission_decision belongs inside hook_specific_output"},
 		{"misplaced-inside", "pre_tool_use", exit(0, specific(`"decision":"block"`), ""), "no opinion", "decision does not belong inside"},
 
 		{"two-objects", "pre_tool_use", exit(0, "{}\n{}", ""), "failure: invalid hook output: expected a single JSON object, found more after it", ""},
