@@ -22,6 +22,10 @@ func Compile(script string) (*Script, []hook.Problem) {
 	return s, c.problems
 }
 
+// maxScript bounds a script, in bytes: it is one argument of the shell, and
+// systems allow 128 KiB for that.
+const maxScript = 96 << 10
+
 // compiler gathers what becomes of one script.
 type compiler struct {
 	script   string
@@ -36,6 +40,10 @@ type compiler struct {
 }
 
 func (c *compiler) compile() *Script {
+	if len(c.script) > maxScript {
+		c.errorf(0, "script is longer than %d bytes: put it in a file and run that", maxScript)
+		return nil
+	}
 	if !utf8.ValidString(c.script) || strings.ContainsRune(c.script, 0) {
 		c.errorf(0, "script is not UTF-8 text")
 		return nil

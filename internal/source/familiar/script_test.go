@@ -66,15 +66,17 @@ func TestCompileRejects(t *testing.T) {
 		{"a[{{x}}]=1", "1:1", "[ ] of an assignment"},
 		{"f{{x}}() { :; }", "1:1", "invalid func name"},
 		{"echo \x00", "1:1", "not UTF-8"},
+		{strings.Repeat("#", maxScript+1), "1:1", "longer than"},
+		{strings.Repeat("{{x}} ", maxMarks+1), "1:1", "more than 1000 placeholders"},
 	} {
 		s, problems := Compile(tt.script)
 		if s != nil || len(problems) == 0 {
-			t.Errorf("Compile(%q) = %v, %v; want problems", tt.script, s, problems)
+			t.Errorf("Compile(%.80q) = %v, %v; want problems", tt.script, s, problems)
 			continue
 		}
 		p := problems[0]
 		if got := p.String(); !strings.HasPrefix(got, ":"+tt.at+": ") || !strings.Contains(got, tt.message) || strings.ContainsFunc(got, func(r rune) bool { return r >= firstMark }) {
-			t.Errorf("Compile(%q): %s; want %s: %s", tt.script, got, tt.at, tt.message)
+			t.Errorf("Compile(%.80q): %s; want %s: %s", tt.script, got, tt.at, tt.message)
 		}
 	}
 }
