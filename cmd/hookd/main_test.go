@@ -17,7 +17,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"hookd": main}) }
+func TestMain(m *testing.M) {
+	// Under the race detector each program would sleep a second before it exits.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	testscript.Main(m, map[string]func(){"hookd": main})
+}
 
 // TestScripts runs testdata/script: one script or more for each command, with
 // its failures and exit codes.
@@ -49,6 +53,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOOKD_HOOKS_DIR", filepath.Join(env.WorkDir, "hooks"))
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("TERM", "xterm")
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	if cache, err := goCache(); err == nil {
 		env.Setenv("GOCACHE", cache)
 	}
