@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
 )
 
@@ -95,8 +97,6 @@ func (n newHook) check() error {
 	return nil
 }
 
-// run writes the hook beside its place under a name that the daemon skips,
-// checks it, and moves it there whole.
 func (n newHook) run(a *app, cmd *cobra.Command) error {
 	if err := n.check(); err != nil {
 		return err
@@ -116,30 +116,43 @@ func (n newHook) run(a *app, cmd *cobra.Command) error {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
 	}
+	m, err := n.write(cfg, parent, target)
+	if err != nil {
+		return err
+	}
+	return a.print(m, func(p *printer) { p.made(m) })
+}
+
+// write makes the folder target in parent: first beside it under a name that
+// the daemon skips, then, when it is complete and has been checked, in its place.
+func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 	draft, err := os.MkdirTemp(parent, ".new-")
 	if err != nil {
-		return fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
+		return made{}, fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
 	}
 	defer os.RemoveAll(draft)
 	m, err := n.fill(draft)
 	if err != nil {
-		return fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
+		return m, fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
 	}
 	if v, err := daemon.Validate(cfg, []string{draft}, true); err != nil || rejected(v) > 0 {
-		return n.refuse(v.Hooks[0].Problems[0].Message, err)
+		return m, n.refuse(v, err)
 	}
 	if err := os.Rename(draft, target); err != nil {
-		return fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%w", err)
+		return m, fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%w", err)
 	}
-	m.Name, m.Dir, m.Next = n.name, target, n.next(target, m.Built, n.dir != "")
-	return a.print(m, func(p *printer) { p.made(m) })
+	m.Name, m.Dir, m.Next = n.name, target, n.next(target, m.Built)
+	return m, nil
 }
 
-func (n newHook) refuse(problem string, err error) error {
+// refuse says what the daemon would say of the draft.
+func (n newHook) refuse(v api.Validation, err error) error {
 	if err != nil {
 		return fail(exitFailed, "type `hookd validate`", "check the hook: %w", err)
 	}
-	return fail(exitUsage, "see the events with `hookd events`", "the hook would be rejected: %s", problem)
+	problems := v.Hooks[0].Problems
+	i := max(slices.IndexFunc(problems, func(pr api.Problem) bool { return !pr.Warning }), 0)
+	return fail(exitUsage, "see the events with `hookd events`", "the hook would be rejected: %s", problems[i].Message)
 }
 
 // fill writes the files into dir, and builds what must be built when the
@@ -191,9 +204,10 @@ func compiles(dir string, argv []string) bool {
 	return cmd.Run() == nil
 }
 
-func (n newHook) next(target string, built, elsewhere bool) string {
+// next is the command to type after `hookd new`.
+func (n newHook) next(target string, built bool) string {
 	test := "hookd test " + n.name + " --local"
-	if elsewhere {
+	if n.dir != "" {
 		test = "hookd test " + target + " --local"
 	}
 	if !built {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,12 @@ import (
 // flagOf returns the flag of a setting: slots.observers is --slots-observers.
 func flagOf(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
 
-// settingFlags adds the flags of the settings that want names, all if none.
-// Defaults stay with package config: a flag that is not given says nothing.
+// settingFlags adds the flags of the settings in want, all if none are named,
+// but --socket, which every command has. Defaults stay with package config: a
+// flag that is not given says nothing.
 func settingFlags(cmd *cobra.Command, want ...string) {
 	for _, k := range config.Keys() {
-		if cmd.Root() != cmd && cmd.InheritedFlags().Lookup(flagOf(k.Name)) != nil || !wanted(k.Name, want) {
+		if k.Name == "socket" || len(want) > 0 && !slices.Contains(want, k.Name) {
 			continue
 		}
 		cmd.Flags().String(flagOf(k.Name), "", k.Doc)
@@ -27,18 +29,6 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 			cmd.Flags().Lookup(flagOf(k.Name)).NoOptDefVal = "true"
 		}
 	}
-}
-
-func wanted(name string, want []string) bool {
-	if name == "socket" {
-		return false // a flag of every command
-	}
-	for _, w := range want {
-		if w == name {
-			return true
-		}
-	}
-	return len(want) == 0
 }
 
 // given returns the settings that stand on the command line.

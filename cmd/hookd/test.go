@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/events"
@@ -62,9 +63,8 @@ be a folder. The exit code is 1 when the hook failed or denied.`,
 
 func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (api.Tested, error) {
 	tested, err := a.dial(cmd).Test(cmd.Context(), name, env)
-	if f := explain(err); err != nil && f.code == exitNotRunning {
-		f.hint = fmt.Sprintf("start it with `hookd serve`, or test without it: `hookd test %s --local`", name)
-		return tested, f
+	if errors.Is(err, client.ErrNotRunning) {
+		return tested, fail(exitNotRunning, "start it with `hookd serve`, or test without it: `hookd test "+name+" --local`", "%w", err)
 	}
 	return tested, err
 }
