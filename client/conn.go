@@ -36,7 +36,7 @@ func (c *Client) Dial(ctx context.Context) (*Conn, error) {
 func (c *Conn) Send(ctx context.Context, list ...Event) error {
 	var lines []byte
 	for _, ev := range list {
-		line, err := json.Marshal(ev)
+		line, err := encode(ev)
 		if err != nil {
 			return fmt.Errorf("encode event %q: %w", ev.Event, err)
 		}

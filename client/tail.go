@@ -62,7 +62,7 @@ func (c *Conn) subscribe(ctx context.Context, opt TailOptions) error {
 	if opt.Once {
 		q.Follow = new(bool)
 	}
-	line, err := json.Marshal(q)
+	line, err := encode(q)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,8 @@ type Config struct {
 	Env  map[string]string // added to the environment of every hook
 	Path string            // PATH of every hook; "" = the daemon's own
 
+	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
+
 	ReloadMode  string // auto: on file changes too; manual: only when asked
 	LogLevel    string // debug, info, warn, error
 	LogFormat   string // json, console; "" = console on a terminal, else json
@@ -47,12 +49,18 @@ type Config struct {
 
 // Source is one entry of `sources`.
 type Source struct {
-	Type string `yaml:"type"` // docker-agent
+	Type string `yaml:"type"` // docker-agent or familiar
 	Path string `yaml:"path"` // a file, or a glob of files; absolute after Load
 }
 
 // SourceTypes are the values of Source.Type.
-var SourceTypes = []string{"docker-agent"}
+var SourceTypes = []string{"docker-agent", "familiar"}
+
+// Agent is how another agent is started with a prompt.
+type Agent struct {
+	Command []string `yaml:"command"` // program and arguments, no shell
+	Prompt  string   `yaml:"prompt"`  // stdin, or arg: appended to Command
+}
 
 // Home returns LIBREFANG_HOME, else ~/.librefang, absolute.
 func Home() (string, error) {

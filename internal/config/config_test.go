@@ -65,8 +65,10 @@ func TestBadSettingsSayWhereAndWhat(t *testing.T) {
 		{"list", "- a\n", "a mapping of settings is wanted here"},
 		{"scalar", "socket: [a]\n", "want one value"},
 		{"syntax", "a: [\n", "hookd.yaml: "},
-		{"source-type", "sources: [{type: docker, path: x}]\n", `type "docker", want docker-agent`},
+		{"source-type", "sources: [{type: docker, path: x}]\n", `type "docker", want docker-agent or familiar`},
 		{"source-key", "sources: [{type: docker-agent, file: x}]\n", `unknown key "file"`},
+		{"agent-command", "agents: {a: {prompt: arg}}\n", `agent "a" has no command`},
+		{"agent-prompt", "agents: {a: {command: [x], prompt: file}}\n", "want stdin or arg"},
 		{"env-name", "env: {'a=b': c}\n", "cannot be the name of a variable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

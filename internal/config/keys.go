@@ -35,6 +35,7 @@ var keys = []key{
 	{"timeouts.command", "deadline of a command hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
 	{"timeouts.script", "deadline of a script hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
 	{"env", "variables added to the environment of every hook", environment},
+	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
 	{"reload.mode", "auto: also on file changes; manual: only when asked", oneOf([]string{"auto", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
 	{"log.level", "debug, info, warn or error", oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
@@ -61,7 +62,7 @@ func (k key) envName() string {
 // setText sets the key from a flag or variable, which is read as YAML.
 func (k key) setText(c *Config, value string) error {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	if k.name == "env" || k.name == "sources" {
+	if k.name == "env" || k.name == "sources" || k.name == "agents" {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) == 0 {
 			return fmt.Errorf("want YAML such as {NAME: value} or [{type: T, path: P}], got %q", value)
@@ -275,5 +276,26 @@ func environment(c *Config, n *yaml.Node) error {
 		}
 	}
 	c.Env = env
+	return nil
+}
+
+func agents(c *Config, n *yaml.Node) error {
+	list := map[string]Agent{}
+	if n.Kind != yaml.MappingNode || n.Decode(&list) != nil {
+		return fmt.Errorf("want a mapping such as {default: {command: [claude, -p], prompt: stdin}}")
+	}
+	for name, a := range list {
+		if len(a.Command) == 0 || a.Command[0] == "" {
+			return fmt.Errorf("agent %q has no command", name)
+		}
+		if a.Prompt == "" {
+			a.Prompt = "stdin"
+		}
+		if a.Prompt != "stdin" && a.Prompt != "arg" {
+			return fmt.Errorf("agent %q: prompt %q, want stdin or arg", name, a.Prompt)
+		}
+		list[name] = a
+	}
+	c.Agents = list
 	return nil
 }

@@ -81,8 +81,8 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.proc = proc.New(proc.Options{Cgroup: true})
-	d.runner = newRunner(d.proc, filepath.Join(c.Home, "tmp"))
-	d.runner.setEnvironment(c.Env, c.Path)
+	d.runner = newRunner(d.proc, filepath.Join(c.Home, "tmp"), o.Log)
+	d.runner.configure(c)
 	d.dispatch = dispatch.New(dispatch.Options{
 		Runner: d.runner, Recorder: d.recorder, Log: o.Log,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"go.uber.org/zap"
+
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
@@ -16,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/source/dockeragent"
+	"github.com/hookd/hookd/internal/source/familiar"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -41,16 +44,16 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 	return m
 }
 
-// Validate reads hook folders, folders of hook folders and docker-agent files,
-// and reports what is wrong. Without paths it reads the hooks directory.
+// Validate reads hook folders, folders of hook folders, docker-agent files and
+// AGENT.md files, and reports what is wrong. Without paths it reads the hooks directory.
 func Validate(c config.Config, paths []string, strict bool) (api.Validation, error) {
 	if len(paths) == 0 {
 		paths = []string{c.HooksDir}
 	}
 	v := api.Validation{Hooks: []api.Validated{}}
 	for _, path := range paths {
-		if isAgentFile(path) {
-			v.Hooks = append(v.Hooks, validateAgentFile(path))
+		if read := readerOf(path); read != nil {
+			v.Hooks = append(v.Hooks, validateFile(path, read))
 			continue
 		}
 		folders, err := hookFolders(path)
@@ -73,15 +76,23 @@ func validate(folder string, opt hookdir.Options) api.Validated {
 	return v
 }
 
-// isAgentFile reports whether path is a YAML file other than a HOOK.yaml.
-func isAgentFile(path string) bool {
-	fi, err := os.Stat(path)
-	ext := filepath.Ext(path)
-	return err == nil && fi.Mode().IsRegular() && filepath.Base(path) != hookdir.FileName && (ext == ".yaml" || ext == ".yml")
+// readerOf returns how a file that holds many hooks is read: an AGENT.md or a
+// YAML file other than a HOOK.yaml. Nil for anything else.
+func readerOf(path string) func(string) ([]*hook.Hook, []hook.Problem) {
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() || filepath.Base(path) == hookdir.FileName {
+		return nil
+	}
+	switch filepath.Ext(path) {
+	case ".md":
+		return fileReaders[familiar.SourceType]
+	case ".yaml", ".yml":
+		return fileReaders[dockeragent.SourceType]
+	}
+	return nil
 }
 
-func validateAgentFile(path string) api.Validated {
-	hooks, ps := dockeragent.Read(path, dockeragent.Options{})
+func validateFile(path string, read func(string) ([]*hook.Hook, []hook.Problem)) api.Validated {
+	hooks, ps := read(path)
 	ok := !slices.ContainsFunc(ps, func(p hook.Problem) bool { return !p.Warning })
 	return api.Validated{Name: fmt.Sprintf("%s (%d hooks)", filepath.Base(path), len(hooks)), File: path, OK: ok, Problems: problems(ps)}
 }
@@ -125,8 +136,8 @@ func TestLocal(ctx context.Context, c config.Config, name string, env events.Env
 		return api.Tested{}, err
 	}
 	p := proc.New(proc.Options{Cgroup: true})
-	r := newRunner(p, temp)
-	r.setEnvironment(c.Env, c.Path)
+	r := newRunner(p, temp, zap.NewNop())
+	r.configure(c)
 	d := dispatch.New(dispatch.Options{Runner: r, Recorder: nobody{}})
 	tested, refused := try(ctx, d, h, env)
 	if refused != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/signals"
 	"github.com/hookd/hookd/internal/source/dockeragent"
+	"github.com/hookd/hookd/internal/source/familiar"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -28,11 +29,19 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 func fileSources(c config.Config) []discovery.FileSource {
 	var list []discovery.FileSource
 	for _, s := range c.Sources {
-		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Read: func(path string) ([]*hook.Hook, []hook.Problem) {
-			return dockeragent.Read(path, dockeragent.Options{})
-		}})
+		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Read: fileReaders[s.Type]})
 	}
 	return list
+}
+
+// fileReaders read one file of a source, by the source's type.
+var fileReaders = map[string]func(path string) ([]*hook.Hook, []hook.Problem){
+	dockeragent.SourceType: func(path string) ([]*hook.Hook, []hook.Problem) {
+		return dockeragent.Read(path, dockeragent.Options{})
+	},
+	familiar.SourceType: func(path string) ([]*hook.Hook, []hook.Problem) {
+		return familiar.Read(path, familiar.Options{})
+	},
 }
 
 // FlagHooks makes the hooks of docker-agent's --hook-… flags: commands by
@@ -94,7 +103,7 @@ func (d *Daemon) reconfigure() error {
 		d.log.Warn("settings need a restart", zap.Strings("settings", names))
 	}
 	d.config.Store(&next)
-	d.runner.setEnvironment(next.Env, next.Path)
+	d.runner.configure(next)
 	d.discovery.Configure(d.discoveryOptions(next))
 	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {
 		d.opts.Level.SetLevel(level)

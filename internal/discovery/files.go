@@ -72,12 +72,17 @@ func (s FileSource) watch(w *spots) {
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// read reads one file. A hook's digest is that of its own definition, so that
-// an edit of the file changes only the hooks that it touches.
+// read reads one file. A hook's digest is that of its own definition where it
+// has one, so that an edit of the file changes only the hooks that it touches.
 func (s FileSource) read(unit hook.Source) reading {
 	hooks, problems := s.Read(unit.Path)
 	for _, h := range hooks {
-		h.Digest = trust.Digest([]byte(strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")))
+		definition := strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")
+		if h.Definition == "" { // it has none of its own: the file is it
+			h.Digest = trust.Digest([]byte(definition), unit.Path)
+		} else {
+			h.Digest = trust.Digest([]byte(definition))
+		}
 	}
 	return reading{name: filepath.Base(unit.Path), file: unit.Path, hooks: hooks, problems: problems, files: []string{unit.Path}}
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -23,7 +24,7 @@ func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continu
 
 // decide runs the hooks that decide e and folds their answers. The preempt
 // lane goes first, and a deny or ask of it skips the other (SPEC section 9).
-func (d *Dispatcher) decide(e *events.Event, ms []match) (*verdict.Verdict, []events.Run) {
+func (d *Dispatcher) decide(e *events.Event, ms []match) (*verdict.Verdict, []ran) {
 	var preempt, rest []match
 	for _, m := range ms {
 		if laneOf(m.hook) == events.LanePreempt {
@@ -37,41 +38,65 @@ func (d *Dispatcher) decide(e *events.Event, ms []match) (*verdict.Verdict, []ev
 	ctx, cancel := context.WithTimeout(d.ctx, budget(e, &main, preempt, rest))
 	defer cancel()
 	if len(preempt) == 0 {
-		answers, runs := d.lane(ctx, e, &main, rest)
-		return verdict.Fold(&main, e.Data, answers), runs
+		done := d.lane(ctx, e, &main, rest)
+		return verdict.Fold(&main, e.Data, answers(done)), done
 	}
-	answers, runs := d.lane(ctx, e, &first, preempt)
-	v := verdict.Fold(&first, e.Data, answers)
+	done := d.lane(ctx, e, &first, preempt)
+	v := verdict.Fold(&first, e.Data, answers(done))
 	if len(rest) == 0 || v.Skips() {
-		return v, runs
+		return v, done
 	}
-	more, moreRuns := d.lane(ctx, e, &main, rest)
-	return v.Then(verdict.Fold(&main, e.Data, more)), append(runs, moreRuns...)
+	more := d.lane(ctx, e, &main, rest)
+	return v.Then(verdict.Fold(&main, e.Data, answers(more))), append(done, more...)
 }
 
 // budget is the time that all of an event's hooks have together: what the
-// sender says, else the largest deadline of the hooks that run side by side,
-// or the sum of those that run in sequence.
+// sender says, else the largest deadline of what runs side by side, or the sum
+// of what runs in sequence.
 func budget(e *events.Event, c *events.Contract, preempt, rest []match) time.Duration {
 	if e.TimeoutMS > 0 {
 		return time.Duration(e.TimeoutMS) * time.Millisecond
 	}
-	var longest, sum, first time.Duration
-	for _, m := range preempt {
-		first = max(first, m.hook.Timeout)
-	}
-	for _, m := range rest {
-		longest, sum = max(longest, m.hook.Timeout), sum+m.hook.Timeout
-	}
-	if c.Sequence {
-		return first + sum + startTime
-	}
-	return first + longest + startTime
+	return longest(preempt, false) + longest(rest, c.Sequence) + startTime
 }
 
+func longest(ms []match, sequence bool) (most time.Duration) {
+	chains := chains(ms)
+	if sequence {
+		chains = [][]match{ms}
+	}
+	for _, chain := range chains {
+		var sum time.Duration
+		for _, m := range chain {
+			sum += m.hook.Timeout
+		}
+		most = max(most, sum)
+	}
+	return most
+}
+
+// chains splits hooks into those that must run one after another: the hooks of
+// one AGENT.md do, in file order; each other hook is a chain of its own.
+func chains(ms []match) (list [][]match) {
+	at := map[hook.Source]int{}
+	for _, m := range ms {
+		if i, ok := at[m.hook.Source]; ok && m.chained() {
+			list[i] = append(list[i], m)
+			continue
+		}
+		at[m.hook.Source] = len(list)
+		list = append(list, []match{m})
+	}
+	return list
+}
+
+// chained reports whether an abort of an earlier hook of the same file stops
+// this one (seed 001, SPEC section 10).
+func (m match) chained() bool { return m.hook.Dialect == events.Familiar }
+
 // lane runs the hooks of one lane, in sequence or side by side as c says, and
-// returns their answers and runs in registration order.
-func (d *Dispatcher) lane(ctx context.Context, e *events.Event, c *events.Contract, ms []match) ([]verdict.Answer, []events.Run) {
+// returns what ran in registration order.
+func (d *Dispatcher) lane(ctx context.Context, e *events.Event, c *events.Contract, ms []match) []ran {
 	if c.Sequence {
 		return d.sequence(ctx, e, c, ms)
 	}
@@ -80,39 +105,75 @@ func (d *Dispatcher) lane(ctx context.Context, e *events.Event, c *events.Contra
 
 // sequence runs one hook after another, each seeing the rewrites so far.
 // A denial does not stop the rest: every hook sees every event.
-func (d *Dispatcher) sequence(ctx context.Context, e *events.Event, c *events.Contract, ms []match) (answers []verdict.Answer, runs []events.Run) {
+func (d *Dispatcher) sequence(ctx context.Context, e *events.Event, c *events.Contract, ms []match) (done []ran) {
 	data := e.Data
 	for _, m := range ms {
+		if aborted(done, m) {
+			continue
+		}
 		r := d.limited(ctx, m, func() ran { return d.asked(ctx, e, c, m, data) })
-		answers, runs = append(answers, r.answer), append(runs, r.run)
+		done = append(done, r)
 		if c.FirstWins && r.answer.Replaces(c) {
 			break
 		}
 		data = r.answer.Rewrite(c, data)
 	}
-	return answers, runs
+	return done
 }
 
-func (d *Dispatcher) parallel(ctx context.Context, e *events.Event, c *events.Contract, ms []match) ([]verdict.Answer, []events.Run) {
-	waits := make([]chan ran, len(ms))
-	for i, m := range ms {
-		waits[i] = make(chan ran, 1)
-		go func() { waits[i] <- d.limited(ctx, m, func() ran { return d.asked(ctx, e, c, m, e.Data) }) }()
+func (d *Dispatcher) parallel(ctx context.Context, e *events.Event, c *events.Contract, ms []match) (done []ran) {
+	chains := chains(ms)
+	waits := make([]chan []ran, len(chains))
+	for i, chain := range chains {
+		waits[i] = make(chan []ran, 1)
+		go func() { waits[i] <- d.inOrder(ctx, e, c, chain) }()
 	}
-	answers, runs := make([]verdict.Answer, len(ms)), make([]events.Run, len(ms))
-	for i := range ms {
-		r := <-waits[i]
-		answers[i], runs[i] = r.answer, r.run
+	for i := range chains {
+		done = append(done, <-waits[i]...)
 	}
-	return answers, runs
+	slices.SortStableFunc(done, func(a, b ran) int { return a.match.at - b.match.at })
+	return done
+}
+
+func (d *Dispatcher) inOrder(ctx context.Context, e *events.Event, c *events.Contract, chain []match) (done []ran) {
+	for _, m := range chain {
+		if !aborted(done, m) {
+			done = append(done, d.limited(ctx, m, func() ran { return d.asked(ctx, e, c, m, e.Data) }))
+		}
+	}
+	return done
+}
+
+// aborted reports whether a run before it stops m.
+func aborted(done []ran, m match) bool {
+	return m.chained() && slices.ContainsFunc(done, func(r ran) bool { return r.aborts && r.match.hook.Source == m.hook.Source })
 }
 
 // ran is a run and how it answered.
 type ran struct {
+	match  match
 	run    events.Run
 	answer verdict.Answer
+	aborts bool    // no later hook of the same file runs
+	warn   bool    // its failure is worth a WARN
 	job    *Job    // nil when it never came to that
 	out    Outcome // of the job
+}
+
+func answers(done []ran) []verdict.Answer {
+	list := make([]verdict.Answer, len(done))
+	for i, r := range done {
+		list[i] = r.answer
+	}
+	return list
+}
+
+func runs(done []ran) []events.Run {
+	list := make([]events.Run, len(done))
+	for i, r := range done {
+		list[i] = r.run
+	}
+	return list
 }
 
 // limited returns what do returns, or a timed-out run when do is not back
@@ -134,6 +195,7 @@ func (d *Dispatcher) limited(ctx context.Context, m match, do func() ran) ran {
 	case <-timer.C:
 		why := "still runs after its deadline and the kill"
 		return ran{
+			match:  m,
 			run:    events.Run{Hook: m.hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
 			answer: verdict.Answer{Policy: m.policy(), Failure: why},
 		}
@@ -154,6 +216,18 @@ func (d *Dispatcher) asked(ctx context.Context, e *events.Event, c *events.Contr
 		return d.unstarted(e, c, m, "the deadline of the event passed before its turn")
 	}
 	return d.execute(e, c, m, data, timeout)
+}
+
+// startLater queues the observers that deciding hooks of their file let through.
+func (d *Dispatcher) startLater(e *events.Event, ms []match, done []ran) {
+	for _, m := range ms {
+		if aborted(done, m) {
+			d.queue.abandon(e)
+			continue
+		}
+		d.pending.Add(1)
+		d.queue.push([]*task{{event: e, match: m}})
+	}
 }
 
 // startNested runs the observers that a hook waits for at once: their permits

@@ -23,6 +23,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/verdict"
@@ -48,6 +49,7 @@ type Job struct {
 	Event   *events.Event
 	Given   string          // the event name the hook is given
 	Payload json.RawMessage // the payload under that name, after earlier rewrites
+	Output  string          // what hooks of the conversation that capture it have printed (Familiar)
 	Timeout time.Duration   // from the start of the process
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
 	Started func(Process)   // to be called once, after a successful start
@@ -108,6 +110,7 @@ type Dispatcher struct {
 	permits  permits
 	chain    *chain
 	seen     *dedup
+	outputs  familiar.Outputs
 
 	accept   sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
 	draining bool         // guarded by accept
@@ -229,7 +232,7 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
 	p := newPlan(e, d.index.Load().match(e))
-	if len(p.queued) > 0 && !d.queue.reserve(e) {
+	if n := len(p.queued) + len(p.later); n > 0 && !d.queue.reserve(e, n) {
 		if len(p.deciding) == 0 {
 			return rcpt, nil, &events.Error{Code: events.CodeQueueFull, Message: "the queue of events that wait for their hooks is full", Hint: "send it again later; `hookd status` shows the queue", RetryAfter: 1}
 		}
@@ -253,7 +256,10 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait
 	return rcpt, func(r *Receipt) {
 		defer d.pending.Done()
 		if e.Contract.Decidable {
-			r.Verdict, r.Runs = d.decide(e, p.deciding)
+			var done []ran
+			r.Verdict, done = d.decide(e, p.deciding)
+			r.Runs = runs(done)
+			d.startLater(e, p.later, done)
 			return
 		}
 		d.startNested(e, p.nested, results)
@@ -264,11 +270,11 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait
 // dropObservers leaves the observers out of a decidable event: a verdict is
 // never refused because others queue. The sender is told.
 func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
-	for _, m := range p.queued {
+	for _, m := range append(p.queued, p.later...) {
 		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.hook.Name+" does not run for this event")
 		d.log.Warn("queue full, observer dropped", zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID))
 	}
-	p.queued, p.matched = nil, p.deciding
+	p.queued, p.later, p.matched = nil, nil, p.deciding
 }
 
 // Drain refuses new events, waits for the runs in flight and in the queue,

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hookd/hookd/internal/dialect/dockeragent"
+	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 )
@@ -17,6 +18,7 @@ type match struct {
 	reads      *events.Contract // how its answer is read; nil = as the emitted event has it
 	blocks     bool             // its answer counts
 	generation uint64
+	at         int // place among the event's hooks
 }
 
 // index finds the hooks of an event. What depends on the event's name alone is
@@ -47,6 +49,7 @@ func (ix *index) match(e *events.Event) []match {
 	var ms []match
 	for _, m := range ix.candidates(e.Contract) {
 		if refuses(m.hook, e) == "" {
+			m.at = len(ms)
 			ms = append(ms, m)
 		}
 	}
@@ -144,16 +147,21 @@ func reaches(p hook.Pattern, c *events.Contract) bool {
 // refuses says why h does not run for e although a pattern matches, in words
 // for `hookd match`; "" = it runs.
 func refuses(h *hook.Hook, e *events.Event) string {
-	if h.Agent != "" {
-		if agent := dockeragent.Agent(e); agent != h.Agent {
-			return "it belongs to agent " + strconv.Quote(h.Agent) + ", the event to " + strconv.Quote(agent)
-		}
+	agent, cwd := dockeragent.Agent(e), e.Cwd
+	if h.Dialect == events.Familiar {
+		agent, cwd = familiar.Agent(e), familiar.Workspace(e)
+	}
+	if h.Agent != "" && agent != h.Agent {
+		return "it belongs to agent " + strconv.Quote(h.Agent) + ", the event to " + strconv.Quote(agent)
 	}
 	if e.Lane != "" && e.Lane != laneOf(h) {
 		return "it stands in the " + laneOf(h) + " lane, the event asks for " + e.Lane
 	}
+	if h.Type == hook.Spawn && e.Depth > 0 {
+		return "an agent action does not start from within a hook"
+	}
 	tool, _ := events.GetString(e.Data, "tool_name")
-	why, _ := h.Admits(hook.Subject{Tool: tool, Cwd: e.Cwd, AgentName: e.AgentName, Dialect: string(e.Dialect)})
+	why, _ := h.Admits(hook.Subject{Tool: tool, Cwd: cwd, AgentName: e.AgentName, Dialect: string(e.Dialect)})
 	return why
 }
 

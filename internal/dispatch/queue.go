@@ -3,6 +3,7 @@ package dispatch
 import (
 	"sync"
 
+	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 )
@@ -50,27 +51,27 @@ func newQueue(slots, maxEvents int, maxBytes int64, run func(*task)) *queue {
 	}
 }
 
-// reserve makes room for an event whose tasks are pushed next; false when the
-// queue is full. One event larger than the whole queue still fits an empty one.
-func (q *queue) reserve(e *events.Event) bool {
+// reserve makes room for an event and n tasks of it, each of which must be
+// pushed or abandoned; false when the queue is full. One event larger than the
+// whole queue still fits an empty one.
+func (q *queue) reserve(e *events.Event, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	size := int64(len(e.Data))
 	if len(q.events) > 0 && (len(q.events) >= q.maxEvents || q.bytes+size > q.maxBytes) {
 		return false
 	}
-	q.events[e] = 0
+	q.events[e] = n
 	q.bytes += size
 	return true
 }
 
-// push adds the tasks of one event that was reserved.
+// push adds tasks of one event that were reserved.
 func (q *queue) push(tasks []*task) {
 	if len(tasks) == 0 {
 		return
 	}
 	q.mu.Lock()
-	q.events[tasks[0].event] = len(tasks)
 	q.queued += len(tasks)
 	for _, t := range tasks {
 		q.enter(t)
@@ -135,12 +136,23 @@ func (q *queue) work(t *task) {
 	q.start()
 }
 
+// abandon gives a reserved place back.
+func (q *queue) abandon(e *events.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.leave(e)
+}
+
+func (q *queue) leave(e *events.Event) {
+	if q.events[e]--; q.events[e] == 0 {
+		delete(q.events, e)
+		q.bytes -= int64(len(e.Data))
+	}
+}
+
 // release lets the runs go on that waited for t.
 func (q *queue) release(t *task) {
-	if q.events[t.event]--; q.events[t.event] == 0 {
-		delete(q.events, t.event)
-		q.bytes -= int64(len(t.event.Data))
-	}
+	q.leave(t.event)
 	if u := q.hooks[t.match.hook.ID]; u != nil && t.match.hook.Concurrency > 0 {
 		if u.running--; u.running < t.match.hook.Concurrency {
 			if next := u.waiting.pop(); next != nil {
@@ -186,14 +198,17 @@ func (q *queue) load() (queued, events int, bytes int64, running int) {
 // lane returns the key of the runs that t must not overtake; ordered is false
 // when there are none: order parallel, or no session to be in order with.
 func (t *task) lane() (key laneKey, ordered bool) {
-	h := t.match.hook
+	h, session := t.match.hook, t.event.SessionID
+	if h.Dialect == events.Familiar {
+		session = familiar.Conversation(t.event)
+	}
 	switch {
 	case h.Order == hook.OrderSerial:
 		return laneKey{hook: h.ID}, true
-	case h.Order == hook.OrderParallel || t.event.SessionID == "":
+	case h.Order == hook.OrderParallel || session == "":
 		return laneKey{}, false
 	default:
-		return laneKey{hook: h.ID, session: t.event.SessionID}, true
+		return laneKey{hook: h.ID, session: session}, true
 	}
 }
 

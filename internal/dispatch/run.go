@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/verdict"
@@ -39,18 +40,41 @@ func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data 
 		Payload: data, Timeout: timeout, Whole: d.whole(c, m),
 	}
 	var ended func()
+	if m.hook.Dialect == events.Familiar {
+		job.Output = d.outputs.Get(familiar.Conversation(e), time.Now())
+	}
 	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID) }
 	out := d.run(job)
 	out.limit = timeout.Round(time.Millisecond)
 	if ended != nil {
 		ended()
 	}
-	r := ran{run: record(e, m, job.RunID, out), job: job, out: out}
-	r.answer = d.read(c, m, out)
-	r.run.Result, r.run.Error = result(m, out, r.answer)
-	d.report(e, m, r)
+	r := ran{match: m, run: record(e, m, job.RunID, out), job: job, out: out}
+	d.judge(e, c, &r)
+	d.report(e, r)
 	d.finish(r.run, out)
 	return r
+}
+
+// judge reads the answer of a run and says how it ended, by the rules of the
+// hook's dialect.
+func (d *Dispatcher) judge(e *events.Event, c *events.Contract, r *ran) {
+	if r.match.hook.Dialect != events.Familiar {
+		r.answer = d.read(c, r.match, r.out)
+		r.run.Result, r.run.Error = result(r.match, r.out, r.answer, r.answer.Failure)
+		r.warn = r.run.Result != events.ResultOK && r.run.Result != events.ResultBlock && r.match.hook.OnError != hook.OnErrorIgnore
+		return
+	}
+	out := output(r.out)
+	if !r.match.hook.Capture {
+		out.Stdout = []byte(r.out.Stdout.Head + r.out.Stdout.Tail)
+	}
+	a := familiar.Read(e.Contract, familiar.Policy{Policy: r.match.policy(), Capture: r.match.hook.Capture}, out)
+	d.outputs.Append(familiar.Conversation(e), a.Output, time.Now())
+	r.answer, r.aborts, r.warn = a.Answer, a.Aborts, a.Failure != "" && !a.Silent
+	if r.run.Result, r.run.Error = result(r.match, r.out, a.Answer, a.Failure); r.run.Result == events.ResultOK || r.run.Result == events.ResultFailed {
+		r.run.Result = a.Result()
+	}
 }
 
 // run calls the Runner. A panic in it costs one run, not the daemon.
@@ -80,6 +104,10 @@ func (m match) reading(c *events.Contract) *events.Contract {
 // whole is how many bytes of stdout the hook's answer may have.
 func (d *Dispatcher) whole(c *events.Contract, m match) int {
 	switch r := m.reading(c); {
+	case m.hook.Capture:
+		return d.opts.AnswerBytes
+	case m.hook.Dialect == events.Familiar:
+		return 0 // the kept part is enough for a message
 	case r == nil:
 		return 0
 	case m.blocks && r.Rewrite != events.RewriteNone:
@@ -92,9 +120,10 @@ func (d *Dispatcher) whole(c *events.Contract, m match) int {
 // unstarted records a run that did not get a chance.
 func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, m match, why string) ran {
 	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now(), limit: time.Since(e.Time).Round(time.Millisecond)}
-	r := ran{run: record(e, m, events.NewRunID(out.Started), out), answer: d.read(c, m, out)}
+	r := ran{match: m, run: record(e, m, events.NewRunID(out.Started), out), out: out}
+	d.judge(e, c, &r)
 	r.run.Result, r.run.Error = events.ResultTimeout, why
-	d.report(e, m, r)
+	d.report(e, r)
 	d.recorder.Finished(r.run)
 	return r
 }
@@ -164,7 +193,7 @@ func output(out Outcome) verdict.Output {
 
 // result classifies a run and says for people why it was not ok. Exit 2 is an
 // answer only from a hook whose answers count.
-func result(m match, out Outcome, a verdict.Answer) (events.Result, string) {
+func result(m match, out Outcome, a verdict.Answer, failure string) (events.Result, string) {
 	switch {
 	case out.Err != nil:
 		return events.ResultSpawnError, out.Err.Error()
@@ -174,28 +203,28 @@ func result(m match, out Outcome, a verdict.Answer) (events.Result, string) {
 		return events.ResultFailed, out.Failure
 	case out.Signal != "":
 		return events.ResultFailed, "was ended by " + out.Signal
-	case m.blocks && a.Failure != "":
-		return events.ResultFailed, a.Failure
+	case m.blocks && failure != "":
+		return events.ResultFailed, failure
 	case m.blocks && a.Blocked:
 		return events.ResultBlock, ""
 	case out.ExitCode != 0 && !m.blocks:
 		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
-	case a.Failure != "":
-		return events.ResultFailed, a.Failure
+	case failure != "":
+		return events.ResultFailed, failure
 	}
 	return events.ResultOK, ""
 }
 
 // report logs one WARN for a run that failed (SPEC 7.5), never payloads,
 // output or environment.
-func (d *Dispatcher) report(e *events.Event, m match, r ran) {
-	warn := r.run.Result != events.ResultOK && r.run.Result != events.ResultBlock && m.hook.OnError != hook.OnErrorIgnore
-	if !warn && r.answer.Warning == "" {
+func (d *Dispatcher) report(e *events.Event, r ran) {
+	m := r.match
+	if !r.warn && r.answer.Warning == "" {
 		return
 	}
 	fields := []zap.Field{zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event)}
 	switch {
-	case !warn:
+	case !r.warn:
 		fields = append(fields, zap.String("answer", r.answer.Warning))
 	case r.run.Result == events.ResultTimeout:
 		fields = append(fields, zap.Duration("timeout", r.out.limit), zap.String("killed", r.run.Killed), zap.Int("left", r.run.Left))

@@ -216,4 +216,3 @@ func (c *compiler) marksIn(n syntax.Node) []mark {
 	}
 	return found
 }
-

@@ -1,0 +1,168 @@
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/dialect/familiar"
+	"github.com/hookd/hookd/internal/dialect/librefang"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// launch is what one process is started with.
+type launch struct {
+	settings *settings
+	job      *dispatch.Job
+	dir      string // for files
+
+	path    string
+	args    []string
+	env     []string
+	stdin   []byte
+	files   []string // removed after the run
+	unknown []string // template variables that the event does not have
+}
+
+func (l *launch) prepare() error {
+	if err := l.environment(); err != nil {
+		return err
+	}
+	l.stdin = append(stdin(l.job), '\n')
+	h := l.job.Hook
+	text := h.ScriptText
+	if h.Template != nil {
+		var err error
+		if text, err = l.bind(h.Template); err != nil {
+			return err
+		}
+	}
+	switch h.Type {
+	case hook.Script:
+		l.path, l.args = cmp.Or(h.Shell, "/bin/sh"), []string{"-c", text}
+	case hook.Spawn:
+		return l.agent(text)
+	default:
+		l.path, l.args = h.Path, h.Args
+	}
+	return nil
+}
+
+// environment is the inherited one, the hook's variables, and the two (or
+// three) of the event.
+func (l *launch) environment() error {
+	l.env = slices.Clone(l.settings.env)
+	for _, v := range l.job.Hook.Environ(l.variable) {
+		name, value, _ := strings.Cut(v, "=")
+		l.env = setVariable(l.env, name, value)
+	}
+	data, truncated := librefang.EventData(payload(l.job), librefang.EventDataLimit)
+	l.env = setVariable(l.env, "HOOK_EVENT", l.job.Given)
+	l.env = setVariable(l.env, "HOOK_EVENT_DATA", data)
+	if !truncated {
+		return nil
+	}
+	return l.file("HOOK_EVENT_DATA_FILE", ".json", payload(l.job))
+}
+
+// bind gives a template the event's values: they reach a script through
+// variables and files only, never as shell text.
+func (l *launch) bind(t hook.Template) (text string, err error) {
+	bound, err := t.Bind(familiar.NewContext(l.job.Event, l.job.Given, l.job.Payload, l.job.Output).Value)
+	if err != nil {
+		return "", err
+	}
+	l.unknown = bound.Unknown
+	for _, v := range bound.Env {
+		name, value, _ := strings.Cut(v, "=")
+		l.env = setVariable(l.env, name, value)
+	}
+	for _, f := range bound.Files {
+		if err := l.file(f.Env, "-"+f.Env, f.Content); err != nil {
+			return "", err
+		}
+	}
+	return bound.Text, nil
+}
+
+// agent starts another agent with a prompt, by the runner of its name in the
+// settings.
+func (l *launch) agent(prompt string) error {
+	name := l.job.Hook.SpawnAgent
+	a, ok := l.settings.agents[name]
+	if !ok {
+		a, ok = l.settings.agents["default"]
+	}
+	if !ok {
+		return fmt.Errorf("no runner for agent %q: name its command under agents: in hookd.yaml", name)
+	}
+	path, err := lookPath(a.Command[0], l.variable("PATH"))
+	if err != nil {
+		return fmt.Errorf("start agent %q: %w", name, err)
+	}
+	l.path, l.args, l.stdin = path, slices.Clone(a.Command[1:]), nil
+	if a.Prompt == "arg" {
+		l.args = append(l.args, prompt)
+	} else {
+		l.stdin = []byte(prompt)
+	}
+	return nil
+}
+
+// lookPath finds a program in the PATH that hooks have, not in the daemon's.
+func lookPath(name, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		return filepath.Abs(name)
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if fi, err := os.Stat(file); err == nil && filepath.IsAbs(file) && !fi.IsDir() && fi.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not in PATH; give its absolute path under agents: in hookd.yaml", name)
+}
+
+// file writes content to a private file for the time of the run and names it in
+// the variable env.
+func (l *launch) file(env, suffix string, content []byte) error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(l.dir, l.job.RunID+suffix)
+	l.files = append(l.files, path)
+	l.env = setVariable(l.env, env, path)
+	return os.WriteFile(path, content, 0o600)
+}
+
+func (l *launch) cleanup() {
+	for _, path := range l.files {
+		os.Remove(path)
+	}
+}
+
+// variable returns what a variable of the hook's environment is, "" if absent.
+func (l *launch) variable(name string) string { return variable(l.env, name) }
+
+func setVariable(env []string, name, value string) []string {
+	for i, v := range env {
+		if strings.HasPrefix(v, name) && len(v) > len(name) && v[len(name)] == '=' {
+			env[i] = name + "=" + value
+			return env
+		}
+	}
+	return append(env, name+"="+value)
+}
+
+func variable(env []string, name string) string {
+	for _, v := range env {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
