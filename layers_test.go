@@ -23,7 +23,7 @@ type room struct {
 // import that its row does not allow. Tests may import what they need.
 var rooms = map[string]room{
 	"cmd/hookd": {
-		[]string{"client", "internal/api", "internal/config", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "packaging"},
+		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "packaging"},
 		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"}, // pflag: the types of cobra's own flags
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.
@@ -39,11 +39,16 @@ var rooms = map[string]room{
 	"internal/events":  {nil, nil},
 	"internal/hook":    {[]string{"internal/events"}, []string{"github.com/gobwas/glob"}},
 	// one word list, one distance: settings, hook files and commands all say "did you mean"
-	"internal/spell":              {nil, nil},
-	"internal/trust":              {nil, []string{"golang.org/x/sys"}},
-	"internal/discovery":          {[]string{"internal/hook", "internal/source/*", "internal/trust"}, []string{"github.com/fsnotify/fsnotify", "go.uber.org/zap"}},
-	"internal/dialect":            {[]string{"internal/dialect/*"}, nil},
-	"internal/dialect/*":          {[]string{"internal/events", "internal/verdict"}, nil},
+	"internal/spell":     {nil, nil},
+	"internal/trust":     {nil, []string{"golang.org/x/sys"}},
+	"internal/discovery": {[]string{"internal/hook", "internal/source/*", "internal/trust"}, []string{"github.com/fsnotify/fsnotify", "go.uber.org/zap"}},
+	"internal/dialect":   {[]string{"internal/dialect/*", "internal/events", "internal/verdict"}, nil},
+	// neutral is what dialects have in common; no dialect knows another
+	"internal/dialect/neutral": {[]string{"internal/events", "internal/verdict"}, nil},
+	"internal/dialect/*":       {[]string{"internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
+	// the bridge's program: no third party, so that it is small and starts fast
+	"cmd/hookd-bridge":            {[]string{"client", "internal/api", "internal/bridge", "internal/dialect", "internal/events", "internal/verdict"}, nil},
+	"internal/bridge":             {[]string{"client", "internal/api", "internal/dialect", "internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
 	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},

@@ -1,0 +1,123 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// The hooks get 90% of the agent's deadline, the bridge 95%: hookd's own
+// answer that a hook was too slow still comes in time.
+const (
+	hooksShare  = 90
+	bridgeShare = 95
+)
+
+// ask sends the event and returns the verdict; nil where there is none to
+// wait for.
+func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
+	host := c.Timeout
+	if host <= 0 {
+		host = c.agent.Timeout(c.event)
+	}
+	ctx, cancel := context.WithDeadline(ctx, c.start.Add(host*bridgeShare/100))
+	defer cancel()
+	conn, err := client.New(client.Options{Socket: c.Socket}).Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	l := &line{conn: conn, hooks: c.start.Add(host * hooksShare / 100)}
+	e := c.made()
+	c.pair(e)
+	changed, err := c.transform(ctx, l, e)
+	if err != nil {
+		return nil, err
+	}
+	v, err := l.emit(ctx, e.Envelope)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	if changed != nil && v.UpdatedToolResponse == nil {
+		v.UpdatedToolResponse = changed
+	}
+	c.paired(v)
+	return v, nil
+}
+
+// line is the connection that the events of one call share.
+type line struct {
+	conn  *client.Conn
+	hooks time.Time // when the hooks must be done
+}
+
+func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict, error) {
+	if env.Wait {
+		env.TimeoutMS = min(max(time.Until(l.hooks).Milliseconds(), 1), events.MaxTimeout.Milliseconds())
+	}
+	if err := l.conn.Send(ctx, env); err != nil {
+		return nil, err
+	}
+	answer, err := l.conn.Receive(ctx)
+	return answer.Verdict, err
+}
+
+// transform lets hooks rewrite a tool's result before anybody else sees it,
+// where the agent can be given another: e gets the new one, which is returned;
+// nil = it stays.
+func (c *call) transform(ctx context.Context, l *line, e *events.Event) (json.RawMessage, error) {
+	if c.agent.Replaces == nil || !c.agent.Replaces(c.event, c.payload) {
+		return nil, nil
+	}
+	result := events.Get(e.Data, c.agent.ResultField)
+	if result == nil {
+		return nil, nil
+	}
+	env := dialect.Transform(e, result)
+	env.Wait = true
+	v, err := l.emit(ctx, env)
+	if err != nil || v == nil || v.UpdatedToolResponse == nil {
+		return nil, err
+	}
+	changed := neutral.WithResultText(result, neutral.ResultText(v.UpdatedToolResponse))
+	e.Data = events.With(e.Data, events.Member{Key: c.agent.ResultField, Value: changed})
+	return changed, nil
+}
+
+// pair gives both events of one call the same id, so that hookd takes them for
+// one and its hooks run once.
+func (c *call) pair(e *events.Event) {
+	if c.agent.Pair == nil {
+		return
+	}
+	name, second := c.agent.Pair(c.event, c.payload)
+	switch {
+	case name == "":
+	case second:
+		e.ID = c.state.take(c.pairKey(name))
+	default:
+		e.ID = events.NewID(c.start)
+		c.state.put(c.pairKey(name), e.ID)
+		c.id = e.ID
+	}
+}
+
+// paired makes the second event of a call whose input hooks have rewritten
+// known as well: the agent sends it with the new input.
+func (c *call) paired(v *verdict.Verdict) {
+	if c.id == "" || v.UpdatedInput == nil || !v.Allowed {
+		return
+	}
+	rewritten := events.With(c.payload, events.Member{Key: c.row.Target, Value: v.UpdatedInput})
+	if name, _ := c.agent.Pair(c.event, rewritten); name != "" {
+		c.state.put(c.pairKey(name), c.id)
+	}
+}
+
+func (c *call) pairKey(name string) string { return "pair\x00" + c.Agent + "\x00" + name }

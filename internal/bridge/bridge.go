@@ -1,0 +1,181 @@
+// Package bridge stands between an agent's own hook command and hookd: it
+// reads what the agent puts on stdin, sends it as an event, waits for the
+// verdict where there can be one, and prints exactly what that agent expects.
+//
+// Promises. "No opinion" stays no opinion: an allow is printed only when a
+// hook said so or where a rewrite can be said in no other way. Nothing but the
+// answer is on stdout. Every answer is written before the agent's own deadline.
+// When hookd does not run, is slow or refuses, the answer is no opinion, at
+// once; with FailClosed it is a denial. Exit code 2 is only ever a verdict.
+//
+// It starts no process, keeps nothing open and decides nothing itself. What an
+// agent cannot do is said in docs/agents.md.
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// What becomes of an "ask" where the agent cannot ask a person.
+const (
+	AskDenies = "deny"
+	AskIsNone = "none"
+)
+
+// Options of one call. Agent is required.
+type Options struct {
+	Agent          string   // a dialect, see dialect.Agents
+	Args           []string // the event's name, for agents that do not send it
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string // nil = os.Getenv
+	Socket         string              // "" = client.DefaultSocket()
+	State          string              // folder for what must be known between calls; "" = hookd in the user's cache
+	Timeout        time.Duration       // the agent's own deadline; 0 = its default
+	FailClosed     bool                // no verdict is a denial, on events that guard something
+	Ask            string              // AskDenies (also "") or AskIsNone
+}
+
+// call is one run of the bridge.
+type call struct {
+	Options
+	agent   *neutral.Agent
+	start   time.Time
+	event   string           // its name, "" = not known yet
+	row     *events.Contract // of event
+	payload json.RawMessage  // as the agent sent it, in its documented shape
+	state   state
+	id      string // of the first event of a pair
+}
+
+// Run answers one call of an agent and returns the exit code.
+func Run(ctx context.Context, o Options) (exit int) { return run(ctx, o, nil) }
+
+// run is Run, for a command line with the given mistake in it.
+func run(ctx context.Context, o Options, mistake error) (exit int) {
+	c := &call{Options: o, start: time.Now(), agent: dialect.Agent(events.Dialect(o.Agent)), state: newState(o.State)}
+	if c.Getenv == nil {
+		c.Getenv = os.Getenv
+	}
+	if c.agent == nil {
+		fmt.Fprintf(o.Stderr, "hookd-bridge: unknown agent %q: type one of %v\n", o.Agent, dialect.Agents())
+		return 1
+	}
+	defer func() {
+		if recover() != nil { // Go's own exit code for it would deny
+			exit = 1
+		}
+	}()
+	reply, failed := c.answer(ctx, mistake)
+	if failed && !c.agent.Breaks && !c.FailClosed && reply.Exit == 0 {
+		reply.Exit = 1 // an error that the agent shows and that denies nothing
+	}
+	return c.write(reply)
+}
+
+// answer finds out what the agent is to be told. failed: the bridge is used
+// wrongly or is broken; a daemon that does not answer is not that.
+func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, failed = c.fail(fmt.Errorf("internal error: %v", p)), true
+		}
+	}()
+	if err := c.read(ctx); err != nil || mistake != nil {
+		return c.fail(errors.Join(mistake, err)), true
+	}
+	v, err := c.ask(ctx)
+	if err != nil {
+		return c.fail(err), false
+	}
+	return c.reply(v), false
+}
+
+// reply writes a verdict in the agent's words; nil is no opinion.
+func (c *call) reply(v *verdict.Verdict) neutral.Reply {
+	if v == nil {
+		v = &verdict.Verdict{Allowed: true, Continue: true}
+	}
+	return c.agent.Answer(neutral.Asked{Event: c.event, Payload: c.payload, Verdict: c.degrade(v)})
+}
+
+// degrade turns an "ask" that the agent cannot pass on into what it can.
+func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
+	a := neutral.Asked{Event: c.event, Payload: c.payload, Verdict: v}
+	if !a.Asks() || a.Is(c.agent.Asks) {
+		return v
+	}
+	less := *v
+	less.PermissionDecision = ""
+	if c.Ask == AskIsNone || c.agent.Defers != nil && c.agent.Defers(c.event, c.payload) {
+		return &less
+	}
+	less.Allowed = false
+	less.Message = a.Reason() + " (hooks want a person to decide, and " + c.Agent + " cannot ask one: denied)"
+	return &less
+}
+
+// fail answers when there is no verdict, and says why where that is safe.
+func (c *call) fail(err error) neutral.Reply {
+	if !c.agent.Quiet && c.worthSaying(err) {
+		fmt.Fprintf(c.Stderr, "hookd-bridge: %v%s\n", err, c.advice(err))
+	}
+	if !c.FailClosed || c.row != nil && !c.row.FailClosed {
+		return c.reply(nil)
+	}
+	if c.row == nil {
+		c.event = guarded(events.Dialect(c.Agent))
+	}
+	return c.reply(&verdict.Verdict{Continue: true, Message: "hookd could not check this: " + err.Error()})
+}
+
+// worthSaying: that the daemon does not run is said once a session.
+func (c *call) worthSaying(err error) bool {
+	if !errors.Is(err, client.ErrNotRunning) {
+		return true
+	}
+	return c.state.first("told\x00" + c.Agent + "\x00" + c.session())
+}
+
+func (c *call) advice(err error) string {
+	if !errors.Is(err, client.ErrNotRunning) {
+		return ""
+	}
+	return ", so no hook runs: start it with `hookd serve`"
+}
+
+// guarded returns the first event of d that fails closed; "" if none does.
+func guarded(d events.Dialect) string {
+	for _, row := range events.All() {
+		if row.Dialect == d && row.FailClosed {
+			return row.Name
+		}
+	}
+	return ""
+}
+
+// write writes the reply. Who cannot be told gets an error, never exit 2.
+func (c *call) write(r neutral.Reply) int {
+	if r.Stderr != "" && !c.agent.Quiet {
+		io.WriteString(c.Stderr, r.Stderr+"\n")
+	}
+	if r.Stdout == "" {
+		return r.Exit
+	}
+	if _, err := io.WriteString(c.Stdout, r.Stdout+"\n"); err != nil && r.Exit == 0 {
+		return 1
+	}
+	return r.Exit
+}

@@ -1,0 +1,115 @@
+package bridge
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/daemon"
+)
+
+// house starts a real daemon with hooks: folder name to HOOK.yaml and run.sh.
+func house(t *testing.T, hooks map[string][2]string) (socket string) {
+	t.Helper()
+	home := shortDir(t)
+	for name, files := range hooks {
+		dir := filepath.Join(home, "hooks", name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{"HOOK.yaml": "name: " + name + "\ncommand: ./run.sh\n" + files[0], "run.sh": "#!/bin/sh\n" + files[1]} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c := config.Default(home)
+	c.FireStartup = false
+	d, err := daemon.New(daemon.Options{Config: c, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	cl := client.New(client.Options{Socket: c.Socket})
+	until(t, "the daemon is ready", func() bool { return cl.Ready(t.Context()) == nil })
+	return c.Socket
+}
+
+func until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+		<-tick.C
+	}
+}
+
+// captured reads a payload of testdata/bridge.
+func captured(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../testdata/bridge", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// One guard, one rewriter and one hook with context answer three agents, each
+// in its own words.
+func TestOneHookServesAgents(t *testing.T) {
+	socket := house(t, map[string][2]string{
+		"guard":    {"events: [PreToolUse]\nmatcher: Bash|run_shell_command\n", "grep -q 'rm -rf' && { echo 'no rm -rf' >&2; exit 2; }\nexit 0\n"},
+		"rewriter": {"events: [PreToolUse]\n", `sed -n 's/.*echo hello.*/{"hookSpecificOutput":{"updatedInput":{"command":"echo -n hello"}}}/p'` + "\n"},
+		"context":  {"events: [SessionStart]\n", "echo 'the context'\n"},
+	})
+	for _, tt := range []struct{ agent, file, deny, modify, context string }{
+		{"claude-code", "PreToolUse",
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm -rf"}}`,
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo -n hello","description":"run it"}}}`,
+			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the context"}}`},
+		{"codex", "PreToolUse",
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm -rf"}}`,
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo -n hello"}}}`,
+			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the context"}}`},
+		{"gemini-cli", "BeforeTool",
+			`{"decision":"deny","reason":"no rm -rf"}`,
+			`{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"echo -n hello","description":"run it"}}}`,
+			``},
+	} {
+		t.Run(tt.agent, func(t *testing.T) {
+			payload := captured(t, tt.agent+"/"+tt.file+".json")
+			o := Options{Agent: tt.agent, Socket: socket}
+			for want, payload := range map[string]string{
+				tt.deny:   strings.Replace(payload, "echo hello-from-tool", "rm -rf /", 1),
+				tt.modify: payload,
+			} {
+				if got := called(t, o, payload); got != (said{want + "\n", "", 0}) {
+					t.Errorf("got %+v, want %s", got, want)
+				}
+			}
+			if tt.context == "" {
+				return
+			}
+			if got := called(t, o, captured(t, tt.agent+"/SessionStart.json")); got != (said{tt.context + "\n", "", 0}) {
+				t.Errorf("got %+v, want %s", got, tt.context)
+			}
+		})
+	}
+}

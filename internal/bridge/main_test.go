@@ -1,0 +1,81 @@
+package bridge
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/server"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("BRIDGE_TEST_MAIN") != "" {
+		Main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// said is everything that a call of the bridge left behind.
+type said struct {
+	stdout, stderr string
+	exit           int
+}
+
+// called runs the bridge with a payload on stdin.
+func called(t *testing.T, o Options, payload string) said {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(payload), &stdout, &stderr
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if o.State == "" {
+		o.State = t.TempDir()
+	}
+	exit := Run(t.Context(), o)
+	return said{stdout.String(), stderr.String(), exit}
+}
+
+// emitter stands behind a real server and answers events.
+type emitter func(context.Context, events.Envelope) (api.Answer, *events.Error)
+
+func (e emitter) Emit(ctx context.Context, _ server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+	return e(ctx, env)
+}
+
+// serve runs a real server and returns its socket.
+func serve(t *testing.T, decide emitter) string {
+	t.Helper()
+	socket := filepath.Join(shortDir(t), "s")
+	s, err := server.Listen(server.Options{Socket: socket, Emitter: decide})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return socket
+}
+
+// shortDir makes a directory whose paths a socket can have.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "hb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}

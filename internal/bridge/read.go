@@ -1,0 +1,137 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+const (
+	// maxPayload bounds what is read from an agent.
+	maxPayload = 64 << 20
+	// readTime is how long an agent may take to write its payload.
+	readTime = 10 * time.Second
+)
+
+// read finds the event's name and its payload.
+func (c *call) read(ctx context.Context) error {
+	for _, arg := range c.Args {
+		switch {
+		case strings.HasPrefix(arg, "{"):
+			c.payload = json.RawMessage(arg) // as an old Cursor command line gives it
+		case c.event == "":
+			c.event = arg
+		default:
+			return fmt.Errorf("unknown argument %q: type hookd-bridge %s [EVENT]", arg, c.Agent)
+		}
+	}
+	if err := c.readPayload(ctx); err != nil {
+		return err
+	}
+	if field := c.agent.EventField; field != "" {
+		if name, ok := events.GetString(c.payload, field); ok && name != "" {
+			c.event = name
+		}
+	}
+	if c.event == "" {
+		return fmt.Errorf("%s does not say which event this is: type hookd-bridge %s EVENT", c.Agent, c.Agent)
+	}
+	if err := events.CheckName(c.event); err != nil {
+		c.event = ""
+		return err
+	}
+	if err := events.CheckReserved(c.event); err != nil {
+		c.event = ""
+		return err
+	}
+	c.row = events.For(events.Dialect(c.Agent), c.event)
+	if c.agent.Normal != nil {
+		c.payload = c.agent.Normal(c.event, c.payload)
+	}
+	return nil
+}
+
+func (c *call) readPayload(ctx context.Context) error {
+	switch {
+	case c.payload != nil:
+	case events.Dialect(c.Agent) == events.LibreFang && c.Getenv("HOOK_EVENT") != "":
+		c.event, c.payload = c.Getenv("HOOK_EVENT"), json.RawMessage(c.Getenv("HOOK_EVENT_DATA"))
+	default:
+		payload, err := readObject(ctx, c.Stdin)
+		if err != nil {
+			return fmt.Errorf("read the payload of %s: %w", c.Agent, err)
+		}
+		c.payload = payload
+	}
+	c.payload = bytes.TrimSpace(c.payload)
+	if len(c.payload) == 0 {
+		c.payload = json.RawMessage("{}")
+	}
+	if !json.Valid(c.payload) || c.payload[0] != '{' {
+		return fmt.Errorf("the payload of %s is not a JSON object", c.Agent)
+	}
+	return nil
+}
+
+// readObject reads one JSON value, or nothing. It does not wait for the end of
+// in: an agent may leave it open.
+func readObject(ctx context.Context, in io.Reader) (json.RawMessage, error) {
+	type read struct {
+		value json.RawMessage
+		err   error
+	}
+	done := make(chan read, 1)
+	go func() {
+		limited := &io.LimitedReader{R: in, N: maxPayload}
+		var r read
+		r.err = json.NewDecoder(limited).Decode(&r.value)
+		switch {
+		case errors.Is(r.err, io.EOF):
+			r.err = nil
+		case r.err != nil && limited.N <= 0:
+			r.err = fmt.Errorf("it is larger than %d bytes", maxPayload)
+		}
+		done <- r
+	}()
+	timer := time.NewTimer(readTime)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-timer.C:
+		return nil, fmt.Errorf("it was not complete after %s", readTime)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// made is the event as hookd is to see it.
+func (c *call) made() *events.Event {
+	e := &events.Event{Contract: c.row}
+	e.Envelope.Event, e.Dialect, e.Data = c.event, events.Dialect(c.Agent), c.payload
+	f := dialect.Facts(e)
+	e.SessionID, e.Cwd = f.String(neutral.Session), f.String(neutral.Cwd)
+	e.AgentID, e.AgentName = f.String(neutral.AgentID), f.String(neutral.AgentName)
+	e.Wait = c.row.Decidable
+	if other := events.Lookup(c.event); c.agent.Foreign && other != nil && other.Dialect != c.row.Dialect && other.Kind == c.row.Kind {
+		e.Data = dialect.Fill(e, other)
+	}
+	return e
+}
+
+// session is the session that the call belongs to; "" = unknown.
+func (c *call) session() string {
+	if c.row == nil {
+		return ""
+	}
+	return dialect.Facts(&events.Event{Envelope: events.Envelope{Data: c.payload, Dialect: events.Dialect(c.Agent)}, Contract: c.row}).String(neutral.Session)
+}

@@ -1,0 +1,60 @@
+// Package dialect is the list of dialects and what needs all of them: the
+// payload of an event in another dialect's words, the names of its tool, and
+// the agents that the bridge can stand for. It is pure, knows no hook and never
+// blocks: what an event does not tell stays untold, and nothing here fails.
+package dialect
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hookd/hookd/internal/dialect/claudecode"
+	"github.com/hookd/hookd/internal/dialect/codex"
+	"github.com/hookd/hookd/internal/dialect/dockeragent"
+	"github.com/hookd/hookd/internal/dialect/familiar"
+	"github.com/hookd/hookd/internal/dialect/gemini"
+	"github.com/hookd/hookd/internal/dialect/librefang"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// agents is every dialect, made when somebody first asks.
+var agents = sync.OnceValue(func() map[events.Dialect]*neutral.Agent {
+	made := map[events.Dialect]*neutral.Agent{}
+	for name, make := range map[events.Dialect]func() neutral.Agent{
+		events.LibreFang:   librefang.Bridge,
+		events.DockerAgent: dockeragent.Bridge,
+		events.Familiar:    familiar.Bridge,
+		events.ClaudeCode:  claudecode.Agent,
+		events.Codex:       codex.Agent,
+		events.GeminiCLI:   gemini.Agent,
+	} {
+		a := make()
+		made[name] = &a
+	}
+	return made
+})
+
+// Agent returns the agent that speaks d, or nil. Do not change it.
+func Agent(d events.Dialect) *neutral.Agent { return agents()[d] }
+
+// Agents returns the names of all agents, sorted.
+func Agents() []string {
+	var names []string
+	for d := range maps.Keys(agents()) {
+		names = append(names, string(d))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// nothing is the table of a dialect that nobody knows.
+var nothing neutral.Table
+
+func table(d events.Dialect) *neutral.Table {
+	if a := Agent(d); a != nil {
+		return &a.Table
+	}
+	return &nothing
+}

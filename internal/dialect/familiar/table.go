@@ -1,0 +1,65 @@
+package familiar
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Bridge is Familiar as the bridge knows it: a script of its AGENT.md that
+// gives {{json_context}} to the bridge, with the event as its argument.
+func Bridge() neutral.Agent {
+	return neutral.Agent{Table: Table(), Timeout: neutral.Always(30 * time.Second), Breaks: true, Answer: Reply}
+}
+
+// Table says where Familiar's payloads hold what (seed 001).
+func Table() neutral.Table {
+	return neutral.Table{
+		Rows: []neutral.Row{
+			{Field: "agent_name", Fact: neutral.AgentName},
+			{Field: "agent_id", Fact: neutral.AgentID},
+			{Field: "conversation_id", Fact: neutral.Session},
+			{Field: "workspace", Fact: neutral.Cwd},
+			{Field: "parent_agent", Fact: neutral.ParentAgent},
+			{Field: "duration_ms", Fact: neutral.Took},
+			{Field: "message_count", Fact: neutral.Messaged},
+			{Field: "tool_call_count", Fact: neutral.Calls},
+			{Field: "exit_reason", Fact: neutral.Status, Words: "complete=ok error=error timeout=error user_cancel=aborted"},
+			{Field: "tool_name", Fact: neutral.Tool},
+			{Field: "last_tool", Fact: neutral.Tool},
+			{Field: "tool_args", Fact: neutral.Input},
+			{Field: "tool_result", Fact: neutral.Result, Form: neutral.Flat},
+			{Field: "tool_error", Fact: neutral.ErrorText},
+			{Field: "tool_success", Fact: neutral.Failed, Form: neutral.Not},
+			{Field: "tool_duration_ms", Fact: neutral.Took},
+			{Field: "error_type", Fact: neutral.ErrorType},
+			{Field: "error_message", Fact: neutral.ErrorText},
+			{Field: "recoverable", Fact: neutral.Recoverable},
+		},
+		Fixed: []neutral.Fixed{{Events: "onError", Fact: neutral.Failed, Value: "true"}},
+		Tools: []neutral.ToolName{
+			{Own: "bash", Canonical: "Bash"},
+			{Own: "shell", Canonical: "Bash", OneWay: true},
+			{Own: "read_file", Canonical: "Read", Args: "path=file_path"},
+			{Own: "write_file", Canonical: "Write", Args: "path=file_path"},
+			{Own: "edit_file", Canonical: "Edit", Args: "path=file_path"},
+		},
+	}
+}
+
+// Reply writes what Familiar reads: exit 1 with a reason aborts where the
+// hook's onFailure is abort, exit 2 skips, and stdout is what captureOutput
+// captures.
+func Reply(a neutral.Asked) neutral.Reply {
+	row := events.LookupIn(events.Familiar, a.Event)
+	switch {
+	case row == nil:
+		return neutral.Reply{}
+	case a.Denies() && a.Verdict.Skip:
+		return neutral.Reply{Stderr: a.Reason(), Exit: 2}
+	case a.Denies() && row.CanBlock:
+		return neutral.Reply{Stderr: a.Reason(), Exit: 1}
+	}
+	return neutral.Reply{Stdout: a.Verdict.AdditionalContext}
+}

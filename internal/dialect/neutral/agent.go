@@ -1,0 +1,54 @@
+package neutral
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Agent is one agent's side of the bridge: how its payloads are read and what
+// it is told. The zero value of a field means that the agent cannot do that.
+type Agent struct {
+	Table Table
+
+	// EventField is the payload's field that names the event; "" = only the
+	// bridge's argument does.
+	EventField string
+	// Timeout is how long the agent waits for the bridge, where its settings
+	// say nothing else.
+	Timeout func(event string) time.Duration
+	// Asks names the events on which the agent can ask a person; elsewhere an
+	// "ask" becomes a denial.
+	Asks string
+	// Defers reports whether the agent will ask again, with another event,
+	// for the same call, so that an "ask" can wait for that. Nil = never.
+	Defers func(event string, payload json.RawMessage) bool
+	// Quiet: what is on stderr may be taken for an answer.
+	Quiet bool
+	// Breaks: an exit code other than 0 denies, also that of a usage error.
+	Breaks bool
+	// ResultField is the after-tool payload's field that holds the result, and
+	// Replaces reports whether the answer to the event can replace it.
+	ResultField string
+	Replaces    func(event string, payload json.RawMessage) bool
+	// Foreign: its events have another dialect's names but not its fields, so
+	// the bridge adds those.
+	Foreign bool
+	// Pair names the call of an event that the agent sends twice, under two
+	// names, and tells which of the two it is. "" = it stands alone. Nil = none.
+	Pair func(event string, payload json.RawMessage) (call string, second bool)
+	// Normal gives a payload the shape that the agent's row documents, where
+	// the agent has sent others. Nil = it always has that shape.
+	Normal func(event string, payload json.RawMessage) json.RawMessage
+	// Answer writes what the agent reads; pure.
+	Answer func(Asked) Reply
+}
+
+// On returns a Replaces for the events of names.
+func On(names string) func(string, json.RawMessage) bool {
+	return func(event string, _ json.RawMessage) bool { return holds(names, event) }
+}
+
+// Always returns a Timeout that is the same for all events.
+func Always(d time.Duration) func(string) time.Duration {
+	return func(string) time.Duration { return d }
+}

@@ -1,0 +1,84 @@
+package neutral
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Asked is a verdict that an agent is to be told.
+type Asked struct {
+	Event   string          // as the agent calls it
+	Payload json.RawMessage // what the agent sent
+	Verdict *verdict.Verdict
+}
+
+// Reply is what the agent reads: exactly these bytes, and the exit code.
+type Reply struct {
+	Stdout, Stderr string
+	Exit           int
+}
+
+// Denies reports whether the verdict says no.
+func (a Asked) Denies() bool { return !a.Verdict.Allowed }
+
+// Asks reports whether a person shall decide.
+func (a Asked) Asks() bool { return a.Verdict.Allowed && a.Verdict.PermissionDecision == "ask" }
+
+// Allows reports whether a hook said that nobody need be asked. No opinion is
+// not that.
+func (a Asked) Allows() bool {
+	return a.Verdict.Allowed && (a.Verdict.PermissionDecision == "allow" || a.Verdict.PermissionAllowed)
+}
+
+// Rewrites reports whether the call is allowed with another input.
+func (a Asked) Rewrites() bool { return a.Verdict.Allowed && a.Verdict.UpdatedInput != nil }
+
+// Reason returns why, in the hooks' words; never "".
+func (a Asked) Reason() string {
+	v := a.Verdict
+	if a.Denies() {
+		return cmp.Or(v.Message, v.DecisionReason, v.StopReason, "denied by a hook")
+	}
+	return cmp.Or(v.DecisionReason, v.Message, "a hook asks for a person's decision")
+}
+
+// Is reports whether the event is one of names, which are separated by blanks.
+func (a Asked) Is(names string) bool { return names != "" && holds(names, a.Event) }
+
+// Object writes members as a JSON object, in order; "" for none.
+func Object(members ...events.Member) string {
+	if len(members) == 0 {
+		return ""
+	}
+	return string(events.With(nil, members...))
+}
+
+// Say makes the reply that is one JSON object on stdout; empty stands for none
+// where members are missing.
+func Say(empty string, members ...events.Member) Reply {
+	return Reply{Stdout: cmp.Or(Object(members...), empty)}
+}
+
+// Member makes a member whose value is an object.
+func Member(key string, members ...events.Member) events.Member {
+	return events.Member{Key: key, Value: events.With(nil, members...)}
+}
+
+// Str makes a member whose value is a string.
+func Str(key, value string) events.Member { return events.StringMember(key, value) }
+
+// Bool makes a member whose value is true or false.
+func Bool(key string, value bool) events.Member {
+	if value {
+		return events.Member{Key: key, Value: json.RawMessage("true")}
+	}
+	return events.Member{Key: key, Value: json.RawMessage("false")}
+}
+
+// Raw makes a member of any value.
+func Raw(key string, value json.RawMessage) events.Member {
+	return events.Member{Key: key, Value: value}
+}

@@ -1,0 +1,146 @@
+// Package neutral is what the dialects have in common: facts that each of them
+// calls differently, tables that say how, and the shape of an answer to an
+// agent. It promises that reading and writing are pure, take time and memory in
+// proportion to the payload, and never fail: what a payload does not hold, or
+// holds in another type than documented, is simply not known. It knows no
+// dialect, moves no bytes and never decides anything.
+package neutral
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Fact is one thing that an event may tell, whatever its dialect calls it.
+type Fact string
+
+const (
+	Session         Fact = "session"
+	Turn            Fact = "turn"
+	Cwd             Fact = "cwd"
+	Roots           Fact = "roots" // list of the open folders
+	Transcript      Fact = "transcript"
+	Model           Fact = "model"
+	Mode            Fact = "mode"
+	Event           Fact = "event" // the event's name
+	AgentID         Fact = "agent_id"
+	AgentName       Fact = "agent_name"
+	AgentType       Fact = "agent_type"
+	AgentTranscript Fact = "agent_transcript"
+	ParentAgent     Fact = "parent_agent"
+
+	Tool        Fact = "tool"  // canonical name
+	Input       Fact = "input" // object; the arguments' names are canonical too
+	Call        Fact = "call"  // id of the call
+	MCPServer   Fact = "mcp_server"
+	MCPTool     Fact = "mcp_tool"
+	Result      Fact = "result"
+	Failed      Fact = "failed"
+	ErrorText   Fact = "error_text"
+	ErrorType   Fact = "error_type"
+	Recoverable Fact = "recoverable"
+	Interrupted Fact = "interrupted"
+	Took        Fact = "took" // milliseconds
+
+	Prompt       Fact = "prompt"
+	Answer       Fact = "answer" // the agent's last text
+	Looped       Fact = "looped" // it already goes on because of a stop hook
+	Status       Fact = "status" // ok, error or aborted
+	Tokens       Fact = "tokens"
+	Steps        Fact = "steps"
+	Step         Fact = "step"
+	Sender       Fact = "sender"
+	Source       Fact = "source"
+	Reason       Fact = "reason"
+	Trigger      Fact = "trigger"
+	Instructions Fact = "instructions"
+	Summary      Fact = "summary"
+	Messages     Fact = "messages"
+	Text         Fact = "text" // of a notification
+	Title        Fact = "title"
+	NoticeType   Fact = "notice_type"
+	Task         Fact = "task"
+	Suggestions  Fact = "suggestions"
+	Messaged     Fact = "messaged" // number of messages
+	Calls        Fact = "calls"    // number of tool calls
+	File         Fact = "file"
+)
+
+// arg is the fact that is one argument of the call.
+func arg(name string) Fact { return Input + "." + Fact(name) }
+
+// Facts is what is known about an event; values are valid JSON, never null.
+type Facts map[Fact]json.RawMessage
+
+// String returns the text of a fact; "" if it is unknown or no string.
+func (f Facts) String(fact Fact) string { return TextOf(f[fact]) }
+
+// Set adds a fact that is a text; an empty one is unknown.
+func (f Facts) Set(fact Fact, text string) {
+	if text != "" {
+		f[fact] = events.Quote(text)
+	}
+}
+
+// Form says how a field holds its fact.
+type Form int
+
+const (
+	Plain   Form = iota
+	JSON         // as text that is JSON
+	Flat         // as the text that the model sees, see ResultText
+	Preview      // as its first 120 characters
+	Not          // negated
+	Parts        // as text, or as a list of parts with text in them
+)
+
+// Row ties one field of a payload to a fact. Where several rows have the same
+// fact, the first that is there is read; where several have the same field,
+// the first is written.
+type Row struct {
+	Field  string // dots lead into objects, ".0" to the first element of a list
+	Fact   Fact
+	Events string // the events it holds for, separated by blanks; "" = all
+	Form   Form
+	Words  string // "own=canonical" of its values, separated by blanks; others are not written
+}
+
+// Fixed is a fact that the event's name alone tells.
+type Fixed struct {
+	Events string
+	Fact   Fact
+	Value  string // JSON
+}
+
+// ToolName ties a dialect's own name of a tool, and of its arguments, to the
+// canonical ones, which are Claude Code's.
+type ToolName struct {
+	Own, Canonical string
+	Args           string // "own=canonical", separated by blanks; all others keep their names
+	OneWay         bool   // other tools are never called by this name: its arguments are of another kind
+}
+
+// Table is how one dialect says what all of them say. The zero Table knows
+// nothing.
+type Table struct {
+	Rows      []Row
+	Fixed     []Fixed
+	Tools     []ToolName
+	MCPPrefix string // before the name of an MCP tool: "MCP:" of MCP:create_issue
+}
+
+// holds reports whether list, names separated by blanks, has name; "" has all.
+func holds(list, name string) bool {
+	for list != "" {
+		var first string
+		if first, list, _ = strings.Cut(list, " "); first == name {
+			return true
+		}
+		if list == "" {
+			return false
+		}
+	}
+	return true
+}

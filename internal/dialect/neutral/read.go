@@ -1,0 +1,226 @@
+package neutral
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Read returns what the payload data of an event called name tells.
+func (t *Table) Read(name string, data json.RawMessage) Facts {
+	f, p := Facts{}, newPayload(data)
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if f[r.Fact] != nil || !holds(r.Events, name) {
+			continue
+		}
+		if v := r.read(p.find(r.Field)); v != nil {
+			f[r.Fact] = v
+		}
+	}
+	for _, x := range t.Fixed {
+		if f[x.Fact] == nil && holds(x.Events, name) {
+			f[x.Fact] = json.RawMessage(x.Value)
+		}
+	}
+	f.gather()
+	t.canonize(f)
+	return f
+}
+
+// gather makes the arguments that stood in fields of their own one object.
+func (f Facts) gather() {
+	var args []events.Member
+	for _, name := range []string{"command", "file_path", "content", "edits"} {
+		if v := f[arg(name)]; v != nil {
+			args = append(args, events.Member{Key: name, Value: v})
+			delete(f, arg(name))
+		}
+	}
+	if len(args) > 0 && f[Input] == nil {
+		f[Input] = events.With(nil, args...)
+	}
+}
+
+// payload is an object whose members are looked up more than once.
+type payload struct {
+	members map[string]json.RawMessage
+	inner   map[string]*payload
+}
+
+func newPayload(data json.RawMessage) *payload {
+	p := &payload{members: map[string]json.RawMessage{}}
+	for key, value := range events.Members(data) {
+		p.members[key] = value
+	}
+	return p
+}
+
+// find returns the value at path; nil when it is absent or null.
+func (p *payload) find(path string) json.RawMessage {
+	if v := p.members[path]; v != nil || !strings.Contains(path, ".") {
+		return known(v)
+	}
+	key, rest, _ := strings.Cut(path, ".")
+	v := p.members[key]
+	if v == nil {
+		return nil
+	}
+	if i, err := strconv.Atoi(rest); err == nil {
+		return known(element(v, i))
+	}
+	if p.inner == nil {
+		p.inner = map[string]*payload{}
+	}
+	if p.inner[key] == nil {
+		p.inner[key] = newPayload(v)
+	}
+	return p.inner[key].find(rest)
+}
+
+func known(v json.RawMessage) json.RawMessage {
+	if string(v) == "null" {
+		return nil
+	}
+	return v
+}
+
+func element(list json.RawMessage, i int) json.RawMessage {
+	var all []json.RawMessage
+	if json.Unmarshal(list, &all) != nil || i >= len(all) {
+		return nil
+	}
+	return all[i]
+}
+
+func (r *Row) read(v json.RawMessage) json.RawMessage {
+	if word := translated(TextOf(v), r.Words, false); word != "" {
+		return events.Quote(word)
+	}
+	return r.Form.read(v)
+}
+
+func (r *Row) write(v json.RawMessage) json.RawMessage {
+	if r.Words == "" {
+		return r.Form.write(v)
+	}
+	if word := translated(TextOf(v), r.Words, true); word != "" {
+		return events.Quote(word)
+	}
+	return nil
+}
+
+// translated looks a word up in pairs of own=canonical; "" if it is not there.
+func translated(word, pairs string, reverse bool) string {
+	for _, pair := range strings.Fields(pairs) {
+		from, to, _ := strings.Cut(pair, "=")
+		if reverse {
+			from, to = to, from
+		}
+		if from == word {
+			return to
+		}
+	}
+	return ""
+}
+
+func (f Form) read(v json.RawMessage) json.RawMessage {
+	switch {
+	case v == nil:
+		return nil
+	case f == JSON:
+		if text := TextOf(v); json.Valid([]byte(text)) {
+			return known(json.RawMessage(text))
+		}
+	case f == Not:
+		return negated(v)
+	case f == Parts:
+		if text := joined(v); text != "" {
+			return events.Quote(text)
+		}
+	}
+	return v
+}
+
+func (f Form) write(v json.RawMessage) json.RawMessage {
+	switch f {
+	case JSON:
+		return events.Quote(compact(v))
+	case Flat:
+		return events.Quote(ResultText(v))
+	case Preview:
+		return events.Quote(first120(flatten(v)))
+	case Not:
+		return negated(v)
+	}
+	return v
+}
+
+func negated(v json.RawMessage) json.RawMessage {
+	switch string(v) {
+	case "true":
+		return json.RawMessage("false")
+	case "false":
+		return json.RawMessage("true")
+	}
+	return nil
+}
+
+// joined returns the texts of a list of parts; "" if v is none.
+func joined(v json.RawMessage) string {
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(v, &parts) != nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// TextOf returns the string that v is; "" if it is none.
+func TextOf(v json.RawMessage) string {
+	var s string
+	if len(v) == 0 || v[0] != '"' || json.Unmarshal(v, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// flatten returns the string that v is, or its compact JSON.
+func flatten(v json.RawMessage) string {
+	if len(v) > 0 && v[0] == '"' {
+		return TextOf(v)
+	}
+	return compact(v)
+}
+
+func compact(v json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, v) != nil {
+		return string(v)
+	}
+	return b.String()
+}
+
+// previewLength is LibreFang's: the first 120 characters (seed 000).
+const previewLength = 120
+
+func first120(s string) string {
+	n := 0
+	for i := range s {
+		if n == previewLength {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
