@@ -115,7 +115,7 @@ func (c *control) Test(ctx context.Context, _ server.Peer, name string, t api.Te
 		return api.Tested{}, err
 	}
 	if e.Hook == nil {
-		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, e.Problems[0].String()), Hint: "correct the file, then: hookd reload"}
+		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, worst(e.Problems).String()), Hint: "correct the file, then type `hookd reload`"}
 	}
 	return try(ctx, c.d.dispatch, e.Hook, t.Envelope)
 }
@@ -130,9 +130,9 @@ func (c *control) Run(_ context.Context, id string) (events.Run, *events.Error) 
 	case 1:
 		return run, nil
 	case 0:
-		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no run %q among the last %d", id, maxRuns), Hint: "see hookd history"}
+		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no run %q among the last %d", id, maxRuns), Hint: "see `hookd history`"}
 	default:
-		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("%d runs begin with %q", n, id), Hint: "give more of the id, see hookd history"}
+		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("%d runs begin with %q", n, id), Hint: "give more of the id, see `hookd history`"}
 	}
 }
 
@@ -172,9 +172,9 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 		}
 		names = append(names, e.Name)
 	}
-	err := &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no hook %q", name), Hint: "see hookd list"}
+	err := &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no hook %q", name), Hint: "see `hookd list`"}
 	if near := spell.Near(name, names); near != "" {
-		err.Hint = fmt.Sprintf("did you mean %s? see hookd list", near)
+		err.Hint = fmt.Sprintf("did you mean %s? see `hookd list`", near)
 	}
 	return hook.Entry{}, err
 }

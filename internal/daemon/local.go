@@ -151,7 +151,7 @@ func localHook(c config.Config, name string) (*hook.Hook, error) {
 		if _, err := os.Stat(filepath.Join(folder, hookdir.FileName)); err == nil {
 			h, ps := hookdir.Read(folder, readOptions(c, false))
 			if h == nil {
-				return nil, ps[0]
+				return nil, worst(ps)
 			}
 			return h, nil
 		}
@@ -159,12 +159,22 @@ func localHook(c config.Config, name string) (*hook.Hook, error) {
 	for _, e := range Scan(c).Entries {
 		if e.Name == name || e.Hook != nil && e.Hook.Name == name {
 			if e.Hook == nil {
-				return nil, e.Problems[0]
+				return nil, worst(e.Problems)
 			}
 			return e.Hook, nil
 		}
 	}
-	return nil, fmt.Errorf("no hook %q in %s; see: hookd validate", name, c.HooksDir)
+	return nil, fmt.Errorf("no hook %q in %s; see `hookd validate`", name, c.HooksDir)
+}
+
+// worst returns the problem that rejects, of those of a rejected hook.
+func worst(ps []hook.Problem) hook.Problem {
+	for _, p := range ps {
+		if !p.Warning {
+			return p
+		}
+	}
+	return ps[0]
 }
 
 // nobody keeps no records.

@@ -79,7 +79,7 @@ func (d *Daemon) Reload() api.Reload {
 	var problems []api.Problem
 	if err := d.reconfigure(); err != nil {
 		d.log.Error("settings kept, the new ones are rejected", zap.Error(err))
-		problems = append(problems, api.Problem{File: "hookd.yaml", Message: err.Error(), Hint: "correct it, then: hookd reload"})
+		problems = append(problems, api.Problem{File: "hookd.yaml", Message: err.Error(), Hint: "correct it, then type `hookd reload`"})
 	}
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()

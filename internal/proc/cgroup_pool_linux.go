@@ -206,4 +206,3 @@ func (c *cgroups) of(pid int) string {
 	run, _, _ := strings.Cut(below, "/") // it may have made folders of its own
 	return c.parent + "/" + run
 }
-
