@@ -67,6 +67,8 @@ func (p *printer) run(r client.Run) {
 		kv("from", strings.TrimSpace(r.Sender+" "+string(r.Dialect))),
 		kv("session", r.SessionID),
 		kv("agent", strings.TrimSpace(r.AgentName+" "+r.AgentID)),
+		kv("spawned", r.Spawned),
+		kv("input", r.Input),
 		kv("started", r.Started.Local().Format(time.RFC3339Nano)),
 		kv("took", fmt.Sprintf("%s, after %s in the queue", millis(r.DurationMS), millis(r.QueueMS))),
 		kv("run", r.ID),

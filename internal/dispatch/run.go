@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -155,7 +156,19 @@ func record(e *events.Event, m match, id string, out Outcome) events.Run {
 	if m.given != r.Event {
 		r.Given = m.given
 	}
+	if m.hook.Type == hook.Spawn {
+		r.Spawned = m.hook.SpawnAgent
+	}
+	r.Input = preview(e.Data)
 	return r
+}
+
+// preview is the beginning of a payload, cut where a character ends.
+func preview(data json.RawMessage) string {
+	if len(data) <= events.InputPreview {
+		return string(data)
+	}
+	return strings.ToValidUTF8(string(data[:events.InputPreview]), "")
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

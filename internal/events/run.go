@@ -13,6 +13,9 @@ const (
 	ResultSpawnError Result = "spawn_error" // it never started
 )
 
+// InputPreview is how many bytes of a payload a run's record keeps.
+const InputPreview = 256
+
 // Run is the record of one execution of one hook for one event.
 type Run struct {
 	ID         string  `json:"run_id"`
@@ -29,6 +32,9 @@ type Run struct {
 	AgentName  string  `json:"agent_name,omitempty"`
 	Sender     string  `json:"sender,omitempty"`
 	Dialect    Dialect `json:"dialect,omitempty"`
+
+	Spawned string `json:"spawned,omitempty"` // the agent that an agent action started
+	Input   string `json:"input,omitempty"`   // how its payload begins: 256 bytes at most
 
 	Result     Result    `json:"result"`
 	ExitCode   int       `json:"exit_code"` // -1 where there is none: signalled, timed out, never started
