@@ -19,6 +19,18 @@ const (
 	bridgeShare = 95
 )
 
+// noteTime is how long hookd may take to accept an event that nobody decides.
+const noteTime = 5 * time.Second
+
+// patience is how long the bridge waits for hookd, of the agent's deadline.
+func (c *call) patience(host time.Duration) time.Duration {
+	own := host * bridgeShare / 100
+	if !c.row.Decidable {
+		return min(own, noteTime)
+	}
+	return own
+}
+
 // ask sends the event and returns the verdict; nil where there is none to
 // wait for.
 func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
@@ -26,7 +38,7 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	if host <= 0 {
 		host = c.agent.Timeout(c.event)
 	}
-	ctx, cancel := context.WithDeadline(ctx, c.start.Add(host*bridgeShare/100))
+	ctx, cancel := context.WithDeadline(ctx, c.start.Add(c.patience(host)))
 	defer cancel()
 	conn, err := client.New(client.Options{Socket: c.Socket}).Dial(ctx)
 	if err != nil {

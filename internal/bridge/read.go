@@ -72,13 +72,14 @@ func (c *call) readPayload(ctx context.Context) error {
 		}
 		c.payload = payload
 	}
-	c.payload = bytes.TrimSpace(c.payload)
-	if len(c.payload) == 0 {
+	if len(bytes.TrimSpace(c.payload)) == 0 {
 		c.payload = json.RawMessage("{}")
 	}
-	if !json.Valid(c.payload) || c.payload[0] != '{' {
+	var line bytes.Buffer
+	if err := json.Compact(&line, c.payload); err != nil || line.Bytes()[0] != '{' {
 		return fmt.Errorf("the payload of %s is not a JSON object", c.Agent)
 	}
+	c.payload = line.Bytes()
 	return nil
 }
 

@@ -5,17 +5,25 @@
 package dialect
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
 
+	"github.com/hookd/hookd/internal/dialect/antigravity"
 	"github.com/hookd/hookd/internal/dialect/claudecode"
+	"github.com/hookd/hookd/internal/dialect/cline"
 	"github.com/hookd/hookd/internal/dialect/codex"
+	"github.com/hookd/hookd/internal/dialect/copilot"
+	"github.com/hookd/hookd/internal/dialect/cursor"
 	"github.com/hookd/hookd/internal/dialect/dockeragent"
 	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/dialect/gemini"
+	"github.com/hookd/hookd/internal/dialect/hermes"
+	"github.com/hookd/hookd/internal/dialect/kimi"
 	"github.com/hookd/hookd/internal/dialect/librefang"
 	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/dialect/windsurf"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -29,12 +37,34 @@ var agents = sync.OnceValue(func() map[events.Dialect]*neutral.Agent {
 		events.ClaudeCode:  claudecode.Agent,
 		events.Codex:       codex.Agent,
 		events.GeminiCLI:   gemini.Agent,
+		events.Cursor:      cursor.Agent,
+		events.Copilot:     copilotAgent,
+		events.Kimi:        kimi.Agent,
+		events.Windsurf:    windsurf.Agent,
+		events.Cline:       cline.Agent,
+		events.Antigravity: antigravity.Agent,
+		events.Hermes:      hermes.Agent,
 	} {
 		a := make()
 		made[name] = &a
 	}
 	return made
 })
+
+// copilotAgent is Copilot in both of its forms: what it sends under a
+// PascalCase name it sends as Claude Code does, and it is told likewise.
+func copilotAgent() neutral.Agent {
+	a := copilot.Agent()
+	a.Answer = func(asked neutral.Asked) neutral.Reply {
+		if events.LookupIn(events.Copilot, asked.Event) == nil && events.LookupIn(events.ClaudeCode, asked.Event) != nil {
+			reply := claudecode.Answer(asked)
+			reply.Stdout = cmp.Or(reply.Stdout, "{}") // what an empty one means is not documented
+			return reply
+		}
+		return copilot.Answer(asked)
+	}
+	return a
+}
 
 // Agent returns the agent that speaks d, or nil. Do not change it.
 func Agent(d events.Dialect) *neutral.Agent { return agents()[d] }
