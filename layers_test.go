@@ -60,6 +60,7 @@ var rooms = map[string]room{
 	"internal/builtin/secrets":   {nil, nil},
 	"internal/builtin/shellsafe": {nil, []string{"mvdan.cc/sh/v3"}},
 	"internal/builtin/shadow":    {nil, nil},
+	"internal/store":             {[]string{"internal/events", "internal/verdict"}, []string{"modernc.org/sqlite"}},
 	"internal/stream":            {[]string{"internal/events"}, nil},
 	"packaging":                  {nil, nil},
 }

@@ -11,6 +11,9 @@ const (
 	ResultFailed     Result = "failed"      // exit code, signal, or an answer that cannot be read
 	ResultTimeout    Result = "timeout"     // killed at its deadline
 	ResultSpawnError Result = "spawn_error" // it never started
+
+	ResultInterrupted Result = "interrupted" // hookd ended while it ran
+	ResultDropped     Result = "dropped"     // its hook was gone when its turn came
 )
 
 // InputPreview is how many bytes of a payload a run's record keeps.
