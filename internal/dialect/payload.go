@@ -60,10 +60,16 @@ func Fill(e *events.Event, row *events.Contract) json.RawMessage {
 }
 
 // ToolNames returns the names of e's tool that a matcher may use: the agent's
-// own first, then the canonical ones, which are Claude Code's. It returns nil
-// for an event without a tool.
+// own first, then the canonical ones, which are Claude Code's. Of an event that
+// no table knows it is tool_name. It returns nil for an event without a tool.
 func ToolNames(e *events.Event) []string {
-	return reader(e).Names(e.Contract.Name, e.Data)
+	if names := reader(e).Names(e.Contract.Name, e.Data); names != nil {
+		return names
+	}
+	if name, _ := events.GetString(e.Data, "tool_name"); name != "" {
+		return []string{name}
+	}
+	return nil
 }
 
 // Answer returns a, the answer of a hook that was given the event under the

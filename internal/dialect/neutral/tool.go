@@ -1,8 +1,10 @@
 package neutral
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/events"
@@ -14,21 +16,27 @@ const mcpPrefix = "mcp__"
 // canonize gives the tool and its arguments their canonical names.
 func (t *Table) canonize(f Facts) {
 	own := f.String(Tool)
-	tool := strings.TrimPrefix(own, t.MCPPrefix)
-	if name := f.String(MCPTool); name != "" {
-		tool = name
-	}
-	if server := f.String(MCPServer); server != "" && tool != "" {
-		f.Set(Tool, mcpPrefix+server+"__"+tool)
-		return
-	}
-	if row := t.tool(own); row != nil {
+	if name := t.mcpName(own, f.String(MCPServer), f.String(MCPTool)); name != "" {
+		f.Set(Tool, name)
+	} else if row := t.tool(own); row != nil {
 		f.Set(Tool, row.Canonical)
 		f[Input] = renamed(f[Input], row.Args, false)
 	}
 	if f[Input] == nil {
 		delete(f, Input)
 	}
+}
+
+// mcpName is the canonical name of an MCP tool; "" if the tool is none, or its
+// server is not known.
+func (t *Table) mcpName(own, server, tool string) string {
+	if tool == "" {
+		tool = strings.TrimPrefix(own, t.MCPPrefix)
+	}
+	if server == "" || tool == "" {
+		return ""
+	}
+	return mcpPrefix + server + "__" + tool
 }
 
 // Own returns the name by which t's dialect calls the tool of facts.
@@ -63,37 +71,46 @@ func (t *Table) tool(own string) *ToolName {
 // Names returns the names that a tool goes by: the dialect's own, then the
 // canonical ones.
 func (t *Table) Names(name string, data json.RawMessage) []string {
-	f := t.Read(name, data)
-	own := ""
-	for _, r := range t.Rows {
-		if own == "" && (r.Fact == Tool || r.Fact == MCPTool) && holds(r.Events, name) {
-			own = TextOf(newPayload(data).find(r.Field))
-		}
-	}
-	for _, x := range t.Fixed {
-		if own == "" && x.Fact == Tool && holds(x.Events, name) {
-			own = TextOf(json.RawMessage(x.Value))
-		}
-	}
+	p := newPayload(data)
+	mcpTool := t.field(MCPTool, name, p)
+	own := cmp.Or(t.field(Tool, name, p), t.fixed(Tool, name), mcpTool)
 	var names []string
 	add := func(name string) {
-		for _, n := range names {
-			if n == name {
-				return
-			}
-		}
-		if name != "" {
+		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	add(own)
-	add(f.String(Tool))
+	add(t.mcpName(own, t.field(MCPServer, name, p), mcpTool))
 	for _, row := range t.Tools {
 		if row.Own == own {
 			add(row.Canonical)
 		}
 	}
 	return names
+}
+
+// field returns the text of a fact as the payload spells it.
+func (t *Table) field(fact Fact, event string, p *payload) string {
+	for _, r := range t.Rows {
+		if r.Fact != fact || !holds(r.Events, event) {
+			continue
+		}
+		if text := TextOf(p.find(r.Field)); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// fixed returns the text of a fact that the event's name tells.
+func (t *Table) fixed(fact Fact, event string) string {
+	for _, x := range t.Fixed {
+		if x.Fact == fact && holds(x.Events, event) {
+			return TextOf(json.RawMessage(x.Value))
+		}
+	}
+	return ""
 }
 
 // Args gives the members of a tool's arguments the names that to has for
