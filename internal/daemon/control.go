@@ -159,7 +159,7 @@ func (c *control) Status(context.Context) api.Status {
 		Hooks: states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes,
-		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Cgroup: d.proc.Cgroup(), Problems: allProblems(snap),
+		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Cgroup: d.proc.Cgroup(), Problems: d.problems(snap),
 	}
 }
 
@@ -215,8 +215,13 @@ func (d *Daemon) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-func allProblems(snap *hook.Snapshot) []api.Problem {
-	list := problems(snap.Problems)
+// problems are those of the settings, of no hook in particular, and of each hook.
+func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
+	list := []api.Problem{}
+	if p := d.rejected.Load(); p != nil {
+		list = append(list, *p)
+	}
+	list = append(list, problems(snap.Problems)...)
 	for _, e := range snap.Entries {
 		list = append(list, problems(e.Problems)...)
 	}

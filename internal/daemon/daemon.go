@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -59,8 +60,8 @@ type Daemon struct {
 	markers   discovery.Markers
 	ready     atomic.Bool
 
-	reloading    sync.Mutex // one reload at a time
-	configFailed atomic.Pointer[string]
+	reloading sync.Mutex                  // one reload at a time
+	rejected  atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
 // New prepares a daemon: everything that can fail does so here. It holds the

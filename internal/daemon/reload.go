@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"path/filepath"
 	"time"
 
 	"go.uber.org/zap"
@@ -76,16 +77,16 @@ func (d *Daemon) Reload() api.Reload {
 	signals.Reloading()
 	defer func() { signals.Ready(d.summary()) }()
 
-	var problems []api.Problem
+	d.rejected.Store(nil)
 	if err := d.reconfigure(); err != nil {
 		d.log.Error("settings kept, the new ones are rejected", zap.Error(err))
-		problems = append(problems, api.Problem{File: "hookd.yaml", Message: err.Error(), Hint: "correct it, then type `hookd reload`"})
+		d.rejected.Store(&api.Problem{File: filepath.Join(d.config.Load().Home, "hookd.yaml"), Message: err.Error(), Hint: "correct it, then type `hookd reload`"})
 	}
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()
 	return api.Reload{
 		Generation: snap.Generation, Changed: snap.Generation != before,
-		Hooks: len(snap.Runnable()), Problems: append(problems, allProblems(snap)...),
+		Hooks: len(snap.Runnable()), Problems: d.problems(snap),
 	}
 }
 

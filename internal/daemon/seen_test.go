@@ -480,3 +480,33 @@ func TestReloadReportsProblems(t *testing.T) {
 		t.Errorf("unknown hook: %+v %v", hk, err)
 	}
 }
+
+func TestBadSettingsKeepTheLastGoodOnes(t *testing.T) {
+	home := newHome(t)
+	c := config.Default(home)
+	c.ReloadMode = "manual"
+	next, bad := c, error(nil)
+	d, err := New(Options{Config: c, Reconfigure: func() (config.Config, error) { return next, bad }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	cl := client.New(client.Options{Socket: c.Socket})
+	until(t, "it is ready", func() bool { return cl.Ready(t.Context()) == nil })
+
+	writeHook(t, filepath.Join(home, "other"), "there", "events: [x]\n", "exit 0")
+	next.HooksDir = filepath.Join(home, "other", "hooks")
+	if r, err := cl.Reload(t.Context()); err != nil || r.Hooks != 1 {
+		t.Errorf("reload with new settings: %+v, %v; want the hook of the other directory", r, err)
+	}
+	next, bad = c, fmt.Errorf("hookd.yaml:1:1: unknown key")
+	if r, err := cl.Reload(t.Context()); err == nil || r.Hooks != 1 {
+		t.Errorf("reload with bad settings: %+v, %v; want the last good ones and an error", r, err)
+	}
+	if s, _ := cl.Status(t.Context()); len(s.Problems) != 1 || s.Problems[0].Message != bad.Error() {
+		t.Errorf("status shows %+v, want the problem", s.Problems)
+	}
+}
