@@ -111,6 +111,7 @@ type Dispatcher struct {
 	chain    *chain
 	seen     *dedup
 	outputs  familiar.Outputs
+	prompts  *prompts
 
 	accept   sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
 	draining bool         // guarded by accept
@@ -139,6 +140,7 @@ func New(o Options) *Dispatcher {
 		permits:  newPermits(o.Decidable),
 		chain:    newChain(o.GroupAlive),
 		seen:     newDedup(),
+		prompts:  newPrompts(),
 	}
 	d.ctx, d.kill = context.WithCancel(context.Background())
 	d.queue = newQueue(o.Observers, o.MaxEvents, o.MaxBytes, d.observe)
@@ -231,6 +233,7 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait
 	e.Dialect = e.Contract.Dialect
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
+	d.prompts.note(e)
 	p := newPlan(e, d.index.Load().match(e))
 	if n := len(p.queued) + len(p.later); n > 0 && !d.queue.reserve(e, n) {
 		if len(p.deciding) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -655,4 +656,47 @@ func (lateRunner) Run(context.Context, *Job) Outcome {
 		<-time.After(250 * time.Millisecond)
 		return events.Output{Head: "late", Bytes: 4}, events.Output{}
 	}}
+}
+
+func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bash := regexp.MustCompile(`^(?:Bash)$`)
+		guard := with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) { h.Matcher, h.MatcherText = bash, "Bash" })
+		b := newBench(t, Options{}, []*hook.Hook{newHook("notify", "agent:end"), guard}, map[string]behaviour{
+			"guard": {stdout: `{"hook_specific_output":{"updated_input":{"cmd":"ls -h"}}}`},
+		})
+		b.emit(t, `{"event":"UserPromptSubmit","dialect":"claude-code","data":{"session_id":"s1","prompt":"hi"}}`)
+		<-time.After(1500 * time.Millisecond)
+		b.emit(t, `{"event":"Stop","dialect":"claude-code","data":{"session_id":"s1","last_assistant_message":"done"},"wait":true}`)
+		b.Drain(t.Context())
+		var got map[string]any
+		_, data, _ := strings.Cut(b.fake.ran[0], "notify agent:end ")
+		if err := json.Unmarshal([]byte(data), &got); err != nil {
+			t.Fatalf("ran %q: %v", b.fake.ran, err)
+		}
+		if got["session_id"] != "s1" || got["agent_id"] == nil || got["status"] != "ok" || got["duration_ms"] != 1500.0 || got["response_preview"] != "done" {
+			t.Errorf("agent:end was given %s", data)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		guard := with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) {
+			h.Matcher, h.MatcherText = regexp.MustCompile(`^(?:Bash)$`), "Bash"
+		})
+		b := newBench(t, Options{}, []*hook.Hook{guard}, map[string]behaviour{
+			"guard": {stdout: `{"hook_specific_output":{"updated_input":{"cmd":"ls -h"}}}`},
+		})
+		for _, line := range []string{
+			`{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls"}},"wait":true}`,
+			`{"event":"PreToolUse","dialect":"claude-code","data":{"tool_name":"Bash","tool_input":{"command":"ls","description":"d"}},"wait":true}`,
+			`{"event":"BeforeTool","data":{"tool_name":"run_shell_command","tool_input":{"command":"ls"}},"wait":true}`,
+		} {
+			r := b.emit(t, line)
+			if len(r.Matched) != 1 || !strings.Contains(string(r.Verdict.UpdatedInput), `"ls -h"`) {
+				t.Errorf("%s: matched %v, input %s", line, r.Matched, r.Verdict.UpdatedInput)
+			}
+			if strings.Contains(line, "command") && !strings.Contains(string(r.Verdict.UpdatedInput), `"command":"ls -h"`) {
+				t.Errorf("%s: input %s, want it in the agent's own words", line, r.Verdict.UpdatedInput)
+			}
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/dockeragent"
 	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
@@ -160,8 +161,7 @@ func refuses(h *hook.Hook, e *events.Event) string {
 	if h.Type == hook.Spawn && e.Depth > 0 {
 		return "an agent action does not start from within a hook"
 	}
-	tool, _ := events.GetString(e.Data, "tool_name")
-	why, _ := h.Admits(hook.Subject{Tool: tool, Cwd: cwd, AgentName: e.AgentName, Dialect: string(e.Dialect)})
+	why, _ := h.Admits(hook.Subject{Tools: dialect.ToolNames(e), Cwd: cwd, AgentName: e.AgentName, Dialect: string(e.Dialect)})
 	return why
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
@@ -38,7 +39,7 @@ func (d *Dispatcher) drop(t *task) {
 func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data json.RawMessage, timeout time.Duration) ran {
 	job := &Job{
 		RunID: events.NewRunID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
-		Payload: data, Timeout: timeout, Whole: d.whole(c, m),
+		Payload: d.payload(e, m, data), Timeout: timeout, Whole: d.whole(c, m),
 	}
 	var ended func()
 	if m.hook.Dialect == events.Familiar {
@@ -57,11 +58,22 @@ func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data 
 	return r
 }
 
+// payload is data, the event's as rewritten so far, in the words of the name
+// that the hook is given.
+func (d *Dispatcher) payload(e *events.Event, m match, data json.RawMessage) json.RawMessage {
+	if m.given == e.Contract.Name {
+		return data
+	}
+	now := *e
+	now.Data = data
+	return dialect.Payload(&now, m.given, d.prompts.since)
+}
+
 // judge reads the answer of a run and says how it ended, by the rules of the
 // hook's dialect.
 func (d *Dispatcher) judge(e *events.Event, c *events.Contract, r *ran) {
 	if r.match.hook.Dialect != events.Familiar {
-		r.answer = d.read(c, r.match, r.out)
+		r.answer = dialect.Answer(e, r.match.given, d.read(c, r.match, r.out))
 		r.run.Result, r.run.Error = result(r.match, r.out, r.answer, r.answer.Failure)
 		r.warn = r.run.Result != events.ResultOK && r.run.Result != events.ResultBlock && r.match.hook.OnError != hook.OnErrorIgnore
 		return
