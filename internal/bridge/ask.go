@@ -53,14 +53,29 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 		return nil, err
 	}
 	v, err := l.emit(ctx, e.Envelope)
+	if changed != nil {
+		return c.redacted(v, changed, err), nil
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}
-	if changed != nil && v.UpdatedToolResponse == nil {
-		v.UpdatedToolResponse = changed
-	}
 	c.paired(v)
 	return v, nil
+}
+
+// redacted adds a changed result to the verdict of the event that followed. It
+// is told even where that one has none: what hooks took out stays out.
+func (c *call) redacted(v *verdict.Verdict, changed json.RawMessage, err error) *verdict.Verdict {
+	if err != nil {
+		c.notice(err)
+	}
+	if v == nil {
+		v = &verdict.Verdict{Allowed: true, Continue: true}
+	}
+	if v.UpdatedToolResponse == nil {
+		v.UpdatedToolResponse = changed
+	}
+	return v
 }
 
 // line is the connection that the events of one call share.

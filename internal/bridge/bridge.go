@@ -127,11 +127,9 @@ func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
 	return &less
 }
 
-// fail answers when there is no verdict, and says why where that is safe.
+// fail answers when there is no verdict, and says why.
 func (c *call) fail(err error) neutral.Reply {
-	if !c.agent.Quiet && c.worthSaying(err) {
-		fmt.Fprintf(c.Stderr, "hookd-bridge: %v%s\n", err, c.advice(err))
-	}
+	c.notice(err)
 	if !c.FailClosed || c.row != nil && !c.row.FailClosed {
 		return c.reply(nil)
 	}
@@ -139,6 +137,14 @@ func (c *call) fail(err error) neutral.Reply {
 		c.event = guarded(events.Dialect(c.Agent))
 	}
 	return c.reply(&verdict.Verdict{Continue: true, Message: "hookd could not check this: " + err.Error()})
+}
+
+// notice says on stderr what went wrong, where the agent does not take that for
+// an answer.
+func (c *call) notice(err error) {
+	if !c.agent.Quiet && c.worthSaying(err) {
+		fmt.Fprintf(c.Stderr, "hookd-bridge: %v%s\n", err, c.advice(err))
+	}
 }
 
 // worthSaying: that the daemon does not run is said once a session.

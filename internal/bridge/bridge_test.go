@@ -327,6 +327,20 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
+// What was taken out stays out, also when hookd stops in between.
+func TestRedactionOutlivesTheDaemon(t *testing.T) {
+	socket := serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+		if env.Event != "tool_response_transform" {
+			return api.Answer{}, &events.Error{Code: events.CodeDraining, Message: "hookd is stopping"}
+		}
+		return api.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true, UpdatedToolResponse: json.RawMessage(`"[redacted]"`)}}, nil
+	})
+	got := called(t, Options{Agent: "codex", Socket: socket}, captured(t, "codex/PostToolUse.json"))
+	if got.stdout != `{"decision":"block","reason":"[redacted]"}`+"\n" || got.exit != 0 || !strings.Contains(got.stderr, "stopping") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // The program itself: exit codes as an agent sees them.
 func TestProgram(t *testing.T) {
 	socket := house(t, map[string][2]string{"guard": {"events: [PreToolUse]\n", "echo no >&2; exit 2\n"}})
