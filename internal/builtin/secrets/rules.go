@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 //   - inside lets the match begin in the middle of a word; value does too.
 //   - solid keeps it from beginning after any of - _ + / = as well, for long forms
 //     whose parts could otherwise be tried again and again.
+//   - window is how many bytes may decide whether a match begins; 0 = 1 KiB.
 //   - mixed wants a digit and a letter in the secret, which prose lacks.
 //
 //go:embed rules.json
@@ -34,6 +36,7 @@ type rule struct {
 	Inside   bool     `json:"inside"`
 	Solid    bool     `json:"solid"`
 	Mixed    bool     `json:"mixed"`
+	Window   int      `json:"window"`
 
 	compiled func() *regexp.Regexp // on first use: most rules never meet their key word
 	group    int                   // of the secret; 0 = the whole match
@@ -90,8 +93,9 @@ func (r *rule) expression() string {
 }
 
 // match tries the rule on the key word at s[at]. until is where the match, not
-// only its secret, ends. A token may also begin at free, where the last found
-// one ended.
+// only its secret, ends; it is 0 if there is none. A match that is not ok looks
+// right but has no mixed secret; nothing within it has. A token may also begin
+// at free, where the last found one ended.
 func (r *rule) match(s string, at, free int) (h Hit, until int, ok bool) {
 	first := at
 	for first > 0 && at-first < r.Lead && isWord(s[first-1]) {
@@ -101,15 +105,19 @@ func (r *rule) match(s string, at, free int) (h Hit, until int, ok bool) {
 		if !r.mayBegin(s, start, free) {
 			continue
 		}
-		if h, until, ok = r.matchFrom(s, start); ok {
-			return h, until, true
+		if h, until, ok = r.matchFrom(s, start); until > 0 {
+			return h, until, ok
 		}
 	}
 	return Hit{}, 0, false
 }
 
+// mayBegin turns most key words down before an expression has to.
 func (r *rule) mayBegin(s string, at, free int) bool {
-	if r.Inside || r.Value != "" || at == free {
+	if r.Value != "" {
+		return named(s, at)
+	}
+	if r.Inside || at == free {
 		return true
 	}
 	if r.Solid && at > 0 && strings.IndexByte("-_+/=", s[at-1]) >= 0 {
@@ -119,15 +127,38 @@ func (r *rule) mayBegin(s string, at, free int) bool {
 }
 
 func (r *rule) matchFrom(s string, at int) (h Hit, until int, ok bool) {
-	loc := r.compiled().FindStringSubmatchIndex(s[at:])
+	loc := r.find(s[at:])
 	if loc == nil {
 		return Hit{}, 0, false
 	}
 	h = Hit{r.ID, at + loc[2*r.group], at + loc[2*r.group+1]}
-	if h.Start == h.End || r.Mixed && !mixed(s[h.Start:h.End]) {
-		return Hit{}, 0, false
+	return h, at + loc[1], h.Start < h.End && (!r.Mixed || mixed(s[h.Start:h.End]))
+}
+
+// find runs the expression on as little of s as decides, so that a failure is
+// cheap however long s is, and a match costs what it is long.
+func (r *rule) find(s string) []int {
+	for n := cmp.Or(r.Window, 1<<10); ; n *= 4 {
+		part := s[:min(n, len(s))]
+		loc := r.compiled().FindStringSubmatchIndex(part)
+		if loc == nil || loc[1] < len(part) || len(part) == len(s) {
+			return loc
+		}
 	}
-	return h, at + loc[1], true
+}
+
+// maxName is longer than any keyword of a value rule with the rest of its name.
+const maxName = 80
+
+// named reports whether the name at s[at] ends where something can be assigned
+// to it.
+func named(s string, at int) bool {
+	for i := at; i < min(len(s), at+maxName); i++ {
+		if b := s[i]; !isAlnum(b) && b != '_' && b != '.' && b != '-' {
+			return strings.IndexByte("=: \t\"'`]\\", b) >= 0
+		}
+	}
+	return false
 }
 
 // border reports whether a word may begin at s[at]: after anything that is no

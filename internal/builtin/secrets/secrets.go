@@ -65,11 +65,11 @@ func Find(s string) []Hit {
 				continue // inside what this rule has already found
 			}
 			hit, until, ok := rules.all[i].match(s, at, end)
-			if !ok {
-				continue
+			after[i] = max(after[i], until)
+			if ok {
+				end = max(end, hit.End)
+				hits = append(hits, hit)
 			}
-			after[i], end = until, max(end, hit.End)
-			hits = append(hits, hit)
 		}
 	})
 	slices.SortStableFunc(hits, func(a, b Hit) int { return a.Start - b.Start })
