@@ -173,6 +173,7 @@ func TestToolNames(t *testing.T) {
 		{"hermes", "pre_tool_call", `{"tool_name":"terminal"}`, "terminal Bash"},
 		{"kimi", "PreToolUse", `{"tool_name":"Shell"}`, "Shell Bash"},
 		{"gemini-cli", "tool_response_transform", `{"tool_name":"run_shell_command","tool_response":"x"}`, "run_shell_command Bash"},
+		{"docker-agent", "tool_response_transform", `{"tool_name":"run_shell_command","tool_response":"x"}`, "run_shell_command Bash"}, // from some bridge
 		{"my-agent", "pre_tool_use", `{"tool_name":"shell"}`, "shell Bash"},
 		{"claude-code", "Stop", `{}`, ""},
 		{"", "my:event", `{"tool_name":"x"}`, "x"},
@@ -180,6 +181,21 @@ func TestToolNames(t *testing.T) {
 		if got := strings.Join(ToolNames(event(t, events.Dialect(tt.from), tt.event, tt.data)), " "); got != tt.want {
 			t.Errorf("%s %s %s: got %q, want %q", tt.from, tt.event, tt.data, got, tt.want)
 		}
+	}
+}
+
+// The event that is made of a tool.after has docker-agent's fields, and the
+// names and the id of the agent that it came from.
+func TestTransform(t *testing.T) {
+	e := event(t, events.Copilot, "postToolUse", `{"sessionId":"s","toolName":"bash","toolArgs":{"command":"env"},"toolResult":{"textResultForLlm":"out"}}`)
+	e.SessionID, e.ID, e.Wait = "s", "mine", true
+	env := Transform(e, events.Get(e.Data, "toolResult"))
+	want := `{"sessionId":"s","toolName":"bash","toolArgs":{"command":"env"},"toolResult":{"textResultForLlm":"out"},"tool_name":"bash","tool_input":{"command":"env"},"tool_response":"out"}`
+	if string(env.Data) != want || env.Event != "tool_response_transform" || env.ID != "" || env.AgentID != AgentUUID(events.Copilot, "s") || env.SessionID != "s" {
+		t.Errorf("got %+v\n%s", env, env.Data)
+	}
+	if e.ID != "mine" || e.Envelope.Event != "postToolUse" {
+		t.Errorf("Transform changed the event: %+v", e)
 	}
 }
 

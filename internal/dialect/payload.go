@@ -63,13 +63,31 @@ func Fill(e *events.Event, row *events.Contract) json.RawMessage {
 // own first, then the canonical ones, which are Claude Code's. Of an event that
 // no table knows it is tool_name. It returns nil for an event without a tool.
 func ToolNames(e *events.Event) []string {
-	if names := reader(e).Names(e.Contract.Name, e.Data); names != nil {
+	names := reader(e).Names(e.Contract.Name, e.Data)
+	if len(names) == 1 && e.Contract.Kind == events.KindToolTransform {
+		names = anyNames(names[0], e.Data) // it may stand for any agent's tool.after
+	}
+	if names != nil {
 		return names
 	}
 	if name, _ := events.GetString(e.Data, "tool_name"); name != "" {
 		return []string{name}
 	}
 	return nil
+}
+
+// anyNames returns own and what it is called canonically by any dialect that
+// knows it.
+func anyNames(own string, data json.RawMessage) []string {
+	names := []string{own}
+	for _, d := range events.Dialects() {
+		for _, name := range table(d).Names("", data) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // Answer returns a, the answer of a hook that was given the event under the
@@ -126,12 +144,27 @@ func reader(e *events.Event) *neutral.Table {
 }
 
 // Transform returns the tool.transform event that an agent's tool.after stands
-// for: its own fields, and the result as the text that the model sees in
-// tool_response. result is the payload's field that holds it.
+// for: its own fields, those of tool_response_transform that it has not, and the
+// result, which is the value given, as the text that the model sees.
 func Transform(e *events.Event, result json.RawMessage) events.Envelope {
+	f, has := Facts(e), fields(e.Data)
+	var members []events.Member
+	add := func(key string, value json.RawMessage) {
+		if has[key] == nil && value != nil {
+			members = append(members, events.Member{Key: key, Value: value})
+		}
+	}
+	if own := first(ToolNames(e)); own != "" {
+		add("tool_name", events.Quote(own))
+	}
+	add("tool_input", f[neutral.Input])
+	add("tool_use_id", f[neutral.Call])
+	members = append(members, events.StringMember("tool_response", neutral.ResultText(result)))
 	env := e.Envelope
-	env.Event, env.ID = "tool_response_transform", ""
-	env.Data = events.With(e.Data, events.StringMember("tool_response", neutral.ResultText(result)))
+	env.Event, env.ID, env.Data = "tool_response_transform", "", events.With(e.Data, members...)
+	if env.AgentID == "" && env.SessionID != "" {
+		env.AgentID = AgentUUID(e.Dialect, env.SessionID) // as on the agent's other events
+	}
 	return env
 }
 
