@@ -80,6 +80,9 @@ func ToolNames(e *events.Event) []string {
 // knows it.
 func anyNames(own string, data json.RawMessage) []string {
 	names := []string{own}
+	if canonical(own) {
+		return names
+	}
 	for _, d := range events.Dialects() {
 		for _, name := range table(d).Names("", data) {
 			if !slices.Contains(names, name) {
@@ -88,6 +91,16 @@ func anyNames(own string, data json.RawMessage) []string {
 		}
 	}
 	return names
+}
+
+// canonical reports whether tool is a name that dialects translate to.
+func canonical(tool string) bool {
+	for _, d := range events.Dialects() {
+		if slices.ContainsFunc(table(d).Tools, func(n neutral.ToolName) bool { return n.Canonical == tool }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Answer returns a, the answer of a hook that was given the event under the
