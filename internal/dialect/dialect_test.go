@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -225,6 +226,50 @@ func TestAgentUUID(t *testing.T) {
 	if got, want := AgentUUID("claude-code", "s"), "d60497a9-0b01-5dda-aee3-1ac6eb5ec23b"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// Whatever an agent sends, the payload is one JSON object, for every name that
+// the event goes by, and the agent can be answered.
+func FuzzPayload(f *testing.F) {
+	files, _ := filepath.Glob("../../testdata/bridge/*/*.json")
+	for i, file := range files {
+		if text, err := os.ReadFile(file); err == nil {
+			f.Add(i*7, text)
+		}
+	}
+	f.Add(0, []byte(`{"tool_input":"","tool_info":[],"toolCall":{"args":null},"preToolUse":7,"workspaceRoots":{},"tool_response":[[]]}`))
+	rows := events.All()
+	f.Fuzz(func(t *testing.T, at int, data []byte) {
+		row := rows[int(uint(at)%uint(len(rows)))]
+		env, err := events.Parse(append(append([]byte(`{"event":"`+row.Name+`","dialect":"`+string(row.Dialect)+`","data":`), data...), '}'))
+		if err != nil {
+			return
+		}
+		e := &events.Event{Envelope: env, Contract: row}
+		for _, other := range row.Aliases() {
+			got := Payload(e, other.Name, nil)
+			var object map[string]any
+			if json.Unmarshal(got, &object) != nil || object == nil {
+				t.Fatalf("%s as %s: %s", row.Name, other.Name, got)
+			}
+		}
+		ToolNames(e)
+		agent := Agent(row.Dialect)
+		if agent == nil {
+			return
+		}
+		if agent.Pair != nil {
+			agent.Pair(row.Name, e.Data)
+		}
+		result := events.Get(e.Data, "tool_response")
+		if env := Transform(e, result); !json.Valid(env.Data) {
+			t.Fatalf("transform of %s: %s", row.Name, env.Data)
+		}
+		v := &verdict.Verdict{Allowed: true, Continue: true, UpdatedToolResponse: json.RawMessage(`"x"`), UpdatedInput: json.RawMessage(`{}`), AdditionalContext: "T"}
+		if r := agent.Answer(neutral.Asked{Event: row.Name, Payload: e.Data, Verdict: v}); r.Exit != 0 {
+			t.Fatalf("%s: got %+v", row.Name, r)
+		}
+	})
 }
 
 func BenchmarkPayload(b *testing.B) {

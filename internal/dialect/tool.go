@@ -1,0 +1,74 @@
+package dialect
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// ToolNames returns the names of e's tool that a matcher may use: the agent's
+// own first, then the canonical ones, which are Claude Code's. Of an event that
+// no table knows it is tool_name. It returns nil for an event without a tool.
+func ToolNames(e *events.Event) []string {
+	names := reader(e).Names(e.Contract.Name, e.Data)
+	if len(names) == 1 && e.Contract.Kind == events.KindToolTransform {
+		names = anyNames(names[0], e.Data) // it may stand for any agent's tool.after
+	}
+	if names != nil {
+		return names
+	}
+	if name, _ := events.GetString(e.Data, "tool_name"); name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
+// anyNames returns own and what it is called canonically by any dialect that
+// knows it.
+func anyNames(own string, data json.RawMessage) []string {
+	names := []string{own}
+	if canonical(own) {
+		return names
+	}
+	for _, d := range events.Dialects() {
+		for _, name := range table(d).Names("", data) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// canonical reports whether tool is a name that dialects translate to.
+func canonical(tool string) bool {
+	for _, d := range events.Dialects() {
+		if slices.ContainsFunc(table(d).Tools, func(n neutral.ToolName) bool { return n.Canonical == tool }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Answer returns a, the answer of a hook that was given the event under the
+// name given, in the words of the emitted event: the members of a new input
+// are called as e's own tool calls them.
+func Answer(e *events.Event, given string, a verdict.Answer) verdict.Answer {
+	row := rowOf(e.Contract, given)
+	if row == e.Contract || a.UpdatedInput == nil {
+		return a
+	}
+	from, to := table(row.Dialect), reader(e)
+	a.UpdatedInput = from.Args(from.Own(to.Read(e.Contract.Name, e.Data)), a.UpdatedInput, to, first(ToolNames(e)))
+	return a
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}
