@@ -85,7 +85,7 @@ func TestPayload(t *testing.T) {
 		{"cursor_mcp", "cursor", "beforeMCPExecution", `{"tool_name":"MCP:make","mcp_server_name":"gh","tool_input":"{\"a\":1}"}`, "PreToolUse", nil,
 			`{"tool_name":"mcp__gh__make","mcp_server_name":"gh","tool_input":{"a":1},"hook_event_name":"PreToolUse","emitted":{"tool_name":"MCP:make","mcp_server_name":"gh","tool_input":"{\"a\":1}"}}`},
 		{"familiar_from_claude", "claude-code", "PostToolUse", `{"session_id":"s","cwd":"/w","tool_name":"Bash","tool_response":{"stdout":"hi","stderr":""},"duration_ms":3}`, "afterToolCall", nil,
-			`{"session_id":"s","cwd":"/w","tool_name":"bash","tool_response":{"stdout":"hi","stderr":""},"duration_ms":3,"conversation_id":"s","workspace":"/w","tool_result":"hi","tool_success":true,"tool_duration_ms":3,"emitted":{"session_id":"s","cwd":"/w","tool_name":"Bash","tool_response":{"stdout":"hi","stderr":""},"duration_ms":3}}`},
+			`{"session_id":"s","cwd":"/w","tool_name":"Bash","tool_response":{"stdout":"hi","stderr":""},"duration_ms":3,"conversation_id":"s","workspace":"/w","tool_result":"hi","tool_success":true,"tool_duration_ms":3}`},
 		{"docker_failure", "claude-code", "PostToolUseFailure", `{"tool_name":"Read","error":"no such file"}`, "post_tool_use", nil,
 			`{"tool_name":"read_file","error":"no such file","hook_event_name":"post_tool_use","tool_response":"no such file","tool_error":true,"emitted":{"tool_name":"Read","error":"no such file"}}`},
 		{"agent_end", "claude-code", "Stop", `{"session_id":"s","last_assistant_message":"done"}`, "agent:end", minute,

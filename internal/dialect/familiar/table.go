@@ -38,13 +38,7 @@ func Table() neutral.Table {
 			{Field: "recoverable", Fact: neutral.Recoverable},
 		},
 		Fixed: []neutral.Fixed{{Events: "onError", Fact: neutral.Failed, Value: "true"}},
-		Tools: []neutral.ToolName{
-			{Own: "bash", Canonical: "Bash"},
-			{Own: "shell", Canonical: "Bash", OneWay: true},
-			{Own: "read_file", Canonical: "Read", Args: "path=file_path"},
-			{Own: "write_file", Canonical: "Write", Args: "path=file_path"},
-			{Own: "edit_file", Canonical: "Edit", Args: "path=file_path"},
-		},
+		// Its tools are called as the canonical ones are (seed 001: Bash, Write, Read, Glob).
 	}
 }
 
