@@ -9,9 +9,9 @@ GO = CGO_ENABLED=0 go
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/hookd
+build: ## build bin/hookd and bin/hookd-bridge
 	@mkdir -p bin
-	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/hookd ./cmd/hookd
+	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/ ./cmd/...
 
 demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh bin/hookd
@@ -41,8 +41,9 @@ check: ## format, vet, build for macOS, and linters that are installed
 
 install: build ## install to PREFIX/bin (/usr/local)
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
-	cp bin/hookd "$(DESTDIR)$(PREFIX)/bin/hookd.new"
-	mv "$(DESTDIR)$(PREFIX)/bin/hookd.new" "$(DESTDIR)$(PREFIX)/bin/hookd"
+	for name in hookd hookd-bridge; do \
+		cp "bin/$$name" "$(DESTDIR)$(PREFIX)/bin/$$name.new" && mv "$(DESTDIR)$(PREFIX)/bin/$$name.new" "$(DESTDIR)$(PREFIX)/bin/$$name" || exit 1; \
+	done
 
 clean: ## remove what build made
 	rm -rf bin

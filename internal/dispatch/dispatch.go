@@ -14,6 +14,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"runtime"
@@ -230,7 +231,7 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait
 	}
 	now := time.Now()
 	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
-	e.Dialect = e.Contract.Dialect
+	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
 	d.prompts.note(e)

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -186,7 +187,7 @@ type Decision struct {
 // that is sent with wait, in registration order.
 func Explain(snap *hook.Snapshot, env events.Envelope) []Decision {
 	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
-	e.Dialect, e.Wait = e.Contract.Dialect, true
+	e.Dialect, e.Wait = cmp.Or(e.Dialect, e.Contract.Dialect), true
 	names := kindNames(e.Contract)
 	var list []Decision
 	for _, h := range snap.Runnable() {

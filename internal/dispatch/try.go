@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,7 +29,7 @@ func (d *Dispatcher) Try(ctx context.Context, h *hook.Hook, env events.Envelope)
 	defer d.pending.Done()
 	now := time.Now()
 	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Contract: events.For(env.Dialect, env.Event)}
-	e.Dialect = e.Contract.Dialect
+	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
 	why := "none of its patterns matches " + e.Contract.Name
 	if ok {
