@@ -53,6 +53,7 @@ var rooms = map[string]room{
 	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},
 	"internal/dispatch":           {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
+	"internal/judge":              {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
 	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
 	"internal/verdict":            {[]string{"internal/events"}, nil},
 	"internal/builtin":            {[]string{"internal/builtin/*", "internal/events", "internal/hook", "internal/verdict"}, nil},

@@ -1,0 +1,149 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Input is what a prompt sees: docker-agent's payload under the names of its Go
+// struct (reference/docker-agent.md 1.2 and 5). What the event does not have is
+// zero. Numbers of no fixed type are json.Number, so that the judge reads what
+// the tool will get, digit by digit.
+type Input struct {
+	SessionID     string `json:"session_id"`
+	Cwd           string `json:"cwd"`
+	HookEventName string `json:"hook_event_name"`
+	AgentName     string `json:"agent_name"`
+
+	ToolName     string         `json:"tool_name"`
+	ToolUseID    string         `json:"tool_use_id"`
+	ToolCategory string         `json:"tool_category"`
+	ToolInput    map[string]any `json:"tool_input"`
+	ToolResponse any            `json:"tool_response"`
+	ToolError    bool           `json:"tool_error"`
+	SafetyPolicy string         `json:"safety_policy"`
+
+	ApprovalDecision string `json:"approval_decision"`
+	ApprovalSource   string `json:"approval_source"`
+	SafetyLabel      string `json:"safety_label"`
+
+	Prompt           string    `json:"prompt"`
+	SteeringMessages []string  `json:"steering_messages"`
+	Source           string    `json:"source"`
+	Reason           string    `json:"reason"`
+	Iteration        int       `json:"iteration"`
+	ModelID          string    `json:"model_id"`
+	Messages         []Message `json:"messages"`
+	StopResponse     string    `json:"stop_response"`
+	LastUserMessage  string    `json:"last_user_message"`
+	Usage            *Usage    `json:"usage"` // nil = not reported
+	Cost             *float64  `json:"cost"`  // US dollars; nil = not priced
+	ParentSessionID  string    `json:"parent_session_id"`
+
+	NotificationLevel   string `json:"notification_level"`
+	NotificationMessage string `json:"notification_message"`
+
+	InputTokens      int64  `json:"input_tokens"`
+	OutputTokens     int64  `json:"output_tokens"`
+	ContextLimit     int64  `json:"context_limit"`
+	CompactionReason string `json:"compaction_reason"`
+	Summary          string `json:"summary"`
+
+	FromAgent             string          `json:"from_agent"`
+	ToAgent               string          `json:"to_agent"`
+	AgentSwitchKind       string          `json:"agent_switch_kind"`
+	FromAgentModels       []ModelEndpoint `json:"from_agent_models"`
+	PreviousMaxIterations int             `json:"previous_max_iterations"`
+	NewMaxIterations      int             `json:"new_max_iterations"`
+
+	WorktreePath      string `json:"worktree_path"`
+	WorktreeBranch    string `json:"worktree_branch"`
+	WorktreeSourceDir string `json:"worktree_source_dir"`
+
+	Skill      *Skill      `json:"skill"`       // nil = the event has none
+	PromptFile *PromptFile `json:"prompt_file"` // nil = the event has none
+
+	Payload map[string]any `json:"-"` // all of it under its own names, for other dialects' events
+}
+
+// Message is one chat message, with every field that it has.
+type Message map[string]any
+
+// Role is the message's author.
+func (m Message) Role() any { return m["role"] }
+
+// Content is the message's text, or its parts.
+func (m Message) Content() any { return m["content"] }
+
+// Usage is what one model call took, in tokens.
+type Usage struct {
+	InputTokens       int64 `json:"input_tokens"`
+	OutputTokens      int64 `json:"output_tokens"`
+	CachedInputTokens int64 `json:"cached_input_tokens"`
+	CachedWriteTokens int64 `json:"cached_write_tokens"`
+	ReasoningTokens   int64 `json:"reasoning_tokens"`
+}
+
+// ModelEndpoint is a model of the agent that was left.
+type ModelEndpoint struct {
+	Provider  string `json:"provider"`
+	Model     string `json:"model"`
+	BaseURL   string `json:"base_url"`
+	UnloadAPI string `json:"unload_api"`
+}
+
+// Skill is what skill_content_guard is asked about.
+type Skill struct {
+	Name    string `json:"name"`
+	Source  string `json:"source"`
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// PromptFile is what prompt_file_guard is asked about.
+type PromptFile struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// newInput reads the payload. Keys count only as they are spelled, as in the
+// rest of hookd: the judge must not see another tool than the matcher saw. A
+// field of another type than documented is an error, since a judge that is
+// shown an empty one would call it harmless.
+func newInput(event string, payload json.RawMessage) (*Input, error) {
+	in := &Input{}
+	if len(payload) == 0 {
+		payload = json.RawMessage("{}")
+	}
+	if err := decode(payload, &in.Payload); err != nil || in.Payload == nil {
+		return nil, errors.New("read payload: it is not one JSON object")
+	}
+	fields := reflect.ValueOf(in).Elem()
+	for i := range fields.NumField() {
+		key := fields.Type().Field(i).Tag.Get("json")
+		value := events.Get(payload, key)
+		if value == nil {
+			continue
+		}
+		if err := decode(value, fields.Field(i).Addr().Interface()); err != nil {
+			return nil, fmt.Errorf("read payload: %s is not of the documented type", key)
+		}
+	}
+	in.HookEventName = or(event, in.HookEventName)
+	return in, nil
+}
+
+// decode reads exactly one JSON value.
+func decode(text []byte, into any) error {
+	if !json.Valid(text) {
+		return errors.New("not one JSON value")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
