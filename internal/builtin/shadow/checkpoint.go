@@ -153,7 +153,7 @@ func (r *Repo) Prune(ctx context.Context) error {
 
 // made reports whether something was captured yet.
 func (r *Repo) made() bool {
-	_, err := os.Stat(r.gitDir())
+	_, err := os.Stat(r.GitDir())
 	return err == nil
 }
 

@@ -97,7 +97,7 @@ func (r *Repo) git(ctx context.Context, input []byte, args ...string) ([]byte, e
 
 func (r *Repo) shadowCommand(input []byte) command {
 	env := append(r.env[:len(r.env):len(r.env)],
-		"GIT_DIR="+r.gitDir(), "GIT_WORK_TREE="+r.Root, "GIT_INDEX_FILE="+r.index(),
+		"GIT_DIR="+r.GitDir(), "GIT_WORK_TREE="+r.Root, "GIT_INDEX_FILE="+r.index(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DEFAULT_HASH=sha1")
 	return command{dir: r.Root, env: env, input: input}
 }

@@ -99,6 +99,9 @@ func (r *Repo) readConfig(ctx context.Context) error {
 		}
 		r.config = append(r.config, "-c", name+"="+value)
 	}
+	if r.global != "" && !filepath.IsAbs(r.global) {
+		r.global = filepath.Join(r.Root, r.global)
+	}
 	return nil
 }
 
@@ -122,18 +125,21 @@ func (r *Repo) getenv(name string) (value string) {
 	return value
 }
 
-func (r *Repo) gitDir() string { return filepath.Join(r.dir, "git") }
-func (r *Repo) index() string  { return filepath.Join(r.dir, "index") }
+// GitDir is the shadow's git directory, for people who want to look inside
+// with git --git-dir. It need not exist yet.
+func (r *Repo) GitDir() string { return filepath.Join(r.dir, "git") }
+
+func (r *Repo) index() string { return filepath.Join(r.dir, "index") }
 
 // prepare makes the shadow if there is none, and mirrors the ignore rules.
 func (r *Repo) prepare(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(r.gitDir(), "HEAD")); err != nil {
+	if _, err := os.Stat(filepath.Join(r.GitDir(), "HEAD")); err != nil {
 		c := command{dir: r.Root, env: append(r.env[:len(r.env):len(r.env)], "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DEFAULT_HASH=sha1")}
-		if _, err := c.run(ctx, "init", "--quiet", "--bare", "--template=", r.gitDir()); err != nil {
+		if _, err := c.run(ctx, "init", "--quiet", "--bare", "--template=", r.GitDir()); err != nil {
 			return err
 		}
 	}
-	info := filepath.Join(r.gitDir(), "info")
+	info := filepath.Join(r.GitDir(), "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ func newSource(t *testing.T) source {
 	s.write("a.txt", "a2 staged\n")
 	s.git("add", "a.txt")
 	s.write("b.txt", "b2 unstaged\n")
+	s.must(os.Chmod(s.path("a.txt"), 0o600)) // git does not know of this
 	s.write("new.txt", "new\n")
 	s.write("debug.log", "ignored\n")
 	return s
@@ -228,6 +229,7 @@ func TestReset(t *testing.T) {
 	s.step(r, func() {
 		s.must(os.Remove(s.path("b.txt")))
 		s.write("b.txt/in", "x\n")
+		s.must(os.MkdirAll(s.path("b.txt/empty/too"), 0o755))
 		s.write(".gitignore", "*.log\nadded.txt\n")
 	})
 	if _, err := r.Reset(t.Context(), 99, false); !errors.Is(err, ErrNoCheckpoint) {
@@ -421,11 +423,72 @@ func TestNoFilterRuns(t *testing.T) {
 	s.write("crlf.txt", "a\r\nb\n")
 	r := s.open()
 	before := s.files()
+	if _, ran := before["ran"]; ran {
+		t.Error("a program of the source ran")
+	}
 	s.step(r, func() { s.write("crlf.txt", "c\r\n") })
 	_, err := r.Undo(t.Context(), false)
 	s.must(err)
 	same(t, "tree", s.files(), before)
 	if text, _ := os.ReadFile(s.path("crlf.txt")); !bytes.Equal(text, []byte("a\r\nb\n")) {
 		t.Errorf("got %q", text)
+	}
+}
+
+func TestLockOfAKilledGit(t *testing.T) {
+	s := newSource(t)
+	r := s.open()
+	s.capture(r)
+	s.must(os.WriteFile(r.index()+".lock", nil, 0o600))
+	s.write("c.txt", "c\n")
+	if got := s.tree(r, s.capture(r)); !slices.Contains(got, "c.txt") {
+		t.Errorf("got %v, want c.txt in it", got)
+	}
+}
+
+func TestLockEndsWithTheContext(t *testing.T) {
+	s := newSource(t)
+	r := s.open()
+	ctx, cancel := context.WithCancel(t.Context())
+	s.must(r.locked(t.Context(), func() error {
+		cancel()
+		if _, err := r.Capture(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+		return nil
+	}))
+}
+
+func TestPruneForgetsTheOld(t *testing.T) {
+	s := newSource(t)
+	r := s.open()
+	s.must(r.Prune(t.Context())) // nothing there yet
+	cp := s.step(r, s.wreck)
+	s.must(r.Mark(t.Context(), "old", "turn"))
+	st, err := r.load()
+	s.must(err)
+	st.Checkpoints[0].Time = cp.Time.Add(-2 * maxAge)
+	m := st.Marks["old"]
+	m.Time = m.Time.Add(-2 * maxMarkAge)
+	st.Marks["old"] = m
+	s.must(r.save(st))
+	s.must(r.Prune(t.Context()))
+	if st, err = r.load(); err != nil || len(st.Checkpoints) != 0 || len(st.Marks) != 0 || st.Next != 2 {
+		t.Errorf("got %+v, %v, want an empty state", st, err)
+	}
+	if refs, err := r.git(t.Context(), nil, "for-each-ref"); err != nil || len(refs) != 0 {
+		t.Errorf("refs: got %q, %v, want none", refs, err)
+	}
+}
+
+func TestCaptureSkipsWhatItCannotRead(t *testing.T) {
+	s := newSource(t)
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	s.must(os.WriteFile(s.path("locked.txt"), []byte("x"), 0o000))
+	r := s.open()
+	if got := s.tree(r, s.capture(r)); slices.Contains(got, "locked.txt") {
+		t.Errorf("got %v, want no locked.txt", got)
 	}
 }

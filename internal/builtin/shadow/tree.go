@@ -92,6 +92,11 @@ func place(root *os.Root, file, mode string, content []byte) error {
 	if err := root.MkdirAll(path.Dir(file), 0o777); err != nil {
 		return err
 	}
+	if info, err := root.Lstat(file); err == nil && info.IsDir() {
+		if err := removeEmpty(root, file); err != nil {
+			return err
+		}
+	}
 	temp := path.Join(path.Dir(file), ".hookd-restore-"+path.Base(file))
 	if len(path.Base(temp)) > 255 { // the longest name a file can have
 		temp = path.Join(path.Dir(file), ".hookd-restore")
@@ -147,4 +152,21 @@ func readDir(root *os.Root, dir string) ([]fs.DirEntry, error) {
 	}
 	defer f.Close()
 	return f.ReadDir(-1)
+}
+
+// removeEmpty deletes a directory that holds nothing but directories.
+func removeEmpty(root *os.Root, dir string) error {
+	list, err := readDir(root, dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if !e.IsDir() {
+			return fmt.Errorf("%s is in the way", path.Join(dir, e.Name()))
+		}
+		if err := removeEmpty(root, path.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return root.Remove(dir)
 }
