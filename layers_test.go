@@ -28,7 +28,7 @@ var rooms = map[string]room{
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.
 	"internal/daemon": {
-		[]string{"internal/api", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/stream", "internal/trust", "internal/verdict"},
+		[]string{"internal/api", "internal/builtin", "internal/builtin/*", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/judge", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/stream", "internal/trust", "internal/verdict"},
 		[]string{"go.uber.org/zap"},
 	},
 	"internal/config":  {[]string{"internal/spell"}, []string{"gopkg.in/yaml.v3"}},

@@ -35,9 +35,13 @@ type Config struct {
 
 	TimeoutCommand time.Duration // deadline of a hook that names none, by type
 	TimeoutScript  time.Duration
+	TimeoutBuiltin time.Duration
+	TimeoutModel   time.Duration
 
 	Env  map[string]string // added to the environment of every hook
 	Path string            // PATH of every hook; "" = the daemon's own
+
+	Providers map[string]Provider // of model hooks, on top of openai, anthropic, ollama and dmr
 
 	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
 
@@ -55,6 +59,14 @@ type Source struct {
 
 // SourceTypes are the values of Source.Type.
 var SourceTypes = []string{"docker-agent", "familiar"}
+
+// Provider is where model hooks of one name are answered. Empty fields keep
+// what a known provider of that name has.
+type Provider struct {
+	Type      string `yaml:"type"`        // openai or anthropic: the protocol
+	BaseURL   string `yaml:"base_url"`    // http or https
+	APIKeyEnv string `yaml:"api_key_env"` // the variable that holds the key; the key itself is never in a file
+}
 
 // Agent is how another agent is started with a prompt.
 type Agent struct {
@@ -82,6 +94,7 @@ func Default(home string) Config {
 		SlotsObservers: slots, SlotsDecidable: slots,
 		QueueMaxEvents: 10_000, QueueMaxBytes: 64 << 20, MaxEventBytes: 16 << 20,
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
+		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second,
 		ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }

@@ -69,6 +69,8 @@ func TestBadSettingsSayWhereAndWhat(t *testing.T) {
 		{"source-key", "sources: [{type: docker-agent, file: x}]\n", `unknown key "file"`},
 		{"agent-command", "agents: {a: {prompt: arg}}\n", `agent "a" has no command`},
 		{"agent-prompt", "agents: {a: {command: [x], prompt: file}}\n", "want stdin or arg"},
+		{"provider-type", "providers: {a: {type: other}}\n", "want openai or anthropic"},
+		{"provider-url", "providers: {a: {base_url: example.org}}\n", "want http:// or https://"},
 		{"env-name", "env: {'a=b': c}\n", "cannot be the name of a variable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

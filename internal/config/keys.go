@@ -34,6 +34,9 @@ var keys = []key{
 	{"max_event_bytes", "largest event on the socket (needs a restart)", size(func(c *Config) *int64 { return &c.MaxEventBytes })},
 	{"timeouts.command", "deadline of a command hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
 	{"timeouts.script", "deadline of a script hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
+	{"timeouts.builtin", "deadline of a built-in that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
+	{"timeouts.model", "deadline of a model hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
+	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}", providers},
 	{"env", "variables added to the environment of every hook", environment},
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
@@ -62,7 +65,7 @@ func (k key) envName() string {
 // setText sets the key from a flag or variable, which is read as YAML.
 func (k key) setText(c *Config, value string) error {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	if k.name == "env" || k.name == "sources" || k.name == "agents" {
+	if slices.Contains([]string{"env", "sources", "agents", "providers"}, k.name) {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) == 0 {
 			return fmt.Errorf("want YAML such as {NAME: value} or [{type: T, path: P}], got %q", value)
@@ -297,5 +300,22 @@ func agents(c *Config, n *yaml.Node) error {
 		list[name] = a
 	}
 	c.Agents = list
+	return nil
+}
+
+func providers(c *Config, n *yaml.Node) error {
+	list := map[string]Provider{}
+	if n.Kind != yaml.MappingNode || n.Decode(&list) != nil {
+		return fmt.Errorf("want a mapping such as {local: {type: openai, base_url: http://127.0.0.1:8080/v1}}")
+	}
+	for name, p := range list {
+		if p.Type != "" && p.Type != "openai" && p.Type != "anthropic" {
+			return fmt.Errorf("provider %q: type %q, want openai or anthropic", name, p.Type)
+		}
+		if p.BaseURL != "" && !strings.HasPrefix(p.BaseURL, "http://") && !strings.HasPrefix(p.BaseURL, "https://") {
+			return fmt.Errorf("provider %q: base_url %q, want http:// or https://", name, p.BaseURL)
+		}
+	}
+	c.Providers = list
 	return nil
 }

@@ -2,12 +2,17 @@ package daemon
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,10 +30,11 @@ type conformanceCase struct {
 	Config                         json.RawMessage
 	Env                            map[string]string
 	Expect                         map[string]any
+	ModelReply                     *string `json:"model_reply"`
+	ModelError                     string  `json:"model_error"`
 }
 
-// TestConformance runs every case against a daemon of its own, over its
-// socket. Cases with hook types that this version does not run are skipped.
+// TestConformance runs every case against a daemon of its own, over its socket.
 func TestConformance(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/conformance/docker-agent.json")
 	if err != nil {
@@ -40,11 +46,6 @@ func TestConformance(t *testing.T) {
 	}
 	for _, c := range suite.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			for _, h := range c.Hooks {
-				if !runnable[h["type"].(string)] {
-					t.Skipf("needs a %s hook", h["type"])
-				}
-			}
 			t.Parallel()
 			if c.Kind == "config" {
 				c.load(t)
@@ -55,15 +56,15 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-var runnable = map[string]bool{"command": true}
-
 // dispatch sends the case's event and compares the verdict.
 func (c conformanceCase) dispatch(t *testing.T) {
 	dir := c.workdir(t)
 	c.writeAgent(t, dir, map[string]any{c.Event: c.hooks()})
+	model := newStubModel(t, c)
 	h := start(t, newHome(t), func(cfg *config.Config) {
-		cfg.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, "agent.yaml")}}
-		cfg.Env = map[string]string{"SHELL": "/bin/sh"}
+		cfg.Providers = map[string]config.Provider{"test": {Type: "openai", BaseURL: model.URL + "/v1", APIKeyEnv: "STUB_KEY"}}
+		cfg.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, ".agent.yaml")}}
+		cfg.Env = map[string]string{"SHELL": "/bin/sh", "STUB_KEY": "k"}
 		maps.Copy(cfg.Env, c.Env)
 	})
 	input := expand(c.Input, dir).(map[string]any)
@@ -75,11 +76,50 @@ func (c conformanceCase) dispatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	a, err := h.client.Emit(t.Context(), client.Event{Event: c.Event, Data: data, Lane: c.Lane, Wait: true, Dialect: events.DockerAgent, Cwd: dir})
+	a, err := h.client.Emit(t.Context(), client.Event{Event: c.Event, Data: data, Lane: c.Lane, Wait: true, Dialect: events.DockerAgent})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.check(t, a, time.Since(began))
+	c.check(t, dir, a, time.Since(began), model.prompt())
+}
+
+// stubModel is an OpenAI-compatible server that says what the case says.
+type stubModel struct {
+	*httptest.Server
+	mu   sync.Mutex
+	last string // the user's text of the last request
+}
+
+func newStubModel(t *testing.T, c conformanceCase) *stubModel {
+	m := &stubModel{}
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req struct {
+			Messages []struct{ Role, Content string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Messages) == 0 {
+			t.Errorf("model request: %v", err)
+			return
+		}
+		m.mu.Lock()
+		m.last = req.Messages[len(req.Messages)-1].Content
+		m.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		if c.ModelError != "" || c.ModelReply == nil {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error":{"message":%q}}`, c.ModelError)
+			return
+		}
+		reply, _ := json.Marshal(*c.ModelReply)
+		fmt.Fprintf(w, `{"id":"c","object":"chat.completion","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%s}}]}`, reply)
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *stubModel) prompt() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last
 }
 
 // load reads the case's configuration and compares what a reload says of it.
@@ -91,7 +131,7 @@ func (c conformanceCase) load(t *testing.T) {
 	}
 	c.writeAgent(t, dir, hooks)
 	h := start(t, newHome(t), func(cfg *config.Config) {
-		cfg.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, "agent.yaml")}}
+		cfg.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, ".agent.yaml")}}
 	})
 	r, _ := h.client.Reload(t.Context())
 	var said []string
@@ -153,14 +193,14 @@ func (c conformanceCase) hooks() []any {
 	return list
 }
 
-// writeAgent writes agent.yaml; JSON is YAML too.
+// writeAgent writes .agent.yaml, which directory listings leave out; JSON is YAML too.
 func (c conformanceCase) writeAgent(t *testing.T, dir string, hooks any) {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"agents": map[string]any{"root": map[string]any{"hooks": hooks}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "agent.yaml"), string(text), 0o644)
+	writeFile(t, filepath.Join(dir, ".agent.yaml"), string(text), 0o644)
 }
 
 // list returns the strings that an expectation holds, one or many.
@@ -208,7 +248,7 @@ func expand(v any, dir string) any {
 }
 
 // check compares the verdict with every expectation of the case.
-func (c conformanceCase) check(t *testing.T, a client.Answer, took time.Duration) {
+func (c conformanceCase) check(t *testing.T, dir string, a client.Answer, took time.Duration, prompt string) {
 	t.Helper()
 	text, err := json.Marshal(a.Verdict)
 	if err != nil {
@@ -218,24 +258,87 @@ func (c conformanceCase) check(t *testing.T, a client.Answer, took time.Duration
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range c.Expect {
-		if key == "max_duration_ms" {
+	for key, want := range expand(c.Expect, dir).(map[string]any) {
+		switch {
+		case key == "max_duration_ms":
 			if limit := time.Duration(want.(float64)) * time.Millisecond; took > limit {
 				t.Errorf("took %s, want at most %s", took, limit)
 			}
-			continue
-		}
-		if field, ok := strings.CutSuffix(key, "_contains"); ok {
-			said, _ := got[field].(string)
-			for _, w := range want.([]any) {
-				if !strings.Contains(said, w.(string)) {
-					t.Errorf("%s = %q, want it to contain %q", field, said, w)
+		case key == "model_user_prompt":
+			if prompt != want {
+				t.Errorf("prompt = %q, want %q", prompt, want)
+			}
+		case strings.HasPrefix(key, "context_"):
+			checkText(t, key, strings.TrimPrefix(key, "context_"), c.said(got, "additional_context"), want)
+		case key == "metadata_contains":
+			given, _ := got["metadata"].(map[string]any)
+			for k, v := range want.(map[string]any) {
+				if given[k] != v {
+					t.Errorf("metadata = %v, want %s: %v", given, k, v)
 				}
 			}
-			continue
-		}
-		if !reflect.DeepEqual(orZero(got[key], want), want) {
+		case strings.HasSuffix(key, "_not_contains"), strings.HasSuffix(key, "_contains"), strings.HasSuffix(key, "_count"):
+			field, rule, _ := cutLast(key)
+			checkText(t, key, rule, c.said(got, field), want)
+		case !reflect.DeepEqual(orZero(got[key], want), want):
 			t.Errorf("%s = %#v, want %#v (verdict %s)", key, got[key], want, text)
+		}
+	}
+}
+
+// cutLast splits updated_messages_not_contains into the field and the rule.
+func cutLast(key string) (field, rule string, ok bool) {
+	for _, rule := range []string{"not_contains", "contains", "count"} {
+		if field, ok := strings.CutSuffix(key, "_"+rule); ok {
+			return field, rule, true
+		}
+	}
+	return key, "", false
+}
+
+// said is the text of a verdict's field: a string as it is, the rest as JSON.
+func (c conformanceCase) said(got map[string]any, field string) string {
+	if field == "spill_file" { // named in the limiter's notice
+		_, rest, _ := strings.Cut(c.said(got, "updated_tool_response"), "available in a file: ")
+		path, _, _ := strings.Cut(rest, "\n")
+		text, _ := os.ReadFile(strings.TrimSpace(path))
+		return string(text)
+	}
+	if s, ok := got[field].(string); ok || got[field] == nil {
+		return s
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(got[field]) // it came from JSON
+	return b.String()
+}
+
+func checkText(t *testing.T, key, rule, said string, want any) {
+	t.Helper()
+	switch rule {
+	case "contains", "not_contains":
+		for _, w := range list(want) {
+			if strings.Contains(said, w) != (rule == "contains") {
+				t.Errorf("%s %q: it says %.300q", key, w, said)
+			}
+		}
+	case "equals":
+		if said != want {
+			t.Errorf("%s = %q, want %q", key, said, want)
+		}
+	case "matches":
+		if !regexp.MustCompile(want.(string)).MatchString(said) {
+			t.Errorf("%s: %q does not match %q", key, said, want)
+		}
+	case "max_bytes":
+		if len(said) > int(want.(float64)) {
+			t.Errorf("%s: %d bytes, want at most %v", key, len(said), want)
+		}
+	case "count":
+		var messages []any
+		if err := json.Unmarshal([]byte(said), &messages); err != nil || len(messages) != int(want.(float64)) {
+			t.Errorf("%s: %d messages, want %v", key, len(messages), want)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.proc = proc.New(proc.Options{Cgroup: true})
-	d.runner = newRunner(d.proc, filepath.Join(c.Home, "tmp"), o.Log)
+	d.runner = newRunner(d.proc, filepath.Join(c.Home, "tmp"), dataDir(c), o.Log)
 	d.runner.configure(c)
 	d.dispatch = dispatch.New(dispatch.Options{
 		Runner: d.runner, Recorder: d.recorder, Log: o.Log,

@@ -55,11 +55,7 @@ func (l *launch) prepare() error {
 // environment is the inherited one, the hook's variables, and the two (or
 // three) of the event.
 func (l *launch) environment() error {
-	l.env = slices.Clone(l.settings.env)
-	for _, v := range l.job.Hook.Environ(l.variable) {
-		name, value, _ := strings.Cut(v, "=")
-		l.env = setVariable(l.env, name, value)
-	}
+	l.own()
 	data, truncated := librefang.EventData(payload(l.job), librefang.EventDataLimit)
 	l.env = setVariable(l.env, "HOOK_EVENT", l.job.Given)
 	l.env = setVariable(l.env, "HOOK_EVENT_DATA", data)
@@ -67,6 +63,15 @@ func (l *launch) environment() error {
 		return nil
 	}
 	return l.file("HOOK_EVENT_DATA_FILE", ".json", payload(l.job))
+}
+
+// own makes the environment that has the hook's own variables.
+func (l *launch) own() {
+	l.env = slices.Clone(l.settings.env)
+	for _, v := range l.job.Hook.Environ(l.variable) {
+		name, value, _ := strings.Cut(v, "=")
+		l.env = setVariable(l.env, name, value)
+	}
 }
 
 // bind gives a template the event's values: they reach a script through

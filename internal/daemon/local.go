@@ -136,7 +136,7 @@ func TestLocal(ctx context.Context, c config.Config, name string, env events.Env
 		return api.Tested{}, err
 	}
 	p := proc.New(proc.Options{Cgroup: true})
-	r := newRunner(p, temp, zap.NewNop())
+	r := newRunner(p, temp, dataDir(c), zap.NewNop())
 	r.configure(c)
 	d := dispatch.New(dispatch.Options{Runner: r, Recorder: nobody{}})
 	tested, refused := try(ctx, d, h, env)

@@ -8,10 +8,12 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/builtin"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/signals"
 	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/familiar"
@@ -57,8 +59,22 @@ func HookFlags() []dockeragent.Flag { return dockeragent.Flags() }
 func readOptions(c config.Config, strict bool) hookdir.Options {
 	return hookdir.Options{
 		Strict: strict, KnownEvents: eventNames(), Path: c.Path,
-		Timeouts: map[hook.Type]time.Duration{hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript},
+		Timeouts: map[hook.Type]time.Duration{
+			hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript, hook.Builtin: c.TimeoutBuiltin, hook.Model: c.TimeoutModel,
+		},
+		Builtins:   builtin.Names(),
+		CheckModel: checkModel,
 	}
+}
+
+// checkModel holds a model hook to what its events can use.
+func checkModel(h *hook.Hook) error {
+	for _, p := range h.Patterns {
+		if err := judge.Check(h.Model, h.Prompt, h.Schema, events.Lookup(p.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func eventNames() []string {

@@ -13,6 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/signals"
 )
@@ -22,6 +24,7 @@ import (
 type runner struct {
 	proc     *proc.Runner
 	tempDir  string // private, for values that no environment variable holds
+	dataDir  string // what built-ins keep
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
 }
@@ -30,18 +33,26 @@ type runner struct {
 type settings struct {
 	env    []string // of every hook
 	agents map[string]config.Agent
+	judge  *judge.Judge
 }
 
 var _ dispatch.Runner = (*runner)(nil)
 
-func newRunner(p *proc.Runner, tempDir string, log *zap.Logger) *runner {
+func newRunner(p *proc.Runner, tempDir, dataDir string, log *zap.Logger) *runner {
 	os.RemoveAll(tempDir) // what a killed predecessor left
-	return &runner{proc: p, tempDir: tempDir, log: log.Named("runner")}
+	return &runner{proc: p, tempDir: tempDir, dataDir: dataDir, log: log.Named("runner")}
 }
 
 // configure puts settings into force for the runs that start from now on.
 func (r *runner) configure(c config.Config) {
-	r.settings.Store(&settings{env: inherited(c.Env, c.Path), agents: c.Agents})
+	env := inherited(c.Env, c.Path)
+	next := &settings{env: env, agents: c.Agents, judge: judge.New(judge.Options{
+		Providers: judgeProviders(c.Providers),
+		Getenv:    func(name string) string { return variable(env, name) },
+	})}
+	if old := r.settings.Swap(next); old != nil {
+		old.judge.Close()
+	}
 }
 
 // inherited is the environment of all hooks: the daemon's own less what belongs
@@ -62,7 +73,14 @@ func inherited(env map[string]string, path string) []string {
 
 // Run executes the job and waits for its end.
 func (r *runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
-	return r.process(ctx, j)
+	switch j.Hook.Type {
+	case hook.Builtin:
+		return r.builtin(ctx, j)
+	case hook.Model:
+		return r.model(ctx, j)
+	default:
+		return r.process(ctx, j)
+	}
 }
 
 // process starts the job's process and waits for it.

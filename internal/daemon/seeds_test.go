@@ -102,7 +102,7 @@ func TestEveryHookOfSeed002Runs(t *testing.T) {
 			}
 		}
 	}
-	if want := 18; len(ran) != want { // turn_start has built-ins only
+	if want := 19; len(ran) != want {
 		t.Errorf("hooks for %d events, want %d", len(ran), want)
 	}
 }

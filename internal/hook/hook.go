@@ -18,6 +18,8 @@ type Type string
 const (
 	Command Type = "command" // an executable, no shell
 	Script  Type = "script"  // text for a shell
+	Builtin Type = "builtin" // written in Go, see package builtin
+	Model   Type = "model"   // a question to a language model, see package judge
 	Spawn   Type = "agent"   // another agent, with a prompt
 )
 
@@ -60,10 +62,15 @@ type Hook struct {
 
 	Type       Type
 	Path       string   // Command: absolute path of the executable ("" when it was not found)
-	Args       []string // Command: arguments after the executable
+	Args       []string // Command: arguments after the executable; Builtin: its arguments
 	ScriptText string   // Script: text for the shell
 	Shell      string   // Script: absolute path of the shell, run as Shell -c ScriptText
-	Command    string   // as configured, for people
+	Command    string   // as configured, for people; Builtin: its name
+
+	Model        string // Model: provider/name
+	Prompt       string // Model: Go template over the payload
+	SystemPrompt string // Model: "" = the judge's own
+	Schema       string // Model: "" = the reply is context
 
 	Template   Template       // Script, Spawn: makes ScriptText, or the prompt, for each event; nil = ScriptText as it is
 	SpawnAgent string         // Spawn: name of the agent to start

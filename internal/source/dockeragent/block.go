@@ -158,5 +158,5 @@ func (r *reader) one(n *yaml.Node, at place) {
 		r.problem(n, hook.Problem{Message: fmt.Sprintf("%s: %s", at.path, why), Warning: true})
 		return
 	}
-	r.hooks = append(r.hooks, r.build(s, at))
+	r.hooks = append(r.hooks, r.hook(s, at))
 }

@@ -12,9 +12,9 @@ import (
 // defaultTimeout is docker-agent's, for a timeout that is absent or 0.
 const defaultTimeout = 60 * time.Second
 
-// build makes the hook that s describes.
-func (r *reader) build(s settings, at place) *hook.Hook {
-	h := command(s, at.contract.Name, filepath.Dir(r.path), r.shell)
+// hook makes the hook that s describes.
+func (r *reader) hook(s settings, at place) *hook.Hook {
+	h := build(s, at.contract.Name, filepath.Dir(r.path), r.shell)
 	h.ID = r.path + "#" + at.id
 	h.File = r.path
 	h.Source = hook.Source{Type: SourceType, Path: r.path}
@@ -27,17 +27,14 @@ func (r *reader) build(s settings, at place) *hook.Hook {
 	return h
 }
 
-// command makes a command hook of docker-agent for event, with that system's
-// defaults. It takes part in every verdict of its event, and runs in the
-// event's cwd, else in dir.
-func command(s settings, event, dir, shell string) *hook.Hook {
+// build makes a hook of docker-agent for event, with that system's defaults.
+// It takes part in every verdict of its event, and runs in the event's cwd,
+// else in dir.
+func build(s settings, event, dir, shell string) *hook.Hook {
 	takesPart := true
-	return &hook.Hook{
+	h := &hook.Hook{
 		Name:         display(s),
 		Dir:          dir,
-		Type:         hook.Script,
-		ScriptText:   s.Command,
-		Shell:        shell,
 		Command:      s.Command,
 		Patterns:     []hook.Pattern{{Text: event}},
 		Lane:         events.LaneDefault,
@@ -51,6 +48,15 @@ func command(s settings, event, dir, shell string) *hook.Hook {
 		Enabled:      true,
 		Order:        hook.OrderSession,
 	}
+	switch s.Type {
+	case "builtin":
+		h.Type, h.Args = hook.Builtin, s.Args
+	case "model":
+		h.Type, h.Model, h.Prompt, h.SystemPrompt, h.Schema = hook.Model, s.Model, s.Prompt, s.SystemPrompt, s.Schema
+	default:
+		h.Type, h.ScriptText, h.Shell = hook.Script, s.Command, shell
+	}
+	return h
 }
 
 // display is the hook's name in messages: its name, else its command, else

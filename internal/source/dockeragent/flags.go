@@ -39,7 +39,7 @@ func FromFlags(commands map[string][]string, dir string, opt Options) []*hook.Ho
 			if strings.TrimSpace(text) == "" || unsupported(s) != "" {
 				continue
 			}
-			h := command(s, f.Event, dir, opt.shell())
+			h := build(s, f.Event, dir, opt.shell())
 			h.ID = "--" + f.Name + "[" + strconv.Itoa(i) + "]"
 			h.Source = hook.Source{Type: FlagSourceType, Path: "--" + f.Name}
 			if c := events.LookupIn(events.DockerAgent, f.Event); c.ToolMatched {

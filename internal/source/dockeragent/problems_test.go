@@ -107,8 +107,6 @@ func TestManyHooks(t *testing.T) {
 // What cannot run is left out, and said; what can, runs.
 func TestLeftOut(t *testing.T) {
 	for _, tt := range []struct{ name, fields, want string }{
-		{"builtin", "type: builtin, command: add_date", "builtin hooks are not run by this version of hookd: add_date is left out"},
-		{"model", "type: model, model: a/b, prompt: p", "model hooks are not run by this version of hookd"},
 		{"bridge", "type: command, command: hookd bridge docker-agent", "hookd's own bridge"},
 		{"bridge-path", "type: command, command: '/usr/local/bin/hookd-bridge docker-agent'", "hookd's own bridge"},
 		{"bridge-quoted", `type: command, command: '"/opt/hookd" bridge docker-agent'`, "hookd's own bridge"},
@@ -193,7 +191,7 @@ func FuzzParse(f *testing.F) {
 		}
 		ids := map[string]bool{}
 		for _, h := range hooks {
-			if ids[h.ID] || h.ScriptText == "" || h.Timeout <= 0 {
+			if ids[h.ID] || h.ScriptText+h.Command+h.Model == "" || h.Timeout <= 0 {
 				t.Fatalf("hook %+v", h)
 			}
 			ids[h.ID] = true

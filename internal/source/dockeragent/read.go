@@ -134,15 +134,21 @@ func (r *reader) file(root *yaml.Node) {
 		return
 	}
 	for _, agent := range r.pairs(agents, "agents") {
-		block := r.lookup(agent.value, "hooks")
-		if block == nil || isNull(block) {
-			continue
-		}
-		at := place{agent: agent.name, path: "agents." + agent.name + ".hooks"}
-		if block.Kind != yaml.MappingNode {
-			r.errorf(block, "%s must be a mapping of events to hooks", at.path)
-			continue
-		}
-		r.block(block, at)
+		r.hooksOf(agent)
+		r.inject(agent.value, agent.name)
 	}
+}
+
+// hooksOf reads the hooks: of one agent.
+func (r *reader) hooksOf(agent pair) {
+	block := r.lookup(agent.value, "hooks")
+	if block == nil || isNull(block) {
+		return
+	}
+	at := place{agent: agent.name, path: "agents." + agent.name + ".hooks"}
+	if block.Kind != yaml.MappingNode {
+		r.errorf(block, "%s must be a mapping of events to hooks", at.path)
+		return
+	}
+	r.block(block, at)
 }

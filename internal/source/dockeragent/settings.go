@@ -134,19 +134,14 @@ func checkEvaluator(s settings, at place, fail func(string)) {
 var bridge = regexp.MustCompile(`(?:^|[\s;&|(/"'` + "`" + `])hookd(?:-bridge|["']?\s+bridge)(?:$|[\s;&|)"'` + "`" + `])`)
 
 // unsupported says why a valid hook is left out of what runs, or "".
-// Built-in, model and evaluator hooks are checked like docker-agent does and
-// left out here: this is the one place that knows.
 func unsupported(s settings) string {
-	switch s.Type {
-	case "command":
-		if bridge.MatchString(s.Command) {
-			return "this hook is hookd's own bridge and is not loaded: it would answer its own events"
-		}
-		return ""
-	case "builtin":
-		return "builtin hooks are not run by this version of hookd: " + s.Command + " is left out"
+	switch {
+	case s.Type == "evaluator":
+		return "evaluator hooks are not run by this version of hookd: this one is left out"
+	case s.Type == "command" && bridge.MatchString(s.Command):
+		return "this hook is hookd's own bridge and is not loaded: it would answer its own events"
 	}
-	return s.Type + " hooks are not run by this version of hookd: this one is left out"
+	return ""
 }
 
 // identity is what two hooks of one event must share to be one: every field

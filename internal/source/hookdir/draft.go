@@ -115,6 +115,38 @@ func (d *draft) finish(root *yaml.Node) {
 		}
 	case hook.Script:
 		d.hook.Shell = d.opt.Shell
+	case hook.Builtin:
+		d.hook.Args = d.args
+		d.checkBuiltin(d.given["command"])
+	case hook.Model:
+		d.checkModel(root)
+	}
+}
+
+// checkBuiltin warns of a built-in that does not exist, as docker-agent loads
+// such hooks too: each run of it fails.
+func (d *draft) checkBuiltin(at *yaml.Node) {
+	name := d.hook.Command
+	if at == nil || name == "" || d.opt.Builtins == nil || slices.Contains(d.opt.Builtins, name) {
+		return
+	}
+	hint := "there are " + strings.Join(d.opt.Builtins, ", ")
+	if near := spell.Near(name, d.opt.Builtins); near != "" {
+		hint = fmt.Sprintf("did you mean `%s`?", near)
+	}
+	d.warn(at, hint, "no built-in is called `%s`", name)
+}
+
+func (d *draft) checkModel(root *yaml.Node) {
+	if d.opt.CheckModel == nil || d.rejected() {
+		return
+	}
+	if err := d.opt.CheckModel(&d.hook); err != nil {
+		at := root
+		if d.given["prompt"] != nil {
+			at = d.given["prompt"]
+		}
+		d.reject(at, "", "%v", err)
 	}
 }
 

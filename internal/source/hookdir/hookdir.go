@@ -39,6 +39,9 @@ type Options struct {
 	Timeouts    map[hook.Type]time.Duration // default deadline by type; absent or 0 = hook.DefaultTimeout
 	Shell       string                      // runs `script:`; "" = /bin/sh
 
+	Builtins   []string               // names of the built-ins; nil = not checked
+	CheckModel func(*hook.Hook) error // what is wrong with a model hook; nil = not checked
+
 	// Digest identifies what a hook is made of: the bytes of its HOOK.yaml
 	// and the files it runs. Nil leaves Hook.Digest empty.
 	Digest func(definition []byte, files ...string) string

@@ -28,9 +28,10 @@ type row struct {
 }
 
 var (
-	types   = []string{string(hook.Command), string(hook.Script)}
+	types   = []string{string(hook.Command), string(hook.Script), string(hook.Builtin), string(hook.Model)}
 	orders  = []string{string(hook.OrderSession), string(hook.OrderSerial), string(hook.OrderParallel)}
 	onError = []string{string(hook.OnErrorWarn), string(hook.OnErrorIgnore), string(hook.OnErrorBlock)}
+	schemas = []string{"pre_tool_use_decision", "guard_decision"}
 	lanes   = []string{events.LaneDefault, events.LanePreempt}
 )
 
@@ -41,11 +42,15 @@ var schema = []row{
 	{Field{Key: "name", Type: "string", Required: true, Doc: "shown in logs; unique among all hooks"}, (*draft).setName},
 	{Field{Key: "description", Type: "string", Doc: "notes for people"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.Description) }},
 	{Field{Key: "events", Type: "list of glob, or one string", Required: true, Doc: "events that trigger the hook; `*` matches everything, `agent:*` all agent events, `{a,b}`, `?` and `[abc]` work"}, (*draft).setEvents},
-	{Field{Key: "command", Type: "string", Required: true, For: []hook.Type{hook.Command}, Doc: "executable: relative to the folder, absolute, `~/…`, or a name looked up in the folder and then in PATH; without `args` it is split on white space, no shell"}, (*draft).setCommand},
-	{Field{Key: "args", Type: "list of string", For: []hook.Type{hook.Command}, Doc: "exact arguments; `command` is then one exact path"}, (*draft).setArgs},
+	{Field{Key: "command", Type: "string", Required: true, For: []hook.Type{hook.Command, hook.Builtin}, Doc: "executable: relative to the folder, absolute, `~/…`, or a name looked up in the folder and then in PATH; without `args` it is split on white space, no shell. For `type: builtin` the built-in's name"}, (*draft).setCommand},
+	{Field{Key: "args", Type: "list of string", For: []hook.Type{hook.Command, hook.Builtin}, Doc: "exact arguments; `command` is then one exact path. For `type: builtin` its arguments"}, (*draft).setArgs},
 	{Field{Key: "type", Type: "word", Default: string(hook.Command), Values: types, Doc: "what the hook runs"}, func(d *draft, n *yaml.Node) { word(d, n, types, &d.hook.Type) }},
 	{Field{Key: "script", Type: "string", Required: true, For: []hook.Type{hook.Script}, Doc: "text for `/bin/sh -c`"}, (*draft).setScript},
-	{Field{Key: "timeout", Type: "duration or seconds", Default: "5s", Doc: "the whole process group is killed after it, 50ms to 10m"}, (*draft).setTimeout},
+	{Field{Key: "model", Type: "string", Required: true, For: []hook.Type{hook.Model}, Doc: "`provider/name`, see `providers` in hookd.yaml"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.Model) }},
+	{Field{Key: "prompt", Type: "string", Required: true, For: []hook.Type{hook.Model}, Doc: "Go template over the payload, with `toJSON` and `truncate`"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.Prompt) }},
+	{Field{Key: "system_prompt", Type: "string", For: []hook.Type{hook.Model}, Doc: "replaces hookd's own"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.SystemPrompt) }},
+	{Field{Key: "schema", Type: "word", Values: schemas, For: []hook.Type{hook.Model}, Doc: "how the reply is read; none: it is context"}, func(d *draft, n *yaml.Node) { word(d, n, schemas, &d.hook.Schema) }},
+	{Field{Key: "timeout", Type: "duration or seconds", Default: "5s, for a model 60s", Doc: "the whole process group is killed after it, 50ms to 10m"}, (*draft).setTimeout},
 	{Field{Key: "term_before", Type: "duration or seconds", Default: "0", Doc: "SIGTERM that long before the kill"}, (*draft).setTermBefore},
 	{Field{Key: "blocking", Type: "bool", Default: "true if the event is decidable and the pattern has none of `* ? [`", Doc: "false: the hook observes, it never delays, denies or adds to a verdict"}, (*draft).setBlocking},
 	{Field{Key: "on_error", Type: "word", Default: string(hook.OnErrorWarn), Values: onError, Doc: "what a failure (not a verdict) does"}, func(d *draft, n *yaml.Node) { word(d, n, onError, &d.hook.OnError) }},

@@ -1,0 +1,149 @@
+package shellsafe
+
+import (
+	"slices"
+	"strings"
+)
+
+// arg is one word of a command after expansion, as far as it can be told
+// without running anything.
+type arg struct {
+	text    string // the literal text; of a computed word what stands before the computed part
+	dynamic bool   // a part is computed when the command runs
+	split   bool   // that part may become several words
+	pattern bool   // it has an unquoted * ? or [
+	guess   string // what a computed word may well be, "" = no idea
+}
+
+// mayBeFlag reports whether the word may turn out to be a flag.
+func (a arg) mayBeFlag() bool {
+	return a.dynamic && (a.split || a.text == "" || a.text[0] == '-')
+}
+
+// line is a command's words sorted into flags and others.
+type line struct {
+	flags  []string // names, those of a cluster also one by one
+	exact  []string // names as written: -rf is -rf
+	before []string // names of those before the first other word
+	words  []arg    // others; values of flags are none
+	all    []arg
+}
+
+// sortArgs sorts args. valued are flags that take the next word; they only
+// count before the first other word, where global flags stand.
+func sortArgs(args []arg, valued []string) line {
+	l := line{all: args}
+	for i := 0; i < len(args); i++ {
+		text := args[i].text
+		if text == "--" && !args[i].dynamic {
+			l.flags, l.exact = append(l.flags, "--"), append(l.exact, "--")
+			l.words = append(l.words, args[i+1:]...)
+			break
+		}
+		if len(text) < 2 || text[0] != '-' {
+			l.words = append(l.words, args[i])
+			continue
+		}
+		name := l.addFlag(text)
+		if len(l.words) == 0 && slices.Contains(valued, name) && !strings.Contains(text, "=") && i+1 < len(args) {
+			i++
+		}
+	}
+	return l
+}
+
+func (l *line) addFlag(text string) (name string) {
+	name, _, _ = strings.Cut(text, "=")
+	l.flags, l.exact = append(l.flags, name), append(l.exact, name)
+	if len(l.words) == 0 {
+		l.before = append(l.before, name)
+	}
+	if name[1] != '-' {
+		for _, r := range name[1:] {
+			l.flags = append(l.flags, "-"+string(r))
+		}
+	}
+	return name
+}
+
+// has reports whether a flag may be given: in a cluster of short ones, or as
+// the beginning of a long one, which many programs take for it.
+func (l *line) has(flag string) bool {
+	for _, f := range l.flags {
+		if f == flag || len(f) >= 4 && strings.HasPrefix(f, "--") && strings.HasPrefix(flag, f) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *line) hasAny(flags []string) bool { return slices.ContainsFunc(flags, l.has) }
+
+// hasExact reports whether one of the flags is given just as it is.
+func (l *line) hasExact(flags []string) bool {
+	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(l.exact, f) })
+}
+
+// begins reports whether the words begin with path.
+func (l *line) begins(path []string) bool {
+	if len(l.words) < len(path) {
+		return false
+	}
+	for i, p := range path {
+		if l.words[i].dynamic || strings.ToLower(l.words[i].text) != p {
+			return false
+		}
+	}
+	return true
+}
+
+// text is all words in a row.
+func (l *line) text() string {
+	parts := make([]string, len(l.all))
+	for i, a := range l.all {
+		parts[i] = a.text
+	}
+	return strings.Join(parts, " ")
+}
+
+// fits reports whether a destructive entry fits the line; input is what is
+// known of its standard input. In doubt it fits.
+func (e *entry) fits(l *line, input string) bool {
+	switch {
+	case !l.begins(e.path), l.hasExact(e.Deny), len(e.Flags) > 0 && !l.hasAny(e.Flags):
+		return false
+	case slices.ContainsFunc(e.All, func(f string) bool { return !l.has(f) }):
+		return false
+	case e.words != nil && !slices.ContainsFunc(l.all, func(a arg) bool { return e.words.MatchString(a.text) }):
+		return false
+	}
+	return e.text == nil || e.text.MatchString(l.text()+"\n"+input)
+}
+
+// vouches reports whether a safe entry covers the whole line. In doubt it does
+// not.
+func (e *entry) vouches(l *line, p program) bool {
+	restricted := len(e.Deny)+len(e.Only)+len(e.Flags) > 0 || e.Max != nil
+	switch {
+	case !l.begins(e.path), l.hasAny(e.Deny), len(e.Flags) > 0 && !l.hasExact(e.Flags):
+		return false
+	case restricted && slices.ContainsFunc(l.all, arg.mayBeFlag):
+		return false
+	case len(e.path) > 0 && slices.ContainsFunc(l.before, func(f string) bool { return !slices.Contains(p.Harmless, f) }):
+		return false
+	case e.Only != nil && slices.ContainsFunc(l.exact, func(f string) bool { return !slices.Contains(e.Only, f) && !slices.Contains(p.Harmless, f) }):
+		return false
+	}
+	return e.Max == nil || e.count(l) <= *e.Max
+}
+
+// count is how many words stand after the subcommand.
+func (e *entry) count(l *line) int {
+	n := 0
+	for _, w := range l.words[len(e.path):] {
+		if !e.Plus || !strings.HasPrefix(w.text, "+") {
+			n++
+		}
+	}
+	return n
+}

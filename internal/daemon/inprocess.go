@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/builtin"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/judge"
+	"github.com/hookd/hookd/internal/proc"
+)
+
+// builtin runs a hook that is written in Go.
+func (r *runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	b, ok := builtin.Lookup(j.Hook.Command)
+	if !ok {
+		return dispatch.Outcome{Failure: fmt.Sprintf("no builtin hook registered as %q", j.Hook.Command), ExitCode: -1, Started: time.Now()}
+	}
+	env := r.hookEnvironment(j)
+	lookup := func(name string) string { return variable(env, name) }
+	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
+		return b.Run(ctx, &builtin.Call{
+			Event: j.Given, Payload: stdin(j), Args: j.Hook.Args,
+			Cwd: place(j, lookup), SessionID: j.Event.SessionID,
+			Env: lookup, Environ: env, DataDir: r.dataDir,
+			Log: func(msg string, err error) {
+				r.log.Warn("built-in", zap.String("hook", j.Hook.Name), zap.String("what", msg), zap.String("run_id", j.RunID), zap.Error(err))
+			},
+		})
+	})
+}
+
+// hookEnvironment is the inherited environment with the hook's own variables.
+func (r *runner) hookEnvironment(j *dispatch.Job) []string {
+	l := &launch{settings: r.settings.Load(), job: j}
+	l.own()
+	return l.env
+}
+
+// model asks a language model.
+func (r *runner) model(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	h := j.Hook
+	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
+		return r.settings.Load().judge.Ask(ctx, judge.Call{
+			Event: j.Given, Payload: stdin(j), Model: h.Model, Prompt: h.Prompt, SystemPrompt: h.SystemPrompt, Schema: h.Schema,
+		})
+	})
+}
+
+func judgeProviders(list map[string]config.Provider) map[string]judge.Provider {
+	providers := map[string]judge.Provider{}
+	for name, p := range list {
+		providers[name] = judge.Provider{Type: p.Type, BaseURL: p.BaseURL, APIKeyEnv: p.APIKeyEnv}
+	}
+	return providers
+}
+
+// place is the directory that a built-in works on: the configured one, else
+// the event's cwd.
+func place(j *dispatch.Job, lookup func(string) string) string {
+	if j.Hook.WorkingDir == "" {
+		return j.Event.Cwd
+	}
+	return j.Hook.RunDir(j.Event.Cwd, lookup)
+}
+
+// answered runs a hook inside the daemon, under the job's deadline. What it
+// returns is read like the stdout of a process.
+func answered(ctx context.Context, j *dispatch.Job, run func(context.Context) ([]byte, error)) dispatch.Outcome {
+	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
+	defer cancel()
+	start := time.Now()
+	stdout, err := run(ctx)
+	out := dispatch.Outcome{Started: start, Duration: time.Since(start), Stdout: kept(proc.Keep(stdout))}
+	switch {
+	case err == nil:
+		out.Whole, out.Exceeded = stdout[:min(len(stdout), j.Whole)], len(stdout) > j.Whole
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		out.TimedOut, out.ExitCode = true, -1
+	default:
+		out.Failure, out.ExitCode = err.Error(), -1
+	}
+	return out
+}
