@@ -170,7 +170,7 @@ func (w *familiarWorld) check(t *testing.T, i int) {
 		runs = slices.DeleteFunc(runs, func(r events.Run) bool { return r.EventID != a.EventID })
 		return err == nil && len(runs) == len(want.Runs)
 	})
-	slices.Reverse(runs)
+	slices.SortFunc(runs, func(a, b events.Run) int { return a.Started.Compare(b.Started) })
 	// Deciding hooks run in file order, observers when they may.
 	place := func(r events.Run) int {
 		for k, x := range want.Runs {
