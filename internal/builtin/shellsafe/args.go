@@ -58,7 +58,7 @@ func (l *line) addFlag(text string) (name string) {
 	if len(l.words) == 0 {
 		l.before = append(l.before, name)
 	}
-	if name[1] != '-' {
+	if !strings.HasPrefix(name, "--") {
 		for _, r := range name[1:] {
 			l.flags = append(l.flags, "-"+string(r))
 		}
