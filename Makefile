@@ -31,6 +31,9 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 		done; \
 	done
 
+bench: ## run the benchmarks of bench/ (minutes)
+	$(GO) test ./bench/... -run '^$$' -bench . -benchtime 3x
+
 check: ## format, vet, build for macOS, and linters that are installed
 	@unformatted=`gofmt -l .`; if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 	$(GO) vet ./...
@@ -48,4 +51,4 @@ install: build ## install to PREFIX/bin (/usr/local)
 clean: ## remove what build made
 	rm -rf bin
 
-.PHONY: help build demo test race fuzz check install clean
+.PHONY: help build demo test race fuzz bench check install clean
