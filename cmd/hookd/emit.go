@@ -179,8 +179,11 @@ func (p *printer) runResults(runs []client.RunResult) {
 // verdict writes the merged answer: what it is, why, and what it changes.
 func (p *printer) verdict(v *client.Verdict) {
 	word, c := "allowed", green
-	if !v.Allowed {
+	switch {
+	case !v.Allowed:
 		word, c = "denied", red
+	case v.PermissionDecision == "ask":
+		word, c = "to be asked", yellow
 	}
 	p.line(p.paint(c, word))
 	stop := ""
