@@ -81,7 +81,7 @@ func TestFieldsOfDecidableHooks(t *testing.T) {
 	home := newHome(t)
 	deny := "echo no >&2; exit 2"
 	writeHook(t, home, "matched", "events: [pre_tool_use]\nmatcher: 'edit_.*'\n", deny)
-	writeHook(t, home, "filtered", "events: [pre_tool_use]\nfilter: {tools: [write], workspaces: ['/work/*']}\n", deny)
+	writeHook(t, home, "filtered", "events: [pre_tool_use]\nfilter: {tools: [write], workspaces: ['/srv/*']}\n", deny)
 	writeHook(t, home, "observing", "events: [pre_tool_use]\nblocking: false\n", deny)
 	writeHook(t, home, "warns", "events: [user_prompt_submit]\n", "exit 1")
 	dir := filepath.Join(home, "hooks", "text")
@@ -96,7 +96,7 @@ func TestFieldsOfDecidableHooks(t *testing.T) {
 	for _, tt := range []struct {
 		tool, cwd string
 		want      bool
-	}{{"shell", "/", true}, {"edit_file", "/", false}, {"my_edit_file", "/", true}, {"write", "/work/x/y", false}, {"write", "/home", true}, {"write", "", true}} {
+	}{{"shell", "/", true}, {"edit_file", "/", false}, {"my_edit_file", "/", true}, {"write", "/srv/x/y", false}, {"write", "/home", true}, {"write", "", true}} {
 		if got := ask(tt.tool, tt.cwd); got != tt.want {
 			t.Errorf("%s in %q: allowed %t, want %t", tt.tool, tt.cwd, got, tt.want)
 		}
