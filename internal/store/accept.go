@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Accept writes e, with one pending run for each hook, and returns when that
+// is on disk. e must have its number and id and is not changed any more. The
+// hooks are in order of registration, each named by the id that comes back in
+// Pending.Hook; the same one twice is one run.
+//
+// It fails with ErrQueueFull when Policy.QueueBytes wait already, with what
+// Health reports while nothing can be written, and with ctx's error when ctx
+// ends before the write began. Then nothing was accepted, except that a power
+// loss right after ErrIO may leave the event on disk.
+func (s *Store) Accept(ctx context.Context, e *events.Event, hooks []string) error {
+	if len(hooks) > 0 {
+		if _, _, bytes := s.live.load(); bytes > 0 && bytes+int64(len(e.Data)) > s.policy.Load().QueueBytes {
+			return fmt.Errorf("accept event %s: %w", e.EventID, ErrQueueFull)
+		}
+	}
+	hooks = unique(hooks)
+	o := s.accept(*e, hooks)
+	row := encodeEvent(e, len(hooks) > 0, s.policy.Load())
+	o.exec = func(db *database) error { return s.insert(db, row, hooks) }
+	o.done = make(chan error, 1)
+	if err := s.wait(ctx, o); err != nil {
+		return fmt.Errorf("accept event %s: %w", e.EventID, err)
+	}
+	return nil
+}
+
+// Note writes e like Accept, but soon and without waiting: for an event whose
+// answer must not wait for the disk, or that no hook is waiting for.
+func (s *Store) Note(e *events.Event, hooks []string) {
+	own, hooks := *e, unique(hooks)
+	o := s.accept(own, hooks)
+	var row eventRow
+	o.exec = func(db *database) error {
+		if row.id == "" { // here, since redaction may take long
+			row = encodeEvent(&own, len(hooks) > 0, s.policy.Load())
+		}
+		return s.insert(db, row, hooks)
+	}
+	s.queue.add(o)
+}
+
+// accept makes the op that both share. It has e as a copy, for the caller may
+// still write into the fields that are its own.
+func (s *Store) accept(e events.Event, hooks []string) *op {
+	return &op{seq: e.Seq, size: len(e.Data), after: func() {
+		rows := make([]pendingRow, len(hooks))
+		for i, h := range hooks {
+			rows[i].hook = h
+		}
+		s.live.add(e.Seq, &e, len(e.Data), rows)
+	}}
+}
+
+func unique(hooks []string) []string {
+	seen := make(map[string]bool, len(hooks))
+	return slices.DeleteFunc(slices.Clone(hooks), func(h string) bool {
+		again := seen[h]
+		seen[h] = true
+		return again
+	})
+}
+
+// insert writes an event and its pending runs.
+func (s *Store) insert(db *database, row eventRow, hooks []string) error {
+	if err := insertEvent(db, row); err != nil {
+		return err
+	}
+	for ord, h := range hooks {
+		if err := insertPending(db, row.seq, ord, pendingRow{hook: h}); err != nil {
+			return err
+		}
+	}
+	s.saw(row.seq)
+	s.w.state.events++
+	s.w.state.dirty = true
+	return nil
+}
+
+func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
+	_, err := db.exec(`INSERT INTO pending (seq, ord, hook, attempt, due, run_id, started) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		int64(seq), ord, r.hook, r.attempt, r.due, r.runID, r.started)
+	if err != nil {
+		return fmt.Errorf("insert pending run of %s: %w", r.hook, err)
+	}
+	return nil
+}
+
+// Started notes that an attempt has begun, so that the next life knows that it
+// was interrupted. One that ends before the next commit leaves no trace.
+func (s *Store) Started(k Key, runID string, at time.Time) {
+	exec := func(db *database) error {
+		_, err := db.exec(`UPDATE pending SET run_id = ?, started = ? WHERE seq = ? AND hook = ?`, runID, nanos(at), int64(k.Seq), k.Hook)
+		return err
+	}
+	s.queue.add(&op{exec: exec, lean: exec, after: func() {
+		s.live.change(k, func(r *pendingRow) { r.runID, r.started = runID, nanos(at) })
+	}})
+}
+
+// Done ends a pending run and records how it went.
+func (s *Store) Done(k Key, run events.Run) {
+	s.end(k, &run, s.deletePending)
+}
+
+// Forget ends a pending run without a record.
+func (s *Store) Forget(k Key) {
+	s.end(k, nil, s.deletePending)
+}
+
+// Retry records an attempt and leaves its run pending: attempt counts it, and
+// the next one is due then.
+func (s *Store) Retry(k Key, run events.Run, due time.Time) {
+	lean := func(db *database) error {
+		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ?, run_id = '', started = 0 WHERE seq = ? AND hook = ?`, nanos(due), int64(k.Seq), k.Hook)
+		return err
+	}
+	s.record(&run, lean, func() {
+		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
+	})
+}
+
+// Bury ends a pending run as a dead letter: its retries are used up, or it is
+// too old to be run. A run without an ID is not recorded; there was none.
+func (s *Store) Bury(k Key, run events.Run, reason string) {
+	s.end(k, &run, func(db *database, k Key) error {
+		attempts := 0
+		if run.ID != "" {
+			attempts = 1
+		}
+		n, err := db.exec(`INSERT INTO dead (seq, event_id, event, hook, attempts, reason, run_id, at)
+			SELECT p.seq, e.id, e.name, p.hook, p.attempt + ?, ?, ?, ? FROM pending p JOIN events e ON e.seq = p.seq WHERE p.seq = ? AND p.hook = ?`,
+			attempts, reason, run.ID, time.Now().UnixNano(), int64(k.Seq), k.Hook)
+		if err != nil {
+			return err
+		}
+		s.w.state.dead += n
+		s.w.state.dirty = true
+		return s.deletePending(db, k)
+	})
+}
+
+// Record writes a run that was never pending: of an event that waited for its
+// verdict.
+func (s *Store) Record(run events.Run) { s.record(&run, nil, nil) }
+
+func (s *Store) end(k Key, run *events.Run, how func(*database, Key) error) {
+	s.record(run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
+}
+
+func (s *Store) deletePending(db *database, k Key) error {
+	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
+		return fmt.Errorf("end pending run: %w", err)
+	}
+	return releaseEvent(db, k.Seq)
+}
+
+// record queues lean, and the record of a run if there is one. Its number may
+// not have been seen before, so it is noted even when the record is dropped.
+func (s *Store) record(run *events.Run, lean func(*database) error, after func()) {
+	o := &op{lean: lean, after: after, exec: lean}
+	if run != nil && run.ID != "" {
+		var row *runRow
+		o.size = runSize(run)
+		o.exec = func(db *database) error {
+			if lean != nil {
+				if err := lean(db); err != nil {
+					return err
+				}
+			}
+			if row == nil { // here, since redaction may take long
+				row = encodeRun(run, s.policy.Load())
+			}
+			return s.insertRun(db, row)
+		}
+	}
+	if o.exec != nil {
+		s.queue.add(o)
+	}
+}
+
+// do runs exec in a transaction of the writer and returns when it is on disk.
+func (s *Store) do(ctx context.Context, exec func(*database) error) error {
+	return s.wait(ctx, &op{exec: exec, done: make(chan error, 1)})
+}
+
+func (s *Store) wait(ctx context.Context, o *op) error {
+	if down := s.down.Load(); down != nil {
+		return down.err
+	}
+	if !s.queue.add(o) {
+		return ErrClosed
+	}
+	select {
+	case err := <-o.done:
+		return err
+	case <-ctx.Done():
+		if s.queue.withdraw(o) {
+			return ctx.Err()
+		}
+		return <-o.done // it is being written
+	}
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+const crashEnv = "HOOKD_STORE_CRASH_TEST"
+
+// crashChild accepts events from eight goroutines and prints the number of
+// each once Accept has returned, ends some of them, and prints that before it
+// tells the store, until it is killed.
+func crashChild() {
+	s, err := Open(Options{Path: os.Getenv(crashEnv), Durable: Durability(os.Getenv(crashEnv + "_DURABLE"))})
+	if err != nil {
+		panic(err)
+	}
+	var mu sync.Mutex
+	next := s.FirstSeq()
+	number := func() uint64 { mu.Lock(); defer mu.Unlock(); next++; return next - 1 }
+	fmt.Println("first", s.FirstSeq())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				now := time.Now()
+				e := &events.Event{Envelope: events.Envelope{Event: "agent:end", Data: []byte(`{"n":1}`)}, EventID: events.NewID(now), Seq: number(), Time: now, Contract: events.For("", "agent:end")}
+				if err := s.Accept(context.Background(), e, []string{"a", "b"}); err != nil {
+					panic(err)
+				}
+				fmt.Println("accepted", e.Seq) // one write
+				if i%3 == 0 {
+					fmt.Println("ended", e.Seq)
+					s.Done(Key{e.Seq, "a"}, events.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: events.ResultOK, Started: now})
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAcknowledgedEventsSurviveKill(t *testing.T) {
+	for _, durable := range []Durability{DurableFsync, DurableOS} {
+		t.Run(string(durable), func(t *testing.T) {
+			o := options(t)
+			o.Durable = durable
+			rounds := 12
+			if testing.Short() {
+				rounds = 3
+			}
+			acknowledged, greatest := map[uint64]bool{}, uint64(0)
+			ended := map[uint64]bool{}
+			for range rounds {
+				first := crashRound(t, o, acknowledged, ended)
+				if first <= greatest {
+					t.Fatalf("numbering began at %d, but %d was acknowledged", first, greatest)
+				}
+				for seq := range acknowledged {
+					greatest = max(greatest, seq)
+				}
+			}
+			lost, again := checkPending(t, o, acknowledged, ended)
+			t.Logf("acknowledged %d, ended %d of them, would run again %d, lost %d", len(acknowledged), len(ended), again, lost)
+			if lost > 0 {
+				t.Errorf("lost %d acknowledged runs", lost)
+			}
+		})
+	}
+}
+
+// crashRound lets a child write until it is killed at a random moment.
+func crashRound(t *testing.T, o Options, acknowledged, ended map[uint64]bool) (first uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), crashEnv+"="+o.Path, crashEnv+"_DURABLE="+string(o.Durable))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	after := 1 + rand.IntN(2000)
+	for lines, n := bufio.NewScanner(out), 0; lines.Scan(); n++ {
+		var word string
+		var seq uint64
+		if _, err := fmt.Sscan(lines.Text(), &word, &seq); err != nil {
+			break // cut off by the kill
+		}
+		switch word {
+		case "first":
+			first = seq
+		case "accepted":
+			acknowledged[seq] = true
+		case "ended":
+			ended[seq] = true
+		}
+		if n == after { // what is in the pipe was acknowledged too, so read on
+			cmd.Process.Kill()
+		}
+	}
+	return first
+}
+
+// checkPending counts the acknowledged runs that are neither pending nor
+// ended, and those that ended but are still pending.
+func checkPending(t *testing.T, o Options, acknowledged, ended map[uint64]bool) (lost, again int) {
+	t.Helper()
+	s := open(t, o)
+	found := map[Key]bool{}
+	var order []uint64
+	for after := uint64(0); ; {
+		page, err := s.Pending(t.Context(), after, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, p := range page {
+			found[p.Key()] = true
+			after = p.Event.Seq
+			order = append(order, after)
+		}
+	}
+	if !slices.IsSorted(order) {
+		t.Error("pending runs came back out of order")
+	}
+	for seq := range acknowledged {
+		if !found[Key{seq, "b"}] || !found[Key{seq, "a"}] && !ended[seq] {
+			lost++
+		}
+		if found[Key{seq, "a"}] && ended[seq] {
+			again++
+		}
+	}
+	return lost, again
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// readers is how many queries run side by side.
+const readers = 4
+
+// database is the open file: one connection that writes and a few that read.
+type database struct {
+	path      string
+	pool      *sql.DB // of conn alone
+	conn      *sql.Conn
+	stmts     map[string]*sql.Stmt // of conn, by their text
+	reading   *sql.DB
+	main, wal os.FileInfo // as opened, to notice that they were deleted
+}
+
+// openDatabase opens the file, makes it if there is none, and migrates it.
+func openDatabase(path string, durable Durability, steps []string) (db *database, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if err := prepareFile(path); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, classify(err))
+	}
+	db = &database{path: path, stmts: map[string]*sql.Stmt{}}
+	defer func() {
+		if err != nil {
+			db.close()
+		}
+	}()
+	ctx := context.Background()
+	if db.pool, err = sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "cache_size(-16000)")); err != nil {
+		return db, fmt.Errorf("open store %s: %w", path, classify(err))
+	}
+	db.pool.SetMaxOpenConns(1)
+	if db.conn, err = db.pool.Conn(ctx); err != nil {
+		return db, fmt.Errorf("open store %s: %w", path, classify(err))
+	}
+	if _, err = identify(ctx, db.conn, path, len(steps)); err != nil {
+		return db, err // untouched
+	}
+	if err = db.setUp(ctx, durable); err != nil {
+		return db, fmt.Errorf("open store %s: %w", path, classify(err))
+	}
+	if err = migrate(ctx, db.conn, path, steps); err != nil {
+		return db, err
+	}
+	if db.reading, err = sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "query_only(1)")); err != nil {
+		return db, fmt.Errorf("open store %s: %w", path, classify(err))
+	}
+	db.reading.SetMaxOpenConns(readers + 1) // one for checkpoints
+	db.reading.SetMaxIdleConns(readers + 1)
+	return db, nil
+}
+
+// setUp puts the connection into the mode that the promises rest on. The
+// order matters: auto_vacuum can only be set while the file is empty.
+func (d *database) setUp(ctx context.Context, durable Durability) error {
+	sync := "FULL"
+	if durable == DurableOS {
+		sync = "NORMAL"
+	}
+	pragmas := []string{
+		"auto_vacuum = INCREMENTAL", "synchronous = " + sync, "wal_autocheckpoint = 0", "journal_size_limit = 67108864",
+	}
+	if runtime.GOOS == "darwin" && durable == DurableFsync { // there fsync alone does not reach the disk
+		pragmas = append(pragmas, "fullfsync = 1", "checkpoint_fullfsync = 1")
+	}
+	for _, p := range pragmas {
+		if _, err := d.conn.ExecContext(ctx, "PRAGMA "+p); err != nil {
+			return err
+		}
+	}
+	var mode string
+	if err := d.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("journal mode is %s, want wal: is it on a network file system?", mode)
+	}
+	return nil
+}
+
+// prepareFile sees to it that the file exists and that it is the user's alone.
+// SQLite gives its log the mode of the database.
+func prepareFile(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		if err = f.Close(); err != nil {
+			return err
+		}
+		return syncDir(dir)
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// Not opened here: closing it would drop the locks of another connection.
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() == 0o600 {
+		return err
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncDir makes a new name in dir survive a loss of power. Some file systems
+// cannot; then there is nothing to be done.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	d.Sync()
+	return d.Close()
+}
+
+func dsn(path string, pragmas ...string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return u.String()
+}
+
+// exec runs a statement of the writer and returns the number of rows changed.
+func (d *database) exec(text string, args ...any) (int64, error) {
+	stmt, err := d.stmt(text)
+	if err != nil {
+		return 0, err
+	}
+	res, err := stmt.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// row reads one row through the writer's connection, which sees what the
+// transaction under way has written.
+func (d *database) row(text string, args ...any) *sql.Row {
+	stmt, err := d.stmt(text)
+	if err != nil {
+		return d.conn.QueryRowContext(context.Background(), text, args...) // fails the same way
+	}
+	return stmt.QueryRowContext(context.Background(), args...)
+}
+
+func (d *database) stmt(text string) (*sql.Stmt, error) {
+	if stmt := d.stmts[text]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := d.conn.PrepareContext(context.Background(), text)
+	if err == nil {
+		d.stmts[text] = stmt
+	}
+	return stmt, err
+}
+
+// query reads all rows through the writer's connection.
+func query[T any](d *database, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+	stmt, err := d.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.Background(), args...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, scan)
+}
+
+func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
+
+// remember takes down which files are open.
+func (d *database) remember() (err error) {
+	if d.main, err = os.Stat(d.path); err != nil {
+		return err
+	}
+	d.wal, err = os.Stat(d.path + "-wal")
+	return err
+}
+
+// present fails with errGone unless the files that are open still have their
+// names: what is written to a file without a name is lost.
+func (d *database) present() error {
+	for name, was := range map[string]os.FileInfo{d.path: d.main, d.path + "-wal": d.wal} {
+		is, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(was, is) {
+			return fmt.Errorf("%w: %s", errGone, name)
+		}
+	}
+	return nil
+}
+
+func (d *database) close() error {
+	var errs []error
+	if d.reading != nil {
+		errs = append(errs, d.reading.Close())
+	}
+	for _, stmt := range d.stmts {
+		stmt.Close()
+	}
+	if d.conn != nil {
+		d.conn.Close()
+	}
+	if d.pool != nil {
+		errs = append(errs, d.pool.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// DeadLetter is a run that was given up: its retries are used up, or it was
+// too old when hookd came back.
+type DeadLetter struct {
+	ID       int64 // grows
+	Seq      uint64
+	EventID  string
+	Event    string
+	Hook     string // as in Key
+	Attempts int
+	Reason   string
+	RunID    string // of the last attempt; "" = there was none
+	At       time.Time
+}
+
+const deadColumns = `SELECT id, seq, event_id, event, hook, attempts, reason, run_id, at FROM dead`
+
+func scanDead(row scanner) (d DeadLetter, err error) {
+	var at int64
+	err = row.Scan(&d.ID, &d.Seq, &d.EventID, &d.Event, &d.Hook, &d.Attempts, &d.Reason, &d.RunID, &at)
+	d.At = moment(at)
+	return d, err
+}
+
+// DeadLetters returns the newest dead letters with ids below before, or the
+// newest of all when before is 0. hook "" is each; limit 0 is 50.
+func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limit int) (all []DeadLetter, err error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	err = s.read(ctx, func(db *sql.DB) error {
+		all, err = list(ctx, db, scanDead, deadColumns+` WHERE (?1 = 0 OR id < ?1) AND (?2 = '' OR hook = ?2) ORDER BY id DESC LIMIT ?3`, before, hook, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list dead letters: %w", err)
+	}
+	return all, nil
+}
+
+// DeadLetter returns one dead letter and what its hook was to be given: the
+// event with all of its data. It fails with ErrNotFound.
+func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p Pending, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		if d, err = scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id)); err != nil {
+			return err
+		}
+		p.Hook = d.Hook
+		p.Event, err = scanPendingEvent(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` WHERE e.seq = ?`, int64(d.Seq)))
+		return err
+	})
+	if err != nil {
+		return d, p, fmt.Errorf("dead letter %d: %w", id, err)
+	}
+	return d, p, nil
+}
+
+// RetryDead makes a dead letter pending again, with all its attempts before
+// it, and returns once that is on disk. It fails with ErrNotFound.
+func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
+	_, p, err := s.DeadLetter(ctx, id)
+	if err != nil {
+		return p, err
+	}
+	o := &op{done: make(chan error, 1)}
+	o.exec = func(db *database) error {
+		if err := s.deleteDead(db, id); err != nil {
+			return err
+		}
+		_, err := db.exec(`INSERT INTO pending (seq, ord, hook, attempt, due, run_id, started)
+			SELECT ?1, coalesce(max(ord) + 1, 0), ?2, 0, 0, '', 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook)
+		return err
+	}
+	o.after = func() { s.live.add(p.Event.Seq, p.Event, len(p.Event.Data), []pendingRow{{hook: p.Hook}}) }
+	if err := s.wait(ctx, o); err != nil {
+		return p, fmt.Errorf("retry dead letter %d: %w", id, err)
+	}
+	return p, nil
+}
+
+// DropDead deletes a dead letter. It fails with ErrNotFound.
+func (s *Store) DropDead(ctx context.Context, id int64) error {
+	if err := s.do(ctx, func(db *database) error { return s.dropDead(db, id) }); err != nil {
+		return fmt.Errorf("drop dead letter %d: %w", id, err)
+	}
+	return nil
+}
+
+// dropDead deletes a dead letter and what was kept of its event for its sake.
+func (s *Store) dropDead(db *database, id int64) error {
+	seq, err := query(db, func(row scanner) (n uint64, err error) { return n, row.Scan(&n) }, `SELECT seq FROM dead WHERE id = ?`, id)
+	if err != nil {
+		return err
+	}
+	if err := s.deleteDead(db, id); err != nil {
+		return err
+	}
+	return releaseEvent(db, seq[0])
+}
+
+func (s *Store) deleteDead(db *database, id int64) error {
+	n, err := db.exec(`DELETE FROM dead WHERE id = ?`, id)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return ErrNotFound
+	}
+	s.w.state.dead -= n
+	s.w.state.dirty = true
+	return nil
+}

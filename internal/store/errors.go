@@ -1,0 +1,120 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What callers tell apart with errors.Is.
+var (
+	ErrFull      = errors.New("no space left for the database")
+	ErrIO        = errors.New("the disk does not take or give what it should")
+	ErrReadOnly  = errors.New("the database cannot be written")
+	ErrBusy      = errors.New("the database is locked by another program")
+	ErrQueueFull = errors.New("too much waits on disk for its hooks")
+	ErrClosed    = errors.New("the store is closed")
+	ErrNewer     = errors.New("the database was written by a newer hookd")
+	ErrForeign   = errors.New("the file is another program's database")
+	ErrNotFound  = errors.New("not found")
+	ErrAmbiguous = errors.New("more than one id begins so")
+)
+
+var (
+	errCorrupt = errors.New("the database is corrupt")
+	errGone    = errors.New("the database was deleted or replaced")
+)
+
+// classify wraps err so that errors.Is tells what it means for the store.
+func classify(err error) error {
+	var e *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		if kind := kindOf(e.Code()); kind != nil {
+			return fmt.Errorf("%w: %w", kind, err)
+		}
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	return err
+}
+
+// kindOf sorts SQLite's result codes: https://sqlite.org/rescode.html
+func kindOf(code int) error {
+	switch code & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_IOERR:
+		return ErrIO
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return ErrReadOnly
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrBusy
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return errCorrupt
+	}
+	return nil
+}
+
+// refused reports whether err is about one row, not about the disk.
+func refused(err error) bool {
+	var e *sqlite.Error
+	return errors.Is(err, ErrNotFound) || errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
+}
+
+// outage is why and since when nothing can be written.
+type outage struct {
+	err    error
+	since  time.Time
+	reopen bool // the handles are not to be trusted any more
+}
+
+// IncidentKind says what happened to the store.
+type IncidentKind string
+
+const (
+	IncidentDown    IncidentKind = "down"    // it cannot write; Err says why
+	IncidentHealed  IncidentKind = "healed"  // it can again
+	IncidentCorrupt IncidentKind = "corrupt" // moved aside, a new file was begun
+	IncidentGone    IncidentKind = "gone"    // deleted by somebody, a new file was begun
+)
+
+// Incident is something that a person should hear of.
+type Incident struct {
+	Kind        IncidentKind
+	Err         error
+	Path        string // of the database
+	MovedTo     string // where the corrupt one is now; "" = there is none
+	Kept        int    // pending runs that were written to the new file
+	Lost        int    // pending runs that only the lost file held; -1 = nobody knows
+	DeadLetters int64  // that went with the lost file
+}
+
+// Error says all of it in one line.
+func (i Incident) Error() string {
+	lost := fmt.Sprintf("%d pending runs kept, %d lost", i.Kept, i.Lost)
+	if i.Lost < 0 {
+		lost = fmt.Sprintf("%d pending runs kept, those of the lost file cannot be counted", i.Kept)
+	}
+	switch i.Kind {
+	case IncidentCorrupt:
+		return fmt.Sprintf("store %s: %v: moved to %s, a new one begun, %s", i.Path, i.Err, i.MovedTo, lost)
+	case IncidentGone:
+		return fmt.Sprintf("store %s: %v: a new one begun, %s", i.Path, i.Err, lost)
+	case IncidentHealed:
+		return fmt.Sprintf("store %s: writes again", i.Path)
+	default:
+		return fmt.Sprintf("store %s: %v", i.Path, i.Err)
+	}
+}
+
+func (i Incident) Unwrap() error { return i.Err }

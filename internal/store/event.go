@@ -1,0 +1,174 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// previewBytes of a payload are kept by PayloadPreview; events that are not
+// larger stay whole.
+const previewBytes = 256
+
+// How much of the data stands in the event's own row.
+const (
+	keptNone = iota
+	keptPreview
+	keptAll
+)
+
+// eventRow is a row of the table events, with its row of payloads if it has one.
+type eventRow struct {
+	seq      uint64
+	id       string
+	at       int64
+	name     string
+	size     int
+	detail   []byte
+	kept     int
+	redacted bool
+	data     []byte
+
+	payload  []byte // nil = no row
+	replaced []byte // takes the place of payload in the end
+	keep     bool
+}
+
+// eventDetail is what has no column: the envelope without what has one. The
+// nil pointers take the place of the members of those names.
+type eventDetail struct {
+	events.Envelope
+	Event      *struct{} `json:"event,omitempty"`
+	Data       *struct{} `json:"data,omitempty"`
+	AgentNamed bool      `json:"agent_named,omitempty"`
+	Depth      int       `json:"depth,omitempty"`
+}
+
+// encodeEvent makes the rows of e. While it is pending all of its data is
+// kept, without regard to the policy.
+func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
+	detail, err := json.Marshal(eventDetail{Envelope: e.Envelope, AgentNamed: e.AgentNamed, Depth: e.Depth})
+	if err != nil {
+		panic("store: an event cannot be encoded: " + err.Error()) // its fields are plain
+	}
+	r := eventRow{seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: detail}
+	kept := p.Redact(e.Data)
+	r.redacted = !bytes.Equal(kept, e.Data)
+	switch {
+	case p.Payload == PayloadNone:
+	case len(kept) <= previewBytes:
+		r.kept, r.data = keptAll, kept
+	default:
+		r.kept, r.data = keptPreview, cut(kept)
+		r.keep = p.Payload == PayloadFull
+	}
+	whole := r.kept == keptAll && !r.redacted
+	switch {
+	case pending && !whole:
+		r.payload = nonNil(e.Data)
+		if r.keep && r.redacted {
+			r.replaced = kept
+		}
+	case r.keep:
+		r.payload = kept
+	}
+	return r
+}
+
+// cut returns the beginning of text, without half a character at its end.
+func cut(text []byte) []byte {
+	text = text[:previewBytes]
+	for i := 1; i < utf8.UTFMax && i < len(text); i++ {
+		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				text = text[:len(text)-i]
+			}
+			break
+		}
+	}
+	return text
+}
+
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func insertEvent(db *database, r eventRow) error {
+	_, err := db.exec(`INSERT INTO events (seq, id, at, name, size, detail, kept, redacted, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.kept, r.redacted, r.data)
+	if err != nil {
+		return fmt.Errorf("insert event %s: %w", r.id, err)
+	}
+	if r.payload == nil {
+		return nil
+	}
+	if _, err := db.exec(`INSERT INTO payloads (seq, data, redacted, keep) VALUES (?, ?, ?, ?)`, int64(r.seq), r.payload, r.replaced, r.keep); err != nil {
+		return fmt.Errorf("insert payload of event %s: %w", r.id, err)
+	}
+	return nil
+}
+
+// releaseEvent brings the payload to what history keeps, once nothing waits
+// for it any more.
+func releaseEvent(db *database, seq uint64) error {
+	const idle = ` AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1) AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`
+	if _, err := db.exec(`DELETE FROM payloads WHERE seq = ?1 AND keep = 0`+idle, int64(seq)); err != nil {
+		return fmt.Errorf("release event: %w", err)
+	}
+	if _, err := db.exec(`UPDATE payloads SET data = redacted, redacted = NULL WHERE seq = ?1 AND redacted IS NOT NULL`+idle, int64(seq)); err != nil {
+		return fmt.Errorf("release event: %w", err)
+	}
+	return nil
+}
+
+// deleteEvent takes an event out with all that hangs on it.
+func (s *Store) deleteEvent(db *database, seq uint64) error {
+	for _, text := range []string{`DELETE FROM pending WHERE seq = ?`, `DELETE FROM dead WHERE seq = ?`, `DELETE FROM payloads WHERE seq = ?`} {
+		if _, err := db.exec(text, int64(seq)); err != nil {
+			return fmt.Errorf("delete event: %w", err)
+		}
+	}
+	n, err := db.exec(`DELETE FROM events WHERE seq = ?`, int64(seq))
+	if err != nil {
+		return fmt.Errorf("delete event: %w", err)
+	}
+	if n > 0 {
+		s.w.state.events -= n
+		s.w.state.dirty = true
+	}
+	return nil
+}
+
+// decode makes the event again, with data as its data.
+func (r eventRow) decode(data []byte) (*events.Event, error) {
+	var d eventDetail
+	if err := json.Unmarshal(r.detail, &d); err != nil {
+		return nil, fmt.Errorf("read event %s: %w: %w", r.id, errCorrupt, err)
+	}
+	e := &events.Event{Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at), Depth: d.Depth}
+	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
+	e.Contract = events.For(e.Dialect, e.Envelope.Event)
+	return e, nil
+}
+
+// nanos and moment translate times; the zero time is 0.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func moment(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}

@@ -1,0 +1,296 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// probeBytes must fit before a full disk counts as healed.
+const probeBytes = 256 << 10
+
+// lateNumbers may still be given while the store closes.
+const lateNumbers = 1024
+
+// attach opens the database. The first time it reads what is pending; later
+// memory knows better, and if the file turns out to be another one, what is
+// pending in memory is written to it.
+func (s *Store) attach() error {
+	db, err := openDatabase(s.opts.Path, s.opts.Durable, migrations)
+	if err != nil {
+		return err
+	}
+	if err := s.adopt(db); err != nil {
+		db.close()
+		return fmt.Errorf("open store %s: %w", db.path, classify(err))
+	}
+	s.handles.Lock()
+	s.db = db
+	s.handles.Unlock()
+	s.size(context.Background(), db)
+	s.publish()
+	return nil
+}
+
+// adopt makes db the store's. It reserves numbers, which also shows whether
+// the file can be written.
+func (s *Store) adopt(db *database) error {
+	st, err := readState(db)
+	if err != nil {
+		return err
+	}
+	known := s.w.state
+	if known.epoch != "" { // numbers were given in this life already: they go on
+		st.seq = max(st.seq, known.seq)
+	}
+	if s.w.loaded && st.epoch != known.epoch {
+		if err := s.carry(db, &st); err != nil {
+			return err
+		}
+	}
+	if known.epoch != "" {
+		st.epoch = known.epoch
+	}
+	if !s.w.loaded {
+		if err := s.live.fill(db); err != nil {
+			return err
+		}
+		if err := s.shelf.fill(db); err != nil {
+			return err
+		}
+	}
+	reserved := st
+	reserved.seq += seqBlock
+	if err := reserved.save(db); err != nil {
+		return err
+	}
+	if err := db.remember(); err != nil {
+		return err
+	}
+	if !s.w.loaded {
+		s.w.seen = max(s.w.seen, st.seq)
+	}
+	s.w.loaded, s.w.state = true, reserved
+	s.w.spans.forget()
+	return nil
+}
+
+// detach closes the database; readers fail until it is attached again.
+func (s *Store) detach() {
+	s.handles.Lock()
+	db := s.db
+	s.db = nil
+	s.handles.Unlock()
+	if db != nil {
+		db.close()
+	}
+}
+
+// carry writes what is pending in memory, and the manifests, to a new file.
+func (s *Store) carry(db *database, st *state) (err error) {
+	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			db.exec("ROLLBACK")
+		}
+	}()
+	for _, w := range s.live.held() {
+		if err := insertEvent(db, encodeEvent(w.event, true, s.policy.Load())); err != nil {
+			return err
+		}
+		st.events++
+		for ord, r := range w.rows {
+			if err := insertPending(db, w.event.Seq, ord, r); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range s.shelf.all() {
+		if err := saveManifest(db, m); err != nil {
+			return err
+		}
+	}
+	_, err = db.exec("COMMIT")
+	return err
+}
+
+// recover begins a new file in place of a corrupt or deleted one.
+func (s *Store) recover(cause error) error {
+	kind := IncidentCorrupt
+	if errors.Is(cause, errGone) {
+		kind = IncidentGone
+		s.rescue()
+	}
+	err := s.replace(kind, cause)
+	if err != nil {
+		s.fail(err)
+	}
+	return err
+}
+
+// replace moves a corrupt file aside, with its log, and opens a new one.
+func (s *Store) replace(kind IncidentKind, cause error) error {
+	in := Incident{Kind: kind, Err: cause, Path: s.opts.Path, Lost: -1}
+	if s.w.loaded {
+		in.Kept, in.Lost = s.live.count()
+		in.DeadLetters = s.w.state.dead
+	} else if n, err := countPending(s.opts.Path); err == nil {
+		in.Lost = n
+	}
+	s.detach()
+	if kind == IncidentCorrupt {
+		moved, err := moveAside(s.opts.Path)
+		if err != nil {
+			return fmt.Errorf("%w: move it aside: %w", cause, classify(err))
+		}
+		in.MovedTo = moved
+	}
+	// Even where the new file cannot be opened yet, the old one is gone.
+	s.live.dropLost()
+	err := s.attach()
+	s.report(in)
+	return err
+}
+
+// countPending counts what a damaged file still shows.
+func countPending(path string) (n int, err error) {
+	db, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	err = db.QueryRow("SELECT count(*) FROM pending").Scan(&n)
+	return n, err
+}
+
+// moveAside renames the database and its log to a name that is free.
+func moveAside(path string) (moved string, err error) {
+	stem := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405")
+	moved = stem
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(moved); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		moved = fmt.Sprintf("%s-%d", stem, i)
+	}
+	if err := os.Rename(path, moved); err != nil {
+		return "", err
+	}
+	if err := os.Rename(path+"-wal", moved+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return moved, nil
+}
+
+// fail notes that nothing can be written, and tells once for each cause.
+func (s *Store) fail(err error) {
+	err = classify(err)
+	o := &outage{err: err, since: time.Now()}
+	// A full disk and a lock pass by themselves. After anything else the
+	// handles may show what is not on disk: https://sqlite.org/howtocorrupt.html
+	o.reopen = !errors.Is(err, ErrFull) && !errors.Is(err, ErrBusy) || s.db == nil
+	was := s.down.Load()
+	if was != nil {
+		o.since, o.reopen = was.since, o.reopen || was.reopen
+	}
+	s.down.Store(o)
+	if was == nil || kind(was.err) != kind(err) {
+		s.report(Incident{Kind: IncidentDown, Err: err, Path: s.opts.Path})
+	}
+	s.publish()
+}
+
+// kind returns the sentinel that err is.
+func kind(err error) error {
+	for _, k := range []error{ErrFull, ErrIO, ErrReadOnly, ErrBusy, errCorrupt, errGone, ErrNewer, ErrForeign} {
+		if errors.Is(err, k) {
+			return k
+		}
+	}
+	return nil
+}
+
+// heal tries whether the database can be written again.
+func (s *Store) heal() {
+	if s.down.Load().reopen {
+		s.detach()
+		if err := s.attach(); errors.Is(err, errCorrupt) {
+			if s.recover(err) != nil {
+				return
+			}
+		} else if err != nil {
+			s.fail(err)
+			return
+		}
+		s.down.Load().reopen = false
+	}
+	if err := s.probe(); err != nil {
+		s.fail(err)
+		return
+	}
+	s.down.Store(nil)
+	s.report(Incident{Kind: IncidentHealed, Path: s.opts.Path})
+}
+
+// probe writes and deletes something large enough to matter, and takes back
+// the events whose refusal the disk may not have heard of.
+func (s *Store) probe() error {
+	doubt := s.w.doubt
+	s.w.doubt = nil
+	err := s.transact([]*op{{exec: func(db *database) error {
+		for _, seq := range doubt {
+			if err := s.deleteEvent(db, seq); err != nil {
+				return err
+			}
+		}
+		_, err := db.exec(`INSERT OR REPLACE INTO payloads (seq, data, keep) VALUES (-1, zeroblob(?), 0)`, probeBytes)
+		return err
+	}}})
+	if err != nil {
+		s.w.doubt = doubt
+		return err
+	}
+	return s.transact([]*op{{exec: func(db *database) error {
+		_, err := db.exec(`DELETE FROM payloads WHERE seq = -1`)
+		return err
+	}}})
+}
+
+func (s *Store) report(in Incident) {
+	if s.opts.Incident != nil {
+		s.opts.Incident(in)
+	}
+}
+
+// finish writes what is left, with one last attempt if the disk had failed.
+func (s *Store) finish() {
+	s.drain()
+	if s.down.Load() != nil {
+		s.heal()
+		s.drain()
+	}
+	s.queue.refuse(ErrClosed)
+	if left, _ := s.queue.load(); left > 0 {
+		s.closeErr = fmt.Errorf("close store %s: %d records were not written: %w", s.opts.Path, left, s.down.Load().err)
+	}
+	if s.db != nil && s.down.Load() == nil {
+		s.w.state.seq = s.w.seen + lateNumbers
+		err := s.w.state.save(s.db)
+		if err == nil {
+			err = s.merge("TRUNCATE")
+		}
+		if err != nil {
+			s.closeErr = errors.Join(s.closeErr, fmt.Errorf("close store %s: %w", s.opts.Path, err))
+		}
+	}
+	s.detach()
+}

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// heldBytes is how much payload of pending events is held in memory for the
+// case that the database is lost. What the dispatcher holds anyway is shared.
+const heldBytes = 64 << 20
+
+// live is what is pending, as of the last commit.
+type live struct {
+	mu     sync.Mutex // guards all below
+	events map[uint64]*waiting
+	runs   int
+	bytes  int64 // of payload, on disk
+	inRAM  int64
+}
+
+// waiting is an event and the hooks that have not ended for it.
+type waiting struct {
+	seq   uint64
+	event *events.Event // nil = on disk only
+	size  int
+	rows  []pendingRow // in order of registration
+}
+
+// pendingRow is a row of the table pending.
+type pendingRow struct {
+	hook    string
+	attempt int
+	due     int64 // nanoseconds since 1970; 0 = now
+	runID   string
+	started int64
+}
+
+func newLive() *live { return &live{events: map[uint64]*waiting{}} }
+
+// add puts rows of an event in; e may be nil when it is on disk only.
+func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
+	if len(rows) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.events[seq]
+	if w == nil {
+		w = &waiting{seq: seq, size: size}
+		l.events[seq] = w
+		l.bytes += int64(size)
+	}
+	w.rows = append(w.rows, rows...)
+	l.runs += len(rows)
+	l.keep(w, e, heldBytes)
+}
+
+// hold keeps an event that was read from disk, if no more than limit bytes
+// are held with it.
+func (l *live) hold(e *events.Event, limit int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[e.Seq]; w != nil {
+		l.keep(w, e, limit)
+	}
+}
+
+func (l *live) keep(w *waiting, e *events.Event, limit int64) {
+	if w.event == nil && e != nil && l.inRAM+int64(w.size) <= limit {
+		w.event = e
+		l.inRAM += int64(w.size)
+	}
+}
+
+// end takes a run out.
+func (l *live) end(k Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.events[k.Seq]
+	if w == nil {
+		return
+	}
+	left := slices.DeleteFunc(w.rows, func(r pendingRow) bool { return r.hook == k.Hook })
+	l.runs -= len(w.rows) - len(left)
+	if w.rows = left; len(left) == 0 {
+		l.remove(w)
+	}
+}
+
+func (l *live) remove(w *waiting) {
+	delete(l.events, w.seq)
+	l.bytes -= int64(w.size)
+	if w.event != nil {
+		l.inRAM -= int64(w.size)
+	}
+}
+
+// change changes a run that stays pending.
+func (l *live) change(k Key, f func(*pendingRow)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[k.Seq]; w != nil {
+		for i := range w.rows {
+			if w.rows[i].hook == k.Hook {
+				f(&w.rows[i])
+			}
+		}
+	}
+}
+
+// held returns the events that memory has whole, in order.
+func (l *live) held() []*waiting {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []*waiting
+	for _, w := range l.events {
+		if w.event != nil {
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b *waiting) int { return cmp.Compare(a.seq, b.seq) })
+	return list
+}
+
+// onDisk returns the numbers of the events that memory does not have.
+func (l *live) onDisk() []uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []uint64
+	for seq, w := range l.events {
+		if w.event == nil {
+			list = append(list, seq)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// count tells how many runs memory can write again, and how many it cannot.
+func (l *live) count() (kept, lost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range l.events {
+		if w.event != nil {
+			kept += len(w.rows)
+		} else {
+			lost += len(w.rows)
+		}
+	}
+	return kept, lost
+}
+
+// dropLost forgets what only the lost file held.
+func (l *live) dropLost() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range l.events {
+		if w.event == nil {
+			l.runs -= len(w.rows)
+			l.remove(w)
+		}
+	}
+}
+
+func (l *live) load() (events, runs int, bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.events), l.runs, l.bytes
+}
+
+// fill reads what is pending, without the events.
+func (l *live) fill(db *database) error {
+	_, err := query(db, func(row scanner) (_ struct{}, err error) {
+		var seq uint64
+		var size int
+		var r pendingRow
+		if err = row.Scan(&seq, &size, &r.hook, &r.attempt, &r.due, &r.runID, &r.started); err == nil {
+			l.add(seq, nil, size, []pendingRow{r})
+		}
+		return
+	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due, p.run_id, p.started FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
+	return err
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	mergeBytes  = 8 << 20          // written, roughly, until the log is merged
+	behindPages = 2048             // that a merge may leave before the writer does the rest
+	idleMerge   = 30 * time.Second // after which the log is merged however short it is
+)
+
+// maintain is the goroutine that merges the log into the database and prunes.
+func (s *Store) maintain() {
+	defer s.working.Done()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-s.ended; cancel() }()
+	idle := time.NewTicker(idleMerge)
+	defer idle.Stop()
+	var sweep <-chan time.Time
+	if s.opts.sweep > 0 {
+		t := time.NewTicker(s.opts.sweep)
+		defer t.Stop()
+		sweep = t.C
+	}
+	for {
+		select {
+		case <-s.full:
+			s.checkpoint(ctx)
+		case <-idle.C:
+			if s.volume.Load() > 0 {
+				s.checkpoint(ctx)
+			}
+		case <-sweep:
+			s.Prune(ctx) // an error is the outage that Health tells of, or the end
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// wrote counts what went into the log.
+func (s *Store) wrote(bytes int) {
+	if s.volume.Add(int64(bytes)) > mergeBytes {
+		signal(s.full)
+	}
+	if s.catchUp.CompareAndSwap(true, false) {
+		s.merge("PASSIVE")
+	}
+}
+
+// checkpoint merges the log beside the writer. Under a steady load the log
+// has grown in the meantime and could not begin anew; then the writer merges
+// the little that is left, between two commits.
+func (s *Store) checkpoint(ctx context.Context) {
+	s.volume.Store(0)
+	s.handles.RLock()
+	defer s.handles.RUnlock()
+	if s.db == nil {
+		return
+	}
+	var busy, pages, merged int
+	err := s.db.reading.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &merged)
+	if err = classify(err); errors.Is(err, errCorrupt) {
+		s.accuse(err)
+	}
+	if err == nil && pages-merged > behindPages {
+		s.catchUp.Store(true)
+	}
+	s.size(ctx, s.db)
+}
+
+// merge merges the log by the writer's own connection.
+func (s *Store) merge(mode string) error {
+	var busy, pages, merged int
+	if err := s.db.row("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &merged); err != nil {
+		return fmt.Errorf("merge the log: %w", classify(err))
+	}
+	return nil
+}
+
+// size takes down how large the database is.
+func (s *Store) size(ctx context.Context, db *database) {
+	var used int64
+	if db.reading.QueryRowContext(ctx, usedBytes).Scan(&used) == nil {
+		s.counts.bytes.Store(used)
+	}
+}
+
+// usedBytes counts the pages that hold something.
+const usedBytes = `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+
+// accuse tells the writer that the database is corrupt.
+func (s *Store) accuse(err error) {
+	select {
+	case s.suspect <- err:
+	default:
+	}
+}

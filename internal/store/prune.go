@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// What one step deletes at most: a few milliseconds of the writer's time.
+const (
+	pruneRows  = 200
+	freePages  = 256      // given back to the file system
+	spareBytes = 16 << 20 // of free pages that are kept for what comes
+	deadAge    = 30 * 24 * time.Hour
+	deadRows   = 10_000
+)
+
+// Prune brings history within the policy: runs and events beyond MaxRuns,
+// older than MaxAge, or the oldest of all while the database is larger than
+// MaxBytes; dead letters older than 30 days or beyond 10,000; counts older
+// than they are kept. What is pending stays, and so do the events of dead
+// letters. It works in small steps, between which others are written. The
+// store calls it each minute.
+func (s *Store) Prune(ctx context.Context) error {
+	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
+	for _, step := range []func(*database) (bool, error){p.dead, p.spans, p.runs, p.events, p.oldest, p.shrink} {
+		for more := true; more; {
+			err := s.do(ctx, func(db *database) (err error) { more, err = step(db); return err })
+			if err != nil {
+				return fmt.Errorf("prune history: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// pruning is one pass over the history. Each of its steps deletes a little and
+// tells whether there may be more.
+type pruning struct {
+	store  *Store
+	policy Policy
+	now    time.Time
+	cursor int64 // events up to here were looked at
+}
+
+// oldRow is a row at the beginning of a table.
+type oldRow struct {
+	seq, at int64
+	pinned  bool // something waits for it
+}
+
+func oldRows(db *database, text string, args ...any) ([]oldRow, error) {
+	return query(db, func(row scanner) (r oldRow, err error) { return r, row.Scan(&r.seq, &r.at, &r.pinned) }, text, args...)
+}
+
+// dead deletes dead letters. Their ids take the place of numbers.
+func (p *pruning) dead(db *database) (more bool, err error) {
+	rows, err := oldRows(db, `SELECT id, at, 0 FROM dead ORDER BY id LIMIT ?`, pruneRows)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		if p.store.w.state.dead <= deadRows && r.at >= nanos(p.now.Add(-deadAge)) {
+			return false, nil
+		}
+		if err := p.store.dropDead(db, r.seq); err != nil {
+			return false, err
+		}
+	}
+	return len(rows) == pruneRows, nil
+}
+
+// spans deletes the counts of hours and days that are not kept any longer.
+func (p *pruning) spans(db *database) (more bool, err error) {
+	for length, keep := range map[int64]time.Duration{hour: keepHours, day: keepDays} {
+		n, err := db.exec(`DELETE FROM spans WHERE (length, start, hook) IN (SELECT length, start, hook FROM spans WHERE length = ? AND start < ? LIMIT ?)`,
+			length, p.now.Add(-keep).Unix(), pruneRows)
+		if err != nil {
+			return false, err
+		}
+		more = more || n == pruneRows
+	}
+	return more, nil
+}
+
+// runs deletes runs by age and number.
+func (p *pruning) runs(db *database) (more bool, err error) {
+	rows, err := firstRuns(db)
+	if err != nil {
+		return false, err
+	}
+	excess, old := p.store.w.state.runs-p.policy.MaxRuns, nanos(p.now.Add(-p.policy.MaxAge))
+	n := 0
+	for n < len(rows) && (int64(n) < excess || rows[n].at < old) {
+		n++
+	}
+	return n == pruneRows, p.deleteRuns(db, rows[:n])
+}
+
+func firstRuns(db *database) ([]oldRow, error) {
+	return oldRows(db, `SELECT seq, ended, 0 FROM runs ORDER BY seq LIMIT ?`, pruneRows)
+}
+
+func (p *pruning) deleteRuns(db *database, rows []oldRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	last := rows[len(rows)-1].seq
+	for _, text := range []string{`DELETE FROM runs WHERE seq <= ?`, `DELETE FROM outputs WHERE seq <= ?`} {
+		if _, err := db.exec(text, last); err != nil {
+			return err
+		}
+	}
+	p.store.w.state.runs -= int64(len(rows))
+	p.deleted(last)
+	return nil
+}
+
+// events deletes events by age and number, except those that something waits for.
+func (p *pruning) events(db *database) (more bool, err error) {
+	rows, err := p.firstEvents(db)
+	if err != nil {
+		return false, err
+	}
+	old := nanos(p.now.Add(-p.policy.MaxAge))
+	for _, r := range rows {
+		if p.store.w.state.events <= p.policy.MaxRuns && r.at >= old {
+			return false, nil
+		}
+		if err := p.deleteEvent(db, r); err != nil {
+			return false, err
+		}
+	}
+	return len(rows) == pruneRows, nil
+}
+
+func (p *pruning) firstEvents(db *database) ([]oldRow, error) {
+	return oldRows(db, `SELECT seq, at, EXISTS (SELECT 1 FROM pending WHERE seq = e.seq) OR EXISTS (SELECT 1 FROM dead WHERE seq = e.seq)
+		FROM events e WHERE seq > ? ORDER BY seq LIMIT ?`, p.cursor, pruneRows)
+}
+
+func (p *pruning) deleteEvent(db *database, r oldRow) error {
+	p.cursor = r.seq
+	if r.pinned {
+		return nil
+	}
+	p.deleted(r.seq)
+	return p.store.deleteEvent(db, uint64(r.seq))
+}
+
+// oldest deletes what came first, of either table, while there is too much of
+// all.
+func (p *pruning) oldest(db *database) (more bool, err error) {
+	var used int64
+	if err := db.row(usedBytes).Scan(&used); err != nil || used <= p.policy.MaxBytes {
+		return false, err
+	}
+	runs, err := firstRuns(db)
+	if err != nil {
+		return false, err
+	}
+	accepted, err := p.firstEvents(db)
+	if err != nil {
+		return false, err
+	}
+	if len(accepted) == 0 || len(runs) > 0 && runs[0].seq < accepted[0].seq {
+		return len(runs) > 0, p.deleteRuns(db, runs)
+	}
+	for _, r := range accepted {
+		if len(runs) > 0 && runs[0].seq < r.seq {
+			break
+		}
+		if err := p.deleteEvent(db, r); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// deleted notes up to where the history has holes.
+func (p *pruning) deleted(seq int64) {
+	st := &p.store.w.state
+	st.pruned = max(st.pruned, uint64(seq))
+	st.dirty = true
+}
+
+// shrink gives free pages back, when they are many.
+func (p *pruning) shrink(db *database) (more bool, err error) {
+	var free, all, size int64
+	err = db.row(`SELECT freelist_count, page_count, page_size FROM pragma_freelist_count, pragma_page_count, pragma_page_size`).Scan(&free, &all, &size)
+	if err != nil || free*size < spareBytes || free < all/4 {
+		return false, err
+	}
+	_, err = query(db, func(row scanner) (n int, err error) { return 0, row.Scan(&n) }, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freePages))
+	return true, err
+}

@@ -1,0 +1,180 @@
+package store
+
+import "sync"
+
+// What one commit takes at most, so that nobody waits long for others.
+const (
+	batchOps   = 1024
+	batchBytes = 4 << 20
+)
+
+// maxBacklog is how many bytes of records wait while nothing can be written.
+// Beyond it the oldest lose everything but the end of their pending run.
+const maxBacklog = 32 << 20
+
+// opCost is what an op costs beyond its text.
+const opCost = 512
+
+// op is one thing to be written.
+type op struct {
+	exec  func(db *database) error // within the transaction
+	after func()                   // once it is on disk; nil = nothing
+	done  chan error               // nil = nobody waits; never blocks
+	lean  func(db *database) error // exec without what may be dropped; nil = all may be
+	seq   uint64                   // of an event that is to be accepted
+	size  int
+	err   error // exec was refused
+}
+
+func (o *op) answer(err error) {
+	if o.done != nil {
+		o.done <- err
+	}
+}
+
+// queue is what the writer has yet to write. Ops that somebody waits for go
+// first, the others in the order added.
+type queue struct {
+	urgent chan struct{} // somebody waits, or there is enough for a commit
+	some   chan struct{} // something came that can wait
+
+	mu      sync.Mutex // guards all below
+	waiting []*op
+	records []*op
+	bytes   int // of records
+	dropped uint64
+	closed  bool
+}
+
+func newQueue() *queue {
+	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1)}
+}
+
+// add hands o over; false when the store is closed.
+func (q *queue) add(o *op) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	if o.done != nil {
+		q.waiting = append(q.waiting, o)
+		signal(q.urgent)
+		return true
+	}
+	q.records = append(q.records, o)
+	q.bytes += o.size + opCost
+	q.slim()
+	if q.bytes > batchBytes/4 || len(q.records) >= batchOps/2 {
+		signal(q.urgent)
+	} else {
+		signal(q.some)
+	}
+	return true
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// slim keeps the records that cannot be written within their bound: the oldest
+// half goes first, and ends of pending runs stay as such.
+func (q *queue) slim() {
+	if q.bytes <= maxBacklog {
+		return
+	}
+	kept := q.records[:0]
+	q.bytes = 0
+	for i, o := range q.records {
+		if i < len(q.records)/2 {
+			if o.size > 0 {
+				q.dropped++
+			}
+			if o.lean == nil {
+				continue
+			}
+			o = &op{exec: o.lean, lean: o.lean, after: o.after}
+		}
+		kept = append(kept, o)
+		q.bytes += o.size + opCost
+	}
+	clear(q.records[len(kept):])
+	q.records = kept
+}
+
+// take returns what the next commit writes.
+func (q *queue) take() []*op {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var batch []*op
+	bytes := 0
+	move := func(from *[]*op) {
+		n := 0
+		for ; n < len(*from) && len(batch) < batchOps && (bytes == 0 || bytes < batchBytes); n++ {
+			bytes += (*from)[n].size + opCost
+			batch = append(batch, (*from)[n])
+		}
+		clear((*from)[:n])
+		if *from = (*from)[n:]; len(*from) == 0 {
+			*from = nil
+		}
+	}
+	move(&q.waiting)
+	before := bytes
+	move(&q.records)
+	q.bytes -= bytes - before
+	return batch
+}
+
+// back returns records that could not be written to the front.
+func (q *queue) back(records []*op) {
+	if len(records) == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.records = append(records, q.records...)
+	for _, o := range records {
+		q.bytes += o.size + opCost
+	}
+	q.slim()
+}
+
+// refuse takes everything out that somebody waits for.
+func (q *queue) refuse(err error) {
+	q.mu.Lock()
+	waiting := q.waiting
+	q.waiting = nil
+	q.mu.Unlock()
+	for _, o := range waiting {
+		o.answer(err)
+	}
+}
+
+// withdraw takes o out; false when it is no longer there.
+func (q *queue) withdraw(o *op) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, w := range q.waiting {
+		if w == o {
+			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+}
+
+func (q *queue) load() (records int, dropped uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.records), q.dropped
+}

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// read calls f with connections that see everything committed.
+func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
+	s.handles.RLock()
+	defer s.handles.RUnlock()
+	if s.db == nil {
+		if o := s.down.Load(); o != nil {
+			return o.err
+		}
+		return ErrClosed
+	}
+	err := f(s.db.reading)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err = classify(err); errors.Is(err, errCorrupt) {
+		s.accuse(err)
+	}
+	return err
+}
+
+// list reads all rows of a query.
+func list[T any](ctx context.Context, db *sql.DB, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, scan)
+}
+
+// Run returns the run with this id, or the only one whose id begins so, with
+// its output. Letters may be small. It fails with ErrNotFound or ErrAmbiguous.
+func (s *Store) Run(ctx context.Context, id string) (run events.Run, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		full, err := wholeID(ctx, db, "runs", id)
+		if err != nil {
+			return err
+		}
+		rows, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, true) },
+			`SELECT `+runColumns+outputColumns+` FROM runs r`+joinOutputs+` WHERE r.id = ? ORDER BY r.seq DESC LIMIT 1`, full)
+		if err == nil && len(rows) == 0 {
+			err = ErrNotFound // pruned a moment ago
+		}
+		if err == nil {
+			run = rows[0]
+		}
+		return err
+	})
+	if err != nil {
+		return run, fmt.Errorf("run %s: %w", id, err)
+	}
+	return run, nil
+}
+
+// wholeID finds the only id of a table that begins with prefix.
+func wholeID(ctx context.Context, db *sql.DB, table, prefix string) (string, error) {
+	prefix = strings.ToUpper(prefix)
+	if prefix == "" {
+		return "", ErrNotFound
+	}
+	ids, err := list(ctx, db, func(row scanner) (id string, err error) { return id, row.Scan(&id) },
+		`SELECT DISTINCT id FROM `+table+` WHERE id >= ? AND id < ? ORDER BY id LIMIT 2`, prefix, prefix+"\x7f")
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", ErrNotFound
+	case len(ids) == 2 && ids[0] != prefix:
+		return "", ErrAmbiguous
+	}
+	return ids[0], nil
+}
+
+// Event is an event as history keeps it.
+type Event struct {
+	*events.Event        // Data is nil unless Whole
+	Size          int    // bytes of data as sent
+	Whole         bool   // Data is all of it, so that the event can be replayed
+	Preview       string // how the data begins; "" when Whole, or where the policy keeps nothing
+	Redacted      bool   // secrets were taken out of Data or Preview
+}
+
+const historyColumns = `e.seq, e.id, e.at, e.name, e.size, e.detail, e.kept, e.redacted, e.data, coalesce(y.keep, 0), coalesce(y.redacted, y.data)
+	FROM events e LEFT JOIN payloads y ON y.seq = e.seq AND y.keep = 1`
+
+func scanEvent(row scanner) (Event, error) {
+	var r eventRow
+	var payload []byte
+	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, &r.redacted, &r.data, &r.keep, &payload); err != nil {
+		return Event{}, err
+	}
+	v := Event{Size: r.size, Redacted: r.redacted}
+	var data []byte
+	switch {
+	case r.keep:
+		data, v.Whole = payload, true
+	case r.kept == keptAll:
+		data, v.Whole = r.data, true
+	default:
+		v.Preview = string(r.data)
+	}
+	var err error
+	v.Event, err = r.decode(data)
+	return v, err
+}
+
+// Event returns the event with this id, or the only one whose id begins so.
+func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		full, err := wholeID(ctx, db, "events", id)
+		if err != nil {
+			return err
+		}
+		e, err = scanEvent(db.QueryRowContext(ctx, `SELECT `+historyColumns+` WHERE e.id = ?`, full))
+		return err
+	})
+	if err != nil {
+		return e, fmt.Errorf("event %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// Record is one record of the stream: an event or a run.
+type Record struct {
+	Seq   uint64
+	Event *Event
+	Run   *events.Run // without its output
+}
+
+// Feed is a stretch of the stream.
+type Feed struct {
+	Records []Record // in the order of their numbers
+	Pruned  uint64   // nothing up to here is read: rows may have been deleted
+}
+
+// Since returns the first records with numbers above after and up to upto,
+// limit at most. A caller that wants what it handed over a moment ago calls
+// Flush first.
+func (s *Store) Since(ctx context.Context, after, upto uint64, limit int) (feed Feed, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		if err := db.QueryRowContext(ctx, `SELECT pruned FROM state`).Scan(&feed.Pruned); err != nil {
+			return err
+		}
+		from, to := int64(max(after, feed.Pruned)), int64(min(upto, 1<<62))
+		accepted, err := list(ctx, db, scanEvent, `SELECT `+historyColumns+` WHERE e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`, from, to, limit)
+		if err != nil {
+			return err
+		}
+		runs, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, false) },
+			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`, from, to, limit)
+		if err != nil {
+			return err
+		}
+		feed.Records = merge(accepted, runs, limit)
+		return nil
+	})
+	if err != nil {
+		return feed, fmt.Errorf("read the stream from %d: %w", after, err)
+	}
+	return feed, nil
+}
+
+// merge puts two lists into one order.
+func merge(accepted []Event, runs []events.Run, limit int) []Record {
+	var all []Record
+	for len(all) < limit && len(accepted)+len(runs) > 0 {
+		if len(runs) == 0 || len(accepted) > 0 && accepted[0].Seq < runs[0].Seq {
+			all = append(all, Record{Seq: accepted[0].Seq, Event: &accepted[0]})
+			accepted = accepted[1:]
+		} else {
+			all = append(all, Record{Seq: runs[0].Seq, Run: &runs[0]})
+			runs = runs[1:]
+		}
+	}
+	return all
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// runRow is a row of the table runs, with its row of outputs.
+type runRow struct {
+	run    events.Run
+	ended  time.Time
+	detail []byte
+}
+
+// runDetail is what has no column. The nil pointers take the place of the
+// members of those names.
+type runDetail struct {
+	events.Run
+	ID        *struct{} `json:"run_id,omitempty"`
+	Seq       *struct{} `json:"seq,omitempty"`
+	EventID   *struct{} `json:"event_id,omitempty"`
+	Event     *struct{} `json:"event,omitempty"`
+	Hook      *struct{} `json:"hook,omitempty"`
+	SessionID *struct{} `json:"session_id,omitempty"`
+	AgentID   *struct{} `json:"agent_id,omitempty"`
+	AgentName *struct{} `json:"agent_name,omitempty"`
+	Result    *struct{} `json:"result,omitempty"`
+	Started   *struct{} `json:"started,omitempty"`
+}
+
+// encodeRun makes the row of a run, without what the policy hides.
+func encodeRun(run *events.Run, p *Policy) *runRow {
+	r := &runRow{run: *run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
+	if run.Started.IsZero() || run.Result == events.ResultInterrupted || run.Result == events.ResultDropped {
+		r.ended = time.Now() // when it was found out
+	}
+	for _, text := range []*string{&r.run.Input, &r.run.Stdout.Head, &r.run.Stdout.Tail, &r.run.Stderr.Head, &r.run.Stderr.Tail} {
+		if *text != "" {
+			*text = string(p.Redact([]byte(*text)))
+		}
+	}
+	if p.Payload == PayloadNone {
+		r.run.Input = ""
+	}
+	brief := r.run
+	brief.Stdout.Head, brief.Stdout.Tail, brief.Stderr.Head, brief.Stderr.Tail = "", "", "", ""
+	detail, err := json.Marshal(runDetail{Run: brief})
+	if err != nil {
+		panic("store: a run cannot be encoded: " + err.Error()) // its fields are plain
+	}
+	r.detail = detail
+	return r
+}
+
+// runSize is roughly what a run takes in memory and on disk.
+func runSize(r *events.Run) int {
+	return opCost + len(r.Error) + len(r.Input) + len(r.Stdout.Head) + len(r.Stdout.Tail) + len(r.Stderr.Head) + len(r.Stderr.Tail)
+}
+
+// insertRun writes a run and counts it. One that is there already, because a
+// failed commit came through after all, changes nothing.
+func (s *Store) insertRun(db *database, row *runRow) error {
+	r := &row.run
+	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, result, started, ended, detail)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
+		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)
+	if err != nil {
+		return fmt.Errorf("insert run %s: %w", r.ID, err)
+	}
+	s.saw(r.Seq)
+	if n == 0 {
+		return nil
+	}
+	if out, errs := r.Stdout, r.Stderr; out.Head != "" || errs.Head != "" {
+		if _, err := db.exec(`INSERT OR REPLACE INTO outputs (seq, out_head, out_tail, err_head, err_tail) VALUES (?, ?, ?, ?, ?)`,
+			int64(r.Seq), blob(out.Head), blob(out.Tail), blob(errs.Head), blob(errs.Tail)); err != nil {
+			return fmt.Errorf("insert output of run %s: %w", r.ID, err)
+		}
+	}
+	s.w.state.runs++
+	s.w.state.dirty = true
+	return s.w.spans.count(db, r, row.ended)
+}
+
+// blob is text that need not be text; empty is NULL.
+func blob(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	return []byte(s)
+}
+
+// runColumns are what scanRun reads; the outputs follow where they are wanted.
+const (
+	runColumns    = `r.seq, r.id, r.event_id, r.event, r.hook, r.session_id, r.agent_id, r.agent_name, r.result, r.started, r.detail`
+	outputColumns = `, o.out_head, o.out_tail, o.err_head, o.err_tail`
+	joinOutputs   = ` LEFT JOIN outputs o ON o.seq = r.seq`
+)
+
+type scanner interface{ Scan(...any) error }
+
+func scanRun(row scanner, outputs bool) (events.Run, error) {
+	var r events.Run
+	var started int64
+	var detail []byte
+	var text [4]sql.RawBytes
+	into := []any{&r.Seq, &r.ID, &r.EventID, &r.Event, &r.Hook, &r.SessionID, &r.AgentID, &r.AgentName, &r.Result, &started, &detail}
+	if outputs {
+		into = append(into, &text[0], &text[1], &text[2], &text[3])
+	}
+	if err := row.Scan(into...); err != nil {
+		return r, err
+	}
+	d := runDetail{}
+	if err := json.Unmarshal(detail, &d); err != nil {
+		return r, fmt.Errorf("read run %s: %w: %w", r.ID, errCorrupt, err)
+	}
+	full := d.Run
+	full.ID, full.Seq, full.EventID, full.Event, full.Hook = r.ID, r.Seq, r.EventID, r.Event, r.Hook
+	full.SessionID, full.AgentID, full.AgentName = r.SessionID, r.AgentID, r.AgentName
+	full.Result, full.Started = r.Result, moment(started)
+	full.Stdout.Head, full.Stdout.Tail = string(text[0]), string(text[1])
+	full.Stderr.Head, full.Stderr.Tail = string(text[2]), string(text[3])
+	return full, nil
+}

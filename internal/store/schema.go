@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// applicationID marks the file as hookd's: "hkd" and a zero, see
+// https://sqlite.org/pragma.html#pragma_application_id
+const applicationID = 0x686b6400
+
+// migrations bring the schema from version i to i+1; PRAGMA user_version is
+// how many were applied. They are only ever appended to.
+var migrations = []string{schemaV1}
+
+// Numbers of events and runs are the rows' own keys, so that both tables only
+// grow at their end and are read in order without an index. Indexes of runs
+// end in that key too, which gives newest first within one hook or session.
+const schemaV1 = `
+CREATE TABLE state (
+	id     INTEGER PRIMARY KEY CHECK (id = 1),
+	epoch  TEXT    NOT NULL, -- names the sequence of numbers
+	seq    INTEGER NOT NULL, -- no number above it was given away
+	pruned INTEGER NOT NULL, -- up to here rows may have been deleted
+	runs   INTEGER NOT NULL, -- rows of the table
+	events INTEGER NOT NULL,
+	dead   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE events (
+	seq      INTEGER PRIMARY KEY,
+	id       TEXT    NOT NULL UNIQUE,
+	at       INTEGER NOT NULL, -- nanoseconds since 1970
+	name     TEXT    NOT NULL,
+	size     INTEGER NOT NULL, -- bytes of data as sent
+	detail   BLOB    NOT NULL, -- the rest of the envelope, JSON
+	kept     INTEGER NOT NULL, -- of data in this row: 0 nothing, 1 the beginning, 2 all
+	redacted INTEGER NOT NULL, -- secrets were taken out
+	data     BLOB
+) STRICT;
+
+-- The data of events that are too large for their row.
+CREATE TABLE payloads (
+	seq      INTEGER PRIMARY KEY,
+	data     BLOB    NOT NULL,
+	redacted BLOB,             -- takes the place of data when nothing is pending any more
+	keep     INTEGER NOT NULL  -- 0: deleted when nothing is pending any more
+) STRICT;
+
+CREATE TABLE pending (
+	seq     INTEGER NOT NULL,
+	ord     INTEGER NOT NULL, -- order of registration
+	hook    TEXT    NOT NULL,
+	attempt INTEGER NOT NULL,
+	due     INTEGER NOT NULL, -- 0 = now
+	run_id  TEXT    NOT NULL, -- of an attempt under way
+	started INTEGER NOT NULL,
+	PRIMARY KEY (seq, ord)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dead (
+	id       INTEGER PRIMARY KEY AUTOINCREMENT,
+	seq      INTEGER NOT NULL,
+	event_id TEXT    NOT NULL,
+	event    TEXT    NOT NULL,
+	hook     TEXT    NOT NULL,
+	attempts INTEGER NOT NULL,
+	reason   TEXT    NOT NULL,
+	run_id   TEXT    NOT NULL,
+	at       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX dead_seq ON dead (seq);
+
+CREATE TABLE runs (
+	seq        INTEGER PRIMARY KEY,
+	id         TEXT    NOT NULL,
+	event_id   TEXT    NOT NULL,
+	event      TEXT    NOT NULL,
+	hook       TEXT    NOT NULL,
+	session_id TEXT    NOT NULL,
+	agent_id   TEXT    NOT NULL,
+	agent_name TEXT    NOT NULL,
+	result     TEXT    NOT NULL,
+	started    INTEGER NOT NULL,
+	ended      INTEGER NOT NULL,
+	detail     BLOB    NOT NULL -- the rest of the record, JSON
+) STRICT;
+CREATE INDEX runs_id ON runs (id);
+CREATE INDEX runs_hook ON runs (hook);
+CREATE INDEX runs_event ON runs (event);
+CREATE INDEX runs_session ON runs (session_id) WHERE session_id <> '';
+CREATE INDEX runs_agent_id ON runs (agent_id) WHERE agent_id <> '';
+CREATE INDEX runs_agent_name ON runs (agent_name) WHERE agent_name <> '';
+CREATE INDEX runs_result ON runs (result) WHERE result <> 'ok';
+
+CREATE TABLE outputs (
+	seq      INTEGER PRIMARY KEY,
+	out_head BLOB, out_tail BLOB, err_head BLOB, err_tail BLOB
+) STRICT;
+
+-- What happened to a hook in an hour and in a day, so that statistics need not
+-- read the runs.
+CREATE TABLE spans (
+	length    INTEGER NOT NULL, -- seconds
+	start     INTEGER NOT NULL, -- seconds since 1970
+	hook      TEXT    NOT NULL,
+	runs      INTEGER NOT NULL,
+	failures  INTEGER NOT NULL,
+	blocked   INTEGER NOT NULL,
+	durations BLOB    NOT NULL,
+	PRIMARY KEY (length, start, hook)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE manifests (
+	source TEXT PRIMARY KEY,
+	name   TEXT    NOT NULL,
+	digest TEXT    NOT NULL,
+	text   BLOB    NOT NULL,
+	at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+
+// migrate brings the database to the newest version, each step whole or not
+// at all.
+func migrate(ctx context.Context, conn *sql.Conn, path string, steps []string) error {
+	version, err := identify(ctx, conn, path, len(steps))
+	if err != nil {
+		return err
+	}
+	for v := version; v < len(steps); v++ {
+		script := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", steps[v], applicationID, v+1)
+		if _, err := conn.ExecContext(ctx, script); err != nil {
+			conn.ExecContext(ctx, "ROLLBACK")
+			return fmt.Errorf("migrate %s from version %d to %d: %w", path, v, v+1, classify(err))
+		}
+	}
+	return nil
+}
+
+// identify returns the version of a database that this hookd may open.
+func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (version int, err error) {
+	var app, tables int
+	row := conn.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)")
+	if err := row.Scan(&app, &version, &tables); err != nil {
+		return 0, fmt.Errorf("read the version of %s: %w", path, classify(err))
+	}
+	switch {
+	case app != applicationID && (app != 0 || tables > 0):
+		return 0, fmt.Errorf("open %s: %w: move it away or set store.path", path, ErrForeign)
+	case version > newest:
+		return 0, fmt.Errorf("open %s: %w: it has version %d, this one knows up to %d: install that hookd again or move the file away", path, ErrNewer, version, newest)
+	}
+	return version, nil
+}

@@ -1,0 +1,262 @@
+// Package store keeps on disk what hookd accepted and what it ran, in one
+// SQLite file.
+//
+// Promises. An Accept that returned nil is found by the next Open, whatever
+// happened to the process in between (DurableFsync: also to the machine). Its
+// rows come back from Pending in the order of their numbers until Done, Bury
+// or Forget ends them: at least once, never silently dropped. Only Accept and
+// the calls that say so wait for the disk; Note, Record, Started, Done, Retry,
+// Bury and the manifests return at once and are written, in the order called,
+// with the next commit or 25 ms later. Readers never wait for the writer.
+//
+// Failure. While the disk is full, broken or read-only, Accept fails at once
+// with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
+// a bound, and the store tries again each second until it heals. A database
+// that turns out corrupt is moved aside, one that was deleted is missed at the
+// next commit; either way a new file is begun, everything that is pending in
+// memory is written to it before anything else is, and Options.Incident is
+// told what was lost. A file of a newer hookd is refused by Open.
+//
+// What it does not do: number events and runs (it only keeps numbers from
+// coming back, see FirstSeq), decide about retries, run anything, or log.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Durability says what an accepted event survives.
+type Durability string
+
+const (
+	DurableFsync Durability = "fsync" // a loss of power
+	DurableOS    Durability = "os"    // a crash of hookd, not one of the machine
+)
+
+// Options of a Store. Only Path is required.
+type Options struct {
+	Path    string     // of the database; its directory is made 0700, the file 0600
+	Durable Durability // "" = DurableFsync
+	Policy  Policy
+
+	// Incident is told when the store breaks, heals, or had to begin a new
+	// file. nil = nobody. It is called from Open or from the store's own
+	// goroutine: it must not block and must not call the Store.
+	Incident func(Incident)
+
+	probe time.Duration // between attempts to heal; 0 = 1 s
+	delay time.Duration // that a record may wait for company; 0 = 25 ms
+	sweep time.Duration // between prunings; 0 = 1 min, < 0 = never
+}
+
+// Policy is what may change while the store is open; see Configure.
+type Policy struct {
+	Payload    Payload       // kept of an event once it is no longer pending; "" = PayloadPreview
+	MaxAge     time.Duration // of history; 0 = 30 days
+	MaxBytes   int64         // of the database; 0 = 1 GiB
+	MaxRuns    int64         // kept, and as many events; 0 = 1,000,000
+	QueueBytes int64         // of pending payload on disk; 0 = 1 GiB
+
+	// Redact returns text without secrets, the same slice when there are
+	// none. It is applied to what history keeps of payloads and output, never
+	// to what a pending hook will be given. nil = nothing is hidden.
+	Redact func([]byte) []byte
+}
+
+// Payload says how much of an event's data history keeps.
+type Payload string
+
+const (
+	PayloadNone    Payload = "none"
+	PayloadPreview Payload = "preview" // the first 256 bytes
+	PayloadFull    Payload = "full"    // all, which replay needs
+)
+
+// Store is safe for concurrent use.
+type Store struct {
+	opts     Options
+	policy   atomic.Pointer[Policy]
+	firstSeq uint64
+	queue    *queue
+	live     *live
+	shelf    *shelf
+	counts   counters
+	down     atomic.Pointer[outage] // nil while the disk does what it should
+	suspect  chan error             // a reader found the database corrupt
+	volume   atomic.Int64           // bytes written since the last checkpoint, roughly
+	full     chan struct{}          // the log is large enough for a checkpoint
+	catchUp  atomic.Bool            // the next commit is to be followed by a checkpoint
+	ended    chan struct{}          // closed when the goroutines are to end
+	working  sync.WaitGroup
+	close    sync.Once
+	closeErr error
+
+	handles sync.RWMutex // read-held while db is read from, held while it is replaced
+	db      *database    // nil until the file could be opened
+
+	w writer // of the goroutine write alone, once Open has returned
+}
+
+// Open opens or makes the database at Options.Path. It fails only where
+// trying again cannot help: with ErrNewer, ErrForeign or a bad option. A path
+// that cannot be written yields a Store that is down (see Health) and heals
+// by itself.
+func Open(o Options) (*Store, error) {
+	switch {
+	case o.Path == "":
+		return nil, errors.New("open store: no path")
+	case o.Durable == "":
+		o.Durable = DurableFsync
+	case o.Durable != DurableFsync && o.Durable != DurableOS:
+		return nil, fmt.Errorf("open store: durable is %q, want %q or %q", o.Durable, DurableFsync, DurableOS)
+	}
+	setDefault(&o.probe, time.Second)
+	setDefault(&o.delay, 25*time.Millisecond)
+	if o.sweep == 0 {
+		o.sweep = time.Minute
+	}
+	s := &Store{
+		opts: o, queue: newQueue(), live: newLive(), shelf: newShelf(),
+		suspect: make(chan error, 1), full: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	s.w.spans = newSpanCache()
+	s.Configure(o.Policy)
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	s.firstSeq = s.w.seen + 1
+	s.working.Add(2)
+	go s.write()
+	go s.maintain()
+	return s, nil
+}
+
+func setDefault[T int | int64 | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// start opens the database, or begins a new one in place of a corrupt one.
+// When the disk does not let it, numbering begins at a number that no other
+// life of the database can have reached.
+func (s *Store) start() error {
+	err := s.attach()
+	if errors.Is(err, errCorrupt) {
+		s.fallBack()
+		err = s.replace(IncidentCorrupt, err)
+	}
+	if errors.Is(err, ErrNewer) || errors.Is(err, ErrForeign) {
+		return err
+	}
+	if err != nil {
+		s.fallBack()
+		s.fail(err)
+	}
+	return nil
+}
+
+// FirstSeq is the first number that this life of the database may give to an
+// event or a run: greater than every one before it. The caller numbers both
+// from one sequence, and the store sees to it that no number comes back,
+// provided that all of them pass through it.
+func (s *Store) FirstSeq() uint64 { return s.firstSeq }
+
+// Epoch names the sequence of numbers. It stays the same across restarts as
+// long as the database does.
+func (s *Store) Epoch() string { return *s.counts.epoch.Load() }
+
+// Configure puts a policy in force for everything that comes after.
+func (s *Store) Configure(p Policy) {
+	if p.Payload == "" {
+		p.Payload = PayloadPreview
+	}
+	setDefault(&p.MaxAge, 30*24*time.Hour)
+	setDefault(&p.MaxBytes, 1<<30)
+	setDefault(&p.MaxRuns, 1_000_000)
+	setDefault(&p.QueueBytes, 1<<30)
+	if p.Redact == nil {
+		p.Redact = func(text []byte) []byte { return text }
+	}
+	s.policy.Store(&p)
+}
+
+// Flush returns when everything handed over before is on disk, or with the
+// reason why it is not.
+func (s *Store) Flush(ctx context.Context) error {
+	return s.do(ctx, func(*database) error { return nil })
+}
+
+// Close writes what is left and closes the database. Calls that come later
+// fail with ErrClosed or do nothing, and numbers should no longer be given.
+func (s *Store) Close() error {
+	s.close.Do(func() {
+		s.queue.close()
+		close(s.ended)
+		s.working.Wait()
+	})
+	return s.closeErr
+}
+
+// Health is the state of a Store at one moment.
+type Health struct {
+	Err   error     // why accepting fails; nil = it does not
+	Since time.Time // when that began
+	Epoch string
+
+	PendingEvents int
+	PendingRuns   int
+	PendingBytes  int64 // of payload
+	DeadLetters   int64
+	Runs, Events  int64 // kept
+	Bytes         int64 // of the database, without its log
+	Backlog       int   // records that wait to be written
+	Dropped       uint64
+}
+
+// Health reports the state. It never waits.
+func (s *Store) Health() Health {
+	h := Health{
+		Epoch: s.Epoch(), DeadLetters: s.counts.dead.Load(), Runs: s.counts.runs.Load(), Events: s.counts.events.Load(),
+		Bytes: s.counts.bytes.Load(),
+	}
+	if o := s.down.Load(); o != nil {
+		h.Err, h.Since = o.err, o.since
+	}
+	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.live.load()
+	h.Backlog, h.Dropped = s.queue.load()
+	return h
+}
+
+// counters mirror what the writer knows, for everybody else.
+type counters struct {
+	epoch                     atomic.Pointer[string]
+	runs, events, dead, bytes atomic.Int64
+}
+
+// Key names one pending run: the number of its event and the hook, by the id
+// under which it was accepted.
+type Key struct {
+	Seq  uint64
+	Hook string
+}
+
+// Pending is one run that was accepted and has not ended.
+type Pending struct {
+	Event   *events.Event // shared by all of the event's hooks; with all of its data
+	Hook    string
+	Attempt int       // attempts that ended before; 0 = none
+	Due     time.Time // when it may start; zero = now
+	RunID   string    // of an attempt that had begun and did not end; "" = none
+	Started time.Time // when that one began
+}
+
+// Key returns the key of p.
+func (p Pending) Key() Key { return Key{Seq: p.Event.Seq, Hook: p.Hook} }

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// seqBlock is how many numbers are reserved at once. They may run ahead of
+// what was written by half of it.
+const seqBlock = 1 << 16
+
+// writer is what only the writing goroutine touches.
+type writer struct {
+	state  state
+	seen   uint64 // the greatest number that passed through
+	spans  *spanCache
+	doubt  []uint64 // events whose refused commit may be on disk nevertheless
+	loaded bool     // the database was read once, so memory knows what is pending
+}
+
+// state is the row of the table state.
+type state struct {
+	epoch              string
+	seq, pruned        uint64
+	runs, events, dead int64
+	dirty              bool
+}
+
+// fallBack numbers on from a point that no sequence which began at 1 has
+// reached: where the database cannot tell.
+func (s *Store) fallBack() {
+	s.w.seen = uint64(time.Now().UnixMilli())
+	s.w.state = state{epoch: rand.Text(), seq: s.w.seen, dirty: true}
+}
+
+// write is the goroutine that writes: it commits what there is, at once when
+// somebody waits and else after a moment, and tries again while it cannot.
+func (s *Store) write() {
+	defer s.working.Done()
+	var moment, retry <-chan time.Time
+	for {
+		select {
+		case <-s.queue.some:
+			if moment == nil {
+				moment = time.After(s.opts.delay)
+			}
+			continue
+		case err := <-s.suspect:
+			s.recover(err)
+		case <-s.queue.urgent:
+		case <-moment:
+		case <-retry:
+			s.heal()
+		case <-s.ended:
+			s.finish()
+			return
+		}
+		moment, retry = nil, nil
+		s.drain()
+		if s.down.Load() != nil {
+			retry = time.After(s.opts.probe)
+		}
+	}
+}
+
+// drain commits until nothing is left or nothing can be written.
+func (s *Store) drain() {
+	for s.down.Load() == nil {
+		batch := s.queue.take()
+		if len(batch) == 0 {
+			return
+		}
+		s.commit(batch)
+	}
+	s.queue.refuse(s.down.Load().err)
+}
+
+// commit writes a batch in one transaction and answers those who wait. When
+// the file turns out lost, the batch is written to the one that takes its
+// place; when nothing can be written, records stay and the others are refused.
+func (s *Store) commit(batch []*op) {
+	err := s.transact(batch)
+	if errors.Is(err, errCorrupt) || errors.Is(err, errGone) {
+		if err = s.recover(err); err == nil {
+			err = s.transact(batch)
+		}
+	}
+	if err != nil {
+		s.fail(err)
+		s.giveBack(batch, s.down.Load())
+		return
+	}
+	for _, o := range batch {
+		if o.err == nil && o.after != nil {
+			o.after()
+		}
+		o.answer(o.err)
+	}
+	s.publish()
+}
+
+// giveBack refuses what somebody waits for and keeps the records.
+func (s *Store) giveBack(batch []*op, o *outage) {
+	var records []*op
+	for _, op := range batch {
+		switch {
+		case op.done == nil:
+			records = append(records, op)
+		case op.seq != 0 && o.reopen:
+			s.w.doubt = append(s.w.doubt, op.seq)
+			fallthrough
+		default:
+			op.answer(o.err)
+		}
+	}
+	s.queue.back(records)
+}
+
+// transact runs the batch between BEGIN and COMMIT. On failure nothing of it
+// is in force, neither on disk nor in memory.
+func (s *Store) transact(batch []*op) (err error) {
+	before := s.w.state
+	defer func() {
+		if err != nil {
+			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
+			s.w.state = before
+			s.w.spans.forget()
+			err = classify(err)
+		}
+	}()
+	if _, err := s.db.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	bytes := 0
+	for _, o := range batch {
+		bytes += o.size + opCost
+		if o.err = o.exec(s.db); o.err != nil && !refused(o.err) {
+			return o.err
+		}
+	}
+	if err := s.w.spans.flush(s.db); err != nil {
+		return err
+	}
+	if err := s.saveState(); err != nil {
+		return err
+	}
+	if _, err := s.db.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	s.wrote(bytes)
+	return s.db.present()
+}
+
+// saw takes note of a number that is in use.
+func (s *Store) saw(seq uint64) {
+	s.w.seen = max(s.w.seen, seq)
+	if s.w.seen+seqBlock/2 > s.w.state.seq {
+		s.w.state.seq = s.w.seen + seqBlock
+		s.w.state.dirty = true
+	}
+}
+
+func (s *Store) saveState() error {
+	if !s.w.state.dirty {
+		return nil
+	}
+	s.w.state.dirty = false
+	return s.w.state.save(s.db)
+}
+
+func (st state) save(db *database) error {
+	_, err := db.exec(`INSERT OR REPLACE INTO state (id, epoch, seq, pruned, runs, events, dead) VALUES (1, ?, ?, ?, ?, ?, ?)`,
+		st.epoch, int64(st.seq), int64(st.pruned), st.runs, st.events, st.dead)
+	if err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return nil
+}
+
+// readState returns the state of the database, a new one if it has none.
+func readState(db *database) (st state, err error) {
+	err = db.row(`SELECT epoch, seq, pruned, runs, events, dead FROM state`).Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead)
+	if errors.Is(err, sql.ErrNoRows) {
+		return state{epoch: rand.Text()}, nil
+	}
+	if err != nil {
+		return st, fmt.Errorf("read state: %w", err)
+	}
+	return st, nil
+}
+
+// publish shows the counts to those who ask for Health.
+func (s *Store) publish() {
+	st := &s.w.state
+	if e := s.counts.epoch.Load(); e == nil || *e != st.epoch {
+		epoch := st.epoch
+		s.counts.epoch.Store(&epoch)
+	}
+	s.counts.runs.Store(st.runs)
+	s.counts.events.Store(st.events)
+	s.counts.dead.Store(st.dead)
+}
