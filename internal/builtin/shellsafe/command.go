@@ -24,9 +24,9 @@ func (s *scan) command(args []arg, in input, depth int) {
 	destroys := s.destroys(program, &l, in.text)
 	switch {
 	case s.functions[name.text]: // its body is looked at
+	case genuine && s.reads(program, &l):
 	case s.runs(program, args, &l, in, depth):
-	case destroys:
-	case !genuine || !s.reads(program, &l):
+	case !destroys:
 		s.unknown(name.text, "is not known to only read like this")
 	}
 }
@@ -56,16 +56,19 @@ func literals(words []string) []arg {
 	return args
 }
 
-// destroys adds every entry that fits and reports whether one did.
+// destroys adds the worst entry that fits and reports whether one did.
 func (s *scan) destroys(program string, l *line, stdin string) bool {
-	fits := false
+	var worst *entry
 	for _, e := range s.known.destructiveFor(program) {
-		if e.fits(l, stdin) {
-			s.add(finding{e.Radius, e.Category, strings.TrimSpace(program + " " + strings.Join(e.path, " ")), e.Reason})
-			fits = true
+		if e.fits(l, stdin) && (worst == nil || rank[e.Radius] > rank[worst.Radius]) {
+			worst = e
 		}
 	}
-	return fits
+	if worst == nil {
+		return false
+	}
+	s.add(finding{worst.Radius, worst.Category, strings.Join(append([]string{program}, worst.path...), " "), worst.Reason})
+	return true
 }
 
 // reads reports whether the command is known to only read.
@@ -75,6 +78,8 @@ func (s *scan) reads(program string, l *line) bool {
 		return sedReads(l)
 	case "awk":
 		return awkReads(l)
+	case "printf": // -v assigns to a variable, and only counts in front
+		return len(l.all) == 0 || !l.all[0].mayBeFlag() && !strings.HasPrefix(l.all[0].text, "-v")
 	case "read", "mapfile", "readarray":
 		return !slices.ContainsFunc(l.all, func(a arg) bool { return a.dynamic || s.known.dangerous.MatchString(a.text) }) && !l.has("-C")
 	case "xargs", "parallel", "env", "exec", "command", "builtin", "nohup", "time":

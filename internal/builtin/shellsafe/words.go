@@ -88,6 +88,8 @@ func (v *evaluation) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.ParamExp:
 			guess, ok := v.variable(p)
 			v.computed(quoted, guess, ok)
+		case *syntax.ProcSubst:
+			v.literal("/dev/fd/63")
 		default:
 			v.computed(quoted, "", false)
 		}
