@@ -61,7 +61,7 @@ func enable(a *app, cmd *cobra.Command, name string) error {
 	if err := known(cfg, name); err != nil {
 		return err
 	}
-	if err := discovery.NewMarkers(cfg.Home).Enable(name); err != nil {
+	if err := discovery.NewMarkers(cfg.DisabledDir()).Enable(name); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd enable "+name+"`", "%w", err)
 	}
 	s := switched{Hook: name, Enabled: true}
@@ -82,7 +82,7 @@ func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
 	if err := a.confirm(yes, fmt.Sprintf("Disable hook %s? It does not run until `hookd enable %s`.", name, name), "hookd disable "+name+" --yes"); err != nil {
 		return err
 	}
-	if err := discovery.NewMarkers(cfg.Home).Disable(name); err != nil {
+	if err := discovery.NewMarkers(cfg.DisabledDir()).Disable(name); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd disable "+name+" --yes`", "%w", err)
 	}
 	return a.switched(cmd, switched{Hook: name})

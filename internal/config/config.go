@@ -86,6 +86,19 @@ func Home() (string, error) {
 	return filepath.Join(user, ".librefang"), nil
 }
 
+// What hookd keeps beside its socket, lock and settings lies in one folder of
+// its own: the home is LibreFang's too.
+
+// TempDir is where payloads lie that are too large for the environment, for the
+// time of a run. It is emptied at start.
+func (c Config) TempDir() string { return filepath.Join(c.Home, "hookd", "tmp") }
+
+// DataDir is where built-ins keep what outlives a run.
+func (c Config) DataDir() string { return filepath.Join(c.Home, "hookd", "data") }
+
+// DisabledDir holds the markers of hooks that were switched off.
+func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "disabled") }
+
 // Default returns the settings of a home without hookd.yaml.
 func Default(home string) Config {
 	slots := max(8, 2*runtime.NumCPU())

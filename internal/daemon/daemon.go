@@ -74,7 +74,7 @@ func New(o Options) (*Daemon, error) {
 	if err := os.MkdirAll(c.Home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the home: %w", err)
 	}
-	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), hub: stream.New(stream.Options{}), markers: discovery.NewMarkers(c.Home)}
+	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), hub: stream.New(stream.Options{}), markers: discovery.NewMarkers(c.DisabledDir())}
 	d.config.Store(&c)
 	d.recorder = newRecorder(d.hub)
 	var err error
@@ -82,7 +82,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.proc = proc.New(proc.Options{Cgroup: true})
-	d.runner = newRunner(d.proc, filepath.Join(c.Home, "tmp"), dataDir(c), o.Log)
+	d.runner = newRunner(d.proc, c.TempDir(), c.DataDir(), o.Log)
 	d.runner.configure(c)
 	d.dispatch = dispatch.New(dispatch.Options{
 		Runner: d.runner, Recorder: d.recorder, Log: o.Log,

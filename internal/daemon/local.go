@@ -24,7 +24,7 @@ import (
 
 // Scan reads the hooks of settings c as a daemon that starts now would.
 func Scan(c config.Config) *hook.Snapshot {
-	return discovery.Scan(discovery.Options{Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Disabled: discovery.NewMarkers(c.Home).Disabled}, nil)
+	return discovery.Scan(discovery.Options{Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled}, nil)
 }
 
 // Match says which hooks would run for an event that is sent with wait, in
@@ -136,7 +136,7 @@ func TestLocal(ctx context.Context, c config.Config, name string, env events.Env
 		return api.Tested{}, err
 	}
 	p := proc.New(proc.Options{Cgroup: true})
-	r := newRunner(p, temp, dataDir(c), zap.NewNop())
+	r := newRunner(p, temp, c.DataDir(), zap.NewNop())
 	r.configure(c)
 	d := dispatch.New(dispatch.Options{Runner: r, Recorder: nobody{}})
 	tested, refused := try(ctx, d, h, env)

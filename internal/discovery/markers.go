@@ -10,11 +10,11 @@ import (
 )
 
 // Markers switch hooks off without touching their files: one empty file a
-// hook, in the folder `disabled` of the home. The zero Markers disables nothing.
+// hook, in a folder of their own. The zero Markers disables nothing.
 type Markers struct{ dir string }
 
-// NewMarkers returns the markers of a home.
-func NewMarkers(home string) Markers { return Markers{filepath.Join(home, "disabled")} }
+// NewMarkers returns the markers that lie in dir, which need not exist.
+func NewMarkers(dir string) Markers { return Markers{dir} }
 
 // Disabled reports whether the hook is switched off. A marker that cannot be
 // looked at counts as absent: a guard must not vanish because of an error.
