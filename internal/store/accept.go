@@ -53,7 +53,7 @@ func (s *Store) Note(e *events.Event, hooks []string) {
 // accept makes the op that both share. It has e as a copy, for the caller may
 // still write into the fields that are its own.
 func (s *Store) accept(e events.Event, hooks []string) *op {
-	return &op{seq: e.Seq, size: len(e.Data), after: func() {
+	return &op{seq: e.Seq, size: opCost + len(e.Data), after: func() {
 		rows := make([]pendingRow, len(hooks))
 		for i, h := range hooks {
 			rows[i].hook = h

@@ -45,7 +45,7 @@ func (s *Store) maintain() {
 // wrote counts what went into the log.
 func (s *Store) wrote(bytes int) {
 	if s.volume.Add(int64(bytes)) > mergeBytes {
-		signal(s.full)
+		nudge(s.full)
 	}
 	if s.catchUp.CompareAndSwap(true, false) {
 		s.merge("PASSIVE")

@@ -191,6 +191,6 @@ func (p *pruning) shrink(db *database) (more bool, err error) {
 	if err != nil || free*size < spareBytes || free < all/4 {
 		return false, err
 	}
-	_, err = query(db, func(row scanner) (n int, err error) { return 0, row.Scan(&n) }, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freePages))
+	_, err = query(db, func(row scanner) (none struct{}, err error) { return none, row.Scan() }, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freePages))
 	return true, err
 }

@@ -12,7 +12,7 @@ const (
 // Beyond it the oldest lose everything but the end of their pending run.
 const maxBacklog = 32 << 20
 
-// opCost is what an op costs beyond its text.
+// opCost is what a row costs beyond its text.
 const opCost = 512
 
 // op is one thing to be written.
@@ -22,8 +22,8 @@ type op struct {
 	done  chan error               // nil = nobody waits; never blocks
 	lean  func(db *database) error // exec without what may be dropped; nil = all may be
 	seq   uint64                   // of an event that is to be accepted
-	size  int
-	err   error // exec was refused
+	size  int                      // in bytes, of what may be dropped; 0 = nothing
+	err   error                    // exec was refused
 }
 
 func (o *op) answer(err error) {
@@ -59,47 +59,44 @@ func (q *queue) add(o *op) bool {
 	}
 	if o.done != nil {
 		q.waiting = append(q.waiting, o)
-		signal(q.urgent)
+		nudge(q.urgent)
 		return true
 	}
 	q.records = append(q.records, o)
-	q.bytes += o.size + opCost
+	q.bytes += o.size
 	q.slim()
 	if q.bytes > batchBytes/4 || len(q.records) >= batchOps/2 {
-		signal(q.urgent)
+		nudge(q.urgent)
 	} else {
-		signal(q.some)
+		nudge(q.some)
 	}
 	return true
 }
 
-func signal(c chan struct{}) {
+func nudge(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// slim keeps the records that cannot be written within their bound: the oldest
-// half goes first, and ends of pending runs stay as such.
+// slim keeps the records that cannot be written within their bound, from the
+// oldest on. Ends of pending runs stay as such: they are few, as many as runs.
 func (q *queue) slim() {
 	if q.bytes <= maxBacklog {
 		return
 	}
 	kept := q.records[:0]
-	q.bytes = 0
-	for i, o := range q.records {
-		if i < len(q.records)/2 {
-			if o.size > 0 {
-				q.dropped++
-			}
+	for _, o := range q.records {
+		if q.bytes > maxBacklog/2 && o.size > 0 {
+			q.bytes -= o.size
+			q.dropped++
 			if o.lean == nil {
 				continue
 			}
 			o = &op{exec: o.lean, lean: o.lean, after: o.after}
 		}
 		kept = append(kept, o)
-		q.bytes += o.size + opCost
 	}
 	clear(q.records[len(kept):])
 	q.records = kept
@@ -114,7 +111,7 @@ func (q *queue) take() []*op {
 	move := func(from *[]*op) {
 		n := 0
 		for ; n < len(*from) && len(batch) < batchOps && (bytes == 0 || bytes < batchBytes); n++ {
-			bytes += (*from)[n].size + opCost
+			bytes += (*from)[n].size
 			batch = append(batch, (*from)[n])
 		}
 		clear((*from)[:n])
@@ -138,7 +135,7 @@ func (q *queue) back(records []*op) {
 	defer q.mu.Unlock()
 	q.records = append(records, q.records...)
 	for _, o := range records {
-		q.bytes += o.size + opCost
+		q.bytes += o.size
 	}
 	q.slim()
 }

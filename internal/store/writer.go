@@ -42,6 +42,9 @@ func (s *Store) write() {
 	defer s.working.Done()
 	var moment, retry <-chan time.Time
 	for {
+		if s.down.Load() != nil && retry == nil {
+			retry = time.After(s.opts.probe)
+		}
 		select {
 		case <-s.queue.some:
 			if moment == nil {
@@ -53,16 +56,14 @@ func (s *Store) write() {
 		case <-s.queue.urgent:
 		case <-moment:
 		case <-retry:
+			retry = nil
 			s.heal()
 		case <-s.ended:
 			s.finish()
 			return
 		}
-		moment, retry = nil, nil
+		moment = nil
 		s.drain()
-		if s.down.Load() != nil {
-			retry = time.After(s.opts.probe)
-		}
 	}
 }
 
@@ -136,7 +137,7 @@ func (s *Store) transact(batch []*op) (err error) {
 	}
 	bytes := 0
 	for _, o := range batch {
-		bytes += o.size + opCost
+		bytes += opCost + o.size
 		if o.err = o.exec(s.db); o.err != nil && !refused(o.err) {
 			return o.err
 		}
