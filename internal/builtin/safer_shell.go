@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/hookd/hookd/internal/builtin/shellsafe"
 	"github.com/hookd/hookd/internal/events"
@@ -15,13 +16,17 @@ var saferShell = Builtin{
 	Run: askAboutShell,
 }
 
-// shellTools are the tools whose calls are looked at, in the words of the
-// agents that hookd knows.
-var shellTools = []string{"shell", "run_background_job", "Bash", "bash", "run_shell_command"}
+// shellTools are the tools whose calls are looked at, in any letter case:
+// docker-agent's, then those of the other agents that hookd knows.
+var shellTools = []string{
+	"shell", "run_background_job", "bash", "run_shell_command", "local_shell", "exec_command", "execute_command",
+	"run_command", "terminal",
+}
 
 // askAboutShell gives verdicts, as seed 004 says: destructive and unknown lines
 // ask, known reads are silent. What the harm would be is in the metadata, which
-// the agent shows beside its question.
+// the agent shows beside its question. A shell call without a command that can
+// be found is as unknown as one that cannot be read.
 func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 	var in struct {
 		Tool  string `json:"tool_name"`
@@ -37,11 +42,13 @@ func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 	if err := c.read(&in); err != nil {
 		return nil, err
 	}
-	line := cmp.Or(in.Input.Cmd, in.Input.Command)
-	if line == "" || !slices.Contains(shellTools, in.Tool) {
+	if !slices.Contains(shellTools, strings.ToLower(in.Tool)) {
 		return nil, nil
 	}
-	found := shellsafe.Assess(line)
+	found := shellsafe.Assessment{Radius: shellsafe.Unknown, Category: shellsafe.CategoryUnknown, Reason: "the call has no command that can be read"}
+	if line := cmp.Or(in.Input.Cmd, in.Input.Command); line != "" {
+		found = shellsafe.Assess(line)
+	}
 	if found.Safe() {
 		return nil, nil
 	}
