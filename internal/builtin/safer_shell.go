@@ -1,8 +1,8 @@
 package builtin
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -28,25 +28,16 @@ var shellTools = []string{
 // the agent shows beside its question. A shell call without a command that can
 // be found is as unknown as one that cannot be read.
 func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
-	var in struct {
-		Tool  string `json:"tool_name"`
-		Input struct {
-			Cmd     string `json:"cmd"`
-			Command string `json:"command"`
-		} `json:"tool_input"`
-	}
 	contract := events.Lookup(c.Event)
 	if contract == nil || contract.Kind != events.KindToolBefore {
 		return nil, nil
 	}
-	if err := c.read(&in); err != nil {
-		return nil, err
-	}
-	if !slices.Contains(shellTools, strings.ToLower(in.Tool)) {
+	tool, _ := events.GetString(c.Payload, "tool_name")
+	if !slices.Contains(shellTools, strings.ToLower(tool)) {
 		return nil, nil
 	}
 	found := shellsafe.Assessment{Radius: shellsafe.Unknown, Category: shellsafe.CategoryUnknown, Reason: "the call has no command that can be read"}
-	if line := cmp.Or(in.Input.Cmd, in.Input.Command); line != "" {
+	if line := commandLine(events.Get(c.Payload, "tool_input")); line != "" {
 		found = shellsafe.Assess(line)
 	}
 	if found.Safe() {
@@ -57,4 +48,30 @@ func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 		PermissionReason:   found.Reason,
 		Metadata:           map[string]string{"blast_radius": string(found.Radius), "category": found.Category, "reason": found.Reason},
 	}}.encode()
+}
+
+// commandLine is the command of a shell call, under either of its names: a text,
+// or a list of words such as ["bash", "-lc", "ls"]. "" = there is none to read.
+func commandLine(input json.RawMessage) string {
+	for _, key := range []string{"cmd", "command"} {
+		raw := events.Get(input, key)
+		var line string
+		if raw != nil && json.Unmarshal(raw, &line) == nil && line != "" {
+			return line
+		}
+		var words []string
+		if raw != nil && json.Unmarshal(raw, &words) == nil && len(words) > 0 {
+			return quotedWords(words)
+		}
+	}
+	return ""
+}
+
+// quotedWords writes words as a command line that means them and nothing else.
+func quotedWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
 }
