@@ -83,7 +83,6 @@ func (s *Store) insert(db *database, row eventRow, hooks []string) error {
 	}
 	s.saw(row.seq)
 	s.w.state.events++
-	s.w.state.dirty = true
 	return nil
 }
 
@@ -145,7 +144,6 @@ func (s *Store) Bury(k Key, run events.Run, reason string) {
 			return err
 		}
 		s.w.state.dead += n
-		s.w.state.dirty = true
 		return s.deletePending(db, k)
 	})
 }

@@ -3,11 +3,13 @@ package store
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -147,4 +149,82 @@ func checkPending(t *testing.T, o Options, acknowledged, ended map[uint64]bool) 
 		}
 	}
 	return lost, again
+}
+
+const faultEnv = "HOOKD_STORE_FAULT_TEST"
+
+// faultChild accepts one event after the other, also when some are refused,
+// and prints what became of each.
+func faultChild() {
+	s, err := Open(Options{Path: os.Getenv(faultEnv), probe: 10 * time.Millisecond})
+	if err != nil {
+		panic(err)
+	}
+	tick := time.NewTicker(time.Millisecond)
+	refused, after := 0, 0
+	for seq := s.FirstSeq(); seq < s.FirstSeq()+20_000 && after < 100; seq++ {
+		now := time.Now()
+		e := &events.Event{Envelope: events.Envelope{Event: "agent:end", Data: []byte(`{"n":1}`)}, EventID: events.NewID(now), Seq: seq, Time: now, Contract: events.For("", "agent:end")}
+		switch err := s.Accept(context.Background(), e, []string{"a"}); {
+		case err == nil:
+			fmt.Println("accepted", seq)
+			if refused > 0 {
+				after++
+			}
+		case errors.Is(err, ErrIO):
+			fmt.Println("refused", seq)
+			refused++
+			<-tick.C
+		default:
+			panic(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		panic(err)
+	}
+}
+
+func TestFailedSyncRefusesAndHeals(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("needs strace")
+	}
+	for _, fault := range []string{"fsync,fdatasync:error=EIO:when=20..22", "pwrite64:error=EIO:when=60..63"} {
+		t.Run(strings.SplitN(fault, ",", 2)[0][:5], func(t *testing.T) {
+			o := options(t)
+			cmd := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace="+strings.SplitN(fault, ":", 2)[0], "-e", "inject="+fault, os.Args[0])
+			cmd.Env = append(os.Environ(), faultEnv+"="+o.Path)
+			out, err := cmd.CombinedOutput()
+			if err != nil && strings.Contains(string(out), "ptrace") {
+				t.Skipf("strace may not trace here: %s", out)
+			}
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			accepted, refused := map[string]bool{}, map[string]bool{}
+			for line := range strings.Lines(string(out)) {
+				word, seq, _ := strings.Cut(strings.TrimSpace(line), " ")
+				switch word {
+				case "accepted":
+					accepted[seq+":a"] = true
+				case "refused":
+					refused[seq+":a"] = true
+				}
+			}
+			found := pending(t, open(t, o))
+			t.Logf("accepted %d, refused %d, found %d", len(accepted), len(refused), len(found))
+			if len(refused) == 0 {
+				t.Error("nothing was refused: the fault did not arrive")
+			}
+			for _, key := range found {
+				if refused[key] {
+					t.Errorf("%s was refused and is pending", key)
+				}
+				delete(accepted, key)
+			}
+			if len(accepted) > 0 {
+				t.Errorf("%d accepted events are lost", len(accepted))
+			}
+		})
+	}
 }

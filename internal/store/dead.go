@@ -54,7 +54,7 @@ func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p Pendi
 			return err
 		}
 		p.Hook = d.Hook
-		p.Event, err = scanPendingEvent(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` WHERE e.seq = ?`, int64(d.Seq)))
+		p.Event, err = scanPendingEvent(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` WHERE seq = ?`, int64(d.Seq)))
 		return err
 	})
 	if err != nil {
@@ -115,6 +115,5 @@ func (s *Store) deleteDead(db *database, id int64) error {
 		return ErrNotFound
 	}
 	s.w.state.dead -= n
-	s.w.state.dirty = true
 	return nil
 }

@@ -21,22 +21,27 @@ const (
 	keptAll
 )
 
-// eventRow is a row of the table events, with its row of payloads if it has one.
+// eventRow is a row of the table events.
 type eventRow struct {
-	seq      uint64
-	id       string
-	at       int64
-	name     string
-	size     int
-	detail   []byte
-	kept     int
-	redacted bool
-	data     []byte
-
-	payload  []byte // nil = no row
-	replaced []byte // takes the place of payload in the end
-	keep     bool
+	seq       uint64
+	id        string
+	at        int64
+	name      string
+	size      int
+	detail    []byte
+	redacted  bool
+	kept      int
+	later     any // int, or nil
+	laterData []byte
+	data      []byte
 }
+
+// What history shows of the data, and what becomes of the row when nothing is
+// pending any more.
+const (
+	historyKept = `coalesce(later, kept)`
+	historyData = `CASE coalesce(later, kept) WHEN 0 THEN NULL WHEN 1 THEN coalesce(later_data, substr(data, 1, 256)) ELSE coalesce(later_data, data) END`
+)
 
 // eventDetail is what has no column: the envelope without what has one. The
 // nil pointers take the place of the members of those names.
@@ -48,44 +53,42 @@ type eventDetail struct {
 	Depth      int       `json:"depth,omitempty"`
 }
 
-// encodeEvent makes the rows of e. While it is pending all of its data is
-// kept, without regard to the policy.
+// encodeEvent makes the row of e. While it is pending all of its data is kept,
+// without regard to the policy.
 func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
 	detail, err := json.Marshal(eventDetail{Envelope: e.Envelope, AgentNamed: e.AgentNamed, Depth: e.Depth})
 	if err != nil {
 		panic("store: an event cannot be encoded: " + err.Error()) // its fields are plain
 	}
-	r := eventRow{seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: detail}
-	kept := p.Redact(e.Data)
-	r.redacted = !bytes.Equal(kept, e.Data)
+	text := p.Redact(e.Data)
+	r := eventRow{
+		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: detail,
+		redacted: !bytes.Equal(text, e.Data), kept: keptAll, data: e.Data,
+	}
+	kept := keptAll
 	switch {
 	case p.Payload == PayloadNone:
-	case len(kept) <= previewBytes:
-		r.kept, r.data = keptAll, kept
-	default:
-		r.kept, r.data = keptPreview, cut(kept)
-		r.keep = p.Payload == PayloadFull
+		kept, text = keptNone, nil
+	case p.Payload == PayloadPreview && len(text) > previewBytes:
+		kept, text = keptPreview, text[:previewBytes]
 	}
-	whole := r.kept == keptAll && !r.redacted
 	switch {
-	case pending && !whole:
-		r.payload = nonNil(e.Data)
-		if r.keep && r.redacted {
-			r.replaced = kept
-		}
-	case r.keep:
-		r.payload = kept
+	case !pending:
+		r.kept, r.data = kept, text
+	case r.redacted:
+		r.later, r.laterData = kept, text
+	case kept != keptAll:
+		r.later = kept
 	}
 	return r
 }
 
-// cut returns the beginning of text, without half a character at its end.
-func cut(text []byte) []byte {
-	text = text[:previewBytes]
+// whole returns text without half a character at its end.
+func whole(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i < len(text); i++ {
 		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {
 			if !utf8.FullRune(last) {
-				text = text[:len(text)-i]
+				return text[:len(text)-i]
 			}
 			break
 		}
@@ -93,36 +96,21 @@ func cut(text []byte) []byte {
 	return text
 }
 
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
 func insertEvent(db *database, r eventRow) error {
-	_, err := db.exec(`INSERT INTO events (seq, id, at, name, size, detail, kept, redacted, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.kept, r.redacted, r.data)
+	_, err := db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, later, later_data, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted, r.kept, r.later, r.laterData, r.data)
 	if err != nil {
 		return fmt.Errorf("insert event %s: %w", r.id, err)
-	}
-	if r.payload == nil {
-		return nil
-	}
-	if _, err := db.exec(`INSERT INTO payloads (seq, data, redacted, keep) VALUES (?, ?, ?, ?)`, int64(r.seq), r.payload, r.replaced, r.keep); err != nil {
-		return fmt.Errorf("insert payload of event %s: %w", r.id, err)
 	}
 	return nil
 }
 
-// releaseEvent brings the payload to what history keeps, once nothing waits
-// for it any more.
+// releaseEvent brings the data to what history keeps, once nothing waits for
+// it any more.
 func releaseEvent(db *database, seq uint64) error {
-	const idle = ` AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1) AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`
-	if _, err := db.exec(`DELETE FROM payloads WHERE seq = ?1 AND keep = 0`+idle, int64(seq)); err != nil {
-		return fmt.Errorf("release event: %w", err)
-	}
-	if _, err := db.exec(`UPDATE payloads SET data = redacted, redacted = NULL WHERE seq = ?1 AND redacted IS NOT NULL`+idle, int64(seq)); err != nil {
+	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, later = NULL, later_data = NULL WHERE seq = ?1 AND later IS NOT NULL
+		AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1) AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`, int64(seq))
+	if err != nil {
 		return fmt.Errorf("release event: %w", err)
 	}
 	return nil
@@ -130,7 +118,7 @@ func releaseEvent(db *database, seq uint64) error {
 
 // deleteEvent takes an event out with all that hangs on it.
 func (s *Store) deleteEvent(db *database, seq uint64) error {
-	for _, text := range []string{`DELETE FROM pending WHERE seq = ?`, `DELETE FROM dead WHERE seq = ?`, `DELETE FROM payloads WHERE seq = ?`} {
+	for _, text := range []string{`DELETE FROM pending WHERE seq = ?`, `DELETE FROM dead WHERE seq = ?`} {
 		if _, err := db.exec(text, int64(seq)); err != nil {
 			return fmt.Errorf("delete event: %w", err)
 		}
@@ -141,7 +129,6 @@ func (s *Store) deleteEvent(db *database, seq uint64) error {
 	}
 	if n > 0 {
 		s.w.state.events -= n
-		s.w.state.dirty = true
 	}
 	return nil
 }

@@ -252,7 +252,7 @@ func (s *Store) probe() error {
 				return err
 			}
 		}
-		_, err := db.exec(`INSERT OR REPLACE INTO payloads (seq, data, keep) VALUES (-1, zeroblob(?), 0)`, probeBytes)
+		_, err := db.exec(`INSERT OR REPLACE INTO probe (id, data) VALUES (1, zeroblob(?))`, probeBytes)
 		return err
 	}}})
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *Store) probe() error {
 		return err
 	}
 	return s.transact([]*op{{exec: func(db *database) error {
-		_, err := db.exec(`DELETE FROM payloads WHERE seq = -1`)
+		_, err := db.exec(`DELETE FROM probe`)
 		return err
 	}}})
 }

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	mergeBytes  = 8 << 20          // written, roughly, until the log is merged
-	behindPages = 2048             // that a merge may leave before the writer does the rest
+	mergeBytes  = 4 << 20          // in the log, roughly, until it is merged
+	commitBytes = 24 << 10         // that a commit adds to the log beside what it was given: half-filled pages
+	longLog     = 4096             // pages, from which on the writer helps to merge
 	idleMerge   = 30 * time.Second // after which the log is merged however short it is
 )
 
@@ -44,7 +45,7 @@ func (s *Store) maintain() {
 
 // wrote counts what went into the log.
 func (s *Store) wrote(bytes int) {
-	if s.volume.Add(int64(bytes)) > mergeBytes {
+	if s.volume.Add(commitBytes+int64(bytes)*3/2) > mergeBytes {
 		nudge(s.full)
 	}
 	if s.catchUp.CompareAndSwap(true, false) {
@@ -67,7 +68,7 @@ func (s *Store) checkpoint(ctx context.Context) {
 	if err = classify(err); errors.Is(err, errCorrupt) {
 		s.accuse(err)
 	}
-	if err == nil && pages-merged > behindPages {
+	if err == nil && merged < pages && pages > longLog {
 		s.catchUp.Store(true)
 	}
 	s.size(ctx, s.db)

@@ -89,3 +89,10 @@ func saveManifest(db *database, m Manifest) error {
 	}
 	return nil
 }
+
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

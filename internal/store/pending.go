@@ -11,8 +11,7 @@ import (
 // pendingBytes is where a page of pending events ends early.
 const pendingBytes = 32 << 20
 
-const pendingColumns = `e.seq, e.id, e.at, e.name, e.size, e.detail, e.kept, e.redacted, e.data, y.data
-	FROM events e LEFT JOIN payloads y ON y.seq = e.seq`
+const pendingColumns = `seq, id, at, name, size, detail, kept, data FROM events`
 
 // Pending returns what was accepted and has not ended, in the order of the
 // events' numbers and, for one event, of registration: all runs of the first
@@ -21,7 +20,7 @@ const pendingColumns = `e.seq, e.id, e.at, e.name, e.size, e.detail, e.kept, e.r
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pending, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		waiting, err := list(ctx, db, scanPendingEvent, `SELECT `+pendingColumns+`
-			WHERE e.seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY e.seq`, int64(min(after, 1<<62)), limit)
+			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`, int64(min(after, 1<<62)), limit)
 		if err != nil {
 			return err
 		}
@@ -47,18 +46,13 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 
 func scanPendingEvent(row scanner) (*events.Event, error) {
 	var r eventRow
-	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, &r.redacted, &r.data, &r.payload); err != nil {
+	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, &r.data); err != nil {
 		return nil, err
 	}
-	switch {
-	case r.payload != nil:
-		return r.decode(r.payload)
-	case r.kept == keptAll && !r.redacted:
-		return r.decode(r.data)
-	case r.size == 0:
-		return r.decode(nil)
+	if r.kept != keptAll {
+		return nil, fmt.Errorf("read event %s: %w: its data is missing", r.id, errCorrupt)
 	}
-	return nil, fmt.Errorf("read event %s: %w: its data is missing", r.id, errCorrupt)
+	return r.decode(r.data)
 }
 
 // pendingOf returns the pending runs of e.
@@ -76,7 +70,7 @@ func pendingOf(ctx context.Context, db *sql.DB, e *events.Event) ([]Pending, err
 // a file that was deleted but is still open.
 func (s *Store) rescue() {
 	for _, seq := range s.live.onDisk() {
-		e, err := scanPendingEvent(s.db.row(`SELECT `+pendingColumns+` WHERE e.seq = ?`, int64(seq)))
+		e, err := scanPendingEvent(s.db.row(`SELECT `+pendingColumns+` WHERE seq = ?`, int64(seq)))
 		if err != nil {
 			continue // it counts as lost
 		}

@@ -181,7 +181,7 @@ func (p *pruning) oldest(db *database) (more bool, err error) {
 func (p *pruning) deleted(seq int64) {
 	st := &p.store.w.state
 	st.pruned = max(st.pruned, uint64(seq))
-	st.dirty = true
+	st.urgent = true
 }
 
 // shrink gives free pages back, when they are many.

@@ -170,7 +170,7 @@ func TestPruneDeadLetters(t *testing.T) {
 		t.Errorf("got %+v %v, want the youngest", list, err)
 	}
 	var payloads int
-	if err := s.db.row(`SELECT count(*) FROM payloads`).Scan(&payloads); err != nil || payloads != 1 {
+	if err := s.db.row(`SELECT count(*) FROM events WHERE length(data) > 256`).Scan(&payloads); err != nil || payloads != 1 {
 		t.Errorf("%d payloads are left (%v), want 1", payloads, err)
 	}
 }

@@ -91,24 +91,19 @@ type Event struct {
 	Redacted      bool   // secrets were taken out of Data or Preview
 }
 
-const historyColumns = `e.seq, e.id, e.at, e.name, e.size, e.detail, e.kept, e.redacted, e.data, coalesce(y.keep, 0), coalesce(y.redacted, y.data)
-	FROM events e LEFT JOIN payloads y ON y.seq = e.seq AND y.keep = 1`
+const historyColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept + `, ` + historyData + ` FROM events`
 
 func scanEvent(row scanner) (Event, error) {
 	var r eventRow
-	var payload []byte
-	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, &r.redacted, &r.data, &r.keep, &payload); err != nil {
+	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept, &r.data); err != nil {
 		return Event{}, err
 	}
-	v := Event{Size: r.size, Redacted: r.redacted}
+	v := Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
 	var data []byte
-	switch {
-	case r.keep:
-		data, v.Whole = payload, true
-	case r.kept == keptAll:
-		data, v.Whole = r.data, true
-	default:
-		v.Preview = string(r.data)
+	if v.Whole {
+		data = r.data
+	} else {
+		v.Preview = string(whole(r.data))
 	}
 	var err error
 	v.Event, err = r.decode(data)
@@ -122,7 +117,7 @@ func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
 		if err != nil {
 			return err
 		}
-		e, err = scanEvent(db.QueryRowContext(ctx, `SELECT `+historyColumns+` WHERE e.id = ?`, full))
+		e, err = scanEvent(db.QueryRowContext(ctx, `SELECT `+historyColumns+` WHERE id = ?`, full))
 		return err
 	})
 	if err != nil {
@@ -153,7 +148,7 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit int) (feed 
 			return err
 		}
 		from, to := int64(max(after, feed.Pruned)), int64(min(upto, 1<<62))
-		accepted, err := list(ctx, db, scanEvent, `SELECT `+historyColumns+` WHERE e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`, from, to, limit)
+		accepted, err := list(ctx, db, scanEvent, `SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, from, to, limit)
 		if err != nil {
 			return err
 		}

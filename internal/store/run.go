@@ -82,7 +82,6 @@ func (s *Store) insertRun(db *database, row *runRow) error {
 		}
 	}
 	s.w.state.runs++
-	s.w.state.dirty = true
 	return s.w.spans.count(db, r, row.ended)
 }
 

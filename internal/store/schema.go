@@ -19,33 +19,29 @@ var migrations = []string{schemaV1}
 // end in that key too, which gives newest first within one hook or session.
 const schemaV1 = `
 CREATE TABLE state (
-	id     INTEGER PRIMARY KEY CHECK (id = 1),
-	epoch  TEXT    NOT NULL, -- names the sequence of numbers
-	seq    INTEGER NOT NULL, -- no number above it was given away
-	pruned INTEGER NOT NULL, -- up to here rows may have been deleted
-	runs   INTEGER NOT NULL, -- rows of the table
-	events INTEGER NOT NULL,
-	dead   INTEGER NOT NULL
+	id      INTEGER PRIMARY KEY CHECK (id = 1),
+	epoch   TEXT    NOT NULL, -- names the sequence of numbers
+	seq     INTEGER NOT NULL, -- no number above it was given away
+	pruned  INTEGER NOT NULL, -- up to here rows may have been deleted
+	counted INTEGER NOT NULL, -- up to here rows are in the counts
+	runs    INTEGER NOT NULL,
+	events  INTEGER NOT NULL
 ) STRICT;
 
+-- While something is pending, data is whole. What history keeps of it when
+-- nothing is any more stands in later and later_data.
 CREATE TABLE events (
-	seq      INTEGER PRIMARY KEY,
-	id       TEXT    NOT NULL UNIQUE,
-	at       INTEGER NOT NULL, -- nanoseconds since 1970
-	name     TEXT    NOT NULL,
-	size     INTEGER NOT NULL, -- bytes of data as sent
-	detail   BLOB    NOT NULL, -- the rest of the envelope, JSON
-	kept     INTEGER NOT NULL, -- of data in this row: 0 nothing, 1 the beginning, 2 all
-	redacted INTEGER NOT NULL, -- secrets were taken out
-	data     BLOB
-) STRICT;
-
--- The data of events that are too large for their row.
-CREATE TABLE payloads (
-	seq      INTEGER PRIMARY KEY,
-	data     BLOB    NOT NULL,
-	redacted BLOB,             -- takes the place of data when nothing is pending any more
-	keep     INTEGER NOT NULL  -- 0: deleted when nothing is pending any more
+	seq        INTEGER PRIMARY KEY CHECK (seq > 0),
+	id         TEXT    NOT NULL UNIQUE,
+	at         INTEGER NOT NULL, -- nanoseconds since 1970
+	name       TEXT    NOT NULL,
+	size       INTEGER NOT NULL, -- bytes of data as sent
+	detail     BLOB    NOT NULL, -- the rest of the envelope, JSON
+	redacted   INTEGER NOT NULL, -- secrets are taken out of what history keeps
+	kept       INTEGER NOT NULL, -- what data is: 0 nothing, 1 the beginning, 2 all
+	later      INTEGER,          -- what kept will be; NULL = it stays
+	later_data BLOB,             -- what data will be; NULL = follows from data
+	data       BLOB
 ) STRICT;
 
 CREATE TABLE pending (
@@ -73,7 +69,7 @@ CREATE TABLE dead (
 CREATE INDEX dead_seq ON dead (seq);
 
 CREATE TABLE runs (
-	seq        INTEGER PRIMARY KEY,
+	seq        INTEGER PRIMARY KEY CHECK (seq > 0),
 	id         TEXT    NOT NULL,
 	event_id   TEXT    NOT NULL,
 	event      TEXT    NOT NULL,
@@ -111,6 +107,8 @@ CREATE TABLE spans (
 	durations BLOB    NOT NULL,
 	PRIMARY KEY (length, start, hook)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE probe (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- is there room?
 
 CREATE TABLE manifests (
 	source TEXT PRIMARY KEY,

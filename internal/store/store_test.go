@@ -20,8 +20,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(crashEnv) != "" {
+	switch {
+	case os.Getenv(crashEnv) != "":
 		crashChild()
+		return
+	case os.Getenv(faultEnv) != "":
+		faultChild()
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -21,19 +21,24 @@ type writer struct {
 	loaded bool     // the database was read once, so memory knows what is pending
 }
 
-// state is the row of the table state.
+// state is the row of the table state, and the number of dead letters.
 type state struct {
 	epoch              string
 	seq, pruned        uint64
 	runs, events, dead int64
-	dirty              bool
+	urgent             bool // seq or pruned have changed
+	unsaved            int  // commits since the counts were saved
 }
+
+// saveEvery is after how many commits the counts are saved. What was written
+// since is counted when the database is opened.
+const saveEvery = 64
 
 // fallBack numbers on from a point that no sequence which began at 1 has
 // reached: where the database cannot tell.
 func (s *Store) fallBack() {
 	s.w.seen = uint64(time.Now().UnixMilli())
-	s.w.state = state{epoch: rand.Text(), seq: s.w.seen, dirty: true}
+	s.w.state = state{epoch: rand.Text(), seq: s.w.seen}
 }
 
 // write is the goroutine that writes: it commits what there is, at once when
@@ -160,21 +165,23 @@ func (s *Store) saw(seq uint64) {
 	s.w.seen = max(s.w.seen, seq)
 	if s.w.seen+seqBlock/2 > s.w.state.seq {
 		s.w.state.seq = s.w.seen + seqBlock
-		s.w.state.dirty = true
+		s.w.state.urgent = true
 	}
 }
 
 func (s *Store) saveState() error {
-	if !s.w.state.dirty {
+	st := &s.w.state
+	if st.unsaved++; st.unsaved < saveEvery && !st.urgent {
 		return nil
 	}
-	s.w.state.dirty = false
-	return s.w.state.save(s.db)
+	st.unsaved, st.urgent = 0, false
+	return st.save(s.db)
 }
 
 func (st state) save(db *database) error {
-	_, err := db.exec(`INSERT OR REPLACE INTO state (id, epoch, seq, pruned, runs, events, dead) VALUES (1, ?, ?, ?, ?, ?, ?)`,
-		st.epoch, int64(st.seq), int64(st.pruned), st.runs, st.events, st.dead)
+	_, err := db.exec(`INSERT OR REPLACE INTO state (id, epoch, seq, pruned, runs, events, counted)
+		VALUES (1, ?, ?, ?, ?, ?, max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0)))`,
+		st.epoch, int64(st.seq), int64(st.pruned), st.runs, st.events)
 	if err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
@@ -183,7 +190,8 @@ func (st state) save(db *database) error {
 
 // readState returns the state of the database, a new one if it has none.
 func readState(db *database) (st state, err error) {
-	err = db.row(`SELECT epoch, seq, pruned, runs, events, dead FROM state`).Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead)
+	err = db.row(`SELECT epoch, seq, pruned, runs + (SELECT count(*) FROM runs WHERE seq > counted), events + (SELECT count(*) FROM events WHERE seq > counted), (SELECT count(*) FROM dead)
+		FROM state`).Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead)
 	if errors.Is(err, sql.ErrNoRows) {
 		return state{epoch: rand.Text()}, nil
 	}
