@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -158,7 +157,7 @@ func appendAll(f *os.File, waiting <-chan chan error) {
 		}
 		_, err := f.Write(buffer)
 		if err == nil {
-			err = syscall.Fdatasync(int(f.Fd()))
+			err = syncData(f)
 		}
 		for _, done := range group {
 			done <- err

@@ -45,7 +45,11 @@ func (s *Store) Note(e *events.Event, hooks []string) {
 		if row.id == "" { // here, since redaction may take long
 			row = encodeEvent(&own, len(hooks) > 0, s.policy.Load())
 		}
-		return s.insert(db, row, hooks)
+		err := s.insert(db, row, hooks)
+		if refused(err) {
+			s.queue.drop()
+		}
+		return err
 	}
 	s.queue.add(o)
 }
@@ -179,7 +183,12 @@ func (s *Store) record(run *events.Run, lean func(*database) error, after func()
 			if row == nil { // here, since redaction may take long
 				row = encodeRun(run, s.policy.Load())
 			}
-			return s.insertRun(db, row)
+			err := s.insertRun(db, row)
+			if refused(err) { // the pending run has ended all the same
+				s.queue.drop()
+				return nil
+			}
+			return err
 		}
 	}
 	if o.exec != nil {

@@ -105,6 +105,9 @@ func (i Incident) Error() string {
 	if i.Lost < 0 {
 		lost = fmt.Sprintf("%d pending runs kept, those of the lost file cannot be counted", i.Kept)
 	}
+	if i.DeadLetters > 0 {
+		lost += fmt.Sprintf(", %d dead letters lost", i.DeadLetters)
+	}
 	switch i.Kind {
 	case IncidentCorrupt:
 		return fmt.Sprintf("store %s: %v: moved to %s, a new one begun, %s", i.Path, i.Err, i.MovedTo, lost)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -216,12 +217,22 @@ func TestCorruptDatabaseIsReplacedWhileRunning(t *testing.T) {
 	flush(t, s)
 	s.checkpoint(t.Context())
 	overwrite(t, o.Path, 4096, fileSize(t, o.Path))
-	eventually(t, "the corruption was noticed", func() bool {
-		s.Runs(t.Context(), Query{Hook: "hook3"})
-		_, found := in.find(IncidentCorrupt)
-		return found
-	})
+	var reading sync.WaitGroup
+	for i := range 8 {
+		reading.Go(func() {
+			eventually(t, "the corruption was noticed", func() bool {
+				s.Runs(t.Context(), Query{Hook: fmt.Sprint("hook", i)})
+				_, found := in.find(IncidentCorrupt)
+				return found
+			})
+		})
+	}
+	reading.Wait()
 	eventually(t, "healthy", healthy(s))
+	flush(t, s)
+	if got := in.kinds(); !slices.Equal(got, []IncidentKind{IncidentCorrupt}) {
+		t.Errorf("incidents %v, want one", got)
+	}
 	i, _ := in.find(IncidentCorrupt)
 	if i.Kept != 1 || i.Lost != 2 {
 		t.Errorf("kept %d, lost %d, want 1 and 2: %v", i.Kept, i.Lost, i)

@@ -144,6 +144,10 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 		in.Lost = n
 	}
 	s.detach()
+	select {
+	case <-s.suspect: // of another reader, about the file that is closed now
+	default:
+	}
 	if kind == IncidentCorrupt {
 		moved, err := moveAside(s.opts.Path)
 		if err != nil {
@@ -233,7 +237,14 @@ func (s *Store) heal() {
 		}
 		s.down.Load().reopen = false
 	}
-	if err := s.probe(); err != nil {
+	err := s.probe()
+	if errors.Is(err, errCorrupt) || errors.Is(err, errGone) {
+		if s.recover(err) != nil {
+			return
+		}
+		err = s.probe()
+	}
+	if err != nil {
 		s.fail(err)
 		return
 	}

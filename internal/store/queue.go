@@ -164,6 +164,13 @@ func (q *queue) withdraw(o *op) bool {
 	return false
 }
 
+// drop counts a record that the database refused.
+func (q *queue) drop() {
+	q.mu.Lock()
+	q.dropped++
+	q.mu.Unlock()
+}
+
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true

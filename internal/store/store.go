@@ -215,10 +215,10 @@ type Health struct {
 	PendingRuns   int
 	PendingBytes  int64 // of payload
 	DeadLetters   int64
-	Runs, Events  int64 // kept
-	Bytes         int64 // of the database, without its log
-	Backlog       int   // records that wait to be written
-	Dropped       uint64
+	Runs, Events  int64  // kept
+	Bytes         int64  // of the database, without its log
+	Backlog       int    // records that wait to be written
+	Dropped       uint64 // records lost: there was no room for them, or they made no sense
 }
 
 // Health reports the state. It never waits.

@@ -449,6 +449,19 @@ func TestRefusedEventHurtsNobody(t *testing.T) {
 	}
 }
 
+func TestRecordWithoutANumberIsDroppedAlone(t *testing.T) {
+	s := open(t, options(t))
+	e := event(1, "agent:end", `{}`)
+	accept(t, s, e, "a")
+	s.Note(event(1, "agent:end", `{}`), nil) // given before
+	s.Done(Key{1, "a"}, run(0, e, "a", events.ResultOK))
+	s.Record(run(2, e, "b", events.ResultOK))
+	flush(t, s)
+	if h := s.Health(); h.Dropped != 2 || h.Runs != 1 || h.Events != 1 || h.PendingRuns != 0 || h.Err != nil {
+		t.Errorf("health %+v, want 2 dropped and the run ended", h)
+	}
+}
+
 func TestClosedStoreRefuses(t *testing.T) {
 	s := open(t, options(t))
 	closed(t, s)
