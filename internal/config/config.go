@@ -38,6 +38,8 @@ type Config struct {
 	TimeoutBuiltin time.Duration
 	TimeoutModel   time.Duration
 
+	Cgroup bool // a cgroup of its own for each run, where a cgroup v2 folder is writable
+
 	Env  map[string]string // added to the environment of every hook
 	Path string            // PATH of every hook; "" = the daemon's own
 
@@ -108,7 +110,7 @@ func Default(home string) Config {
 		QueueMaxEvents: 10_000, QueueMaxBytes: 64 << 20, MaxEventBytes: 16 << 20,
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second,
-		ReloadMode: "auto", LogLevel: "info", FireStartup: true,
+		Cgroup: true, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }
 

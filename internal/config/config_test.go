@@ -44,11 +44,11 @@ func TestPathsAreAbsolute(t *testing.T) {
 }
 
 func TestValuesOfEveryKind(t *testing.T) {
-	c, err := load(t, "timeouts: {command: 2.5, script: 750ms}\nenv: {A: b, C: 1}\nfire_startup: false\nreload: {mode: manual}\n", nil)
+	c, err := load(t, "timeouts: {command: 2.5, script: 750ms}\ncgroup: false\nenv: {A: b, C: 1}\nfire_startup: false\nreload: {mode: manual}\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.TimeoutCommand != 2500*time.Millisecond || c.TimeoutScript != 750*time.Millisecond || c.Env["C"] != "1" || c.FireStartup || c.ReloadMode != "manual" {
+	if c.TimeoutCommand != 2500*time.Millisecond || c.TimeoutScript != 750*time.Millisecond || c.Env["C"] != "1" || c.Cgroup || c.FireStartup || c.ReloadMode != "manual" {
 		t.Errorf("got %+v", c)
 	}
 }

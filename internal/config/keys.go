@@ -37,6 +37,7 @@ var keys = []key{
 	{"timeouts.builtin", "deadline of a built-in that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
 	{"timeouts.model", "deadline of a model hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
 	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}", providers},
+	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)", boolean(func(c *Config) *bool { return &c.Cgroup })},
 	{"env", "variables added to the environment of every hook", environment},
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},

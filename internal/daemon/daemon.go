@@ -81,7 +81,7 @@ func New(o Options) (*Daemon, error) {
 	if d.server, err = server.Listen(d.serverOptions()); err != nil {
 		return nil, err
 	}
-	d.proc = proc.New(proc.Options{Cgroup: true})
+	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup})
 	d.runner = newRunner(d.proc, c.TempDir(), c.DataDir(), o.Log)
 	d.runner.configure(c)
 	d.dispatch = dispatch.New(dispatch.Options{
