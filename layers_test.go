@@ -47,8 +47,10 @@ var rooms = map[string]room{
 	"internal/dialect/neutral": {[]string{"internal/events", "internal/verdict"}, nil},
 	"internal/dialect/*":       {[]string{"internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
 	// the bridge's program: no third party, so that it is small and starts fast
-	"cmd/hookd-bridge":            {[]string{"client", "internal/api", "internal/bridge", "internal/dialect", "internal/events", "internal/verdict"}, nil},
-	"internal/bridge":             {[]string{"client", "internal/api", "internal/dialect", "internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
+	"cmd/hookd-bridge": {[]string{"client", "internal/api", "internal/bridge", "internal/dialect", "internal/events", "internal/verdict"}, nil},
+	"internal/bridge":  {[]string{"client", "internal/api", "internal/dialect", "internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
+	// plugins for agents without hook commands: text for connect, so that the small binary does not carry it
+	"internal/bridge/shims":       {nil, nil},
 	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},

@@ -1,0 +1,76 @@
+// Package shims holds the plugins by which hookd serves agents that have no
+// hook commands, only plugins in their own process: OpenCode and OpenClaw. Each
+// is one TypeScript file that speaks lines on hookd's socket; `hookd connect`
+// writes it where the agent looks for plugins.
+//
+// The files promise what the bridge does: no verdict is no opinion, at once
+// where hookd does not run; nothing is thrown into the agent but the denial of
+// a tool call where that is the agent's own way to say it; a call that waits
+// for hooks ends before the agent gives up. They keep connections open and use
+// them again. The package itself only hands out text.
+package shims
+
+import (
+	_ "embed"
+	"maps"
+	"slices"
+)
+
+// File is one file of a plugin.
+type File struct {
+	Name string // relative to the plugin's folder
+	Text []byte
+}
+
+// Plugin is what is to be installed for one agent.
+type Plugin struct {
+	// Dir is the plugin's folder, relative to the user's home. It is the
+	// plugin's own where Own is set, and one shared by all plugins otherwise.
+	Dir string
+	Own bool
+	// ProjectDir is the same, relative to a project; "" = the agent loads none from there.
+	ProjectDir string
+	// Files stand in the folder; the first is the program.
+	Files []File
+}
+
+var (
+	//go:embed line.ts
+	line string
+	//go:embed opencode.ts
+	openCode string
+	//go:embed openclaw.ts
+	openClaw string
+	//go:embed openclaw.plugin.json
+	openClawManifest string
+)
+
+var plugins = map[string]func() Plugin{
+	"opencode": func() Plugin {
+		return Plugin{
+			Dir: ".config/opencode/plugins", ProjectDir: ".opencode/plugins",
+			Files: []File{{"hookd.ts", program(openCode)}},
+		}
+	},
+	"openclaw": func() Plugin {
+		return Plugin{
+			Dir: ".openclaw/extensions/hookd", Own: true,
+			Files: []File{{"index.ts", program(openClaw)}, {"openclaw.plugin.json", []byte(openClawManifest)}},
+		}
+	},
+}
+
+// program is an agent's part and the part they share, as one file.
+func program(agent string) []byte { return []byte(agent + "\n" + line) }
+
+// For returns the plugin of an agent; ok is false if it has none.
+func For(agent string) (p Plugin, ok bool) {
+	make, ok := plugins[agent]
+	if !ok {
+		return Plugin{}, false
+	}
+	return make(), true
+}
+
+// Agents returns the names of the agents that have a plugin, sorted.
+func Agents() []string { return slices.Sorted(maps.Keys(plugins)) }
