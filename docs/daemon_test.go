@@ -1,0 +1,270 @@
+package docs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/daemon"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 2 * time.Minute
+
+// house is a real daemon on a home of its own, in a folder with a blank.
+type house struct {
+	t      *testing.T
+	home   string
+	client *client.Client
+	mark   string // a file that exists only if something ran text as a program
+}
+
+// start runs a daemon until the test ends. Hooks are put in place before, or
+// taken up by reload.
+func start(t *testing.T, home string) *house {
+	t.Helper()
+	c := config.Default(home)
+	d, err := daemon.New(daemon.Options{Config: c, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the daemon ended with %v", err)
+		}
+	})
+	h := &house{t: t, home: home, client: client.New(client.Options{Socket: c.Socket, Timeout: patience}), mark: filepath.Join(home, "ran")}
+	until(t, "the daemon is ready", func() bool { return h.client.Ready(t.Context()) == nil })
+	return h
+}
+
+// newHome makes a home whose socket path is short.
+func newHome(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "hookd docs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(patience); !cond(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// need skips the test, by name, where a tool is missing.
+func need(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIP-TOOL %s: not installed", tool)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// install copies a hook of the gallery into home, as a user would, and changes
+// values of its env, which must be there.
+func install(t *testing.T, home, name string, env map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(home, "hooks", name)
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("gallery", name))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "HOOK.yaml")
+	text := read(t, file)
+	for key, value := range env {
+		line := regexp.MustCompile(`(?m)^  ` + key + `: .*$`)
+		if !line.MatchString(text) {
+			t.Fatalf("%s has no %s in its env", name, key)
+		}
+		quoted, _ := json.Marshal(value)
+		text = line.ReplaceAllLiteralString(text, "  "+key+": "+string(quoted))
+	}
+	write(t, file, text, 0o600)
+	return dir
+}
+
+// event is one that an agent sends, in its own words.
+type event struct {
+	dialect client.Dialect
+	name    string
+	data    map[string]any
+}
+
+// send sends it and waits for its runs.
+func (h *house) send(e event) client.Answer {
+	h.t.Helper()
+	data, err := json.Marshal(e.data)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	answer, err := h.client.Emit(h.t.Context(), client.Event{Event: e.name, Dialect: e.dialect, Data: data, Wait: true})
+	if err != nil {
+		h.t.Fatalf("send %s: %v", e.name, err)
+	}
+	return answer
+}
+
+// ran sends an event and returns the run of the one hook that is installed.
+func (h *house) ran(e event) client.Run {
+	h.t.Helper()
+	id := h.send(e).EventID
+	var run client.Run
+	until(h.t, "the run for "+e.name+" is recorded", func() bool {
+		runs, err := h.client.Runs(h.t.Context(), client.RunQuery{})
+		for _, r := range runs {
+			if r.EventID == id {
+				run = r
+				return true
+			}
+		}
+		return err != nil
+	})
+	run, err := h.client.Run(h.t.Context(), run.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return run
+}
+
+// ok fails the test when the run did.
+func (h *house) ok(e event) client.Run {
+	h.t.Helper()
+	run := h.ran(e)
+	if run.Result != "ok" {
+		h.t.Errorf("%s of %s: %s, %s %s", e.name, e.dialect, run.Result, run.Error, run.Stderr.Head)
+	}
+	return run
+}
+
+// hostile is text that harms whoever pastes it into a program, a header, a
+// line of a file or markup. It makes h.mark when a shell runs it.
+func (h *house) hostile() string {
+	touch := "touch '" + h.mark + "'"
+	return `it's "quoted" $(` + touch + ") `" + touch + "`; " + touch + " & ' ; " + touch + "; ' \" ; " + touch + "; \"\nBcc: evil@example.com\r\n.\r\n" +
+		`</b><script> %s ${HOME} \ \n =cmd|' ` + "\x1b[31m \u202e ü"
+}
+
+// unharmed fails the test when hostile text was run.
+func (h *house) unharmed() {
+	h.t.Helper()
+	if _, err := os.Stat(h.mark); err == nil {
+		h.t.Error("text of an event was run as a program")
+	}
+}
+
+// project makes a folder whose name is hostile too.
+func (h *house) project() string {
+	dir := filepath.Join(h.home, `my "project" $(touch ran) 'x'; `)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	return dir
+}
+
+// shell runs a command in dir and returns what it printed.
+func shell(t *testing.T, dir string, argv ...string) string {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+	return string(out)
+}
+
+// The three systems that every hook of the gallery is tried with.
+const (
+	claude    client.Dialect = "claude-code"
+	docker    client.Dialect = "docker-agent"
+	libreFang client.Dialect = "librefang"
+)
+
+// ended is how each tells that an agent has finished.
+func ended(d client.Dialect, session, cwd, said string) event {
+	switch d {
+	case claude:
+		return event{d, "Stop", map[string]any{"session_id": session, "cwd": cwd, "last_assistant_message": said, "stop_hook_active": false}}
+	case docker:
+		return event{d, "stop", map[string]any{"session_id": session, "cwd": cwd, "agent_name": "root", "stop_response": said}}
+	}
+	return event{d, "agent:end", map[string]any{"session_id": session, "cwd": cwd, "agent_id": "a1", "status": "ok", "tokens_used": 42, "duration_ms": 61500, "response_preview": said}}
+}
+
+// calls is how the agents that can be denied tell of a tool call to come.
+func calls(d client.Dialect, tool string, input map[string]any) event {
+	name := "PreToolUse"
+	if d == docker {
+		name = "pre_tool_use"
+	}
+	return event{d, name, map[string]any{"session_id": "s", "cwd": "/tmp", "tool_name": tool, "tool_input": input}}
+}
+
+func runs(d client.Dialect, command string) event {
+	if d == docker {
+		return calls(d, "shell", map[string]any{"cmd": command})
+	}
+	return calls(d, "Bash", map[string]any{"command": command})
+}
+
+func describe(v *client.Verdict) string {
+	switch {
+	case v == nil:
+		return "none"
+	case !v.Allowed:
+		return "deny"
+	case v.PermissionDecision != "":
+		return string(v.PermissionDecision)
+	}
+	return "no opinion"
+}
+
+func reason(v *client.Verdict) string {
+	if v == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprint(v.Message, " ", v.DecisionReason))
+}

@@ -1,0 +1,119 @@
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// folders of the gallery.
+func folders(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir("gallery")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Every hook of the gallery loads without a word of complaint, is told of in
+// gallery.md with each variable of its env, and has a test.
+func TestGalleryIsWhole(t *testing.T) {
+	doc := read(t, "gallery.md")
+	tests, err := filepath.Glob("gallery_*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tried strings.Builder
+	for _, file := range tests {
+		tried.WriteString(read(t, file))
+	}
+	names := folders(t)
+	if len(names) < 13 {
+		t.Errorf("only %d hooks: %v", len(names), names)
+	}
+	for _, name := range names {
+		h, problems := hookdir.Read(filepath.Join("gallery", name), hookdir.Options{})
+		if h == nil || len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+			continue
+		}
+		if h.Name != name {
+			t.Errorf("%s is called %s", name, h.Name)
+		}
+		_, part, ok := strings.Cut(doc, "\n### "+name+"\n")
+		if part, _, _ = strings.Cut(part, "\n### "); !ok {
+			t.Errorf("gallery.md has no part on %s", name)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^  ([A-Z_]+):`).FindAllStringSubmatch(read(t, filepath.Join("gallery", name, "HOOK.yaml")), -1) {
+			if !strings.Contains(part, "`"+m[1]+"`") {
+				t.Errorf("gallery.md says nothing of %s of %s", m[1], name)
+			}
+		}
+		if !strings.Contains(tried.String(), `"`+name+`"`) {
+			t.Errorf("no test installs %s", name)
+		}
+	}
+}
+
+// The scripts are clean: shellcheck for sh, and Python as old as 3.8, which is
+// what some systems still have.
+func TestGalleryScripts(t *testing.T) {
+	scripts, err := filepath.Glob("gallery/*/*.sh")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("%d scripts, %v", len(scripts), err)
+	}
+	programs, err := filepath.Glob("gallery/*/*.py")
+	if err != nil || len(programs) == 0 {
+		t.Fatalf("%d programs, %v", len(programs), err)
+	}
+	t.Run("sh", func(t *testing.T) {
+		need(t, "shellcheck")
+		if out, err := exec.Command("shellcheck", scripts...).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	t.Run("python", func(t *testing.T) {
+		need(t, "python3")
+		const parse = "import ast, sys\nfor name in sys.argv[1:]: ast.parse(open(name, 'rb').read(), name, feature_version=(3, 8))"
+		if out, err := exec.Command("python3", append([]string{"-c", parse}, programs...)...).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	for _, script := range append(scripts, programs...) {
+		if info, err := os.Stat(script); err != nil || info.Mode()&0o111 == 0 {
+			t.Errorf("%s is not executable", script)
+		}
+	}
+}
+
+// lines decodes a file of one JSON object a line.
+func lines(t *testing.T, text string) (all []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%v in the line %q", err, line)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// secret is readable by its owner only.
+func secret(t *testing.T, path string) {
+	t.Helper()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%s: mode %v, %v, want none for others", path, info.Mode(), err)
+	}
+}
