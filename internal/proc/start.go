@@ -22,10 +22,7 @@ const (
 // start starts the process of s with its stdin and its pipes. All that can
 // fail comes before the process exists.
 func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &StartError{Path: s.Path, Message: "start " + s.Path + ": not started: " + err.Error(), Err: err}
-	}
-	if err := checkSpec(s); err != nil {
+	if err := checkSpec(ctx, s); err != nil {
 		return nil, err
 	}
 	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}, wake: waker{fd: -1}}
@@ -43,8 +40,12 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	return p, nil
 }
 
-// checkSpec refuses what the system would misunderstand.
-func checkSpec(s *Spec) error {
+// checkSpec refuses what nobody waits for any more and what the system would
+// misunderstand.
+func checkSpec(ctx context.Context, s *Spec) error {
+	if err := ctx.Err(); err != nil {
+		return &StartError{Path: s.Path, Message: "start " + s.Path + ": not started: " + err.Error(), Err: err}
+	}
 	refuse := func(why string) error {
 		return &StartError{Path: s.Path, Message: "start " + s.Path + ": " + why, Err: unix.EINVAL}
 	}
@@ -104,6 +105,7 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	if err != nil {
 		return err
 	}
+	p.slot = p.r.record.add(p)
 	p.exited = watchExit(p.pid, pidfd)
 	p.unwaited = p.exited < 0
 	if s.Timeout > 0 {
