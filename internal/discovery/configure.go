@@ -7,6 +7,6 @@ func (d *Discovery) Configure(opts Options) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opts.Root, d.opts.Read, d.opts.Disabled = opts.Root, opts.Read, opts.Disabled
-	d.opts.Files, d.opts.Fixed = opts.Files, opts.Fixed
+	d.opts.Files, d.opts.Fixed, d.opts.Approved = opts.Files, opts.Fixed, opts.Approved
 	d.sources = sources(opts)
 }

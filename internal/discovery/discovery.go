@@ -12,12 +12,19 @@
 // cannot watch, it polls and says so. Nothing that happens on disk makes it
 // stop.
 //
-// It does not run hooks, and it does not decide who may change them.
+// A hook that others than the user and root can change is refused: it is still
+// matched, so that its runs fail and a guard denies instead of vanishing. With
+// Options.Approved what is new or has changed waits until a person allows it,
+// and what was allowed stays in force.
+//
+// It does not run hooks.
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,11 +41,19 @@ import (
 // Options say what is found and how it is watched. Only Root is needed.
 type Options struct {
 	Root     string                 // the hooks directory; it may be absent
-	Read     hookdir.Options        // how a folder is read; a nil Digest is trust.Digest
+	Read     hookdir.Options        // how a folder is read
 	Files    []FileSource           // further files of hooks, registered after the directory's
 	Fixed    []*hook.Hook           // hooks of the command line, registered last
 	Disabled func(name string) bool // hooks switched off by hand; nil = none
 	Log      *zap.Logger            // nil = no log
+
+	// Approved is what a person has allowed of a hook (reload.mode: ask): what
+	// is new or has changed waits for it. Nil allows everything.
+	Approved func(id string) (Approval, bool)
+	// Checker judges who can change the files; nil = trust.New.
+	Checker *trust.Checker
+	// Digest sums up what a hook is made of; nil = trust.Digest.
+	Digest func(sum string, files ...string) string
 
 	NoWatch bool          // only Load looks (reload.mode: manual)
 	Quiet   time.Duration // a change is read after that long without another; 0 = 200 ms
@@ -97,10 +112,34 @@ func (o Options) withDefaults() Options {
 	if o.Disabled == nil {
 		o.Disabled = func(string) bool { return false }
 	}
-	if o.Read.Digest == nil {
-		o.Read.Digest = trust.Digest
+	if o.Digest == nil {
+		o.Digest = trust.Digest
+	}
+	if o.Checker == nil {
+		o.Checker = trust.New()
 	}
 	return o
+}
+
+func (o Options) vetter() vetter {
+	return vetter{
+		checker: o.Checker, digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved,
+		restore: func(a Approval, dir string) *hook.Hook {
+			h, _ := hookdir.ReadText(dir, a.Text, o.Read)
+			return h
+		},
+	}
+}
+
+// Folder reads and seals the hook of one folder, wherever it lies. The hook is
+// nil when it is rejected.
+func Folder(dir string, opts Options) (*hook.Hook, []hook.Problem) {
+	opts = opts.withDefaults()
+	h, problems := hookdir.Read(dir, opts.Read)
+	if h != nil {
+		opts.vetter().seal(h)
+	}
+	return h, problems
 }
 
 // Scan reads everything once, without a daemon. The previous snapshot gives
@@ -111,7 +150,7 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 	if previous == nil {
 		previous = &hook.Snapshot{}
 	}
-	s := scan(sources(opts), opts.Disabled, previous)
+	s := scan(sources(opts), opts.vetter(), opts.Disabled, previous)
 	if !differs(previous, s.snapshot) {
 		return previous
 	}
@@ -256,7 +295,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 	}
 	latest := d.Current()
 	for pass := 1; ; pass++ {
-		s := scan(d.sources, d.opts.Disabled, latest)
+		s := scan(d.sources, d.opts.vetter(), d.opts.Disabled, latest)
 		latest = s.snapshot
 		if d.watch == nil {
 			break
@@ -310,7 +349,8 @@ func (d *Discovery) report(before, now *hook.Snapshot) {
 	}
 	d.log.Info("hooks loaded", zap.Uint64("generation", now.Generation),
 		zap.Int("active", count[hook.Active]), zap.Int("degraded", count[hook.Degraded]),
-		zap.Int("rejected", count[hook.Rejected]), zap.Int("disabled", count[hook.Disabled]))
+		zap.Int("rejected", count[hook.Rejected]), zap.Int("disabled", count[hook.Disabled]),
+		zap.Int("refused", count[hook.Refused]), zap.Int("waiting", count[hook.Waiting]))
 }
 
 // poke leaves a signal, unless one is waiting already.

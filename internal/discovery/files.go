@@ -72,17 +72,17 @@ func (s FileSource) watch(w *spots) {
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// read reads one file. A hook's digest is that of its own definition where it
-// has one, so that an edit of the file changes only the hooks that it touches.
+// read reads one file. A hook's sum is that of its own definition where it has
+// one, so that an edit of the file changes only the hooks that it touches.
 func (s FileSource) read(unit hook.Source) reading {
 	hooks, problems := s.Read(unit.Path)
 	for _, h := range hooks {
 		definition := strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")
 		if h.Definition == "" { // it has none of its own: the file is it
-			h.Digest = trust.Digest([]byte(definition), unit.Path)
-		} else {
-			h.Digest = trust.Digest([]byte(definition))
+			text, _ := os.ReadFile(unit.Path) // it was there a moment ago
+			definition += "\x00" + string(text)
 		}
+		h.Sum = trust.Sum([]byte(definition))
 	}
 	return reading{name: filepath.Base(unit.Path), file: unit.Path, hooks: hooks, problems: problems, files: []string{unit.Path}}
 }
@@ -101,7 +101,9 @@ func (f fixed) list([]hook.Source) listing {
 func (f fixed) read(unit hook.Source) reading {
 	for _, h := range f {
 		if h.ID == unit.Path {
-			return reading{name: h.Name, file: h.ID, hooks: []*hook.Hook{h}}
+			h := *h // to be sealed
+			h.Sum = trust.Sum([]byte(h.ID + "\x00" + h.Definition))
+			return reading{name: h.Name, file: h.ID, hooks: []*hook.Hook{&h}}
 		}
 	}
 	return reading{name: unit.Path, file: unit.Path}

@@ -42,9 +42,9 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 		Root: w.root, Quiet: 10 * time.Millisecond, Max: 100 * time.Millisecond, Rescan: time.Hour, Poll: 10 * time.Millisecond,
 		Disabled: func(string) bool { return w.disabled.Load() },
 	}
-	opts.Read.Digest = func(definition []byte, files ...string) string {
+	opts.Digest = func(sum string, files ...string) string {
 		w.reads.Add(1)
-		return trust.Digest(definition, files...)
+		return trust.Digest(sum, files...)
 	}
 	if change != nil {
 		change(&opts)

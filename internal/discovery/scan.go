@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
 // scanned is one look at everything.
@@ -18,9 +19,17 @@ type scanned struct {
 type unit struct {
 	reading
 	source hook.Source
-	before []hook.Entry // its entries in the previous snapshot
-	good   []*hook.Hook // of these the hooks, nil when there were none
-	fails  bool         // what it says now cannot be used
+	before []hook.Entry       // its entries in the previous snapshot
+	good   []*hook.Hook       // of these the hooks, nil when there were none
+	fails  bool               // what it says now cannot be used
+	waits  map[string]waiting // by the ID of what is in the place of the hook that waits
+}
+
+// waiting is a hook that nobody has allowed yet.
+type waiting struct {
+	hook    *hook.Hook
+	inForce *hook.Hook // nil = nothing is
+	problem hook.Problem
 }
 
 // names returns the names the unit takes: those of its hooks, or of its last
@@ -32,7 +41,7 @@ func (u *unit) names() []*hook.Hook {
 	return u.hooks
 }
 
-func scan(sources []source, disabled func(string) bool, previous *hook.Snapshot) scanned {
+func scan(sources []source, v vetter, disabled func(string) bool, previous *hook.Snapshot) scanned {
 	before := map[hook.Source][]hook.Entry{}
 	var known []hook.Source
 	for _, e := range previous.Entries {
@@ -47,11 +56,16 @@ func scan(sources []source, disabled func(string) bool, previous *hook.Snapshot)
 		l := src.list(known)
 		l.watch(s.spots)
 		s.snapshot.Problems = append(s.snapshot.Problems, l.problems...)
-		for i, r := range readAll(src, l.units) {
+		for i, r := range readAll(src, v, l.units) {
 			for _, file := range r.files {
 				s.spots.file(l.units[i].Path, file)
 			}
-			units = append(units, newUnit(r, l.units[i], before[l.units[i]]))
+			for _, h := range r.hooks {
+				for _, file := range h.Seal.Own() {
+					s.spots.file(l.units[i].Path, file)
+				}
+			}
+			units = append(units, newUnit(r, v, l.units[i], before[l.units[i]]))
 		}
 	}
 	settleNames(units)
@@ -61,12 +75,23 @@ func scan(sources []source, disabled func(string) bool, previous *hook.Snapshot)
 	return s
 }
 
-func newUnit(r reading, source hook.Source, before []hook.Entry) *unit {
-	u := &unit{reading: r, source: source, before: before, fails: r.rejected()}
+// newUnit decides what of a unit comes into force: what it says now, unless
+// that is rejected, or refused while there is a last good version.
+func newUnit(r reading, v vetter, source hook.Source, before []hook.Entry) *unit {
+	u := &unit{reading: r, source: source, before: before, fails: r.rejected(), waits: map[string]waiting{}}
 	for _, e := range before {
-		if e.Hook != nil {
-			u.good = append(u.good, e.Hook)
+		if e.Hook != nil && !e.Provisional {
+			u.good = append(u.good, v.again(e.Hook))
 		}
+	}
+	if bad := refusals(r.hooks); len(bad) > 0 {
+		u.problems = append(slices.Clone(u.problems), bad...)
+		u.fails = u.fails || len(u.good) > 0
+	}
+	if u.fails {
+		u.problems = appendNew(u.problems, refusals(u.good))
+	} else {
+		u.hold(v)
 	}
 	return u
 }
@@ -130,15 +155,62 @@ func (u *unit) entries(disabled func(string) bool) []hook.Entry {
 	var entries []hook.Entry
 	for _, h := range u.names() {
 		e := hook.Entry{Hook: h, Name: h.Name, File: u.file, Source: u.source, State: hook.Active, Problems: u.problems}
+		refused := len(h.Seal.Refusals()) > 0
+		e.Provisional = refused && !slices.Contains(u.good, h)
+		w, waits := u.waits[h.ID]
 		switch {
+		case waits:
+			e.State, e.Hook, e.Waits = hook.Waiting, w.inForce, w.hook
+			e.Problems = append(slices.Clone(u.problems), w.problem)
+			e.Provisional = e.Provisional && w.inForce != nil
 		case !h.Enabled || disabled(h.Name):
 			e.State = hook.Disabled
+		case refused:
+			e.State = hook.Refused
 		case u.fails:
 			e.State = hook.Degraded
 		}
 		entries = append(entries, u.keep(e))
 	}
 	return entries
+}
+
+// hold keeps back the hooks that nobody has allowed. What was allowed before
+// stays in their places.
+func (u *unit) hold(v vetter) {
+	for i, h := range u.hooks {
+		if v.allowed(h) {
+			continue
+		}
+		w := waiting{hook: h, inForce: u.last(h)}
+		if w.inForce == nil {
+			w.inForce = v.standIn(h)
+		}
+		w.problem = v.waits(h, w.inForce)
+		if w.inForce != nil {
+			u.hooks[i] = w.inForce
+		}
+		u.waits[u.hooks[i].ID] = w
+	}
+}
+
+// last returns the last good version of a hook; a folder has only one.
+func (u *unit) last(h *hook.Hook) *hook.Hook {
+	for _, g := range u.good {
+		if g.ID == h.ID || h.Source.Type == hookdir.SourceType {
+			return g
+		}
+	}
+	return nil
+}
+
+func appendNew(list, more []hook.Problem) []hook.Problem {
+	for _, p := range more {
+		if !slices.Contains(list, p) {
+			list = append(slices.Clip(list), p)
+		}
+	}
+	return list
 }
 
 // keep returns the previous entry when nothing about it has changed, so that
@@ -158,8 +230,8 @@ func differs(a, b *hook.Snapshot) bool {
 }
 
 func sameEntry(a, b hook.Entry) bool {
-	return a.Name == b.Name && a.Source == b.Source && a.State == b.State &&
-		sameHook(a.Hook, b.Hook) && sameProblems(a.Problems, b.Problems)
+	return a.Name == b.Name && a.Source == b.Source && a.State == b.State && a.Provisional == b.Provisional &&
+		sameHook(a.Hook, b.Hook) && sameHook(a.Waits, b.Waits) && sameProblems(a.Problems, b.Problems)
 }
 
 // sameHook compares digests and what is found outside of the files that a
@@ -169,7 +241,7 @@ func sameHook(a, b *hook.Hook) bool {
 		return a == b
 	}
 	return a == b || a.ID == b.ID && a.Digest == b.Digest && a.Path == b.Path && a.Timeout == b.Timeout &&
-		slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env)
+		slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env) && a.Seal.Same(b.Seal)
 }
 
 func sameProblems(a, b []hook.Problem) bool { return slices.Equal(a, b) }

@@ -60,8 +60,9 @@ func sources(opts Options) []source {
 	return list
 }
 
-// readAll reads units side by side: most of it is waiting for the system.
-func readAll(s source, units []hook.Source) []reading {
+// readAll reads and seals units side by side: most of it is waiting for the
+// system.
+func readAll(s source, v vetter, units []hook.Source) []reading {
 	out := make([]reading, len(units))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -69,6 +70,9 @@ func readAll(s source, units []hook.Source) []reading {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(units)); i = next.Add(1) - 1 {
 				out[i] = s.read(units[i])
+				for _, h := range out[i].hooks {
+					v.seal(h)
+				}
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // Type is what kind of thing a hook runs.
@@ -95,10 +96,20 @@ type Hook struct {
 	Enabled     bool
 	Concurrency int // runs at once; 0 = no limit of its own
 	Order       Order
+	Retry       Retry // of observers' runs that failed
 
-	Digest     string
-	Definition string // identity for de-duplication within one event; "" = never a duplicate
+	Sum        string      // of its definition, see trust.Sum
+	Digest     string      // of all that it is made of, see trust.Digest
+	Seal       *trust.Seal // of the same files, to be checked before each start; nil = there are none
+	Definition string      // identity for de-duplication within one event; "" = never a duplicate
 	Problems   []Problem
+}
+
+// Retry says how often and after what time a failed run of an observer is tried
+// again. The zero Retry is never.
+type Retry struct {
+	Max     int           // attempts after the first
+	Backoff time.Duration // before the first of them; doubles each time, with jitter
 }
 
 // Source says where a hook was read from.
@@ -149,16 +160,23 @@ const (
 	Degraded State = "degraded" // its file is broken; the last good version runs
 	Rejected State = "rejected" // its file is broken and there is no good version
 	Disabled State = "disabled" // by `hookd disable` or enabled: false
+	Refused  State = "refused"  // others can change its files: it matches, and each of its runs fails
+	Waiting  State = "waiting"  // its file is new or has changed: `hookd allow` puts that into force
 )
 
 // Entry is a hook's place in a snapshot.
 type Entry struct {
-	Hook     *Hook // nil when rejected
+	Hook     *Hook // the version in force; nil when rejected, and while a new one is waiting
+	Waits    *Hook // what waits to be allowed; nil = nothing
 	Name     string
 	File     string
 	Source   Source
 	State    State
 	Problems []Problem // of the file as it stands now
+
+	// Provisional says that Hook was never accepted: it is there to fail, so
+	// that a guard that is refused denies. It is no last good version.
+	Provisional bool
 }
 
 // Snapshot is all hooks at one moment, in registration order. It is never
@@ -170,11 +188,12 @@ type Snapshot struct {
 	Problems   []Problem // that belong to no hook, such as an unreadable root
 }
 
-// Runnable returns the hooks that may run, in registration order.
+// Runnable returns the hooks that events are matched with, in registration
+// order: those that may run, and those whose runs are refused.
 func (s *Snapshot) Runnable() []*Hook {
 	var hooks []*Hook
 	for _, e := range s.Entries {
-		if e.State == Active || e.State == Degraded {
+		if e.Hook != nil && e.State != Disabled && e.State != Rejected {
 			hooks = append(hooks, e.Hook)
 		}
 	}

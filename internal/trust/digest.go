@@ -1,7 +1,3 @@
-// Package trust says what a chain of files is: a digest over what a hook is
-// made of, so that a change is noticed whatever changed. It reads files'
-// metadata only, keeps nothing and never blocks. It does not judge owners and
-// modes.
 package trust
 
 import (
@@ -9,18 +5,26 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-// Digest identifies what a hook is made of: the bytes of its definition, and
-// path, size, time of change and mode of each file it runs (SPEC section 4).
+// Sum identifies a hook's definition: 64 hexadecimal digits over its bytes.
+func Sum(definition []byte) string {
+	sum := sha256.Sum256(definition)
+	return hex.EncodeToString(sum[:])
+}
+
+// Digest identifies what a hook is made of: the Sum of its definition, and
+// path, inode, size, time of change and mode of each file it runs (SPEC section 4).
 // For a symbolic link these are of the file it leads to, whose path counts as
 // well. A file that is missing counts as missing. The contents of the files
 // are not read. The result is 64 hexadecimal digits.
-func Digest(definition []byte, files ...string) string {
+func Digest(sum string, files ...string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "definition %d\n%s\n", len(definition), definition)
+	fmt.Fprintf(h, "definition %q\n", sum)
 	for _, name := range files {
 		addFile(h, name)
 	}
@@ -33,7 +37,8 @@ func addFile(h hash.Hash, name string) {
 		fmt.Fprintf(h, "file %q missing\n", name)
 		return
 	}
-	fmt.Fprintf(h, "file %q %q %d %d %v\n", name, target(name), info.Size(), info.ModTime().UnixNano(), info.Mode())
+	inode := info.Sys().(*syscall.Stat_t).Ino
+	fmt.Fprintf(h, "file %q %q %d %d %d %v\n", name, target(name), inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
 }
 
 // target returns where a link leads, "" for anything else.
@@ -46,4 +51,34 @@ func target(name string) string {
 		return ""
 	}
 	return path
+}
+
+// Contents sums up the bytes of each of the seal's own files, by path: what a
+// person who allows a hook allows. A file that is missing or cannot be read
+// has the sum "".
+func (s *Seal) Contents() map[string]string {
+	list := map[string]string{}
+	if s == nil {
+		return list
+	}
+	for _, f := range s.own {
+		list[f.path] = fileSum(f.path)
+	}
+	return list
+}
+
+func fileSum(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would block for ever
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

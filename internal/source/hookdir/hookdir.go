@@ -10,6 +10,8 @@
 package hookdir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,10 +43,6 @@ type Options struct {
 
 	Builtins   []string               // names of the built-ins; nil = not checked
 	CheckModel func(*hook.Hook) error // what is wrong with a model hook; nil = not checked
-
-	// Digest identifies what a hook is made of: the bytes of its HOOK.yaml
-	// and the files it runs. Nil leaves Hook.Digest empty.
-	Digest func(definition []byte, files ...string) string
 }
 
 // Read reads the hook of the folder dir. The hook is nil when it is rejected;
@@ -56,6 +54,15 @@ func Read(dir string, opt Options) (*hook.Hook, []hook.Problem) {
 	if definition == nil {
 		return nil, d.problems
 	}
+	return d.read(definition)
+}
+
+// ReadText is Read for a HOOK.yaml that the folder dir had once.
+func ReadText(dir string, definition []byte, opt Options) (*hook.Hook, []hook.Problem) {
+	return newDraft(dir, opt.withDefaults()).read(definition)
+}
+
+func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 	if root := d.parse(definition); root != nil {
 		d.mapping(root, "")
 		d.finish(root)
@@ -66,9 +73,8 @@ func Read(dir string, opt Options) (*hook.Hook, []hook.Problem) {
 	}
 	h := d.hook
 	h.Problems = d.problems
-	if opt.Digest != nil {
-		h.Digest = opt.Digest(definition, runs(&h)...)
-	}
+	sum := sha256.Sum256(definition)
+	h.Sum = hex.EncodeToString(sum[:])
 	return &h, d.problems
 }
 
@@ -93,14 +99,6 @@ func Files(dir string, h *hook.Hook) []string {
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
-}
-
-// runs lists the files that are executed for the hook.
-func runs(h *hook.Hook) []string {
-	if h.Type == hook.Command {
-		return []string{h.Path}
-	}
-	return nil
 }
 
 func (o Options) withDefaults() Options {

@@ -79,9 +79,6 @@ order: parallel
 	h, problems := Read(dir, Options{
 		Home: "/home/me",
 		Env:  func(name string) (string, bool) { return "<" + name + ">", true },
-		Digest: func(definition []byte, files ...string) string {
-			return strings.Join(files, " ")
-		},
 	})
 	if h == nil || len(problems) > 0 {
 		t.Fatalf("problems: %v", problems)
@@ -114,7 +111,10 @@ order: parallel
 		Lane:   events.LanePreempt, Blocking: &no, OnError: hook.OnErrorBlock, StrictOutput: true,
 		Timeout: 1500 * time.Millisecond, TermBefore: 500 * time.Millisecond,
 		Env: []string{"A=x ${env.HAVE} $HAVE ${HAVE}", "PORT=0x1F"}, WorkingDir: filepath.Join(dir, "sub"),
-		Concurrency: 3, Order: hook.OrderParallel, Digest: filepath.Join(dir, "run.sh"),
+		Concurrency: 3, Order: hook.OrderParallel, Sum: h.Sum,
+	}
+	if len(h.Sum) != 64 {
+		t.Errorf("sum %q has %d digits, want 64", h.Sum, len(h.Sum))
 	}
 	if !reflect.DeepEqual(*h, want) {
 		t.Errorf("got  %+v\nwant %+v", *h, want)

@@ -1,0 +1,130 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// Approval is what a person allowed of a hook (reload.mode: ask).
+type Approval struct {
+	Hook   string            `json:"hook"` // its ID
+	Digest string            `json:"digest"`
+	At     time.Time         `json:"at"`
+	By     string            `json:"by"`             // who typed it
+	Sum    string            `json:"sum"`            // of the definition
+	Files  map[string]string `json:"files"`          // sums of the contents of its own programs, by path
+	Text   []byte            `json:"text,omitempty"` // the definition, for folders
+}
+
+// Approve makes the approval of h as it was read, not as its files are by now.
+func Approve(h *hook.Hook, by string, at time.Time) Approval {
+	a := Approval{Hook: h.ID, Digest: AllowDigest(h), At: at.UTC(), By: by, Sum: h.Sum, Files: h.Seal.Contents()}
+	if text, err := os.ReadFile(h.File); err == nil && trust.Sum(text) == h.Sum {
+		a.Text = text
+	}
+	return a
+}
+
+// AllowDigest sums up the definition of h and the contents of its own
+// programs. Unlike hook.Digest it does not change when a file is only touched
+// or copied.
+func AllowDigest(h *hook.Hook) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "definition %s\n", h.Sum)
+	contents := h.Seal.Contents()
+	for _, path := range slices.Sorted(maps.Keys(contents)) {
+		fmt.Fprintf(sum, "file %q %s\n", path, contents[path])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Changes names what differs between what was allowed and h, for people.
+func (a Approval) Changes(h *hook.Hook) (list []string) {
+	if a.Sum != h.Sum {
+		list = append(list, filepath.Base(h.File)+" differs")
+	}
+	now := h.Seal.Contents()
+	for _, path := range slices.Sorted(maps.Keys(now)) {
+		switch old, known := a.Files[path]; {
+		case !known:
+			list = append(list, path+" is new")
+		case now[path] == "" && old != "":
+			list = append(list, path+" is gone")
+		case old != now[path]:
+			list = append(list, path+" differs")
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(a.Files)) {
+		if _, still := now[path]; !still {
+			list = append(list, path+" is not run any more")
+		}
+	}
+	return list
+}
+
+// Approvals are what was allowed: one file a hook, in a folder of their own,
+// for the user alone. The zero Approvals has none.
+type Approvals struct{ dir string }
+
+// NewApprovals returns the approvals that lie in dir, which need not exist.
+func NewApprovals(dir string) Approvals { return Approvals{dir} }
+
+// Get returns the approval of a hook. One that cannot be read, or that others
+// could have written, counts as absent: the hook then waits.
+func (a Approvals) Get(id string) (Approval, bool) {
+	if a.dir == "" {
+		return Approval{}, false
+	}
+	path := a.file(id)
+	text, err := os.ReadFile(path)
+	if err != nil || trust.New().Check(path) != nil {
+		return Approval{}, false
+	}
+	var got Approval
+	if json.Unmarshal(text, &got) != nil || got.Hook != id || got.Digest == "" {
+		return Approval{}, false
+	}
+	return got, true
+}
+
+// Put stores an approval in place of the hook's last one: wholly or not at all.
+func (a Approvals) Put(p Approval) error {
+	text, err := json.MarshalIndent(p, "", " ")
+	if err == nil {
+		err = os.MkdirAll(a.dir, 0o700)
+	}
+	if err == nil {
+		err = replaceFile(a.file(p.Hook), text)
+	}
+	if err != nil {
+		return fmt.Errorf("store what was allowed of hook %s: %w", p.Hook, err)
+	}
+	return nil
+}
+
+// file is the same for the same hook and never too long a name.
+func (a Approvals) file(id string) string { return filepath.Join(a.dir, trust.Sum([]byte(id))+".json") }
+
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone by then when all went well
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

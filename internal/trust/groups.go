@@ -1,0 +1,118 @@
+package trust
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// groups knows which groups are somebody's own. The rule is that of umask 002
+// on systems with a group per user (pam_umask, usergroups): the group is the
+// user's primary one and has the user's name, and nobody else is in it, be it
+// by /etc/group or as a primary group in /etc/passwd. Root's group counts for
+// everybody, as root may do anything anyway, if only root and the user are in
+// it. What the two files do not say is not known, so such a group is not
+// private.
+type groups struct {
+	passwd, group string
+
+	mu     sync.Mutex
+	seen   [2]fact // the two files as they were read
+	users  []account
+	byGID  map[uint32]groupLine
+	loaded bool
+}
+
+type account struct {
+	name     string
+	uid, gid uint32
+}
+
+type groupLine struct {
+	name    string
+	members []string
+}
+
+// private reports whether only the user uid and root are in the group gid.
+func (g *groups) private(uid, gid uint32) bool {
+	if administrators[gid] {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.load()
+	line, known := g.byGID[gid]
+	if !known {
+		return false
+	}
+	own := gid == 0
+	names := map[string]bool{"root": true}
+	for _, a := range g.users {
+		if a.uid == uid {
+			names[a.name] = true
+			own = own || a.gid == gid && a.name == line.name
+		} else if a.gid == gid && a.uid != 0 {
+			return false
+		}
+	}
+	for _, member := range line.members {
+		if !names[member] {
+			return false
+		}
+	}
+	return own
+}
+
+// load reads both files unless they are those that were read last.
+func (g *groups) load() {
+	var now [2]fact
+	for i, path := range []string{g.passwd, g.group} {
+		now[i], _ = lookAt(path) // one that is missing is missing
+	}
+	if g.loaded && now[0] == g.seen[0] && now[1] == g.seen[1] {
+		return
+	}
+	g.seen, g.loaded, g.users, g.byGID = now, true, nil, map[uint32]groupLine{}
+	for _, f := range fields(g.passwd, 4) {
+		uid, uidErr := number(f[2])
+		gid, gidErr := number(f[3])
+		if uidErr == nil && gidErr == nil {
+			g.users = append(g.users, account{f[0], uid, gid})
+		}
+	}
+	for _, f := range fields(g.group, 4) {
+		gid, err := number(f[2])
+		if err != nil {
+			continue
+		}
+		line := g.byGID[gid] // two names of one group are one group
+		line.name = f[0]
+		line.members = append(line.members, strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' || r == ' ' })...)
+		g.byGID[gid] = line
+	}
+}
+
+func number(s string) (uint32, error) {
+	n, err := strconv.ParseUint(s, 10, 32)
+	return uint32(n), err
+}
+
+// fields splits the lines of a file at colons; lines with fewer than least
+// fields do not count. A file that cannot be read has none.
+func fields(path string, least int) (list [][]string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if f := strings.Split(lines.Text(), ":"); len(f) >= least && !strings.HasPrefix(f[0], "#") {
+			list = append(list, f)
+		}
+	}
+	return list
+}

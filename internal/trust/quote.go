@@ -1,0 +1,46 @@
+package trust
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
+
+// Quote writes text so that it can be pasted into a shell, and shown on a
+// terminal: plain words stay as they are, others get single quotes, and those
+// with characters that a terminal would obey or hide become $'…', which bash,
+// zsh and the sh of macOS read.
+func Quote(text string) string {
+	switch {
+	case text != "" && strings.Trim(text, plainText) == "" && text[0] != '-':
+		return text
+	case utf8.ValidString(text) && !strings.ContainsFunc(text, hidden):
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	b.WriteString("$'")
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\'' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == utf8.RuneError || hidden(r):
+			_, size := utf8.DecodeRuneInString(text[i:])
+			for _, c := range []byte(text[i : i+size]) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + "'"
+}
+
+// hidden holds for what is not seen as it is: controls, marks that turn the
+// direction of writing, separators of lines, blanks of no width.
+func hidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }

@@ -1,0 +1,171 @@
+package trust
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+// Files are what one hook is made of. Paths are absolute; "" entries do not
+// count, and what is missing is noted as missing.
+type Files struct {
+	Folder string   // the hook's own: no entry of it may be anybody else's to add
+	Read   []string // what defines it
+	Run    []string // what is executed for it: programs, their interpreters
+	Own    []string // those of Run whose content is the hook's own
+}
+
+// Seal is a hook's files as they were when they were looked at.
+type Seal struct {
+	c        *Checker
+	files    Files
+	own      []fact // of files.Own: what counts as content
+	refusals []Refusal
+	steps    atomic.Pointer[[]step]
+}
+
+// Seal looks at files and judges them.
+func (c *Checker) Seal(files Files) *Seal {
+	w, own := c.look(files)
+	s := &Seal{c: c, files: files, own: own, refusals: w.refusals}
+	s.steps.Store(&w.steps)
+	return s
+}
+
+// look walks the chains of all files. Own files that root has put there are
+// root's business, unless the user is root: an upgrade of the system is no
+// change of a hook.
+func (c *Checker) look(files Files) (*walk, []fact) {
+	w := c.walk()
+	if files.Folder != "" {
+		w.path(files.Folder, folder)
+	}
+	for _, path := range files.Read {
+		w.path(path, reading)
+	}
+	for _, path := range files.Run {
+		w.path(path, running)
+	}
+	var own []fact
+	for _, path := range files.Own {
+		f, _ := w.path(path, running)
+		if f.missing || f.uid != 0 || c.uid == 0 {
+			own = append(own, content(path, f))
+		}
+	}
+	return w, own
+}
+
+// content is what tells that a file may hold something else than before. The
+// time of the last change of its inode is none of it: a new link or a backup
+// changes that.
+func content(path string, f fact) fact {
+	if f.missing {
+		return fact{path: path, missing: true}
+	}
+	return fact{path: path, dev: f.dev, ino: f.ino, mode: f.mode, size: f.size, mtime: f.mtime}
+}
+
+// Own lists the files whose content is the hook's own.
+func (s *Seal) Own() []string {
+	if s == nil {
+		return nil
+	}
+	return s.files.Own
+}
+
+// Refusals are all that was wrong when the files were looked at.
+func (s *Seal) Refusals() []Refusal {
+	if s == nil {
+		return nil
+	}
+	return s.refusals
+}
+
+// With returns a copy of the seal that refuses for one more reason.
+func (s *Seal) With(r Refusal) *Seal {
+	next := &Seal{c: s.c, files: s.files, own: s.own, refusals: append([]Refusal{r}, s.refusals...)}
+	next.steps.Store(s.steps.Load())
+	return next
+}
+
+// Same reports whether two seals say the same of a hook's files: the same
+// content, and the same refusals about the same files.
+func (s *Seal) Same(o *Seal) bool {
+	if s == nil || o == nil {
+		return s == o
+	}
+	if !slices.Equal(s.own, o.own) || !slices.Equal(s.refusals, o.refusals) {
+		return false
+	}
+	a, b := *s.steps.Load(), *o.steps.Load()
+	return len(s.refusals) == 0 || slices.EqualFunc(a, b, func(x, y step) bool { return x.path == y.path && x.same(&y.fact) })
+}
+
+// Changed says that a file is not what was sealed. The hook must be read again
+// before it may run.
+type Changed struct {
+	Path    string
+	Refusal *Refusal // what is wrong now; nil = it is only another
+}
+
+func (e *Changed) Error() string {
+	if e.Refusal != nil {
+		return e.Refusal.Error()
+	}
+	return fmt.Sprintf("%s is not what it was when hookd read it; type `hookd reload`", Quote(e.Path))
+}
+
+// Check compares the seal with the disk: one look at each step, no judgement
+// where nothing has changed. Nil means that the hook may start. A *Refusal was
+// there when the files were sealed and still is; a *Changed calls for a new
+// seal. A nil Seal holds nothing and always passes.
+func (s *Seal) Check() error {
+	if s == nil {
+		return nil
+	}
+	changed := s.changed()
+	switch {
+	case changed == "" && len(s.refusals) > 0:
+		return &s.refusals[0]
+	case changed == "":
+		return nil
+	case len(s.refusals) > 0:
+		return s.again(changed)
+	}
+	w, own := s.c.look(s.files)
+	if len(w.refusals) > 0 {
+		return &Changed{Path: changed, Refusal: &w.refusals[0]}
+	}
+	for i := range max(len(own), len(s.own)) {
+		switch {
+		case i >= len(own) || i >= len(s.own):
+			return &Changed{Path: changed}
+		case own[i] != s.own[i]:
+			return &Changed{Path: own[i].path}
+		}
+	}
+	s.steps.Store(&w.steps) // only what stands around the hook has changed, for the better or not at all
+	return nil
+}
+
+// again is the answer when something changed about files that were refused.
+func (s *Seal) again(changed string) error {
+	if w, _ := s.c.look(s.files); len(w.refusals) > 0 {
+		return &Changed{Path: changed, Refusal: &w.refusals[0]}
+	}
+	return &Changed{Path: changed}
+}
+
+// changed returns the first path that is not as it was, "" when all are.
+func (s *Seal) changed() string {
+	steps := *s.steps.Load()
+	for i := range steps {
+		now, err := lookAt(steps[i].path)
+		now.missing = err != nil
+		if !steps[i].same(&now) {
+			return steps[i].path
+		}
+	}
+	return ""
+}

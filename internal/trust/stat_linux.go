@@ -1,0 +1,29 @@
+package trust
+
+import "golang.org/x/sys/unix"
+
+// lookAt looks at a path without following a link at its end.
+func lookAt(path string) (fact, error) {
+	f := fact{path: path}
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return f, err
+	}
+	f.dev, f.ino, f.mode = uint64(st.Dev), st.Ino, st.Mode
+	f.uid, f.gid, f.size = st.Uid, st.Gid, st.Size
+	f.mtime, f.ctime = st.Mtim.Nano(), st.Ctim.Nano()
+	return f, nil
+}
+
+// hasACL reports whether more users or groups than the mode tells have been
+// given rights. Where nobody can have been, or it cannot be found out because
+// the file system has no such lists, there are none: the group bits of the
+// mode are the most that a list can give, so this is asked only when they
+// allow writing.
+func hasACL(path string) bool {
+	n, err := unix.Lgetxattr(path, "system.posix_acl_access", nil)
+	return err == nil && n > 0
+}
+
+// administrators are groups whose members can become root anyway.
+var administrators = map[uint32]bool{}

@@ -1,0 +1,144 @@
+// Package trust answers one question about files that hookd runs or obeys: can
+// anybody but the user and root change them? It walks the whole chain of a
+// path, from / to the file, through every symbolic link and what it leads to,
+// and judges owner and mode of each step. What it found is a Seal, which can
+// be compared with the disk again, cheaply, before each start.
+//
+// It promises: a path passes only if nobody else can replace it or any
+// directory or link on the way, so nothing can be swapped by another user
+// between the check and the use. Every refusal names the path, the fact and
+// the command to type. Nothing here blocks or runs anything, and files other
+// than the first line of a script are not opened unless their content is asked
+// for.
+//
+// It does not protect from the user's own processes nor from root, and does
+// not look at what a script loads in turn, at Linux file capabilities, at
+// NFSv4 or macOS access lists, or at how a file system is mounted.
+package trust
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Checker judges files for one user. It may be used from several goroutines.
+type Checker struct {
+	uid    uint32
+	groups *groups
+}
+
+// New returns a Checker for the user that the process acts as.
+func New() *Checker { return newChecker(uint32(os.Geteuid()), "/etc/passwd", "/etc/group") }
+
+func newChecker(uid uint32, passwd, group string) *Checker {
+	return &Checker{uid: uid, groups: &groups{passwd: passwd, group: group}}
+}
+
+// Refusal says why a path is not trusted, and what to do about it.
+type Refusal struct {
+	Path string
+	Fact string // "is writable by everybody (mode 0777)"
+	Do   string // the command to type
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("%s %s; type `%s`", Quote(r.Path), r.Fact, r.Do)
+}
+
+// Check walks the chain of one path. Nil means that only the user and root
+// can change what it means; that includes a path that does not exist. The
+// error is a *Refusal.
+func (c *Checker) Check(path string) error {
+	w := c.walk()
+	w.path(path, reading)
+	if len(w.refusals) > 0 {
+		return &w.refusals[0]
+	}
+	return nil
+}
+
+// role is what a path is used for.
+type role int
+
+const (
+	above   role = iota // a directory or link on the way
+	folder              // a directory whose entries all count: sticky does not help
+	reading             // a file that is obeyed
+	running             // a file that is executed
+)
+
+// judge returns what is wrong with one step of a chain, nil for nothing, and
+// whether that hung on who is in a group.
+func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
+	isDir := f.is(unix.S_IFDIR)
+	switch {
+	case f.uid != c.uid && f.uid != 0:
+		return c.refuse(f, "is owned by "+userName(f.uid), c.sudo(0)+"chown "+c.owner()+" "+Quote(f.path)), false
+	case f.is(unix.S_IFLNK):
+		return nil, false // its mode means nothing
+	case as == running && !isDir && f.mode&(unix.S_ISUID|unix.S_ISGID) != 0:
+		return c.refuse(f, "is setuid or setgid, which no hook's program may be", c.sudo(f.uid)+"chmod ug-s "+Quote(f.path)), false
+	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:
+		return nil, false // others can add entries, but not replace ours
+	case f.mode&0o002 != 0:
+		return c.refuse(f, "is writable by everybody", c.chmod(f)), false
+	case f.mode&0o020 == 0:
+		return nil, false
+	case !c.groups.private(c.uid, f.gid):
+		return c.refuse(f, "is writable by group "+groupName(f.gid), c.chmod(f)), false
+	case hasACL(f.path):
+		return c.refuse(f, "is writable by more than its group, through an access list", c.sudo(f.uid)+"setfacl -b "+Quote(f.path)), false
+	}
+	return nil, true
+}
+
+func (c *Checker) refuse(f *fact, what, do string) *Refusal {
+	return &Refusal{Path: f.path, Fact: fmt.Sprintf("%s (mode %04o)", what, f.mode&0o7777), Do: do}
+}
+
+// chmod takes the writing away from those who should not have it.
+func (c *Checker) chmod(f *fact) string {
+	who := ""
+	if f.mode&0o020 != 0 {
+		who += "g"
+	}
+	if f.mode&0o002 != 0 {
+		who += "o"
+	}
+	return c.sudo(f.uid) + "chmod " + who + "-w " + Quote(f.path)
+}
+
+// sudo is "" when the user owns the file or is root.
+func (c *Checker) sudo(owner uint32) string {
+	if c.uid == 0 || c.uid == owner {
+		return ""
+	}
+	return "sudo "
+}
+
+func (c *Checker) owner() string {
+	if u, err := user.LookupId(strconv.FormatUint(uint64(c.uid), 10)); err == nil {
+		return Quote(u.Username)
+	}
+	return strconv.FormatUint(uint64(c.uid), 10)
+}
+
+func userName(uid uint32) string {
+	id := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username + " (uid " + id + ")"
+	}
+	return "uid " + id
+}
+
+func groupName(gid uint32) string {
+	id := strconv.FormatUint(uint64(gid), 10)
+	if g, err := user.LookupGroupId(id); err == nil {
+		return g.Name + " (gid " + id + "), which others are or may be in"
+	}
+	return id + ", which nobody knows"
+}
