@@ -1,0 +1,374 @@
+package docs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// spec is openapi.yaml.
+type spec struct {
+	doc      map[string]any
+	compiler *jsonschema.Compiler
+}
+
+func loadSpec(t *testing.T) *spec {
+	t.Helper()
+	var tree any
+	if err := yaml.Unmarshal([]byte(read(t, "openapi.yaml")), &tree); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("openapi.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	return &spec{doc.(map[string]any), c}
+}
+
+func (s *spec) node(path ...string) map[string]any {
+	node := s.doc
+	for _, key := range path {
+		node, _ = node[key].(map[string]any)
+	}
+	return node
+}
+
+// operations lists the methods and paths that the document tells of.
+func (s *spec) operations() (all []string) {
+	for path := range s.node("paths") {
+		for method := range s.node("paths", path) {
+			all = append(all, strings.ToUpper(method)+" "+path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// check validates a response's body against what the document says of it.
+func (s *spec) check(t *testing.T, method, path string, status int, media string, body []byte) {
+	t.Helper()
+	responses := s.node("paths", path, strings.ToLower(method), "responses")
+	at := "#/paths/" + pointer(path) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status)
+	if responses[strconv.Itoa(status)] == nil {
+		if responses["default"] == nil || status < 400 {
+			t.Errorf("openapi.yaml has no response %d of %s %s", status, method, path)
+			return
+		}
+		at = "#/components/responses/Refused"
+	}
+	media, _, _ = strings.Cut(media, ";")
+	schema, err := s.compiler.Compile("openapi.json" + at + "/content/" + pointer(media) + "/schema")
+	if err != nil {
+		t.Errorf("%s %s, %d, %s: %v", method, path, status, media, err)
+		return
+	}
+	documents := [][]byte{body}
+	if media != api.JSON {
+		documents = bytes.Split(bytes.TrimSpace(body), []byte("\n"))
+	}
+	for _, text := range documents {
+		if media == api.EventStream {
+			var ok bool
+			if text, ok = bytes.CutPrefix(text, []byte("data: ")); !ok {
+				continue
+			}
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err == nil {
+			err = schema.Validate(value)
+		}
+		if err != nil {
+			t.Errorf("%s %s, %d: %v in\n%s", method, path, status, err, text)
+		}
+	}
+}
+
+// pointer escapes a key for a JSON pointer in a URL.
+func pointer(key string) string {
+	key = strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+	return strings.ReplaceAll(url.PathEscape(key), "+", "%2B")
+}
+
+// door is the HTTP door of a real daemon.
+func door(h *house) *http.Client {
+	socket := h.client.Socket()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}}
+	h.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+func ask(t *testing.T, c *http.Client, method, path, media, body string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequest(method, "http://hookd"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if media == api.EventStream {
+		req.Header.Set("Accept", media)
+	} else if media != "" {
+		req.Header.Set("Content-Type", media)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, text
+}
+
+// The document tells of each route that the daemon serves, and of no other.
+func TestOpenAPINamesEveryRoute(t *testing.T) {
+	s, h := loadSpec(t), start(t, newHome(t))
+	_, body := ask(t, door(h), "GET", "/nowhere", "", "")
+	var refusal api.Refusal
+	if err := json.Unmarshal(body, &refusal); err != nil || refusal.Error == nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	served := regexp.MustCompile(`[A-Z]+ /[^,\s]*`).FindAllString(refusal.Error.Hint, -1)
+	slices.Sort(served)
+	if len(served) < 10 {
+		t.Fatalf("the daemon names only the routes %q", served)
+	}
+	for _, route := range served {
+		if !slices.Contains(s.operations(), route) {
+			t.Errorf("openapi.yaml says nothing of %s", route)
+		}
+	}
+	for _, route := range s.operations() {
+		if !slices.Contains(served, route) {
+			t.Errorf("openapi.yaml tells of %s, which is not served", route)
+		}
+	}
+	text := read(t, "protocol.md")
+	for _, route := range served {
+		if _, path, _ := strings.Cut(route, " "); !strings.Contains(text, path) {
+			t.Errorf("protocol.md says nothing of %s", route)
+		}
+	}
+}
+
+// wireTypes are the Go types of the schemas.
+var wireTypes = map[string]any{
+	"Event": events.Envelope{}, "Answer": api.Answer{}, "Refusal": api.Refusal{}, "Error": events.Error{}, "Verdict": verdict.Verdict{},
+	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
+	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{},
+}
+
+// Each schema has the members of its Go type, and no other; those that are
+// always there are required.
+func TestOpenAPISchemasAreTheWireTypes(t *testing.T) {
+	s := loadSpec(t)
+	for name, value := range wireTypes {
+		schema := s.node("components", "schemas", name)
+		properties, _ := schema["properties"].(map[string]any)
+		required := strings.Split(strings.Trim(strings.ReplaceAll(toText(schema["required"]), " ", ","), "[]"), ",")
+		known := map[string]bool{}
+		typ := reflect.TypeOf(value)
+		for i := range typ.NumField() {
+			key, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if key == "-" || key == "" {
+				continue
+			}
+			known[key] = true
+			if properties[key] == nil {
+				t.Errorf("openapi.yaml: schema %s has no %q", name, key)
+			}
+			if always := !strings.Contains(rest, "omit"); always != slices.Contains(required, key) {
+				t.Errorf("openapi.yaml: schema %s: %q is always there: %v, required: %v", name, key, always, !always)
+			}
+		}
+		for key := range properties {
+			if !known[key] {
+				t.Errorf("openapi.yaml: schema %s has %q, which %s has not", name, key, typ)
+			}
+		}
+	}
+}
+
+func toText(v any) string {
+	list, _ := v.([]any)
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i], _ = w.(string)
+	}
+	return strings.Join(words, ",")
+}
+
+// What a real daemon answers is what the document says.
+func TestOpenAPIDescribesRealAnswers(t *testing.T) {
+	home := newHome(t)
+	hook := func(name, yaml string) { write(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\n"+yaml, 0o644) }
+	hook("guard", "events: pre_tool_use\ntype: script\nscript: 'grep -q rm && { echo no >&2; exit 2; }; echo {}'\n")
+	hook("asks", "events: pre_tool_use\ntype: script\nscript: |\n  echo '{\"hook_specific_output\":{\"permission_decision\":\"ask\",\"updated_input\":{\"a\":1}}}'\n")
+	hook("turn", "events: [user_prompt_submit, transform_tool_result]\ntype: script\nscript: 'echo some text'\n")
+	hook("fails", "events: ['my:*']\ncommand: ./missing\n")
+	hook("broken", "events: ['[']\ncommand: ./x\n")
+	s, h := loadSpec(t), start(t, home)
+	c := door(h)
+	var runID string
+	requests := []struct {
+		method, path, route, media, body string
+		status                           int
+	}{
+		{"POST", "/v1/events", "", api.JSON, `{"event":"agent:end","data":{"status":5}}`, 202},
+		{"POST", "/v1/events", "", api.JSON, `{"event":"my:event","wait":true,"id":"1"}`, 200},
+		{"POST", "/v1/events?wait", "/v1/events", api.JSON, `{"event":"my:event","id":"1"}`, 200},
+		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"pre_tool_use","session_id":"s","data":{"tool_name":"shell","tool_input":{"cmd":"ls"},"cwd":"/tmp","agent_name":"root"}}`, 200},
+		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"rm"}}}`, 200},
+		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"user_prompt_submit","data":{"prompt":"x"}}`, 200},
+		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"transform_tool_result","data":{"tool_output":"x"}}`, 200},
+		{"POST", "/v1/events?wait=maybe", "/v1/events", "", `{}`, 400},
+		{"POST", "/v1/events", "", "", `{"event":"a b"}`, 400},
+		{"POST", "/v1/events", "", "", `{"event":"hookd:x"}`, 400},
+		{"POST", "/v1/events", "", "", `{`, 400},
+		{"POST", "/v1/events", "", api.NDJSON, "{\"event\":\"x\"}\n{\"event\":\"hookd:x\"}\n{\"event\":\"my:event\",\"wait\":true}\n", 202},
+		{"POST", "/v1/events?wait=1", "/v1/events", api.NDJSON, "{\"event\":\"pre_tool_use\"}\n", 200},
+		{"GET", "/v1/events?since=0", "/v1/events", "", "", 200},
+		{"GET", "/v1/events?since=0&epoch=other", "/v1/events", "", "", 200},
+		{"GET", "/v1/events?since=0&follow=0", "/v1/events", api.EventStream, "", 200},
+		{"GET", "/v1/events?since=x", "/v1/events", "", "", 400},
+		{"PUT", "/v1/events", "", "", "", 405},
+		{"GET", "/v1/hooks", "", "", "", 200},
+		{"GET", "/v1/hooks/guard", "/v1/hooks/{name}", "", "", 200},
+		{"GET", "/v1/hooks/broken", "/v1/hooks/{name}", "", "", 200},
+		{"GET", "/v1/hooks/none", "/v1/hooks/{name}", "", "", 404},
+		{"POST", "/v1/hooks/guard/test", "/v1/hooks/{name}/test", "", "", 200},
+		{"POST", "/v1/hooks/guard/test", "/v1/hooks/{name}/test", "", `{"event":"agent:end","data":{}}`, 200},
+		{"POST", "/v1/hooks/fails/test", "/v1/hooks/{name}/test", "", `{"event":"my:event"}`, 200},
+		{"POST", "/v1/hooks/broken/test", "/v1/hooks/{name}/test", "", "", 422},
+		{"POST", "/v1/reload", "", "", "", 422},
+		{"GET", "/v1/runs", "", "", "", 200},
+		{"GET", "/v1/runs?hook=fails&limit=1&since=1h&result=spawn_error", "/v1/runs", "", "", 200},
+		{"GET", "/v1/runs?limit=x", "/v1/runs", "", "", 400},
+		{"GET", "/v1/runs/RUN", "/v1/runs/{id}", "", "", 200},
+		{"GET", "/v1/runs/none", "/v1/runs/{id}", "", "", 404},
+		{"GET", "/v1/status", "", "", "", 200},
+		{"GET", "/healthz", "", "", "", 200},
+		{"GET", "/readyz", "", "", "", 200},
+	}
+	seen := map[string]bool{}
+	for _, r := range requests {
+		route := r.route
+		if route == "" {
+			route = r.path
+		}
+		resp, body := ask(t, c, r.method, strings.Replace(r.path, "RUN", runID, 1), r.media, r.body)
+		if resp.StatusCode != r.status {
+			t.Errorf("%s %s %s: %d %s, want %d", r.method, r.path, r.body, resp.StatusCode, body, r.status)
+			continue
+		}
+		if r.status == 405 {
+			var refusal api.Refusal
+			if err := json.Unmarshal(body, &refusal); err != nil || refusal.Error == nil {
+				t.Errorf("%s %s: %s", r.method, r.path, body)
+			}
+			continue
+		}
+		if resp.StatusCode < 300 {
+			seen[r.method+" "+route] = true
+		}
+		s.check(t, r.method, route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
+		var list api.Runs
+		if json.Unmarshal(body, &list) == nil && len(list.Runs) > 0 {
+			runID = list.Runs[0].ID
+		}
+	}
+	write(t, filepath.Join(home, "hooks", "broken", "HOOK.yaml"), "name: broken\nevents: x\ntype: script\nscript: ':'\nunknown: 1\n", 0o644)
+	resp, body := ask(t, c, "POST", "/v1/reload", "", "")
+	s.check(t, "POST", "/v1/reload", resp.StatusCode, resp.Header.Get("Content-Type"), body)
+	seen["POST /v1/reload"] = resp.StatusCode == 200
+	for _, route := range s.operations() {
+		if !seen[route] {
+			t.Errorf("no answer of %s was checked", route)
+		}
+	}
+}
+
+// Each event of this project's examples is one that the document allows, and
+// what it does not allow, the daemon refuses.
+func TestOpenAPIEventIsWhatTheDaemonTakes(t *testing.T) {
+	s := loadSpec(t)
+	schema, err := s.compiler.Compile("openapi.json#/components/schemas/Event")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`{"event":"agent:end","data":{"agent_id":"a","status":"ok"},"wait":false,"id":"x","session_id":"s","agent_id":"a","agent_name":"n","cwd":"/p","sender":"librefang","dialect":"librefang","lane":"default","timeout_ms":4000,"parent":"e"}`,
+		`{"event":"A"}`, `{"event":"my-app:deployed.v2:x_y","unknown":1}`, `{"event":"x","data":null,"wait":null,"id":null,"timeout_ms":null,"lane":""}`,
+		`{}`, `{"event":1}`, `{"event":"a b"}`, `{"event":":a"}`, `{"event":"1a"}`, `{"event":"` + strings.Repeat("a", 129) + `"}`,
+		`{"event":"x","data":[]}`, `{"event":"x","wait":"yes"}`, `{"event":"x","id":"` + strings.Repeat("a", 129) + `"}`, `{"event":"x","cwd":5}`,
+		`{"event":"x","lane":"fast"}`, `{"event":"x","timeout_ms":-1}`, `{"event":"x","timeout_ms":600001}`, `{"event":"x","timeout_ms":1.5}`,
+	} {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, bad := events.Parse([]byte(line))
+		if err := schema.Validate(value); (err == nil) != (bad == nil) {
+			t.Errorf("%s: the document says %v, the daemon %v", line, err, bad)
+		}
+	}
+}
+
+// On the line door answers have the members of the HTTP door's, and ok.
+func TestOpenAPIDescribesLineAnswers(t *testing.T) {
+	s, h := loadSpec(t), start(t, newHome(t))
+	schema, err := s.compiler.Compile("openapi.json#/components/schemas/LineAnswer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := net.Dial("unix", h.client.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	io.WriteString(nc, "{\"event\":\"x\"}\n{\"event\":\"a b\"}\n{\"event\":\"y\",\"wait\":true}\n")
+	in := bufio.NewScanner(nc)
+	for range 3 {
+		if !in.Scan() {
+			t.Fatal(in.Err())
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(in.Bytes()))
+		if err == nil {
+			err = schema.Validate(value)
+		}
+		if err != nil {
+			t.Errorf("%v in %s", err, in.Bytes())
+		}
+	}
+}
