@@ -23,6 +23,15 @@ func makeCgroup(dir string) *cgroup {
 	if err := unix.Mkdir(dir, 0o755); err != nil {
 		return nil
 	}
+	g := openCgroup(dir)
+	if g == nil {
+		unix.Rmdir(dir)
+	}
+	return g
+}
+
+// openCgroup opens the folder dir, nil if it cannot.
+func openCgroup(dir string) *cgroup {
 	fd, err := unix.Open(dir, unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	events := -1
 	if err == nil {
@@ -30,7 +39,6 @@ func makeCgroup(dir string) *cgroup {
 	}
 	if err != nil {
 		closeAll([]int{fd})
-		unix.Rmdir(dir)
 		return nil
 	}
 	return &cgroup{dir: dir, fd: fd, events: events}

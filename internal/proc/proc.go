@@ -23,6 +23,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -41,11 +42,17 @@ type Options struct {
 	// Cgroup gives each run its own cgroup where a cgroup v2 folder is
 	// writable (Linux 5.14 and later), so that no process escapes the kill.
 	Cgroup bool
+	// Record is a file that says which runs are under way. New ends those
+	// that a killed predecessor left, and begins it anew; so only one Runner
+	// at a time may have it. "" = none.
+	Record string
 }
 
 // Runner runs processes. It is safe for use by many goroutines.
 type Runner struct {
 	groups   *cgroups // nil: process groups only
+	record   *record  // nil: none
+	swept    Swept
 	scratch  sync.Pool
 	reapWait time.Duration
 	noPidfd  bool // tests: as on a kernel without pidfd
@@ -56,13 +63,16 @@ type Runner struct {
 
 // New makes a Runner. It looks for a writable cgroup once, removes the empty
 // folders that a killed predecessor left there, and falls back to process
-// groups without an error.
+// groups without an error. Ending the runs of a killed predecessor blocks it
+// for at most ReapWait.
 func New(o Options) *Runner {
 	r := &Runner{reapWait: ReapWait, pause: pause}
 	r.scratch.New = func() any { return new([64 << 10]byte) }
+	r.swept = sweep(o.Record)
 	if o.Cgroup {
 		r.groups = newCgroups()
 	}
+	r.record = newRecord(o.Record, r.groups)
 	sealDescriptors()
 	return r
 }
@@ -75,10 +85,13 @@ func (r *Runner) Cgroup() string { return r.groups.folder() }
 // in Process.Cgroup, or "". A folder is used again once it is empty.
 func (r *Runner) CgroupOf(pid int) string { return r.groups.of(pid) }
 
-// Close removes the cgroup folders that are empty. Those of background
-// children that live on stay; the next New removes them once they are empty.
-// Runs that are under way are not touched.
-func (r *Runner) Close() error { return r.groups.close() }
+// Swept returns what New has ended.
+func (r *Runner) Swept() Swept { return r.swept }
+
+// Close removes the cgroup folders that are empty, and the record if nothing
+// runs. The folders of background children that live on stay; the next New
+// removes them once they are empty. Runs that are under way are not touched.
+func (r *Runner) Close() error { return errors.Join(r.groups.close(), r.record.close()) }
 
 // Spec is one process to run.
 type Spec struct {

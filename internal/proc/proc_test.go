@@ -277,8 +277,9 @@ func TestConcurrentRuns(t *testing.T) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	for _, o := range []Options{{}, {Cgroup: true}} {
-		b.Run(fmt.Sprintf("cgroup=%v", o.Cgroup), func(b *testing.B) {
+	record := filepath.Join(b.TempDir(), "runs")
+	for _, o := range []Options{{}, {Record: record}, {Cgroup: true}, {Cgroup: true, Record: record}} {
+		b.Run(fmt.Sprintf("cgroup=%v,record=%v", o.Cgroup, o.Record != ""), func(b *testing.B) {
 			r := newRunner(b, o)
 			s := Spec{Path: "/bin/true", Stdin: pattern(300), Timeout: 5 * time.Second}
 			b.RunParallel(func(pb *testing.PB) {

@@ -17,6 +17,7 @@ type process struct {
 	pid      int
 	exited   int     // readable once the process has ended, before it is reaped
 	group    *cgroup // nil: none
+	slot     int     // in the record
 	wake     waker   // readable when the context ends
 	stdin    string  // what the process table shows as its descriptor 0
 	out, err stream
@@ -222,5 +223,6 @@ func (p *process) reapLater() {
 // release gives back what only a process that is not reaped needs.
 func (p *process) release() {
 	closeAll([]int{p.exited})
+	p.r.record.remove(p.slot)
 	p.r.groups.put(p.group)
 }

@@ -90,6 +90,7 @@ func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 // sets its clock.
 func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	p.group = p.r.groups.take()
+	since := p.r.record.clock()
 	pidfd, err := p.exec(ctx, s, child)
 	if err != nil && p.group != nil {
 		group := p.group
@@ -105,7 +106,7 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	if err != nil {
 		return err
 	}
-	p.slot = p.r.record.add(p)
+	p.slot = p.r.record.add(p, since)
 	p.exited = watchExit(p.pid, pidfd)
 	p.unwaited = p.exited < 0
 	if s.Timeout > 0 {

@@ -36,6 +36,8 @@ type member struct {
 // stdin as descriptor 0, 1 or 2.
 type family struct {
 	leader  int
+	past    bool     // the leader is not ours: its pid may be another's by now,
+	born    span     // which has not started then
 	self    int      // never a member
 	links   []string // how those descriptors show
 	oldest  uint64   // when the leader started: nobody in the family is older
@@ -57,11 +59,11 @@ func newFamily(leader int, links ...string) *family {
 // returns how, and how many are left.
 func (f *family) end(until time.Time) (how string, left int) {
 	if !f.freeze(time.Now().Add(freezeWait)) {
-		unix.Kill(-f.leader, unix.SIGKILL)
+		f.killGroup()
 		return "group", 0
 	}
 	for nap := shortNap; ; nap = longer(nap) {
-		unix.Kill(-f.leader, unix.SIGKILL)
+		f.killGroup()
 		for _, m := range f.members {
 			f.signal(m, unix.SIGKILL)
 		}
@@ -71,6 +73,13 @@ func (f *family) end(until time.Time) (how string, left int) {
 			return "tree", alive + denied
 		}
 		time.Sleep(nap)
+	}
+}
+
+// killGroup kills the process group, as long as the leader holds its number.
+func (f *family) killGroup() {
+	if !f.past {
+		unix.Kill(-f.leader, unix.SIGKILL)
 	}
 }
 
@@ -98,7 +107,9 @@ func (f *family) look() (fresh []*member, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f.oldest = table[f.leader].start
+	if f.oldest = f.born[0]; !f.past {
+		f.oldest = table[f.leader].start
+	}
 	for _, m := range f.members {
 		if now, ok := table[m.pid]; ok && now.start == m.start {
 			m.row = now
@@ -127,7 +138,7 @@ func (f *family) look() (fresh []*member, err error) {
 
 func (f *family) belongs(r row, table map[int]row, checked map[int]bool) bool {
 	if r.pid == f.leader {
-		return true
+		return !f.past || f.born.has(r.start)
 	}
 	if r.start < f.oldest || r.pid == f.self {
 		return false
@@ -135,17 +146,32 @@ func (f *family) belongs(r row, table map[int]row, checked map[int]bool) bool {
 	if p := f.members[r.ppid]; p != nil && table[r.ppid].start == p.start {
 		return true
 	}
-	// A session keeps its number while anybody is in it, even without its leader.
-	if s := f.members[r.sid]; s != nil && s.sid == s.pid {
-		if now, ok := table[r.sid]; !ok || now.start == s.start {
-			return true
-		}
+	if f.sameSession(r, table) {
+		return true
 	}
 	if checked[r.pid] || r.dead {
 		return false
 	}
 	checked[r.pid] = true
 	return holds(r.pid, f.links)
+}
+
+// sameSession reports whether r is in a session of the family. A session keeps
+// its number while anybody is in it, even without its leader.
+func (f *family) sameSession(r row, table map[int]row) bool {
+	leader, there := table[r.sid]
+	if s := f.members[r.sid]; s != nil && s.sid == s.pid {
+		return !there || leader.start == s.start
+	}
+	if r.sid != f.leader || there {
+		return false
+	}
+	for _, m := range f.members { // the leader has ended unseen, somebody has proven to be of its session
+		if now := table[m.pid]; now.start == m.start && now.sid == f.leader {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *family) signal(m *member, s unix.Signal) {

@@ -1,0 +1,204 @@
+package proc
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// The record is a file of text: a line about its owner, padded to ownerSize,
+// then one line of slotSize for each run under way, blank when it is over.
+const (
+	ownerSize = 8 << 10
+	slotSize  = 256
+)
+
+// owner says whose record it is.
+type owner struct {
+	Boot   string `json:"boot"`             // the start of the machine, and the pid namespace
+	PID    int    `json:"pid"`              // for people
+	Cgroup string `json:"cgroup,omitempty"` // the folder with the runs' folders
+	Inode  uint64 `json:"inode,omitempty"`  // of Cgroup: no other folder has it before the machine starts again
+}
+
+// entry is a run under way.
+type entry struct {
+	PID    int      `json:"pid"`
+	Start  span     `json:"start"`            // of the process
+	Cgroup string   `json:"cgroup,omitempty"` // folder below the owner's
+	Links  []string `json:"links,omitempty"`  // how the run's pipes and stdin show
+}
+
+// span is a time from and to, both inclusive, as the process table counts it.
+type span [2]uint64
+
+func (s span) has(t uint64) bool { return s[0] <= t && t <= s[1] }
+
+// record tells the next daemon what was running, should this one be killed. A
+// line costs one write to the page cache, which outlives the process; nothing
+// is synced, as what ran does not outlive the machine either. A daemon that is
+// killed within microseconds of a start has not noted it. A nil record keeps
+// nothing.
+type record struct {
+	file *os.File
+
+	mu   sync.Mutex // guards what is below
+	free []int      // slots that were given back
+	next int        // the first that nobody had
+	used int
+}
+
+// newRecord begins an empty record at path, nil if it cannot.
+func newRecord(path string, groups *cgroups) *record {
+	boot := bootID()
+	if path == "" || boot == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return nil
+	}
+	o := owner{Boot: boot, PID: os.Getpid(), Cgroup: groups.folder()}
+	o.Inode = inode(o.Cgroup)
+	line := padded(o, ownerSize)
+	if line == nil {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil
+	}
+	if _, err := f.WriteAt(line, 0); err != nil {
+		f.Close()
+		return nil
+	}
+	return &record{file: f}
+}
+
+// clock is what add wants to know from before the start of a process.
+func (r *record) clock() uint64 {
+	if r == nil {
+		return 0
+	}
+	return tableClock()
+}
+
+// add notes the run of p, whose process was started since then and is not
+// reaped. It returns the slot, or -1.
+func (r *record) add(p *process, since uint64) int {
+	if r == nil {
+		return -1
+	}
+	e := entry{PID: p.pid, Start: startSpan(p.pid, since), Links: links(p.stdin, pipeLink(p.out.fd), pipeLink(p.err.fd))}
+	if p.group != nil {
+		e.Cgroup = filepath.Base(p.group.folder())
+	}
+	line := padded(e, slotSize)
+	if line == nil {
+		e.Links = nil // a long name in TMPDIR
+		line = padded(e, slotSize)
+	}
+	slot := r.take()
+	if _, err := r.file.WriteAt(line, slotAt(slot)); err != nil {
+		r.put(slot)
+		return -1
+	}
+	return slot
+}
+
+// remove forgets a run that is over.
+func (r *record) remove(slot int) {
+	if r == nil || slot < 0 {
+		return
+	}
+	r.file.WriteAt(blank[:], slotAt(slot))
+	r.put(slot)
+}
+
+func (r *record) take() (slot int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used++
+	if n := len(r.free); n > 0 {
+		slot, r.free = r.free[n-1], r.free[:n-1]
+		return slot
+	}
+	r.next++
+	return r.next - 1
+}
+
+func (r *record) put(slot int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used--
+	r.free = append(r.free, slot)
+}
+
+// close removes the record unless a run is still under way. The file stays
+// open: runs may end later.
+func (r *record) close() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used > 0 {
+		return nil
+	}
+	if err := os.Remove(r.file.Name()); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+func slotAt(slot int) int64 { return ownerSize + int64(slot)*slotSize }
+
+var blank = func() (b [slotSize]byte) {
+	fill(b[:])
+	return b
+}()
+
+func fill(b []byte) {
+	for i := range b {
+		b[i] = ' '
+	}
+	b[len(b)-1] = '\n'
+}
+
+// padded is v as one line of exactly size bytes, nil if it is longer.
+func padded(v any, size int) []byte {
+	text, err := json.Marshal(v)
+	if err != nil || len(text) >= size {
+		return nil
+	}
+	line := make([]byte, size)
+	fill(line)
+	copy(line, text)
+	return line
+}
+
+// links leaves out what is not known.
+func links(all ...string) []string {
+	var known []string
+	for _, l := range all {
+		if l != "" {
+			known = append(known, l)
+		}
+	}
+	return known
+}
+
+// readRecord returns what a predecessor has left. A line that is damaged is
+// left out.
+func readRecord(path string) (owner, []entry) {
+	var o owner
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) < ownerSize || json.Unmarshal(text[:ownerSize], &o) != nil {
+		return owner{}, nil
+	}
+	var list []entry
+	for at := ownerSize; at+slotSize <= len(text); at += slotSize {
+		var e entry
+		if json.Unmarshal(text[at:at+slotSize], &e) == nil && e.PID > 1 && e.Start[0] > 0 {
+			list = append(list, e)
+		}
+	}
+	return o, list
+}
