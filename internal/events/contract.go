@@ -19,6 +19,8 @@ const (
 	Cline       Dialect = "cline"
 	Antigravity Dialect = "antigravity"
 	Hermes      Dialect = "hermes"
+	OpenCode    Dialect = "opencode"
+	OpenClaw    Dialect = "openclaw"
 	Hookd       Dialect = "hookd" // the daemon's own hookd:* events
 )
 
@@ -94,6 +96,10 @@ type Contract struct {
 	Summary     bool     `json:"summary,omitempty"`
 	Metadata    bool     `json:"metadata,omitempty"`
 	Explicit    bool     `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
+
+	// Streaming: it comes many times in a turn, with the whole conversation
+	// each time, or by the clock. Agents are connected without it unless asked.
+	Streaming bool `json:"streaming,omitempty"`
 }
 
 // Plain says what text on stdout that is not protocol means.

@@ -71,7 +71,7 @@ func claudeTurnRows() []Contract {
 			Field{"command_source", String, false, "where it comes from"},
 			Field{"prompt", String, false, "the text"},
 		), CanBlock: true, Context: true, PlainText: PlainContext},
-		{Name: "MessageDisplay", When: "a piece of the answer is shown", Fields: fields(claudeCommon,
+		{Name: "MessageDisplay", Streaming: true, When: "a piece of the answer is shown", Fields: fields(claudeCommon,
 			Field{"turn_id", String, false, "the turn"},
 			Field{"message_id", String, false, "the message"},
 			Field{"index", Integer, false, "number of the piece"},

@@ -16,7 +16,7 @@ func kimiRows() []Contract {
 			Field{"profile", String, false, "the profile"},
 		)},
 		{Name: "SessionEnd", Kind: KindSessionEnd, When: "a session ends", Fields: kimiCommon},
-		{Name: "SessionHeartbeat", When: "each minute of a session",
+		{Name: "SessionHeartbeat", Streaming: true, When: "each minute of a session",
 			Fields: fields(kimiCommon, Field{"uptime_ms", Number, false, "how long it has lasted, in milliseconds"})},
 		{Name: "UserPromptSubmit", Kind: KindPromptSubmit, When: "the user submitted a prompt", Fields: fields(kimiCommon,
 			Field{"prompt", Any, false, "its text, or a list of content parts"},
