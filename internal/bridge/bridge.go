@@ -69,7 +69,7 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	if c.agent == nil {
+	if c.agent == nil || c.agent.Answer == nil {
 		fmt.Fprintf(o.Stderr, "hookd-bridge: unknown agent %q: type one of %v\n", o.Agent, dialect.Agents())
 		return 1
 	}

@@ -6,7 +6,6 @@ package dialect
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 
@@ -23,6 +22,8 @@ import (
 	"github.com/hookd/hookd/internal/dialect/kimi"
 	"github.com/hookd/hookd/internal/dialect/librefang"
 	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/dialect/openclaw"
+	"github.com/hookd/hookd/internal/dialect/opencode"
 	"github.com/hookd/hookd/internal/dialect/windsurf"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -44,6 +45,8 @@ var agents = sync.OnceValue(func() map[events.Dialect]*neutral.Agent {
 		events.Cline:       cline.Agent,
 		events.Antigravity: antigravity.Agent,
 		events.Hermes:      hermes.Agent,
+		events.OpenCode:    opencode.Agent,
+		events.OpenClaw:    openclaw.Agent,
 	} {
 		a := make()
 		made[name] = &a
@@ -66,14 +69,18 @@ func copilotAgent() neutral.Agent {
 	return a
 }
 
-// Agent returns the agent that speaks d, or nil. Do not change it.
+// Agent returns the agent that speaks d, or nil. One without an Answer takes a
+// plugin and not the bridge. Do not change it.
 func Agent(d events.Dialect) *neutral.Agent { return agents()[d] }
 
-// Agents returns the names of all agents, sorted.
+// Agents returns the names of all agents that the bridge can stand for, sorted.
+// Those that take a plugin instead are not among them.
 func Agents() []string {
 	var names []string
-	for d := range maps.Keys(agents()) {
-		names = append(names, string(d))
+	for d, agent := range agents() {
+		if agent.Answer != nil {
+			names = append(names, string(d))
+		}
 	}
 	slices.Sort(names)
 	return names

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,17 +68,32 @@ func can(d events.Dialect, kind events.Kind, answer verdict.Answer) bool {
 	return false
 }
 
+// pluginsCan are the abilities of the agents that take a plugin, as the tests of
+// internal/bridge/shims show them.
+var pluginsCan = map[events.Dialect]string{
+	events.OpenCode: "deny a tool call, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start",
+	events.OpenClaw: "deny a tool call, ask a person about it, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start, keep the agent working at its stop",
+}
+
 func abilitiesDoc() string {
-	var b strings.Builder
-	b.WriteString("| a hook can |")
-	for _, name := range Agents() {
-		b.WriteString(" " + name + " |")
+	var names []string
+	for _, d := range events.Dialects() {
+		if d != events.Hookd {
+			names = append(names, string(d))
+		}
 	}
-	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(Agents())) + "\n")
+	slices.Sort(names)
+	var b strings.Builder
+	b.WriteString("| a hook can | " + strings.Join(names, " | ") + " |\n| --- |" + strings.Repeat(" --- |", len(names)) + "\n")
 	for _, ability := range abilities {
 		b.WriteString("| " + ability.name + " |")
-		for _, name := range Agents() {
-			b.WriteString(map[bool]string{true: " yes |", false: " – |"}[can(events.Dialect(name), ability.kind, ability.answer)])
+		for _, name := range names {
+			d := events.Dialect(name)
+			yes := slices.Contains(strings.Split(pluginsCan[d], ", "), ability.name)
+			if !slices.Contains(plugged, d) {
+				yes = can(d, ability.kind, ability.answer)
+			}
+			b.WriteString(map[bool]string{true: " yes |", false: " – |"}[yes])
 		}
 		b.WriteString("\n")
 	}
@@ -105,7 +121,7 @@ func TestAgentsDoc(t *testing.T) {
 	default:
 		t.Error("docs/agents.md is not what the code does: type go test ./internal/dialect -run TestAgentsDoc -update")
 	}
-	for _, name := range Agents() {
+	for _, name := range append(Agents(), string(events.OpenCode), string(events.OpenClaw)) {
 		if !strings.Contains(tail, "**"+name+"**") {
 			t.Errorf("docs/agents.md has no notes on %s", name)
 		}

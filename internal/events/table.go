@@ -24,6 +24,8 @@ var dialects = []struct {
 	{Cline, clineRows},
 	{Antigravity, antigravityRows},
 	{Hermes, hermesRows},
+	{OpenCode, openCodeRows},
+	{OpenClaw, openClawRows},
 	{Hookd, hookdRows},
 }
 

@@ -86,7 +86,7 @@ export default {
 async function result(line, after, event, ctx) {
   const text = blocksText(event.result?.content)
   if (text === null) return
-  const call = { ...event, params: event.params ?? event.args, args: undefined, result: undefined }
+  const call = { ...event, params: event.params ?? event.args, args: undefined }
   const asked = about("tool_response_transform", { ...call, tool_name: event.toolName, tool_input: call.params, tool_use_id: event.toolCallId, tool_response: text }, ctx)
   const changed = newResult(await line.decide(asked))
   const content = changed === null ? event.result.content : withBlocksText(event.result.content, changed)

@@ -82,7 +82,7 @@ export const Hookd = async ({ client, directory }) => {
       const text = resultText(output)
       if (text === null) return
       const call = { ...input, tool_name: input.tool, tool_input: input.args, tool_use_id: input.callID }
-      const changed = newResult(await line.decide(about("tool_response_transform", { ...call, tool_response: text })))
+      const changed = newResult(await line.decide(about("tool_response_transform", { ...call, output: text, tool_response: text })))
       if (changed !== null) setResult(output, changed)
       const after = { ...input, title: output.title, output: changed ?? text, metadata: output.metadata }
       const verdict = await line.decide(about("tool.execute.after", after))

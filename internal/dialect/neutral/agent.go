@@ -39,7 +39,8 @@ type Agent struct {
 	// Normal gives a payload the shape that the agent's row documents, where
 	// the agent has sent others. Nil = it always has that shape.
 	Normal func(event string, payload json.RawMessage) json.RawMessage
-	// Answer writes what the agent reads; pure.
+	// Answer writes what the agent reads; pure. Nil = it has no hook commands, a
+	// plugin speaks for it (internal/bridge/shims).
 	Answer func(Asked) Reply
 }
 
