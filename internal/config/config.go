@@ -31,7 +31,18 @@ type Config struct {
 	SlotsDecidable int // runs of decidable events at once
 	QueueMaxEvents int // events that wait for their observers
 	QueueMaxBytes  int64
+	QueueMaxDisk   int64 // payload that may wait on disk
 	MaxEventBytes  int64 // of one event on the socket
+
+	StorePath    string // default HOME/hookd.db
+	StoreDurable string // fsync or os
+
+	HistoryMaxAge   time.Duration
+	HistoryMaxBytes int64
+	HistoryMaxRuns  int
+	HistoryPayload  string        // none, preview or full
+	RedactHistory   bool          // secrets are taken out of it
+	ReplayMaxAge    time.Duration // what is older when hookd comes back becomes a dead letter
 
 	TimeoutCommand time.Duration // deadline of a hook that names none, by type
 	TimeoutScript  time.Duration
@@ -47,7 +58,7 @@ type Config struct {
 
 	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
 
-	ReloadMode  string // auto: on file changes too; manual: only when asked
+	ReloadMode  string // auto: on file changes too; ask: so, but changes wait to be allowed; manual: only when asked
 	LogLevel    string // debug, info, warn, error
 	LogFormat   string // json, console; "" = console on a terminal, else json
 	FireStartup bool   // emit gateway:startup when the boot is done
@@ -101,13 +112,26 @@ func (c Config) DataDir() string { return filepath.Join(c.Home, "hookd", "data")
 // DisabledDir holds the markers of hooks that were switched off.
 func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "disabled") }
 
+// AllowedDir holds what was allowed of hooks with `hookd allow`.
+func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "allowed") }
+
+// ChangesFile is where each change of a hook is recorded.
+func (c Config) ChangesFile() string { return filepath.Join(c.Home, "hookd", "changes.log") }
+
+// RunsFile says which runs are under way, for the next daemon should this one
+// be killed.
+func (c Config) RunsFile() string { return filepath.Join(c.Home, "hookd", "runs") }
+
 // Default returns the settings of a home without hookd.yaml.
 func Default(home string) Config {
 	slots := max(8, 2*runtime.NumCPU())
 	return Config{
 		Home: home, Socket: filepath.Join(home, "hookd.sock"), HooksDir: filepath.Join(home, "hooks"),
 		SlotsObservers: slots, SlotsDecidable: slots,
-		QueueMaxEvents: 10_000, QueueMaxBytes: 64 << 20, MaxEventBytes: 16 << 20,
+		QueueMaxEvents: 10_000, QueueMaxBytes: 64 << 20, QueueMaxDisk: 1 << 30, MaxEventBytes: 16 << 20,
+		StorePath: filepath.Join(home, "hookd.db"), StoreDurable: "fsync",
+		HistoryMaxAge: 30 * 24 * time.Hour, HistoryMaxBytes: 1 << 30, HistoryMaxRuns: 1_000_000,
+		HistoryPayload: "preview", RedactHistory: true, ReplayMaxAge: 24 * time.Hour,
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second,
 		Cgroup: true, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
@@ -193,6 +217,12 @@ func (c Config) NeedsRestart(next Config) (names []string) {
 	}
 	if c.SlotsDecidable != next.SlotsDecidable {
 		names = append(names, "slots.decidable")
+	}
+	if c.StorePath != next.StorePath {
+		names = append(names, "store.path")
+	}
+	if c.StoreDurable != next.StoreDurable {
+		names = append(names, "store.durable")
 	}
 	if c.QueueMaxEvents != next.QueueMaxEvents || c.QueueMaxBytes != next.QueueMaxBytes {
 		names = append(names, "queue")

@@ -31,6 +31,15 @@ var keys = []key{
 	{"slots.decidable", "runs of decidable events at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
 	{"queue.max_events", "events that may wait for their observers (needs a restart)", count(1, 10_000_000, func(c *Config) *int { return &c.QueueMaxEvents })},
 	{"queue.max_bytes", "payload that may wait so (needs a restart)", size(func(c *Config) *int64 { return &c.QueueMaxBytes })},
+	{"queue.max_disk_bytes", "payload that may wait on disk for its hooks", size(func(c *Config) *int64 { return &c.QueueMaxDisk })},
+	{"store.path", "database of accepted events and history (needs a restart)", path(func(c *Config) *string { return &c.StorePath })},
+	{"store.durable", "fsync: an accepted event survives a loss of power; os: a crash of hookd (needs a restart)", oneOf([]string{"fsync", "os"}, func(c *Config) *string { return &c.StoreDurable })},
+	{"history.max_age", "how long runs and events are kept, such as 30d or 12h", age(func(c *Config) *time.Duration { return &c.HistoryMaxAge })},
+	{"history.max_bytes", "size of the database beyond which the oldest go", size(func(c *Config) *int64 { return &c.HistoryMaxBytes })},
+	{"history.max_runs", "runs that are kept, and as many events", count(1, 1_000_000_000, func(c *Config) *int { return &c.HistoryMaxRuns })},
+	{"history.payload", "what is kept of an event's data once its hooks have run: none, preview (256 bytes) or full, which replay needs", oneOf([]string{"none", "preview", "full"}, func(c *Config) *string { return &c.HistoryPayload })},
+	{"redact_history", "take secrets out of what the history keeps", boolean(func(c *Config) *bool { return &c.RedactHistory })},
+	{"replay_max_age", "an event that is older than this when hookd comes back is not run any more", age(func(c *Config) *time.Duration { return &c.ReplayMaxAge })},
 	{"max_event_bytes", "largest event on the socket (needs a restart)", size(func(c *Config) *int64 { return &c.MaxEventBytes })},
 	{"timeouts.command", "deadline of a command hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
 	{"timeouts.script", "deadline of a script hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
@@ -41,7 +50,7 @@ var keys = []key{
 	{"env", "variables added to the environment of every hook", environment},
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
-	{"reload.mode", "auto: also on file changes; manual: only when asked", oneOf([]string{"auto", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
+	{"reload.mode", "auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)", oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
 	{"log.level", "debug, info, warn or error", oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
 	{"log.format", "json or console; default: console on a terminal", oneOf([]string{"json", "console"}, func(c *Config) *string { return &c.LogFormat })},
 	{"fire_startup", "emit gateway:startup when the boot is done", boolean(func(c *Config) *bool { return &c.FireStartup })},
@@ -199,6 +208,27 @@ func count(low, high int, field func(*Config) *int) func(*Config, *yaml.Node) er
 }
 
 // size reads bytes: a whole number, or one with KiB, MiB or GiB.
+// age reads a duration that may be long: 12h, 30d.
+func age(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		d, err := time.ParseDuration(v)
+		if days, ok := strings.CutSuffix(v, "d"); ok {
+			var number int
+			number, err = strconv.Atoi(days)
+			d = time.Duration(number) * 24 * time.Hour
+		}
+		if err != nil || d < time.Second || d > 100*365*24*time.Hour {
+			return fmt.Errorf("want a time from 1s to 36500d such as 12h or 30d, got %q", v)
+		}
+		*field(c) = d
+		return nil
+	}
+}
+
 func size(field func(*Config) *int64) func(*Config, *yaml.Node) error {
 	return func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)

@@ -109,6 +109,9 @@ func (l *launch) agent(prompt string) error {
 	if err != nil {
 		return fmt.Errorf("start agent %q: %w", name, err)
 	}
+	if err := trusted(l.settings.trust, path, a.Command[1:], l.variable("PATH")); err != nil {
+		return fmt.Errorf("start agent %q: %w", name, err)
+	}
 	l.path, l.args, l.stdin = path, slices.Clone(a.Command[1:]), nil
 	if a.Prompt == "arg" {
 		l.args = append(l.args, prompt)

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // runner executes jobs: it knows what each type of hook is started as and what
@@ -27,12 +28,14 @@ type runner struct {
 	dataDir  string // what built-ins keep
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
+	latest   latest // nil = a hook is what it was when its job was made
 }
 
 // settings are what a reload can change.
 type settings struct {
 	env    []string // of every hook
 	agents map[string]config.Agent
+	trust  *trust.Checker // of what agents are started with
 	judge  *judge.Judge
 }
 
@@ -46,7 +49,7 @@ func newRunner(p *proc.Runner, tempDir, dataDir string, log *zap.Logger) *runner
 // configure puts settings into force for the runs that start from now on.
 func (r *runner) configure(c config.Config) {
 	env := inherited(c.Env, c.Path)
-	next := &settings{env: env, agents: c.Agents, judge: judge.New(judge.Options{
+	next := &settings{env: env, agents: c.Agents, trust: trust.New(), judge: judge.New(judge.Options{
 		Providers: judgeProviders(c.Providers),
 		Getenv:    func(name string) string { return variable(env, name) },
 	})}
@@ -71,8 +74,17 @@ func inherited(env map[string]string, path string) []string {
 	return base
 }
 
-// Run executes the job and waits for its end.
+// Run executes the job and waits for its end. A hook whose files others could
+// have changed does not start.
 func (r *runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	h, err := r.admit(j.Hook)
+	if err != nil {
+		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
+	}
+	if h != j.Hook {
+		now := *j
+		now.Hook, j = h, &now
+	}
 	switch j.Hook.Type {
 	case hook.Builtin:
 		return r.builtin(ctx, j)

@@ -1,0 +1,245 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// maxChanges is how large the record of changes may grow, in bytes; then its
+// older half goes, but for the last change of each hook that is there.
+const maxChanges = 1 << 20
+
+// changeLog records what becomes of hooks, one JSON object a line, in a file
+// that is only appended to until it is full. As the last record of a hook is
+// kept, changes made while no daemon ran are noticed and recorded at the next
+// start. A record that cannot be written is logged as an error; hooks go on.
+type changeLog struct {
+	path     string
+	approved func(string) (discovery.Approval, bool)
+	log      *zap.Logger
+
+	mu   sync.Mutex // guards all below
+	list []api.Change
+	last map[string]known // by ID
+	size int64
+}
+
+// known is what the record says of a hook now.
+type known struct {
+	digest string // of what is in force
+	state  string
+	waits  string // digest of what waits to be allowed
+}
+
+func openChanges(c config.Config, log *zap.Logger) *changeLog {
+	r := &changeLog{path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"), last: map[string]known{}}
+	text, err := os.ReadFile(r.path)
+	if err != nil && !os.IsNotExist(err) {
+		r.log.Error("changes recorded so far cannot be read", zap.Error(err))
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, maxChanges)
+	for lines.Scan() {
+		var c api.Change
+		if json.Unmarshal(lines.Bytes(), &c) == nil && c.Hook != "" { // else a line that was cut off
+			r.keep(c)
+		}
+	}
+	r.size = int64(len(text))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		r.rewrite()
+	}
+	return r
+}
+
+// keep takes a record into memory.
+func (r *changeLog) keep(c api.Change) {
+	r.list = append(r.list, c)
+	switch c.Change {
+	case "removed":
+		delete(r.last, c.Hook)
+	case "added", "changed":
+		r.last[c.Hook] = known{digest: c.To, state: string(hook.Active)}
+	case string(hook.Waiting):
+		r.last[c.Hook] = known{c.From, c.Change, c.To}
+	default:
+		r.last[c.Hook] = known{digest: c.To, state: c.Change}
+	}
+}
+
+// note records in what snap differs from what is on record.
+func (r *changeLog) note(snap *hook.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var fresh []api.Change
+	present := map[string]bool{}
+	for _, e := range snap.Entries {
+		for _, h := range []*hook.Hook{e.Hook, e.Waits} { // both nil: a file that never was a hook
+			if h != nil {
+				present[h.ID] = true
+			}
+		}
+		if e.Waits != nil {
+			fresh = append(fresh, r.waiting(e)...)
+		} else if e.Hook != nil {
+			fresh = append(fresh, r.compare(e)...)
+		}
+	}
+	for id, k := range r.last {
+		if !present[id] {
+			fresh = append(fresh, api.Change{Hook: id, Change: "removed", From: k.digest})
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b api.Change) int { return cmp.Compare(a.Hook, b.Hook) })
+	r.write(fresh)
+}
+
+// waiting returns that something waits to be allowed, which is no change yet.
+func (r *changeLog) waiting(e hook.Entry) []api.Change {
+	was := r.last[e.Waits.ID]
+	if was.state == string(hook.Waiting) && was.waits == e.Waits.Digest {
+		return nil
+	}
+	return []api.Change{{
+		Hook: e.Waits.ID, Change: string(hook.Waiting), From: was.digest, To: e.Waits.Digest,
+		File: e.Waits.File, By: r.who(e, e.Waits), Why: worst(e.Problems).String(),
+	}}
+}
+
+// compare returns what has become of one hook: another digest, another state.
+func (r *changeLog) compare(e hook.Entry) (list []api.Change) {
+	h, was := e.Hook, r.last[e.Hook.ID]
+	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: r.who(e, h)}
+	switch {
+	case was.digest == "":
+		c.Change = "added"
+	case was.digest != h.Digest:
+		c.Change = "changed"
+	}
+	if c.Change != "" {
+		list, was.state = append(list, c), string(hook.Active)
+	}
+	if was.state != string(e.State) {
+		c.From, c.Change = h.Digest, string(e.State)
+		if len(e.Problems) > 0 {
+			c.Why = worst(e.Problems).String()
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// who says whose work a change is, as far as anybody can know.
+func (r *changeLog) who(e hook.Entry, h *hook.Hook) string {
+	if r.approved != nil && e.State != hook.Waiting {
+		if a, ok := r.approved(h.ID); ok {
+			return fmt.Sprintf("allowed by %s at %s", a.By, a.At.Format(time.RFC3339))
+		}
+	}
+	info, err := os.Stat(h.File)
+	if err != nil {
+		return ""
+	}
+	owner := strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Uid), 10)
+	if u, err := user.LookupId(owner); err == nil {
+		owner = u.Username
+	}
+	return fmt.Sprintf("file of %s, written %s", owner, info.ModTime().UTC().Format(time.RFC3339))
+}
+
+// write appends records to the file.
+func (r *changeLog) write(fresh []api.Change) {
+	if len(fresh) == 0 {
+		return
+	}
+	var text []byte
+	for _, c := range fresh {
+		c.Time = time.Now().UTC()
+		r.keep(c)
+		text = append(text, line(c)...)
+	}
+	if r.size += int64(len(text)); r.size > maxChanges {
+		r.rewrite()
+		return
+	}
+	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if os.IsNotExist(err) {
+		if err = os.MkdirAll(filepath.Dir(r.path), 0o700); err == nil {
+			f, err = os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		}
+	}
+	if err == nil {
+		_, err = f.Write(text)
+		f.Close()
+	}
+	if err != nil {
+		r.log.Error("a change of a hook is not on record", zap.Error(err))
+	}
+}
+
+func line(c api.Change) []byte {
+	text, _ := json.Marshal(c) // strings and a time
+	return append(text, '\n')
+}
+
+// rewrite keeps the newer half, and the last record of each hook.
+func (r *changeLog) rewrite() {
+	var text []byte
+	var kept []api.Change
+	seen := map[string]bool{}
+	for _, c := range slices.Backward(r.list) {
+		_, there := r.last[c.Hook]
+		l := line(c)
+		if len(text)+len(l) <= maxChanges/2 || there && !seen[c.Hook] {
+			kept, text = append(kept, c), append(text, l...)
+		}
+		seen[c.Hook] = true
+	}
+	slices.Reverse(kept)
+	text = text[:0]
+	for _, c := range kept {
+		text = append(text, line(c)...)
+	}
+	r.list, r.size = kept, int64(len(text))
+	temp := r.path + ".new"
+	err := os.WriteFile(temp, text, 0o600)
+	if err == nil {
+		err = os.Rename(temp, r.path)
+	}
+	if err != nil {
+		r.log.Error("the record of changes cannot be made smaller", zap.Error(err))
+	}
+}
+
+// shownChanges is how many changes of a hook are told.
+const shownChanges = 10
+
+// of returns the last changes of a hook, newest first.
+func (r *changeLog) of(id string) (list []api.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range slices.Backward(r.list) {
+		if c.Hook == id && len(list) < shownChanges {
+			list = append(list, c)
+		}
+	}
+	return list
+}
