@@ -28,6 +28,7 @@ type match struct {
 type index struct {
 	snapshot *hook.Snapshot
 	hooks    []*hook.Hook
+	patterns patterns
 	byName   atomic.Pointer[sync.Map] // nameKey → []match
 	known    atomic.Int32             // entries of byName
 }
@@ -42,6 +43,7 @@ const maxNames = 4096
 
 func newIndex(snap *hook.Snapshot) *index {
 	ix := &index{snapshot: snap, hooks: snap.Runnable()}
+	ix.patterns = newPatterns(ix.hooks)
 	ix.byName.Store(new(sync.Map))
 	return ix
 }
@@ -67,8 +69,8 @@ func (ix *index) candidates(c *events.Contract) []match {
 	}
 	names := kindNames(c)
 	var found []match
-	for _, h := range ix.hooks {
-		if m, ok := matchNames(h, c, names); ok {
+	for _, at := range ix.patterns.hooksFor(names) {
+		if m, ok := matchNames(ix.hooks[at], c, names); ok {
 			m.generation = ix.snapshot.Generation
 			found = append(found, m)
 		}

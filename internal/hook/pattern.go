@@ -11,9 +11,12 @@ import (
 // `*` matches everything and `agent:*` all agent events. The zero Pattern
 // matches nothing.
 type Pattern struct {
-	Text string
-	glob *glob.Pattern // nil for a text without wildcards
+	Text   string
+	glob   *glob.Pattern // nil for a text that needs none
+	prefix bool          // Text is plain but for one `*` at its end
 }
+
+const wildcards = `*?[]{}\`
 
 // CompilePattern compiles text. With separators, `*` stops at each of them;
 // only workspace filters use that.
@@ -21,8 +24,11 @@ func CompilePattern(text string, separators ...rune) (Pattern, error) {
 	if text == "" {
 		return Pattern{}, errors.New("empty pattern")
 	}
-	if !strings.ContainsAny(text, `*?[]{}\`) {
+	switch i := strings.IndexAny(text, wildcards); {
+	case i < 0:
 		return Pattern{Text: text}, nil
+	case i == len(text)-1 && text[i] == '*' && len(separators) == 0:
+		return Pattern{Text: text, prefix: true}, nil
 	}
 	g, err := glob.Compile(text, separators...)
 	if err != nil {
@@ -33,10 +39,26 @@ func CompilePattern(text string, separators ...rune) (Pattern, error) {
 
 // Match reports whether the pattern matches the whole of name.
 func (p Pattern) Match(name string) bool {
-	if p.glob == nil {
-		return p.Text != "" && p.Text == name
+	if p.glob != nil {
+		return p.glob.Match(name)
 	}
-	return p.glob.Match(name)
+	if p.prefix {
+		return strings.HasPrefix(name, p.Text[:len(p.Text)-1])
+	}
+	return p.Text != "" && p.Text == name
+}
+
+// Literal reports whether Text is a plain name, the only one that matches.
+func (p Pattern) Literal() bool { return p.glob == nil && !p.prefix }
+
+// Affixes returns the plain text that every matching name begins with, and the
+// one that it ends with. Either may be empty; of a literal, both are the name.
+func (p Pattern) Affixes() (head, tail string) {
+	first := strings.IndexAny(p.Text, wildcards)
+	if first < 0 {
+		return p.Text, p.Text
+	}
+	return p.Text[:first], p.Text[strings.LastIndexAny(p.Text, wildcards)+1:]
 }
 
 // Exact reports whether the pattern has none of `*`, `?` and `[`
