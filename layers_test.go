@@ -28,7 +28,7 @@ var rooms = map[string]room{
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.
 	"internal/daemon": {
-		[]string{"internal/api", "internal/builtin", "internal/builtin/*", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/judge", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/stream", "internal/trust", "internal/verdict"},
+		[]string{"internal/api", "internal/builtin", "internal/builtin/*", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/judge", "internal/loopback", "internal/metrics", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/store", "internal/stream", "internal/trace", "internal/trust", "internal/verdict"},
 		[]string{"go.uber.org/zap"},
 	},
 	"internal/config":  {[]string{"internal/spell"}, []string{"gopkg.in/yaml.v3"}},
@@ -38,7 +38,7 @@ var rooms = map[string]room{
 	"client":           {[]string{"internal/api", "internal/events", "internal/verdict"}, nil},
 	"internal/events":  {nil, nil},
 	// a hook carries the seal of its files
-	"internal/hook":    {[]string{"internal/events", "internal/trust"}, []string{"github.com/gobwas/glob"}},
+	"internal/hook": {[]string{"internal/events", "internal/trust"}, []string{"github.com/gobwas/glob"}},
 	// one word list, one distance: settings, hook files and commands all say "did you mean"
 	"internal/spell":     {nil, nil},
 	"internal/trust":     {nil, []string{"golang.org/x/sys"}},
@@ -50,6 +50,8 @@ var rooms = map[string]room{
 	// the bridge's program: no third party, so that it is small and starts fast
 	"cmd/hookd-bridge": {[]string{"client", "internal/api", "internal/bridge", "internal/dialect", "internal/events", "internal/verdict"}, nil},
 	"internal/bridge":  {[]string{"client", "internal/api", "internal/dialect", "internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
+	// HTTP for agents that call hooks so: each request is a call of the bridge
+	"internal/loopback": {[]string{"internal/bridge"}, []string{"go.uber.org/zap"}},
 	// plugins for agents without hook commands: text for connect, so that the small binary does not carry it
 	"internal/bridge/shims":       {nil, nil},
 	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
@@ -66,7 +68,10 @@ var rooms = map[string]room{
 	"internal/builtin/shadow":    {nil, nil},
 	"internal/store":             {[]string{"internal/events", "internal/verdict"}, []string{"modernc.org/sqlite"}},
 	"internal/stream":            {[]string{"internal/events"}, nil},
-	"packaging":                  {nil, nil},
+	// both know no events: the daemon tells them what to count and to trace
+	"internal/metrics": {nil, []string{"github.com/prometheus/client_golang"}},
+	"internal/trace":   {nil, []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
+	"packaging":        {nil, nil},
 	// documents, and the tests that run what they show
 	"docs": {nil, nil},
 }

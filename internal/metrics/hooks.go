@@ -1,0 +1,130 @@
+package metrics
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// RemovedHook is the label of runs that ended after their hook was removed.
+const RemovedHook = "(removed)"
+
+// maxLabel is how many bytes of a name a label shows.
+const maxLabel = 128
+
+// Run is a finished run.
+type Run struct {
+	Hook     string        // its name
+	Result   string        // of Options.Results
+	Reason   string        // of Options.Reasons: why it did not start; "" = it did
+	Queued   time.Duration // accepted until started
+	Duration time.Duration // started until ended; 0 = it did not start
+}
+
+// series is what there is of one hook.
+type series struct {
+	label    string
+	results  map[string]prometheus.Counter
+	duration atomic.Pointer[prometheus.Observer] // nil until it first ran: most of a hundred hooks are idle
+	gone     bool                                // guarded by Metrics.mu
+}
+
+func (m *Metrics) addRuns() {
+	m.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hookd_runs_total", Help: "Runs that have ended, by hook and result."}, []string{"hook", "result"})
+	m.durations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "hookd_run_duration_seconds", Help: "Time from the start of a run to the end of its main process, by hook.", Buckets: runBuckets,
+	}, []string{"hook"})
+	m.registry.MustRegister(m.runs, m.durations)
+	m.Publish(nil)
+}
+
+// Publish says which hooks there are from now on, by name. They begin at 0; of
+// all others the series are removed.
+func (m *Metrics) Publish(hooks []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next, shown := map[string]*series{}, map[string]*series{}
+	for _, name := range append([]string{RemovedHook}, hooks...) {
+		text := label(name)
+		if shown[text] == nil {
+			shown[text] = m.seriesOf(text)
+		}
+		next[name] = shown[text]
+	}
+	for text, s := range m.shown {
+		if shown[text] == nil {
+			s.gone = true
+			labels := prometheus.Labels{"hook": text}
+			m.runs.DeletePartialMatch(labels)
+			m.durations.DeletePartialMatch(labels)
+		}
+	}
+	m.shown = shown
+	m.hooks.Store(&next)
+}
+
+// seriesOf returns the series with this label, new if there is none.
+func (m *Metrics) seriesOf(label string) *series {
+	if s := m.shown[label]; s != nil {
+		return s
+	}
+	s := &series{label: label, results: map[string]prometheus.Counter{}}
+	for _, r := range m.results {
+		s.results[r] = m.runs.WithLabelValues(label, r)
+	}
+	return s
+}
+
+// Ran counts a run.
+func (m *Metrics) Ran(r Run) {
+	hooks := *m.hooks.Load()
+	s := hooks[r.Hook]
+	if s == nil {
+		s = hooks[RemovedHook]
+	}
+	if c := s.results[r.Result]; c != nil {
+		c.Inc()
+	}
+	m.queue.Observe(max(0, r.Queued).Seconds())
+	if r.Reason != "" {
+		m.spawnErrors.inc(r.Reason)
+	}
+	if r.Duration > 0 {
+		m.durationOf(s).Observe(r.Duration.Seconds())
+	}
+}
+
+// durationOf returns the histogram of s, or of removed hooks when s was
+// removed in between: what is gone does not come back.
+func (m *Metrics) durationOf(s *series) prometheus.Observer {
+	if o := s.duration.Load(); o != nil {
+		return *o
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.gone {
+		return m.durations.WithLabelValues(RemovedHook)
+	}
+	o := m.durations.WithLabelValues(s.label)
+	s.duration.Store(&o)
+	return o
+}
+
+// label makes a name fit for a label: valid UTF-8, one line, no control and no
+// direction marks, and not long.
+func label(name string) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(name, string(utf8.RuneError)))
+	if len(text) <= maxLabel {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLabel], "") + "…"
+}
