@@ -78,10 +78,11 @@ func New(o Options) (*Daemon, error) {
 	d.config.Store(&c)
 	d.recorder = newRecorder(d.hub)
 	var err error
-	if d.server, err = server.Listen(d.serverOptions()); err != nil {
+	if d.server, err = d.listen(); err != nil {
 		return nil, err
 	}
-	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup})
+	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Record: c.RunsFile()})
+	d.logSwept()
 	d.runner = newRunner(d.proc, c.TempDir(), c.DataDir(), o.Log)
 	d.runner.configure(c)
 	d.dispatch = dispatch.New(dispatch.Options{
@@ -92,6 +93,21 @@ func New(o Options) (*Daemon, error) {
 	})
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	return d, nil
+}
+
+// listen takes the service manager's socket if there is one, else binds it.
+func (d *Daemon) listen() (*server.Server, error) {
+	given, err := signals.Listener()
+	if err != nil {
+		return nil, err
+	}
+	o := d.serverOptions()
+	o.Listener = given
+	s, err := server.Listen(o)
+	if err != nil && given != nil {
+		given.Close()
+	}
+	return s, err
 }
 
 func (d *Daemon) serverOptions() server.Options {
@@ -121,6 +137,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var rooms sync.WaitGroup
 	failed := make(chan error, 1)
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
+	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	d.boot()
 
@@ -163,7 +180,8 @@ func (d *Daemon) attend(ctx context.Context, intents <-chan signals.Intent, fail
 func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
 	d.ready.Store(false)
 	d.log.Info("hookd stops, running hooks have time to finish", zap.Duration("time", DrainTime))
-	signals.Stopping()
+	signals.Stopping("running hooks have 10 s to finish")
+	d.server.LetWait()
 	d.publishOwn("hookd:stop")
 	drain, cancel := context.WithTimeout(ctx, DrainTime)
 	defer cancel()

@@ -90,7 +90,7 @@ type State interface {
 type Options struct {
 	Socket   string       // path of the socket; its folder is made 0700 when absent
 	Lock     string       // path of the lock file; "" = hookd.lock beside the socket
-	Listener net.Listener // a bound Unix socket to take instead of binding Socket
+	Listener net.Listener // the socket at that path, bound by a service manager that keeps it open when we end; nil = bind it
 
 	Emitter  Emitter
 	Streamer Streamer
@@ -155,10 +155,13 @@ func Listen(opt Options) (*Server, error) {
 	}
 	listener := opt.Listener
 	if listener == nil {
-		if listener, err = bind(opt.Socket); err != nil {
-			lock.Close()
-			return nil, err
-		}
+		listener, err = bind(opt.Socket)
+	} else {
+		err = checkGiven(listener, opt.Socket)
+	}
+	if err != nil {
+		lock.Close()
+		return nil, err
 	}
 	s := &Server{
 		opt: opt, log: opt.Log, lock: lock, listener: listener,
@@ -194,8 +197,8 @@ func withDefaults(opt Options) Options {
 }
 
 // Serve answers until Shutdown is called, or ctx ends, which cuts every
-// connection off. All that it started has ended when it returns; the socket
-// and the lock are gone then.
+// connection off. All that it started has ended when it returns; the lock and
+// a socket of our own are gone then.
 func (s *Server) Serve(ctx context.Context) error {
 	if !s.begin() {
 		return net.ErrClosed
@@ -242,8 +245,8 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// Shutdown stops accepting, removes the socket, lets requests that have begun
-// get their answers, ends streams and closes. When ctx ends before that is
+// Shutdown stops accepting, removes a socket of our own, lets requests that
+// have begun get their answers, ends streams and closes. When ctx ends before that is
 // done, the rest is cut off, and ctx's error returned.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.quitOnce.Do(func() { close(s.quit) })
@@ -267,10 +270,31 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// drain closes the listener, which removes the socket, and tells every
-// connection to come to its end.
+// LetWait is the first step of a shutdown when a service manager keeps the
+// socket open: nobody is accepted any more, so that whoever connects now waits
+// in the kernel for the next daemon instead of being refused by this one. It
+// blocks for a moment in which those who were accepted last can send what they
+// came for. With a socket of our own it does nothing.
+func (s *Server) LetWait() {
+	if s.opt.Listener == nil {
+		return
+	}
+	s.listener.Close()
+	settle := time.NewTimer(lastLines)
+	defer settle.Stop()
+	select {
+	case <-settle.C:
+	case <-s.quit:
+	}
+}
+
+// drain closes the listener, which removes a socket of our own, and tells
+// every connection to come to its end.
 func (s *Server) drain() error {
 	err := s.listener.Close()
+	if errors.Is(err, net.ErrClosed) { // LetWait
+		err = nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining = true

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,6 +40,34 @@ func bind(path string) (net.Listener, error) {
 	return listener, nil
 }
 
+// checkGiven checks the socket that a service manager has bound: it must be the
+// one that clients look for, still be there, and be for this user alone.
+func checkGiven(l net.Listener, path string) error {
+	bound := l.Addr().String()
+	if !samePath(bound, path) {
+		return fmt.Errorf("take the service manager's socket: it is %s, the settings say %s: make them the same, in hookd.socket (ListenStream=) or hookd.yaml (socket:)", bound, path)
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("take the service manager's socket: %w: make it again with: systemctl --user restart hookd.socket", err)
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return fmt.Errorf("take the service manager's socket: %s is none any more: move that away, then type: systemctl --user restart hookd.socket", path)
+	}
+	if info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	return os.Chmod(path, 0o600)
+}
+
+// samePath reports whether two paths name one socket, by whatever links their
+// folders are reached.
+func samePath(a, b string) bool {
+	dirA, errA := os.Stat(filepath.Dir(a))
+	dirB, errB := os.Stat(filepath.Dir(b))
+	return filepath.Base(a) == filepath.Base(b) && errA == nil && errB == nil && os.SameFile(dirA, dirB)
+}
+
 // removeStale removes the socket that a killed daemon left. The lock has said
 // that no daemon of this home lives; one of another home may have been given
 // the same socket.
@@ -56,7 +85,7 @@ func removeStale(path string) error {
 	conn, err := net.Dial("unix", path)
 	if err == nil {
 		conn.Close()
-		return fmt.Errorf("bind %s: another process listens there: stop it, or set `socket:` to another path", path)
+		return fmt.Errorf("bind %s: another process listens there: stop it (a service manager's, with: systemctl --user stop hookd.socket), or set `socket:` to another path", path)
 	}
 	if !errors.Is(err, unix.ECONNREFUSED) {
 		return fmt.Errorf("probe %s: %w", path, err)

@@ -181,19 +181,6 @@ func TestSocketIsPrivateWhateverTheUmask(t *testing.T) {
 	}
 }
 
-func TestBoundListenerIsTaken(t *testing.T) {
-	dir := shortDir(t)
-	bound, err := net.Listen("unix", filepath.Join(dir, "activated"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := start(t, func(o *Options) { o.Listener, o.Lock = bound, filepath.Join(dir, "lock") })
-	f.socket = filepath.Join(dir, "activated")
-	if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestForeignUserIsClosedUnread(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to become another user")

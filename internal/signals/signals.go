@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 )
@@ -61,8 +62,31 @@ func Ready(status string) { notify(daemon.SdNotifyReady + "\nSTATUS=" + status) 
 // Reloading tells the service manager that a reload begins; Ready ends it.
 func Reloading() { notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec()) }
 
-// Stopping tells the service manager that the daemon is shutting down.
-func Stopping() { notify(daemon.SdNotifyStopping) }
+// Stopping tells the service manager that the daemon is shutting down, with a
+// line of status.
+func Stopping(status string) { notify(daemon.SdNotifyStopping + "\nSTATUS=" + status) }
+
+// Watchdog tells the service manager that the daemon is alive, each time after
+// alive has returned: while that blocks nothing is said, and the manager ends a
+// daemon that hangs. It does so at half the manager's patience, until ctx ends,
+// and returns at once when the manager has not asked for it.
+func Watchdog(ctx context.Context, alive func()) {
+	patience, err := daemon.SdWatchdogEnabled(false)
+	if err != nil || patience <= 0 {
+		return
+	}
+	tick := time.NewTicker(patience / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			alive()
+			notify(daemon.SdNotifyWatchdog)
+		}
+	}
+}
 
 // notify ignores errors: hookd needs nothing of the manager.
 func notify(state string) { _, _ = daemon.SdNotify(false, state) }
@@ -70,6 +94,6 @@ func notify(state string) { _, _ = daemon.SdNotify(false, state) }
 // ServiceVariables belong to hookd and its service manager; hooks do not
 // inherit them (SPEC 7.1).
 var ServiceVariables = []string{
-	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "LISTEN_PIDFDID",
 	"INVOCATION_ID", "JOURNAL_STREAM", "MAINPID",
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +53,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	}{
 		{func() { Ready("3 hooks, 1 degraded") }, "READY=1\nSTATUS=3 hooks, 1 degraded"},
 		{Reloading, "RELOADING=1\n"},
-		{Stopping, "STOPPING=1"},
+		{func() { Stopping("10 s left") }, "STOPPING=1\nSTATUS=10 s left"},
 	} {
 		tt.tell()
 		if err := conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
@@ -69,9 +70,65 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	}
 }
 
+// While alive blocks no ping is sent: the manager's patience runs out.
+func TestWatchdogProvesThatSomebodyIsAlive(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(dir, "notify"))
+	t.Setenv("WATCHDOG_USEC", "2000")
+	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
+	ctx, cancel := context.WithCancel(t.Context())
+	asked, answer, ended := make(chan bool), make(chan bool), make(chan bool)
+	go func() {
+		defer close(ended)
+		Watchdog(ctx, func() { asked <- true; <-answer })
+	}()
+	read := func(within time.Duration) string {
+		buf := make([]byte, 64)
+		conn.SetReadDeadline(time.Now().Add(within))
+		n, _ := conn.Read(buf)
+		return string(buf[:n])
+	}
+	for range 3 {
+		<-asked
+		if got := read(20 * time.Millisecond); got != "" {
+			t.Errorf("told %q before anybody was alive", got)
+		}
+		answer <- true
+		if got := read(30 * time.Second); got != "WATCHDOG=1" {
+			t.Errorf("told %q, want a ping", got)
+		}
+	}
+	cancel()
+	for { // a tick may have been first
+		select {
+		case <-asked:
+			answer <- true
+		case <-ended:
+			return
+		}
+	}
+}
+
+func TestWatchdogOnlyWhereAskedFor(t *testing.T) {
+	for name, vars := range map[string][2]string{"off": {"", ""}, "another process's": {"2000", "1"}, "nonsense": {"soon", ""}} {
+		t.Setenv("WATCHDOG_USEC", vars[0])
+		t.Setenv("WATCHDOG_PID", vars[1])
+		Watchdog(t.Context(), func() { t.Errorf("%s: somebody is asked", name) }) // returns at once
+	}
+}
+
 func TestWithoutAServiceManagerNothingHappens(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	Ready("fine")
 	t.Setenv("NOTIFY_SOCKET", "/nowhere/at/all")
-	Stopping()
+	Stopping("")
 }

@@ -1,0 +1,38 @@
+package signals
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/coreos/go-systemd/v22/activation"
+)
+
+// Listener returns the socket that the service manager listens on for us
+// (sd_listen_fds(3)), nil if it does not. It is ours to close; that removes no
+// file, and the manager's own copy keeps those who connect waiting for the
+// next daemon. It works once: what it needs is taken out of the environment.
+func Listener() (net.Listener, error) {
+	files := activation.Files(true)
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	switch len(files) {
+	case 0:
+		return nil, nil
+	case 1:
+	default:
+		return nil, fmt.Errorf("take the service manager's socket: there are %d, hookd has one: leave one ListenStream= in hookd.socket", len(files))
+	}
+	l, err := net.FileListener(files[0])
+	if err != nil {
+		return nil, fmt.Errorf("take the service manager's socket: %w", err)
+	}
+	if _, ok := l.(*net.UnixListener); !ok {
+		l.Close()
+		return nil, errors.New("take the service manager's socket: it is no Unix socket: give hookd.socket a path as ListenStream=")
+	}
+	return l, nil
+}
