@@ -34,6 +34,8 @@ type Config struct {
 	QueueMaxDisk   int64 // payload that may wait on disk
 	MaxEventBytes  int64 // of one event on the socket
 
+	HTTPListen string // loopback HOST:PORT for agents that call hooks over HTTP; "" = none
+
 	StorePath    string // default HOME/hookd.db
 	StoreDurable string // fsync or os
 
@@ -117,6 +119,9 @@ func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "all
 
 // ChangesFile is where each change of a hook is recorded.
 func (c Config) ChangesFile() string { return filepath.Join(c.Home, "hookd", "changes.log") }
+
+// TokenFile holds what agents that call hooks over HTTP must show.
+func (c Config) TokenFile() string { return filepath.Join(c.Home, "hookd", "http.token") }
 
 // RunsFile says which runs are under way, for the next daemon should this one
 // be killed.
@@ -211,6 +216,9 @@ func (c *Config) apply(path, prefix string, m *yaml.Node) error {
 func (c Config) NeedsRestart(next Config) (names []string) {
 	if c.Socket != next.Socket {
 		names = append(names, "socket")
+	}
+	if c.HTTPListen != next.HTTPListen {
+		names = append(names, "http.listen")
 	}
 	if c.SlotsObservers != next.SlotsObservers {
 		names = append(names, "slots.observers")

@@ -71,6 +71,10 @@ func TestBadSettingsSayWhereAndWhat(t *testing.T) {
 		{"agent-prompt", "agents: {a: {command: [x], prompt: file}}\n", "want stdin or arg"},
 		{"provider-type", "providers: {a: {type: other}}\n", "want openai or anthropic"},
 		{"provider-url", "providers: {a: {base_url: example.org}}\n", "want http:// or https://"},
+		{"http-public", "http: {listen: '0.0.0.0:7780'}\n", "want a loopback address such as 127.0.0.1:7780"},
+		{"http-name", "http: {listen: 'example.org:7780'}\n", "want a loopback address"},
+		{"http-port", "http: {listen: 127.0.0.1}\n", "want HOST:PORT"},
+		{"http-port-0", "http: {listen: '127.0.0.1:0'}\n", "want HOST:PORT"},
 		{"env-name", "env: {'a=b': c}\n", "cannot be the name of a variable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

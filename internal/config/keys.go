@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,7 @@ var keys = []key{
 	{"timeouts.builtin", "deadline of a built-in that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
 	{"timeouts.model", "deadline of a model hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
 	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}", providers},
+	{"http.listen", "loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)", loopback(func(c *Config) *string { return &c.HTTPListen })},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)", boolean(func(c *Config) *bool { return &c.Cgroup })},
 	{"env", "variables added to the environment of every hook", environment},
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
@@ -349,4 +351,27 @@ func providers(c *Config, n *yaml.Node) error {
 	}
 	c.Providers = list
 	return nil
+}
+
+// loopback reads HOST:PORT with a loopback host; "" is none.
+func loopback(field func(*Config) *string) func(*Config, *yaml.Node) error {
+	return func(c *Config, n *yaml.Node) error {
+		var s string
+		if err := n.Decode(&s); err != nil {
+			return fmt.Errorf("want HOST:PORT such as 127.0.0.1:7780")
+		}
+		if s == "" {
+			*field(c) = ""
+			return nil
+		}
+		host, port, err := net.SplitHostPort(s)
+		if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || number == 0 {
+			return fmt.Errorf("%q, want HOST:PORT such as 127.0.0.1:7780", s)
+		}
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return fmt.Errorf("%q, want a loopback address such as 127.0.0.1:%s: hookd is not for other machines", s, port)
+		}
+		*field(c) = s
+		return nil
+	}
 }

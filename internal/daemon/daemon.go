@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/loopback"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/signals"
@@ -57,6 +58,7 @@ type Daemon struct {
 	dispatch  *dispatch.Dispatcher
 	discovery *discovery.Discovery
 	server    *server.Server
+	door      *loopback.Door // nil = none
 	markers   discovery.Markers
 	ready     atomic.Bool
 
@@ -80,6 +82,9 @@ func New(o Options) (*Daemon, error) {
 	var err error
 	if d.server, err = d.listen(); err != nil {
 		return nil, err
+	}
+	if d.door, err = openDoor(c, o.Log); err != nil {
+		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
 	}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Record: c.RunsFile()})
 	d.logSwept()
@@ -139,6 +144,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
+	rooms.Go(func() { d.serveDoor(ctx) })
 	d.boot()
 
 	err := d.attend(ctx, intents, failed)

@@ -1,0 +1,188 @@
+// Package loopback is the door for agents that call their hooks over HTTP: a
+// listener on a loopback address that takes what such an agent posts and
+// answers as the bridge would have answered on stdout. No process is started.
+//
+// Promises. It listens on loopback addresses alone. A request is read only
+// with the token; one that a web page or a rebound name would send (an Origin,
+// a foreign Host) is refused before that. Bodies and headers are bounded, and
+// so is the time to send them. What goes wrong behind the door is no opinion,
+// as it is for the bridge; the agent gets a status of its own for a request
+// that is wrong.
+//
+// It knows no hook and decides nothing: each request becomes one call of the
+// bridge, which speaks to hookd's socket. That also means that a hook's agent
+// which posts here is not seen to be a hook's agent: only hookd's backstop
+// ends a loop of such agents.
+package loopback
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/bridge"
+)
+
+const (
+	headerTime = 10 * time.Second
+	bodyTime   = 30 * time.Second
+	idleTime   = 2 * time.Minute
+	writeTime  = 10 * time.Second
+	closeTime  = 2 * time.Second
+	maxHeader  = 16 << 10
+)
+
+// Agents are those that can call hooks over HTTP, on a loopback address and
+// without TLS.
+func Agents() []string { return []string{"claude-code"} }
+
+// URL is where an agent posts to, with listen as in the settings.
+func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }
+
+// Options of a Door. Listen, Token and Socket are required.
+type Options struct {
+	Listen   string      // host:port, the host a loopback address or localhost
+	Token    string      // what callers must show
+	Socket   string      // hookd's own
+	MaxBytes int64       // of a body; 0 = 16 MiB
+	State    string      // the bridge's folder; "" = its default
+	Log      *zap.Logger // nil = none
+}
+
+// Door is a listener that is open.
+type Door struct {
+	opt      Options
+	listener net.Listener
+	log      *zap.Logger
+}
+
+// Open listens. Serve must be called next.
+func Open(o Options) (*Door, error) {
+	if o.Token == "" {
+		return nil, errors.New("open the HTTP door: no token")
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 16 << 20
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	l, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("http.listen: %w; set another port in hookd.yaml", err)
+	}
+	if addr, ok := l.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
+		return nil, errors.Join(fmt.Errorf("http.listen %s is not a loopback address: type 127.0.0.1:PORT", o.Listen), l.Close())
+	}
+	return &Door{opt: o, listener: l, log: o.Log.Named("loopback")}, nil
+}
+
+// Addr is where it listens.
+func (d *Door) Addr() string { return d.listener.Addr().String() }
+
+// Close gives the address back where Serve is never called.
+func (d *Door) Close() error { return d.listener.Close() }
+
+// Serve answers until ctx ends, then gives calls under way a moment.
+func (d *Door) Serve(ctx context.Context) error {
+	s := &http.Server{
+		Handler: d.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(io.Discard, "", 0), // it quotes callers
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(d.listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve http.listen: %w", err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if s.Shutdown(end) != nil {
+		s.Close()
+	}
+	<-served
+	return nil
+}
+
+func (d *Door) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /agents/{agent}", d.call)
+	return d.guard(mux)
+}
+
+// guard lets in who is neither a web page nor without the token.
+func (d *Door) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case len(r.Header.Values("Origin")) > 0:
+			http.Error(w, "requests with an Origin are refused: this is not for web pages", http.StatusForbidden)
+		case !local(r.Host):
+			http.Error(w, "requests for another host than a loopback address are refused", http.StatusForbidden)
+		case !hasToken(r, d.opt.Token):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="hookd"`)
+			http.Error(w, "the bearer token is missing or wrong: type hookd connect AGENT --http", http.StatusUnauthorized)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// call is one call of the bridge.
+func (d *Door) call(w http.ResponseWriter, r *http.Request) {
+	agent := r.PathValue("agent")
+	if !slices.Contains(Agents(), agent) {
+		http.Error(w, "this agent cannot call hooks over HTTP: type hookd connect "+agent, http.StatusNotFound)
+		return
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, d.opt.MaxBytes))
+	if err != nil {
+		refuseBody(w, err)
+		return
+	}
+	control.SetReadDeadline(time.Time{}) // hooks may take longer
+	var out, notes bytes.Buffer
+	exit := bridge.Run(r.Context(), bridge.Options{
+		Agent: agent, Stdin: bytes.NewReader(body), Stdout: &out, Stderr: &notes, Socket: d.opt.Socket, State: d.opt.State,
+		Getenv: func(string) string { return "" },
+	})
+	if notes.Len() > 0 {
+		d.log.Debug("call without a verdict", zap.String("dialect", agent), zap.String("notes", notes.String()))
+	}
+	control.SetWriteDeadline(time.Now().Add(writeTime))
+	if exit != 0 {
+		http.Error(w, strings.TrimSpace(notes.String()), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(orEmpty(out.Bytes()))
+}
+
+func refuseBody(w http.ResponseWriter, err error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		http.Error(w, fmt.Sprintf("the body is larger than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
+		return
+	}
+	http.Error(w, "the body was not read", http.StatusBadRequest)
+}
+
+// orEmpty makes silence an object, which every caller can parse.
+func orEmpty(answer []byte) []byte {
+	if len(answer) == 0 {
+		return []byte("{}\n")
+	}
+	return answer
+}
