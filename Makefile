@@ -31,8 +31,11 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 		done; \
 	done
 
-bench: ## run the benchmarks of bench/ (minutes)
-	$(GO) test ./bench/... -run '^$$' -bench . -benchtime 3x
+bench: ## measure the whole daemon against peers, write docs/benchmarks.md
+	@$(GO) run ./bench/table -o docs/benchmarks.md
+
+gobench: ## run the Go benchmarks, for benchstat
+	@$(GO) test ./internal/... ./bench/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
 
 check: ## format, vet, build for macOS, and linters that are installed
 	@unformatted=`gofmt -l .`; if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
@@ -51,4 +54,4 @@ install: build ## install to PREFIX/bin (/usr/local)
 clean: ## remove what build made
 	rm -rf bin
 
-.PHONY: help build demo test race fuzz bench check install clean
+.PHONY: help build demo test race fuzz bench gobench check install clean

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// measure is one row of the table, or some that belong together.
+type measure struct {
+	name string
+	run  func(*bench) ([]row, error)
+}
+
+// row is one line of the table.
+type row struct {
+	measure string // its name, for -run
+	what    string
+	checks  []check
+	beside  string // absolute figures, and those of peers
+}
+
+// check is one number that is to be reached.
+type check struct {
+	target string // in words
+	got    string
+	ok     bool
+	info   bool // there is no target: printed only
+}
+
+// bench is what all measures share.
+type bench struct {
+	rounds  int
+	sample  time.Duration
+	hookd   string // the binaries under test
+	bridge  string
+	dir     string // temporary, short: sockets lie in it
+	profile string
+	homes   int
+	load    string // of the machine, before there was any of ours
+	plots   []plot
+}
+
+// missing says what a measure lacks on this machine; its rows are skipped.
+type missing struct{ what string }
+
+func (m missing) Error() string { return m.what }
+
+// prepare builds what is measured.
+func (b *bench) prepare() error {
+	b.load = load()
+	dir, err := os.MkdirTemp("", "hb")
+	if err != nil {
+		return err
+	}
+	b.dir = dir
+	if b.hookd != "" {
+		b.bridge = filepath.Join(filepath.Dir(b.hookd), "hookd-bridge")
+		return nil
+	}
+	b.hookd, b.bridge = filepath.Join(dir, "hookd"), filepath.Join(dir, "hookd-bridge")
+	for _, target := range []string{b.hookd, b.bridge} {
+		if err := b.build(target, "./cmd/"+filepath.Base(target)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) cleanup() { os.RemoveAll(b.dir) }
+
+// build compiles a program of this module as a release has it.
+func (b *bench) build(to, pkg string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", to, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+func (b *bench) measureAll(wanted *regexp.Regexp) (rows []row) {
+	for _, m := range measures {
+		if !wanted.MatchString(m.name) {
+			continue
+		}
+		begin := time.Now()
+		got, err := m.run(b)
+		var lacks missing
+		switch {
+		case errors.As(err, &lacks):
+			got = append(got, row{what: "skipped: " + lacks.what})
+		case err != nil:
+			got = append(got, row{what: "could not be measured: " + err.Error(), checks: []check{{target: "to be measured", got: "error"}}})
+		}
+		for i := range got {
+			got[i].measure = m.name
+		}
+		fmt.Fprintf(os.Stderr, "%-14s %5.1f s\n", m.name, time.Since(begin).Seconds())
+		rows = append(rows, got...)
+	}
+	return rows
+}
+
+func atLeast(target string, bound, got float64, format string) check {
+	return check{target: target, got: fmt.Sprintf(format, got), ok: got >= bound}
+}
+
+func atMost(target string, bound, got float64, format string) check {
+	return check{target: target, got: fmt.Sprintf(format, got), ok: got <= bound}
+}
+
+func info(what, got string) check { return check{target: what, got: got, info: true} }

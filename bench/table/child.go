@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// child is this program as another process: one side of a comparison.
+func child(name string, args []string) {
+	var err error
+	switch name {
+	case "exec":
+		err = execLoop(args)
+	case "exec-ask":
+		err = execAsk(args)
+	case "echo":
+		err = echo(args)
+	default:
+		err = fmt.Errorf("no child %q", name)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "table child:", err)
+		os.Exit(1)
+	}
+}
+
+// hookInput is what a hook of these measures gets on stdin, about.
+var hookInput = bytes.Repeat([]byte("x"), 300)
+
+// capture is one run by os/exec as everybody writes it: stdin given, both
+// outputs captured, in a session of its own with a deadline it never meets.
+func capture(program string) error {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(program)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(hookInput), &stdout, &stderr
+	return cmd.Run()
+}
+
+// execLoop: SECONDS PROCS WORKERS PROGRAM; prints runs per second.
+func execLoop(args []string) error {
+	seconds, _ := strconv.ParseFloat(args[0], 64)
+	procs, _ := strconv.Atoi(args[1])
+	workers, _ := strconv.Atoi(args[2])
+	runtime.GOMAXPROCS(procs)
+	var n atomic.Int64
+	begin := time.Now()
+	end := begin.Add(time.Duration(seconds * float64(time.Second)))
+	errs := make(chan error, workers)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for time.Now().Before(end) {
+				if err := capture(args[3]); err != nil {
+					errs <- err
+					return
+				}
+				n.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case err := <-errs:
+		return err
+	default:
+	}
+	fmt.Printf("%.1f\n", float64(n.Load())/time.Since(begin).Seconds())
+	return nil
+}
+
+// execAsk: PROGRAM; for each byte on stdin one run, prints its nanoseconds.
+func execAsk(args []string) error {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		if _, err := in.ReadByte(); err != nil {
+			return nil
+		}
+		begin := time.Now()
+		if err := capture(args[0]); err != nil {
+			return err
+		}
+		fmt.Println(time.Since(begin).Nanoseconds())
+	}
+}
+
+// echoAnswer is as long as hookd's answer to an event that no hook matches.
+var echoAnswer = []byte(`{"ok":true,"event_id":"01KAXQZJ7V0000000000000000","seq":1000000,"matched":[],"warnings":[]}` + "\n")
+
+// echo: SOCKET; answers each line with one line, all that are there with one
+// write. It is what a line door can be at most.
+func echo(args []string) error {
+	l, err := net.Listen("unix", args[0])
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer c.Close()
+			in := bufio.NewReaderSize(c, 32<<10)
+			var out []byte
+			for {
+				text, err := in.ReadSlice('\n')
+				if err != nil {
+					return
+				}
+				if bytes.IndexByte(text, '{') == 0 {
+					out = append(out, echoAnswer...)
+				}
+				if in.Buffered() == 0 || len(out) > 32<<10 {
+					if _, err := c.Write(out); err != nil {
+						return
+					}
+					out = out[:0]
+				}
+			}
+		}()
+	}
+}
+
+// self starts this program as a child.
+func self(args ...string) (string, []string, error) {
+	path, err := os.Executable()
+	return path, append([]string{"child"}, args...), err
+}
+
+func seconds(d time.Duration) string {
+	return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 3, 64), ".000")
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	fanSubscribers = 10
+	fanAhead       = 700 // how far the slowest subscriber may lie behind: less than the ring
+	fanBatch       = 100 // events a write
+)
+
+// follower is one subscriber and the lines it has got.
+type follower struct {
+	conn  net.Conn
+	lines atomic.Int64
+}
+
+// group is a sender and its subscribers.
+type group struct {
+	sender    net.Conn
+	followers []*follower
+	batch     []byte
+	lines     int64 // of one record, as a subscriber gets it
+	sent      int64
+	readers   sync.WaitGroup
+}
+
+// join connects n subscribers by sending hello and waiting for its answer.
+func join(network, address, hello string, lines int64, n int) (*group, error) {
+	g := &group{lines: lines}
+	for range n {
+		c, err := net.Dial(network, address)
+		if err != nil {
+			return g, err
+		}
+		f := &follower{conn: c}
+		g.followers = append(g.followers, f)
+		if _, err := c.Write([]byte(hello)); err != nil {
+			return g, err
+		}
+		if _, err := c.Read(make([]byte, 4096)); err != nil { // there is an answer to each hello
+			return g, err
+		}
+		g.readers.Go(func() { counter(c, &f.lines) })
+	}
+	var err error
+	if g.sender, err = net.Dial(network, address); err != nil {
+		return g, err
+	}
+	g.readers.Go(func() { counter(g.sender, new(atomic.Int64)) })
+	return g, nil
+}
+
+func (g *group) close() {
+	if g.sender != nil {
+		g.sender.Close()
+	}
+	for _, f := range g.followers {
+		f.conn.Close()
+	}
+	g.readers.Wait()
+}
+
+// slowest is how many records everybody has.
+func (g *group) slowest() (n int64) {
+	n = g.sent
+	for _, f := range g.followers {
+		n = min(n, f.lines.Load()/g.lines)
+	}
+	return n
+}
+
+// sample sends for d, never further ahead than the ring is long, and returns
+// deliveries per second.
+func (g *group) sample(d time.Duration) (float64, error) {
+	begin, before := time.Now(), g.sent
+	for time.Since(begin) < d {
+		if g.sent-g.slowest() > fanAhead-fanBatch {
+			time.Sleep(20 * time.Microsecond)
+			continue
+		}
+		if _, err := g.sender.Write(g.batch); err != nil {
+			return 0, err
+		}
+		g.sent += fanBatch
+	}
+	for begin := time.Now(); g.slowest() < g.sent; time.Sleep(50 * time.Microsecond) {
+		if time.Since(begin) > patience {
+			return 0, fmt.Errorf("the slowest subscriber has %d of %d records", g.slowest(), g.sent)
+		}
+	}
+	return float64((g.sent-before)*int64(len(g.followers))) / time.Since(begin).Seconds(), nil
+}
+
+// follow connects subscribers and a sender to a daemon.
+func (d *daemon) follow(n int, event []byte) (*group, error) {
+	g, err := join("unix", d.socket, `{"subscribe":["bench:*"]}`+"\n", 1, n)
+	g.batch = bytes.Repeat(event, fanBatch)
+	return g, err
+}
+
+func fanOut(b *bench) ([]row, error) {
+	d, err := b.start(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer d.stop()
+	g, err := d.follow(fanSubscribers, line("bench:fan", "", "", 180))
+	defer g.close()
+	if err != nil {
+		return nil, err
+	}
+	list := []contender{{"hookd", func() (float64, error) { return g.sample(b.sample) }}}
+	nats, stop, err := b.nats()
+	defer stop()
+	beside := "nats-server: "
+	if err == nil {
+		list = append(list, contender{"nats", func() (float64, error) { return nats.sample(b.sample) }})
+	} else {
+		beside += err.Error()
+	}
+	s, err := contest(b.rounds, list)
+	if err != nil {
+		return nil, err
+	}
+	status, err := d.info()
+	if err != nil {
+		return nil, err
+	}
+	r := row{
+		what: "deliveries per second, 1 sender, 10 subscribers, paced by the slowest",
+		checks: []check{
+			atLeast("≥ 3,000,000", 3e6, s.median("hookd"), "%.0f"),
+			atMost("no gaps", 0, float64(status.Gaps), "%.0f gaps"),
+		},
+		beside: beside,
+	}
+	if s["nats"] != nil {
+		r.checks = append(r.checks, info("of nats-server", fmt.Sprintf("%.2f ×", s.ratio("hookd", "nats"))))
+		r.beside += count(s.median("nats"))
+	}
+	return []row{r}, nil
+}
+
+// nats starts a nats-server, built from its Go module, and connects as many to
+// it, with as many bytes a message.
+func (b *bench) nats() (g *group, stop func(), err error) {
+	stop = func() {}
+	program := filepath.Join(b.dir, "nats-server")
+	build := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2")
+	build.Dir = filepath.Join("bench", "nats")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, stop, fmt.Errorf("cannot be built: %.100s", strings.TrimSpace(string(out)))
+	}
+	const port = "39418"
+	if stop, err = launch(program, "-a", "127.0.0.1", "-p", port); err != nil {
+		return nil, stop, err
+	}
+	if err := until(func() bool {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	}); err != nil {
+		return nil, stop, err
+	}
+	payload := strings.Repeat("x", 250)
+	g, err = join("tcp", "127.0.0.1:"+port, "CONNECT {\"verbose\":false}\r\nSUB bench 1\r\nPING\r\n", 2, fanSubscribers)
+	kill := stop
+	stop = func() { g.close(); kill() }
+	if err == nil {
+		_, err = g.sender.Write([]byte("CONNECT {\"verbose\":false}\r\n"))
+	}
+	g.batch = bytes.Repeat(fmt.Appendf(nil, "PUB bench %d\r\n%s\r\n", len(payload), payload), fanBatch)
+	return g, stop, err
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// growing is one thing that grows, and what one event then costs the daemon.
+type growing struct {
+	file, what, unit string
+	sizes            []int
+	linear           bool // it has to touch all of it; else the cost should stay
+	cost             func(b *bench, size int) (float64, error)
+}
+
+var growths = []growing{
+	{"hooks", "hooks, none of which matches", "hooks", []int{10, 100, 1000}, false, costOfHooks},
+	{"subscribers", "subscribers, each of which gets every event", "subscribers", []int{1, 10, 100}, true, costOfSubscribers},
+	{"sessions", "sessions, whose runs are kept in order", "sessions", []int{10, 100, 1000}, false, costOfSessions},
+	{"payload", "payload", "bytes", []int{256, 2560, 25600}, true, costOfPayload},
+}
+
+// growth plots the processor time of the daemon per event as things grow
+// tenfold and a hundredfold. Flat things may grow by a half; what has to be
+// touched may cost no more than in proportion.
+func growth(b *bench) (rows []row, err error) {
+	for _, g := range growths {
+		p := plot{file: g.file, title: "daemon's processor time per event", x: g.unit, y: "µs"}
+		var texts []string
+		for _, size := range g.sizes {
+			us, err := b.medianOf(func() (float64, error) { return g.cost(b, size) })
+			if err != nil {
+				return rows, fmt.Errorf("%d %s: %w", size, g.unit, err)
+			}
+			p.points = append(p.points, point{float64(size), us})
+			texts = append(texts, fmt.Sprintf("%s: %.2f µs", count(float64(size)), us))
+		}
+		first, last := p.points[0], p.points[len(p.points)-1]
+		grown := last.y / first.y
+		c := atMost("× 100 costs ≤ 1.5 ×", 1.5, grown, "%.2f ×")
+		if g.linear {
+			c = atMost("× 100 costs ≤ 100 ×", 100, grown, "%.1f ×")
+		}
+		p.flat = !g.linear
+		b.plots = append(b.plots, p)
+		rows = append(rows, row{what: "cost per event as it grows: " + g.what, checks: []check{c},
+			beside: strings.Join(texts, ", ") + " ([plot](benchmarks/" + g.file + ".svg))"})
+	}
+	return rows, nil
+}
+
+// medianOf takes three samples.
+func (b *bench) medianOf(sample func() (float64, error)) (float64, error) {
+	var list []float64
+	for range 3 {
+		v, err := sample()
+		if err != nil {
+			return 0, err
+		}
+		list = append(list, v)
+	}
+	return quantile(list, 0.5), nil
+}
+
+// costOf returns the µs of processor time that d spends on each event that
+// send sends; send says how many it sent.
+func (d *daemon) costOf(send func() (int, error)) (float64, error) {
+	pid := d.pid()
+	if _, err := send(); err != nil { // to warm up
+		return 0, err
+	}
+	before, err := usageOf(pid)
+	if err != nil {
+		return 0, err
+	}
+	n, err := send()
+	if err != nil {
+		return 0, err
+	}
+	after, err := usageOf(pid)
+	if err != nil {
+		return 0, err
+	}
+	return float64((after.cpu - before.cpu).Nanoseconds()) / 1000 / float64(n), nil
+}
+
+func costOfHooks(b *bench, n int) (float64, error) {
+	d, err := b.start(mixed(n))
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	return d.costOf(func() (int, error) { return 50_000, d.send(50_000, noMatch(lineBytes)) })
+}
+
+func costOfPayload(b *bench, size int) (float64, error) {
+	d, err := b.start(nil)
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	n := min(50_000, 200<<20/size)
+	return d.costOf(func() (int, error) { return n, d.send(n, noMatch(size)) })
+}
+
+func costOfSubscribers(b *bench, n int) (float64, error) {
+	d, err := b.start(nil)
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	g, err := d.follow(n, line("bench:fan", "", "", 180))
+	defer g.close()
+	if err != nil {
+		return 0, err
+	}
+	return d.costOf(func() (int, error) {
+		before := g.sent
+		_, err := g.sample(b.sample / 2)
+		return int(g.sent - before), err
+	})
+}
+
+// costOfSessions sends events of many sessions to a built-in, whose runs cost
+// next to nothing but their order.
+func costOfSessions(b *bench, sessions int) (float64, error) {
+	d, err := b.start(hooks{"keep": "name: keep\nevents: [\"bench:session\"]\ntype: builtin\ncommand: add_date\n"})
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	const n = 5000
+	var lines []byte
+	for i := range n {
+		lines = append(lines, line("bench:session", fmt.Sprintf(`"session_id":"s%d",`, i%sessions), "", lineBytes)...)
+	}
+	return d.costOf(func() (int, error) {
+		before, err := d.runs()
+		if err != nil {
+			return 0, err
+		}
+		c, err := d.dial()
+		if err != nil {
+			return 0, err
+		}
+		defer c.Close()
+		go c.Write(lines)
+		if _, err := countAnswers(c, n); err != nil {
+			return 0, err
+		}
+		return n, d.waitRuns(before + n)
+	})
+}

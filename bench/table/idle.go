@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+const (
+	settle    = 3 * time.Second
+	idleTime  = time.Minute
+	idleHooks = 100
+)
+
+// idle leaves a daemon with some hooks alone for a minute.
+func idle(b *bench) ([]row, error) {
+	d, err := b.start(mixed(idleHooks))
+	if err != nil {
+		return nil, err
+	}
+	defer d.stop()
+	pid := d.pid()
+	time.Sleep(settle)
+	before, err := usageOf(pid)
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(idleTime)
+	after, err := usageOf(pid)
+	if err != nil {
+		return nil, err
+	}
+	return []row{
+		{
+			what:   fmt.Sprintf("idle with %d hooks, no subscribers: wakeups a minute (context switches of all threads)", idleHooks),
+			checks: []check{atMost("≤ 3", 3, float64(after.switches-before.switches), "%.0f")},
+			beside: fmt.Sprintf("%s of processor time", (after.cpu - before.cpu).Round(time.Microsecond)),
+		},
+		{
+			what:   fmt.Sprintf("resident memory with %d hooks", idleHooks),
+			checks: []check{atMost("≤ 25 MiB", 25, mib(after.rss), "%.1f MiB")},
+		},
+	}, nil
+}
+
+func binarySize(b *bench) ([]row, error) {
+	var sizes []float64
+	for _, path := range []string{b.hookd, b.bridge} {
+		fi, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, mib(fi.Size()))
+	}
+	return []row{{
+		what:   "binary, stripped",
+		checks: []check{atMost("≤ 30 MiB", 30, sizes[0], "%.1f MiB")},
+		beside: fmt.Sprintf("hookd-bridge %.1f MiB", sizes[1]),
+	}}, nil
+}

@@ -1,0 +1,81 @@
+// Command table measures the whole daemon, against peers and against what the
+// machine itself can do, and prints one table.
+//
+//	go run ./bench/table                     all of it, some ten minutes
+//	go run ./bench/table -run 'spawn|line'   the rows whose name matches
+//	go run ./bench/table -o docs/benchmarks.md
+//
+// Everything that is compared runs in turn in the same run; a ratio is the
+// median of the rounds' ratios. What the machine lacks (a compiler, a peer) is
+// a row that says so. The program starts daemons of its own on homes below the
+// temporary folder and ends all of them; it fails only where something could
+// not be measured, never because a number is not reached.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+)
+
+// measures is every measure, in the order of the table.
+var measures = []measure{
+	{"spawn-glibc", spawnGlibc},
+	{"spawn-bare", spawnBare},
+	{"verdict-spawn", verdictSpawned},
+	{"line", lineDoor},
+	{"ndjson", ndjsonBody},
+	{"fanout", fanOut},
+	{"durable", durableAccepts},
+	{"bridge-emit", bridgeEmit},
+	{"hooks-10000", manyHooks},
+	{"growth", growth},
+	{"idle", idle},
+	{"size", binarySize},
+}
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "child" {
+		child(os.Args[2], os.Args[3:])
+		return
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	b := &bench{}
+	pattern := flag.String("run", "", "only the measures whose name matches this regular expression")
+	list := flag.Bool("list", false, "list the measures")
+	out := flag.String("o", "", "write the table into this Markdown file, between its two marks, and the plots beside it")
+	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each comparison")
+	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
+	flag.StringVar(&b.hookd, "hookd", "", "a hookd to measure instead of building one; its hookd-bridge lies beside it")
+	flag.StringVar(&b.profile, "profile", "", "folder for a CPU profile (perf) of each daemon")
+	flag.Parse()
+	wanted, err := regexp.Compile(*pattern)
+	if err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	if *list {
+		for _, m := range measures {
+			fmt.Println(m.name)
+		}
+		return nil
+	}
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	defer b.cleanup()
+	rows := b.measureAll(wanted)
+	report := newReport(b, rows)
+	fmt.Print(report.text())
+	if *out != "" {
+		return report.write(*out, b.plots)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+//go:build !linux
+
+package main
+
+import (
+	"runtime"
+	"time"
+)
+
+// usage is what a process has used so far, and what it holds now.
+type usage struct {
+	cpu         time.Duration
+	switches    int
+	rss         int64
+	descriptors int
+}
+
+func usageOf(int) (usage, error) {
+	return usage{}, missing{"what a process uses is only read on Linux"}
+}
+
+func machine() string { return runtime.GOOS + "/" + runtime.GOARCH }
+
+func load() string { return "unknown" }

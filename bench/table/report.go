@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// The table stands between these marks in the file; the rest is people's.
+const (
+	markBegin = "<!-- table: written by `make bench` -->\n"
+	markEnd   = "<!-- end of table -->\n"
+)
+
+// report is what one run of this program found.
+type report struct {
+	rows          []row
+	where, repeat string
+}
+
+var began = time.Now()
+
+func newReport(b *bench, rows []row) report {
+	where := fmt.Sprintf("%s, %d cores, %s, %s; load average at the start %s.",
+		began.UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), machine(), runtime.Version(), b.load)
+	repeat := fmt.Sprintf("%d rounds, samples of %s; took %s.", b.rounds, b.sample, time.Since(began).Round(time.Second))
+	return report{rows: rows, where: where, repeat: repeat}
+}
+
+// outcome is the row's verdict in one word or two.
+func (r row) outcome() string {
+	word := "–"
+	for _, c := range r.checks {
+		switch {
+		case c.info:
+		case !c.ok:
+			return "not reached"
+		default:
+			word = "reached"
+		}
+	}
+	return word
+}
+
+// text is the table for a terminal.
+func (r report) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s %s\n\n", r.where, r.repeat)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range r.rows {
+		fmt.Fprintf(w, "%s\t%s\n", row.measure, row.what)
+		for _, c := range row.checks {
+			word := "reached"
+			if !c.ok {
+				word = "NOT REACHED"
+			}
+			if c.info {
+				word = ""
+			}
+			fmt.Fprintf(w, "\t  %s\t%s\t%s\n", c.target, c.got, word)
+		}
+		if row.beside != "" {
+			fmt.Fprintf(w, "\t  (%s)\n", row.beside)
+		}
+	}
+	w.Flush()
+	return b.String()
+}
+
+// markdown is the same for the file.
+func (r report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nRepeat all of it with `make bench`, one row with the command in its last column. %s\n\n", r.where, r.repeat)
+	b.WriteString("| measure | to reach | got | | beside it | command |\n| --- | --- | --- | --- | --- | --- |\n")
+	var notes []string
+	for _, row := range r.rows {
+		var targets, gots []string
+		for _, c := range row.checks {
+			targets, gots = append(targets, c.target), append(gots, c.got)
+		}
+		outcome := row.outcome()
+		if note := inTheWay[row.measure]; outcome == "not reached" {
+			outcome = "**not reached**"
+			if note != "" {
+				notes = append(notes, "* `"+row.measure+"`: "+note)
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `go run ./bench/table -run '^%s$'` |\n", cell(row.what), cell(strings.Join(targets, "<br>")),
+			cell(strings.Join(gots, "<br>")), outcome, cell(row.beside), row.measure)
+	}
+	if len(notes) > 0 {
+		b.WriteString("\nWhat stands in the way of what is not reached:\n\n" + strings.Join(compact(notes), "\n") + "\n")
+	}
+	return b.String()
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
+
+func compact(list []string) (kept []string) {
+	for _, text := range list {
+		if len(kept) == 0 || kept[len(kept)-1] != text {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// write replaces the table in a Markdown file and the plots beside it.
+func (r report) write(file string, plots []plot) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(old), markBegin)
+	_, after, ended := strings.Cut(rest, markEnd)
+	if !ok || !ended {
+		return fmt.Errorf("%s has no marks for the table: add the lines\n%s%s", file, markBegin, markEnd)
+	}
+	if err := os.WriteFile(file, []byte(before+markBegin+r.markdown()+markEnd+after), 0o644); err != nil {
+		return err
+	}
+	dir := strings.TrimSuffix(file, filepath.Ext(file))
+	if len(plots) > 0 {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	for _, p := range plots {
+		if err := os.WriteFile(filepath.Join(dir, p.file+".svg"), []byte(p.svg()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
