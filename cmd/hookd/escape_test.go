@@ -18,6 +18,8 @@ func TestEscape(t *testing.T) {
 		{"c1", "a\u009bb", `a\u009bb`, keepNothing},
 		{"del", "a\x7fb", `a\u007fb`, keepNothing},
 		{"bidi", "a\u202eb\u2066c\u200f", `a\u202eb\u2066c\u200f`, keepNothing},
+		{"unseen", "a\u200bb\U000e0061c\ufeff", `a\u200bb\udb40\udc61c\ufeff`, keepNothing},
+		{"tabs", "a\tb\n", "a\tb" + `\u000a`, keepTabs},
 		{"line separator", "a\u2028b", `a\u2028b`, keepNothing},
 		{"invalid", "a\x9bb", "a\ufffdb", keepNothing},
 		{"one line", "a\nb\tc\r", `a\u000ab\u0009c\u000d`, keepNothing},
@@ -39,7 +41,7 @@ func FuzzEscape(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := escape(s, keepNothing)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || strings.ContainsFunc(got, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || strings.ContainsFunc(got, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) || unicode.Is(unseen, r) }) {
 			t.Errorf("escape(%q) = %q", s, got)
 		}
 		if got != escape(got, keepNothing) {

@@ -90,6 +90,12 @@ func text(s string) cell { return cell{text: s} }
 
 func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
 
+// Longest texts shown for people, in characters: -o json has all of them.
+const (
+	maxCell  = 400
+	maxValue = 16 << 10
+)
+
 // table writes rows under a header in columns as wide as they need to be.
 func (p *printer) table(header []string, rows [][]cell) {
 	head := make([]cell, len(header))
@@ -100,7 +106,7 @@ func (p *printer) table(header []string, rows [][]cell) {
 	widths := make([]int, len(header))
 	for _, row := range rows {
 		for i := range row {
-			row[i].text = escape(row[i].text, keepNothing)
+			row[i].text = escape(shorten(row[i].text, maxCell), keepNothing)
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
 		}
 	}
@@ -132,7 +138,7 @@ func (p *printer) pairs(list ...pair) {
 	}
 	for _, kv := range list {
 		if kv.value.text != "" {
-			value := strings.ReplaceAll(escape(kv.value.text, keepNewlines), "\n", "\n"+strings.Repeat(" ", width+2))
+			value := strings.ReplaceAll(escape(shorten(kv.value.text, maxValue), keepNewlines), "\n", "\n"+strings.Repeat(" ", width+2))
 			p.line(p.paint(bold, kv.name), strings.Repeat(" ", width-len(kv.name)+2), p.paint(kv.value.c, value))
 		}
 	}
@@ -201,6 +207,8 @@ func state(s string) cell {
 		return cell{s, dim}
 	case "degraded":
 		return cell{s, yellow}
+	case "waiting":
+		return cell{"waiting for allow", yellow}
 	}
 	return cell{s, red}
 }

@@ -69,7 +69,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 	root.AddCommand(
 		serveCommand(a), emitCommand(a), tailCommand(a),
 		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
-		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a),
+		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
 		reloadCommand(a), statusCommand(a), historyCommand(a), logsCommand(a),
 		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), completionCommand(a), versionCommand(a),
 	)

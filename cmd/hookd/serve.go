@@ -51,6 +51,9 @@ func serve(a *app, cmd *cobra.Command) error {
 		Log:         log,
 		Level:       level,
 	})
+	if mend := daemon.Mend(err); mend != "" {
+		return fail(exitRejected, "type `"+mend+"`, then `hookd serve`", "%w", err)
+	}
 	if err != nil {
 		return fail(exitFailed, "see which daemon runs with `hookd status`, or choose another home with LIBREFANG_HOME", "%w", err)
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
 )
 
 func showCommand(a *app) *cobra.Command {
@@ -46,6 +48,20 @@ func (p *printer) hook(h client.Hook) {
 		kv("last run", lastRun(h)),
 	)
 	p.problems(h.Problems)
+	p.changes(h.Changes)
+}
+
+// changes lists what became of a hook, newest first.
+func (p *printer) changes(list []api.Change) {
+	if len(list) == 0 {
+		return
+	}
+	p.line(p.paint(bold, "last changes"))
+	var rows [][]cell
+	for _, c := range list {
+		rows = append(rows, []cell{text(c.Time.Local().Format("2006-01-02 15:04:05")), text(c.Change), text(fmt.Sprintf("%.12s", c.From)), text(fmt.Sprintf("%.12s", c.To)), text(c.By), text(c.Why)})
+	}
+	p.table([]string{"TIME", "CHANGE", "FROM", "TO", "BY", "WHY"}, rows)
 }
 
 func number(n int) string {

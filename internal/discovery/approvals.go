@@ -21,17 +21,30 @@ type Approval struct {
 	Hook   string            `json:"hook"` // its ID
 	Digest string            `json:"digest"`
 	At     time.Time         `json:"at"`
-	By     string            `json:"by"`             // who typed it
-	Sum    string            `json:"sum"`            // of the definition
-	Files  map[string]string `json:"files"`          // sums of the contents of its own programs, by path
-	Text   []byte            `json:"text,omitempty"` // the definition, for folders
+	By     string            `json:"by"`              // who typed it
+	Sum    string            `json:"sum"`             // of the definition
+	Files  map[string]string `json:"files"`           // sums of the contents of its own programs, by path
+	Texts  map[string][]byte `json:"texts,omitempty"` // of the definition, and of programs that are not long
 }
 
-// Approve makes the approval of h as it was read, not as its files are by now.
-func Approve(h *hook.Hook, by string, at time.Time) Approval {
-	a := Approval{Hook: h.ID, Digest: AllowDigest(h), At: at.UTC(), By: by, Sum: h.Sum, Files: h.Seal.Contents()}
+// maxKept is how long a program may be to be kept for a comparison.
+const maxKept = 64 << 10
+
+// Approve makes the approval of h as it is now: what is shown of it to a
+// person is what is allowed, whatever becomes of the files meanwhile.
+func Approve(h *hook.Hook) Approval {
+	a := Approval{Hook: h.ID, Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{}}
+	a.Digest = allowDigest(a.Sum, a.Files)
 	if text, err := os.ReadFile(h.File); err == nil && trust.Sum(text) == h.Sum {
-		a.Text = text
+		a.Texts[h.File] = text
+	}
+	for path, sum := range a.Files {
+		if info, err := os.Stat(path); err != nil || info.Size() > maxKept || !info.Mode().IsRegular() {
+			continue
+		}
+		if text, err := os.ReadFile(path); err == nil && trust.Sum(text) == sum {
+			a.Texts[path] = text
+		}
 	}
 	return a
 }
@@ -39,10 +52,11 @@ func Approve(h *hook.Hook, by string, at time.Time) Approval {
 // AllowDigest sums up the definition of h and the contents of its own
 // programs. Unlike hook.Digest it does not change when a file is only touched
 // or copied.
-func AllowDigest(h *hook.Hook) string {
+func AllowDigest(h *hook.Hook) string { return allowDigest(h.Sum, h.Seal.Contents()) }
+
+func allowDigest(definition string, contents map[string]string) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "definition %s\n", h.Sum)
-	contents := h.Seal.Contents()
+	fmt.Fprintf(sum, "definition %s\n", definition)
 	for _, path := range slices.Sorted(maps.Keys(contents)) {
 		fmt.Fprintf(sum, "file %q %s\n", path, contents[path])
 	}

@@ -25,6 +25,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -125,7 +126,11 @@ func (o Options) vetter() vetter {
 	return vetter{
 		checker: o.Checker, digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved,
 		restore: func(a Approval, dir string) *hook.Hook {
-			h, _ := hookdir.ReadText(dir, a.Text, o.Read)
+			text, kept := a.Texts[filepath.Join(dir, hookdir.FileName)]
+			if !kept {
+				return nil
+			}
+			h, _ := hookdir.ReadText(dir, text, o.Read)
 			return h
 		},
 	}

@@ -42,6 +42,7 @@ func Parse(line []byte) (Envelope, *Error) {
 		return Envelope{}, err
 	}
 	env.fill()
+	env.bound()
 	return env, nil
 }
 
