@@ -23,12 +23,12 @@ type room struct {
 // import that its row does not allow. Tests may import what they need.
 var rooms = map[string]room{
 	"cmd/hookd": {
-		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "packaging"},
+		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "packaging"},
 		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"}, // pflag: the types of cobra's own flags
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.
 	"internal/daemon": {
-		[]string{"internal/api", "internal/builtin", "internal/builtin/*", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/judge", "internal/loopback", "internal/metrics", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/store", "internal/stream", "internal/trace", "internal/trust", "internal/verdict"},
+		[]string{"internal/api", "internal/builtin", "internal/builtin/*", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/judge", "internal/loopback", "internal/metrics", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/store", "internal/stream", "internal/trace", "internal/trust", "internal/verdict", "internal/worker"},
 		[]string{"go.uber.org/zap"},
 	},
 	"internal/config":  {[]string{"internal/spell"}, []string{"gopkg.in/yaml.v3"}},
@@ -43,7 +43,9 @@ var rooms = map[string]room{
 	"internal/spell":     {nil, nil},
 	"internal/trust":     {nil, []string{"golang.org/x/sys"}},
 	"internal/discovery": {[]string{"internal/hook", "internal/source/*", "internal/trust"}, []string{"github.com/fsnotify/fsnotify", "go.uber.org/zap"}},
-	"internal/dialect":   {[]string{"internal/dialect/*", "internal/events", "internal/verdict"}, nil},
+	// edits agents' own settings: parsers that know where in a file things stand, and a diff to show
+	"internal/connect": {[]string{"internal/bridge/shims", "internal/dialect", "internal/events"}, []string{"github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2", "gopkg.in/yaml.v3", "github.com/rogpeppe/go-internal"}},
+	"internal/dialect": {[]string{"internal/dialect/*", "internal/events", "internal/verdict"}, nil},
 	// neutral is what dialects have in common; no dialect knows another
 	"internal/dialect/neutral": {[]string{"internal/events", "internal/verdict"}, nil},
 	"internal/dialect/*":       {[]string{"internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
@@ -60,6 +62,8 @@ var rooms = map[string]room{
 	"internal/dispatch":           {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
 	"internal/judge":              {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
 	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
+	// persistent hooks: it starts processes through proc and finds event ids with events' scanner
+	"internal/worker": {[]string{"internal/events", "internal/proc"}, []string{"go.uber.org/zap"}},
 	"internal/verdict":            {[]string{"internal/events"}, nil},
 	"internal/builtin":            {[]string{"internal/builtin/*", "internal/events", "internal/hook", "internal/verdict"}, nil},
 	// what takes more than one file has a room below it, which knows nothing of hooks

@@ -1,0 +1,93 @@
+package connect
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// call is a command line that calls the bridge.
+type call struct {
+	program string   // path of hookd-bridge; or of hookd, when bridge is an argument
+	agent   string   // whom it speaks for
+	args    []string // what follows
+}
+
+// String writes the call for a POSIX shell and for programs that split a line
+// as one does. It is the same for all versions of hookd.
+func (c call) String() string {
+	words := []string{quote(c.program)}
+	if filepath.Base(c.program) == "hookd" {
+		words = append(words, "bridge")
+	}
+	words = append(words, c.agent)
+	for _, arg := range c.args {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// callOf reads a command line that calls hookd's bridge for agent, whatever
+// its path and flags. One that does more than that is somebody's own.
+func callOf(line, agent string) (call, bool) {
+	words, ok := split(line)
+	if !ok || len(words) < 2 {
+		return call{}, false
+	}
+	program, rest := words[0], words[1:]
+	switch filepath.Base(program) {
+	case "hookd-bridge":
+	case "hookd":
+		if rest[0] != "bridge" || len(rest) < 2 {
+			return call{}, false
+		}
+		rest = rest[1:]
+	default:
+		return call{}, false
+	}
+	return call{program, rest[0], rest[1:]}, rest[0] == agent
+}
+
+// plain are the characters that mean nothing to a shell.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%"
+
+func quote(word string) string {
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// split takes a command line apart; false if a shell would do more with it
+// than that.
+func split(line string) (words []string, ok bool) {
+	var word strings.Builder
+	inWord := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t' || c == '\n':
+			if inWord {
+				words, inWord = append(words, word.String()), false
+				word.Reset()
+			}
+		case c == '\'' || c == '"':
+			end := strings.IndexByte(line[i+1:], c)
+			if end < 0 || c == '"' && strings.ContainsAny(line[i+1:i+1+end], "$`\\") {
+				return nil, false
+			}
+			word.WriteString(line[i+1 : i+1+end])
+			i, inWord = i+1+end, true
+		case c == '\\' && i+1 < len(line) && line[i+1] != '\n':
+			word.WriteByte(line[i+1])
+			i, inWord = i+1, true
+		case strings.IndexByte("|&;<>()$`\\*?[#{}!", c) >= 0:
+			return nil, false
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, true
+}

@@ -1,0 +1,319 @@
+// Package connect registers hookd's bridge in an agent's own settings, and
+// takes it out again.
+//
+// Promises. Connect and Disconnect only read and plan; Plan.Apply writes. What
+// is not ours stays byte for byte: comments, order, indentation, line ends, the
+// byte order mark, a missing last newline. Before a plan is handed out, the new
+// text is parsed and compared with the old one: it differs in our hooks alone,
+// or there is no plan but an error that names file, line and column. A file is
+// replaced in one step, with its mode, where a symbolic link leads; the text
+// from before the first connect stays beside it (BackupSuffix) until Disconnect
+// puts it back. Doing a thing twice changes nothing the second time.
+//
+// It starts no process, talks to no daemon and knows no hook. That the agent
+// trusts the new hooks is for the agent to ask.
+package connect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// BackupSuffix ends the name of the file that keeps a settings file as it was
+// before the first connect. Agents that read every file of a folder go by
+// other endings.
+const BackupSuffix = ".before-hookd"
+
+// Options says what to connect. Agent is required.
+type Options struct {
+	Agent     string
+	Project   string              // a project's folder; "" = the user's own settings
+	File      string              // the file itself, for agents without a place of their own (docker-agent); "" elsewhere
+	AllEvents bool                // also streaming events
+	Bridge    string              // absolute path of hookd-bridge; only Connect needs it
+	Home      string              // the user's home; "" = os.UserHomeDir
+	Getenv    func(string) string // nil = os.Getenv
+}
+
+// Plan is what is to be written. Without changes everything is as asked.
+type Plan struct {
+	Agent   string
+	File    string   // the settings file, or the folder of files
+	Changes []Change // in the order in which they are written
+	Events  []string // what the agent calls the bridge for, once the plan is applied
+	Left    []string // events that only AllEvents registers
+	Notes   []string // what else a person must know or do
+}
+
+// Names returns the agents that can be named, sorted.
+func Names() []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, string(a.name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// UnknownError is an agent that nobody knows.
+type UnknownError struct{ Agent string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("unknown agent %q", e.Agent) }
+
+// ManualError is an agent whose settings cannot hold the bridge: Do says what a
+// person can do.
+type ManualError struct{ Agent, Do string }
+
+func (e *ManualError) Error() string { return e.Agent + " has no settings for a hook command" }
+
+// Connect plans to register the bridge for the agent's events.
+func Connect(o Options) (Plan, error) {
+	t, err := open(o)
+	if err != nil {
+		return Plan{}, err
+	}
+	if !filepath.IsAbs(o.Bridge) {
+		return Plan{}, fmt.Errorf("connect %s: the bridge's path %q is not absolute", o.Agent, o.Bridge)
+	}
+	p := Plan{Agent: o.Agent, File: t.path, Events: t.agent.events(o.AllEvents)}
+	if !o.AllEvents {
+		p.Left = t.agent.left()
+	}
+	if t.agent.whole != nil {
+		p.Changes, err = t.writeFiles()
+	} else {
+		err = t.connect(&p)
+	}
+	if err == nil {
+		p.Notes = slices.Concat(p.Notes, t.notes(), t.agent.after)
+	}
+	return p, err
+}
+
+// Disconnect plans to take out what Connect put in, whatever the path of the
+// bridge was then.
+func Disconnect(o Options) (Plan, error) {
+	t, err := open(o)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Agent: o.Agent, File: t.path}
+	if t.agent.whole != nil {
+		p.Changes, err = t.removeFiles()
+		return p, err
+	}
+	return p, t.disconnect(&p)
+}
+
+// target is the settings of one agent, as Options name them.
+type target struct {
+	Options
+	agent *agent
+	path  string
+	file  file // empty for agents with whole files
+}
+
+func open(o Options) (*target, error) {
+	a := find(o.Agent)
+	if a == nil {
+		return nil, &UnknownError{o.Agent}
+	}
+	if a.manual != "" {
+		return nil, &ManualError{o.Agent, a.manual}
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Home == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("find the settings of %s: %w", o.Agent, err)
+		}
+		o.Home = home
+	}
+	path, err := a.path(o)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{Options: o, agent: a, path: path}
+	if a.whole == nil {
+		t.file, err = readFile(path)
+	}
+	return t, err
+}
+
+// connect adds what is missing. Calls of a bridge that stands elsewhere now are
+// replaced, with their flags.
+func (t *target) connect(p *Plan) error {
+	text, err := t.edited(t.file.text, t.AllEvents)
+	if err != nil {
+		return err
+	}
+	if t.file.exists && bytes.Equal(text, t.file.text) {
+		return nil
+	}
+	c := t.change(text)
+	if had, err := t.agent.registered(t.path, t.file.text); err == nil && len(had) == 0 && t.file.exists {
+		c.Backup = c.Path + BackupSuffix
+	}
+	p.Changes = []Change{c}
+	return nil
+}
+
+// edited returns text with the bridge in it.
+func (t *target) edited(text []byte, all bool) ([]byte, error) {
+	tree, err := t.agent.parse(t.path, text)
+	if err != nil {
+		return nil, err
+	}
+	have := t.agent.hooksIn(tree)
+	stale := slices.DeleteFunc(slices.Clone(have), func(h registration) bool { return h.call.program == t.Bridge })
+	var want []leaf
+	for _, path := range t.agent.containers(tree) {
+		for _, event := range t.agent.events(all) {
+			if call, ok := t.call(have, path, event); ok {
+				want = append(want, t.agent.leaf(path, event, call))
+			}
+		}
+	}
+	if len(stale) == 0 && len(want) == 0 {
+		return text, nil
+	}
+	without := text
+	if len(stale) > 0 {
+		isStale := func(c call) bool { return c.program != t.Bridge }
+		if without, err = t.agent.format.remove(text, t.agent, isStale, func([]string) bool { return false }); err != nil {
+			return nil, t.at(err)
+		}
+	}
+	result, err := t.agent.format.add(without, append(slices.Clone(t.agent.beside), want...))
+	if err != nil {
+		return nil, t.at(err)
+	}
+	return result, t.check(tree, result, all)
+}
+
+// call is what to register for an event of a container; false if it stands
+// there already. A call with flags of its own keeps them.
+func (t *target) call(have []registration, path []string, event string) (call, bool) {
+	c := call{program: t.Bridge, agent: t.Agent}
+	if t.agent.named {
+		c.args = []string{event}
+	}
+	for _, h := range have {
+		switch {
+		case !slices.Equal(h.path, path) || h.event != event:
+		case h.call.program == t.Bridge:
+			return call{}, false
+		default:
+			c.args = h.call.args
+		}
+	}
+	return c, true
+}
+
+// disconnect takes our hooks out: the backup comes back where nothing else has
+// changed since.
+func (t *target) disconnect(p *Plan) error {
+	had, err := t.agent.registered(t.path, t.file.text)
+	if err != nil || len(had) == 0 {
+		return err
+	}
+	backup, before, err := t.backup()
+	if err != nil {
+		return err
+	}
+	for _, h := range had {
+		t.Bridge = h.call.program
+		for _, all := range []bool{false, true} {
+			if text, err := t.edited(before, all); err == nil && bytes.Equal(text, t.file.text) {
+				c := t.change(before)
+				c.Remove, c.DropBackup = before == nil, backup
+				p.Changes = []Change{c}
+				return nil
+			}
+		}
+	}
+	return t.cutOut(p, before)
+}
+
+// cutOut removes our hooks from a file that has changed since they were put in.
+func (t *target) cutOut(p *Plan, before []byte) error {
+	tree, err := t.agent.parse(t.path, t.file.text)
+	if err != nil {
+		return err
+	}
+	was := map[string]any{}
+	if before != nil {
+		if was, err = t.agent.format.parse(before); err != nil {
+			return t.at(err)
+		}
+	}
+	ours := func(call) bool { return true }
+	result, err := t.agent.format.remove(t.file.text, t.agent, ours, func(path []string) bool { return holds(was, path) })
+	if err != nil {
+		return t.at(err)
+	}
+	if err := t.checkWithout(tree, result); err != nil {
+		return err
+	}
+	c := t.change(result)
+	if before == nil && t.agent.bare(result) {
+		c.After, c.Remove = nil, true
+	}
+	p.Changes = []Change{c}
+	return nil
+}
+
+// backup returns the text from before the first connect; nil if there was no
+// file. A backup that has hooks of ours in it is none.
+func (t *target) backup() (path string, text []byte, err error) {
+	path = t.file.real + BackupSuffix
+	f, err := readFile(path)
+	if err != nil || !f.exists {
+		return "", nil, err
+	}
+	if had, err := t.agent.registered(path, f.text); err != nil || len(had) > 0 {
+		return "", nil, nil
+	}
+	return path, append([]byte{}, f.text...), nil // not nil, even if empty
+}
+
+// change is the plan to replace the settings file's text.
+func (t *target) change(text []byte) Change {
+	c := Change{Path: t.file.real, Before: t.file.with(t.file.text), After: t.file.with(text), New: !t.file.exists, Mode: t.file.mode, Dir: 0o700}
+	if c.New {
+		c.Mode = 0o600
+	}
+	if t.Project != "" {
+		c.Dir = 0o755
+	}
+	if t.Project != "" && c.New {
+		c.Mode = 0o644
+	}
+	return c
+}
+
+// at adds the file to where in its text err is.
+func (t *target) at(err error) error {
+	var w *whereError
+	if errors.As(err, &w) {
+		return &FileError{t.path, w.line, w.column, w.err}
+	}
+	return &FileError{t.path, 0, 0, err}
+}
+
+// find returns the agent called name, or nil.
+func find(name string) *agent {
+	i := slices.IndexFunc(agents, func(a *agent) bool { return a.name == events.Dialect(name) })
+	if i < 0 {
+		return nil
+	}
+	return agents[i]
+}

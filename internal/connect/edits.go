@@ -1,0 +1,129 @@
+package connect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// edits are replacements of parts of a text.
+type edits []edit
+
+type edit struct {
+	at, cut int
+	text    string
+}
+
+// put inserts text at an offset; cut removes what is between two. Insertions at
+// one offset keep their order.
+func (e *edits) put(offset int, text string) { *e = append(*e, edit{offset, 0, text}) }
+func (e *edits) cut(from, to int)            { *e = append(*e, edit{from, to - from, ""}) }
+
+// apply makes the edits. What is cut twice is gone once.
+func (e edits) apply(text []byte) []byte {
+	slices.SortStableFunc(e, func(a, b edit) int { return a.at - b.at })
+	var out bytes.Buffer
+	done := 0
+	for _, c := range e {
+		if c.at > done {
+			out.Write(text[done:c.at])
+			done = c.at
+		}
+		out.WriteString(c.text)
+		done = max(done, c.at+c.cut)
+	}
+	out.Write(text[done:])
+	return out.Bytes()
+}
+
+// object is a new object of a settings file that holds others.
+type object []member
+
+// keysOf are the keys that leaves begin with, each once, in order.
+func keysOf(leaves []leaf) (keys []string) {
+	for _, l := range leaves {
+		key := l.key
+		if len(l.path) > 0 {
+			key = l.path[0]
+		}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// under splits off what key leads to: further leaves, or one of its own.
+func under(leaves []leaf, key string) (below []leaf, own leaf) {
+	for _, l := range leaves {
+		switch {
+		case len(l.path) == 0 && l.key == key:
+			own = l
+		case len(l.path) > 0 && l.path[0] == key:
+			l.path = l.path[1:]
+			below = append(below, l)
+		}
+	}
+	return below, own
+}
+
+// nested is the new value of a key.
+func nested(below []leaf, own leaf) any {
+	switch {
+	case len(below) == 0 && own.list:
+		return []any{own.value}
+	case len(below) == 0:
+		return own.value
+	}
+	var o object
+	for _, key := range keysOf(below) {
+		further, leaf := under(below, key)
+		o = append(o, member{key, nested(further, leaf)})
+	}
+	return o
+}
+
+// oneLine writes a value as JSON on one line, with blanks as people write them.
+func oneLine(v any) string {
+	var parts []string
+	switch v := v.(type) {
+	case object:
+		return oneLine([]member(v))
+	case []member:
+		for _, m := range v {
+			parts = append(parts, jsonString(m.key)+": "+oneLine(m.value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case [][]member:
+		for _, m := range v {
+			parts = append(parts, oneLine(m))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case []any:
+		for _, m := range v {
+			parts = append(parts, oneLine(m))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case string:
+		return jsonString(v)
+	}
+	return fmt.Sprint(v)
+}
+
+func jsonString(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // text always encodes
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// newline is the line end of a text: that of its first line.
+func newline(text []byte) string {
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}

@@ -1,0 +1,174 @@
+package connect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// maxFile bounds what is read of a settings file, in bytes.
+const maxFile = 16 << 20
+
+// mark is the byte order mark, which stays before a text that has it.
+var mark = []byte("\xef\xbb\xbf")
+
+// file is a settings file as it is now.
+type file struct {
+	real   string // where symbolic links lead
+	text   []byte // without its byte order mark
+	marked bool
+	exists bool
+	mode   fs.FileMode
+}
+
+// readFile reads a file; one that is missing is empty.
+func readFile(path string) (file, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return file{}, &FileError{path, 0, 0, errors.New("it is a symbolic link to nothing: make its target, or remove it")}
+		}
+		return file{real: path}, nil
+	}
+	if err != nil {
+		return file{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return file{}, fmt.Errorf("read %s: %w", path, err)
+	case !info.Mode().IsRegular():
+		return file{}, &FileError{path, 0, 0, errors.New("it is not a regular file")}
+	case info.Size() > maxFile:
+		return file{}, &FileError{path, 0, 0, fmt.Errorf("it is larger than %d bytes", maxFile)}
+	}
+	text, err := os.ReadFile(real)
+	if err != nil {
+		return file{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	text, marked := bytes.CutPrefix(text, mark)
+	return file{real, text, marked, true, info.Mode().Perm()}, nil
+}
+
+// Change is one file that Plan.Apply writes or removes.
+type Change struct {
+	Path          string // where it is, symbolic links followed
+	Before, After []byte
+	New           bool        // there is no file yet
+	Remove        bool        // there is to be none
+	Mode          fs.FileMode // of the file
+	Dir           fs.FileMode // of folders that are missing
+	Backup        string      // where Before is kept; "" = nowhere
+	DropBackup    string      // a backup that is not needed any more
+	OwnDir        bool        // with the last file its folder goes
+}
+
+// Diff shows what Apply would change, as a unified diff; empty if nothing.
+func (p Plan) Diff() []byte {
+	var out bytes.Buffer
+	for _, c := range p.Changes {
+		from, to := c.Path, c.Path
+		if c.New {
+			from = os.DevNull
+		}
+		if c.Remove {
+			to = os.DevNull
+		}
+		out.Write(diff.Diff(from, c.Before, to, c.After))
+	}
+	return out.Bytes()
+}
+
+// Apply writes the plan: first the backup, then the file, each in one step.
+// A file that has changed since it was read is left alone. On an error the
+// changes before the failed one are done, and those after it are not.
+func (p Plan) Apply() error {
+	for _, c := range p.Changes {
+		if err := c.apply(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Change) apply() error {
+	now, err := os.ReadFile(c.Path)
+	if errors.Is(err, fs.ErrNotExist) != c.New || !bytes.Equal(now, c.Before) {
+		return fmt.Errorf("write %s: it has changed meanwhile", c.Path)
+	}
+	if c.Backup != "" {
+		if err := replace(c.Backup, c.Before, c.Mode); err != nil {
+			return err
+		}
+	}
+	if c.Remove {
+		err = os.Remove(c.Path)
+	} else if err = os.MkdirAll(filepath.Dir(c.Path), c.Dir); err == nil {
+		err = replace(c.Path, c.After, c.Mode)
+	}
+	if err == nil && c.DropBackup != "" {
+		err = os.Remove(c.DropBackup)
+	}
+	if c.Remove && c.OwnDir {
+		_ = os.Remove(filepath.Dir(c.Path)) // as long as something is in it, it stays
+	}
+	return err
+}
+
+// replace writes a file in one step: whoever reads it sees the old text or the
+// new one, also after a power cut.
+func replace(path string, text []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".hookd-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	return err
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// with puts the byte order mark back.
+func (f file) with(text []byte) []byte {
+	if !f.marked || text == nil {
+		return text
+	}
+	return slices.Concat(mark, text)
+}

@@ -1,0 +1,150 @@
+package connect
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/tailscale/hujson"
+)
+
+func (f jsonFormat) remove(text []byte, a *agent, ours func(call) bool, keep func([]string) bool) ([]byte, error) {
+	root, err := f.root(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &jsonCut{agent: a, ours: ours, keep: keep, text: text}
+	r.object(&root, a.at, nil)
+	return r.apply(text), nil
+}
+
+// jsonCut cuts calls of the bridge out of a text.
+type jsonCut struct {
+	edits
+	agent *agent
+	ours  func(call) bool
+	keep  func(path []string) bool
+	text  []byte
+}
+
+// object cuts out of the objects that rest leads to from v, which path led to,
+// and reports whether v is empty now because of that.
+func (r *jsonCut) object(v *hujson.Value, rest, path []string) bool {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return false
+	}
+	gone := make([]bool, len(o.Members))
+	for i := range o.Members {
+		m := &o.Members[i]
+		here := append(slices.Clone(path), nameOf(m.Name))
+		empty := false
+		switch {
+		case len(rest) == 0:
+			empty = r.list(&m.Value)
+		case rest[0] == "*" || rest[0] == nameOf(m.Name):
+			empty = r.object(&m.Value, rest[1:], here)
+		}
+		gone[i] = empty && !r.keep(here)
+	}
+	if len(rest) == 0 && r.onlyBeside(o, gone, path) {
+		for i := range gone {
+			gone[i] = true
+		}
+	}
+	r.cutOut(spansOf(o), gone)
+	return len(gone) > 0 && !slices.Contains(gone, false)
+}
+
+// onlyBeside reports whether nothing remains of the object at path but what
+// connect puts beside the hooks.
+func (r *jsonCut) onlyBeside(o *hujson.Object, gone []bool, path []string) bool {
+	if !slices.Contains(gone, true) || r.keep(path) {
+		return false
+	}
+	for i := range o.Members {
+		beside := func(l leaf) bool { return slices.Equal(l.path, path) && l.key == nameOf(o.Members[i].Name) }
+		if !gone[i] && !slices.ContainsFunc(r.agent.beside, beside) {
+			return false
+		}
+	}
+	return true
+}
+
+// list cuts out of the hooks of an event, and reports whether none is left
+// because of that.
+func (r *jsonCut) list(v *hujson.Value) bool {
+	a, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return false
+	}
+	gone := make([]bool, len(a.Elements))
+	for i := range a.Elements {
+		o, ok := a.Elements[i].Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		hooks := memberOf(o, "hooks")
+		gone[i] = r.isOurs(o) || hooks != nil && r.list(&hooks.Value)
+	}
+	r.cutOut(elementsOf(a), gone)
+	return len(gone) > 0 && !slices.Contains(gone, false)
+}
+
+func (r *jsonCut) isOurs(o *hujson.Object) bool {
+	m := memberOf(o, r.agent.keys.command)
+	if m == nil || m.Value.Value.Kind() != '"' {
+		return false
+	}
+	c, ok := callOf(nameOf(m.Value), string(r.agent.name))
+	return ok && r.ours(c)
+}
+
+// span is where a member or an element stands; comma is where the one behind
+// it is, -1 = there is none.
+type span struct{ start, end, comma int }
+
+func spansOf(o *hujson.Object) (spans []span) {
+	for i := range o.Members {
+		m := &o.Members[i]
+		spans = append(spans, spanOf(m.Name.StartOffset, &m.Value, i == len(o.Members)-1))
+	}
+	return spans
+}
+
+func elementsOf(a *hujson.Array) (spans []span) {
+	for i := range a.Elements {
+		spans = append(spans, spanOf(a.Elements[i].StartOffset, &a.Elements[i], i == len(a.Elements)-1))
+	}
+	return spans
+}
+
+func spanOf(start int, v *hujson.Value, last bool) span {
+	s := span{start, v.EndOffset, v.EndOffset + len(v.AfterExtra)}
+	if last && v.AfterExtra == nil {
+		s.comma = -1
+	}
+	return s
+}
+
+// cutOut cuts out what is gone, with the white space before it and the commas
+// that nothing needs any more. Comments stay.
+func (r *jsonCut) cutOut(spans []span, gone []bool) {
+	for i, s := range spans {
+		if !gone[i] {
+			continue
+		}
+		before := bytes.TrimRight(r.text[:s.start], " \t\r\n")
+		r.cut(len(before), s.end)
+		switch {
+		case s.comma >= 0:
+			r.cut(s.comma, s.comma+1)
+		default: // the last one: the comma before it goes
+			for j := i - 1; j >= 0; j-- {
+				if !gone[j] {
+					r.cut(spans[j].comma, spans[j].comma+1)
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package connect
+
+import (
+	"os"
+	"slices"
+)
+
+// State is how an agent's settings stand.
+type State string
+
+const (
+	// Connected: the bridge is registered for every event that Connect
+	// registers unless asked for more.
+	Connected State = "connected"
+	// Partly: some events are missing, or the bridge is not where they say.
+	Partly State = "partly"
+	// NotConnected: no call of the bridge stands there.
+	NotConnected State = "not connected"
+	// ByHand: there is nothing that Connect could edit.
+	ByHand State = "by hand"
+	// Unreadable: the settings cannot be read.
+	Unreadable State = "unreadable"
+)
+
+// Status is what Inspect found.
+type Status struct {
+	Agent   string   `json:"agent"`
+	State   State    `json:"state"`
+	File    string   `json:"file,omitempty"`    // the settings; "" if they have no place of their own
+	Bridge  string   `json:"bridge,omitempty"`  // the program that is registered
+	Events  []string `json:"events,omitempty"`  // for which it is
+	Missing []string `json:"missing,omitempty"` // for which Connect would register it
+	Note    string   `json:"note,omitempty"`    // what to do, or what is wrong
+	Notes   []string `json:"notes,omitempty"`   // settings with which the agent runs no hooks
+}
+
+// Inspect tells how one agent is connected. It changes nothing; what it cannot
+// read is told in the status.
+func Inspect(o Options) Status {
+	s := Status{Agent: o.Agent, State: ByHand}
+	a := find(o.Agent)
+	switch {
+	case a == nil:
+		s.Note = (&UnknownError{o.Agent}).Error()
+		return s
+	case a.manual != "":
+		s.Note = a.manual
+		return s
+	case a.given && o.File == "":
+		s.Note = "name its file: hookd connect " + o.Agent + " --file FILE"
+		return s
+	}
+	t, err := open(o)
+	if err != nil {
+		s.State, s.Note = Unreadable, err.Error()
+		return s
+	}
+	s.File, s.State = t.path, NotConnected
+	if err := t.inspect(&s); err != nil {
+		s.State, s.Note = Unreadable, err.Error()
+		return s
+	}
+	s.judge(a.events(o.AllEvents))
+	return s
+}
+
+// judge says what the registered events and their bridge amount to.
+func (s *Status) judge(want []string) {
+	if len(s.Events) == 0 {
+		return
+	}
+	for _, event := range want {
+		if !slices.Contains(s.Events, event) {
+			s.Missing = append(s.Missing, event)
+		}
+	}
+	s.State = Connected
+	if len(s.Missing) > 0 {
+		s.State = Partly
+	}
+	if info, err := os.Stat(s.Bridge); s.Bridge != "" && (err != nil || info.Mode()&0o111 == 0) {
+		s.State, s.Note = Partly, s.Bridge+" is missing or cannot be run"
+	}
+}
+
+// inspect finds the events of which our calls stand in the settings.
+func (t *target) inspect(s *Status) error {
+	if t.agent.whole != nil {
+		return t.inspectFiles(s)
+	}
+	tree, err := t.agent.parse(t.path, t.file.text)
+	if err != nil {
+		return err
+	}
+	for _, h := range t.agent.hooksIn(tree) {
+		if !slices.Contains(s.Events, h.event) {
+			s.Events = append(s.Events, h.event)
+		}
+		s.Bridge = h.call.program
+	}
+	s.Notes = t.notes()
+	return nil
+}

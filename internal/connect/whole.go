@@ -1,0 +1,156 @@
+package connect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookd/hookd/internal/bridge/shims"
+)
+
+// whole is an agent whose hooks are files: all that connect does is to write
+// them, and it never changes anybody else's.
+type whole interface {
+	files(t *target) []ownFile
+	// owns reports whether a file was written by connect, of any version.
+	owns(t *target, text []byte) bool
+	// current reports whether one that was does what it has to.
+	current(t *target, have, want []byte) bool
+}
+
+// ownFile is a file of hookd's in an agent's folder.
+type ownFile struct {
+	name  string
+	text  []byte
+	mode  fs.FileMode
+	event string // the one that it is for; "" = all
+}
+
+// errTaken is a file of somebody else where hookd's is to stand.
+var errTaken = errors.New("a file that is not hookd's stands there: let it call hookd-bridge itself, or move it away")
+
+// scripts are executables named after events, which call the bridge.
+type scripts struct{}
+
+func (scripts) files(t *target) (list []ownFile) {
+	for _, event := range t.agent.events(true) {
+		c := call{t.Bridge, t.Agent, []string{event}}
+		text := "#!/bin/sh\n# hookd's bridge; `hookd disconnect " + t.Agent + "` removes this file.\nexec " + c.String() + "\n"
+		list = append(list, ownFile{event, []byte(text), 0o755, event})
+	}
+	return list
+}
+
+func (scripts) owns(t *target, text []byte) bool { return programOf(text, t.Agent) != "" }
+
+// current allows for flags of its own.
+func (scripts) current(t *target, have, _ []byte) bool { return programOf(have, t.Agent) == t.Bridge }
+
+// programOf is the bridge that a script calls which does nothing else; "" if it
+// is none.
+func programOf(text []byte, agent string) (program string) {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		c, ok := callOf(strings.TrimPrefix(line, "exec "), agent)
+		if !ok || program != "" {
+			return ""
+		}
+		program = c.program
+	}
+	return program
+}
+
+// plugin is a program in the agent's own process, which needs no bridge.
+type plugin struct{}
+
+func (plugin) files(t *target) (list []ownFile) {
+	p, _ := shims.For(t.Agent)
+	for _, f := range p.Files {
+		list = append(list, ownFile{f.Name, f.Text, 0o644, ""})
+	}
+	return list
+}
+
+// owns goes by what every version says of itself.
+func (plugin) owns(t *target, text []byte) bool {
+	return bytes.Contains(text, []byte("`hookd connect "+t.Agent+"`")) || bytes.Contains(text, []byte(`"id": "hookd"`))
+}
+
+func (plugin) current(_ *target, have, want []byte) bool { return bytes.Equal(have, want) }
+
+// writeFiles plans the files that are missing or outdated.
+func (t *target) writeFiles() ([]Change, error) {
+	return t.eachFile(func(want ownFile, f file) (Change, bool, error) {
+		executable := f.mode&0o100 == want.mode&0o100
+		switch {
+		case f.exists && !t.agent.whole.owns(t, f.text):
+			return Change{}, false, &FileError{f.real, 0, 0, errTaken}
+		case f.exists && executable && t.agent.whole.current(t, f.text, want.text):
+			return Change{}, false, nil
+		}
+		return Change{Path: f.real, Before: f.with(f.text), After: want.text, New: !f.exists, Mode: want.mode, Dir: 0o755}, true, nil
+	})
+}
+
+// removeFiles plans to remove the files that are ours.
+func (t *target) removeFiles() ([]Change, error) {
+	return t.eachFile(func(_ ownFile, f file) (Change, bool, error) {
+		c := Change{Path: f.real, Before: f.with(f.text), Remove: true, OwnDir: t.agent.ownDir}
+		return c, f.exists && t.agent.whole.owns(t, f.text), nil
+	})
+}
+
+func (t *target) eachFile(plan func(want ownFile, f file) (Change, bool, error)) ([]Change, error) {
+	if info, err := os.Stat(t.path); err == nil && !info.IsDir() {
+		return nil, &FileError{t.path, 0, 0, errors.New("it is not a folder")}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("connect %s: %w", t.Agent, err)
+	}
+	var changes []Change
+	for _, want := range t.agent.whole.files(t) {
+		f, err := readFile(filepath.Join(t.path, want.name))
+		if err != nil {
+			return nil, err
+		}
+		c, wanted, err := plan(want, f)
+		if err != nil {
+			return nil, err
+		}
+		if wanted {
+			changes = append(changes, c)
+		}
+	}
+	return changes, nil
+}
+
+// inspectFiles finds the events that our files are for. A plugin without all
+// of its files is none.
+func (t *target) inspectFiles(s *Status) error {
+	outdated := false
+	_, err := t.eachFile(func(want ownFile, f file) (Change, bool, error) {
+		switch {
+		case !f.exists || !t.agent.whole.owns(t, f.text):
+		case want.event != "":
+			s.Events, s.Bridge = append(s.Events, want.event), programOf(f.text, t.Agent)
+			return Change{}, false, nil
+		case t.agent.whole.current(t, f.text, want.text):
+			s.Events = t.agent.events(true)
+			return Change{}, false, nil
+		default:
+			s.Events = t.agent.events(true)
+		}
+		outdated = outdated || want.event == ""
+		return Change{}, false, nil
+	})
+	if outdated && len(s.Events) > 0 {
+		s.Missing, s.Note = s.Events, "its plugin is not this version's: type `hookd connect "+t.Agent+"` again"
+	}
+	return err
+}
