@@ -63,9 +63,9 @@ var rooms = map[string]room{
 	"internal/judge":              {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
 	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
 	// persistent hooks: it starts processes through proc and finds event ids with events' scanner
-	"internal/worker": {[]string{"internal/events", "internal/proc"}, []string{"go.uber.org/zap"}},
-	"internal/verdict":            {[]string{"internal/events"}, nil},
-	"internal/builtin":            {[]string{"internal/builtin/*", "internal/events", "internal/hook", "internal/verdict"}, nil},
+	"internal/worker":  {[]string{"internal/events", "internal/proc"}, []string{"go.uber.org/zap"}},
+	"internal/verdict": {[]string{"internal/events"}, nil},
+	"internal/builtin": {[]string{"internal/builtin/*", "internal/events", "internal/hook", "internal/verdict"}, nil},
 	// what takes more than one file has a room below it, which knows nothing of hooks
 	"internal/builtin/secrets":   {nil, nil},
 	"internal/builtin/shellsafe": {nil, []string{"mvdan.cc/sh/v3"}},

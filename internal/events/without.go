@@ -1,0 +1,27 @@
+package events
+
+import "encoding/json"
+
+// Without returns the members of obj other than key, as they are but for the
+// blanks between them; nil when there are none. obj must be valid JSON and is
+// not changed.
+func Without(obj json.RawMessage, key string) json.RawMessage {
+	var out []byte
+	s := scan(obj)
+	for s.next() {
+		if s.is(key) {
+			continue
+		}
+		if out == nil {
+			out = append(make([]byte, 0, len(obj)), '{')
+		} else {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, '"'), s.key...), '"', ':')
+		out = append(out, s.value()...)
+	}
+	if out == nil {
+		return nil
+	}
+	return append(out, '}')
+}

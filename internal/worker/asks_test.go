@@ -1,0 +1,321 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/proc"
+)
+
+func TestAskKeepsItsProcess(t *testing.T) {
+	t.Setenv("HOOK_EVENT", "")
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	if got := b.copies(p); got != nil {
+		t.Errorf("got %+v before the first event", got)
+	}
+	var pid int
+	for i := range 20 {
+		a := b.ask(p, "say=hi")
+		if pid == 0 {
+			pid = a.PID
+		}
+		wantAnswer(t, a, fmt.Sprintf(`{"said":"hi","pid":%d,"env":""}`, pid))
+		if got := b.copies(p); len(got) != 1 || got[0].PID != pid || got[0].Answered != uint64(i+1) || got[0].Lane != "decidable" {
+			t.Errorf("got copies %+v after %d answers of %d", got, i+1, pid)
+		}
+	}
+	wantAnswer(t, b.ask(p, ""), "")
+	if got := b.starts(p); got != 1 {
+		t.Errorf("started %d times", got)
+	}
+	b.wantQuiet()
+}
+
+func TestAskTakesStderrOfTheRun(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	for _, word := range []string{"one", "two"} {
+		if a := b.ask(p, "note="+word); string(a.Stderr.Head) != word+"\n" {
+			t.Errorf("got stderr %q, want %s", a.Stderr.Head, word)
+		}
+	}
+	if a := b.ask(p, ""); a.Stderr.Bytes != 0 {
+		t.Errorf("got stderr %q of a quiet run", a.Stderr.Head)
+	}
+}
+
+func TestAskOddOutput(t *testing.T) {
+	for _, c := range []struct {
+		name, do string
+		warning  []string
+	}{
+		{"text", "print=hello~there", []string{"print it to stderr"}},
+		{"blank", "print=", nil},
+		{"unknown-id", `print={"event_id":"other"}`, []string{"other"}},
+		{"twice", "twice", nil}, // seen with the next one
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, Options{})
+			p := b.pool("lines", 0)
+			wantAnswer(t, b.ask(p, c.do), "")
+			wantAnswer(t, b.ask(p, ""), "")
+			if c.name == "twice" {
+				c.warning = []string{"answered before"}
+			}
+			if c.warning != nil {
+				b.wantWarning(c.warning...)
+			} else {
+				b.wantQuiet()
+			}
+			if got := b.starts(p); got != 1 {
+				t.Errorf("started %d times, want 1", got)
+			}
+		})
+	}
+}
+
+func TestAskGarbage(t *testing.T) {
+	for _, c := range []struct{ name, do, failure string }{
+		{"broken-json", `print={"event_id":`, "is not JSON"},
+		{"no-id", `print={"allowed":true}`, "without an event_id"},
+		{"id-no-string", `print={"event_id":7}`, "without an event_id"},
+		{"two-objects", `print={"event_id":"a"}{}`, "is not JSON"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, Options{})
+			p := b.pool("lines", 0)
+			a := b.ask(p, c.do)
+			if !strings.Contains(a.Failure, c.failure) || a.Exit.Killed == "" {
+				t.Errorf("got %+v, want a failure with %s", a, c.failure)
+			}
+			if got := b.starts(p); got != 2 {
+				t.Errorf("given to %d copies, want 2", got)
+			}
+			b.until("the warning", func() bool { return len(b.warnings()) == 2 })
+			b.wantWarning("cannot be trusted", c.failure)
+			wantAnswer(t, b.ask(p, ""), "")
+		})
+	}
+}
+
+func TestAskLongAnswers(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	if a := b.ask(p, "long=1000000"); len(a.Body) < 1000000 {
+		t.Errorf("got %d bytes, failure %q", len(a.Body), a.Failure)
+	}
+	if a := b.ask(p, "long=1100000"); !a.Exceeded || a.Failure == "" {
+		t.Errorf("got %d bytes, exceeded %v, want too many", len(a.Body), a.Exceeded)
+	}
+	if got := b.starts(p); got != 1 {
+		t.Errorf("a too long answer was asked for again: %d starts", got)
+	}
+	c := call("long=3000000")
+	c.Limit = 4 << 20
+	if a := p.Ask(t.Context(), c); len(a.Body) < 3000000 {
+		t.Errorf("got %d bytes, failure %q, want 3,000,000", len(a.Body), a.Failure)
+	}
+}
+
+func TestAskGivesAgainOnce(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	wantAnswer(t, b.ask(p, "once="+filepath.Join(t.TempDir(), "x")), "")
+	if got := b.starts(p); got != 2 {
+		t.Errorf("started %d times, want 2", got)
+	}
+	a := b.ask(p, "note=why exit=3")
+	if a.Failure != "its process ended with exit status 3 before it answered" || a.Exit.Code != 3 || string(a.Stderr.Head) != "why\n" {
+		t.Errorf("got %+v, stderr %q", a, a.Stderr.Head)
+	}
+	if got := b.starts(p); got != 3 {
+		t.Errorf("started %d times, want 3: one lived, and one more", got)
+	}
+	b.until("the warnings", func() bool { return len(b.warnings()) == 3 })
+	b.wantWarning("persistent hook ended", "exit:3", "unanswered:1")
+}
+
+// It answers and ends at once, as a script does that is no loop.
+func TestAskOneShot(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	for range 5 {
+		wantAnswer(t, b.ask(p, "last=0"), "")
+	}
+}
+
+func TestAskDeadline(t *testing.T) {
+	for _, do := range []string{"hang", "lose", "grandchild=mark hang"} {
+		t.Run(do, func(t *testing.T) {
+			b := newBench(t, Options{})
+			p := b.pool("lines", 0)
+			wantAnswer(t, b.ask(p, ""), "")
+			c := call(do)
+			c.Timeout = 100 * time.Millisecond
+			a := p.Ask(t.Context(), c)
+			if !a.TimedOut || a.Exit.Killed == "" || a.Exit.Left != 0 {
+				t.Errorf("got %+v, want a timeout and a kill", a)
+			}
+			if got := b.starts(p); got != 1 {
+				t.Errorf("a line that missed its deadline was given again")
+			}
+			wantAnswer(t, b.ask(p, ""), "")
+		})
+	}
+}
+
+func TestAskDeaf(t *testing.T) {
+	b := newBench(t, Options{})
+	c := call("")
+	c.Timeout = 200 * time.Millisecond
+	c.Line = append([]byte(`{"pad":"`+strings.Repeat("x", 1<<20)), "\"}\n"...)
+	if a := b.pool("deaf", 0).Ask(t.Context(), c); !a.TimedOut {
+		t.Errorf("got %+v, want a timeout", a)
+	}
+}
+
+func TestAskNoStart(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.set.Pool(Key{ID: "none"}, func() Hook {
+		return Hook{Spec: func() (proc.Spec, error) { return proc.Spec{Path: "/nowhere/x"}, nil }}
+	})
+	if a := b.ask(p, ""); a.Err == nil || !strings.Contains(a.Err.Error(), "/nowhere/x") {
+		t.Errorf("got %+v, want the start's error", a)
+	}
+	if a := b.await(submit(p, call(""))); a.Err == nil {
+		t.Errorf("got %+v, want the start's error", a)
+	}
+}
+
+// One line at a time per copy, as many at once as there are copies.
+func TestAskConcurrency(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 3)
+	file := filepath.Join(t.TempDir(), "go")
+	var answers sync.WaitGroup
+	pids := make(chan int, 6)
+	for range 6 {
+		c := call("wait=" + file)
+		answers.Go(func() { pids <- p.Ask(t.Context(), c).PID })
+	}
+	b.until("three copies", func() bool { return len(b.copies(p)) == 3 })
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answers.Wait()
+	close(pids)
+	seen := map[int]bool{}
+	for pid := range pids {
+		seen[pid] = true
+	}
+	if len(seen) != 3 || b.starts(p) != 3 {
+		t.Errorf("got %d processes, %d starts, want 3", len(seen), b.starts(p))
+	}
+}
+
+func TestAskFullUntilTheDeadline(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 1)
+	file := filepath.Join(t.TempDir(), "go")
+	first := make(chan Answer, 1)
+	c := call("wait=" + file)
+	go func() { first <- p.Ask(t.Context(), c) }()
+	b.until("a copy", func() bool { return len(b.copies(p)) == 1 })
+	b.until("it to be busy", func() bool {
+		p.asks.mu.Lock()
+		defer p.asks.mu.Unlock()
+		return len(p.asks.idle) == 0 && len(p.asks.slots[0]) == 1
+	})
+	late := call("")
+	late.Timeout = 50 * time.Millisecond
+	if a := p.Ask(t.Context(), late); !strings.Contains(a.Failure, "no copy of it was free") {
+		t.Errorf("got %+v", a)
+	}
+	// A hook that comes back to itself has a place of its own.
+	deep := call("")
+	deep.Depth = 1
+	wantAnswer(t, p.Ask(t.Context(), deep), "")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, b.await(first), "")
+	b.until("the copy too many to end", func() bool { return len(b.copies(p)) == 1 })
+	b.wantQuiet()
+}
+
+func TestAskIdleEnd(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	for want := 1; want <= 3; want++ {
+		wantAnswer(t, b.ask(p, "last=0"), "")
+		b.until("its end", func() bool { return len(b.copies(p)) == 0 })
+		if got := b.starts(p); got != want {
+			t.Errorf("got %d starts, want %d", got, want)
+		}
+	}
+	b.wantQuiet()
+	wantAnswer(t, b.ask(p, "last=4"), "")
+	b.until("its end", func() bool { return len(b.copies(p)) == 0 })
+	b.wantWarning("persistent hook ended", "exit:4", "unanswered:0")
+}
+
+func TestAskKilled(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan Answer, 1)
+	c := call("hang")
+	go func() { done <- p.Ask(ctx, c) }()
+	b.until("a copy", func() bool { return len(b.copies(p)) == 1 })
+	cancel()
+	b.set.Kill()
+	if a := b.await(done); a.Failure == "" || a.TimedOut {
+		t.Errorf("got %+v, want a failure", a)
+	}
+	if a := b.ask(p, ""); a.Err == nil {
+		t.Errorf("got %+v after the kill, want no start", a)
+	}
+}
+
+// Copies are known to Joined for as long as they live, with the depth of what
+// they do.
+func TestJoined(t *testing.T) {
+	type joined struct {
+		proc.Process
+		depth func() int
+	}
+	known := make(chan joined, 8)
+	left := make(chan int, 8)
+	b := newBench(t, Options{Joined: func(id string, p proc.Process, depth func() int) func() {
+		if id != "lines" {
+			t.Errorf("got hook %q", id)
+		}
+		known <- joined{p, depth}
+		return func() { left <- p.PID }
+	}})
+	p := b.pool("lines", 0)
+	c := call("")
+	c.Depth = 3
+	a := p.Ask(t.Context(), c)
+	j := <-known
+	if j.PID != a.PID || j.depth() != 3 {
+		t.Errorf("got pid %d depth %d, want %d and 3", j.PID, j.depth(), a.PID)
+	}
+	c = call("")
+	c.Depth = 2
+	a = b.await(submit(p, c))
+	j = <-known
+	if j.PID != a.PID || j.depth() != 2 {
+		t.Errorf("got pid %d depth %d, want %d and 2", j.PID, j.depth(), a.PID)
+	}
+	b.set.Kill()
+	<-left
+	<-left
+}

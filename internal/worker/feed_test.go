@@ -1,0 +1,323 @@
+package worker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestSubmitMany(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	const n = 2000
+	var mu sync.Mutex
+	var order []string
+	var all sync.WaitGroup
+	all.Add(n)
+	var want []string
+	for i := range n {
+		c := call("")
+		c.ID = fmt.Sprintf("E%d", i)
+		c.Line = fmt.Appendf(nil, "{\"event_id\":%q}\n", c.ID)
+		c.Done = func(a Answer) {
+			defer all.Done()
+			if a.Failure != "" || a.Err != nil {
+				t.Errorf("%s: %+v", c.ID, a)
+			}
+			mu.Lock()
+			order = append(order, c.ID)
+			mu.Unlock()
+		}
+		want = append(want, c.ID)
+		p.Submit(c)
+	}
+	all.Wait()
+	if fmt.Sprint(order) != fmt.Sprint(want) {
+		t.Errorf("answered in the order %v", order)
+	}
+	if list := b.copies(p); len(list) != 1 || list[0].Lane != "observers" || list[0].Answered != n || b.starts(p) != 1 {
+		t.Errorf("got copies %+v, %d starts", list, b.starts(p))
+	}
+	b.wantQuiet()
+}
+
+// No more than InFlight lines are with a copy.
+func TestSubmitInFlight(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	file := filepath.Join(t.TempDir(), "go")
+	var done []<-chan Answer
+	for range 3 * InFlight {
+		done = append(done, submit(p, call("wait="+file)))
+	}
+	b.until("the copy to be full", func() bool {
+		p.feed.mu.Lock()
+		defer p.feed.mu.Unlock()
+		return len(p.feed.copies) == 1 && p.feed.copies[0].calls.n == InFlight && p.feed.waiting.n == 2*InFlight
+	})
+	// Who is waited for does not stand behind them.
+	wantAnswer(t, b.ask(p, ""), "")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range done {
+		wantAnswer(t, b.await(d), "")
+	}
+}
+
+// Answers may come in any order.
+func TestSubmitAnswersOutOfOrder(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	var done []<-chan Answer
+	for i := range 10 {
+		do := "say=x hold"
+		if i == 9 {
+			do = "say=x"
+		}
+		done = append(done, submit(p, call(do)))
+	}
+	for _, d := range done {
+		if a := b.await(d); a.Failure != "" || !strings.Contains(string(a.Body), `"said":"x"`) {
+			t.Errorf("got %+v", a)
+		}
+	}
+	b.wantQuiet()
+}
+
+// One that is lost is found out although others are answered.
+func TestSubmitLostAnswer(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	c := call("lose")
+	c.Timeout = 300 * time.Millisecond
+	lost := submit(p, c)
+	wantAnswer(t, b.await(submit(p, call(""))), "")
+	if a := b.await(lost); !a.TimedOut || a.Exit.Killed == "" || a.Duration < c.Timeout {
+		t.Errorf("got %+v, want a timeout", a)
+	}
+}
+
+// A deadline counts while a line is the oldest: many lines at once do not add up.
+func TestSubmitDeadlineIsEachLinesOwn(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	dir := t.TempDir()
+	file := func(i int) string { return filepath.Join(dir, fmt.Sprint(i)) }
+	var done []<-chan Answer
+	for i := range 4 {
+		c := call("wait=" + file(i))
+		c.Timeout = 10 * time.Second
+		done = append(done, submit(p, c))
+	}
+	p.feed.mu.Lock() // the clock of all but the first has not begun
+	for c := p.feed.waiting.first; c != nil; c = c.next {
+		c.at = time.Time{}
+	}
+	p.feed.mu.Unlock()
+	for i := range done {
+		if err := os.WriteFile(file(i), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a := b.await(done[i])
+		wantAnswer(t, a, "")
+		b.until("the next one's clock", func() bool {
+			p.feed.mu.Lock()
+			defer p.feed.mu.Unlock()
+			w := p.feed.copies[0]
+			return w.calls.n == 0 || !w.since.Before(a.Started.Add(a.Duration))
+		})
+	}
+}
+
+// The line that kills is the only one that fails, though others were with it.
+func TestSubmitPoison(t *testing.T) {
+	for _, do := range []string{"exit=1", `print={"event_id":`, "long=1200000", "close lose"} {
+		t.Run(do, func(t *testing.T) {
+			b := newBench(t, Options{})
+			p := b.pool("lines", 0)
+			wantAnswer(t, b.await(submit(p, call(""))), "")
+			file := filepath.Join(t.TempDir(), "go")
+			first := submit(p, call("wait="+file))
+			var fine []<-chan Answer
+			for range 5 {
+				fine = append(fine, submit(p, call("")))
+			}
+			bad := submit(p, call(do))
+			for range 20 {
+				fine = append(fine, submit(p, call("")))
+			}
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if a := b.await(bad); a.Failure == "" || a.TimedOut {
+				t.Errorf("got %+v of the line that kills", a)
+			}
+			for _, d := range append(fine, first) {
+				wantAnswer(t, b.await(d), "")
+			}
+			if got := b.starts(p); got != 3 {
+				t.Errorf("got %d starts, want 3: it died twice", got)
+			}
+		})
+	}
+}
+
+func TestSubmitTimeoutGivesTheOthersAgain(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	wantAnswer(t, b.await(submit(p, call(""))), "")
+	c := call("note=stuck hang")
+	c.Timeout = 200 * time.Millisecond
+	hung := submit(p, c)
+	var others []<-chan Answer
+	for range 10 {
+		others = append(others, submit(p, call("")))
+	}
+	if a := b.await(hung); !a.TimedOut || a.Exit.Killed == "" || string(a.Stderr.Head) != "stuck\n" {
+		t.Errorf("got %+v, want a timeout", a)
+	}
+	for _, d := range others {
+		wantAnswer(t, b.await(d), "")
+	}
+	if got := b.starts(p); got != 2 {
+		t.Errorf("got %d starts, want 2", got)
+	}
+}
+
+// A hook that does not read holds up nobody, and its deadline ends it.
+func TestSubmitDeaf(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("deaf", 0)
+	var done []<-chan Answer
+	for range 2 * InFlight {
+		c := call("")
+		c.Timeout = 100 * time.Millisecond
+		c.Line = append([]byte(`{"pad":"`+strings.Repeat("x", 100<<10)), "\"}\n"...)
+		done = append(done, submit(p, c)) // returns at once
+	}
+	p.feed.mu.Lock()
+	for _, w := range p.feed.copies {
+		if len(w.out) > 2*maxUnwritten {
+			t.Errorf("%d bytes wait for a hook that does not read", len(w.out))
+		}
+	}
+	p.feed.mu.Unlock()
+	for _, d := range done {
+		if a := b.await(d); a.Failure == "" {
+			t.Errorf("got %+v", a)
+		}
+	}
+	if got := b.starts(p); got > 4 {
+		t.Errorf("started %d times for a hook that never answers", got)
+	}
+}
+
+// A hook that only dies is left alone for a while, and nobody waits for it.
+func TestSubmitBackOff(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("broken", 0)
+	for i := range 5 {
+		a := b.await(submit(p, call("")))
+		if !strings.Contains(a.Failure, "exit status 9") || a.Exit.Code != 9 {
+			t.Errorf("%d: got %+v", i, a)
+		}
+		if a.Stderr.Bytes == 0 {
+			t.Errorf("%d: what it said of its death is lost", i)
+		}
+	}
+	starts := b.starts(p)
+	p.feed.mu.Lock()
+	p.feed.down = time.Now().Add(time.Hour)
+	p.feed.mu.Unlock()
+	for range 100 {
+		if a := b.await(submit(p, call(""))); !strings.Contains(a.Failure, "not started again for a while") {
+			t.Errorf("got %+v", a)
+		}
+	}
+	if got := b.starts(p); got != starts {
+		t.Errorf("started %d times during the back-off", got-starts)
+	}
+	// Who waits gets a try all the same.
+	if a := b.ask(p, ""); a.Failure == "" || b.starts(p) != starts+2 {
+		t.Errorf("got %+v after %d starts", a, b.starts(p)-starts)
+	}
+	p.feed.mu.Lock()
+	p.feed.down = time.Now()
+	p.feed.mu.Unlock()
+	b.await(submit(p, call("")))
+	if got := b.starts(p); got != starts+3 {
+		t.Errorf("started %d times after the back-off, want once", got-starts-2)
+	}
+}
+
+func TestBackOffGrows(t *testing.T) {
+	for n, most := range map[int]time.Duration{0: 150 * time.Millisecond, 3: 1200 * time.Millisecond, 100: 45 * time.Second} {
+		for range 100 {
+			if d := backoff(n); d < most/3 || d > most {
+				t.Errorf("got %s for death %d too many, want up to %s", d, n, most)
+			}
+		}
+	}
+}
+
+func TestSubmitOneShot(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	var done []<-chan Answer
+	for range 20 {
+		done = append(done, submit(p, call("last=0")))
+	}
+	for _, d := range done {
+		wantAnswer(t, b.await(d), "")
+	}
+}
+
+func TestSubmitIdleEnd(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	for want := 1; want <= 3; want++ {
+		wantAnswer(t, b.await(submit(p, call("last=0"))), "")
+		b.until("its end", func() bool { return len(b.copies(p)) == 0 })
+		if got := b.starts(p); got != want {
+			t.Errorf("got %d starts, want %d", got, want)
+		}
+	}
+	b.wantQuiet()
+}
+
+// As many calls run at once as there are copies, before any gets a second one.
+func TestSubmitCopies(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 3)
+	file := filepath.Join(t.TempDir(), "go")
+	var done []<-chan Answer
+	for range 3 {
+		done = append(done, submit(p, call("wait="+file)))
+	}
+	b.until("three copies at work", func() bool {
+		p.feed.mu.Lock()
+		defer p.feed.mu.Unlock()
+		busy := 0
+		for _, w := range p.feed.copies {
+			busy += w.calls.n
+		}
+		return len(p.feed.copies) == 3 && busy == 3 && p.feed.waiting.n == 0
+	})
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pids := map[int]bool{}
+	for _, d := range done {
+		a := b.await(d)
+		wantAnswer(t, a, "")
+		pids[a.PID] = true
+	}
+	if len(pids) != 3 {
+		t.Errorf("got %d processes, want 3", len(pids))
+	}
+}

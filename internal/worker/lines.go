@@ -1,0 +1,100 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// firstBuffer is how much of a program's output is read at once; an answer that
+// is longer makes room for itself.
+const firstBuffer = 64 << 10
+
+var errTooLong = errors.New("an answer is longer than allowed")
+
+// lines splits what a program writes. What next returns is valid until the next
+// fill.
+type lines struct {
+	buf        []byte
+	start, end int // of what is not split yet
+	scanned    int // from start on, without a newline
+}
+
+// next returns a complete line without its newline.
+func (l *lines) next() (line []byte, ok bool) {
+	i := bytes.IndexByte(l.buf[l.start+l.scanned:l.end], '\n')
+	if i < 0 {
+		l.scanned = l.end - l.start
+		return nil, false
+	}
+	line = l.buf[l.start : l.start+l.scanned+i]
+	l.start += l.scanned + i + 1
+	l.scanned = 0
+	return line, true
+}
+
+// fill reads more. limit is how long a line may be.
+func (l *lines) fill(limit int, read func([]byte) (int, error)) error {
+	rest := l.end - l.start
+	if rest > limit {
+		return errTooLong
+	}
+	switch {
+	case rest == 0:
+		l.start, l.end = 0, 0
+		if len(l.buf) > firstBuffer {
+			l.buf = nil // a long answer is rare
+		}
+	case l.start > 0:
+		copy(l.buf, l.buf[l.start:l.end])
+		l.start, l.end = 0, rest
+	}
+	if l.end == len(l.buf) {
+		l.buf = append(make([]byte, 0, max(firstBuffer, 2*len(l.buf))), l.buf...)
+		l.buf = l.buf[:cap(l.buf)]
+	}
+	n, err := read(l.buf[l.end:])
+	l.end += n
+	return err
+}
+
+// garbage says why a line that looks like an answer is none: what follows it
+// cannot be trusted either.
+type garbage string
+
+func (g garbage) Error() string { return string(g) }
+
+// parse reads one line. Blank lines have no id. A line that begins like an
+// object and is no answer is garbage. id is a part of line.
+func parse(line []byte) (id []byte, body json.RawMessage, err error) {
+	line = bytes.TrimSpace(line)
+	switch {
+	case len(line) == 0:
+		return nil, nil, nil
+	case line[0] != '{':
+		return nil, nil, errText
+	case !json.Valid(line):
+		return nil, nil, garbage("wrote a line that begins with { and is not JSON")
+	}
+	raw := events.Get(line, "event_id")
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil, nil, garbage("wrote an answer without an event_id")
+	}
+	if id = raw[1 : len(raw)-1]; bytes.IndexByte(id, '\\') >= 0 {
+		s, _ := events.GetString(line, "event_id")
+		id = []byte(s)
+	}
+	return id, events.Without(line, "event_id"), nil
+}
+
+var errText = errors.New("text on stdout that is no answer was skipped: print it to stderr")
+
+// unasked is an answer to an event that the copy was not given, or has answered
+// before.
+func unasked(id []byte) error {
+	return fmt.Errorf("an answer to event %q, which it was not given or has answered before", strings.ToValidUTF8(string(id[:min(len(id), 64)]), ""))
+}

@@ -1,0 +1,88 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A hook that is not in force any more ends when it has answered; what still
+// comes for it is answered, too.
+func TestKeep(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	file := filepath.Join(t.TempDir(), "go")
+	wantAnswer(t, b.ask(p, ""), "")
+	busy := submit(p, call("wait="+file))
+	b.until("two copies", func() bool { return len(b.copies(p)) == 2 })
+
+	b.set.Keep(func(k Key) bool { return k == p.key })
+	if got := len(b.copies(p)); got != 2 {
+		t.Errorf("got %d copies of a hook that stays", got)
+	}
+	b.set.Keep(func(Key) bool { return false })
+	b.until("the idle one to end", func() bool { return len(b.copies(p)) == 1 })
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, b.await(busy), "")
+	b.until("the busy one to end", func() bool { return len(b.copies(p)) == 0 })
+
+	late := b.pool("lines", 0)
+	wantAnswer(t, b.ask(late, ""), "")
+	wantAnswer(t, b.await(submit(late, call(""))), "")
+	b.until("all to end", func() bool { return len(b.copies(late)) == 0 })
+	b.until("the pool to be forgotten", func() bool {
+		b.set.mu.RLock()
+		defer b.set.mu.RUnlock()
+		return len(b.set.pools) == 0
+	})
+	b.wantQuiet()
+}
+
+func TestClose(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 2)
+	wantAnswer(t, b.ask(p, ""), "")
+	wantAnswer(t, b.await(submit(p, call(""))), "")
+	b.set.Close(t.Context())
+	if got := b.copies(p); len(got) != 0 {
+		t.Errorf("got %+v after Close", got)
+	}
+	if a := b.await(submit(p, call(""))); a.Err == nil {
+		t.Errorf("got %+v after Close", a)
+	}
+	b.wantQuiet()
+}
+
+// What does not end with its stdin is told to, then killed.
+func TestCloseStubborn(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("stubborn", 0)
+	wantAnswer(t, b.ask(p, ""), "")
+	b.set.Close(t.Context()) // SIGTERM
+	if got := b.copies(p); len(got) != 0 {
+		t.Errorf("got %+v after Close", got)
+	}
+}
+
+func TestCloseNow(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	busy := submit(p, call("hang"))
+	b.until("a copy", func() bool { return len(b.copies(p)) == 1 })
+	waiting := submit(p, call("hang"))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	b.set.Close(ctx)
+	for _, d := range []<-chan Answer{busy, waiting} {
+		if a := b.await(d); a.Failure == "" && a.Err == nil {
+			t.Errorf("got %+v, want a failure", a)
+		}
+	}
+	if got := b.copies(p); len(got) != 0 {
+		t.Errorf("got %+v after Close", got)
+	}
+}
