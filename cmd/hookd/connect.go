@@ -1,0 +1,333 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/connect"
+)
+
+func connectCommand(a *app) *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use:   "connect [AGENT]",
+		Short: "Register hookd's bridge in an agent's own settings",
+		Long: `connect writes ` + "`hookd-bridge AGENT`" + ` into the agent's settings, so that the agent
+calls hookd for its events. Everything else in the file stays byte for byte; the
+file as it was stays beside it, with the ending ` + connect.BackupSuffix + `. A file that cannot be
+parsed is left alone. Without AGENT it lists what can be connected and what is.
+
+A docker-agent file that hookd.yaml has under sources is refused: docker-agent
+would run its hooks, and hookd would run them again. With --move the file is
+taken off sources, so docker-agent alone runs the hooks that stand in it.`,
+		Example: `  hookd connect
+  hookd connect claude-code --dry-run
+  hookd connect codex --project .
+  hookd connect docker-agent --file agent.yaml`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: words(connect.Names()...),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listAgents(f)
+			}
+			return a.connect(cmd, f.options(args[0]), f)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.all, "all-events", false, "also events that come many times in a turn, such as each piece of an answer")
+	cmd.Flags().BoolVar(&f.move, "move", false, "take the file off sources in hookd.yaml")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask before --move")
+	return cmd
+}
+
+func disconnectCommand(a *app) *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use:   "disconnect [AGENT]",
+		Short: "Take hookd's bridge out of an agent's settings",
+		Long: `disconnect takes out what ` + "`hookd connect`" + ` put in, also under an older path of
+hookd-bridge, and nothing else: a file that has not changed since is byte for
+byte what it was before. It asks on a terminal and refuses without one unless
+--yes: an agent that is not connected has no guards. Without AGENT it lists what
+is connected.`,
+		Example: `  hookd disconnect claude-code
+  hookd disconnect codex --project . --yes`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: words(connect.Names()...),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listAgents(f)
+			}
+			return a.disconnect(f.options(args[0]), f)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// connectFlags are the flags of both commands.
+type connectFlags struct {
+	project, file       string
+	dry, all, move, yes bool
+}
+
+func (f *connectFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.project, "project", "", "the settings of the project in this folder, not the user's own")
+	cmd.Flags().StringVar(&f.file, "file", "", "the agent's file (docker-agent)")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, and change nothing")
+	_ = cmd.MarkFlagDirname("project")
+	_ = cmd.MarkFlagFilename("file")
+}
+
+func (f connectFlags) options(agent string) connect.Options {
+	return connect.Options{Agent: agent, Project: f.project, File: f.file, AllEvents: f.all}
+}
+
+// again is the command line with which to try once more.
+func (f connectFlags) again(command, agent string) string {
+	words := []string{"hookd", command, agent}
+	for _, v := range []struct{ flag, value string }{{"--project", f.project}, {"--file", f.file}} {
+		if v.value != "" {
+			words = append(words, v.flag, v.value)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// connected is the answer of both commands.
+type connected struct {
+	Agent   string   `json:"agent"`
+	File    string   `json:"file"`
+	Changed bool     `json:"changed"`
+	DryRun  bool     `json:"dry_run,omitempty"`
+	Diff    string   `json:"diff,omitempty"` // of a dry run
+	Events  []string `json:"events,omitempty"`
+	Left    []string `json:"left_out,omitempty"`
+	Backups []string `json:"backups,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	word    string
+}
+
+func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) error {
+	bridge, err := bridgePath()
+	if err != nil {
+		return err
+	}
+	o.Bridge = bridge
+	p, err := connect.Connect(o)
+	if err != nil {
+		return connectFailure(err, f.again("connect", o.Agent))
+	}
+	if err := a.moveSource(cmd, &p, f); err != nil {
+		return err
+	}
+	return a.carryOut(p, f, "connected")
+}
+
+func (a *app) disconnect(o connect.Options, f connectFlags) error {
+	p, err := connect.Disconnect(o)
+	if err != nil {
+		return connectFailure(err, f.again("disconnect", o.Agent))
+	}
+	if len(p.Changes) > 0 && !f.dry {
+		question := fmt.Sprintf("Disconnect %s? Its events reach no hook until `%s`.", o.Agent, f.again("connect", o.Agent))
+		if err := a.confirm(f.yes, question, f.again("disconnect", o.Agent)+" --yes"); err != nil {
+			return err
+		}
+	}
+	return a.carryOut(p, f, "not connected")
+}
+
+// carryOut applies a plan, or shows what it would change.
+func (a *app) carryOut(p connect.Plan, f connectFlags, word string) error {
+	answer := connected{Agent: p.Agent, File: p.File, Changed: len(p.Changes) > 0, DryRun: f.dry, Events: p.Events, Left: p.Left, Notes: p.Notes, word: word}
+	if f.dry {
+		answer.Diff = string(p.Diff())
+		return a.print(answer, answer.dry)
+	}
+	for _, c := range p.Changes {
+		if c.Backup != "" {
+			answer.Backups = append(answer.Backups, c.Backup)
+		}
+	}
+	if err := p.Apply(); err != nil {
+		return fail(exitFailed, "see who owns the file and its folder, then type the command again", "%w", err)
+	}
+	return a.print(answer, answer.done)
+}
+
+func (c connected) dry(p *printer) {
+	if !c.Changed {
+		p.linef("%s is %s already: nothing would change", c.Agent, c.word)
+		return
+	}
+	for line := range strings.Lines(c.Diff) {
+		text, paint := strings.TrimSuffix(line, "\n"), plain
+		switch {
+		case strings.HasPrefix(text, "+"):
+			paint = green
+		case strings.HasPrefix(text, "-"):
+			paint = red
+		}
+		p.line(p.paint(paint, escape(text, keepTabs)))
+	}
+}
+
+func (c connected) done(p *printer) {
+	if !c.Changed {
+		p.linef("%s is %s already: %s", c.Agent, c.word, c.File)
+	} else {
+		p.linef("%s is %s: %s", c.Agent, c.word, c.File)
+	}
+	for _, b := range c.Backups {
+		p.linef("the file as it was is in %s", b)
+	}
+	if len(c.Left) > 0 && c.Changed {
+		p.linef("left out, as they come very often: %s (--all-events adds them)", strings.Join(c.Left, ", "))
+	}
+	for _, n := range c.Notes {
+		p.linef("note: %s", n)
+	}
+}
+
+// listAgents tells how each agent is connected.
+func (a *app) listAgents(f connectFlags) error {
+	var list []connect.Status
+	for _, name := range connect.Names() {
+		s := connect.Inspect(f.options(name))
+		if f.project != "" && s.State == connect.Unreadable && s.File == "" {
+			continue // it reads no project's hooks
+		}
+		list = append(list, s)
+	}
+	return a.print(map[string]any{"agents": list}, func(p *printer) {
+		var rows [][]cell
+		for _, s := range list {
+			rows = append(rows, []cell{text(s.Agent), agentState(s), text(s.File), text(strings.Join(slices.Concat([]string{s.Note}, s.Notes)[:], " "))})
+		}
+		p.table([]string{"AGENT", "STATE", "SETTINGS", "NOTE"}, rows)
+	})
+}
+
+func agentState(s connect.Status) cell {
+	switch s.State {
+	case connect.Connected:
+		return cell{string(s.State), green}
+	case connect.Partly:
+		return cell{fmt.Sprintf("%s (%d of %d events)", s.State, len(s.Events), len(s.Events)+len(s.Missing)), yellow}
+	case connect.Unreadable:
+		return cell{string(s.State), red}
+	}
+	return cell{string(s.State), dim}
+}
+
+// bridgePath finds hookd-bridge by a path that stays when hookd is updated:
+// beside hookd as it was called, symbolic links not followed, since package
+// managers keep versions behind them; else on PATH; else beside the program.
+func bridgePath() (string, error) {
+	const name = "hookd-bridge"
+	var tried []string
+	beside := func(program string, err error) string {
+		if err != nil {
+			return ""
+		}
+		if program, err = filepath.Abs(program); err != nil {
+			return ""
+		}
+		path := filepath.Join(filepath.Dir(program), name)
+		tried = append(tried, path)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+		return ""
+	}
+	if path := beside(exec.LookPath(os.Args[0])); path != "" {
+		return path, nil
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return filepath.Abs(path)
+	}
+	if path := beside(os.Executable()); path != "" {
+		return path, nil
+	}
+	return "", fail(exitFailed, "install hookd-bridge beside hookd, or set PATH to where it is", "no %s: it is not on PATH, nor is there %s", name, strings.Join(tried, " or "))
+}
+
+// connectFailure gives errors of a plan their exit code and what to type next.
+func connectFailure(err error, again string) error {
+	var unknown *connect.UnknownError
+	var manual *connect.ManualError
+	var file *connect.FileError
+	switch {
+	case errors.As(err, &unknown):
+		return fail(exitUsage, "type one of "+strings.Join(connect.Names(), ", ")+"; `hookd connect` lists them", "%w", err)
+	case errors.As(err, &manual):
+		return fail(exitFailed, manual.Do+"; see `hookd connect` for the others", "%w", err)
+	case errors.As(err, &file):
+		return fail(exitRejected, "correct the file, then type `"+again+"`; nothing was changed", "%w", err)
+	}
+	return fail(exitUsage, "see `hookd connect --help`", "%w", err)
+}
+
+// moveSource refuses a file that hookd runs itself, or adds to the plan what
+// takes it off the sources.
+func (a *app) moveSource(cmd *cobra.Command, p *connect.Plan, f connectFlags) error {
+	if f.file == "" {
+		return nil
+	}
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return isSource(s, p.File) })
+	if i < 0 {
+		return nil
+	}
+	again := f.again("connect", p.Agent)
+	file := filepath.Join(cfg.Home, "hookd.yaml")
+	if !f.move {
+		return fail(exitRejected, "take it off `sources` with `"+again+" --move`", "%s is one of hookd's sources, so hookd runs its hooks: %s would run them again", p.File, p.Agent)
+	}
+	own, err := config.Load(cfg.Home, nil, nil)
+	if err != nil || len(own.Sources) <= i || own.Sources[i] != cfg.Sources[i] || own.Sources[i].Path != p.File {
+		return fail(exitRejected, "change `sources` by hand, then type `"+again+"`", "%s is one of hookd's sources through %s, which names more than this file or does not stand in %s", p.File, cfg.Sources[i].Path, file)
+	}
+	c, err := connect.DropSource(file, i)
+	if err != nil {
+		return connectFailure(err, again+" --move")
+	}
+	question := fmt.Sprintf("Take %s off the sources in %s? hookd runs its hooks no more, %s does.", p.File, file, p.Agent)
+	if !f.dry {
+		if err := a.confirm(f.yes, question, again+" --move --yes"); err != nil {
+			return err
+		}
+	}
+	p.Changes = append(p.Changes, c)
+	p.Notes = append(p.Notes, p.File+" is no source of hookd any more: "+p.Agent+" runs its hooks; `hookd disconnect` does not put it back")
+	return nil
+}
+
+// isSource reports whether a source names a file.
+func isSource(s config.Source, file string) bool {
+	paths, err := filepath.Glob(s.Path)
+	if err != nil {
+		return false
+	}
+	want, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(paths, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && os.SameFile(info, want)
+	})
+}
