@@ -34,6 +34,9 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 bench: ## measure the whole daemon against peers, write docs/benchmarks.md
 	@$(GO) run ./bench/table -o docs/benchmarks.md
 
+soak: ## put a daemon under mixed load for DURATION (20m), write docs/benchmarks.md
+	@$(GO) run ./bench/table -soak $${DURATION:-20m} -o docs/benchmarks.md
+
 gobench: ## run the Go benchmarks, for benchstat
 	@$(GO) test ./internal/... ./bench/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
 
@@ -54,4 +57,4 @@ install: build ## install to PREFIX/bin (/usr/local)
 clean: ## remove what build made
 	rm -rf bin
 
-.PHONY: help build demo test race fuzz bench gobench check install clean
+.PHONY: help build demo test race fuzz bench soak gobench check install clean

@@ -4,6 +4,7 @@
 //	go run ./bench/table                     all of it, some ten minutes
 //	go run ./bench/table -run 'spawn|line'   the rows whose name matches
 //	go run ./bench/table -o docs/benchmarks.md
+//	go run ./bench/table -soak 20m           mixed load instead of the table
 //
 // Everything that is compared runs in turn in the same run; a ratio is the
 // median of the rounds' ratios. What the machine lacks (a compiler, a peer) is
@@ -52,6 +53,7 @@ func run() error {
 	pattern := flag.String("run", "", "only the measures whose name matches this regular expression")
 	list := flag.Bool("list", false, "list the measures")
 	out := flag.String("o", "", "write the table into this Markdown file, between its two marks, and the plots beside it")
+	long := flag.Duration("soak", 0, "put a daemon under mixed load for so long instead")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each comparison")
 	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
 	flag.StringVar(&b.hookd, "hookd", "", "a hookd to measure instead of building one; its hookd-bridge lies beside it")
@@ -71,6 +73,9 @@ func run() error {
 		return err
 	}
 	defer b.cleanup()
+	if *long > 0 {
+		return b.soak(*long, *out)
+	}
 	rows := b.measureAll(wanted)
 	report := newReport(b, rows)
 	fmt.Print(report.text())

@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// The table stands between these marks in the file; the rest is people's.
-const (
-	markBegin = "<!-- table: written by `make bench` -->\n"
-	markEnd   = "<!-- end of table -->\n"
-)
-
 // report is what one run of this program found.
 type report struct {
 	rows          []row
@@ -109,30 +103,41 @@ func compact(list []string) (kept []string) {
 	return kept
 }
 
-// write replaces the table in a Markdown file and the plots beside it.
+// write puts the table into a Markdown file, and the plots beside it.
 func (r report) write(file string, plots []plot) error {
-	old, err := os.ReadFile(file)
-	if err != nil {
+	if err := replaceIn(file, "table", r.markdown()); err != nil {
 		return err
-	}
-	before, rest, ok := strings.Cut(string(old), markBegin)
-	_, after, ended := strings.Cut(rest, markEnd)
-	if !ok || !ended {
-		return fmt.Errorf("%s has no marks for the table: add the lines\n%s%s", file, markBegin, markEnd)
-	}
-	if err := os.WriteFile(file, []byte(before+markBegin+r.markdown()+markEnd+after), 0o644); err != nil {
-		return err
-	}
-	dir := strings.TrimSuffix(file, filepath.Ext(file))
-	if len(plots) > 0 {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
 	}
 	for _, p := range plots {
-		if err := os.WriteFile(filepath.Join(dir, p.file+".svg"), []byte(p.svg()), 0o644); err != nil {
+		if err := writePlot(file, p.file, p.svg()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replaceIn replaces what stands between the two marks called name in a file;
+// the rest of the file is people's.
+func replaceIn(file, name, text string) error {
+	begin, end := "<!-- "+name+": written by the program -->\n", "<!-- end of "+name+" -->\n"
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(old), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		return fmt.Errorf("%s has no marks for the %s: add the lines\n%s%s", file, name, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+}
+
+// writePlot writes name.svg into the folder that is called as file is, without
+// its extension.
+func writePlot(file, name, svg string) error {
+	dir := strings.TrimSuffix(file, filepath.Ext(file))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name+".svg"), []byte(svg), 0o644)
 }

@@ -25,7 +25,11 @@ func (d *daemon) asking(line []byte) (*asking, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asking{c, bufio.NewReaderSize(c, 64<<10), line}, nil
+	return newAsking(c, line), nil
+}
+
+func newAsking(c net.Conn, line []byte) *asking {
+	return &asking{c, bufio.NewReaderSize(c, 64<<10), line}
 }
 
 // ask returns how long one answer took. want must be in it.
