@@ -36,8 +36,11 @@ unless --yes.`,
 				return a.print(waiting, func(p *printer) { p.waiting(cfg, waiting) })
 			}
 			chosen, err := choose(cfg, waiting, args)
-			if err != nil || len(chosen) == 0 {
+			if err != nil {
 				return err
+			}
+			if len(chosen) == 0 {
+				return a.print(chosen, func(p *printer) { p.line("nothing of that waits: it is allowed as it is") })
 			}
 			return a.allow(cmd, cfg, chosen, yes, args)
 		},
@@ -48,12 +51,13 @@ unless --yes.`,
 	return cmd
 }
 
-// choose finds what is to be allowed: the hook that is named, else all.
+// choose finds what is to be allowed: the hook that is named, else all. It is
+// empty for a hook that does not wait.
 func choose(cfg config.Config, waiting []daemon.Pending, args []string) ([]daemon.Pending, error) {
 	if len(args) == 0 {
 		return waiting, nil
 	}
-	var chosen []daemon.Pending
+	chosen := []daemon.Pending{}
 	for _, w := range waiting {
 		if w.Hook == args[0] || w.Name == args[0] {
 			chosen = append(chosen, w)
@@ -62,10 +66,7 @@ func choose(cfg config.Config, waiting []daemon.Pending, args []string) ([]daemo
 	if len(chosen) > 0 {
 		return chosen, nil
 	}
-	if err := known(cfg, args[0]); err != nil {
-		return nil, err
-	}
-	return nil, fail(exitFailed, "see what waits with `hookd allow`", "hook %q does not wait: it is allowed as it is", args[0])
+	return nil, known(cfg, args[0])
 }
 
 // allow shows, asks, stores, and makes a running daemon take note.
