@@ -1,0 +1,45 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Tap is told what happens, for metrics and traces. It must not block: it
+// stands between the hook and the answer.
+type Tap interface {
+	// Accepted is called once for each event that will not be refused any
+	// more, maybe after its first run has ended.
+	Accepted(e *events.Event, matched int)
+	// Ran is called for each attempt at a run when it has ended; err is why it
+	// did not start, where the system said so. It may end before its late
+	// output is in.
+	Ran(e *events.Event, r events.Run, err error)
+	// Decided is called with the verdict that e's sender is about to get.
+	Decided(e *events.Event, v *verdict.Verdict)
+}
+
+// deaf is the Tap of a Dispatcher that has none.
+type deaf struct{}
+
+func (deaf) Accepted(*events.Event, int)             {}
+func (deaf) Ran(*events.Event, events.Run, error)    {}
+func (deaf) Decided(*events.Event, *verdict.Verdict) {}
+
+// Oldest returns when the oldest event was accepted whose runs in the
+// observers' lane have not all ended; zero when there is none. It looks at
+// every event in memory: it is for a scrape, not for each event.
+func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }
+
+func (q *queue) oldest() (oldest time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for e := range q.events {
+		if oldest.IsZero() || e.Time.Before(oldest) {
+			oldest = e.Time
+		}
+	}
+	return oldest
+}
