@@ -21,7 +21,7 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
-require howett.net/plist v1.0.1 // indirect
+require howett.net/plist v1.0.1
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
