@@ -7,7 +7,7 @@ TESTFLAGS =
 GO = CGO_ENABLED=0 go
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/hookd and bin/hookd-bridge
 	@mkdir -p bin
@@ -22,6 +22,9 @@ test: ## vet and test everything
 
 race: ## test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
+
+test-agents: ## test with the real agents in PATH or in $HOOKD_AGENTS
+	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents$$' ./internal/bridge
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@for file in `grep -rl --include='*_test.go' '^func Fuzz' .`; do \
@@ -57,4 +60,4 @@ install: build ## install to PREFIX/bin (/usr/local)
 clean: ## remove what build made
 	rm -rf bin
 
-.PHONY: help build demo test race fuzz bench soak gobench check install clean
+.PHONY: help build demo test race test-agents fuzz bench soak gobench check install clean

@@ -65,6 +65,11 @@ func (ix *index) add(d Dialect, c *Contract) {
 	// docker-agent folds the answers to all its events: where nothing else
 	// counts, a system_message does.
 	c.Decidable = d == DockerAgent || c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
+	if c.Context && c.Dialect != Familiar && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
+		// Agents differ here (Gemini CLI shows it to the user), and a hook that
+		// just prints what the model shall know is to work with all of them.
+		c.PlainText = PlainContext
+	}
 	ix.all = append(ix.all, c)
 	ix.byRow[rowKey{d, c.Name}] = c
 	ix.byKind[c.Kind] = append(ix.byKind[c.Kind], c)

@@ -270,6 +270,27 @@ func dockerLine(c *Contract) string {
 	return line
 }
 
+// A hook that prints what the model shall know works with every agent that
+// takes context at the start or with a prompt.
+func TestPlainTextIsContextEverywhere(t *testing.T) {
+	agents := 0
+	for _, c := range slices.Concat(OfKind(KindSessionStart), OfKind(KindPromptSubmit)) {
+		if c.Dialect == Familiar || !c.Context {
+			continue
+		}
+		agents++
+		if c.PlainText != PlainContext {
+			t.Errorf("%s of %s: plain text is %q", c.Name, c.Dialect, c.PlainText)
+		}
+	}
+	if agents < 12 {
+		t.Errorf("got %d rows", agents)
+	}
+	if c := LookupIn(Familiar, "onStart"); c.PlainText != "" {
+		t.Errorf("Familiar's output is what captureOutput says, got %q", c.PlainText)
+	}
+}
+
 func TestFamiliarBlocksAsSeed001Says(t *testing.T) {
 	for name, blocks := range map[string]bool{
 		"onStart": true, "onStop": true, "beforeToolCall": true, "beforeMessage": true,

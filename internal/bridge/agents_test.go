@@ -1,0 +1,252 @@
+//go:build agents
+
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// The marks by which the tests tell what the model was shown.
+const (
+	theContext  = "the build number is 4711"
+	theReason   = "rm -rf is not for agents"
+	theSecret   = "s3cret-7731"
+	theRedacted = "[redacted-7731]"
+)
+
+// commands are what the model asks for, one after another. The second fails
+// where nobody rewrites it: there is no folder made.
+var commands = []string{"rm -rf victim", "mkdir made/deep", "cat secret.txt"}
+
+// agentHooks are the same folders for every agent, in Claude Code's and in
+// LibreFang's words.
+var agentHooks = map[string][2]string{
+	"guard":    {"events: [PreToolUse]\nmatcher: Bash\n", "grep -q 'rm -rf' && { echo '" + theReason + "' >&2; exit 2; }\nexit 0\n"},
+	"rewriter": {"events: [PreToolUse]\nmatcher: Bash\n", `sed -n 's/.*"command":"mkdir \([^"]*\)".*/{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"mkdir -p \1"}}}/p'` + "\n"},
+	"context":  {"events: [SessionStart]\n", "echo '" + theContext + "'\n"},
+	"redact":   {"events: [transform_tool_result]\n", `printf '%s' "$HOOK_EVENT_DATA" | sed -n 's/.*"tool_output":"\([^"]*\)` + theSecret + `\([^"]*\)".*/\1` + theRedacted + `\2/p'` + "\n"},
+}
+
+// real is an agent's own command line.
+type real struct {
+	dialect  events.Dialect
+	program  string
+	settings string // file in the home that registers the bridge
+	text     func(bridge string) string
+	model    func(*model) http.HandlerFunc
+	command  func(url string) (args, env []string)
+}
+
+var reals = []real{
+	{
+		dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
+		text: func(bridge string) string {
+			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+		},
+		command: func(url string) (args, env []string) {
+			return []string{"-p", "do it", "--allowedTools", "Bash", "--output-format", "json"},
+				[]string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=sk-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1"}
+		},
+	},
+	{
+		dialect: events.Codex, program: "codex", settings: ".codex/hooks.json", model: openAI,
+		text: func(bridge string) string {
+			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+		},
+		command: func(url string) (args, env []string) {
+			provider := fmt.Sprintf(`model_providers.mock={name="mock",base_url=%q,wire_api="responses",env_key="MOCK_KEY"}`, url+"/v1")
+			return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox",
+				"-c", `model="gpt-test"`, "-c", `model_provider="mock"`, "-c", provider, "do it"}, []string{"MOCK_KEY=x"}
+		},
+	},
+	{
+		dialect: events.GeminiCLI, program: "gemini", settings: ".gemini/settings.json", model: generateContent,
+		text: func(bridge string) string {
+			hooks := registered(bridge, "SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+			return strings.Replace(hooks, "{", `{"security":{"auth":{"selectedType":"gemini-api-key"}},`, 1)
+		},
+		command: func(url string) (args, env []string) {
+			return []string{"--yolo", "-m", "gemini-2.5-pro", "-p", "do it"},
+				[]string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
+		},
+	},
+}
+
+// registered is the part of the settings that all three agents share.
+func registered(bridge string, names ...string) string {
+	hooks := map[string]any{}
+	for _, name := range names {
+		hooks[name] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": bridge}}}}
+	}
+	text, _ := json.Marshal(map[string]any{"hooks": hooks})
+	return string(text)
+}
+
+// found looks for an agent in PATH and in HOOKD_AGENTS, a folder of programs
+// or one that npm has installed into.
+func (r real) found(t *testing.T) string {
+	t.Helper()
+	if path, err := exec.LookPath(r.program); err == nil {
+		return path
+	}
+	if dir := os.Getenv("HOOKD_AGENTS"); dir != "" {
+		for _, path := range []string{filepath.Join(dir, r.program), filepath.Join(dir, "node_modules", ".bin", r.program)} {
+			if found, err := exec.LookPath(path); err == nil {
+				return found
+			}
+		}
+	}
+	t.Skipf("SKIP-TOOL %s: %s is neither in PATH nor in $HOOKD_AGENTS", r.program, r.dialect)
+	return ""
+}
+
+// The same hooks work unchanged in every agent that is installed.
+func TestRealAgents(t *testing.T) {
+	var bridge string
+	dir := t.TempDir()
+	for _, r := range reals {
+		t.Run(string(r.dialect), func(t *testing.T) {
+			program := r.found(t)
+			if bridge == "" {
+				bridge = built(t, dir)
+			}
+			h := newStage(t, r)
+			h.run(t, r, program, bridge)
+			h.check(t, r)
+		})
+	}
+}
+
+// built builds the bridge's program in dir.
+func built(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "hookd-bridge")
+	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/hookd-bridge").CombinedOutput(); err != nil {
+		t.Fatalf("build hookd-bridge: %v\n%s", err, out)
+	}
+	return path
+}
+
+// stage is what one agent plays on.
+type stage struct {
+	home, work string
+	socket     string
+	ended      string // folder of what agent:end was given
+	model      *model
+	url        string
+	notified   chan string // what the documented script has posted
+}
+
+func newStage(t *testing.T, r real) *stage {
+	t.Helper()
+	s := &stage{home: shortDir(t), work: shortDir(t), ended: shortDir(t), model: &model{}, notified: make(chan string, 9)}
+	server := httptest.NewServer(r.model(s.model))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	hooked := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		s.notified <- string(text)
+	}))
+	t.Cleanup(hooked.Close)
+	script, err := filepath.Abs("../../testdata/hooks/notify-on-end/run.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := map[string][2]string{
+		"notify": {"events: [agent:end]\ntimeout: 60\nenv: {SLACK_WEBHOOK_URL: '" + hooked.URL + "'}\n", "exec '" + script + "'\n"},
+		"record": {"events: [agent:end]\n", `printf '%s' "$HOOK_EVENT $HOOK_EVENT_DATA" > ` + s.ended + `/$$ && mv ` + s.ended + `/$$ ` + s.ended + `/$$.done` + "\n"},
+	}
+	for name, hook := range agentHooks {
+		hooks[name] = hook
+	}
+	s.socket = house(t, hooks)
+	for name, text := range map[string]string{"victim/kept": "", "secret.txt": "the key is " + theSecret + "\n"} {
+		path := filepath.Join(s.work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// run lets the agent work until it ends.
+func (s *stage) run(t *testing.T, r real, program, bridge string) {
+	t.Helper()
+	path := filepath.Join(s.home, r.settings)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command := bridge + " " + string(r.dialect) + " --socket=" + s.socket
+	if err := os.WriteFile(path, []byte(r.text(command)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	args, env := r.command(s.url)
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.WaitDelay = s.work, 10*time.Second
+	cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb"}, env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", r.dialect, err, out)
+	}
+}
+
+// check looks at what was run and at what the model was shown.
+func (s *stage) check(t *testing.T, r real) {
+	t.Helper()
+	asked := s.model.asked()
+	if len(asked) <= len(commands) {
+		t.Fatalf("the model was asked %d times, want more than %d", len(asked), len(commands))
+	}
+	if !strings.Contains(asked[0], theContext) {
+		t.Errorf("the context of the session's start is not in the model's first request:\n%.6000s", asked[0])
+	}
+	if _, err := os.Stat(filepath.Join(s.work, "victim/kept")); err != nil {
+		t.Errorf("the denied command ran: %v", err)
+	}
+	if !strings.Contains(asked[1], theReason) {
+		t.Errorf("the model was not told why its call was denied:\n%.6000s", asked[1])
+	}
+	if _, err := os.Stat(filepath.Join(s.work, "made/deep")); err != nil {
+		t.Errorf("the rewritten command did not run rewritten: %v", err)
+	}
+	if last := asked[len(commands)]; !strings.Contains(last, theRedacted) || strings.Contains(last, theSecret) {
+		t.Errorf("the secret is not redacted in the model's next request:\n%.6000s", last)
+	}
+	s.checkEnd(t, r)
+}
+
+// checkEnd looks at what hooks on LibreFang's agent:end were told.
+func (s *stage) checkEnd(t *testing.T, r real) {
+	t.Helper()
+	name, data := collected(t, s.ended)
+	session, _ := data["session_id"].(string)
+	if name != "agent:end" || session == "" || data["agent_id"] != dialect.AgentUUID(r.dialect, session) || data["status"] != "ok" {
+		t.Errorf("%s got %v", name, data)
+	}
+	select {
+	case text := <-s.notified:
+		if !strings.Contains(text, fmt.Sprint(data["agent_id"])) || !strings.Contains(text, "finished with status *ok*") {
+			t.Errorf("the documented script posted %s", text)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the documented agent:end script has not posted")
+	}
+}

@@ -1,0 +1,200 @@
+//go:build agents
+
+package bridge
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// model is a model that asks for the commands, one after another, and then is
+// done. It is told apart from what agents ask for titles and the like by the
+// tools in the request.
+type model struct {
+	mu       sync.Mutex
+	requests []string // guarded by mu
+}
+
+func (m *model) asked() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.requests)
+}
+
+// next returns the command to ask for after results of tools; "" = none.
+func (m *model) next(request []byte, results int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, string(request))
+	if results < len(commands) {
+		return commands[results]
+	}
+	return ""
+}
+
+type object = map[string]any
+
+func raw(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// sse writes server-sent events; each has its type as its name.
+func sse(w http.ResponseWriter, list ...object) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range list {
+		if name, ok := e["type"].(string); ok {
+			fmt.Fprintf(w, "event: %s\n", name)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", raw(e))
+	}
+}
+
+// anthropic is the Messages API.
+func anthropic(m *model) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var req struct {
+			Stream   bool
+			Tools    []struct{ Name string }
+			Messages []struct{ Content json.RawMessage }
+		}
+		_ = json.Unmarshal(body, &req)
+		if !strings.HasSuffix(r.URL.Path, "/messages") {
+			io.WriteString(w, `{"input_tokens":10}`)
+			return
+		}
+		results := 0
+		for _, msg := range req.Messages {
+			var blocks []struct{ Type string }
+			_ = json.Unmarshal(msg.Content, &blocks)
+			for _, b := range blocks {
+				if b.Type == "tool_result" {
+					results++
+				}
+			}
+		}
+		command := ""
+		if slices.ContainsFunc(req.Tools, func(t struct{ Name string }) bool { return t.Name == "Bash" }) {
+			command = m.next(body, results)
+		}
+		block, start, delta, stop := object{"type": "text", "text": "done"}, object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "done"}, "end_turn"
+		if command != "" {
+			input := object{"command": command, "description": "do it"}
+			id := fmt.Sprintf("toolu_%d", results)
+			block, stop = object{"type": "tool_use", "id": id, "name": "Bash", "input": input}, "tool_use"
+			start, delta = object{"type": "tool_use", "id": id, "name": "Bash", "input": object{}}, object{"type": "input_json_delta", "partial_json": raw(input)}
+		}
+		message := object{"id": "msg", "type": "message", "role": "assistant", "model": "mock", "content": []any{block}, "stop_reason": stop, "stop_sequence": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}
+		if !req.Stream {
+			io.WriteString(w, raw(message))
+			return
+		}
+		message["content"], message["stop_reason"] = []any{}, nil
+		sse(w,
+			object{"type": "message_start", "message": message},
+			object{"type": "content_block_start", "index": 0, "content_block": start},
+			object{"type": "content_block_delta", "index": 0, "delta": delta},
+			object{"type": "content_block_stop", "index": 0},
+			object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 1}},
+			object{"type": "message_stop"},
+		)
+	}
+}
+
+// openAI is the Responses API.
+func openAI(m *model) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var req struct {
+			Tools []struct{ Type, Name string }
+			Input []struct{ Type string }
+		}
+		_ = json.Unmarshal(body, &req)
+		if r.Method != http.MethodPost {
+			io.WriteString(w, `{"data":[],"models":[]}`)
+			return
+		}
+		results := 0
+		for _, item := range req.Input {
+			if strings.HasSuffix(item.Type, "_call_output") {
+				results++
+			}
+		}
+		item := object{"type": "message", "role": "assistant", "id": "m", "content": []any{object{"type": "output_text", "text": "done"}}}
+		for _, tool := range req.Tools {
+			args, ok := map[string]func(string) object{
+				"exec_command":  func(c string) object { return object{"cmd": c} },
+				"shell_command": func(c string) object { return object{"command": c} },
+				"shell":         func(c string) object { return object{"command": []string{"bash", "-lc", c}} },
+			}[tool.Name]
+			if !ok {
+				continue
+			}
+			if command := m.next(body, results); command != "" {
+				id := fmt.Sprintf("call_%d", results)
+				item = object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": tool.Name, "arguments": raw(args(command))}
+			}
+			break
+		}
+		usage := object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}
+		sse(w,
+			object{"type": "response.created", "response": object{"id": "r"}},
+			object{"type": "response.output_item.done", "output_index": 0, "item": item},
+			object{"type": "response.completed", "response": object{"id": "r", "usage": usage}},
+		)
+	}
+}
+
+// generateContent is the Gemini API.
+func generateContent(m *model) http.HandlerFunc {
+	const tool = "run_shell_command"
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var req struct {
+			Tools    []struct{ FunctionDeclarations []struct{ Name string } }
+			Contents []struct {
+				Parts []struct{ FunctionResponse json.RawMessage }
+			}
+			GenerationConfig struct{ ResponseMimeType string }
+		}
+		_ = json.Unmarshal(body, &req)
+		if strings.Contains(r.URL.Path, "countTokens") {
+			io.WriteString(w, `{"totalTokens":10}`)
+			return
+		}
+		results, has := 0, false
+		for _, c := range req.Contents {
+			for _, p := range c.Parts {
+				if p.FunctionResponse != nil {
+					results++
+				}
+			}
+		}
+		for _, t := range req.Tools {
+			has = has || slices.ContainsFunc(t.FunctionDeclarations, func(f struct{ Name string }) bool { return f.Name == tool })
+		}
+		part := object{"text": "done"}
+		if req.GenerationConfig.ResponseMimeType == "application/json" { // routers and checkers
+			part = object{"text": raw(object{"reasoning": "x", "model_choice": "pro", "next_speaker": "user", "complexity_score": 10, "complexity_reasoning": "x"})}
+		} else if has {
+			if command := m.next(body, results); command != "" {
+				part = object{"functionCall": object{"name": tool, "args": object{"command": command, "description": "do it"}}}
+			}
+		}
+		answer := object{
+			"candidates":    []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+			"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": "mock",
+		}
+		if strings.Contains(r.URL.Path, "stream") {
+			sse(w, answer)
+			return
+		}
+		io.WriteString(w, raw(answer))
+	}
+}
