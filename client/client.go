@@ -1,20 +1,25 @@
 // Package client speaks to hookd over its socket: it sends events, waits for
-// verdicts, follows the stream and asks what there is. It is how the hookd
-// commands do it, and for Go programs that want the same.
+// verdicts, follows the stream and asks what there is. It is for agents and
+// other programs written in Go, and it is how the hookd commands do it.
 //
 //	c := client.New(client.Options{})
 //	answer, err := c.Emit(ctx, client.Event{Event: "agent:end", Data: data})
+//	verdict, err := c.Decide(ctx, client.Event{Event: "pre_tool_use", Data: call})
+//	for record, err := range c.Subscribe(ctx, client.SubscribeOptions{Match: []string{"agent:*"}}) { … }
 //
 // Every call dials a connection of its own and waits for the answer, so a
 // Client holds nothing, needs no Close, may be used by many goroutines and
-// outlives a restart of the daemon. Dial gives one connection for many events.
+// outlives a restart of the daemon. EmitAll and Dial use one connection for
+// many events; Subscribe dials again when it is lost.
 //
-// Nothing is retried: a call that failed after it was sent may have been
-// accepted. An Event with an ID can be sent again, hookd takes it once.
+// No other call is retried: one that failed after it was sent may have been
+// accepted. An Event with an ID can be sent again, hookd takes it once;
+// Retryable says when that is worth while.
 //
 // Errors: ErrNotRunning when nothing listens, ErrTimeout when ctx's deadline or
 // Options.Timeout passed first, ctx's own error when it was cancelled, and a
-// *Error when hookd refused.
+// *Error, whose Code says why, when hookd refused. A call that ends early
+// cancels no run.
 //
 // The package does not import net/http: programs that an agent starts for
 // each of its events would pay for it at every start.
@@ -36,24 +41,46 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// What is sent and received, by names that other modules can use.
+// An Event is an event as it is sent. Only Event, its name, is required. Data
+// is a JSON object; SessionID, AgentID, AgentName and Cwd are taken from it
+// when they are empty. ID is the sender's own: the same one from the same
+// Sender is accepted once in 10 minutes. Dialect says whose name it is,
+// TimeoutMS what its hooks may take together, Parent the EventID of the event
+// that it follows from, Lane which lane of pre_tool_use runs.
+type Event = events.Envelope
+
+// An Answer is what the sender of an event gets: its EventID, its Seq in the
+// stream, the names of the hooks that Matched, Warnings about what was
+// tolerated; with Wait also the Verdict and the Runs.
+type Answer = api.Answer
+
+// A RunResult is a run in an Answer.
+type RunResult = api.RunResult
+
+// A Verdict is what the hooks that block say together. Allowed false denies,
+// and Message says why; Continue false stops the agent. PermissionDecision is
+// "", allow, ask or deny, with its DecisionReason. UpdatedInput is the tool's
+// whole new input, UpdatedToolResponse its new result, AdditionalContext text
+// for the model, SystemMessage text for the user. What nobody said is zero.
+type Verdict = verdict.Verdict
+
+// An Error is a refusal: its Code for programs, its Message and Hint for people.
+type Error = events.Error
+
+// What is asked for, by names that other modules can use.
 type (
-	Event      = events.Envelope // an event as it is sent
-	Dialect    = events.Dialect  // whose names an event uses
-	Answer     = api.Answer      // to an event
-	RunResult  = api.RunResult   // of a run, in an Answer
-	Verdict    = verdict.Verdict // the merged answer of the hooks
-	Error      = events.Error    // a refusal
-	Code       = events.Code     // of a refusal
-	Hook       = api.Hook        // a hook as the daemon has it
-	HookList   = api.Hooks       // all of them
-	Problem    = api.Problem     // in a hook's file
-	TestResult = api.Tested      // of a hook that was tried
-	Run        = events.Run      // the record of a run
-	Output     = events.Output   // of a run
-	RunQuery   = api.RunQuery    // which runs
-	Reloaded   = api.Reload      // what a reload did
-	DaemonInfo = api.Status      // how the daemon is
+	Dialect    = events.Dialect // whose names an event uses
+	Code       = events.Code    // of an Error
+	Result     = events.Result  // of a run
+	Hook       = api.Hook       // a hook as the daemon has it
+	HookList   = api.Hooks      // all of them
+	Problem    = api.Problem    // in a hook's file
+	TestResult = api.Tested     // of a hook that was tried
+	Run        = events.Run     // the record of a run
+	Output     = events.Output  // of a run
+	RunQuery   = api.RunQuery   // which runs
+	Reloaded   = api.Reload     // what a reload did
+	DaemonInfo = api.Status     // how the daemon is
 )
 
 var (
@@ -66,7 +93,7 @@ var (
 // Options of a Client; the zero value is that of the user's own daemon.
 type Options struct {
 	Socket  string        // path; "" = DefaultSocket()
-	Timeout time.Duration // of each call but Tail, besides ctx's; 0 = none
+	Timeout time.Duration // of each call but Tail and Subscribe, besides ctx's; 0 = none
 }
 
 // A Client sends requests to one daemon.

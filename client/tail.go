@@ -21,7 +21,8 @@ type TailOptions struct {
 // Tail calls fn with each record of the stream, first
 // {"type":"epoch","epoch":…,"seq":…}, then "event", "run" and "gap" records. fn
 // may keep the record. Tail returns fn's error, or nil when the stream has
-// ended because of Once or because the daemon stops.
+// ended because of Once or because the daemon stops. Subscribe reads the records
+// and comes back.
 func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.RawMessage) error) error {
 	conn, err := c.Dial(ctx)
 	if err != nil {

@@ -232,7 +232,9 @@ func toText(v any) string {
 // What a real daemon answers is what the document says.
 func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	home := newHome(t)
-	hook := func(name, yaml string) { write(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\n"+yaml, 0o644) }
+	hook := func(name, yaml string) {
+		write(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\n"+yaml, 0o644)
+	}
 	hook("guard", "events: pre_tool_use\ntype: script\nscript: 'grep -q rm && { echo no >&2; exit 2; }; echo {}'\n")
 	hook("asks", "events: pre_tool_use\ntype: script\nscript: |\n  echo '{\"hook_specific_output\":{\"permission_decision\":\"ask\",\"updated_input\":{\"a\":1}}}'\n")
 	hook("turn", "events: [user_prompt_submit, transform_tool_result]\ntype: script\nscript: 'echo some text'\n")

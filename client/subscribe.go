@@ -1,0 +1,175 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstPause = 100 * time.Millisecond // before a lost stream is dialled again
+	mostPause  = 5 * time.Second
+)
+
+// SubscribeOptions say what to follow; the zero value is everything from now
+// on, for ever.
+type SubscribeOptions struct {
+	Match []string // globs of event names; none = all
+	Since *uint64  // records after this Record.Seq; nil = from now
+	Epoch string   // of Since: Record.Epoch of the same record
+
+	// Lost is told why the stream ended or could not be had, each time before
+	// it is dialled again; an error that it returns ends the subscription. Nil
+	// dials again for ever.
+	Lost func(err error) error
+}
+
+// Types of a Record.
+const (
+	RecordEvent = "event" // an event was accepted
+	RecordRun   = "run"   // a run has ended
+	RecordGap   = "gap"   // records are missing
+)
+
+// A Record is one entry of the stream. Keep Epoch and Seq of the last one to
+// go on after it later.
+type Record struct {
+	Type  string // RecordEvent, RecordRun, RecordGap, or one that is not known yet
+	Epoch string // which sequence Seq is of: it changes when the numbers begin anew
+	Seq   uint64 // of a gap: the last number that is missing
+
+	Event *EventRecord    // with RecordEvent
+	Run   *Run            // with RecordRun; what it printed is in Client.Run
+	From  uint64          // with RecordGap: the first number that is missing; 0 = nobody can say
+	Raw   json.RawMessage // all of it
+}
+
+// An EventRecord is an accepted event as the stream tells it.
+type EventRecord struct {
+	EventID   string          `json:"event_id"`
+	Event     string          `json:"event"`
+	Time      time.Time       `json:"time"`
+	Sender    string          `json:"sender"`
+	Dialect   Dialect         `json:"dialect"`
+	SessionID string          `json:"session_id"`
+	AgentID   string          `json:"agent_id"`
+	AgentName string          `json:"agent_name"`
+	Cwd       string          `json:"cwd"`
+	Lane      string          `json:"lane"`
+	Parent    string          `json:"parent"`
+	Depth     int             `json:"depth"` // 0 from an agent, 1 from a hook that ran for such an event, …
+	Data      json.RawMessage `json:"data"`
+}
+
+// Subscribe follows the stream of events and runs, in the order of Seq. When
+// the connection is lost or the daemon restarts, it comes back and goes on
+// after the last record; what the daemon no longer has is told by a gap. A
+// slow loop slows nobody else, but gets gaps.
+//
+//	for record, err := range c.Subscribe(ctx, client.SubscribeOptions{Match: []string{"agent:*"}}) {
+//
+// It ends with one error: ctx's when that has ended, a *Error when hookd
+// refused (a bad glob), or what Lost returned. A loop may be left at any time.
+// Options.Timeout does not count here. Nothing is dialled before the loop begins.
+func (c *Client) Subscribe(ctx context.Context, opt SubscribeOptions) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		f := follower{client: c, opt: opt, yield: yield, pause: firstPause}
+		if err := f.run(ctx); err != nil && err != errLeft {
+			yield(Record{}, err)
+		}
+	}
+}
+
+// errLeft says that the loop was left.
+var errLeft = errors.New("the loop was left")
+
+// follower is the state of one Subscribe: opt's Since and Epoch move on with
+// the records.
+type follower struct {
+	client *Client
+	opt    SubscribeOptions
+	yield  func(Record, error) bool
+	epoch  string // of the connection; opt.Epoch follows with the first record
+	pause  time.Duration
+}
+
+func (f *follower) run(ctx context.Context) error {
+	for {
+		err := f.client.Tail(ctx, TailOptions{Match: f.opt.Match, Since: f.opt.Since, Epoch: f.opt.Epoch}, f.take)
+		var refused *Error
+		switch {
+		case err == errLeft, errors.As(err, &refused):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			err = errors.New("hookd has stopped")
+		}
+		if f.opt.Lost != nil {
+			if err := f.opt.Lost(err); err != nil {
+				return err
+			}
+		}
+		if err := f.rest(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits a little longer each time, and a little differently from others
+// that lost the same daemon.
+func (f *follower) rest(ctx context.Context) error {
+	pause := f.pause/2 + rand.N(f.pause)
+	f.pause = min(2*f.pause, mostPause)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take hands one record on and remembers where to go on.
+func (f *follower) take(raw json.RawMessage) error {
+	var head struct {
+		Type, Epoch   string
+		Seq, From, To uint64
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return fmt.Errorf("read record: %w", err)
+	}
+	f.pause = firstPause
+	if head.Type == "epoch" {
+		f.epoch = head.Epoch
+		if f.opt.Since == nil {
+			f.opt.Since, f.opt.Epoch = &head.Seq, head.Epoch
+		}
+		return nil
+	}
+	record := Record{Type: head.Type, Epoch: f.epoch, Seq: head.Seq, From: head.From, Raw: raw}
+	var err error
+	switch head.Type {
+	case RecordEvent:
+		err = json.Unmarshal(raw, &record.Event)
+	case RecordRun:
+		err = json.Unmarshal(raw, &record.Run)
+	case RecordGap:
+		record.Seq = head.To
+	}
+	if err != nil {
+		return fmt.Errorf("read %s record: %w", head.Type, err)
+	}
+	if record.Seq > 0 {
+		f.opt.Since, f.opt.Epoch = &record.Seq, f.epoch
+	}
+	if !f.yield(record, nil) {
+		return errLeft
+	}
+	return nil
+}
