@@ -29,6 +29,7 @@ type daemon struct {
 	hub    *stream.Hub
 	reload api.Reload
 	ready  string
+	hang   chan struct{} // closed at the end of the test
 }
 
 func (d *daemon) Emit(ctx context.Context, _ server.Peer, env events.Envelope) (api.Answer, *events.Error) {
@@ -75,6 +76,48 @@ func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
 	return events.Run{ID: id}, nil
 }
 
+func (d *daemon) Begin(from server.Peer, env events.Envelope) (api.Answer, server.Rest, *events.Error) {
+	if env.Event == "test:hang" {
+		return api.Answer{}, func() (api.Answer, *events.Error) {
+			<-d.hang
+			return api.Answer{}, &events.Error{Code: events.CodeInternal}
+		}, nil
+	}
+	answer, bad := d.Emit(context.Background(), from, env)
+	return answer, nil, bad
+}
+
+func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
+	if id == "none" {
+		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+	}
+	return api.Event{EventID: id}, nil
+}
+
+func (d *daemon) Replay(_ context.Context, id string, r api.Replay) (api.Replayed, *events.Error) {
+	return api.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
+}
+
+func (d *daemon) Stats(_ context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
+	return api.Stats{Hooks: []api.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
+}
+
+func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
+	return api.DeadLetters{Dead: []api.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
+}
+
+func (d *daemon) DeadLetter(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "shown"}, nil
+}
+
+func (d *daemon) RetryDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "retried"}, nil
+}
+
+func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
+}
+
 func (d *daemon) Status(context.Context) api.Status { return api.Status{PID: os.Getpid()} }
 func (d *daemon) Ready() string                     { return d.ready }
 func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
@@ -95,9 +138,9 @@ func dir(t *testing.T) string {
 // start runs a server and returns a client of it.
 func start(t *testing.T) (*daemon, *Client) {
 	t.Helper()
-	d := &daemon{hub: stream.New(stream.Options{}), reload: api.Reload{Problems: []api.Problem{}}}
+	d := &daemon{hub: stream.New(stream.Options{}), reload: api.Reload{Problems: []api.Problem{}}, hang: make(chan struct{})}
 	socket := filepath.Join(dir(t), "s")
-	s, err := server.Listen(server.Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, State: d, Ping: 5 * time.Millisecond})
+	s, err := server.Listen(server.Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, State: d, Ping: 5 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +148,7 @@ func start(t *testing.T) (*daemon, *Client) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
 	t.Cleanup(func() {
+		close(d.hang)
 		cancel()
 		if err := <-served; err != nil {
 			t.Error(err)

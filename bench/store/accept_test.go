@@ -77,7 +77,7 @@ func BenchmarkAccept(b *testing.B) {
 			each(b, func(b *testing.B, n int) {
 				s := open(b, options(b, durable))
 				writers(b, n, func(i uint64) {
-					if err := s.Accept(b.Context(), event(i, time.Now()), []string{"notify"}); err != nil {
+					if err := accept(s, event(i, time.Now()), "notify"); err != nil {
 						b.Error(err)
 					}
 				})
@@ -100,7 +100,7 @@ func BenchmarkAcceptAndEnd(b *testing.B) {
 		s := open(b, options(b, store.DurableFsync))
 		writers(b, n, func(i uint64) {
 			e := event(2*i, time.Now())
-			if err := s.Accept(b.Context(), e, []string{"notify"}); err != nil {
+			if err := accept(s, e, "notify"); err != nil {
 				b.Error(err)
 			}
 			s.Done(store.Key{Seq: e.Seq, Hook: "notify"}, run(e, 2*i+1, "notify", e.Time))
@@ -188,4 +188,13 @@ func BenchmarkInsertEach(b *testing.B) {
 			}
 		})
 	})
+}
+
+// accept waits until e is on disk.
+func accept(s *store.Store, e *events.Event, hooks ...string) error {
+	done := make(chan error, 1)
+	if err := s.Accept(e, hooks, func(err error) { done <- err }); err != nil {
+		return err
+	}
+	return <-done
 }

@@ -88,7 +88,7 @@ func makeYear(t *testing.T, o store.Options) {
 			e.Envelope.Event = []string{"agent:end", "agent:start", "pre_tool_use", "post_tool_use"}[i/5%4]
 			e.SessionID = fmt.Sprintf("session-%d", i*2000 / *yearRuns)
 			e.AgentName = fmt.Sprintf("agent-%d", i/5%30)
-			s.Note(e, nil)
+			s.Note(e)
 			seq++
 		}
 		r := run(e, seq, fmt.Sprintf("hook-%02d", i%20), at)
@@ -189,7 +189,7 @@ func acceptFor[T any](t *testing.T, s *store.Store, next *uint64, stop <-chan T)
 		}
 		e := event(*next, time.Now())
 		begin := time.Now()
-		if err := s.Accept(t.Context(), e, []string{"hook-01"}); err != nil {
+		if err := accept(s, e, "hook-01"); err != nil {
 			t.Error(err)
 		}
 		took = append(took, time.Since(begin))

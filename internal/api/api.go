@@ -20,9 +20,12 @@ const (
 	PathHooks   = "/v1/hooks"
 	PathReload  = "/v1/reload"
 	PathRuns    = "/v1/runs"
+	PathStats   = "/v1/stats"
+	PathDead    = "/v1/dead"
 	PathStatus  = "/v1/status"
 	PathHealthz = "/healthz"
 	PathReadyz  = "/readyz"
+	PathMetrics = "/metrics"
 )
 
 // Media types.
@@ -80,7 +83,7 @@ type Hook struct {
 	ID          string          `json:"id"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	State       string          `json:"state"` // active, degraded, rejected, disabled
+	State       string          `json:"state"` // active, degraded, rejected, refused, waiting, disabled
 	Source      string          `json:"source"`
 	File        string          `json:"file"`
 	Type        string          `json:"type,omitempty"`
@@ -95,6 +98,7 @@ type Hook struct {
 	Counts      map[string]int  `json:"counts"` // runs by result since the daemon started
 	LastRun     *events.Run     `json:"last_run,omitempty"`
 	Settings    json.RawMessage `json:"settings,omitempty"` // the rest, as configured, for `show`
+	Changes     []Change        `json:"changes,omitempty"`  // the last ones, newest first; for one hook only
 }
 
 // Problem is something wrong with a hook's file.
@@ -175,13 +179,105 @@ type Validated struct {
 // Runs answers GET /v1/runs, newest first.
 type Runs struct {
 	Runs []events.Run `json:"runs"`
+	// Next is the RunQuery.Before that goes on where this answer ends; 0 = there
+	// is no more. A short answer may have one: a long history is searched in parts.
+	Next   uint64 `json:"next,omitempty"`
+	Recent bool   `json:"recent,omitempty"` // only of the last runs: the history cannot be read now
 }
 
 // RunQuery selects runs; the zero value selects the newest 50.
 type RunQuery struct {
 	Hook, Event, Session, Agent, Result string
-	Since                               time.Time // zero = all
+	EventID                             string
+	Since, Until                        time.Time // of the start; zero = all; Until itself is out
+	Before                              uint64    // Runs.Next of the answer before; 0 = begin with the newest
 	Limit                               int       // 0 = 50
+}
+
+// Event answers GET /v1/events/{id}: an event as the history keeps it.
+type Event struct {
+	events.Envelope
+	EventID  string    `json:"event_id"`
+	Seq      uint64    `json:"seq"`
+	Time     time.Time `json:"time"`
+	ReplayOf string    `json:"replay_of,omitempty"`
+	Bytes    int       `json:"bytes"`             // of data, as sent
+	Whole    bool      `json:"whole"`             // data is all of it: the event can be replayed
+	Preview  string    `json:"preview,omitempty"` // how data begins, when it is not whole
+	Redacted bool      `json:"redacted,omitempty"`
+}
+
+// Replay is the body of POST /v1/events/{id}/replay.
+type Replay struct {
+	Hook   string `json:"hook,omitempty"`    // only this one; "" = all that match today
+	DryRun bool   `json:"dry_run,omitempty"` // only tell what would run
+}
+
+// Replayed answers it. The event is accepted again under a new id; its hooks
+// observe.
+type Replayed struct {
+	ReplayOf string   `json:"replay_of"`
+	EventID  string   `json:"event_id,omitempty"` // of the new event; "" after a dry run
+	Seq      uint64   `json:"seq,omitempty"`
+	Matched  []string `json:"matched"`
+	Warnings []string `json:"warnings"`
+}
+
+// Stats answers GET /v1/stats, in the order of the hooks' names.
+type Stats struct {
+	Hooks []HookStats `json:"hooks"`
+}
+
+// HookStats is what one hook did in the time asked for.
+type HookStats struct {
+	Hook     string  `json:"hook"`
+	Runs     int64   `json:"runs"`
+	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
+	Blocked  int64   `json:"blocked"`
+	P50MS    float64 `json:"p50_ms"` // of the durations; within 5 %
+	P95MS    float64 `json:"p95_ms"`
+	P99MS    float64 `json:"p99_ms"`
+}
+
+// StatsQuery selects what Stats counts; times are rounded to hours.
+type StatsQuery struct {
+	Hook         string
+	Since, Until time.Time // zero = no bound
+}
+
+// DeadLetters answers GET /v1/dead, newest first.
+type DeadLetters struct {
+	Dead []DeadLetter `json:"dead"`
+}
+
+// DeadLetter is a run that was given up.
+type DeadLetter struct {
+	ID       int64     `json:"id"`
+	EventID  string    `json:"event_id"`
+	Event    string    `json:"event"`
+	Hook     string    `json:"hook"`
+	Attempts int       `json:"attempts"` // that ended; 0 = it never ran
+	Reason   string    `json:"reason"`
+	RunID    string    `json:"run_id,omitempty"` // of the last attempt
+	Time     time.Time `json:"time"`
+
+	Data json.RawMessage `json:"data,omitempty"` // of the event, for one letter alone
+}
+
+// Storage is how the store is.
+type Storage struct {
+	Path          string    `json:"path"`
+	OK            bool      `json:"ok"`
+	Error         string    `json:"error,omitempty"` // why nothing can be kept
+	Since         time.Time `json:"since,omitzero"`  // of the error
+	Bytes         int64     `json:"bytes"`
+	Events        int64     `json:"events"`
+	Runs          int64     `json:"runs"`
+	PendingEvents int       `json:"pending_events"`
+	PendingRuns   int       `json:"pending_runs"`
+	PendingBytes  int64     `json:"pending_bytes"`
+	DeadLetters   int64     `json:"dead_letters"`
+	Lost          uint64    `json:"lost"` // records that could not be kept since the start
 }
 
 // Status answers GET /v1/status.
@@ -206,6 +302,9 @@ type Status struct {
 	QueuedBytes int64          `json:"queued_bytes"`
 	Subscribers int            `json:"subscribers"`
 	Gaps        uint64         `json:"gaps"`
+	Retrying    int            `json:"retrying"` // runs that wait for their next attempt
+	Behind      bool           `json:"behind"`   // events wait on disk for room in the queue
+	Store       Storage        `json:"store"`
 	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
 	Problems    []Problem      `json:"problems"`
 }

@@ -14,7 +14,7 @@ import (
 // MaxRuns is the largest RunQuery.Limit.
 const MaxRuns = 1000
 
-var results = []events.Result{events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError}
+var results = []events.Result{events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError, events.ResultInterrupted, events.ResultDropped}
 
 // Values writes the query as GET /v1/runs reads it.
 func (q RunQuery) Values() url.Values {
@@ -29,8 +29,11 @@ func (q RunQuery) Values() url.Values {
 	set("session", q.Session)
 	set("agent", q.Agent)
 	set("result", q.Result)
-	if !q.Since.IsZero() {
-		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
+	set("event_id", q.EventID)
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	if q.Before != 0 {
+		v.Set("before", strconv.FormatUint(q.Before, 10))
 	}
 	if q.Limit != 0 {
 		v.Set("limit", strconv.Itoa(q.Limit))
@@ -38,19 +41,33 @@ func (q RunQuery) Values() url.Values {
 	return v
 }
 
-// ParseRunQuery reads what Values wrote. A since may also be a duration: `1h`
-// is one hour before now.
+func setTime(v url.Values, key string, t time.Time) {
+	if !t.IsZero() {
+		v.Set(key, t.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+// ParseRunQuery reads what Values wrote. A since or until may also be a
+// duration: `1h` is one hour before now. An event that is an event's id counts
+// as event_id.
 func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
-	q := RunQuery{Hook: v.Get("hook"), Event: v.Get("event"), Session: v.Get("session"), Agent: v.Get("agent"), Result: v.Get("result")}
+	q := RunQuery{Hook: v.Get("hook"), Event: v.Get("event"), Session: v.Get("session"), Agent: v.Get("agent"), Result: v.Get("result"), EventID: v.Get("event_id")}
+	if events.IsID(q.Event) {
+		q.EventID, q.Event = strings.ToUpper(q.Event), ""
+	}
 	if q.Result != "" && !slices.Contains(results, events.Result(q.Result)) {
 		return q, badValue("result", q.Result, "one of "+resultNames())
 	}
-	if text := v.Get("since"); text != "" {
-		since, ok := parseSince(text, now)
-		if !ok {
-			return q, badValue("since", text, "a time as 2006-01-02T15:04:05Z, or a duration as 1h")
+	var bad *events.Error
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	if text := v.Get("before"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return q, badValue("before", text, "the next of the answer before")
 		}
-		q.Since = since
+		q.Before = n
 	}
 	if text := v.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -60,6 +77,40 @@ func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
 		q.Limit = n
 	}
 	return q, nil
+}
+
+// parseSpan reads since and until.
+func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *events.Error) {
+	for key, into := range map[string]*time.Time{"since": &since, "until": &until} {
+		text := v.Get(key)
+		if text == "" {
+			continue
+		}
+		t, ok := parseSince(text, now)
+		if !ok {
+			return since, until, badValue(key, text, "a time as 2006-01-02T15:04:05Z, or a duration as 1h")
+		}
+		*into = t
+	}
+	return since, until, nil
+}
+
+// Values writes the query as GET /v1/stats reads it.
+func (q StatsQuery) Values() url.Values {
+	v := url.Values{}
+	if q.Hook != "" {
+		v.Set("hook", q.Hook)
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	return v
+}
+
+// ParseStatsQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *events.Error) {
+	q.Hook = v.Get("hook")
+	q.Since, q.Until, bad = parseSpan(v, now)
+	return q, bad
 }
 
 func parseSince(text string, now time.Time) (time.Time, bool) {

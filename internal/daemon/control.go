@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/spell"
 	"github.com/hookd/hookd/internal/stream"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // control answers the socket. It fits the interfaces of package server.
@@ -23,21 +25,39 @@ var (
 	_ server.Streamer = (*control)(nil)
 	_ server.Hooks    = (*control)(nil)
 	_ server.Runs     = (*control)(nil)
+	_ server.History  = (*control)(nil)
 	_ server.State    = (*control)(nil)
 )
 
-// Emit hands an event to dispatch. A sender that leaves cancels nothing, it is
-// only not waited for.
-func (c *control) Emit(ctx context.Context, from server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+// Begin hands an event to dispatch, and waits for nothing.
+func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	if err := events.CheckReserved(env.Event); err != nil {
-		return api.Answer{}, err
+		return api.Answer{}, nil, err
 	}
 	if env.Sender == "" {
 		env.Sender = fmt.Sprintf("uid:%d", from.UID)
 	}
 	origin, _ := from.Origin.(dispatch.Origin)
+	rcpt, rest, err := c.d.dispatch.Begin(origin, env)
+	if err != nil || rest == nil {
+		a, err := answer(rcpt, err)
+		return a, nil, err
+	}
+	return api.Answer{}, func() (api.Answer, *events.Error) {
+		err := rest(&rcpt)
+		return answer(rcpt, err)
+	}, nil
+}
+
+// Emit hands an event to dispatch and waits for what the sender waits for. One
+// that leaves cancels nothing, it is only not waited for.
+func (c *control) Emit(ctx context.Context, from server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+	a, rest, err := c.Begin(from, env)
+	if err != nil || rest == nil {
+		return a, err
+	}
 	if !env.Wait {
-		return answer(c.d.dispatch.Emit(origin, env))
+		return rest()
 	}
 	type result struct {
 		answer api.Answer
@@ -45,7 +65,7 @@ func (c *control) Emit(ctx context.Context, from server.Peer, env events.Envelop
 	}
 	done := make(chan result, 1)
 	go func() {
-		a, err := answer(c.d.dispatch.Emit(origin, env))
+		a, err := rest()
 		done <- result{a, err}
 	}()
 	select {
@@ -105,7 +125,9 @@ func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error)
 	if err != nil {
 		return api.Hook{}, err
 	}
-	return c.d.hook(e), nil
+	a := c.d.hook(e)
+	a.Changes = c.d.changes.of(a.ID)
+	return a, nil
 }
 
 // Test runs one hook now, whether it is enabled or not.
@@ -114,26 +136,13 @@ func (c *control) Test(ctx context.Context, _ server.Peer, name string, t api.Te
 	if err != nil {
 		return api.Tested{}, err
 	}
+	if e.State == hook.Waiting {
+		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: "hook " + worst(e.Problems).String(), Hint: "look at it with `hookd allow`, try it with `hookd test --local " + trust.Quote(e.Name) + "`"}
+	}
 	if e.Hook == nil {
 		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, worst(e.Problems).String()), Hint: "correct the file, then type `hookd reload`"}
 	}
 	return try(ctx, c.d.dispatch, e.Hook, t.Envelope)
-}
-
-func (c *control) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
-	return api.Runs{Runs: c.d.recorder.query(q)}, nil
-}
-
-func (c *control) Run(_ context.Context, id string) (events.Run, *events.Error) {
-	run, n := c.d.recorder.find(id)
-	switch n {
-	case 1:
-		return run, nil
-	case 0:
-		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no run %q among the last %d", id, maxRuns), Hint: "see `hookd history`"}
-	default:
-		return run, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("%d runs begin with %q", n, id), Hint: "give more of the id, see `hookd history`"}
-	}
 }
 
 func (c *control) Reload(context.Context) (api.Reload, *events.Error) { return c.d.Reload(), nil }
@@ -144,6 +153,9 @@ func (c *control) Ready() string {
 		return "draining"
 	case !c.d.ready.Load():
 		return "starting"
+	}
+	if err := c.d.store.Health().Err; err != nil {
+		return "the store cannot be written: " + err.Error()
 	}
 	return ""
 }
@@ -158,7 +170,7 @@ func (c *control) Status(context.Context) api.Status {
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(),
 		Hooks: states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
-		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes,
+		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind, Store: d.storage(),
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Cgroup: d.proc.Cgroup(), Problems: d.problems(snap),
 	}
 }
@@ -182,7 +194,7 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 // hook describes an entry for people and programs.
 func (d *Daemon) hook(e hook.Entry) api.Hook {
 	a := api.Hook{ID: e.Name, Name: e.Name, State: string(e.State), Source: e.Source.String(), File: e.File, Problems: problems(e.Problems)}
-	if h := e.Hook; h != nil {
+	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		a.ID, a.Name, a.Description, a.Type, a.Digest = h.ID, h.Name, h.Description, string(h.Type), h.Digest
 		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
 		a.Order, a.Concurrency = string(h.Order), h.Concurrency
@@ -207,7 +219,7 @@ func (d *Daemon) summary() string {
 	snap := d.discovery.Current()
 	count := states(snap)
 	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
-	for _, state := range []hook.State{hook.Degraded, hook.Rejected, hook.Disabled} {
+	for _, state := range []hook.State{hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Disabled} {
 		if n := count[string(state)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}

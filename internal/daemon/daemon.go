@@ -24,10 +24,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/loopback"
+	"github.com/hookd/hookd/internal/metrics"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/store"
 	"github.com/hookd/hookd/internal/stream"
+	"github.com/hookd/hookd/internal/trace"
 )
 
 // DrainTime is how long running hooks have when the daemon is asked to stop.
@@ -41,6 +44,7 @@ type Options struct {
 	Reconfigure func() (config.Config, error)
 	Hooks       []*hook.Hook // of the command line, see FlagHooks; registered last
 	Version     string
+	Commit      string          // of the source; "" = unknown
 	Log         *zap.Logger     // nil = none
 	Level       zap.AtomicLevel // of Log; follows log.level. The zero value is left alone
 }
@@ -51,6 +55,7 @@ type Daemon struct {
 	log       *zap.Logger
 	config    atomic.Pointer[config.Config]
 	started   time.Time
+	store     *store.Store
 	hub       *stream.Hub
 	recorder  *recorder
 	proc      *proc.Runner
@@ -60,6 +65,9 @@ type Daemon struct {
 	server    *server.Server
 	door      *loopback.Door // nil = none
 	markers   discovery.Markers
+	metrics   *metrics.Metrics
+	trace     *trace.Tracer // nil = off
+	changes   *changeLog
 	ready     atomic.Bool
 
 	reloading sync.Mutex                  // one reload at a time
@@ -73,30 +81,38 @@ func New(o Options) (*Daemon, error) {
 		o.Log = zap.NewNop()
 	}
 	c := o.Config
-	if err := os.MkdirAll(c.Home, 0o700); err != nil {
-		return nil, fmt.Errorf("make the home: %w", err)
+	if err := prepareHome(c); err != nil {
+		return nil, err
 	}
-	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), hub: stream.New(stream.Options{}), markers: discovery.NewMarkers(c.DisabledDir())}
+	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), markers: discovery.NewMarkers(c.DisabledDir())}
 	d.config.Store(&c)
-	d.recorder = newRecorder(d.hub)
+	d.metrics = d.newMetrics()
 	var err error
 	if d.server, err = d.listen(); err != nil {
 		return nil, err
 	}
-	if d.door, err = openDoor(c, o.Log); err != nil {
+	if d.store, err = openStore(c, d.log); err != nil { // after listen: the lock is there
 		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
 	}
+	if d.door, err = openDoor(c, o.Log); err != nil {
+		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
+	}
+	d.hub = stream.New(stream.Options{First: d.store.FirstSeq(), Epoch: d.store.Epoch(), Archive: archive{d.store}})
+	d.recorder = newRecorder(d.hub, d.store)
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Record: c.RunsFile()})
 	d.logSwept()
 	d.runner = newRunner(d.proc, c.TempDir(), c.DataDir(), o.Log)
 	d.runner.configure(c)
+	d.trace = newTracer(o.Version, o.Log)
 	d.dispatch = dispatch.New(dispatch.Options{
-		Runner: d.runner, Recorder: d.recorder, Log: o.Log,
+		Runner: d.runner, Recorder: d.recorder, Tap: tap{d.metrics, d.trace}, Log: o.Log,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 	})
 	d.discovery = discovery.New(d.discoveryOptions(c))
+	d.runner.latest = latestOf(d.discovery, c.ReloadMode)
+	d.changes = openChanges(c, o.Log)
 	return d, nil
 }
 
@@ -119,7 +135,8 @@ func (d *Daemon) serverOptions() server.Options {
 	c, ctl := d.config.Load(), &control{d}
 	return server.Options{
 		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"), MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, State: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, History: ctl, State: ctl,
+		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
 		Origin: func(pid int) any { return d.origin(pid) },
 	}
 }
@@ -137,7 +154,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	intents := signals.Watch(ctx)
-	d.dispatch.Publish(d.discovery.Load())
+	found := d.discovery.Load()
+	d.changes.note(found)
+	d.publishMetrics(found)
+	d.dispatch.Publish(found)
+	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
 	var rooms sync.WaitGroup
 	failed := make(chan error, 1)
@@ -151,7 +172,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.stop(ctx, intents)
 	cancel()
 	rooms.Wait()
-	return errors.Join(err, d.proc.Close(), os.RemoveAll(d.runner.tempDir))
+	d.closeTracer()
+	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.tempDir))
 }
 
 // boot tells everybody that the daemon is there.
@@ -211,6 +233,8 @@ func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
 
 // publish makes a new snapshot the one in force and tells who changed.
 func (d *Daemon) publish(snap *hook.Snapshot) {
+	d.changes.note(snap) // first: nothing runs that is not on record
+	d.publishMetrics(snap)
 	before := d.dispatch.Publish(snap)
 	for _, change := range changes(before, snap) {
 		d.emitOwn("hookd:hook-changed", member("hook", change.name), member("change", change.what), member("digest", change.digest))
@@ -229,10 +253,12 @@ func (d *Daemon) emitOwn(name string, members ...events.Member) {
 // publishOwn tells subscribers only.
 func (d *Daemon) publishOwn(name string) {
 	now := time.Now()
-	d.hub.Publish(name, stream.EventRecord(&events.Event{
+	e := &events.Event{
 		Envelope: events.Envelope{Event: name, Data: []byte("{}"), Sender: "hookd", Dialect: events.Hookd},
 		EventID:  events.NewID(now), Time: now.UTC(),
-	}))
+	}
+	e.Seq = d.hub.Publish(name, stream.EventRecord(e))
+	d.store.Note(e)
 }
 
 func member(key, value string) events.Member { return events.StringMember(key, value) }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -24,7 +25,10 @@ import (
 
 // Scan reads the hooks of settings c as a daemon that starts now would.
 func Scan(c config.Config) *hook.Snapshot {
-	return discovery.Scan(discovery.Options{Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled}, nil)
+	return discovery.Scan(discovery.Options{
+		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c),
+		Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled, Approved: approved(c),
+	}, nil)
 }
 
 // Match says which hooks would run for an event that is sent with wait, in
@@ -37,7 +41,7 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 		m.Hooks = append(m.Hooks, api.Match{Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks})
 	}
 	for _, e := range snap.Entries {
-		if e.State == hook.Rejected || e.State == hook.Disabled {
+		if e.State == hook.Rejected || e.State == hook.Disabled || e.Hook == nil {
 			m.Hooks = append(m.Hooks, api.Match{Hook: e.Name, Why: "it is " + string(e.State)})
 		}
 	}
@@ -149,7 +153,7 @@ func TestLocal(ctx context.Context, c config.Config, name string, env events.Env
 func localHook(c config.Config, name string) (*hook.Hook, error) {
 	if folder, err := filepath.Abs(name); err == nil {
 		if _, err := os.Stat(filepath.Join(folder, hookdir.FileName)); err == nil {
-			h, ps := hookdir.Read(folder, readOptions(c, false))
+			h, ps := discovery.Folder(folder, discovery.Options{Read: readOptions(c, false)})
 			if h == nil {
 				return nil, worst(ps)
 			}
@@ -158,7 +162,10 @@ func localHook(c config.Config, name string) (*hook.Hook, error) {
 	}
 	for _, e := range Scan(c).Entries {
 		if e.Name == name || e.Hook != nil && e.Hook.Name == name {
-			if e.Hook == nil {
+			switch {
+			case e.Waits != nil: // to look at what it does is why one runs it here
+				return e.Waits, nil
+			case e.Hook == nil:
 				return nil, worst(e.Problems)
 			}
 			return e.Hook, nil
@@ -180,8 +187,16 @@ func worst(ps []hook.Problem) hook.Problem {
 // nobody keeps no records.
 type nobody struct{}
 
-func (nobody) Accepted(*events.Event) uint64 { return 0 }
-func (nobody) Finished(events.Run)           {}
+func (nobody) Accept(_ *events.Event, _ []string, stored func(bool, *events.Error)) *events.Error {
+	if stored != nil {
+		stored(false, nil)
+	}
+	return nil
+}
+func (nobody) Started(dispatch.Key, string, time.Time)          {}
+func (nobody) Finished(dispatch.Key, events.Run, dispatch.Fate) {}
+func (nobody) Keeps() bool                                      { return false }
+func (nobody) Pending(uint64, int) ([]dispatch.Waiting, error)  { return nil, nil }
 
 // try runs h for env and tells everything it did. An event that is not named
 // is the first that the hook asks for by name, with an example of its payload.

@@ -1,13 +1,18 @@
 package daemon
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/store"
 	"github.com/hookd/hookd/internal/stream"
 )
 
@@ -17,10 +22,12 @@ const (
 	maxRunBytes = 16 << 20
 )
 
-// recorder streams events and runs and keeps the last runs. It fits
-// dispatch.Recorder.
+// recorder shows events and runs to the stream and hands them to the store. It
+// has the last runs itself, for the time when nothing can be read from disk. It
+// fits dispatch.Recorder.
 type recorder struct {
-	hub *stream.Hub
+	hub   *stream.Hub
+	store *store.Store
 
 	mu       sync.Mutex
 	runs     []events.Run // oldest first
@@ -33,19 +40,89 @@ type recorder struct {
 
 var _ dispatch.Recorder = (*recorder)(nil)
 
-func newRecorder(hub *stream.Hub) *recorder {
-	return &recorder{hub: hub, results: map[string]int{}, hooks: map[string]map[string]int{}, last: map[string]events.Run{}}
+func newRecorder(hub *stream.Hub, s *store.Store) *recorder {
+	return &recorder{hub: hub, store: s, results: map[string]int{}, hooks: map[string]map[string]int{}, last: map[string]events.Run{}}
 }
 
-func (r *recorder) Accepted(e *events.Event) uint64 {
+// Accept fits dispatch.Recorder. Subscribers may see an event a moment before
+// it is on disk: they wait for no disk either.
+func (r *recorder) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+	decided := e.Wait && e.Contract.Decidable
+	if len(hooks) > 0 && !decided {
+		if err := r.store.Admits(len(e.Data), true); err != nil {
+			return refusal(err)
+		}
+	}
 	r.mu.Lock()
 	r.accepted++
 	r.mu.Unlock()
-	return r.hub.Publish(e.Event, stream.EventRecord(e))
+	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
+	if len(hooks) == 0 {
+		r.store.Note(e)
+		return nil
+	}
+	err := r.store.Accept(e, hooks, func(err error) { stored(err == nil, refusal(err)) })
+	if err != nil && decided {
+		r.store.Note(e)
+		stored(false, nil)
+		return nil
+	}
+	return refusal(err)
 }
 
-func (r *recorder) Finished(run events.Run) {
-	run.Seq = r.hub.Publish(run.Event, stream.RunRecord(&run))
+// refusal says to a sender why the disk did not take its event; nil for nil.
+func refusal(err error) *events.Error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrQueueFull):
+		return &events.Error{Code: events.CodeDiskQueueFull, Message: "the events that wait on disk for their hooks take all the room they may", Hint: "send it again later; `hookd status` shows the queue, queue.max_disk_bytes is its size", RetryAfter: 5}
+	case errors.Is(err, store.ErrClosed):
+		return &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
+	}
+	return &events.Error{Code: events.CodeStorage, Message: "the event cannot be kept: " + err.Error(), Hint: "make room or mend the disk, then send it again; `hookd doctor` looks", RetryAfter: 5}
+}
+
+// Keeps fits dispatch.Recorder.
+func (r *recorder) Keeps() bool { return r.store.Health().Err == nil }
+
+// Started fits dispatch.Recorder.
+func (r *recorder) Started(k dispatch.Key, runID string, at time.Time) {
+	r.store.Started(store.Key(k), runID, at)
+}
+
+// Pending fits dispatch.Recorder.
+func (r *recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) {
+	list, err := r.store.Pending(context.Background(), after, limit)
+	waiting := make([]dispatch.Waiting, len(list))
+	for i, p := range list {
+		waiting[i] = dispatch.Waiting(p)
+	}
+	return waiting, err
+}
+
+// Finished fits dispatch.Recorder.
+func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {
+	key := store.Key(k)
+	if run.ID != "" {
+		run.Seq = r.hub.Publish(run.Event, stream.RunRecord(&run))
+		r.remember(run)
+	}
+	switch {
+	case fate.Dead != "":
+		r.store.Bury(key, run, fate.Dead)
+	case !fate.Again.IsZero():
+		r.store.Retry(key, run, fate.Again)
+	case fate.Ended && run.ID == "":
+		r.store.Forget(key)
+	case fate.Ended:
+		r.store.Done(key, run)
+	default:
+		r.store.Record(run)
+	}
+}
+
+func (r *recorder) remember(run events.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, run)
@@ -68,8 +145,34 @@ func size(run events.Run) int {
 	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
 }
 
-// query returns the newest runs that fit, newest first.
-func (r *recorder) query(q api.RunQuery) []events.Run {
+// flushTime is how long a question waits for what was recorded just now.
+const flushTime = 2 * time.Second
+
+// settle waits until everything recorded is on disk; false when it cannot be.
+func (r *recorder) settle(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	return r.store.Flush(ctx) == nil
+}
+
+// query returns the newest runs that fit, newest first: from the history, or
+// from memory while that cannot be read.
+func (r *recorder) query(ctx context.Context, q api.RunQuery) (api.Runs, error) {
+	if !r.settle(ctx) {
+		return api.Runs{Runs: r.recent(q), Recent: true}, nil
+	}
+	page, err := r.store.Runs(ctx, store.Query{
+		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent, Result: events.Result(q.Result),
+		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+	})
+	if page.Runs == nil {
+		page.Runs = []events.Run{}
+	}
+	return api.Runs{Runs: page.Runs, Next: page.Next}, err
+}
+
+// recent is the same from memory.
+func (r *recorder) recent(q api.RunQuery) []events.Run {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 50
@@ -90,12 +193,27 @@ func (r *recorder) query(q api.RunQuery) []events.Run {
 
 func fits(run events.Run, q api.RunQuery) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
-	return is(q.Hook, run.Hook) && is(q.Event, run.Event) && is(q.Session, run.SessionID) && is(q.Result, string(run.Result)) &&
-		(q.Agent == "" || q.Agent == run.AgentID || q.Agent == run.AgentName) && !run.Started.Before(q.Since)
+	return is(q.Hook, run.Hook) && is(q.Event, run.Event) && is(q.EventID, run.EventID) && is(q.Session, run.SessionID) && is(q.Result, string(run.Result)) &&
+		(q.Agent == "" || q.Agent == run.AgentID || q.Agent == run.AgentName) && !run.Started.Before(q.Since) &&
+		(q.Until.IsZero() || run.Started.Before(q.Until)) && (q.Before == 0 || run.Seq < q.Before)
 }
 
 // find returns the run with this id, or the only one whose id begins so.
-func (r *recorder) find(id string) (events.Run, int) {
+func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
+	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.settle(ctx) {
+		switch n {
+		case 1:
+			return run, nil
+		case 0:
+			return run, store.ErrNotFound
+		}
+		return run, fmt.Errorf("run %s: %w", id, store.ErrAmbiguous)
+	}
+	return r.store.Run(ctx, id)
+}
+
+// newest looks for it in memory, and tells how many ids begin so.
+func (r *recorder) newest(id string) (events.Run, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []events.Run
@@ -104,7 +222,7 @@ func (r *recorder) find(id string) (events.Run, int) {
 			found = append(found, run)
 		}
 	}
-	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == strings.ToUpper(id) }); i >= 0 {
 		return found[i], 1
 	}
 	if len(found) == 1 {

@@ -24,7 +24,8 @@ import (
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Disabled: d.markers.Disabled, Log: d.opts.Log,
-		Files: fileSources(c), Fixed: d.opts.Hooks, NoWatch: c.ReloadMode == "manual",
+		Files: fileSources(c), Fixed: d.opts.Hooks, NoWatch: d.opts.Config.ReloadMode == "manual",
+		Approved: approved(d.opts.Config),
 	}
 }
 
@@ -100,6 +101,9 @@ func (d *Daemon) Reload() api.Reload {
 	}
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()
+	if snap.Generation == before { // else publish says so
+		d.noteReload(snap)
+	}
 	return api.Reload{
 		Generation: snap.Generation, Changed: snap.Generation != before,
 		Hooks: len(snap.Runnable()), Problems: d.problems(snap),
@@ -111,6 +115,9 @@ func (d *Daemon) reconfigure() error {
 	if d.opts.Reconfigure == nil {
 		return nil
 	}
+	if err := checkSettings(d.config.Load().Home); err != nil {
+		return err
+	}
 	next, err := d.opts.Reconfigure()
 	if err != nil {
 		return err
@@ -121,6 +128,7 @@ func (d *Daemon) reconfigure() error {
 	}
 	d.config.Store(&next)
 	d.runner.configure(next)
+	d.store.Configure(storePolicy(next))
 	d.discovery.Configure(d.discoveryOptions(next))
 	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {
 		d.opts.Level.SetLevel(level)

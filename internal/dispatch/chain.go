@@ -49,6 +49,7 @@ type link struct {
 	cgroup string
 	depth  int
 	hook   string
+	live   func() int // of a process that is kept: its depth now; nil = depth
 }
 
 type activity struct {
@@ -69,12 +70,16 @@ func (c *chain) started(p Process, depth int, hook string) (ended func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sweep()
+	c.enter(l)
+	c.depths[depth].running++
+	return func() { c.ended(l) }
+}
+
+func (c *chain) enter(l *link) {
 	c.groups[l.pgid] = l
 	if l.cgroup != "" {
 		c.cgroups[l.cgroup] = l
 	}
-	c.depths[depth].running++
-	return func() { c.ended(l) }
 }
 
 // ended keeps the group known while members of it live: a background child may
@@ -113,11 +118,11 @@ func (c *chain) origin(sid, pgid int, cgroup string, gone bool, now time.Time) O
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.cgroups[cgroup]; l != nil {
-		return Origin{Depth: l.depth + 1, Hook: l.hook}
+		return Origin{Depth: l.at() + 1, Hook: l.hook}
 	}
 	for _, id := range []int{pgid, sid} {
 		if l := c.groups[id]; l != nil && !gone {
-			return Origin{Depth: l.depth + 1, Hook: l.hook}
+			return Origin{Depth: l.at() + 1, Hook: l.hook}
 		}
 	}
 	if gone {

@@ -205,7 +205,7 @@ func (d *Dispatcher) limited(ctx context.Context, m match, do func() ran) ran {
 // asked runs one hook and reads its answer.
 func (d *Dispatcher) asked(ctx context.Context, e *events.Event, c *events.Contract, m match, data json.RawMessage) ran {
 	if !d.permits.take(ctx, e.Depth) {
-		return d.unstarted(e, c, m, "no slot was free before the deadline of the event")
+		return d.unstarted(e, c, nil, m, "no slot was free before the deadline of the event")
 	}
 	defer d.permits.give(e.Depth)
 	timeout := m.hook.Timeout
@@ -213,36 +213,39 @@ func (d *Dispatcher) asked(ctx context.Context, e *events.Event, c *events.Contr
 		timeout = min(timeout, time.Until(deadline))
 	}
 	if timeout <= 0 {
-		return d.unstarted(e, c, m, "the deadline of the event passed before its turn")
+		return d.unstarted(e, c, nil, m, "the deadline of the event passed before its turn")
 	}
-	return d.execute(e, c, m, data, timeout)
+	return d.execute(e, c, nil, m, data, timeout)
 }
 
 // startLater queues the observers that deciding hooks of their file let through.
-func (d *Dispatcher) startLater(e *events.Event, ms []match, done []ran) {
+func (d *Dispatcher) startLater(e *events.Event, ms []match, done []ran, kept bool) {
 	for _, m := range ms {
+		t := &task{event: e, match: m, kept: kept}
 		if aborted(done, m) {
 			d.queue.abandon(e)
+			d.recorder.Finished(t.key(), events.Run{}, t.fate(events.Run{}, time.Time{}))
 			continue
 		}
 		d.pending.Add(1)
-		d.queue.push([]*task{{event: e, match: m}})
+		d.queue.push([]*task{t})
 	}
 }
 
 // startNested runs the observers that a hook waits for at once: their permits
 // are those of their depth, so that a hook cannot wait for its own place.
-func (d *Dispatcher) startNested(e *events.Event, ms []match, results chan<- events.Run) {
+func (d *Dispatcher) startNested(e *events.Event, ms []match, results chan<- events.Run, kept bool) {
 	for _, m := range ms {
+		t := &task{event: e, match: m, result: results, kept: kept, nested: true}
 		d.pending.Add(1)
 		go func() {
 			defer d.pending.Done()
 			if !d.permits.take(d.ctx, e.Depth) {
-				results <- d.unstarted(e, e.Contract, m, "hookd was stopped").run
+				t.tell(d.unstarted(e, e.Contract, t, m, "hookd was stopped").run)
 				return
 			}
 			defer d.permits.give(e.Depth)
-			results <- d.execute(e, e.Contract, m, e.Data, m.hook.Timeout).run
+			t.tell(d.execute(e, e.Contract, t, m, e.Data, m.hook.Timeout).run)
 		}()
 	}
 }

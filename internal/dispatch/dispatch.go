@@ -14,7 +14,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"runtime"
@@ -27,20 +26,12 @@ import (
 	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // Runner executes one job. It returns when the job's main process was reaped
 // or given up, and kills it when ctx ends.
 type Runner interface {
 	Run(ctx context.Context, j *Job) Outcome
-}
-
-// Recorder learns of every accepted event, before its runs, and of every
-// finished run. It must not block: it stands between the hook and the answer.
-type Recorder interface {
-	Accepted(e *events.Event) (seq uint64)
-	Finished(r events.Run)
 }
 
 // Job is one execution of one hook for one event.
@@ -53,7 +44,8 @@ type Job struct {
 	Output  string          // what hooks of the conversation that capture it have printed (Familiar)
 	Timeout time.Duration   // from the start of the process
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
-	Started func(Process)   // to be called once, after a successful start
+	Started func(Process)   // to be called once, after a successful start; not for a persistent hook, see Joined
+	Awaited bool            // somebody waits for it: it must not stand behind observers
 }
 
 // Process identifies what a job started, to find out later who sends an event.
@@ -88,6 +80,7 @@ type Outcome struct {
 type Options struct {
 	Runner   Runner
 	Recorder Recorder
+	Tap      Tap         // nil = none
 	Log      *zap.Logger // nil = none
 
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)
@@ -114,10 +107,15 @@ type Dispatcher struct {
 	outputs  familiar.Outputs
 	prompts  *prompts
 
+	backlog backlog
+	retries retries
+	life    life // set before the first event
+
 	accept   sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
 	draining bool         // guarded by accept
-	order    sync.Mutex   // makes the order of the queue that of seq
+	order    sync.Mutex   // makes the order in which events are kept that of their numbers
 	pending  sync.WaitGroup
+	stopping chan struct{}   // closed when Drain begins
 	ctx      context.Context // ends when running hooks must die
 	kill     context.CancelFunc
 }
@@ -134,6 +132,9 @@ func New(o Options) *Dispatcher {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
+	if o.Tap == nil {
+		o.Tap = deaf{}
+	}
 	d := &Dispatcher{
 		opts:     o,
 		log:      o.Log.Named("dispatch"),
@@ -142,9 +143,15 @@ func New(o Options) *Dispatcher {
 		chain:    newChain(o.GroupAlive),
 		seen:     newDedup(),
 		prompts:  newPrompts(),
+		backlog:  newBacklog(),
+		stopping: make(chan struct{}),
 	}
 	d.ctx, d.kill = context.WithCancel(context.Background())
 	d.queue = newQueue(o.Observers, o.MaxEvents, o.MaxBytes, d.observe)
+	if _, ok := o.Runner.(Submitter); ok {
+		d.queue.submit = d.submit
+	}
+	d.retries.again = d.again
 	d.Publish(&hook.Snapshot{})
 	return d
 }
@@ -165,152 +172,6 @@ func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
 	return before
 }
 
-// Receipt is what the sender of an event is told.
-type Receipt struct {
-	EventID   string
-	Seq       uint64
-	Matched   []string // hooks that run for it, in registration order
-	Warnings  []string
-	Duplicate bool
-	Verdict   *verdict.Verdict // with wait
-	Runs      []events.Run     // with wait: those that were waited for; without their output
-}
-
-// Emit accepts one event. Without wait it returns when the runs are queued,
-// with wait when they have ended. It never fails because of a hook. A sender
-// that leaves cancels nothing.
-func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
-	return d.emit(from, env, env.ID != "")
-}
-
-// EmitOwn accepts an event of the daemon itself, such as gateway:startup.
-func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
-	return d.emit(Origin{}, env, false)
-}
-
-func (d *Dispatcher) emit(from Origin, env events.Envelope, dedup bool) (Receipt, *events.Error) {
-	var seen *entry
-	if dedup {
-		var first bool
-		if seen, first = d.seen.enter(env.Sender, env.ID, time.Now()); !first {
-			if rcpt, ok := seen.join(env.Wait); ok {
-				return rcpt, nil
-			}
-			return d.emit(from, env, dedup) // the first was refused, so this one is the first
-		}
-	}
-	rcpt, wait, err := d.admit(from, env)
-	if seen != nil {
-		d.seen.settle(seen, rcpt, err == nil)
-	}
-	if err != nil {
-		return Receipt{}, err
-	}
-	if wait != nil {
-		wait(&rcpt)
-	}
-	if seen != nil {
-		seen.finish(rcpt)
-	}
-	return rcpt, nil
-}
-
-var errDraining = &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
-
-// admit checks, records and queues an event. wait, when not nil, completes the
-// receipt by waiting for the runs that the sender waits for.
-func (d *Dispatcher) admit(from Origin, env events.Envelope) (rcpt Receipt, wait func(*Receipt), err *events.Error) {
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if d.draining {
-		return rcpt, nil, errDraining
-	}
-	depth, err := d.chain.depth(from, env.Parent, time.Now())
-	if err != nil {
-		return rcpt, nil, err
-	}
-	now := time.Now()
-	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
-	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
-	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
-
-	d.prompts.note(e)
-	p := newPlan(e, d.index.Load().match(e))
-	if n := len(p.queued) + len(p.later); n > 0 && !d.queue.reserve(e, n) {
-		if len(p.deciding) == 0 {
-			return rcpt, nil, &events.Error{Code: events.CodeQueueFull, Message: "the queue of events that wait for their hooks is full", Hint: "send it again later; `hookd status` shows the queue", RetryAfter: 1}
-		}
-		d.dropObservers(e, &p)
-	}
-	tasks, results := p.tasks(e)
-	d.pending.Add(len(tasks))
-	d.order.Lock()
-	e.Seq = d.recorder.Accepted(e)
-	d.queue.push(tasks)
-	d.order.Unlock()
-	if len(p.matched) > 0 {
-		d.chain.remember(e)
-	}
-
-	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(p.matched), Warnings: e.Warnings}
-	if !e.Wait {
-		return rcpt, nil, nil
-	}
-	d.pending.Add(1)
-	return rcpt, func(r *Receipt) {
-		defer d.pending.Done()
-		if e.Contract.Decidable {
-			var done []ran
-			r.Verdict, done = d.decide(e, p.deciding)
-			r.Runs = runs(done)
-			d.startLater(e, p.later, done)
-			return
-		}
-		d.startNested(e, p.nested, results)
-		r.Verdict, r.Runs = allowed(), d.await(e, len(p.matched), results)
-	}, nil
-}
-
-// dropObservers leaves the observers out of a decidable event: a verdict is
-// never refused because others queue. The sender is told.
-func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
-	for _, m := range append(p.queued, p.later...) {
-		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.hook.Name+" does not run for this event")
-		d.log.Warn("queue full, observer dropped", zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID))
-	}
-	p.queued, p.later, p.matched = nil, nil, p.deciding
-}
-
-// Drain refuses new events, waits for the runs in flight and in the queue,
-// and when ctx ends first kills the rest. It returns the number of queued runs
-// that were dropped.
-func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
-	d.accept.Lock()
-	d.draining = true
-	d.accept.Unlock()
-	idle := make(chan struct{})
-	go func() { d.pending.Wait(); close(idle) }()
-	select {
-	case <-idle:
-		d.kill()
-		return 0
-	case <-ctx.Done():
-	}
-	left := d.queue.close()
-	for _, t := range left {
-		d.drop(t)
-	}
-	d.kill()
-	select {
-	case <-idle:
-	case <-time.After(killGrace): // a process that not even SIGKILL ends
-	}
-	return len(left)
-}
-
-// killGrace is how long Drain waits for killed processes.
-const killGrace = 2 * time.Second
-
 // Stats is the load of a Dispatcher at one moment.
 type Stats struct {
 	Draining       bool
@@ -319,6 +180,8 @@ type Stats struct {
 	QueuedBytes    int64
 	RunningObserve int
 	RunningDecide  int
+	Retrying       int  // runs that wait for their next attempt
+	Behind         bool // events wait on disk for room in the queue
 }
 
 // Stats reports the load.
@@ -327,7 +190,7 @@ func (d *Dispatcher) Stats() Stats {
 	s := Stats{Draining: d.draining}
 	d.accept.RUnlock()
 	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.queue.load()
-	s.RunningDecide = d.permits.used()
+	s.RunningDecide, s.Retrying, s.Behind = d.permits.used(), d.retries.count(), d.backlog.active()
 	return s
 }
 

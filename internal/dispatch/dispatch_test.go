@@ -90,18 +90,28 @@ type tape struct {
 	runs []events.Run
 }
 
-func (t *tape) Accepted(*events.Event) uint64 {
+func (t *tape) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.seq++
-	return t.seq
+	e.Seq = t.seq
+	t.mu.Unlock()
+	if stored != nil {
+		stored(false, nil)
+	}
+	return nil
 }
 
-func (t *tape) Finished(r events.Run) {
+func (t *tape) Started(Key, string, time.Time) {}
+
+func (t *tape) Finished(_ Key, r events.Run, _ Fate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = append(t.runs, r)
 }
+
+func (t *tape) Keeps() bool { return false }
+
+func (t *tape) Pending(uint64, int) ([]Waiting, error) { return nil, nil }
 
 func (t *tape) results() (list []string) {
 	t.mu.Lock()

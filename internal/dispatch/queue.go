@@ -13,13 +13,22 @@ type task struct {
 	event  *events.Event
 	match  match
 	result chan<- events.Run // nil = nobody waits; never blocks
+
+	kept    bool // its pending run is on disk, until Recorder.Finished ends it
+	nested  bool // a hook waits for it
+	attempt int  // attempts that ended before
 }
 
 // queue is the observers' lane: it bounds what waits, keeps the order that a
 // hook asks for, and starts as many runs at once as it has slots. It has no
 // goroutine of its own: whoever adds or ends a run starts the next ones.
 type queue struct {
-	run func(*task) // executes a task; called in its own goroutine
+	run  func(*task)   // executes a task; called in its own goroutine
+	room chan struct{} // an event has left
+
+	// submit begins a task of a persistent hook and calls ended after it,
+	// maybe before it returns; nil = they run like any other.
+	submit func(t *task, ended func())
 
 	mu        sync.Mutex // guards all below
 	slots     int        // free
@@ -27,6 +36,8 @@ type queue struct {
 	maxBytes  int64
 	closed    bool
 	ready     fifo
+	pipe      fifo // ready, of persistent hooks; see flow
+	flowing   bool
 	lanes     map[laneKey]*fifo  // runs that wait for the one before them; an entry means one is under way
 	hooks     map[string]*upkeep // by hook id, only of hooks with a limit
 	events    map[*events.Event]int
@@ -46,7 +57,7 @@ type upkeep struct {
 
 func newQueue(slots, maxEvents int, maxBytes int64, run func(*task)) *queue {
 	return &queue{
-		run: run, slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
+		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
 		lanes: map[laneKey]*fifo{}, hooks: map[string]*upkeep{}, events: map[*events.Event]int{},
 	}
 }
@@ -64,6 +75,16 @@ func (q *queue) reserve(e *events.Event, n int) bool {
 	q.events[e] = n
 	q.bytes += size
 	return true
+}
+
+// force makes room for n more tasks of an event, whether there is any or not.
+func (q *queue) force(e *events.Event, n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, there := q.events[e]; !there {
+		q.bytes += int64(len(e.Data))
+	}
+	q.events[e] += n
 }
 
 // push adds tasks of one event that were reserved.
@@ -97,7 +118,7 @@ func (q *queue) enter(t *task) {
 
 // admit makes t ready unless its hook already runs as often as it may.
 func (q *queue) admit(t *task) {
-	if limit := t.match.hook.Concurrency; limit > 0 {
+	if limit := q.limit(t); limit > 0 {
 		u := q.hooks[t.match.hook.ID]
 		if u == nil {
 			u = &upkeep{}
@@ -109,11 +130,23 @@ func (q *queue) admit(t *task) {
 		}
 		u.running++
 	}
+	q.prepare(t)
+}
+
+func (q *queue) prepare(t *task) {
+	if q.piped(t.match.hook) {
+		q.pipe.push(t)
+		return
+	}
 	q.ready.push(t)
 }
 
 // start runs what is ready while there are slots.
 func (q *queue) start() {
+	if !q.flowing && !q.closed && !q.pipe.empty() {
+		q.flowing = true
+		go q.flow()
+	}
 	for q.slots > 0 && !q.closed {
 		t := q.ready.pop()
 		if t == nil {
@@ -147,6 +180,10 @@ func (q *queue) leave(e *events.Event) {
 	if q.events[e]--; q.events[e] == 0 {
 		delete(q.events, e)
 		q.bytes -= int64(len(e.Data))
+		select {
+		case q.room <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -186,6 +223,9 @@ func (q *queue) close() []*task {
 		left = append(left, lane.drain()...)
 	}
 	q.queued = 0
+	for _, t := range left {
+		q.leave(t.event)
+	}
 	return left
 }
 
@@ -196,8 +236,12 @@ func (q *queue) load() (queued, events int, bytes int64, running int) {
 }
 
 // lane returns the key of the runs that t must not overtake; ordered is false
-// when there are none: order parallel, or no session to be in order with.
+// when there are none: order parallel, no session to be in order with, or a
+// retry, which does not hold back later events.
 func (t *task) lane() (key laneKey, ordered bool) {
+	if t.attempt > 0 {
+		return laneKey{}, false
+	}
 	h, session := t.match.hook, t.event.SessionID
 	if h.Dialect == events.Familiar {
 		session = familiar.Conversation(t.event)

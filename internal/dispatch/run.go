@@ -19,7 +19,7 @@ import (
 // observe runs one task of the observers' lane.
 func (d *Dispatcher) observe(t *task) {
 	defer d.pending.Done()
-	t.tell(d.execute(t.event, t.event.Contract, t.match, t.event.Data, t.match.hook.Timeout).run)
+	t.tell(d.execute(t.event, t.event.Contract, t, t.match, t.event.Data, t.match.hook.Timeout).run)
 }
 
 func (t *task) tell(r events.Run) {
@@ -31,30 +31,48 @@ func (t *task) tell(r events.Run) {
 // drop records a task that will never start.
 func (d *Dispatcher) drop(t *task) {
 	defer d.pending.Done()
-	t.tell(d.unstarted(t.event, t.event.Contract, t.match, "hookd was stopped before its turn").run)
+	t.tell(d.unstarted(t.event, t.event.Contract, t, t.match, "hookd was stopped before its turn").run)
 }
 
 // execute runs hook m for e with the payload data, reads its answer, records
-// the run and logs what went wrong.
-func (d *Dispatcher) execute(e *events.Event, c *events.Contract, m match, data json.RawMessage, timeout time.Duration) ran {
-	job := &Job{
+// the run and logs what went wrong. t is nil for a run that was never queued.
+func (d *Dispatcher) execute(e *events.Event, c *events.Contract, t *task, m match, data json.RawMessage, timeout time.Duration) ran {
+	job, over := d.job(e, c, t, m, data, timeout)
+	out := d.run(job)
+	over()
+	return d.ran(e, c, t, m, job, out)
+}
+
+// job makes the job of one run, and what is to be called when it has ended.
+func (d *Dispatcher) job(e *events.Event, c *events.Contract, t *task, m match, data json.RawMessage, timeout time.Duration) (job *Job, over func()) {
+	job = &Job{
 		RunID: events.NewRunID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
 		Payload: d.payload(e, m, data), Timeout: timeout, Whole: d.whole(c, m),
+		Awaited: t == nil || t.nested,
 	}
-	var ended func()
 	if m.hook.Dialect == events.Familiar {
 		job.Output = d.outputs.Get(familiar.Conversation(e), time.Now())
 	}
-	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID) }
-	out := d.run(job)
-	out.limit = timeout.Round(time.Millisecond)
-	if ended != nil {
-		ended()
+	if t != nil && t.kept {
+		d.recorder.Started(t.key(), job.RunID, time.Now())
 	}
+	if m.hook.Persistent {
+		return job, d.chain.busy(e.Depth)
+	}
+	over = func() {}
+	job.Started = func(p Process) { over = d.chain.started(p, e.Depth, m.hook.ID) }
+	return job, func() { over() }
+}
+
+// ran reads the answer of a job that has ended, records the run and logs what
+// went wrong.
+func (d *Dispatcher) ran(e *events.Event, c *events.Contract, t *task, m match, job *Job, out Outcome) ran {
+	out.limit = job.Timeout.Round(time.Millisecond)
 	r := ran{match: m, run: record(e, m, job.RunID, out), job: job, out: out}
 	d.judge(e, c, &r)
 	d.report(e, r)
-	d.finish(r.run, out)
+	d.opts.Tap.Ran(e, r.run, out.Err)
+	d.finish(t, r.run, out)
 	return r
 }
 
@@ -131,28 +149,29 @@ func (d *Dispatcher) whole(c *events.Contract, m match) int {
 }
 
 // unstarted records a run that did not get a chance.
-func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, m match, why string) ran {
+func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, t *task, m match, why string) ran {
 	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now(), limit: time.Since(e.Time).Round(time.Millisecond)}
 	r := ran{match: m, run: record(e, m, events.NewRunID(out.Started), out), out: out}
 	d.judge(e, c, &r)
 	r.run.Result, r.run.Error = events.ResultTimeout, why
 	d.report(e, r)
-	d.recorder.Finished(r.run)
+	d.opts.Tap.Ran(e, r.run, nil)
+	d.conclude(t, r.run)
 	return r
 }
 
 // finish hands the record over, at once or, when a background child still
 // holds a pipe, once its late output is in.
-func (d *Dispatcher) finish(r events.Run, out Outcome) {
+func (d *Dispatcher) finish(t *task, r events.Run, out Outcome) {
 	if out.Late == nil {
-		d.recorder.Finished(r)
+		d.conclude(t, r)
 		return
 	}
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()
 		r.Stdout, r.Stderr = out.Late()
-		d.recorder.Finished(r)
+		d.conclude(t, r)
 	}()
 }
 

@@ -4,22 +4,24 @@ package events
 type Code string
 
 const (
-	CodeBadJSON      Code = "bad_json"
-	CodeBadEventName Code = "bad_event_name"
-	CodeBadData      Code = "bad_data"  // data is not an object
-	CodeBadField     Code = "bad_field" // a field of the envelope has a wrong type or value
-	CodeReserved     Code = "reserved_event"
-	CodeTooLarge     Code = "too_large"
-	CodeTooDeep      Code = "too_deep"
-	CodeTooMany      Code = "too_many_events"
-	CodeQueueFull    Code = "queue_full"
-	CodeDraining     Code = "draining"
-	CodeNotFound     Code = "not_found"
-	CodeRejected     Code = "rejected" // configuration
-	CodeForbidden    Code = "forbidden"
-	CodeBadRequest   Code = "bad_request"
-	CodeBadMethod    Code = "bad_method"
-	CodeInternal     Code = "internal"
+	CodeBadJSON       Code = "bad_json"
+	CodeBadEventName  Code = "bad_event_name"
+	CodeBadData       Code = "bad_data"  // data is not an object
+	CodeBadField      Code = "bad_field" // a field of the envelope has a wrong type or value
+	CodeReserved      Code = "reserved_event"
+	CodeTooLarge      Code = "too_large"
+	CodeTooDeep       Code = "too_deep"
+	CodeTooMany       Code = "too_many_events"
+	CodeQueueFull     Code = "queue_full"
+	CodeDiskQueueFull Code = "disk_queue_full"
+	CodeStorage       Code = "storage" // the event cannot be kept
+	CodeDraining      Code = "draining"
+	CodeNotFound      Code = "not_found"
+	CodeRejected      Code = "rejected" // configuration
+	CodeForbidden     Code = "forbidden"
+	CodeBadRequest    Code = "bad_request"
+	CodeBadMethod     Code = "bad_method"
+	CodeInternal      Code = "internal"
 )
 
 // Error is a refusal as the sender sees it: what was wrong, and what to do.

@@ -29,6 +29,10 @@ type Envelope struct {
 	TimeoutMS int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
 	Parent    string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
 
+	// W3C trace context, from the headers of those names; not kept on disk
+	Traceparent string `json:"-"`
+	Tracestate  string `json:"-"`
+
 	AgentNamed bool     `json:"-"` // agent_name stood in the envelope, not only in data
 	Warnings   []string `json:"-"` // what was tolerated, for the sender
 }
@@ -39,6 +43,7 @@ type Event struct {
 	EventID  string
 	Seq      uint64
 	Time     time.Time
+	ReplayOf string    // id of the event that this one repeats; "" = none
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
 }

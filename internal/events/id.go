@@ -3,6 +3,7 @@ package events
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,6 +22,14 @@ type ids struct {
 }
 
 var process ids
+
+// IsID reports whether s has the form of an id, in large or small letters.
+func IsID(s string) bool {
+	if len(s) != 26 || s[0] < '0' || s[0] > '7' {
+		return false
+	}
+	return strings.Trim(strings.ToUpper(s), crockford) == ""
+}
 
 // NewID returns the id of an event accepted at t: a ULID of 26 characters,
 // greater as a string than every id that this process made before.

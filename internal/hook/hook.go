@@ -94,7 +94,8 @@ type Hook struct {
 	WorkingDir  string        // "" = Dir; see RunDir
 	InEventCwd  bool          // runs in the event's cwd when that exists (docker-agent)
 	Enabled     bool
-	Concurrency int // runs at once; 0 = no limit of its own
+	Persistent  bool // its process is kept, see package worker
+	Concurrency int  // runs at once, or copies of a persistent hook; 0 = no limit of its own, or one copy
 	Order       Order
 	Retry       Retry // of observers' runs that failed
 

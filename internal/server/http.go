@@ -27,15 +27,23 @@ func (s *Server) routes() []route {
 	return []route{
 		{"POST", api.PathEvents, s.postEvents},
 		{"GET", api.PathEvents, s.getEvents},
+		{"GET", api.PathEvents + "/{id}", s.getEvent},
+		{"POST", api.PathEvents + "/{id}/replay", s.postReplay},
 		{"GET", api.PathHooks, s.getHooks},
 		{"GET", api.PathHooks + "/{name}", s.getHook},
 		{"POST", api.PathHooks + "/{name}/test", s.postTest},
 		{"POST", api.PathReload, s.postReload},
 		{"GET", api.PathRuns, s.getRuns},
 		{"GET", api.PathRuns + "/{id}", s.getRun},
+		{"GET", api.PathStats, s.getStats},
+		{"GET", api.PathDead, s.getDeadLetters},
+		{"GET", api.PathDead + "/{id}", s.getDeadLetter},
+		{"POST", api.PathDead + "/{id}/retry", s.postRetryDead},
+		{"DELETE", api.PathDead + "/{id}", s.deleteDead},
 		{"GET", api.PathStatus, s.getStatus},
 		{"GET", api.PathHealthz, s.getHealthz},
 		{"GET", api.PathReadyz, s.getReadyz},
+		{"GET", api.PathMetrics, s.getMetrics},
 	}
 }
 
@@ -110,7 +118,7 @@ func byMethod(methods map[string]http.HandlerFunc) http.HandlerFunc {
 // guard keeps browsers out and panics in.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &recorder{ResponseWriter: w}
+		rec := &recorder{ResponseWriter: w, refused: s.opt.Refused}
 		defer s.recovered(rec)
 		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the answer before
 		if bad := foreign(r); bad != nil {
@@ -140,7 +148,8 @@ func foreign(r *http.Request) *events.Error {
 // recorder knows whether the answer has begun.
 type recorder struct {
 	http.ResponseWriter
-	began bool
+	began   bool
+	refused func(events.Code)
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -185,6 +194,9 @@ func respond(w http.ResponseWriter, status int, v any) {
 }
 
 func refuse(w http.ResponseWriter, e *events.Error) {
+	if rec, ok := w.(*recorder); ok {
+		rec.refused(e.Code)
+	}
 	status := api.HTTPStatus(e.Code)
 	if status == http.StatusTooManyRequests || e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, e.RetryAfter)))

@@ -57,6 +57,7 @@ type lines struct {
 	in    *bufio.Reader
 	long  []byte // a line that in has no room for
 	out   []byte // answers not written yet
+	owed  []owed // answers that come after out
 }
 
 func (s *Server) newLines(peer Peer, src io.Reader, write func([]byte) error) *lines {
@@ -75,6 +76,7 @@ func (l *lines) Read(p []byte) (int, error) {
 }
 
 func (l *lines) flush() error {
+	l.settle()
 	if len(l.out) == 0 {
 		return nil
 	}
@@ -84,6 +86,48 @@ func (l *lines) flush() error {
 		l.out = nil
 	}
 	return err
+}
+
+// owed is an answer that is not complete, or that stands behind one.
+type owed struct {
+	answer api.Answer
+	rest   Rest // nil = answer is complete
+	bad    *events.Error
+}
+
+// maxOwed is how many lines may wait for the disk together.
+const maxOwed = 1024
+
+// settle completes the answers to the lines read so far, in their order.
+func (l *lines) settle() {
+	for i, o := range l.owed {
+		l.owed[i] = owed{}
+		if o.rest != nil {
+			o.answer, o.bad = o.rest()
+		}
+		l.append(o)
+	}
+	l.owed = l.owed[:0]
+}
+
+func (l *lines) append(o owed) {
+	if o.bad != nil {
+		l.server.opt.Refused(o.bad.Code)
+		l.out = appendRefusal(l.out, o.bad)
+		return
+	}
+	l.out = appendAnswer(l.out, o.answer)
+}
+
+// say answers a line, behind those before it.
+func (l *lines) say(o owed) {
+	if o.rest == nil && len(l.owed) == 0 {
+		l.append(o)
+		return
+	}
+	if l.owed = append(l.owed, o); len(l.owed) >= maxOwed {
+		l.settle()
+	}
 }
 
 // run answers lines until the input ends (nil, or a read or write error), a
@@ -173,17 +217,16 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if l.flush() != nil {
 			return nil // the next read fails the same way
 		}
-	}
-	answer, bad := l.server.opt.Emitter.Emit(ctx, l.peer, env)
-	if bad != nil {
-		l.refuse(bad)
+		answer, bad := l.server.opt.Emitter.Emit(ctx, l.peer, env)
+		l.say(owed{answer: answer, bad: bad})
 		return nil
 	}
-	l.out = appendAnswer(l.out, answer)
+	answer, rest, bad := l.server.opt.Emitter.Begin(l.peer, env)
+	l.say(owed{answer: answer, rest: rest, bad: bad})
 	return nil
 }
 
-func (l *lines) refuse(e *events.Error) { l.out = appendRefusal(l.out, e) }
+func (l *lines) refuse(e *events.Error) { l.say(owed{bad: e}) }
 
 func (l *lines) subscribe(q api.Subscribe) Subscription {
 	if l.post {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +36,33 @@ func TestThousandEventsInOrder(t *testing.T) {
 	}
 	if got := conn.read(); got != "EOF" {
 		t.Errorf("then %q, want the end", got)
+	}
+}
+
+// TestLinesDoNotWaitForEachOthersDisk sends events whose acceptance takes until
+// all of them were read.
+func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
+	f := start(t, nil)
+	conn := f.dial()
+	var lines strings.Builder
+	for i := range 50 {
+		name := "test:disk"
+		if i%3 == 0 {
+			name = "agent:end" // answered at once, but not before its turn
+		}
+		fmt.Fprintf(&lines, `{"event":"%s","id":"%d"}`+"\n", name, i)
+	}
+	conn.send(`{"event":"agent:end","id":"first"}` + "\n") // with which the connection chooses its door
+	conn.read()
+	conn.send(lines.String())
+	for f.accepted.Load() < 18 { // those that wait for nothing
+		runtime.Gosched()
+	}
+	close(f.release)
+	for i := range 50 {
+		if r, want := parseReply(t, conn.read()), fmt.Sprintf("id-%d", i); r.EventID != want {
+			t.Fatalf("answer %d: %+v, want %s", i, r, want)
+		}
 	}
 }
 
@@ -200,6 +228,11 @@ type emitFunc func(events.Envelope) (api.Answer, *events.Error)
 
 func (e emitFunc) Emit(_ context.Context, _ Peer, env events.Envelope) (api.Answer, *events.Error) {
 	return e(env)
+}
+
+func (e emitFunc) Begin(_ Peer, env events.Envelope) (api.Answer, Rest, *events.Error) {
+	answer, bad := e(env)
+	return answer, nil, bad
 }
 
 // BenchmarkLineDoor sends lines of 266 bytes down one connection of a real

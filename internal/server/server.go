@@ -46,9 +46,17 @@ type Peer struct {
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs
 // have ended. ctx ends when nobody waits for the answer any more: Emit must
 // then return soon, and must not cancel a run for it. env owns its memory.
+//
+// Begin is the part of Emit that waits for nothing. A nil Rest means that the
+// answer is complete; else it must be called, once, and may wait: for the disk,
+// with env.Wait for the runs.
 type Emitter interface {
 	Emit(ctx context.Context, from Peer, env events.Envelope) (api.Answer, *events.Error)
+	Begin(from Peer, env events.Envelope) (api.Answer, Rest, *events.Error)
 }
+
+// Rest completes an answer.
+type Rest func() (api.Answer, *events.Error)
 
 // A Streamer begins subscriptions. It refuses a glob that does not compile.
 type Streamer interface {
@@ -77,6 +85,17 @@ type Runs interface {
 	Run(ctx context.Context, id string) (events.Run, *events.Error)
 }
 
+// History answers what was kept, and has it run again.
+type History interface {
+	Event(ctx context.Context, id string) (api.Event, *events.Error)
+	Replay(ctx context.Context, id string, r api.Replay) (api.Replayed, *events.Error)
+	Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error)
+	DeadLetters(ctx context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error)
+	DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+}
+
 // State answers how the daemon is, and reloads it. Ready returns why it is not
 // ready, "" when it is.
 type State interface {
@@ -85,8 +104,8 @@ type State interface {
 	Reload(ctx context.Context) (api.Reload, *events.Error)
 }
 
-// Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs
-// and State are required.
+// Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
+// History and State are required.
 type Options struct {
 	Socket   string       // path of the socket; its folder is made 0700 when absent
 	Lock     string       // path of the lock file; "" = hookd.lock beside the socket
@@ -96,7 +115,11 @@ type Options struct {
 	Streamer Streamer
 	Hooks    Hooks
 	Runs     Runs
+	History  History
 	State    State
+
+	Metrics http.Handler      // of GET /metrics; nil = there is none
+	Refused func(events.Code) // called for each refusal, not to block; nil = nobody counts
 
 	Origin        func(pid int) any // called once per connection, right after accept; nil = Peer.Origin is nil
 	MaxEventBytes int               // of one event as sent; 0 = 16 MiB
@@ -188,6 +211,9 @@ func withDefaults(opt Options) Options {
 	}
 	if opt.Origin == nil {
 		opt.Origin = func(int) any { return nil }
+	}
+	if opt.Refused == nil {
+		opt.Refused = func(events.Code) {}
 	}
 	if opt.Log == nil {
 		opt.Log = zap.NewNop()

@@ -86,6 +86,18 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env events.Envelope) (api.
 	return answer, nil
 }
 
+// Begin leaves test:disk to its Rest, which waits as for a slow disk.
+func (d *daemon) Begin(from Peer, env events.Envelope) (api.Answer, Rest, *events.Error) {
+	if env.Event == "test:disk" {
+		return api.Answer{}, func() (api.Answer, *events.Error) {
+			<-d.release
+			return d.Emit(context.Background(), from, env)
+		}, nil
+	}
+	answer, bad := d.Emit(context.Background(), from, env)
+	return answer, nil, bad
+}
+
 func (d *daemon) Subscribe(q api.Subscribe) (Subscription, *events.Error) {
 	for _, g := range q.Globs {
 		if g == "panic" {
@@ -127,6 +139,37 @@ func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
 	return events.Run{ID: id}, nil
 }
 
+func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
+	if id == "none" {
+		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+	}
+	return api.Event{EventID: id}, nil
+}
+
+func (d *daemon) Replay(_ context.Context, id string, r api.Replay) (api.Replayed, *events.Error) {
+	return api.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
+}
+
+func (d *daemon) Stats(_ context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
+	return api.Stats{Hooks: []api.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
+}
+
+func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
+	return api.DeadLetters{Dead: []api.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
+}
+
+func (d *daemon) DeadLetter(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "shown"}, nil
+}
+
+func (d *daemon) RetryDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "retried"}, nil
+}
+
+func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
+}
+
 func (d *daemon) Status(context.Context) api.Status { return api.Status{Version: "test"} }
 func (d *daemon) Ready() string                     { return d.unready }
 func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
@@ -155,7 +198,7 @@ func shortDir(t testing.TB) string {
 }
 
 func options(d *daemon, socket string) Options {
-	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, State: d}
+	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, State: d}
 }
 
 func start(t testing.TB, change func(*Options)) *fixture {

@@ -9,55 +9,73 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Accept writes e, with one pending run for each hook, and returns when that
-// is on disk. e must have its number and id and is not changed any more. The
-// hooks are in order of registration, each named by the id that comes back in
-// Pending.Hook; the same one twice is one run.
+// Accept writes e, with one pending run for each hook, and calls done when that
+// is on disk, or with the reason why it is not. e must have its number and id
+// and is not changed any more. The hooks are in order of registration, each
+// named by the id that comes back in Pending.Hook; the same one twice is one
+// run. done is called by the store's own goroutine, in the order of the calls
+// of Accept: it must not block and must not wait for the Store.
 //
-// It fails with ErrQueueFull when Policy.QueueBytes wait already, with what
-// Health reports while nothing can be written, and with ctx's error when ctx
-// ends before the write began. Then nothing was accepted, except that a power
-// loss right after ErrIO may leave the event on disk.
-func (s *Store) Accept(ctx context.Context, e *events.Event, hooks []string) error {
-	if len(hooks) > 0 {
-		if _, _, bytes := s.live.load(); bytes > 0 && bytes+int64(len(e.Data)) > s.policy.Load().QueueBytes {
-			return fmt.Errorf("accept event %s: %w", e.EventID, ErrQueueFull)
+// An error means that nothing was accepted and done is not called: ErrQueueFull
+// when Policy.QueueBytes wait already, what Health reports while nothing can be
+// written, ErrClosed. After an error that done was told nothing was accepted
+// either, except that a power loss right after ErrIO may leave the event on disk.
+func (s *Store) Accept(e *events.Event, hooks []string, done func(error)) error {
+	err := s.Admits(len(e.Data), len(hooks) > 0)
+	if err == nil {
+		hooks = unique(hooks)
+		o := s.accept(*e, hooks)
+		row := encodeEvent(e, len(hooks) > 0, s.policy.Load())
+		o.exec = func(db *database) error { return s.insert(db, row, hooks) }
+		o.done = func(err error) {
+			if err != nil {
+				err = fmt.Errorf("accept event %s: %w", e.EventID, err)
+			}
+			done(err)
 		}
+		if s.queue.add(o) {
+			return nil
+		}
+		err = ErrClosed
 	}
-	hooks = unique(hooks)
-	o := s.accept(*e, hooks)
-	row := encodeEvent(e, len(hooks) > 0, s.policy.Load())
-	o.exec = func(db *database) error { return s.insert(db, row, hooks) }
-	o.done = make(chan error, 1)
-	if err := s.wait(ctx, o); err != nil {
-		return fmt.Errorf("accept event %s: %w", e.EventID, err)
+	return fmt.Errorf("accept event %s: %w", e.EventID, err)
+}
+
+// Admits says why Accept would fail now, for an event of size bytes.
+func (s *Store) Admits(size int, pending bool) error {
+	if down := s.down.Load(); down != nil {
+		return down.err
+	}
+	if _, _, bytes := s.live.load(); pending && bytes > 0 && bytes+int64(size) > s.policy.Load().QueueBytes {
+		return ErrQueueFull
 	}
 	return nil
 }
 
-// Note writes e like Accept, but soon and without waiting: for an event whose
-// answer must not wait for the disk, or that no hook is waiting for.
-func (s *Store) Note(e *events.Event, hooks []string) {
-	own, hooks := *e, unique(hooks)
-	o := s.accept(own, hooks)
+// Note writes an event that no hook waits for, soon and without waiting. Where
+// events come faster than they can be written, some are left out: Feed.Lost
+// tells which.
+func (s *Store) Note(e *events.Event) {
+	own := *e
+	o := s.accept(own, nil)
 	var row eventRow
 	o.exec = func(db *database) error {
 		if row.id == "" { // here, since redaction may take long
-			row = encodeEvent(&own, len(hooks) > 0, s.policy.Load())
+			row = encodeEvent(&own, false, s.policy.Load())
 		}
-		err := s.insert(db, row, hooks)
+		err := s.insert(db, row, nil)
 		if refused(err) {
-			s.queue.drop()
+			s.queue.drop(own.Seq)
 		}
 		return err
 	}
-	s.queue.add(o)
+	s.queue.note(o)
 }
 
 // accept makes the op that both share. It has e as a copy, for the caller may
 // still write into the fields that are its own.
 func (s *Store) accept(e events.Event, hooks []string) *op {
-	return &op{seq: e.Seq, size: opCost + len(e.Data), after: func() {
+	return &op{seq: e.Seq, number: e.Seq, size: opCost + len(e.Data), after: func() {
 		rows := make([]pendingRow, len(hooks))
 		for i, h := range hooks {
 			rows[i].hook = h
@@ -173,7 +191,7 @@ func (s *Store) record(run *events.Run, lean func(*database) error, after func()
 	o := &op{lean: lean, after: after, exec: lean}
 	if run != nil && run.ID != "" {
 		var row *runRow
-		o.size = runSize(run)
+		o.size, o.number = runSize(run), run.Seq
 		o.exec = func(db *database) error {
 			if lean != nil {
 				if err := lean(db); err != nil {
@@ -185,7 +203,7 @@ func (s *Store) record(run *events.Run, lean func(*database) error, after func()
 			}
 			err := s.insertRun(db, row)
 			if refused(err) { // the pending run has ended all the same
-				s.queue.drop()
+				s.queue.drop(run.Seq)
 				return nil
 			}
 			return err
@@ -198,10 +216,12 @@ func (s *Store) record(run *events.Run, lean func(*database) error, after func()
 
 // do runs exec in a transaction of the writer and returns when it is on disk.
 func (s *Store) do(ctx context.Context, exec func(*database) error) error {
-	return s.wait(ctx, &op{exec: exec, done: make(chan error, 1)})
+	return s.wait(ctx, &op{exec: exec})
 }
 
 func (s *Store) wait(ctx context.Context, o *op) error {
+	done := make(chan error, 1)
+	o.done = func(err error) { done <- err }
 	if down := s.down.Load(); down != nil {
 		return down.err
 	}
@@ -209,12 +229,12 @@ func (s *Store) wait(ctx context.Context, o *op) error {
 		return ErrClosed
 	}
 	select {
-	case err := <-o.done:
+	case err := <-done:
 		return err
 	case <-ctx.Done():
 		if s.queue.withdraw(o) {
 			return ctx.Err()
 		}
-		return <-o.done // it is being written
+		return <-done // it is being written
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -37,7 +36,7 @@ func crashChild() {
 			for i := 0; ; i++ {
 				now := time.Now()
 				e := &events.Event{Envelope: events.Envelope{Event: "agent:end", Data: []byte(`{"n":1}`)}, EventID: events.NewID(now), Seq: number(), Time: now, Contract: events.For("", "agent:end")}
-				if err := s.Accept(context.Background(), e, []string{"a", "b"}); err != nil {
+				if err := acceptNow(s, e, "a", "b"); err != nil {
 					panic(err)
 				}
 				fmt.Println("accepted", e.Seq) // one write
@@ -165,7 +164,7 @@ func faultChild() {
 	for seq := s.FirstSeq(); seq < s.FirstSeq()+20_000 && after < 100; seq++ {
 		now := time.Now()
 		e := &events.Event{Envelope: events.Envelope{Event: "agent:end", Data: []byte(`{"n":1}`)}, EventID: events.NewID(now), Seq: seq, Time: now, Contract: events.For("", "agent:end")}
-		switch err := s.Accept(context.Background(), e, []string{"a"}); {
+		switch err := acceptNow(s, e, "a"); {
 		case err == nil:
 			fmt.Println("accepted", seq)
 			if refused > 0 {

@@ -70,7 +70,7 @@ func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
 	if err != nil {
 		return p, err
 	}
-	o := &op{done: make(chan error, 1)}
+	o := &op{}
 	o.exec = func(db *database) error {
 		if err := s.deleteDead(db, id); err != nil {
 			return err

@@ -51,12 +51,13 @@ type eventDetail struct {
 	Data       *struct{} `json:"data,omitempty"`
 	AgentNamed bool      `json:"agent_named,omitempty"`
 	Depth      int       `json:"depth,omitempty"`
+	ReplayOf   string    `json:"replay_of,omitempty"`
 }
 
 // encodeEvent makes the row of e. While it is pending all of its data is kept,
 // without regard to the policy.
 func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
-	detail, err := json.Marshal(eventDetail{Envelope: e.Envelope, AgentNamed: e.AgentNamed, Depth: e.Depth})
+	detail, err := json.Marshal(eventDetail{Envelope: e.Envelope, AgentNamed: e.AgentNamed, Depth: e.Depth, ReplayOf: e.ReplayOf})
 	if err != nil {
 		panic("store: an event cannot be encoded: " + err.Error()) // its fields are plain
 	}
@@ -139,7 +140,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 	if err := json.Unmarshal(r.detail, &d); err != nil {
 		return nil, fmt.Errorf("read event %s: %w: %w", r.id, errCorrupt, err)
 	}
-	e := &events.Event{Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at), Depth: d.Depth}
+	e := &events.Event{Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at), Depth: d.Depth, ReplayOf: d.ReplayOf}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
 	e.Contract = events.For(e.Dialect, e.Envelope.Event)
 	return e, nil

@@ -120,7 +120,7 @@ func TestPayloadPolicy(t *testing.T) {
 			}
 			waiting, noted := event(1, "agent:end", tt.data), event(2, "agent:end", tt.data)
 			accept(t, s, waiting, "a", "b")
-			s.Note(noted, nil)
+			s.Note(noted)
 			s.Done(Key{1, "a"}, run(3, waiting, "a", events.ResultOK))
 			closed(t, s)
 			s = open(t, o)

@@ -8,43 +8,56 @@ import (
 )
 
 const (
-	mergeBytes  = 4 << 20          // in the log, roughly, until it is merged
-	commitBytes = 24 << 10         // that a commit adds to the log beside what it was given: half-filled pages
-	longLog     = 4096             // pages, from which on the writer helps to merge
-	idleMerge   = 30 * time.Second // after which the log is merged however short it is
+	mergeBytes   = 4 << 20          // in the log, roughly, until it is merged
+	commitBytes  = 24 << 10         // that a commit adds to the log beside what it was given: half-filled pages
+	longLog      = 4096             // pages, from which on the writer helps to merge
+	idleMerge    = 30 * time.Second // after which the log is merged however short it is
+	restingSweep = time.Hour        // between two prunings while nothing is written
 )
 
-// maintain is the goroutine that merges the log into the database and prunes.
+// maintain is the goroutine that merges the log into the database and prunes,
+// a while after something was written. While nothing is, it sleeps, but for
+// once an hour: history also grows old.
 func (s *Store) maintain() {
 	defer s.working.Done()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-s.ended; cancel() }()
-	idle := time.NewTicker(idleMerge)
-	defer idle.Stop()
-	var sweep <-chan time.Time
-	if s.opts.sweep > 0 {
-		t := time.NewTicker(s.opts.sweep)
-		defer t.Stop()
-		sweep = t.C
+	merge, sweep := time.NewTimer(idleMerge), time.NewTimer(max(s.opts.sweep, 0))
+	defer merge.Stop()
+	defer sweep.Stop()
+	if s.opts.sweep < 0 {
+		sweep.Stop()
 	}
+	resting := false // the next sweep is far away
 	for {
 		select {
 		case <-s.full:
 			s.checkpoint(ctx)
-		case <-idle.C:
+		case <-s.grown:
+			merge.Reset(idleMerge)
+			if resting {
+				sweep.Reset(s.opts.sweep)
+				resting = false
+			}
+		case <-merge.C:
 			if s.volume.Load() > 0 {
 				s.checkpoint(ctx)
 			}
-		case <-sweep:
+		case <-sweep.C:
 			s.Prune(ctx) // an error is the outage that Health tells of, or the end
+			sweep.Reset(max(s.opts.sweep, restingSweep))
+			resting = true
 		case <-s.ended:
 			return
 		}
 	}
 }
 
-// wrote counts what went into the log.
-func (s *Store) wrote(bytes int) {
+// wrote counts what went into the log. news is what came from outside.
+func (s *Store) wrote(bytes, news int) {
+	if news > 0 {
+		nudge(s.grown)
+	}
 	if s.volume.Add(commitBytes+int64(bytes)*3/2) > mergeBytes {
 		nudge(s.full)
 	}

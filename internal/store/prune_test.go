@@ -37,7 +37,7 @@ func TestPruneByNumber(t *testing.T) {
 	s := open(t, o)
 	for i := uint64(0); i < 1000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
-		s.Note(e, nil)
+		s.Note(e)
 		r := run(2*i+2, e, "a", events.ResultOK)
 		r.Stdout = events.Output{Head: "x", Bytes: 1}
 		s.Record(r)
@@ -102,7 +102,7 @@ func TestPruneByBytes(t *testing.T) {
 	s := open(t, o)
 	for i := uint64(0); i < 2000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
-		s.Note(e, nil)
+		s.Note(e)
 		r := run(2*i+2, e, fmt.Sprint("h", i%9), events.ResultOK)
 		r.Stdout = events.Output{Head: strings.Repeat("x", 5000), Bytes: 5000}
 		s.Record(r)

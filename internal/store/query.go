@@ -16,6 +16,7 @@ import (
 // Query selects runs; the zero value selects the newest 50.
 type Query struct {
 	Hook, Event, Session string // exact; "" = all
+	EventID              string // exact
 	Agent                string // id or name
 	Result               events.Result
 	Since, Until         time.Time // of the start; zero = no bound, Until itself is out
@@ -171,6 +172,9 @@ func (q Query) statement(ctx context.Context, db *sql.DB, agent string, from, to
 				index = " INDEXED BY runs_agent_id"
 			}
 		}
+	}
+	if q.EventID != "" {
+		where, args, index = append(where, "r.event_id = ?"), append(args, q.EventID), " INDEXED BY runs_event_id"
 	}
 	equal("session_id", q.Session, "''")
 	equal(agent, q.Agent, "''")

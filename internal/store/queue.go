@@ -12,6 +12,10 @@ const (
 // Beyond it the oldest lose everything but the end of their pending run.
 const maxBacklog = 32 << 20
 
+// maxNotes is how many events that no hook waits for may wait to be written.
+// Those that come faster are not kept: at 40 a millisecond nobody reads them.
+const maxNotes = 1024
+
 // opCost is what a row costs beyond its text.
 const opCost = 512
 
@@ -19,16 +23,18 @@ const opCost = 512
 type op struct {
 	exec  func(db *database) error // within the transaction
 	after func()                   // once it is on disk; nil = nothing
-	done  chan error               // nil = nobody waits; never blocks
+	done  func(error)              // nil = nobody waits; must not block
 	lean  func(db *database) error // exec without what may be dropped; nil = all may be
 	seq   uint64                   // of an event that is to be accepted
-	size  int                      // in bytes, of what may be dropped; 0 = nothing
-	err   error                    // exec was refused
+
+	number uint64 // of the event or run that would be missed; 0 = none
+	size   int    // in bytes, of what may be dropped; 0 = nothing
+	err    error  // exec was refused
 }
 
 func (o *op) answer(err error) {
 	if o.done != nil {
-		o.done <- err
+		o.done(err)
 	}
 }
 
@@ -42,7 +48,9 @@ type queue struct {
 	waiting []*op
 	records []*op
 	bytes   int // of records
+	notes   int // of records, by note
 	dropped uint64
+	lost    lost
 	closed  bool
 }
 
@@ -62,6 +70,26 @@ func (q *queue) add(o *op) bool {
 		nudge(q.urgent)
 		return true
 	}
+	q.record(o)
+	return true
+}
+
+// note adds the record of an event that no hook waits for, unless there are
+// too many.
+func (q *queue) note(o *op) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.closed:
+	case q.notes < maxNotes:
+		q.notes++
+		q.record(o)
+	default:
+		q.lost.add(o.number)
+	}
+}
+
+func (q *queue) record(o *op) {
 	q.records = append(q.records, o)
 	q.bytes += o.size
 	q.slim()
@@ -70,7 +98,6 @@ func (q *queue) add(o *op) bool {
 	} else {
 		nudge(q.some)
 	}
-	return true
 }
 
 func nudge(c chan struct{}) {
@@ -90,7 +117,7 @@ func (q *queue) slim() {
 	for _, o := range q.records {
 		if q.bytes > maxBacklog/2 && o.size > 0 {
 			q.bytes -= o.size
-			q.dropped++
+			q.miss(o.number)
 			if o.lean == nil {
 				continue
 			}
@@ -121,7 +148,9 @@ func (q *queue) take() []*op {
 	}
 	move(&q.waiting)
 	before := bytes
-	move(&q.records)
+	if move(&q.records); len(q.records) == 0 {
+		q.notes = 0
+	}
 	q.bytes -= bytes - before
 	return batch
 }
@@ -165,10 +194,55 @@ func (q *queue) withdraw(o *op) bool {
 }
 
 // drop counts a record that the database refused.
-func (q *queue) drop() {
+func (q *queue) drop(number uint64) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.miss(number)
+}
+
+func (q *queue) miss(number uint64) {
 	q.dropped++
-	q.mu.Unlock()
+	q.lost.add(number)
+}
+
+// takeLost returns the numbers that were lost since the last call.
+func (q *queue) takeLost() lost {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lost
+	q.lost = nil
+	return l
+}
+
+// giveLost takes back what could not be written.
+func (q *queue) giveLost(l lost) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lost = append(l, q.lost...)
+}
+
+// lost are numbers of records that were not kept, in the order they were lost.
+type lost []Range
+
+// Range is a stretch of numbers, both ends included.
+type Range struct{ First, Last uint64 }
+
+// maxLost bounds how exactly it is known what was lost.
+const maxLost = 256
+
+func (l *lost) add(n uint64) {
+	if n == 0 {
+		return
+	}
+	list := *l
+	if len(list) > 0 {
+		last := &list[len(list)-1]
+		if n == last.Last+1 || len(list) >= maxLost {
+			last.First, last.Last = min(last.First, n), max(last.Last, n)
+			return
+		}
+	}
+	*l = append(list, Range{n, n})
 }
 
 func (q *queue) close() {

@@ -137,6 +137,7 @@ type Record struct {
 type Feed struct {
 	Records []Record // in the order of their numbers
 	Pruned  uint64   // nothing up to here is read: rows may have been deleted
+	Lost    []Range  // in the stretch read, in order: they were never kept
 }
 
 // Since returns the first records with numbers above after and up to upto,
@@ -157,8 +158,12 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit int) (feed 
 		if err != nil {
 			return err
 		}
-		feed.Records = merge(accepted, runs, limit)
-		return nil
+		if feed.Records = merge(accepted, runs, limit); len(feed.Records) == limit {
+			to = int64(feed.Records[limit-1].Seq)
+		}
+		feed.Lost, err = list(ctx, db, func(row scanner) (r Range, err error) { return r, row.Scan(&r.First, &r.Last) },
+			`SELECT max(first, ?1 + 1), min(last, ?2) FROM lost WHERE last > ?1 AND first <= ?2 ORDER BY first`, from, to)
+		return err
 	})
 	if err != nil {
 		return feed, fmt.Errorf("read the stream from %d: %w", after, err)

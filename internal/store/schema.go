@@ -85,6 +85,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_id ON runs (id);
 CREATE INDEX runs_hook ON runs (hook);
 CREATE INDEX runs_event ON runs (event);
+CREATE INDEX runs_event_id ON runs (event_id);
 CREATE INDEX runs_session ON runs (session_id) WHERE session_id <> '';
 CREATE INDEX runs_agent_id ON runs (agent_id) WHERE agent_id <> '';
 CREATE INDEX runs_agent_name ON runs (agent_name) WHERE agent_name <> '';
@@ -107,6 +108,10 @@ CREATE TABLE spans (
 	durations BLOB    NOT NULL,
 	PRIMARY KEY (length, start, hook)
 ) STRICT, WITHOUT ROWID;
+
+-- Numbers of events and runs that were not kept: they came too fast, or nothing
+-- could be written.
+CREATE TABLE lost (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 
 CREATE TABLE probe (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- is there room?
 

@@ -4,9 +4,9 @@
 // Promises. An Accept that returned nil is found by the next Open, whatever
 // happened to the process in between (DurableFsync: also to the machine). Its
 // rows come back from Pending in the order of their numbers until Done, Bury
-// or Forget ends them: at least once, never silently dropped. Only Accept and
-// the calls that say so wait for the disk; Note, Record, Started, Done, Retry,
-// Bury and the manifests return at once and are written, in the order called,
+// or Forget ends them: at least once, never silently dropped. Nothing but
+// the calls that say so waits for the disk: Accept tells later, and Note, Record,
+// Started, Done, Retry, Bury and the manifests are written, in the order called,
 // with the next commit or 25 ms later. Readers never wait for the writer.
 //
 // Failure. While the disk is full, broken or read-only, Accept fails at once
@@ -53,7 +53,7 @@ type Options struct {
 
 	probe time.Duration // between attempts to heal; 0 = 1 s
 	delay time.Duration // that a record may wait for company; 0 = 25 ms
-	sweep time.Duration // between prunings; 0 = 1 min, < 0 = never
+	sweep time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
 }
 
 // Policy is what may change while the store is open; see Configure.
@@ -92,6 +92,7 @@ type Store struct {
 	suspect  chan error             // a reader found the database corrupt
 	volume   atomic.Int64           // bytes written since the last checkpoint, roughly
 	full     chan struct{}          // the log is large enough for a checkpoint
+	grown    chan struct{}          // something was written that came from outside
 	catchUp  atomic.Bool            // the next commit is to be followed by a checkpoint
 	ended    chan struct{}          // closed when the goroutines are to end
 	working  sync.WaitGroup
@@ -124,7 +125,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, queue: newQueue(), live: newLive(), shelf: newShelf(),
-		suspect: make(chan error, 1), full: make(chan struct{}, 1), ended: make(chan struct{}),
+		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans = newSpanCache()
 	s.Configure(o.Policy)

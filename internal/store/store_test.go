@@ -102,9 +102,18 @@ func run(seq uint64, e *events.Event, hook string, result events.Result) events.
 
 func accept(t testing.TB, s *Store, e *events.Event, hooks ...string) {
 	t.Helper()
-	if err := s.Accept(t.Context(), e, hooks); err != nil {
+	if err := acceptNow(s, e, hooks...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// acceptNow waits for what Accept tells.
+func acceptNow(s *Store, e *events.Event, hooks ...string) error {
+	done := make(chan error, 1)
+	if err := s.Accept(e, hooks, func(err error) { done <- err }); err != nil {
+		return err
+	}
+	return <-done
 }
 
 func flush(t testing.TB, s *Store) {
@@ -156,7 +165,7 @@ func TestPendingComesBackInOrder(t *testing.T) {
 	e.AgentNamed, e.Depth, e.AgentName, e.Cwd, e.Lane, e.TimeoutMS, e.Parent = true, 3, "n", "/p", "default", 7, "P"
 	accept(t, s, e, "b", "a", "b")
 	accept(t, s, event(first+1, "agent:end", `{}`), "a")
-	s.Note(event(first+2, "agent:end", `{}`), []string{"c"})
+	accept(t, s, event(first+2, "agent:end", `{}`), "c")
 	accept(t, s, event(first+3, "agent:end", `{}`))
 	s.Done(Key{first + 1, "a"}, run(first+4, e, "a", events.ResultOK))
 	closed(t, s)
@@ -378,7 +387,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 			for i := range each {
 				seq := uint64(w*each+i)*2 + 1
 				e := event(seq, "agent:end", `{"n":1}`)
-				if err := s.Accept(t.Context(), e, []string{"h", "k"}); err != nil {
+				if err := acceptNow(s, e, "h", "k"); err != nil {
 					t.Error(err)
 				}
 				s.Done(Key{seq, "h"}, run(seq+1, e, "h", events.ResultOK))
@@ -403,22 +412,61 @@ func TestManyWritersAtOnce(t *testing.T) {
 	}
 }
 
-func TestAcceptWithdrawsWhenItsCallerLeaves(t *testing.T) {
+func TestFlushWithdrawsWhenItsCallerLeaves(t *testing.T) {
 	s := open(t, options(t))
 	inside, leave := make(chan struct{}), make(chan struct{})
 	go s.do(context.Background(), func(*database) error { close(inside); <-leave; return nil })
 	<-inside
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
-	go func() { result <- s.Accept(ctx, event(1, "agent:end", `{}`), []string{"a"}) }()
+	go func() { result <- s.Flush(ctx) }()
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 	close(leave)
+}
+
+func TestAcceptTellsInOrder(t *testing.T) {
+	s := open(t, options(t))
+	var mu sync.Mutex
+	var told []uint64
+	var all sync.WaitGroup
+	for seq := uint64(1); seq <= 200; seq++ {
+		all.Add(1)
+		e := event(seq, "agent:end", `{}`)
+		if err := s.Accept(e, []string{"a"}, func(err error) {
+			defer all.Done()
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, e.Seq)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all.Wait()
+	if len(told) != 200 || !slices.IsSorted(told) {
+		t.Errorf("told of %d, in order: %v", len(told), slices.IsSorted(told))
+	}
+}
+
+func TestEventsThatComeTooFastAreKnownToBeLost(t *testing.T) {
+	s := open(t, options(t))
+	inside, leave := make(chan struct{}), make(chan struct{})
+	go s.do(context.Background(), func(*database) error { close(inside); <-leave; return nil })
+	<-inside
+	for seq := uint64(1); seq <= maxNotes+100; seq++ {
+		s.Note(event(seq, "agent:step", `{}`))
+	}
+	close(leave)
 	flush(t, s)
-	if got := pending(t, s); len(got) != 0 {
-		t.Errorf("pending %v, want nothing", got)
+	feed, err := s.Since(t.Context(), 0, 1<<62, 2*maxNotes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Range{{maxNotes + 1, maxNotes + 100}}
+	if len(feed.Records) != maxNotes || !slices.Equal(feed.Lost, want) {
+		t.Errorf("%d records, lost %v, want %d and %v", len(feed.Records), feed.Lost, maxNotes, want)
 	}
 }
 
@@ -428,7 +476,7 @@ func TestQueueOnDiskIsBounded(t *testing.T) {
 	s := open(t, o)
 	big := `{"t":"` + strings.Repeat("x", 700) + `"}`
 	accept(t, s, event(1, "agent:end", big), "a")
-	if err := s.Accept(t.Context(), event(2, "agent:end", big), []string{"a"}); !errors.Is(err, ErrQueueFull) {
+	if err := acceptNow(s, event(2, "agent:end", big), "a"); !errors.Is(err, ErrQueueFull) {
 		t.Errorf("got %v, want %v", err, ErrQueueFull)
 	}
 	accept(t, s, event(3, "agent:end", big)) // nothing waits for it
@@ -440,7 +488,7 @@ func TestQueueOnDiskIsBounded(t *testing.T) {
 func TestRefusedEventHurtsNobody(t *testing.T) {
 	s := open(t, options(t))
 	accept(t, s, event(7, "agent:end", `{}`), "a")
-	if err := s.Accept(t.Context(), event(7, "agent:end", `{}`), []string{"a"}); err == nil {
+	if err := acceptNow(s, event(7, "agent:end", `{}`), "a"); err == nil {
 		t.Error("a number was given twice, and nobody said so")
 	}
 	accept(t, s, event(8, "agent:end", `{}`), "a")
@@ -453,7 +501,7 @@ func TestRecordWithoutANumberIsDroppedAlone(t *testing.T) {
 	s := open(t, options(t))
 	e := event(1, "agent:end", `{}`)
 	accept(t, s, e, "a")
-	s.Note(event(1, "agent:end", `{}`), nil) // given before
+	s.Note(event(1, "agent:end", `{}`)) // given before
 	s.Done(Key{1, "a"}, run(0, e, "a", events.ResultOK))
 	s.Record(run(2, e, "b", events.ResultOK))
 	flush(t, s)
@@ -466,7 +514,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 	s := open(t, options(t))
 	closed(t, s)
 	closed(t, s)
-	if err := s.Accept(t.Context(), event(1, "agent:end", `{}`), nil); !errors.Is(err, ErrClosed) {
+	if err := acceptNow(s, event(1, "agent:end", `{}`)); !errors.Is(err, ErrClosed) {
 		t.Errorf("accept: got %v, want %v", err, ErrClosed)
 	}
 	if _, err := s.Runs(t.Context(), Query{}); !errors.Is(err, ErrClosed) {

@@ -128,9 +128,10 @@ func (s *Store) giveBack(batch []*op, o *outage) {
 // transact runs the batch between BEGIN and COMMIT. On failure nothing of it
 // is in force, neither on disk nor in memory.
 func (s *Store) transact(batch []*op) (err error) {
-	before := s.w.state
+	before, lost := s.w.state, s.queue.takeLost()
 	defer func() {
 		if err != nil {
+			s.queue.giveLost(lost)
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
 			s.w.state = before
 			s.w.spans.forget()
@@ -140,11 +141,18 @@ func (s *Store) transact(batch []*op) (err error) {
 	if _, err := s.db.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	bytes := 0
+	bytes, news := 0, 0
 	for _, o := range batch {
 		bytes += opCost + o.size
+		news += o.size
 		if o.err = o.exec(s.db); o.err != nil && !refused(o.err) {
 			return o.err
+		}
+	}
+	for _, r := range lost {
+		s.saw(r.Last)
+		if _, err := s.db.exec(`INSERT INTO lost (first, last) VALUES (?, ?) ON CONFLICT (first) DO UPDATE SET last = max(last, excluded.last)`, int64(r.First), int64(r.Last)); err != nil {
+			return err
 		}
 	}
 	if err := s.w.spans.flush(s.db); err != nil {
@@ -156,7 +164,7 @@ func (s *Store) transact(batch []*op) (err error) {
 	if _, err := s.db.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	s.wrote(bytes)
+	s.wrote(bytes, news)
 	return s.db.present()
 }
 

@@ -7,14 +7,16 @@
 // subscriber costs nobody anything. A subscriber that the ring has overtaken
 // gets one gap record and goes on with the oldest record that is left.
 //
-// Records are read in the order of their numbers, which are those of one epoch,
-// that is one Hub, and begin at 1. Nothing is kept on disk.
+// Records are read in the order of their numbers, which are those of one epoch:
+// of one Hub, or of all that continue one another. What the ring has dropped is
+// read from the Archive, where there is one, by a subscriber that begins back
+// there; one that was overtaken while it read may come back so.
 package stream
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"strconv"
 	"sync"
 )
@@ -29,6 +31,26 @@ const (
 type Options struct {
 	Size     int // records; 0 = 1,024
 	MaxBytes int // sum of their lengths; 0 = 32 MiB
+
+	First   uint64  // the first number; 0 = 1
+	Epoch   string  // of the numbers; "" = a new one
+	Archive Archive // of what left the ring; nil = there is none
+}
+
+// An Archive has what has left the ring. Since returns records above after and
+// up to upto in the order of their numbers, some of them or all, and the last
+// number that this answers for. It may wait for the disk.
+type Archive interface {
+	Since(ctx context.Context, after, upto uint64) (past []Past, through uint64, err error)
+}
+
+// Past is a record from an Archive, or a stretch of numbers that it has no
+// records for although there were some: Seq to Missing, when that is not 0.
+type Past struct {
+	Seq     uint64
+	Name    string
+	Encode  Encoder
+	Missing uint64
 }
 
 // An Encoder appends one JSON object, the record with number seq, to dst. It
@@ -40,6 +62,7 @@ type Encoder func(seq uint64, dst []byte) []byte
 type Hub struct {
 	epoch    string
 	maxBytes int
+	archive  Archive // nil = none
 
 	mu           sync.Mutex // guards the fields below
 	ring         []record   // the record with number n is at n % len(ring)
@@ -64,7 +87,7 @@ type Stats struct {
 	Gaps        uint64 // gap records given since the start
 }
 
-// New makes a Hub with a random epoch.
+// New makes a Hub.
 func New(opt Options) *Hub {
 	if opt.Size <= 0 {
 		opt.Size = defaultSize
@@ -72,12 +95,14 @@ func New(opt Options) *Hub {
 	if opt.MaxBytes <= 0 {
 		opt.MaxBytes = defaultMaxBytes
 	}
-	var id [8]byte
-	rand.Read(id[:]) // never fails: crypto/rand ends the program instead
-	return &Hub{epoch: hex.EncodeToString(id[:]), maxBytes: opt.MaxBytes, ring: make([]record, opt.Size), oldest: 1, next: 1}
+	if opt.Epoch == "" {
+		opt.Epoch = rand.Text()
+	}
+	opt.First = max(opt.First, 1)
+	return &Hub{epoch: opt.Epoch, maxBytes: opt.MaxBytes, archive: opt.Archive, ring: make([]record, opt.Size), oldest: opt.First, next: opt.First}
 }
 
-// Epoch names the life of this Hub; numbers of another epoch mean nothing here.
+// Epoch names the sequence of numbers; those of another mean nothing here.
 func (h *Hub) Epoch() string { return h.epoch }
 
 // Stats returns the counts of this moment.
@@ -110,6 +135,13 @@ func (h *Hub) owned() []byte {
 	}
 	h.scratch = nil
 	return line
+}
+
+// first returns the oldest number in the ring.
+func (h *Hub) first() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.oldest
 }
 
 func (h *Hub) keep(r record) {

@@ -16,32 +16,50 @@ import (
 // the one that Publish gives.
 func EventRecord(e *events.Event) Encoder {
 	return func(seq uint64, dst []byte) []byte {
-		dst = append(dst, `{"type":"event","seq":`...)
-		dst = strconv.AppendUint(dst, seq, 10)
-		dst = appendField(dst, "event_id", e.EventID)
-		dst = appendField(dst, "event", e.Event)
-		dst = append(dst, `,"time":"`...)
-		dst = e.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
-		dst = append(dst, '"')
-		dst = appendField(dst, "sender", e.Sender)
-		dst = appendField(dst, "dialect", string(e.Dialect))
-		dst = appendField(dst, "session_id", e.SessionID)
-		dst = appendField(dst, "agent_id", e.AgentID)
-		dst = appendField(dst, "agent_name", e.AgentName)
-		dst = appendField(dst, "cwd", e.Cwd)
-		dst = appendField(dst, "lane", e.Lane)
-		dst = appendField(dst, "parent", e.Parent)
-		if e.Depth > 0 {
-			dst = append(dst, `,"depth":`...)
-			dst = strconv.AppendInt(dst, int64(e.Depth), 10)
-		}
-		dst = append(dst, `,"data":`...)
+		dst = append(appendEvent(dst, seq, e), `,"data":`...)
 		if len(e.Data) == 0 {
 			dst = append(dst, "{}"...)
 		}
 		dst = append(dst, e.Data...)
 		return append(dst, '}')
 	}
+}
+
+// BriefEventRecord encodes an event of whose data, size bytes, only the
+// beginning is left:
+//
+//	{"type":"event",…,"data":{},"truncated":true,"bytes":4711,"preview":"{\"a"}
+func BriefEventRecord(e *events.Event, size int, preview string) Encoder {
+	return func(seq uint64, dst []byte) []byte {
+		dst = append(appendEvent(dst, seq, e), `,"data":{},"truncated":true,"bytes":`...)
+		dst = strconv.AppendInt(dst, int64(size), 10)
+		dst = appendField(dst, "preview", preview)
+		return append(dst, '}')
+	}
+}
+
+func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
+	dst = append(dst, `{"type":"event","seq":`...)
+	dst = strconv.AppendUint(dst, seq, 10)
+	dst = appendField(dst, "event_id", e.EventID)
+	dst = appendField(dst, "event", e.Event)
+	dst = append(dst, `,"time":"`...)
+	dst = e.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
+	dst = append(dst, '"')
+	dst = appendField(dst, "sender", e.Sender)
+	dst = appendField(dst, "dialect", string(e.Dialect))
+	dst = appendField(dst, "session_id", e.SessionID)
+	dst = appendField(dst, "agent_id", e.AgentID)
+	dst = appendField(dst, "agent_name", e.AgentName)
+	dst = appendField(dst, "cwd", e.Cwd)
+	dst = appendField(dst, "lane", e.Lane)
+	dst = appendField(dst, "parent", e.Parent)
+	dst = appendField(dst, "replay_of", e.ReplayOf)
+	if e.Depth > 0 {
+		dst = append(dst, `,"depth":`...)
+		dst = strconv.AppendInt(dst, int64(e.Depth), 10)
+	}
+	return dst
 }
 
 // RunRecord encodes a finished run as

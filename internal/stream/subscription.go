@@ -26,6 +26,7 @@ type Subscription struct {
 	first  []byte // what comes before any record
 	cursor uint64 // the next number to read
 	end    uint64 // the last number to read
+	behind bool   // what is next may be in the archive
 	batch  []record
 	closed bool
 }
@@ -55,6 +56,7 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 		h.gaps++
 	default:
 		s.cursor = *from.Since + 1
+		s.behind = h.archive != nil
 	}
 	return s
 }
@@ -71,6 +73,9 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 func (s *Subscription) Next(ctx context.Context, dst []byte) ([]byte, error) {
 	had := len(dst)
 	for {
+		if dst = s.catchUp(ctx, dst); len(dst) > had {
+			return dst, nil
+		}
 		var wake <-chan struct{}
 		var err error
 		dst, wake, err = s.take(dst)
@@ -90,6 +95,41 @@ func (s *Subscription) Next(ctx context.Context, dst []byte) ([]byte, error) {
 			return dst, ctx.Err()
 		}
 	}
+}
+
+// catchUp appends what the archive has, until the ring has what is next. When
+// the archive cannot be read, take makes a gap of it.
+func (s *Subscription) catchUp(ctx context.Context, dst []byte) []byte {
+	for had := len(dst); s.behind && len(dst) == had; {
+		oldest := s.hub.first()
+		if s.cursor >= oldest || s.cursor > s.end {
+			s.behind = false
+			break
+		}
+		past, through, err := s.hub.archive.Since(ctx, s.cursor-1, min(oldest-1, s.end))
+		if err != nil || through < s.cursor {
+			s.behind = false
+			break
+		}
+		dst, s.first = append(dst, s.first...), nil
+		for _, p := range past {
+			dst = s.appendPast(dst, p)
+		}
+		s.cursor = through + 1
+	}
+	return dst
+}
+
+func (s *Subscription) appendPast(dst []byte, p Past) []byte {
+	switch {
+	case p.Missing > 0:
+		return appendGap(dst, s.hub.epoch, p.Seq, p.Missing)
+	case s.match == nil || s.match(p.Name):
+		line := len(dst)
+		dst = p.Encode(p.Seq, dst)
+		return append(dst[:line], oneLine(dst[line:])...)
+	}
+	return dst
 }
 
 // take moves the cursor over the next batch, which it leaves in s.batch, and

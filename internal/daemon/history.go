@@ -1,0 +1,257 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/builtin/secrets"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/stream"
+)
+
+// openStore opens the history of c.
+func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
+	return store.Open(store.Options{
+		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
+		Incident: func(in store.Incident) {
+			switch in.Kind {
+			case store.IncidentHealed:
+				log.Info("the store writes again", zap.String("path", in.Path))
+			case store.IncidentDown:
+				log.Error("the store cannot be written; observers are refused, verdicts go on", zap.String("path", in.Path), zap.Error(in.Err))
+			default:
+				log.Error("the store's file was lost, a new one is begun", zap.String("what", string(in.Kind)), zap.String("path", in.Path), zap.String("moved_to", in.MovedTo),
+					zap.Int("pending_kept", in.Kept), zap.Int("pending_lost", in.Lost), zap.Int64("dead_letters_lost", in.DeadLetters), zap.Error(in.Err))
+			}
+		},
+	})
+}
+
+// storePolicy is what of the settings a reload changes.
+func storePolicy(c config.Config) store.Policy {
+	p := store.Policy{
+		Payload: store.Payload(c.HistoryPayload), MaxAge: c.HistoryMaxAge, MaxBytes: c.HistoryMaxBytes, MaxRuns: int64(c.HistoryMaxRuns),
+		QueueBytes: c.QueueMaxDisk,
+	}
+	if c.RedactHistory {
+		p.Redact = redact
+	}
+	return p
+}
+
+// redact takes secrets out of text, which is returned as it is when it has none.
+func redact(text []byte) []byte {
+	was := string(text)
+	if now := secrets.Redact(was); now != was {
+		return []byte(now)
+	}
+	return text
+}
+
+// archive is the history as the stream reads it. It fits stream.Archive.
+type archive struct{ store *store.Store }
+
+// archivePage is how many records are read at once.
+const archivePage = 256
+
+// Since fits stream.Archive.
+func (a archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
+	flush, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	if err := a.store.Flush(flush); err != nil {
+		return nil, 0, err
+	}
+	feed, err := a.store.Since(ctx, after, upto, archivePage)
+	if err != nil {
+		return nil, 0, err
+	}
+	through := upto
+	if len(feed.Records) == archivePage {
+		through = feed.Records[archivePage-1].Seq
+	}
+	return past(feed, after, through), through, nil
+}
+
+// past puts the records and what is missing between them into one order.
+func past(feed store.Feed, after, through uint64) (list []stream.Past) {
+	if feed.Pruned > after {
+		list = append(list, stream.Past{Seq: after + 1, Missing: min(feed.Pruned, through)})
+	}
+	lost := feed.Lost
+	for _, r := range feed.Records {
+		for len(lost) > 0 && lost[0].First < r.Seq {
+			list = append(list, stream.Past{Seq: lost[0].First, Missing: lost[0].Last})
+			lost = lost[1:]
+		}
+		list = append(list, pastRecord(r))
+	}
+	for _, l := range lost {
+		list = append(list, stream.Past{Seq: l.First, Missing: l.Last})
+	}
+	return list
+}
+
+func pastRecord(r store.Record) stream.Past {
+	switch {
+	case r.Run != nil:
+		return stream.Past{Seq: r.Seq, Name: r.Run.Event, Encode: stream.RunRecord(r.Run)}
+	case r.Event.Whole:
+		return stream.Past{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.EventRecord(r.Event.Event)}
+	}
+	return stream.Past{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.BriefEventRecord(r.Event.Event, r.Event.Size, r.Event.Preview)}
+}
+
+func (c *control) Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+	runs, err := c.d.recorder.query(ctx, q)
+	return runs, unread("the history", "", err)
+}
+
+func (c *control) Run(ctx context.Context, id string) (events.Run, *events.Error) {
+	run, err := c.d.recorder.find(ctx, id)
+	return run, unread("run", id, err)
+}
+
+// Event shows an event as the history keeps it.
+func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Error) {
+	c.d.recorder.settle(ctx)
+	e, err := c.d.store.Event(ctx, id)
+	if err != nil {
+		return api.Event{}, unread("event", id, err)
+	}
+	return api.Event{
+		Envelope: e.Envelope, EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
+		Bytes: e.Size, Whole: e.Whole, Preview: e.Preview, Redacted: e.Redacted,
+	}, nil
+}
+
+// Replay accepts an event of the history again.
+func (c *control) Replay(ctx context.Context, id string, r api.Replay) (api.Replayed, *events.Error) {
+	c.d.recorder.settle(ctx)
+	e, err := c.d.store.Event(ctx, id)
+	if err != nil {
+		return api.Replayed{}, unread("event", id, err)
+	}
+	if !e.Whole {
+		return api.Replayed{}, &events.Error{Code: events.CodeRejected,
+			Message: fmt.Sprintf("event %s cannot be replayed: of its %d bytes of data only the beginning was kept", e.EventID, e.Size),
+			Hint:    "set history.payload to full in hookd.yaml, for the events to come"}
+	}
+	answer := api.Replayed{ReplayOf: e.EventID, Warnings: []string{}, Matched: []string{}}
+	if e.Redacted {
+		answer.Warnings = append(answer.Warnings, "secrets were taken out of the data before it was kept: the hooks get it without them")
+	}
+	if r.DryRun {
+		for _, d := range dispatch.Explain(c.d.discovery.Current(), e.Envelope) {
+			if d.Runs && (r.Hook == "" || r.Hook == d.Hook.ID || r.Hook == d.Hook.Name) {
+				answer.Matched = append(answer.Matched, d.Hook.Name)
+			}
+		}
+		return answer, nil
+	}
+	rcpt, bad := c.d.dispatch.Replay(*e.Event, r.Hook)
+	if bad != nil {
+		return answer, bad
+	}
+	answer.EventID, answer.Seq, answer.Matched = rcpt.EventID, rcpt.Seq, append(answer.Matched, rcpt.Matched...)
+	answer.Warnings = append(answer.Warnings, rcpt.Warnings...)
+	return answer, nil
+}
+
+// Stats counts runs by hook.
+func (c *control) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
+	c.d.recorder.settle(ctx)
+	list, err := c.d.store.Stats(ctx, store.StatsQuery(q))
+	stats := api.Stats{Hooks: []api.HookStats{}}
+	for _, s := range list {
+		stats.Hooks = append(stats.Hooks, api.HookStats{
+			Hook: s.Hook, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked,
+			P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
+		})
+	}
+	return stats, unread("the statistics", "", err)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (c *control) DeadLetters(ctx context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
+	c.d.recorder.settle(ctx)
+	list, err := c.d.store.DeadLetters(ctx, hook, before, limit)
+	dead := api.DeadLetters{Dead: []api.DeadLetter{}}
+	for _, d := range list {
+		dead.Dead = append(dead.Dead, letter(d))
+	}
+	return dead, unread("the dead letters", "", err)
+}
+
+func (c *control) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+	c.d.recorder.settle(ctx)
+	d, p, err := c.d.store.DeadLetter(ctx, id)
+	if err != nil {
+		return api.DeadLetter{}, unread("dead letter", fmt.Sprint(id), err)
+	}
+	dead := letter(d)
+	dead.Data = p.Event.Data
+	return dead, nil
+}
+
+// RetryDead has a dead letter tried again, now.
+func (c *control) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+	dead, bad := c.DeadLetter(ctx, id)
+	if bad != nil {
+		return dead, bad
+	}
+	p, err := c.d.store.RetryDead(ctx, id)
+	if err == nil {
+		c.d.dispatch.Retry(dispatch.Key(p.Key()))
+	}
+	return dead, unread("dead letter", fmt.Sprint(id), err)
+}
+
+func (c *control) DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+	dead, bad := c.DeadLetter(ctx, id)
+	if bad != nil {
+		return dead, bad
+	}
+	return dead, unread("dead letter", fmt.Sprint(id), c.d.store.DropDead(ctx, id))
+}
+
+func letter(d store.DeadLetter) api.DeadLetter {
+	return api.DeadLetter{ID: d.ID, EventID: d.EventID, Event: d.Event, Hook: d.Hook, Attempts: d.Attempts, Reason: d.Reason, RunID: d.RunID, Time: d.At}
+}
+
+// unread says why something of the history cannot be shown; nil for nil.
+func unread(what, id string, err error) *events.Error {
+	if id != "" {
+		what += " " + id
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrNotFound):
+		return &events.Error{Code: events.CodeNotFound, Message: "no " + what + " in the history", Hint: "see `hookd history` and `hookd dlq list` for what there is"}
+	case errors.Is(err, store.ErrAmbiguous):
+		return &events.Error{Code: events.CodeNotFound, Message: "more than one begins with what is given: " + what, Hint: "give more of the id, see `hookd history`"}
+	}
+	return &events.Error{Code: events.CodeStorage, Message: what + " cannot be read: " + err.Error(), Hint: "see `hookd status`"}
+}
+
+// storage is how the store is, for `hookd status`.
+func (d *Daemon) storage() api.Storage {
+	h := d.store.Health()
+	s := api.Storage{
+		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
+		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes, DeadLetters: h.DeadLetters, Lost: h.Dropped,
+	}
+	if h.Err != nil {
+		s.Error = h.Err.Error()
+	}
+	return s
+}

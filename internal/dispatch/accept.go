@@ -1,0 +1,307 @@
+package dispatch
+
+import (
+	"cmp"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Receipt is what the sender of an event is told.
+type Receipt struct {
+	EventID   string
+	Seq       uint64
+	Matched   []string // hooks that run for it, in registration order
+	Warnings  []string
+	Duplicate bool
+	Verdict   *verdict.Verdict // with wait
+	Runs      []events.Run     // with wait: those that were waited for; without their output
+}
+
+// Rest completes a receipt: it waits for what the sender waits for, the disk or
+// the runs. An error takes the acceptance back. It must be called, once.
+type Rest func(*Receipt) *events.Error
+
+// Emit accepts one event. Without wait it returns when the runs are kept and
+// queued, with wait when they have ended. It never fails because of a hook. A
+// sender that leaves cancels nothing.
+func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
+	rcpt, rest, err := d.Begin(from, env)
+	if err == nil && rest != nil {
+		err = rest(&rcpt)
+	}
+	if err != nil {
+		return Receipt{}, err
+	}
+	return rcpt, nil
+}
+
+// Begin is the part of Emit that does not wait; a nil Rest means that there is
+// no other. So a sender of many events need not wait for each.
+func (d *Dispatcher) Begin(from Origin, env events.Envelope) (Receipt, Rest, *events.Error) {
+	if env.ID == "" {
+		return d.admit(from, env, nil)
+	}
+	seen, first := d.seen.enter(env.Sender, env.ID, time.Now())
+	if !first {
+		return Receipt{}, func(r *Receipt) (err *events.Error) {
+			var ok bool
+			if *r, ok = seen.join(env.Wait); !ok { // the first was refused, so this one is the first
+				*r, err = d.Emit(from, env)
+			}
+			return err
+		}, nil
+	}
+	rcpt, rest, err := d.admit(from, env, nil)
+	if err != nil || rest == nil {
+		d.seen.settle(seen, rcpt, err == nil)
+		seen.finish(rcpt)
+		return rcpt, nil, err
+	}
+	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
+}
+
+// settling tells the duplicates of an event what becomes of it.
+func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) *events.Error {
+	first := *r
+	err := rest(r)
+	d.seen.settle(seen, first, err == nil)
+	seen.finish(*r)
+	return err
+}
+
+// EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
+// does not wait for the disk.
+func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
+	rcpt, rest, err := d.admit(Origin{}, env, nil)
+	if rest != nil {
+		go rest(&Receipt{})
+	}
+	return rcpt, err
+}
+
+// Replay accepts an event again as a new one, with which its hooks run as
+// observers: only the hook with the id or name only, unless that is "".
+func (d *Dispatcher) Replay(e events.Event, only string) (Receipt, *events.Error) {
+	env := e.Envelope
+	env.Wait, env.ID, env.Warnings = false, "", nil
+	rcpt, rest, err := d.admit(Origin{}, env, &replay{of: e.EventID, only: only})
+	if err == nil && rest != nil {
+		err = rest(&rcpt)
+	}
+	return rcpt, err
+}
+
+// replay says what an event repeats.
+type replay struct{ of, only string }
+
+var errDraining = &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
+
+// admit checks, keeps and queues an event.
+func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcpt Receipt, rest Rest, err *events.Error) {
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if d.draining {
+		return rcpt, nil, errDraining
+	}
+	depth, err := d.chain.depth(from, env.Parent, time.Now())
+	if err != nil {
+		return rcpt, nil, err
+	}
+	now := time.Now()
+	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
+	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
+	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
+
+	d.prompts.note(e)
+	matched := d.index.Load().match(e)
+	if again != nil {
+		e.ReplayOf = again.of
+		if matched, err = again.limit(matched); err != nil {
+			return rcpt, nil, err
+		}
+	}
+	a := &admission{d: d, event: e, plan: newPlan(e, matched)}
+	if err := a.enter(); err != nil {
+		return rcpt, nil, err
+	}
+	if len(a.plan.matched) > 0 {
+		d.chain.remember(e)
+	}
+	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
+	return rcpt, a.rest(), nil
+}
+
+// limit keeps the hook that is asked for.
+func (r *replay) limit(ms []match) ([]match, *events.Error) {
+	if r.only == "" {
+		return ms, nil
+	}
+	for _, m := range ms {
+		if m.hook.ID == r.only || m.hook.Name == r.only {
+			m.at = 0
+			return []match{m}, nil
+		}
+	}
+	return nil, &events.Error{Code: events.CodeNotFound, Message: "no hook " + r.only + " runs for this event", Hint: "see `hookd list`, and `hookd match EVENT` for why a hook does not run"}
+}
+
+// admission is an event on its way in.
+type admission struct {
+	d       *Dispatcher
+	event   *events.Event
+	plan    plan
+	tasks   []*task
+	results chan events.Run    // nil unless the sender waits for observers
+	room    bool               // the queue has reserved a place
+	kept    bool               // the runs outlive the process; to be read after stored
+	stored  chan *events.Error // what became of it; nil when it has nothing to keep
+}
+
+// decided reports whether the sender waits for a verdict, which waits for no disk.
+func (a *admission) decided() bool { return a.event.Wait && a.event.Contract.Decidable }
+
+// enter makes room in the queue and hands the event to the recorder.
+func (a *admission) enter() *events.Error {
+	d, e := a.d, a.event
+	n := len(a.plan.queued) + len(a.plan.later)
+	if a.room = n == 0 || d.queue.reserve(e, n); !a.room && !d.recorder.Keeps() {
+		if !a.decided() {
+			return &events.Error{Code: events.CodeQueueFull, Message: "the queue of events that wait for their hooks is full", Hint: "send it again later; `hookd status` shows the queue", RetryAfter: 1}
+		}
+		d.dropObservers(e, &a.plan)
+		n, a.room = 0, true
+	}
+	if !a.room && len(a.plan.later) > 0 { // what becomes of them is only known in a moment
+		d.queue.force(e, len(a.plan.later))
+	}
+	a.tasks, a.results = a.plan.tasks(e)
+	kept := ids(a.plan)
+	var stored func(bool, *events.Error)
+	if len(kept) > 0 {
+		stored, a.stored = a.keep, make(chan *events.Error, 1)
+	}
+	d.pending.Add(len(a.tasks))
+	d.order.Lock()
+	defer d.order.Unlock()
+	if err := d.recorder.Accept(e, kept, stored); err != nil {
+		a.withdraw()
+		return err
+	}
+	if stored == nil || a.decided() {
+		d.opts.Tap.Accepted(e, len(a.plan.matched))
+	}
+	return nil
+}
+
+// ids are the hooks whose runs are kept until they have ended: all but those
+// that make the verdict.
+func ids(p plan) (list []string) {
+	for _, ms := range [][]match{p.queued, p.nested, p.later} {
+		for _, m := range ms {
+			list = append(list, m.hook.ID)
+		}
+	}
+	return list
+}
+
+// keep is told what became of the event on disk, in the order of the events,
+// and queues its runs. It must not block.
+func (a *admission) keep(kept bool, err *events.Error) {
+	if err != nil && !a.decided() {
+		a.withdraw()
+		a.stored <- err
+		return
+	}
+	if !a.decided() {
+		a.d.opts.Tap.Accepted(a.event, len(a.plan.matched))
+	}
+	for _, t := range a.tasks {
+		t.kept = kept
+	}
+	a.kept = kept
+	switch {
+	case kept && a.d.backlog.takes(a):
+		a.leave() // it has its turn when what is on disk before it had
+	case a.room:
+		a.d.queue.push(a.tasks)
+	default: // the disk failed just now, for an event that waits for its verdict
+		a.d.queue.force(a.event, len(a.tasks))
+		a.d.queue.push(a.tasks)
+	}
+	a.stored <- nil
+}
+
+// withdraw undoes enter for an event that is refused.
+func (a *admission) withdraw() {
+	a.leave()
+	for range a.plan.later {
+		a.d.queue.abandon(a.event)
+	}
+}
+
+// leave gives back what the queued runs had.
+func (a *admission) leave() {
+	for range a.tasks {
+		if a.room {
+			a.d.queue.abandon(a.event)
+		}
+		a.d.pending.Done()
+	}
+}
+
+// rest is what the sender waits for beyond the acceptance.
+func (a *admission) rest() Rest {
+	if !a.event.Wait && a.stored == nil {
+		return nil
+	}
+	a.d.pending.Add(1)
+	return func(r *Receipt) *events.Error {
+		defer a.d.pending.Done()
+		if a.decided() {
+			a.decide(r)
+			return nil
+		}
+		if a.stored != nil {
+			if err := <-a.stored; err != nil {
+				return err
+			}
+		}
+		if a.event.Wait {
+			a.d.startNested(a.event, a.plan.nested, a.results, a.kept)
+			r.Verdict, r.Runs = allowed(), a.d.await(a.event, len(a.plan.matched), a.results)
+		}
+		return nil
+	}
+}
+
+// decide answers with a verdict. Observers that it may stop start afterwards,
+// when the disk has them.
+func (a *admission) decide(r *Receipt) {
+	var done []ran
+	r.Verdict, done = a.d.decide(a.event, a.plan.deciding)
+	a.d.opts.Tap.Decided(a.event, r.Verdict)
+	r.Runs = runs(done)
+	if len(a.plan.later) == 0 {
+		return
+	}
+	a.d.pending.Add(1)
+	go func() {
+		defer a.d.pending.Done()
+		<-a.stored
+		a.d.startLater(a.event, a.plan.later, done, a.kept)
+	}()
+}
+
+// dropObservers leaves the observers out of a decidable event: a verdict is
+// never refused because others queue. The sender is told.
+func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
+	for _, m := range append(p.queued, p.later...) {
+		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.hook.Name+" does not run for this event")
+		d.log.Warn("queue full, observer dropped", zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID))
+	}
+	p.queued, p.later, p.matched = nil, nil, p.deciding
+}

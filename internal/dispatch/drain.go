@@ -1,0 +1,56 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// killGrace is how long Drain waits for killed processes.
+const killGrace = 2 * time.Second
+
+// Drain refuses new events, waits for the runs in flight, and when ctx ends
+// first kills them. Queued runs that are kept stay where they are, for the next
+// start; it waits for the others too, and returns how many were dropped.
+func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
+	d.accept.Lock()
+	if !d.draining {
+		d.draining = true
+		close(d.stopping)
+	}
+	d.accept.Unlock()
+	d.retries.stop()
+	if d.recorder.Keeps() {
+		dropped += d.dismiss()
+	}
+	idle := make(chan struct{})
+	go func() { d.pending.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		d.kill()
+		return dropped
+	case <-ctx.Done():
+	}
+	dropped += d.dismiss()
+	d.kill()
+	select {
+	case <-idle:
+	case <-time.After(killGrace): // a process that not even SIGKILL ends
+	}
+	return dropped
+}
+
+// dismiss empties the queue for good.
+func (d *Dispatcher) dismiss() (dropped int) {
+	for _, t := range d.queue.close() {
+		if t.kept {
+			t.tell(events.Run{Hook: t.match.hook.Name, Result: events.ResultInterrupted, ExitCode: -1, Error: "hookd was stopped before its turn; it runs when hookd is back"})
+			d.pending.Done()
+			continue
+		}
+		d.drop(t)
+		dropped++
+	}
+	return dropped
+}

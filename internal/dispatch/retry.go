@@ -1,0 +1,206 @@
+package dispatch
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// maxBackoff is the longest time between two attempts.
+const maxBackoff = time.Hour
+
+func (t *task) key() Key { return Key{Seq: t.event.Seq, Hook: t.match.hook.ID} }
+
+// conclude records a run and what becomes of its task: nil for a run that was
+// never queued.
+func (d *Dispatcher) conclude(t *task, r events.Run) {
+	if t == nil {
+		d.recorder.Finished(Key{}, r, Fate{})
+		return
+	}
+	if t.kept && d.ctx.Err() != nil && failed(r.Result) {
+		return // killed because hookd stops: the next start finds it, as interrupted
+	}
+	fate := t.fate(r, time.Now())
+	if fate.Dead != "" {
+		d.log.Warn("hook given up after its retries", zap.String("hook", r.Hook), zap.String("event", r.Event), zap.String("event_id", r.EventID), zap.String("run_id", r.ID), zap.Int("attempts", t.attempt+1))
+	}
+	if !t.kept {
+		d.recorder.Finished(Key{}, r, Fate{})
+	} else {
+		d.recorder.Finished(t.key(), r, fate)
+	}
+	if !fate.Again.IsZero() {
+		d.retries.add(t, fate.Again)
+	}
+}
+
+func failed(r events.Result) bool {
+	return r == events.ResultFailed || r == events.ResultTimeout || r == events.ResultSpawnError
+}
+
+// fate says what becomes of the task after a run of it.
+func (t *task) fate(r events.Run, now time.Time) Fate {
+	policy := t.match.hook.Retry
+	switch {
+	case !failed(r.Result) || policy.Max == 0:
+		return Fate{Ended: true}
+	case t.attempt < policy.Max:
+		return Fate{Again: now.Add(delay(policy, t.attempt))}
+	}
+	return Fate{Dead: fmt.Sprintf("failed %d times, last: %s", t.attempt+1, r.Error)}
+}
+
+// delay is the time before the attempt that follows attempt: it doubles each
+// time, and is shortened by up to a half at random, so that what failed
+// together is not tried together.
+func delay(p hook.Retry, attempt int) time.Duration {
+	d := maxBackoff
+	if attempt < 20 {
+		d = min(d, p.Backoff<<attempt)
+	}
+	return d - rand.N(d/2+1)
+}
+
+// retries are the runs that wait for their next attempt. What is kept on disk
+// takes a few words here, however long it waits. It has one timer, and no
+// goroutine.
+type retries struct {
+	again func(retry) // called in a goroutine of its own when one is due
+
+	mu      sync.Mutex // guards all below
+	waiting retryHeap
+	timer   *time.Timer
+	stopped bool
+}
+
+type retry struct {
+	due     time.Time
+	key     Key
+	attempt int
+	event   *events.Event // nil = on disk
+}
+
+type retryHeap []retry
+
+func (h retryHeap) Len() int           { return len(h) }
+func (h retryHeap) Less(i, j int) bool { return h[i].due.Before(h[j].due) }
+func (h retryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *retryHeap) Push(x any)        { *h = append(*h, x.(retry)) }
+func (h *retryHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	old[len(old)-1] = retry{}
+	*h = old[:len(old)-1]
+	return last
+}
+
+// add has t tried again when it is due.
+func (rs *retries) add(t *task, due time.Time) {
+	r := retry{due: due, key: t.key(), attempt: t.attempt + 1}
+	if !t.kept {
+		r.event = t.event
+	}
+	rs.push(r)
+}
+
+func (rs *retries) push(r retry) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	heap.Push(&rs.waiting, r)
+	rs.arm()
+}
+
+// arm sets the timer to the first that is due.
+func (rs *retries) arm() {
+	if rs.stopped || len(rs.waiting) == 0 {
+		return
+	}
+	wait := time.Until(rs.waiting[0].due)
+	if rs.timer == nil {
+		rs.timer = time.AfterFunc(wait, rs.fire)
+		return
+	}
+	rs.timer.Reset(wait)
+}
+
+func (rs *retries) fire() {
+	rs.mu.Lock()
+	var due []retry
+	for now := time.Now(); !rs.stopped && len(rs.waiting) > 0 && !rs.waiting[0].due.After(now); {
+		due = append(due, heap.Pop(&rs.waiting).(retry))
+	}
+	rs.arm()
+	rs.mu.Unlock()
+	for _, r := range due {
+		rs.again(r)
+	}
+}
+
+func (rs *retries) count() int {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return len(rs.waiting)
+}
+
+// stop has none start any more.
+func (rs *retries) stop() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.stopped = true
+	if rs.timer != nil {
+		rs.timer.Stop()
+	}
+}
+
+// Retry queues a pending run that was made pending again from outside: a dead
+// letter that somebody wants to try again.
+func (d *Dispatcher) Retry(k Key) { d.retries.push(retry{due: time.Now(), key: k}) }
+
+// again queues a run whose time has come, with today's hook.
+func (d *Dispatcher) again(r retry) {
+	w := Waiting{Event: r.event, Hook: r.key.Hook, Attempt: r.attempt}
+	if r.event == nil {
+		var err error
+		if w, err = d.reread(r); err != nil {
+			d.log.Warn("retry postponed: the event cannot be read", zap.String("hook", r.key.Hook), zap.Uint64("seq", r.key.Seq), zap.Error(err))
+			r.due = time.Now().Add(rereadAfter)
+			d.retries.push(r)
+			return
+		}
+		if w.Event == nil {
+			return // dropped meanwhile
+		}
+	}
+	w.Attempt = max(w.Attempt, r.attempt, 1) // it overtakes nobody and holds nobody back
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if d.draining {
+		return
+	}
+	if t := d.resumed(w, r.event == nil); t != nil {
+		d.queue.force(t.event, 1)
+		d.pending.Add(1)
+		d.queue.push([]*task{t})
+	}
+}
+
+// rereadAfter is when an event that could not be read is tried again.
+const rereadAfter = 5 * time.Second
+
+func (d *Dispatcher) reread(r retry) (Waiting, error) {
+	list, err := d.recorder.Pending(r.key.Seq-1, 1)
+	for _, w := range list {
+		if w.key() == r.key {
+			return w, nil
+		}
+	}
+	return Waiting{}, err
+}
