@@ -167,7 +167,7 @@ func (a *app) carryOut(p connect.Plan, f connectFlags, word string) error {
 
 func (c connected) dry(p *printer) {
 	if !c.Changed {
-		p.linef("%s is %s already: nothing would change", c.Agent, c.word)
+		p.linef("%s is %s: nothing would change", c.Agent, c.already())
 		return
 	}
 	for line := range strings.Lines(c.Diff) {
@@ -182,9 +182,17 @@ func (c connected) dry(p *printer) {
 	}
 }
 
+// already is how things stood before.
+func (c connected) already() string {
+	if c.word == "connected" {
+		return "already connected"
+	}
+	return c.word
+}
+
 func (c connected) done(p *printer) {
 	if !c.Changed {
-		p.linef("%s is %s already: %s", c.Agent, c.word, c.File)
+		p.linef("%s is %s: %s", c.Agent, c.already(), c.File)
 	} else {
 		p.linef("%s is %s: %s", c.Agent, c.word, c.File)
 	}

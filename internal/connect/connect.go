@@ -20,7 +20,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -188,7 +190,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	without := text
 	if len(stale) > 0 {
 		isStale := func(c call) bool { return c.program != t.Bridge }
-		if without, err = t.agent.format.remove(text, t.agent, isStale, func([]string) bool { return false }); err != nil {
+		if without, err = t.agent.format.remove(text, t.agent, isStale, func([]string) bool { return true }); err != nil {
 			return nil, t.at(err)
 		}
 	}
@@ -211,15 +213,15 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 		case !slices.Equal(h.path, path) || h.event != event:
 		case h.call.program == t.Bridge:
 			return call{}, false
-		default:
+		case len(h.call.args) > len(c.args):
 			c.args = h.call.args
 		}
 	}
 	return c, true
 }
 
-// disconnect takes our hooks out: the backup comes back where nothing else has
-// changed since.
+// disconnect takes our hooks out. Where that leaves what the backup says, it is
+// the backup that comes back.
 func (t *target) disconnect(p *Plan) error {
 	had, err := t.agent.registered(t.path, t.file.text)
 	if err != nil || len(had) == 0 {
@@ -229,46 +231,62 @@ func (t *target) disconnect(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range had {
-		t.Bridge = h.call.program
-		for _, all := range []bool{false, true} {
-			if text, err := t.edited(before, all); err == nil && bytes.Equal(text, t.file.text) {
-				c := t.change(before)
-				c.Remove, c.DropBackup = before == nil, backup
-				p.Changes = []Change{c}
-				return nil
-			}
-		}
-	}
-	return t.cutOut(p, before)
-}
-
-// cutOut removes our hooks from a file that has changed since they were put in.
-func (t *target) cutOut(p *Plan, before []byte) error {
-	tree, err := t.agent.parse(t.path, t.file.text)
-	if err != nil {
-		return err
-	}
 	was := map[string]any{}
 	if before != nil {
-		if was, err = t.agent.format.parse(before); err != nil {
-			return t.at(err)
+		if was, err = t.agent.parse(backup, before); err != nil {
+			return err
 		}
 	}
-	ours := func(call) bool { return true }
-	result, err := t.agent.format.remove(t.file.text, t.agent, ours, func(path []string) bool { return holds(was, path) })
-	if err != nil {
-		return t.at(err)
+	keep := func(path []string) bool {
+		return holds(was, path) || before == nil && len(path) == 1 && t.agent.hasBeside(path[0])
 	}
-	if err := t.checkWithout(tree, result); err != nil {
+	result, err := t.cutOut(keep)
+	if err != nil {
 		return err
 	}
 	c := t.change(result)
-	if before == nil && t.agent.bare(result) {
+	switch {
+	case before == nil && t.agent.bare(result):
 		c.After, c.Remove = nil, true
+	case before != nil && (t.same(result, before) || len(bytes.TrimSpace(before)) == 0 && t.agent.bare(result)):
+		c.After, c.DropBackup = t.file.with(before), backup
 	}
 	p.Changes = []Change{c}
 	return nil
+}
+
+// cutOut is the settings file's text without our hooks, and without the
+// objects and lists that only they needed: keep names those that stay.
+func (t *target) cutOut(keep func([]string) bool) ([]byte, error) {
+	tree, err := t.agent.parse(t.path, t.file.text)
+	if err != nil {
+		return nil, err
+	}
+	ours := func(call) bool { return true }
+	result, err := t.agent.format.remove(t.file.text, t.agent, ours, keep)
+	if err != nil {
+		return nil, t.at(err)
+	}
+	return result, t.checkWithout(tree, result)
+}
+
+// same reports whether two texts say the same, comments included: they differ
+// in white space and commas that mean nothing.
+func (t *target) same(a, b []byte) bool {
+	drop := func(text []byte) []byte {
+		return bytes.Map(func(r rune) rune {
+			if strings.ContainsRune(" \t\r\n,", r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	if !bytes.Equal(drop(a), drop(b)) {
+		return false
+	}
+	one, err := t.agent.format.parse(a)
+	two, err2 := t.agent.format.parse(b)
+	return err == nil && err2 == nil && reflect.DeepEqual(one, two)
 }
 
 // backup returns the text from before the first connect; nil if there was no

@@ -69,6 +69,7 @@ func (f jsonFormat) parse(text []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	v = v.Clone() // Standardize writes over the text that v shares
 	v.Standardize()
 	var tree map[string]any
 	d := json.NewDecoder(bytes.NewReader(v.Pack()))

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/tailscale/hujson"
@@ -46,28 +47,21 @@ func (r *jsonCut) object(v *hujson.Value, rest, path []string) bool {
 		}
 		gone[i] = empty && !r.keep(here)
 	}
-	if len(rest) == 0 && r.onlyBeside(o, gone, path) {
-		for i := range gone {
-			gone[i] = true
-		}
+	for i := range o.Members {
+		gone[i] = gone[i] || r.isBeside(&o.Members[i], path)
 	}
 	r.cutOut(spansOf(o), gone)
 	return len(gone) > 0 && !slices.Contains(gone, false)
 }
 
-// onlyBeside reports whether nothing remains of the object at path but what
-// connect puts beside the hooks.
-func (r *jsonCut) onlyBeside(o *hujson.Object, gone []bool, path []string) bool {
-	if !slices.Contains(gone, true) || r.keep(path) {
-		return false
-	}
-	for i := range o.Members {
-		beside := func(l leaf) bool { return slices.Equal(l.path, path) && l.key == nameOf(o.Members[i].Name) }
-		if !gone[i] && !slices.ContainsFunc(r.agent.beside, beside) {
-			return false
-		}
-	}
-	return true
+// isBeside reports whether a member of the object at path is one that connect
+// put beside the hooks.
+func (r *jsonCut) isBeside(m *hujson.ObjectMember, path []string) bool {
+	return slices.ContainsFunc(r.agent.beside, func(l leaf) bool {
+		v, _ := m.Value.Value.(hujson.Literal)
+		same := slices.Equal(l.path, path) && l.key == nameOf(m.Name) && string(v) == fmt.Sprint(l.value)
+		return same && !r.keep(append(slices.Clone(path), l.key))
+	})
 }
 
 // list cuts out of the hooks of an event, and reports whether none is left

@@ -181,15 +181,18 @@ func (a *agent) without(tree map[string]any) map[string]any {
 	return clean
 }
 
+// hasBeside reports whether connect puts a member of that key beside the hooks,
+// at the top of a file.
+func (a *agent) hasBeside(key string) bool {
+	return slices.ContainsFunc(a.beside, func(l leaf) bool { return len(l.path) == 0 && l.key == key })
+}
+
 // pruned drops calls of the bridge and empty objects and lists, everywhere.
 func (a *agent) pruned(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, ours := a.callIn(v); ours {
 			return nil
-		}
-		if hooks, ok := v["hooks"].([]any); ok && len(hooks) > 0 && a.pruned(hooks) == nil {
-			return nil // a group without handlers is nothing, whatever its matcher
 		}
 		m := map[string]any{}
 		for key, inner := range v {
@@ -204,7 +207,7 @@ func (a *agent) pruned(v any) any {
 	case []any:
 		var list []any
 		for _, inner := range v {
-			if kept := a.pruned(inner); kept != nil {
+			if kept := a.pruned(inner); kept != nil && !a.hollow(inner) {
 				list = append(list, kept)
 			}
 		}
@@ -214,6 +217,14 @@ func (a *agent) pruned(v any) any {
 		return list
 	}
 	return v
+}
+
+// hollow reports whether an item is a group of which nothing but a matcher
+// remains.
+func (a *agent) hollow(item any) bool {
+	group, _ := item.(map[string]any)
+	hooks, ok := group["hooks"].([]any)
+	return ok && len(hooks) > 0 && a.pruned(hooks) == nil
 }
 
 // errUnsure is an edit that would have changed more than our hooks.
