@@ -143,6 +143,11 @@ generated from it. A name that no table has is a custom event: it observes.
 **Kinds.** Events of one kind mean the same in every dialect. A hook runs when one of its patterns matches any name of the
 event's kind, once. It is given the emitted name if a pattern matches that, else the name that it asked for.
 
+**Parts of a kind.** Some names stand for a part of their kind: ` + "`PostToolUseFailure`" + ` for calls that failed, ` + "`beforeShellExecution`" + `,
+` + "`pre_read_code`" + ` and the like for some tools. A hook that asks for such a name runs for that part of the kind, whatever the event is called
+where it comes from: ` + "`PostToolUseFailure`" + ` for docker-agent's ` + "`post_tool_use`" + ` with ` + "`tool_error`" + `, ` + "`beforeShellExecution`" + ` for Claude Code's
+` + "`PreToolUse`" + ` of ` + "`Bash`" + `. A tool without a canonical name is of no such part; ask for ` + "`pre_tool_use`" + ` or ` + "`PreToolUse`" + ` to get every call.
+
 **What hooks can do** comes from the row of the name that was emitted, and needs a sender that waits. "Deny by failing" means
 fail-closed: a blocking hook that fails, denies.
 `)

@@ -52,7 +52,8 @@ func newIndex(snap *hook.Snapshot) *index {
 func (ix *index) match(e *events.Event) []match {
 	var ms []match
 	for _, m := range ix.candidates(e.Contract) {
-		if refuses(m.hook, e) == "" {
+		m, ok := m.suiting(e)
+		if ok && refuses(m.hook, e) == "" {
 			m.at = len(ms)
 			ms = append(ms, m)
 		}
@@ -194,10 +195,16 @@ func Explain(snap *hook.Snapshot, env events.Envelope) []Decision {
 	var list []Decision
 	for _, h := range snap.Runnable() {
 		m, ok := matchNames(h, e.Contract, names)
+		suits := false
+		if ok {
+			m, suits = m.suiting(e)
+		}
 		d := Decision{Hook: h, Given: m.given, Blocks: m.blocks, Lane: laneName(m)}
 		switch {
 		case !ok:
 			d.Why = "no pattern matches " + e.Contract.Name + " or another name of its kind"
+		case !suits:
+			d.Why = noCase
 		default:
 			d.Why = refuses(h, e)
 		}

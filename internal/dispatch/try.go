@@ -33,7 +33,7 @@ func (d *Dispatcher) Try(ctx context.Context, h *hook.Hook, env events.Envelope)
 	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
 	why := "none of its patterns matches " + e.Contract.Name
 	if ok {
-		why = refuses(h, e)
+		m, why = suited(m, e)
 	} else {
 		m = match{hook: h, given: e.Contract.Name, blocks: e.Contract.Decidable}
 	}

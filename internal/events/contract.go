@@ -80,7 +80,13 @@ type Contract struct {
 	Kind    Kind    `json:"kind"`
 	Also    Kind    `json:"also,omitempty"` // hooks of this kind get the event too; its name stands for Kind alone
 	When    string  `json:"when,omitempty"`
-	Fields  []Field `json:"fields,omitempty"`
+
+	// A row may be about a part of its kind. Hooks that ask for its name get the
+	// events of that part, whatever they are called where they come from.
+	Tools  string `json:"tools,omitempty"`  // calls of these tools, by canonical names separated by blanks; mcp__* is every MCP tool; "" = all
+	Failed bool   `json:"failed,omitempty"` // calls that failed
+
+	Fields []Field `json:"fields,omitempty"`
 
 	Decidable   bool     `json:"decidable"`             // with wait, the verdict means something
 	CanBlock    bool     `json:"can_block,omitempty"`   // exit 2, decision: block and continue: false count

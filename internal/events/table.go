@@ -40,6 +40,7 @@ type index struct {
 	byName map[string]*Contract // the first dialect that has the name
 	byRow  map[rowKey]*Contract
 	byKind map[Kind][]*Contract
+	part   map[string]bool // names that only rows about a part of their kind have
 }
 
 var table = sync.OnceValue(func() *index {
@@ -47,6 +48,7 @@ var table = sync.OnceValue(func() *index {
 		byName: map[string]*Contract{},
 		byRow:  map[rowKey]*Contract{},
 		byKind: map[Kind][]*Contract{},
+		part:   map[string]bool{},
 	}
 	for _, d := range dialects {
 		rows := d.rows()
@@ -70,6 +72,11 @@ func (ix *index) add(d Dialect, c *Contract) {
 		// just prints what the model shall know is to work with all of them.
 		c.PlainText = PlainContext
 	}
+	part := c.Tools != "" || c.Failed
+	if others, known := ix.part[c.Name]; known {
+		part = part && others
+	}
+	ix.part[c.Name] = part
 	ix.all = append(ix.all, c)
 	ix.byRow[rowKey{d, c.Name}] = c
 	ix.byKind[c.Kind] = append(ix.byKind[c.Kind], c)
@@ -84,6 +91,10 @@ func Lookup(name string) *Contract { return table().byName[name] }
 
 // LookupIn returns the row of name in d, or nil.
 func LookupIn(d Dialect, name string) *Contract { return table().byRow[rowKey{d, name}] }
+
+// Special reports whether name stands for a part of its kind only, see
+// Contract.Tools and Contract.Failed.
+func Special(name string) bool { return table().part[name] }
 
 // For returns the row that rules an event called name from a sender that
 // speaks d. A name that d does not have is looked up in all dialects, so that

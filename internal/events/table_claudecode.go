@@ -50,7 +50,7 @@ func claudeToolRows() []Contract {
 		{Name: "PostToolUse", Kind: KindToolAfter, When: "a tool call succeeded",
 			Fields:      fields(call, Field{"tool_response", Any, false, "the result"}, took),
 			ToolMatched: true, CanBlock: true, Sequence: true, Context: true, Rewrite: RewriteResponse, Target: "tool_response"},
-		{Name: "PostToolUseFailure", Kind: KindToolAfter, When: "a tool call failed",
+		{Name: "PostToolUseFailure", Kind: KindToolAfter, Failed: true, When: "a tool call failed",
 			Fields:      fields(call, Field{"error", String, false, "what went wrong"}, Field{"is_interrupt", Boolean, false, "the user interrupted it"}, took),
 			ToolMatched: true, Context: true},
 		{Name: "PostToolBatch", When: "all tool calls of a batch have ended",

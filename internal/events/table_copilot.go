@@ -28,7 +28,7 @@ func copilotRows() []Contract {
 		{Name: "postToolUse", Kind: KindToolAfter, When: "a tool call succeeded",
 			Fields:      fields(call, Field{"toolResult", Object, false, "resultType, textResultForLlm"}),
 			ToolMatched: true, Sequence: true, Context: true, Rewrite: RewriteResponse, Target: "toolResult"},
-		{Name: "postToolUseFailure", Kind: KindToolAfter, When: "a tool call failed",
+		{Name: "postToolUseFailure", Kind: KindToolAfter, Failed: true, When: "a tool call failed",
 			Fields: fields(call, Field{"error", Any, false, "what went wrong"}), ToolMatched: true, Context: true},
 		{Name: "agentStop", Kind: KindTurnStop, When: "the agent finished; a block keeps it working", Fields: fields(copilotCommon,
 			Field{"transcriptPath", String, false, "file of the conversation"},

@@ -44,9 +44,9 @@ func cursorToolRows() []Contract {
 			Fields:      fields(call, Field{"agent_message", String, false, "what the agent says about it"}),
 			ToolMatched: true, CanBlock: true, FailClosed: true, Sequence: true,
 			Decision: DecisionVerdict, Rewrite: RewriteInput, Target: "tool_input"},
-		{Name: "beforeShellExecution", Kind: KindToolBefore, When: "before a shell command", Fields: shell,
+		{Name: "beforeShellExecution", Kind: KindToolBefore, Tools: "Bash", When: "before a shell command", Fields: shell,
 			CanBlock: true, FailClosed: true, Decision: DecisionVerdict},
-		{Name: "beforeMCPExecution", Kind: KindToolBefore, When: "before an MCP tool call", Fields: fields(mcp,
+		{Name: "beforeMCPExecution", Kind: KindToolBefore, Tools: "mcp__*", When: "before an MCP tool call", Fields: fields(mcp,
 			Field{"mcp_server_name", String, false, "the server"},
 			Field{"url", String, false, "its address"},
 			Field{"mcp_server_url", String, false, "its address"},
@@ -55,15 +55,15 @@ func cursorToolRows() []Contract {
 		{Name: "postToolUse", Kind: KindToolAfter, When: "a tool call succeeded",
 			Fields:      fields(call, Field{"tool_output", String, false, "the result as JSON text"}, cursorTook),
 			ToolMatched: true, Sequence: true, Context: true, Rewrite: RewriteResponse, Target: "tool_output"},
-		{Name: "postToolUseFailure", Kind: KindToolAfter, When: "a tool call failed", Fields: fields(call,
+		{Name: "postToolUseFailure", Kind: KindToolAfter, Failed: true, When: "a tool call failed", Fields: fields(call,
 			Field{"error_message", String, false, "what went wrong"},
 			Field{"failure_type", String, false, "timeout, error or permission_denied"},
 			cursorTook,
 			Field{"is_interrupt", Boolean, false, "the user interrupted it"},
 		), ToolMatched: true},
-		{Name: "afterShellExecution", Kind: KindToolAfter, When: "a shell command ended",
+		{Name: "afterShellExecution", Kind: KindToolAfter, Tools: "Bash", When: "a shell command ended",
 			Fields: fields(shell, Field{"output", String, false, "what it printed"}, cursorTook)},
-		{Name: "afterMCPExecution", Kind: KindToolAfter, When: "an MCP tool call ended",
+		{Name: "afterMCPExecution", Kind: KindToolAfter, Tools: "mcp__*", When: "an MCP tool call ended",
 			Fields: fields(mcp, Field{"result_json", String, false, "the result as JSON text"}, cursorTook), ToolMatched: true},
 	}
 }
@@ -73,13 +73,13 @@ func cursorFileRows() []Contract {
 	content := fields(file, Field{"content", String, false, "its text"})
 	edits := fields(file, Field{"edits", Array, false, "objects of old_string and new_string"})
 	return []Contract{
-		{Name: "beforeReadFile", Kind: KindToolBefore, When: "before the agent reads a file",
+		{Name: "beforeReadFile", Kind: KindToolBefore, Tools: "Read", When: "before the agent reads a file",
 			Fields:   fields(content, Field{"attachments", Array, false, "objects of type and file_path"}),
 			CanBlock: true, FailClosed: true, Decision: DecisionVerdict},
-		{Name: "beforeTabFileRead", Kind: KindToolBefore, When: "before Tab reads a file", Fields: content,
+		{Name: "beforeTabFileRead", Kind: KindToolBefore, Tools: "Read", When: "before Tab reads a file", Fields: content,
 			CanBlock: true, FailClosed: true, Decision: DecisionVerdict},
-		{Name: "afterFileEdit", Kind: KindToolAfter, Also: KindFileChanged, When: "the agent edited a file", Fields: edits},
-		{Name: "afterTabFileEdit", Kind: KindToolAfter, When: "Tab edited a file", Fields: edits},
+		{Name: "afterFileEdit", Kind: KindToolAfter, Tools: "Edit Write", Also: KindFileChanged, When: "the agent edited a file", Fields: edits},
+		{Name: "afterTabFileEdit", Kind: KindToolAfter, Tools: "Edit Write", When: "Tab edited a file", Fields: edits},
 	}
 }
 

@@ -28,7 +28,7 @@ func kimiRows() []Contract {
 			ToolMatched: true, CanBlock: true, FailClosed: true, Decision: DecisionVerdict},
 		{Name: "PostToolUse", Kind: KindToolAfter, When: "a tool call succeeded", ToolMatched: true,
 			Fields: fields(call, Field{"tool_output", String, false, "the result, at most 2,000 characters"})},
-		{Name: "PostToolUseFailure", Kind: KindToolAfter, When: "a tool call failed", ToolMatched: true,
+		{Name: "PostToolUseFailure", Kind: KindToolAfter, Failed: true, When: "a tool call failed", ToolMatched: true,
 			Fields: fields(call, Field{"error", Any, false, "what went wrong"})},
 		{Name: "PermissionRequest", Kind: KindPermissionRequest, When: "the user is asked for permission", ToolMatched: true, Fields: call},
 		{Name: "PermissionResult", When: "the user answered a request for permission", ToolMatched: true, Fields: call},

@@ -5,24 +5,24 @@ package events
 // the end of a turn; the end of a response stands in for it. The response
 // with its transcript comes on top, so it has its own kind.
 func windsurfRows() []Contract {
-	before := func(name, when string) Contract {
-		return Contract{Name: name, Kind: KindToolBefore, When: when, Fields: windsurfCommon,
+	before := func(name, tools, when string) Contract {
+		return Contract{Name: name, Kind: KindToolBefore, Tools: tools, When: when, Fields: windsurfCommon,
 			CanBlock: true, FailClosed: true, Decision: DecisionVerdict}
 	}
-	after := func(name, when string) Contract {
-		return Contract{Name: name, Kind: KindToolAfter, When: when, Fields: windsurfCommon}
+	after := func(name, tools, when string) Contract {
+		return Contract{Name: name, Kind: KindToolAfter, Tools: tools, When: when, Fields: windsurfCommon}
 	}
-	wrote := after("post_write_code", "a file was written")
+	wrote := after("post_write_code", "Edit Write", "a file was written")
 	wrote.Also = KindFileChanged
 	return []Contract{
-		before("pre_read_code", "before a file is read"),
-		before("pre_write_code", "before a file is written"),
-		before("pre_run_command", "before a command runs"),
-		before("pre_mcp_tool_use", "before an MCP tool call"),
-		after("post_read_code", "a file was read"),
+		before("pre_read_code", "Read", "before a file is read"),
+		before("pre_write_code", "Edit Write", "before a file is written"),
+		before("pre_run_command", "Bash", "before a command runs"),
+		before("pre_mcp_tool_use", "mcp__*", "before an MCP tool call"),
+		after("post_read_code", "Read", "a file was read"),
 		wrote,
-		after("post_run_command", "a command ended"),
-		after("post_mcp_tool_use", "an MCP tool call ended"),
+		after("post_run_command", "Bash", "a command ended"),
+		after("post_mcp_tool_use", "mcp__*", "an MCP tool call ended"),
 		{Name: "pre_user_prompt", Kind: KindPromptSubmit, When: "the user submitted a prompt", Fields: windsurfCommon, CanBlock: true},
 		{Name: "post_cascade_response", Kind: KindModelAfter, Also: KindTurnStop, When: "the agent answered", Fields: windsurfCommon},
 		{Name: "post_cascade_response_with_transcript", When: "the agent answered; with the transcript's path", Fields: windsurfCommon},
