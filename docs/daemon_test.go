@@ -26,6 +26,7 @@ type house struct {
 	home   string
 	client *client.Client
 	mark   string // a file that exists only if something ran text as a program
+	stop   func()
 }
 
 // start runs a daemon until the test ends. Hooks are put in place before, or
@@ -33,22 +34,35 @@ type house struct {
 func start(t *testing.T, home string) *house {
 	t.Helper()
 	c := config.Default(home)
-	d, err := daemon.New(daemon.Options{Config: c, Version: "test"})
+	h := &house{t: t, home: home, client: client.New(client.Options{Socket: c.Socket, Timeout: patience}), mark: filepath.Join(home, "ran")}
+	h.serve()
+	t.Cleanup(func() { h.stop() })
+	return h
+}
+
+func (h *house) serve() {
+	h.t.Helper()
+	d, err := daemon.New(daemon.Options{Config: config.Default(h.home), Version: "test"})
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
-	t.Cleanup(func() {
+	h.stop = func() {
 		cancel()
 		if err := <-ended; err != nil {
-			t.Errorf("the daemon ended with %v", err)
+			h.t.Errorf("the daemon ended with %v", err)
 		}
-	})
-	h := &house{t: t, home: home, client: client.New(client.Options{Socket: c.Socket, Timeout: patience}), mark: filepath.Join(home, "ran")}
-	until(t, "the daemon is ready", func() bool { return h.client.Ready(t.Context()) == nil })
-	return h
+	}
+	until(h.t, "the daemon is ready", func() bool { return h.client.Ready(h.t.Context()) == nil })
+}
+
+// restart stops the daemon and starts another on the same home.
+func (h *house) restart() {
+	h.t.Helper()
+	h.stop()
+	h.serve()
 }
 
 // newHome makes a home whose socket path is short.

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -26,8 +25,8 @@ func TestFormatOnWrite(t *testing.T) {
 	need(t, "python3")
 	home := newHome(t)
 	path := os.Getenv("PATH")
-	if _, err := exec.LookPath("gofmt"); err != nil {
-		path += ":" + filepath.Join(runtime.GOROOT(), "bin")
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		path += ":" + filepath.Join(strings.TrimSpace(string(root)), "bin")
 	}
 	// A formatter that says what it was given, for files that no Go tool formats.
 	write(t, filepath.Join(home, "bin", "prettier"), "#!/bin/sh\nprintf '%s' \"$2\" > \"$2\"\n", 0o755)

@@ -1,0 +1,303 @@
+package docs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/hookd/hookd/client"
+)
+
+// snippet is a block of a document: its language, and the rest of the line
+// that opens it.
+type snippet struct{ lang, name, text string }
+
+func snippets(t *testing.T, file string) (all []snippet) {
+	t.Helper()
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+)(?: ([^\n]*))?\n(.*?)^```$").FindAllStringSubmatch(read(t, file), -1) {
+		all = append(all, snippet{m[1], m[2], m[3]})
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no blocks, the search is broken", file)
+	}
+	return all
+}
+
+// programs builds hookd once and returns the folder that it is in.
+var programs = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("/tmp", "hookd programs")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", dir+"/", "../cmd/hookd", "../cmd/hookd-bridge")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, _ := programs(); dir != "" {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// user is somebody with a daemon, a home folder and hookd in PATH.
+type user struct {
+	*house
+	env []string
+}
+
+func newUser(t *testing.T) *user {
+	t.Helper()
+	need(t, "go")
+	bin, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := newHome(t)
+	env := []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH")}
+	for _, name := range []string{"PYENV_ROOT", "RUSTUP_HOME", "CARGO_HOME", "TMPDIR"} {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	real, _ := os.UserHomeDir() // where version managers keep their tools
+	env = append(env, toolHome("RUSTUP_HOME", real, ".rustup"), toolHome("CARGO_HOME", real, ".cargo"), toolHome("PYENV_ROOT", real, ".pyenv"))
+	return &user{start(t, filepath.Join(home, ".librefang")), env}
+}
+
+func toolHome(name, home, folder string) string {
+	if value := os.Getenv(name); value != "" {
+		return name + "=" + value
+	}
+	return name + "=" + filepath.Join(home, folder)
+}
+
+func (u *user) command(dir string, argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, u.env
+	return cmd
+}
+
+// run runs a program to its end.
+func (u *user) run(dir string, argv ...string) string {
+	u.t.Helper()
+	out, err := u.command(dir, argv...).CombinedOutput()
+	if err != nil {
+		u.t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+	return string(out)
+}
+
+func (u *user) guard() {
+	u.t.Helper()
+	write(u.t, filepath.Join(u.home, "hooks", "no-sudo", "HOOK.yaml"), "name: no-sudo\nevents: pre_tool_use\ntype: script\ntimeout: 1m\nscript: 'if grep -q sudo; then echo \"no sudo here\" >&2; exit 2; fi'\n", 0o644)
+	if _, err := u.client.Reload(u.t.Context()); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// languages say how a snippet becomes a program. Those that build get a name.
+var languages = map[string]struct {
+	tool string
+	run  func(u *user, dir, file string) []string
+}{
+	"python": {"python3", func(_ *user, _, file string) []string { return []string{"python3", file} }},
+	"js":     {"node", func(_ *user, _, file string) []string { return []string{"node", file} }},
+	"rust": {"rustc", func(u *user, dir, file string) []string {
+		program := filepath.Join(dir, strings.TrimSuffix(file, ".rs"))
+		u.run(dir, "rustc", "--edition", "2021", "-D", "warnings", "-o", program, file)
+		return []string{program}
+	}},
+}
+
+// Each sending program tells of its event once, and is denied its call.
+func TestSnippetsSend(t *testing.T) {
+	for _, s := range snippets(t, "sending-events.md") {
+		lang, ok := languages[s.lang]
+		if !ok || !strings.HasPrefix(s.name, "send.") {
+			continue
+		}
+		t.Run(s.lang, func(t *testing.T) {
+			need(t, lang.tool)
+			u := newUser(t)
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, s.name), s.text, 0o644)
+			argv := lang.run(u, dir, s.name)
+			if out, err := u.command(dir, argv...).Output(); err != nil || !strings.Contains(string(out), "\ncall it\n") {
+				t.Errorf("without a guard: %v, %s", err, out)
+			}
+			u.guard()
+			for range 2 { // the same id again: taken once
+				if out := u.run(dir, argv...); !strings.Contains(out, "\ndo not call it") {
+					t.Errorf("%s", out)
+				}
+			}
+			zero, told := uint64(0), 0
+			count := func(r client.Record) {
+				if r.Event != nil && r.Event.Event == "my-app:deployed" && string(r.Event.Data) == `{"version":"1.2"}` || r.Event != nil && strings.Contains(string(r.Event.Data), `"version": "1.2"`) {
+					told++
+				}
+			}
+			for r, err := range u.client.Subscribe(t.Context(), client.SubscribeOptions{Since: &zero}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if count(r); r.Seq >= u.seq() {
+					break
+				}
+			}
+			if told != 1 {
+				t.Errorf("the event was told %d times", told)
+			}
+			cmd := u.command(dir, argv...)
+			cmd.Env = append(cmd.Env, "HOOKD_SOCKET="+filepath.Join(dir, "none"))
+			if out, err := cmd.CombinedOutput(); err == nil || strings.Contains(string(out), "call it") {
+				t.Errorf("without a daemon: %v, %s", err, out)
+			}
+		})
+	}
+}
+
+func (u *user) seq() uint64 {
+	status, err := u.client.Status(u.t.Context())
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return status.Seq
+}
+
+// Each following program sees what happens, and comes back to a daemon that
+// was restarted.
+func TestSnippetsFollow(t *testing.T) {
+	for _, s := range snippets(t, "sending-events.md") {
+		if !strings.HasPrefix(s.name, "follow") {
+			continue
+		}
+		t.Run(s.lang, func(t *testing.T) {
+			var argv []string
+			u := newUser(t)
+			dir := t.TempDir()
+			if s.lang == "sh" {
+				need(t, "jq")
+				argv = []string{"sh", "-e", "-c", s.text}
+			} else {
+				need(t, languages[s.lang].tool)
+				write(t, filepath.Join(dir, s.name), s.text, 0o644)
+				argv = languages[s.lang].run(u, dir, s.name)
+			}
+			u.guard()
+			out := u.follow(dir, argv)
+			u.awaitSubscriber()
+			u.send(event{"", "my-app:started", nil})
+			u.send(event{"", "my-other:thing", nil})
+			u.send(runs(docker, "ls"))
+			out.want(t, "event my-app:started", "event pre_tool_use", "run pre_tool_use no-sudo")
+			if s.lang == "sh" {
+				return // `hookd tail` ends with its daemon
+			}
+			u.restart()
+			u.awaitSubscriber()
+			u.send(event{"", "my-app:again", nil})
+			out.want(t, "event my-app:again")
+		})
+	}
+}
+
+func (u *user) awaitSubscriber() {
+	u.t.Helper()
+	until(u.t, "somebody follows", func() bool {
+		s, err := u.client.Status(u.t.Context())
+		return err == nil && s.Subscribers > 0
+	})
+}
+
+// output is what a program that does not end prints.
+type output struct{ lines chan string }
+
+func (u *user) follow(dir string, argv []string) output {
+	u.t.Helper()
+	cmd := u.command(dir, argv...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		u.t.Fatal(err)
+	}
+	out := output{make(chan string, 100)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for in := bufio.NewScanner(io.Reader(pipe)); in.Scan(); {
+			out.lines <- in.Text()
+		}
+	}()
+	u.t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+		cmd.Wait()
+	})
+	return out
+}
+
+// want waits for lines, each with a number after its first word. Gaps, and
+// runs of another language's fewer words, do not matter.
+func (o output) want(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		for {
+			words := strings.Fields(<-o.lines)
+			if len(words) > 2 && words[0] != "gap" {
+				got := strings.Join(append(words[:1:1], words[2:]...), " ")
+				if got != text && got+" no-sudo" != text {
+					t.Errorf("got %q, want %q", got, text)
+				}
+				break
+			}
+		}
+	}
+}
+
+// Every shell block that ends runs as it stands.
+func TestSnippetsShell(t *testing.T) {
+	need(t, "jq", "curl", "nc")
+	u := newUser(t)
+	for _, s := range snippets(t, "sending-events.md") {
+		if s.lang != "sh" || s.name != "" {
+			continue
+		}
+		out := u.run(u.home, "sh", "-e", "-c", s.text)
+		if strings.Contains(s.text, "jq -n") && !strings.HasSuffix(out, "\ndo not call it\n") {
+			t.Errorf("%s", out)
+		}
+		if strings.Contains(s.text, "curl") && strings.Count(out, `"event_id"`) != 2 {
+			t.Errorf("%s", out)
+		}
+	}
+}
+
+func TestGalleryBlocks(t *testing.T) {
+	u := newUser(t)
+	abs, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range snippets(t, "gallery.md") {
+		u.run(abs, "sh", "-e", "-c", s.text)
+	}
+}
