@@ -89,11 +89,11 @@ func (m *Metrics) Ran(r Run) {
 	if c := s.results[r.Result]; c != nil {
 		c.Inc()
 	}
-	m.queue.Observe(max(0, r.Queued).Seconds())
 	if r.Reason != "" {
 		m.spawnErrors.inc(r.Reason)
 	}
 	if r.Duration > 0 {
+		m.queue.Observe(max(0, r.Queued).Seconds())
 		m.durationOf(s).Observe(r.Duration.Seconds())
 	}
 }

@@ -201,7 +201,8 @@ func (c *client) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
 	_, err = w.Write(body)
-	return buf.Bytes(), errors.Join(err, w.Close())
+	err = errors.Join(err, w.Close())
+	return buf.Bytes(), err
 }
 
 // post makes one attempt; again says whether another may help.

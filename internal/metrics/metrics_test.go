@@ -1,0 +1,289 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+)
+
+var testOptions = Options{
+	Version: "v1", Commit: "abc", Events: []string{"agent:end", "pre_tool_use"}, Codes: []string{"bad_json"},
+	Results: []string{"ok", "failed", "spawn_error"}, Reasons: []string{"not_found"},
+}
+
+// families gathers what a scrape shows, by name.
+func families(t testing.TB, m *Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	list, err := m.Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*dto.MetricFamily{}
+	for _, f := range list {
+		byName[f.GetName()] = f
+	}
+	return byName
+}
+
+// values are a counter's or gauge's series, as "label,label" to value;
+// histograms show their counts.
+func values(f *dto.MetricFamily) map[string]float64 {
+	all := map[string]float64{}
+	for _, m := range f.GetMetric() {
+		var labels []string
+		for _, l := range m.GetLabel() {
+			labels = append(labels, l.GetValue())
+		}
+		all[strings.Join(labels, ",")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+	}
+	return all
+}
+
+func TestEventsOutsideTheTableCountAsOther(t *testing.T) {
+	m := New(testOptions)
+	for i := range 200 {
+		m.Accepted(fmt.Sprintf("odd:%d\n", i))
+	}
+	m.Accepted("agent:end")
+	m.Refused("bad_json")
+	m.Refused("what\nis this 1")
+	got := families(t, m)
+	if v := values(got["hookd_events_total"]); len(v) != 3 || v["other"] != 200 || v["agent:end"] != 1 || v["pre_tool_use"] != 0 {
+		t.Errorf("events %v", v)
+	}
+	if v := values(got["hookd_refused_total"]); len(v) != 2 || v["other"] != 1 || v["bad_json"] != 1 {
+		t.Errorf("refusals %v", v)
+	}
+}
+
+func TestRunsAreCountedByHookAndResult(t *testing.T) {
+	m := New(testOptions)
+	m.Publish([]string{"a", "b"})
+	m.Ran(Run{Hook: "a", Result: "ok", Duration: time.Second, Queued: time.Millisecond})
+	m.Ran(Run{Hook: "a", Result: "spawn_error", Reason: "not_found"})
+	m.Ran(Run{Hook: "a", Result: "no such result"})
+	m.Ran(Run{Hook: "stranger", Result: "ok", Duration: time.Second})
+	got := families(t, m)
+	runs := values(got["hookd_runs_total"])
+	for key, want := range map[string]float64{"a,ok": 1, "a,failed": 0, "a,spawn_error": 1, "b,ok": 0, "(removed),ok": 1} {
+		if v, ok := runs[key]; !ok || v != want {
+			t.Errorf("%s is %v, %v; want %v", key, v, ok, want)
+		}
+	}
+	if len(runs) != 9 {
+		t.Errorf("%d series of runs: %v", len(runs), runs)
+	}
+	if d := values(got["hookd_run_duration_seconds"]); len(d) != 2 || d["a"] != 1 || d["(removed)"] != 1 {
+		t.Errorf("durations %v", d)
+	}
+	if q := values(got["hookd_queue_seconds"]); q[""] != 2 {
+		t.Errorf("queue %v: runs that did not start had no such time", q)
+	}
+	if s := values(got["hookd_spawn_errors_total"]); s["not_found"] != 1 || s["other"] != 0 {
+		t.Errorf("spawn errors %v", s)
+	}
+}
+
+func TestSeriesOfRemovedHooksGo(t *testing.T) {
+	m := New(testOptions)
+	m.Publish([]string{"a", "b"})
+	m.Ran(Run{Hook: "a", Result: "ok", Duration: 1})
+	m.Ran(Run{Hook: "b", Result: "ok", Duration: 1})
+	m.Publish([]string{"b"})
+	m.Ran(Run{Hook: "a", Result: "failed", Duration: 1})
+	got := families(t, m)
+	runs, durations := values(got["hookd_runs_total"]), values(got["hookd_run_duration_seconds"])
+	if _, there := runs["a,ok"]; there || runs["b,ok"] != 1 || runs["(removed),failed"] != 1 || len(runs) != 6 {
+		t.Errorf("runs %v", runs)
+	}
+	if _, there := durations["a"]; there || durations["b"] != 1 {
+		t.Errorf("durations %v", durations)
+	}
+	m.Publish([]string{"a", "b"})
+	if runs := values(families(t, m)["hookd_runs_total"]); runs["a,ok"] != 0 || runs["b,ok"] != 1 {
+		t.Errorf("a hook that came back must begin at 0, the others go on: %v", runs)
+	}
+}
+
+// Hooks come and go while runs end: nothing races, and no series stays.
+func TestPublishWhileRunsEnd(t *testing.T) {
+	m := New(testOptions)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 2000 {
+				m.Ran(Run{Hook: fmt.Sprint(i % 50), Result: "ok", Duration: 1})
+			}
+		})
+	}
+	for i := range 200 {
+		m.Publish([]string{fmt.Sprint(i % 50), fmt.Sprint((i + 7) % 50)})
+		families(t, m)
+	}
+	wg.Wait()
+	m.Publish(nil)
+	got := families(t, m)
+	if runs := values(got["hookd_runs_total"]); len(runs) != 3 {
+		t.Errorf("left: %v", runs)
+	}
+	if d := values(got["hookd_run_duration_seconds"]); len(d) > 1 {
+		t.Errorf("left: %v", d)
+	}
+}
+
+func TestLabel(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	for _, test := range []struct{ name, in, want string }{
+		{"plain", "format-on-write", "format-on-write"},
+		{"blank and quotes", `a "b"} \ 1`, `a "b"} \ 1`},
+		{"newline", "a\nhookd_fake 1", "a\uFFFDhookd_fake 1"},
+		{"escape", "\x1b[31mred\x7f\u009b", "\uFFFD[31mred\uFFFD\uFFFD"},
+		{"direction", "a\u202eb\u2066c\u200f", "a\uFFFDb\uFFFDc\uFFFD"},
+		{"line separator", "a\u2028b", "a\uFFFDb"},
+		{"no utf-8", "a\xff\xfeb", "a\uFFFDb"},
+		{"nul", "a\x00b", "a\uFFFDb"},
+		{"long", long, strings.Repeat("é", 64) + "…"},
+		{"cut in a character", "x" + long, "x" + strings.Repeat("é", 63) + "…"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := label(test.in)
+			if got != test.want || !utf8.ValidString(got) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Names that become one label share its series, and it stays while one is there.
+func TestHooksThatLookAlike(t *testing.T) {
+	m := New(testOptions)
+	m.Publish([]string{"a\n", "a\r", "a\xff"})
+	for _, name := range []string{"a\n", "a\r", "a\xff"} {
+		m.Ran(Run{Hook: name, Result: "ok", Duration: 1})
+	}
+	m.Publish([]string{"a\r"})
+	if runs := values(families(t, m)["hookd_runs_total"]); runs["a\uFFFD,ok"] != 3 {
+		t.Errorf("runs %v", runs)
+	}
+}
+
+func TestReloads(t *testing.T) {
+	m := New(testOptions)
+	m.Reloaded(true, time.Unix(1000, 500e6))
+	m.Reloaded(false, time.Unix(2000, 0))
+	got := families(t, m)
+	if v := values(got["hookd_reload_total"]); v["success"] != 1 || v["failure"] != 1 || len(v) != 2 {
+		t.Errorf("reloads %v", v)
+	}
+	if v := values(got["hookd_config_last_reload_successful"]); v[""] != 0 {
+		t.Errorf("last one %v", v)
+	}
+	if v := values(got["hookd_config_last_reload_success_timestamp_seconds"]); v[""] != 1000.5 {
+		t.Errorf("last good one %v", v)
+	}
+}
+
+// exercised has a series of every metric.
+func exercised() *Metrics {
+	o := testOptions
+	o.Load = func() Load {
+		return Load{
+			Depth: map[string]int{"observers": 3}, Inflight: map[string]int{"decidable": 2}, Hooks: map[string]int{"active": 1},
+			Oldest: time.Minute, Store: &Store{Up: true, Bytes: 7},
+		}
+	}
+	m := New(o)
+	m.Publish([]string{"a"})
+	m.Ran(Run{Hook: "a", Result: "ok", Duration: 1})
+	m.Decided(Denied, time.Millisecond)
+	m.Reloaded(true, time.Now())
+	return m
+}
+
+func TestLoadIsReadAtAScrape(t *testing.T) {
+	got := families(t, exercised())
+	for name, want := range map[string]string{
+		"hookd_queue_depth": "map[observers:3]", "hookd_inflight": "map[decidable:2]", "hookd_hooks": "map[active:1]",
+		"hookd_queue_oldest_age_seconds": "map[:60]", "hookd_store_up": "map[:1]", "hookd_store_bytes": "map[:7]",
+		"hookd_verdict_seconds": "map[allowed:0 asked:0 denied:1]",
+	} {
+		if v := fmt.Sprint(values(got[name])); v != want {
+			t.Errorf("%s is %s, want %s", name, v, want)
+		}
+	}
+	o := testOptions
+	o.Load = func() Load { return Load{} }
+	if got := families(t, New(o)); got["hookd_store_up"] != nil || got["hookd_queue_bytes"] == nil {
+		t.Error("without a store there must be no metrics of one, but those of the queue")
+	}
+}
+
+func TestLint(t *testing.T) {
+	list, err := exercised().Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := promlint.NewWithMetricFamilies(list).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// What an event with one run costs: the hot path.
+func BenchmarkEventAndRun(b *testing.B) {
+	for _, hooks := range []int{1, 100} {
+		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
+			m := New(testOptions)
+			names := make([]string, hooks)
+			for i := range names {
+				names[i] = fmt.Sprintf("hook-%d", i)
+			}
+			m.Publish(names)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				m.Accepted("agent:end")
+				m.Ran(Run{Hook: names[i%hooks], Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
+			}
+		})
+	}
+}
+
+func BenchmarkEventAndRunParallel(b *testing.B) {
+	m := New(testOptions)
+	m.Publish([]string{"a"})
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			m.Accepted("agent:end")
+			m.Ran(Run{Hook: "a", Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
+		}
+	})
+}
+
+func BenchmarkScrape(b *testing.B) {
+	o := testOptions
+	o.Results = []string{"ok", "block", "failed", "timeout", "spawn_error", "interrupted", "dropped"}
+	m := New(o)
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("hook-%d", i))
+	}
+	m.Publish(names)
+	for _, name := range names {
+		m.Ran(Run{Hook: name, Result: "ok", Duration: time.Millisecond})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Gatherer().Gather(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

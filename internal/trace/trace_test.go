@@ -1,0 +1,378 @@
+package trace
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// collector is a stand-in that decodes what it is sent.
+type collector struct {
+	*httptest.Server
+	t *testing.T
+
+	mu       sync.Mutex
+	answers  []int // statuses of the next requests; none = 200
+	requests []http.Header
+	bodies   [][]byte
+	spans    []*tracepb.Span
+	resource map[string]string
+}
+
+func newCollector(t *testing.T, answers ...int) *collector {
+	t.Helper()
+	c := &collector{t: t, answers: answers}
+	c.Server = httptest.NewServer(http.HandlerFunc(c.take))
+	t.Cleanup(c.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
+	return c
+}
+
+func (c *collector) take(w http.ResponseWriter, r *http.Request) {
+	var in io.Reader = r.Body
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		var err error
+		if in, err = gzip.NewReader(r.Body); err != nil {
+			c.t.Error(err)
+			return
+		}
+	}
+	body, err := io.ReadAll(in)
+	if err != nil {
+		c.t.Error(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests = append(c.requests, r.Header.Clone())
+	if r.URL.Path != "/v1/traces" || r.Method != "POST" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+		c.t.Errorf("got %s %s of %s", r.Method, r.URL.Path, r.Header.Get("Content-Type"))
+	}
+	if len(c.answers) > 0 {
+		status := c.answers[0]
+		c.answers = c.answers[1:]
+		w.WriteHeader(status)
+		return
+	}
+	var data tracepb.TracesData
+	if err := proto.Unmarshal(body, &data); err != nil {
+		c.t.Errorf("the body is no ExportTraceServiceRequest: %v", err)
+	}
+	c.bodies = append(c.bodies, body)
+	for _, rs := range data.ResourceSpans {
+		c.resource = attributes(rs.Resource.Attributes)
+		for _, ss := range rs.ScopeSpans {
+			c.spans = append(c.spans, ss.Spans...)
+		}
+	}
+}
+
+func (c *collector) byName(name string) (found []*tracepb.Span) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.spans {
+		if s.Name == name {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+func attributes(list []*commonpb.KeyValue) map[string]string {
+	m := map[string]string{}
+	for _, kv := range list {
+		m[kv.Key] = kv.Value.GetStringValue()
+	}
+	return m
+}
+
+func start(t *testing.T, o Options) *Tracer {
+	t.Helper()
+	tracer, err := New(o)
+	if err != nil || tracer == nil {
+		t.Fatalf("got %v, %v", tracer, err)
+	}
+	return tracer
+}
+
+func end(t *testing.T, tracer *Tracer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	if err := tracer.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// tell tells of an event with one failed run and a verdict.
+func tell(tracer *Tracer, e Event) {
+	e.At = at
+	tracer.Ran(e, Run{ID: "run-" + e.ID, Hook: "guard\xff", Result: "failed", Failed: true, Started: at.Add(time.Second), Duration: 2 * time.Second})
+	tracer.Decided(e, "denied")
+	tracer.Accepted(e, 1)
+}
+
+func TestSpansOfAnEvent(t *testing.T) {
+	c := newCollector(t)
+	tracer := start(t, Options{Version: "v9"})
+	tell(tracer, Event{ID: "01ABC", Name: "pre_tool_use"})
+	end(t, tracer)
+
+	if c.resource["service.name"] != "hookd" || c.resource["service.version"] != "v9" {
+		t.Errorf("resource %v", c.resource)
+	}
+	accept := c.byName("accept")
+	if len(c.spans) != 4 || len(accept) != 1 {
+		t.Fatalf("got %d spans: %v", len(c.spans), c.spans)
+	}
+	root := accept[0]
+	if len(root.ParentSpanId) != 0 || root.Kind != tracepb.Span_SPAN_KIND_SERVER {
+		t.Errorf("accept: parent %x, kind %s", root.ParentSpanId, root.Kind)
+	}
+	for _, want := range []struct {
+		name   string
+		from   time.Duration
+		to     time.Duration // -1 = the time of the call
+		status tracepb.Status_StatusCode
+		attrs  map[string]string
+	}{
+		{"queue", 0, time.Second, 0, map[string]string{"hookd.event": "pre_tool_use", "hookd.hook": "guard\uFFFD", "hookd.run_id": "run-01ABC"}},
+		{"run", time.Second, 3 * time.Second, tracepb.Status_STATUS_CODE_ERROR, map[string]string{"hookd.event": "pre_tool_use", "hookd.hook": "guard\uFFFD", "hookd.run_id": "run-01ABC", "hookd.result": "failed"}},
+		{"verdict", 0, -1, 0, map[string]string{"hookd.event": "pre_tool_use", "hookd.decision": "denied"}},
+	} {
+		found := c.byName(want.name)
+		if len(found) != 1 {
+			t.Errorf("%d spans %s", len(found), want.name)
+			continue
+		}
+		s := found[0]
+		if string(s.TraceId) != string(root.TraceId) || string(s.ParentSpanId) != string(root.SpanId) {
+			t.Errorf("%s: trace %x below %x, want %x below %x", s.Name, s.TraceId, s.ParentSpanId, root.TraceId, root.SpanId)
+		}
+		if got := time.Unix(0, int64(s.StartTimeUnixNano)).Sub(at); got != want.from {
+			t.Errorf("%s begins at %s, want %s", s.Name, got, want.from)
+		}
+		if got := time.Unix(0, int64(s.EndTimeUnixNano)).Sub(at); want.to >= 0 && got != want.to {
+			t.Errorf("%s ends at %s, want %s", s.Name, got, want.to)
+		}
+		if s.Status.GetCode() != want.status {
+			t.Errorf("%s: status %s", s.Name, s.Status)
+		}
+		got := attributes(s.Attributes)
+		for key, value := range want.attrs {
+			if got[key] != value {
+				t.Errorf("%s: %s is %q, want %q", s.Name, key, got[key], value)
+			}
+		}
+		if len(got) != len(want.attrs) {
+			t.Errorf("%s tells %v, want %v", s.Name, got, want.attrs)
+		}
+	}
+}
+
+func TestTraceparent(t *testing.T) {
+	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for _, test := range []struct {
+		name, traceparent, wantTrace, wantParent string
+		spans                                    int
+	}{
+		{"sampled", "00-" + trace + "-" + parent + "-01", trace, parent, 4},
+		{"not sampled", "00-" + trace + "-" + parent + "-00", "", "", 0},
+		{"broken", "00-zz-1", "", "", 4},
+		{"hostile", strings.Repeat("0", 1<<16) + "\r\nX: y", "", "", 4},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCollector(t)
+			tracer := start(t, Options{})
+			tell(tracer, Event{ID: "01ABC", Name: "agent:end", Traceparent: test.traceparent, Tracestate: "vendor=1"})
+			end(t, tracer)
+			if len(c.spans) != test.spans {
+				t.Fatalf("%d spans, want %d", len(c.spans), test.spans)
+			}
+			if test.spans == 0 {
+				return
+			}
+			root := c.byName("accept")[0]
+			if got := hex.EncodeToString(root.ParentSpanId); got != test.wantParent {
+				t.Errorf("parent %s, want %s", got, test.wantParent)
+			}
+			if got := hex.EncodeToString(root.TraceId); test.wantTrace != "" && got != test.wantTrace {
+				t.Errorf("trace %s, want %s", got, test.wantTrace)
+			}
+			for _, s := range c.spans {
+				if string(s.TraceId) != string(root.TraceId) {
+					t.Errorf("%s is of another trace", s.Name)
+				}
+			}
+		})
+	}
+}
+
+// The sampler of OpenTelemetry's own variables keeps an event's spans together.
+func TestSampling(t *testing.T) {
+	c := newCollector(t)
+	t.Setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+	t.Setenv("OTEL_TRACES_SAMPLER_ARG", "0.5")
+	tracer := start(t, Options{})
+	const n = 100
+	for i := range n {
+		tell(tracer, Event{ID: strings.Repeat("x", i+1), Name: "agent:end"})
+	}
+	end(t, tracer)
+	count := map[string]int{}
+	for _, s := range c.spans {
+		count[string(s.TraceId)]++
+	}
+	if len(count) < n/4 || len(count) > n*3/4 {
+		t.Errorf("%d of %d traces", len(count), n)
+	}
+	for id, spans := range count {
+		if spans != 4 {
+			t.Errorf("trace %x has %d spans", id, spans)
+		}
+	}
+}
+
+func TestOff(t *testing.T) {
+	for _, env := range []map[string]string{
+		{},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:1", "OTEL_SDK_DISABLED": "TRUE"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:1", "OTEL_TRACES_EXPORTER": "none"},
+	} {
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+		for k, v := range env {
+			t.Setenv(k, v)
+		}
+		tracer, err := New(Options{})
+		if tracer != nil || err != nil {
+			t.Errorf("%v: got %v, %v", env, tracer, err)
+		}
+		tell(tracer, Event{ID: "1", Name: "agent:end"})
+		if err := tracer.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestVariablesThatCannotBeUsed(t *testing.T) {
+	for _, test := range []struct{ name, value, want string }{
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "http://"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://[::1", "http://"},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "only http/protobuf"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "token", "name=value"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "token=s3cret%0d%0aX: y", "name=value"},
+		{"OTEL_EXPORTER_OTLP_TIMEOUT", "10s", "milliseconds"},
+		{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/does/not/exist", "no such file"},
+	} {
+		t.Run(test.name+"="+test.value, func(t *testing.T) {
+			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318")
+			t.Setenv(test.name, test.value)
+			tracer, err := New(Options{})
+			if err == nil || tracer != nil {
+				t.Fatalf("got %v, %v", tracer, err)
+			}
+			if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("got %q, want %q in it and no secret", err, test.want)
+			}
+		})
+	}
+}
+
+func TestHeadersAndCompression(t *testing.T) {
+	c := newCollector(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20abc, x-team=hooks")
+	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+	t.Setenv("OTEL_SERVICE_NAME", "hookd-laptop")
+	tracer := start(t, Options{})
+	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	end(t, tracer)
+	if len(c.requests) != 1 || len(c.spans) != 4 {
+		t.Fatalf("%d requests, %d spans", len(c.requests), len(c.spans))
+	}
+	h := c.requests[0]
+	if h.Get("Authorization") != "Bearer abc" || h.Get("X-Team") != "hooks" || h.Get("Content-Encoding") != "gzip" {
+		t.Errorf("headers %v", h)
+	}
+	if c.resource["service.name"] != "hookd-laptop" {
+		t.Errorf("resource %v", c.resource)
+	}
+}
+
+func TestBusyCollectorIsTriedAgain(t *testing.T) {
+	c := newCollector(t, 503)
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")
+	trouble := make(chan error, 10)
+	tracer := start(t, Options{Trouble: func(err error) { trouble <- err }})
+	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	end(t, tracer)
+	if len(c.requests) != 2 || len(c.spans) != 4 || len(trouble) != 0 {
+		t.Errorf("%d requests, %d spans, %d troubles", len(c.requests), len(c.spans), len(trouble))
+	}
+}
+
+// One message when it begins, one when it ends, whatever happens in between.
+func TestTroubleIsToldOnce(t *testing.T) {
+	c := newCollector(t, 400, 500, 404)
+	var told []error
+	client, err := newClient(func(err error) { told = append(told, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Stop(t.Context())
+	for range 5 {
+		if err := client.UploadTraces(t.Context(), nil); err != nil {
+			t.Errorf("the SDK would print %v", err)
+		}
+	}
+	if len(c.requests) != 5 || len(told) != 2 || told[0] == nil || told[1] != nil {
+		t.Errorf("%d requests, told %v", len(c.requests), told)
+	}
+}
+
+// A collector that never answers costs neither the caller nor the end.
+func TestStuckCollector(t *testing.T) {
+	release := make(chan struct{})
+	arrived := make(chan struct{}, 100)
+	stuck := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release }))
+	defer stuck.Close()
+	defer close(release)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", stuck.URL)
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "1")
+	tracer := start(t, Options{})
+	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	<-arrived
+	for range 10_000 { // far more than the queue holds: dropped, not waited for
+		tell(tracer, Event{ID: "2", Name: "agent:end"})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := tracer.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The body is what the protocol calls ExportTraceServiceRequest: field 1,
+// a list of messages (opentelemetry-proto, trace_service.proto).
+func TestWireFormat(t *testing.T) {
+	c := newCollector(t)
+	tracer := start(t, Options{})
+	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	end(t, tracer)
+	if !slices.ContainsFunc(c.bodies, func(b []byte) bool { return len(b) > 0 && b[0] == 1<<3|2 }) {
+		t.Errorf("bodies %x", c.bodies)
+	}
+}
