@@ -2,6 +2,7 @@ package events
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,80 +29,119 @@ func Parse(line []byte) (Envelope, *Error) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 		env.Warnings = append(env.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
 	}
-	if !json.Valid(line) {
+	var m written
+	if !m.read(line) {
 		return Envelope{}, invalid(line)
 	}
-	if t := typeOf(bytes.TrimLeft(line, " \t\r\n")); t != Object {
-		return Envelope{}, &Error{
-			Code:    CodeBadJSON,
-			Message: "event is " + withArticle(t) + ", not an object",
-			Hint:    `send one object per line or request, e.g. {"event":"agent:end","data":{}}`,
-		}
-	}
-	if err := env.read(line); err != nil {
+	if err := env.take(&m); err != nil {
 		return Envelope{}, err
 	}
-	env.fill()
-	env.bound()
 	return env, nil
 }
 
-// read takes the members of the envelope.
-func (e *Envelope) read(line []byte) *Error {
-	s := scan(line)
-	for s.next() {
-		if err := e.set(unescapedKey(s), s.value()); err != nil {
+// written is an envelope as it was written: the bytes of each member, nil for
+// those that are absent. Of several equal members it has the last.
+type written struct {
+	event, data, wait, id, sender, dialect, lane, timeout, parent json.RawMessage
+	place, inData                                                 place
+}
+
+// place is where an event happened. An envelope says it, or its data.
+type place struct {
+	session, agent, name, cwd json.RawMessage
+}
+
+// read reports whether line is one JSON object and takes its members, in one
+// pass.
+func (m *written) read(line []byte) bool {
+	w := walker{src: line}
+	w.blanks()
+	for w.enter(); w.member(); {
+		key, start := w.name(), w.pos
+		if string(key) == "data" && w.at() == '{' {
+			m.inData = place{}
+			for w.enter(); w.member(); {
+				m.inData.keep(w.name(), w.value())
+			}
+			m.data = line[start:w.pos:w.pos]
+			continue
+		}
+		m.keep(key, w.value())
+	}
+	return w.end()
+}
+
+func (m *written) keep(key []byte, raw json.RawMessage) {
+	switch string(key) {
+	case "event":
+		m.event = raw
+	case "data":
+		m.data, m.inData = raw, place{}
+	case "wait":
+		m.wait = raw
+	case "id":
+		m.id = raw
+	case "sender":
+		m.sender = raw
+	case "dialect":
+		m.dialect = raw
+	case "lane":
+		m.lane = raw
+	case "timeout_ms":
+		m.timeout = raw
+	case "parent":
+		m.parent = raw
+	default:
+		m.place.keep(key, raw)
+	}
+}
+
+func (p *place) keep(key []byte, raw json.RawMessage) {
+	switch string(key) {
+	case "session_id":
+		p.session = raw
+	case "agent_id":
+		p.agent = raw
+	case "agent_name":
+		p.name = raw
+	case "cwd":
+		p.cwd = raw
+	}
+}
+
+// take reads the members of the envelope.
+func (e *Envelope) take(m *written) *Error {
+	for _, field := range [...]struct {
+		to   *string
+		name string
+		raw  json.RawMessage
+	}{
+		{&e.Event, "event", m.event}, {&e.ID, "id", m.id}, {&e.SessionID, "session_id", m.place.session},
+		{&e.AgentID, "agent_id", m.place.agent}, {&e.AgentName, "agent_name", m.place.name}, {&e.Cwd, "cwd", m.place.cwd},
+		{&e.Sender, "sender", m.sender}, {(*string)(&e.Dialect), "dialect", m.dialect}, {&e.Lane, "lane", m.lane}, {&e.Parent, "parent", m.parent},
+	} {
+		if err := setString(field.to, field.name, field.raw); err != nil {
 			return err
 		}
 	}
-	if err := CheckName(e.Event); err != nil {
-		if e.Event == "" {
-			err.Message, err.Hint = "event has no name", `add "event":"agent:end" to the object`
-		}
+	if err := cmp.Or(e.setData(m.data), setBool(&e.Wait, "wait", m.wait), setMillis(&e.TimeoutMS, m.timeout), e.checkName()); err != nil {
 		return err
 	}
+	e.AgentNamed = e.AgentName != ""
+	orText(&e.SessionID, m.inData.session)
+	orText(&e.AgentID, m.inData.agent)
+	orText(&e.AgentName, m.inData.name)
+	orText(&e.Cwd, m.inData.cwd)
+	e.bound()
 	return e.check()
 }
 
-// unescapedKey returns the key under the scanner; plain ones do not allocate
-// in a switch.
-func unescapedKey(s *scanner) []byte {
-	if bytes.IndexByte(s.key, '\\') < 0 {
-		return s.key
+func (e *Envelope) checkName() *Error {
+	err := CheckName(e.Event)
+	if err != nil && e.Event == "" {
+		err.Message, err.Hint = "event has no name", `add "event":"agent:end" to the object`
 	}
-	return []byte(unescape(s.key))
-}
-
-func (e *Envelope) set(key []byte, raw json.RawMessage) *Error {
-	switch string(key) {
-	case "event":
-		return setString(&e.Event, "event", raw)
-	case "data":
-		return e.setData(raw)
-	case "wait":
-		return setBool(&e.Wait, "wait", raw)
-	case "id":
-		return setString(&e.ID, "id", raw)
-	case "session_id":
-		return setString(&e.SessionID, "session_id", raw)
-	case "agent_id":
-		return setString(&e.AgentID, "agent_id", raw)
-	case "agent_name":
-		return setString(&e.AgentName, "agent_name", raw)
-	case "cwd":
-		return setString(&e.Cwd, "cwd", raw)
-	case "sender":
-		return setString(&e.Sender, "sender", raw)
-	case "dialect":
-		return setString((*string)(&e.Dialect), "dialect", raw)
-	case "lane":
-		return setString(&e.Lane, "lane", raw)
-	case "timeout_ms":
-		return setMillis(&e.TimeoutMS, raw)
-	case "parent":
-		return setString(&e.Parent, "parent", raw)
-	}
-	return nil
+	return err
 }
 
 // check judges what a type alone does not.
@@ -120,7 +160,7 @@ func (e *Envelope) setData(raw json.RawMessage) *Error {
 	case Object:
 		e.Data = oneLine(raw)
 	case "null":
-		e.Data = nil
+		e.Data = json.RawMessage("{}")
 	default:
 		return &Error{
 			Code:    CodeBadData,
@@ -142,33 +182,6 @@ func oneLine(raw json.RawMessage) json.RawMessage {
 		return bytes.Clone(raw) // not reached with valid JSON
 	}
 	return b.Bytes()
-}
-
-// fill takes from data what the envelope does not say.
-func (e *Envelope) fill() {
-	e.AgentNamed = e.AgentName != ""
-	if e.Data == nil {
-		e.Data = json.RawMessage("{}")
-		return
-	}
-	var session, agent, name, cwd json.RawMessage
-	s := scan(e.Data)
-	for s.next() {
-		switch string(unescapedKey(s)) {
-		case "session_id":
-			session = s.value()
-		case "agent_id":
-			agent = s.value()
-		case "agent_name":
-			name = s.value()
-		case "cwd":
-			cwd = s.value()
-		}
-	}
-	orText(&e.SessionID, session)
-	orText(&e.AgentID, agent)
-	orText(&e.AgentName, name)
-	orText(&e.Cwd, cwd)
 }
 
 // orText sets an empty field to raw, if that is a string.
@@ -224,12 +237,15 @@ func badField(name, problem, hint string) *Error {
 	return &Error{Code: CodeBadField, Message: "field `" + name + "` " + problem, Hint: hint}
 }
 
-// invalid says where and why line is no JSON.
+// invalid says where and why line is no JSON object.
 func invalid(line []byte) *Error {
 	e := &Error{Code: CodeBadJSON, Hint: `send one JSON object per line or request, e.g. {"event":"agent:end","data":{}}`}
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(line, &whole); {
+	case err == nil:
+		e.Message = "event is " + withArticle(typeOf(whole)) + ", not an object"
+		e.Hint = `send one object per line or request, e.g. {"event":"agent:end","data":{}}`
 	case len(bytes.TrimSpace(line)) == 0:
 		e.Message = "event is empty"
 	case errors.As(err, &syntax):

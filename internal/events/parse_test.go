@@ -200,12 +200,27 @@ func agrees(t *testing.T, line []byte, env Envelope) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	line := []byte(specLine)
-	b.ReportAllocs()
-	b.SetBytes(int64(len(line)))
-	for b.Loop() {
-		if _, err := Parse(line); err != nil {
-			b.Fatal(err)
-		}
+	long := []byte(`{"event":"bench:none","session_id":"s1","cwd":"/tmp","data":{"text":"` + strings.Repeat("x", 1124) + `"}}`)
+	for _, c := range []struct {
+		name string
+		line []byte
+	}{{"spec", []byte(specLine)}, {"1200", long}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(c.line)))
+			for b.Loop() {
+				if _, err := Parse(c.line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(c.name+"-json.Valid", func(b *testing.B) {
+			b.SetBytes(int64(len(c.line)))
+			for b.Loop() {
+				if !json.Valid(c.line) {
+					b.Fatal("it is valid")
+				}
+			}
+		})
 	}
 }

@@ -75,7 +75,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 
 // endOfString returns the index behind the string that begins at src[i].
 func endOfString(src []byte, i int) int {
-	for i++; i < len(src); i++ {
+	for i = endOfPlain(src, i+1); i < len(src); i = endOfPlain(src, i+1) {
 		switch src[i] {
 		case '\\':
 			i++

@@ -1,0 +1,104 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// walk steps over src and returns the top-level members of an object.
+func walk(src []byte) (keys []string, values [][]byte, ok bool) {
+	w := walker{src: src}
+	w.blanks()
+	if w.at() != '{' {
+		w.skip()
+		return nil, nil, w.end()
+	}
+	for w.enter(); w.member(); {
+		keys = append(keys, string(w.name()))
+		values = append(values, w.value())
+	}
+	return keys, values, w.end()
+}
+
+// The walker takes exactly what encoding/json takes, and finds the members
+// that it finds.
+func FuzzWalk(f *testing.F) {
+	for _, seed := range []string{
+		specLine, ` {"a" : [1, -0.5e+3, "x\u00e9\n", {"b":null}] , "c":true,"":false} `, `{"a":1,}`, `{,}`, `[1,]`, `[,1]`, `{"a"}`, `{"a":}`, `{"a":1 "b":2}`,
+		`01`, `-`, `1.`, `.5`, `1e`, `-0`, `1E-9`, `"\x"`, `"\u12g4"`, "\"a\x1fb\"", "\"\x7f\"", `"`, `"\`, `"\u`, `nul`, `truex`, `[`, `{`, `]`, `}`, ``, ` `, "\v1",
+		`{"` + strings.Repeat("x", 40) + `\\":"` + strings.Repeat("y", 15) + `\""}`, "\"\xff\xfe\"", "{\"a\":\"\x80\x9f\"}", `[[[[]]]]`, `{"a":{"a":{"a":{}}}}`, `{"a":1}{`, `[1]]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		keys, values, ok := walk(src)
+		if want := json.Valid(src); ok != want {
+			t.Fatalf("%q: got %v, encoding/json says %v", src, ok, want)
+		}
+		if ok && utf8.Valid(src) && len(keys) > 0 { // of what is no UTF-8, encoding/json returns something else
+			compareMembers(t, src, keys, values)
+		}
+	})
+}
+
+// compareMembers reads the object once more with encoding/json's tokens.
+func compareMembers(t *testing.T, src []byte, keys []string, values [][]byte) {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.Token() // the brace
+	for i := range keys {
+		key, err := dec.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = dec.Decode(&value)
+		}
+		if err != nil {
+			t.Fatalf("%q: member %d: %v", src, i, err)
+		}
+		if key != keys[i] || !bytes.Equal(value, values[i]) {
+			t.Fatalf("%q: member %d is %q: %q, encoding/json has %q: %q", src, i, keys[i], values[i], key, value)
+		}
+	}
+	if dec.More() {
+		t.Fatalf("%q: only %d members were found", src, len(keys))
+	}
+}
+
+// What nests is as deep as encoding/json takes it, and no deeper.
+func TestWalkDepth(t *testing.T) {
+	for _, pair := range []string{"[]", "{}"} {
+		for _, depth := range []int{maxDepth - 1, maxDepth, maxDepth + 1} {
+			open, end := string(pair[0]), string(pair[1])
+			if pair == "{}" {
+				open = `{"a":`
+			}
+			src := []byte(strings.Repeat(open, depth-1) + pair + strings.Repeat(end, depth-1))
+			if _, _, ok := walk(src); ok != json.Valid(src) {
+				t.Errorf("%d times %s: got %v, encoding/json says %v", depth, pair, ok, !ok)
+			}
+		}
+	}
+}
+
+// Every byte is found at every place of the eight that are looked at together.
+func TestEndOfPlain(t *testing.T) {
+	for c := range 256 {
+		ends := c < ' ' || c == '"' || c == '\\'
+		for length := range 20 {
+			for at := range length {
+				src := bytes.Repeat([]byte{0xc3}, length)
+				src[at] = byte(c)
+				want := length
+				if ends {
+					want = at
+				}
+				if got := endOfPlain(src, 0); got != want {
+					t.Fatalf("byte %#x at %d of %d: got %d, want %d", c, at, length, got, want)
+				}
+			}
+		}
+	}
+}
