@@ -108,6 +108,10 @@ func (d *draft) finish(root *yaml.Node) {
 	if at := d.given["term_before"]; at != nil && d.hook.TermBefore >= d.hook.Timeout {
 		d.reject(at, "", "term_before %s must be shorter than the timeout %s", d.hook.TermBefore, d.hook.Timeout)
 	}
+	d.hook.Persistent = d.hook.Persistent && (d.hook.Type == hook.Command || d.hook.Type == hook.Script)
+	if at := d.keys["term_before"]; at != nil && d.hook.Persistent {
+		d.ignored(at, "`term_before` is not used by mode persistent: one answer too late, and it is killed", "")
+	}
 	switch d.hook.Type {
 	case hook.Command:
 		if at := d.given["command"]; at != nil && d.hook.Command != "" {

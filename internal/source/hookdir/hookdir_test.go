@@ -186,7 +186,7 @@ func TestReadProblems(t *testing.T) {
 		{"unknown_camel", good + "workingDir: b\n", false, []string{"warning 4:1: unknown key `workingDir`, did you mean `working_dir`?"}},
 		{"unknown_far", good + "whatever: b\n", false, []string{"warning 4:1: unknown key `whatever`"}},
 		{"unknown_dotted", good + "filter.tools: [b]\n", false, []string{"warning 4:1: unknown key `filter.tools`"}},
-		{"later_key", good + "retry: {max: 3}\n", false, []string{"warning 4:1: unknown key `retry`"}},
+		{"later_key", good + "quorum: {max: 3}\n", false, []string{"warning 4:1: unknown key `quorum`"}},
 		{"nested_key", good + "filter: {tool: [b]}\n", false, []string{"warning 4:10: unknown key `tool`, did you mean `tools`?"}},
 		{"merge_key", "name: a\n<<: {events: b}\nevents: a\ncommand: ./run.sh\n", true, []string{"2:1: merge keys are not read (write the fields out)"}},
 		{"key_is_list", good + "? [a]\n: b\n", true, []string{"4:3: a key must be a word, is a list"}},
@@ -230,6 +230,9 @@ func TestReadProblems(t *testing.T) {
 		{"working_dir", good + "working_dir: gone\n", false, []string{"warning 4:14: working_dir DIR/gone: no such file or directory"}},
 		{"concurrency", good + "concurrency: -1\n", true, []string{"4:14: concurrency must not be negative (0 is no limit)"}},
 		{"concurrency_float", good + "concurrency: 1.5\n", true, []string{"4:14: concurrency must be a whole number, is a number"}},
+		{"mode", good + "mode: persistant\n", true, []string{"4:7: mode unknown value `persistant`, did you mean `persistent`?; it is one of spawn, persistent"}},
+		{"mode_builtin", "name: a\nevents: [x]\ntype: builtin\ncommand: b\nmode: persistent\n", false, []string{"warning 5:1: `mode` is not used by type builtin"}},
+		{"mode_term", good + "mode: persistent\nterm_before: 1s\n", false, []string{"warning 5:1: `term_before` is not used by mode persistent: one answer too late, and it is killed"}},
 		{"order_of_file", "timeot: 1\nname: a\nevents: ['[']\ncommand: ./run.sh\nlane: x\n", true, []string{
 			"warning 1:1: unknown key `timeot`, did you mean `timeout`?",
 			"3:10: bad glob \"[\": glob: syntax error at 1: unexpected end of input",
@@ -322,6 +325,24 @@ func TestFields(t *testing.T) {
 	for _, key := range []string{"name", "events", "command", "filter.workspaces", "order"} {
 		if !seen[key] {
 			t.Errorf("no field %s", key)
+		}
+	}
+}
+
+func TestReadMode(t *testing.T) {
+	for _, c := range []struct {
+		yaml string
+		want bool
+	}{
+		{"command: ./run.sh\n", false},
+		{"command: ./run.sh\nmode: spawn\n", false},
+		{"command: ./run.sh\nmode: persistent\n", true},
+		{"type: script\nscript: cat\nmode: persistent\n", true},
+		{"type: builtin\ncommand: b\nmode: persistent\n", false}, // it has no process
+	} {
+		h, problems := Read(folder(t, "name: a\nevents: [x]\n"+c.yaml), Options{})
+		if h == nil || h.Persistent != c.want {
+			t.Errorf("%s: got %+v, %v, want persistent %v", c.yaml, h, problems, c.want)
 		}
 	}
 }

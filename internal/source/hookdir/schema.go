@@ -33,6 +33,7 @@ var (
 	onError = []string{string(hook.OnErrorWarn), string(hook.OnErrorIgnore), string(hook.OnErrorBlock)}
 	schemas = []string{"pre_tool_use_decision", "guard_decision"}
 	lanes   = []string{events.LaneDefault, events.LanePreempt}
+	modes   = []string{modeSpawn, modePersistent}
 )
 
 // schema is everything a HOOK.yaml may say (SPEC section 4). A key that is
@@ -65,7 +66,11 @@ var schema = []row{
 	{Field{Key: "env", Type: "mapping", Doc: "added to the environment; `${env.X}` in values expands"}, (*draft).setEnv},
 	{Field{Key: "working_dir", Type: "path", Default: "the hook's folder", Doc: "relative joins the folder"}, (*draft).setWorkingDir},
 	{Field{Key: "enabled", Type: "bool", Default: "true", Doc: "false: the hook is loaded and never run"}, func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.Enabled) }},
-	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)", Doc: "runs at once"}, (*draft).setConcurrency},
+	{Field{Key: "mode", Type: "word", Default: modeSpawn, Values: modes, For: []hook.Type{hook.Command, hook.Script}, Doc: "`persistent`: the process is started once and gets a line per event, see [persistent-hooks.md](persistent-hooks.md)"}, (*draft).setMode},
+	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)", Doc: "runs at once; of a persistent hook: copies, 0 is one"}, (*draft).setConcurrency},
+	{Field{Key: "retry", Type: "mapping", Doc: "try a failed run of an observer again; then it is a dead letter"}, nil},
+	{Field{Key: "retry.max", Type: "int", Default: "0 (never)", Doc: "attempts after the first, 100 at most"}, (*draft).setRetryMax},
+	{Field{Key: "retry.backoff", Type: "duration or seconds", Default: "1s", Doc: "before the first of them; doubles each time up to 1h, less up to a half at random"}, (*draft).setRetryBackoff},
 	{Field{Key: "order", Type: "word", Default: string(hook.OrderSession), Values: orders, Doc: "which runs of the hook wait for each other"}, func(d *draft, n *yaml.Node) { word(d, n, orders, &d.hook.Order) }},
 }
 

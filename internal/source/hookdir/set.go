@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"gopkg.in/yaml.v3"
@@ -200,10 +201,46 @@ func (d *draft) setWorkingDir(n *yaml.Node) {
 	}
 }
 
+// What mode may be.
+const (
+	modeSpawn      = "spawn"
+	modePersistent = "persistent"
+)
+
+func (d *draft) setMode(n *yaml.Node) {
+	var mode string
+	word(d, n, modes, &mode)
+	d.hook.Persistent = mode == modePersistent
+}
+
 func (d *draft) setConcurrency(n *yaml.Node) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(&d.hook.Concurrency) != nil {
 		d.wrongType(n, "a whole number")
 	} else if d.hook.Concurrency < 0 {
 		d.reject(n, "0 is no limit", "concurrency must not be negative")
 	}
+}
+
+const (
+	maxRetries     = 100
+	defaultBackoff = time.Second
+)
+
+func (d *draft) setRetryMax(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(&d.hook.Retry.Max) != nil {
+		d.wrongType(n, "a whole number")
+	} else if d.hook.Retry.Max < 0 || d.hook.Retry.Max > maxRetries {
+		d.reject(n, "0 is never", "retry.max must be from 0 to %d", maxRetries)
+	}
+	if d.hook.Retry.Backoff == 0 {
+		d.hook.Retry.Backoff = defaultBackoff
+	}
+}
+
+func (d *draft) setRetryBackoff(n *yaml.Node) {
+	t, ok := d.duration(n)
+	if ok && (t < time.Millisecond || t > time.Hour) {
+		d.reject(n, "", "retry.backoff must be from 1ms to 1h")
+	}
+	d.hook.Retry.Backoff = t
 }
