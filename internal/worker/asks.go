@@ -160,6 +160,8 @@ func (w *asked) ask(c *Call, until time.Time) (ans Answer, again bool) {
 	w.using.Lock()
 	defer w.using.Unlock()
 	w.depth.Store(int32(c.Depth))
+	w.owes.Store(1)
+	defer w.owes.Store(0)
 	ans.PID, ans.Started = w.kept.PID, time.Now()
 	w.timer.Reset(until.Sub(ans.Started))
 	body, err := w.talk(c)

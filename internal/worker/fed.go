@@ -52,6 +52,7 @@ func (w *fed) give(c *Call) {
 		w.depth.Store(d)
 	}
 	w.calls.push(c)
+	w.owes.Add(1)
 	w.wind()
 	w.out = append(w.out, c.Line...)
 	if w.unwritten == nil {
@@ -172,6 +173,7 @@ func (w *fed) forget(c *Call) {
 		w.unwritten = c.next
 	}
 	w.calls.remove(c)
+	w.owes.Add(-1)
 	if c.Depth == 0 || w.calls.n == 0 {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 // is longer makes room for itself.
 const firstBuffer = 64 << 10
 
-var errTooLong = errors.New("an answer is longer than allowed")
+var errTooLong = errors.New("wrote an answer that is longer than allowed")
 
 // lines splits what a program writes. What next returns is valid until the next
 // fill.

@@ -95,11 +95,13 @@ func (p *Pool) endIdle() {
 	p.set.forget(p)
 }
 
-func (p *Pool) kill() {
+func (p *Pool) kill(all bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.copies {
-		go w.kept.Kill()
+		if all || w.owes.Load() > 0 {
+			go w.kept.Kill()
+		}
 	}
 }
 
@@ -108,6 +110,7 @@ type Copy struct {
 	PID      int       `json:"pid"`
 	Lane     string    `json:"lane"` // decidable, observers
 	Started  time.Time `json:"started"`
+	Owes     int       `json:"owes"` // answers
 	Answered uint64    `json:"answered"`
 }
 
@@ -123,7 +126,7 @@ func (s *Set) Copies(key Key) (list []Copy, starts int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.copies {
-		list = append(list, Copy{PID: w.kept.PID, Lane: w.lane, Started: w.kept.Start.UTC(), Answered: w.answered.Load()})
+		list = append(list, Copy{PID: w.kept.PID, Lane: w.lane, Started: w.kept.Start.UTC(), Owes: int(w.owes.Load()), Answered: w.answered.Load()})
 	}
 	slices.SortFunc(list, func(a, b Copy) int { return a.Started.Compare(b.Started) })
 	return list, p.starts

@@ -19,6 +19,7 @@ type process struct {
 	left  func()
 
 	depth    atomic.Int32
+	owes     atomic.Int32 // answers
 	answered atomic.Uint64
 	late     atomic.Bool // it is killed for a deadline that it missed
 	ending   atomic.Bool // it was told to end

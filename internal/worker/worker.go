@@ -46,10 +46,12 @@ const (
 	killAfter = 5 * time.Second
 )
 
-// Key tells hooks and their versions apart.
+// Key tells hooks and their versions apart: copies are started anew when it
+// changes.
 type Key struct {
-	ID      string
-	Version string // changes whenever the copies have to be started anew
+	ID       string
+	Digest   string
+	Settings int // of the daemon's settings that copies are started with
 }
 
 // Hook is what copies are made of.
@@ -190,8 +192,14 @@ func (s *Set) Close(ctx context.Context) {
 	}
 }
 
-// Kill ends all copies at once and starts no more. What is unanswered fails.
-func (s *Set) Kill() {
+// Abort kills the copies that owe an answer and starts no more. What is
+// unanswered fails.
+func (s *Set) Abort() { s.kill(false) }
+
+// Kill ends all copies at once and starts no more.
+func (s *Set) Kill() { s.kill(true) }
+
+func (s *Set) kill(all bool) {
 	s.mu.Lock()
 	s.closed = true
 	var pools []*Pool
@@ -200,7 +208,7 @@ func (s *Set) Kill() {
 	}
 	s.mu.Unlock()
 	for _, p := range pools {
-		p.kill()
+		p.kill(all)
 	}
 }
 
