@@ -77,21 +77,21 @@ func (s Service) Systemd() ([]File, error) {
 	}
 	const start, listen = "ExecStart=%h/.local/bin/hookd serve\n", "ListenStream=%h/.librefang/hookd.sock\n"
 	files := []File{
-		{SystemdFiles[0], marked(strings.Replace(SystemdUnit, start, "ExecStart="+quoted(s.Program)+" serve\n"+environment.String(), 1))},
-		{SystemdFiles[1], marked(strings.Replace(SystemdSocket, listen, "ListenStream="+percent(s.Socket)+"\n", 1))},
+		{SystemdFiles[0], marked("hookd", strings.Replace(SystemdUnit, start, "ExecStart="+quoted(s.Program)+" serve\n"+environment.String(), 1))},
+		{SystemdFiles[1], marked("hookd.socket", strings.Replace(SystemdSocket, listen, "ListenStream="+percent(s.Socket)+"\n", 1))},
 	}
 	if s.Hardened {
-		files = append(files, File{SystemdFiles[2], marked(SystemdHardened)})
+		files = append(files, File{SystemdFiles[2], marked("hookd", SystemdHardened)})
 	}
 	return files, nil
 }
 
 // marked puts the mark in place of the comment that the file begins with.
-func marked(unit string) string {
+func marked(name, unit string) string {
 	for strings.HasPrefix(unit, "#") {
 		_, unit, _ = strings.Cut(unit, "\n")
 	}
-	return "# " + Mark + "; `hookd uninstall` removes it. What you add belongs in a\n# drop-in: systemctl --user edit hookd\n" + unit
+	return "# " + Mark + "; `hookd uninstall` removes it. What you add belongs in a\n# drop-in: systemctl --user edit " + name + "\n" + unit
 }
 
 // quoted is one word of a unit's line (systemd.syntax(7)). A dollar sign needs

@@ -71,7 +71,8 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
 		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
 		reloadCommand(a), statusCommand(a), historyCommand(a), logsCommand(a),
-		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a), completionCommand(a), versionCommand(a),
+		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),
+		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a),
 	)
 	return root
 }

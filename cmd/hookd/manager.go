@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hookd/hookd/packaging"
+)
+
+// manager is a service manager: where its files lie, and what to type.
+type manager interface {
+	folder() string    // of the files
+	folders() []string // that the service needs besides
+	names() []string   // of all files there may be
+	files(packaging.Service) ([]packaging.File, error)
+
+	start(changed func(name string) bool) []step
+	stop() (before, after []step) // the files are removed
+	tidy()                        // what is left when nobody was told
+
+	reachable(ctx context.Context) error // errNoManager: not on this machine
+	active(ctx context.Context) bool     // it runs our service, or its socket
+
+	started() []string // what to know then
+	without() []string // what to do where it is not reachable
+	look() string      // where to look for errors
+}
+
+// errNoManager says that files would be of no use.
+var errNoManager = errors.New("this machine has no service manager for users")
+
+func (m *machine) manager() manager {
+	if m.system == "darwin" {
+		return launchd{m}
+	}
+	return systemd{m}
+}
+
+type systemd struct{ m *machine }
+
+func systemctl(args ...string) step {
+	return step{argv: append([]string{"systemctl", "--user"}, args...)}
+}
+
+func (s systemd) folder() string {
+	config := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(s.m.home, ".config")
+	}
+	return filepath.Join(config, "systemd", "user")
+}
+
+func (systemd) folders() []string { return nil }
+func (systemd) names() []string   { return packaging.SystemdFiles }
+
+func (systemd) files(s packaging.Service) ([]packaging.File, error) { return s.Systemd() }
+
+// start restarts the service in any case: the program may be a new one. As the
+// socket stays, no event is lost by that. Only a socket that has moved is
+// closed for a moment.
+func (systemd) start(changed func(string) bool) []step {
+	steps := []step{systemctl("daemon-reload")}
+	if changed("hookd.socket") {
+		stop := systemctl("stop", "hookd.service", "hookd.socket")
+		stop.may = true // the first time there is none
+		steps = append(steps, stop)
+	}
+	return append(steps, systemctl("enable", "hookd.socket", "hookd.service"), systemctl("start", "hookd.socket"), systemctl("restart", "hookd.service"))
+}
+
+func (systemd) stop() (before, after []step) {
+	failed := systemctl("reset-failed", "hookd.service", "hookd.socket")
+	failed.may = true
+	return []step{systemctl("disable", "--now", "hookd.service", "hookd.socket")}, []step{systemctl("daemon-reload"), failed}
+}
+
+// tidy removes the links that enable made.
+func (s systemd) tidy() {
+	for _, link := range []string{"default.target.wants/hookd.service", "sockets.target.wants/hookd.socket"} {
+		path := filepath.Join(s.folder(), link)
+		if _, err := os.Stat(path); os.IsNotExist(err) { // it leads nowhere
+			os.Remove(path)
+		}
+	}
+}
+
+func (s systemd) reachable(ctx context.Context) error {
+	if _, err := exec.LookPath("systemctl"); err != nil {
+		return errNoManager
+	}
+	if said, err := s.m.run(ctx, systemctl("show", "--property=Version").argv); err != nil {
+		return fmt.Errorf("your systemd does not answer: %s", said)
+	}
+	return nil
+}
+
+func (s systemd) active(ctx context.Context) bool {
+	_, err := s.m.run(ctx, systemctl("is-active", "--quiet", "hookd.service", "hookd.socket").argv)
+	return err == nil
+}
+
+func (systemd) started() []string {
+	return []string{
+		"hookd runs as a service; see it with `systemctl --user status hookd`, its log with `journalctl --user -u hookd`",
+		"to keep it running while you are logged out, type `loginctl enable-linger`",
+	}
+}
+
+func (s systemd) without() []string {
+	return []string{
+		"in a container, make hookd its command, or start it from the entry point: hookd serve",
+		`without systemd, start it when you log in, by this line in ~/.profile: hookd status >/dev/null 2>&1 || nohup hookd serve 2>>"$HOME/hookd.log" &`,
+		"after su or sudo, or over ssh without a session: type `loginctl enable-linger`, log in as this user, then type `hookd install`",
+	}
+}
+
+func (systemd) look() string {
+	return "see why with `systemctl --user status hookd` and `journalctl --user -u hookd`"
+}
+
+type launchd struct{ m *machine }
+
+func launchctl(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
+
+func (l launchd) domain() string { return "gui/" + strconv.Itoa(l.m.uid) }
+func (l launchd) target() string { return l.domain() + "/" + packaging.Label }
+func (l launchd) folder() string { return filepath.Join(l.m.home, "Library", "LaunchAgents") }
+func (l launchd) folders() []string {
+	return []string{filepath.Join(l.m.home, "Library", "Logs", "hookd")} // launchd makes no folder for a log
+}
+func (launchd) names() []string { return []string{packaging.Label + ".plist"} }
+
+func (launchd) files(s packaging.Service) ([]packaging.File, error) {
+	f, err := s.Launchd()
+	return []packaging.File{f}, err
+}
+
+func (l launchd) start(func(string) bool) []step {
+	forget := launchctl("bootout", l.target())
+	forget.may = true // the first time there is none
+	begin := launchctl("bootstrap", l.domain(), filepath.Join(l.folder(), packaging.Label+".plist"))
+	begin.again = true
+	return []step{forget, launchctl("enable", l.target()), begin}
+}
+
+func (l launchd) stop() (before, after []step) {
+	forget := launchctl("bootout", l.target())
+	forget.may = true
+	return []step{forget}, nil
+}
+
+func (launchd) tidy() {}
+
+func (l launchd) reachable(ctx context.Context) error {
+	if _, err := exec.LookPath("launchctl"); err != nil {
+		return errNoManager
+	}
+	if said, err := l.m.run(ctx, launchctl("print", l.domain()).argv); err != nil {
+		return fmt.Errorf("launchd has no session of yours: %s", said)
+	}
+	return nil
+}
+
+func (l launchd) active(ctx context.Context) bool {
+	_, err := l.m.run(ctx, launchctl("print", l.target()).argv)
+	return err == nil
+}
+
+func (l launchd) started() []string {
+	return []string{"hookd runs as a service; see it with `launchctl print " + l.target() + "`, its log in ~/Library/Logs/hookd/hookd.log"}
+}
+
+func (launchd) without() []string {
+	return []string{"launchd starts it when you log in at the screen; until then: hookd serve"}
+}
+
+func (l launchd) look() string {
+	return "see why with `launchctl print " + l.target() + "` and in ~/Library/Logs/hookd/hookd.log"
+}
