@@ -176,21 +176,6 @@ func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
 	return out, &Error{Code: events.CodeRejected, Message: "some hooks were rejected", Hint: "see the problems with: hookd list"}
 }
 
-// Runs lists finished runs, newest first.
-func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
-	path := api.PathRuns
-	if query := q.Values().Encode(); query != "" {
-		path += "?" + query
-	}
-	out, err := get[api.Runs](ctx, c, path)
-	return out.Runs, err
-}
-
-// Run returns the record of one run, with what it printed.
-func (c *Client) Run(ctx context.Context, id string) (Run, error) {
-	return get[Run](ctx, c, api.PathRuns+"/"+escape(id))
-}
-
 // Status tells how the daemon is.
 func (c *Client) Status(ctx context.Context) (DaemonInfo, error) {
 	return get[DaemonInfo](ctx, c, api.PathStatus)

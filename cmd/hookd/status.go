@@ -49,6 +49,7 @@ func (p *printer) status(st client.DaemonInfo) {
 		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
 		kv("runs", tally(st.Runs, "none yet")),
 		kv("running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)),
+		kv("store", store(st)),
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
 		kv("processes", kill),
 	)
@@ -72,4 +73,32 @@ func tally(by map[string]int, none string) string {
 		return strings.Compare(x, y)
 	})
 	return strings.Join(parts, ", ")
+}
+
+// store says in one line how the history is, and what waits there.
+func store(st client.DaemonInfo) string {
+	s := st.Store
+	line := fmt.Sprintf("%s, %d events, %d runs", sizeText(s.Bytes), s.Events, s.Runs)
+	for _, part := range []struct {
+		n    int64
+		text string
+	}{{int64(s.PendingRuns), "pending"}, {int64(st.Retrying), "to be retried"}, {s.DeadLetters, "dead letters"}, {int64(s.Lost), "records lost"}} {
+		if part.n > 0 {
+			line += fmt.Sprintf(", %d %s", part.n, part.text)
+		}
+	}
+	if !s.OK {
+		line += "; CANNOT BE WRITTEN since " + s.Since.Local().Format("2006-01-02 15:04:05") + ": " + s.Error
+	}
+	return line
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
 }

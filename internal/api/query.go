@@ -41,6 +41,14 @@ func (q RunQuery) Values() url.Values {
 	return v
 }
 
+// Fits reports whether a run is one of those asked for, whatever the limit.
+func (q RunQuery) Fits(r events.Run) bool {
+	is := func(want, got string) bool { return want == "" || want == got }
+	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) && is(q.Session, r.SessionID) && is(q.Result, string(r.Result)) &&
+		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName) && !r.Started.Before(q.Since) &&
+		(q.Until.IsZero() || r.Started.Before(q.Until)) && (q.Before == 0 || r.Seq < q.Before)
+}
+
 func setTime(v url.Values, key string, t time.Time) {
 	if !t.IsZero() {
 		v.Set(key, t.UTC().Format(time.RFC3339Nano))

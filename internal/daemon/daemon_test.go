@@ -134,10 +134,25 @@ func (h *house) fullRun(hook string) events.Run {
 		if err != nil || len(runs) == 0 {
 			return false
 		}
-		run = runs[0]
-		return true
+		run, err = h.client.Run(h.t.Context(), runs[0].ID)
+		return err == nil
 	})
 	return run
+}
+
+// fullRuns returns the records of the newest runs with their output.
+func (h *house) fullRuns(q api.RunQuery) []events.Run {
+	h.t.Helper()
+	runs, err := h.client.Runs(h.t.Context(), q)
+	for i := range runs {
+		if err == nil {
+			runs[i], err = h.client.Run(h.t.Context(), runs[i].ID)
+		}
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return runs
 }
 
 func TestHooksGetTheDocumentedContract(t *testing.T) {

@@ -166,9 +166,8 @@ func (w *familiarWorld) check(t *testing.T, i int) {
 	want := w.want.Events[i]
 	var runs []events.Run
 	w.until("all its hooks have run", func() bool {
-		runs, err = w.client.Runs(t.Context(), api.RunQuery{Limit: 100})
-		runs = slices.DeleteFunc(runs, func(r events.Run) bool { return r.EventID != a.EventID })
-		return err == nil && len(runs) == len(want.Runs)
+		runs = w.fullRuns(api.RunQuery{EventID: a.EventID, Limit: 100})
+		return len(runs) == len(want.Runs)
 	})
 	slices.SortFunc(runs, func(a, b events.Run) int { return a.Started.Compare(b.Started) })
 	// Deciding hooks run in file order, observers when they may.

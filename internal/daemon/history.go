@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -228,17 +229,15 @@ func letter(d store.DeadLetter) api.DeadLetter {
 }
 
 // unread says why something of the history cannot be shown; nil for nil.
-func unread(what, id string, err error) *events.Error {
-	if id != "" {
-		what += " " + id
-	}
+func unread(kind, id string, err error) *events.Error {
+	what := strings.TrimSpace(kind + " " + id)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrNotFound):
 		return &events.Error{Code: events.CodeNotFound, Message: "no " + what + " in the history", Hint: "see `hookd history` and `hookd dlq list` for what there is"}
 	case errors.Is(err, store.ErrAmbiguous):
-		return &events.Error{Code: events.CodeNotFound, Message: "more than one begins with what is given: " + what, Hint: "give more of the id, see `hookd history`"}
+		return &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("more than one %s begins so: %s", kind, what), Hint: "give more of the id, see `hookd history`"}
 	}
 	return &events.Error{Code: events.CodeStorage, Message: what + " cannot be read: " + err.Error(), Hint: "see `hookd status`"}
 }

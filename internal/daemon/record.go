@@ -184,18 +184,11 @@ func (r *recorder) recent(q api.RunQuery) []events.Run {
 		if len(found) == limit {
 			break
 		}
-		if fits(run, q) {
+		if q.Fits(run) {
 			found = append(found, run)
 		}
 	}
 	return found
-}
-
-func fits(run events.Run, q api.RunQuery) bool {
-	is := func(want, got string) bool { return want == "" || want == got }
-	return is(q.Hook, run.Hook) && is(q.Event, run.Event) && is(q.EventID, run.EventID) && is(q.Session, run.SessionID) && is(q.Result, string(run.Result)) &&
-		(q.Agent == "" || q.Agent == run.AgentID || q.Agent == run.AgentName) && !run.Started.Before(q.Since) &&
-		(q.Until.IsZero() || run.Started.Before(q.Until)) && (q.Before == 0 || run.Seq < q.Before)
 }
 
 // find returns the run with this id, or the only one whose id begins so.

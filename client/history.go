@@ -1,0 +1,106 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/hookd/hookd/internal/api"
+)
+
+// What the history answers with.
+type (
+	StoredEvent = api.Event
+	Replayed    = api.Replayed
+	StatsQuery  = api.StatsQuery
+	HookStats   = api.HookStats
+	DeadLetter  = api.DeadLetter
+)
+
+// Runs lists finished runs, newest first: q.Limit of them, 50 when that is 0.
+// A long history is searched in parts, for as long as ctx lets it.
+func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
+	want := q.Limit
+	if want <= 0 {
+		want = 50
+	}
+	runs := []Run{}
+	for {
+		q.Limit = min(want-len(runs), api.MaxRuns)
+		page, err := get[api.Runs](ctx, c, withQuery(api.PathRuns, q.Values()))
+		if err != nil {
+			return runs, err
+		}
+		runs = append(runs, page.Runs...)
+		if page.Next == 0 || len(runs) >= want {
+			return runs, nil
+		}
+		q.Before = page.Next
+	}
+}
+
+// Run returns the run with this id, or the only one whose id begins so, with
+// what was kept of its output.
+func (c *Client) Run(ctx context.Context, id string) (Run, error) {
+	return get[Run](ctx, c, api.PathRuns+"/"+escape(id))
+}
+
+// Event returns an accepted event as the history keeps it.
+func (c *Client) Event(ctx context.Context, id string) (StoredEvent, error) {
+	return get[StoredEvent](ctx, c, api.PathEvents+"/"+escape(id))
+}
+
+// Replay has an event of the history accepted again, under a new id, for all
+// hooks that match it today or only for hook; its hooks observe. With dryRun it
+// only tells which would run.
+func (c *Client) Replay(ctx context.Context, id, hook string, dryRun bool) (Replayed, error) {
+	return post[Replayed](ctx, c, api.PathEvents+"/"+escape(id)+"/replay", api.Replay{Hook: hook, DryRun: dryRun})
+}
+
+// Stats counts the runs of each hook, in the order of their names.
+func (c *Client) Stats(ctx context.Context, q StatsQuery) ([]HookStats, error) {
+	stats, err := get[api.Stats](ctx, c, withQuery(api.PathStats, q.Values()))
+	return stats.Hooks, err
+}
+
+// DeadLetters lists runs that were given up, newest first: of hook, or of all
+// when that is ""; limit at most, 50 when that is 0.
+func (c *Client) DeadLetters(ctx context.Context, hook string, limit int) ([]DeadLetter, error) {
+	values := url.Values{}
+	if hook != "" {
+		values.Set("hook", hook)
+	}
+	if limit > 0 {
+		values.Set("limit", strconv.Itoa(limit))
+	}
+	dead, err := get[api.DeadLetters](ctx, c, withQuery(api.PathDead, values))
+	return dead.Dead, err
+}
+
+// DeadLetter returns one of them, with the data that its hook was to be given.
+func (c *Client) DeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	return get[DeadLetter](ctx, c, deadPath(id))
+}
+
+// RetryDeadLetter has it tried again, now and with today's hook.
+func (c *Client) RetryDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	return post[DeadLetter](ctx, c, deadPath(id)+"/retry", nil)
+}
+
+// DropDeadLetter deletes it.
+func (c *Client) DropDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	reply, err := c.request(ctx, "DELETE", deadPath(id), nil)
+	if err != nil {
+		return DeadLetter{}, err
+	}
+	return decode[DeadLetter](reply)
+}
+
+func deadPath(id int64) string { return api.PathDead + "/" + strconv.FormatInt(id, 10) }
+
+func withQuery(path string, values url.Values) string {
+	if query := values.Encode(); query != "" {
+		return path + "?" + query
+	}
+	return path
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+)
+
+func dlqCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dlq",
+		Short: "See, retry or drop runs that were given up",
+		Long: `A run is given up, as a dead letter, when the retries that its hook declares are
+used up, or when its event was too old as hookd came back (replay_max_age). Dead
+letters are kept for 30 days.`,
+	}
+	var hook string
+	var limit int
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List dead letters, newest first",
+		Example: "  hookd dlq list --hook post-to-slack",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			dead, err := a.dial(cmd).DeadLetters(ctx, hook, limit)
+			if err != nil {
+				return err
+			}
+			return a.print(api.DeadLetters{Dead: dead}, func(p *printer) { p.deadLetters(dead) })
+		},
+	}
+	list.Flags().StringVar(&hook, "hook", "", "of this hook")
+	list.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	_ = list.RegisterFlagCompletionFunc("hook", hookNames(a))
+
+	var yes bool
+	drop := dlqOne(a, "drop ID", "Delete a dead letter", func(ctx context.Context, cmd *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+		if err := a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id), fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
+			return client.DeadLetter{}, err
+		}
+		return c.DropDeadLetter(ctx, id)
+	}, "dropped")
+	drop.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.AddCommand(list,
+		dlqOne(a, "show ID", "Show a dead letter with its event's data", func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+			return c.DeadLetter(ctx, id)
+		}, ""),
+		dlqOne(a, "retry ID", "Try a dead letter again, now and with today's hook", func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+			return c.RetryDeadLetter(ctx, id)
+		}, "retried"),
+		drop)
+	return cmd
+}
+
+// dlqOne is a command that does something with one dead letter.
+func dlqOne(a *app, use, short string, do func(context.Context, *cobra.Command, *client.Client, int64) (client.DeadLetter, error), done string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: one("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || id < 1 {
+				return fail(exitUsage, "type the number that `hookd dlq list` shows", "%q is no number of a dead letter", args[0])
+			}
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			d, err := do(ctx, cmd, a.dial(cmd), id)
+			if err != nil {
+				return err
+			}
+			return a.print(d, func(p *printer) { p.deadLetter(d, done) })
+		},
+	}
+}
+
+func (p *printer) deadLetters(dead []client.DeadLetter) {
+	if len(dead) == 0 {
+		p.line("no dead letters")
+		return
+	}
+	var rows [][]cell
+	for _, d := range dead {
+		rows = append(rows, []cell{textf("%d", d.ID), text(d.Time.Local().Format("2006-01-02 15:04:05")), text(d.Hook), text(d.Event), textf("%d", d.Attempts), text(d.EventID), text(shorten(d.Reason, 100))})
+	}
+	p.table([]string{"ID", "GIVEN UP", "HOOK", "EVENT", "ATTEMPTS", "EVENT ID", "REASON"}, rows)
+}
+
+func (p *printer) deadLetter(d client.DeadLetter, done string) {
+	if done != "" {
+		p.linef("%s: %s for %s, see `hookd history --event %s`", done, escape(d.Hook, keepNothing), escape(d.Event, keepNothing), d.EventID)
+		return
+	}
+	p.pairs(
+		kv("hook", d.Hook), kv("event", d.Event+" "+d.EventID), kv("given up", d.Time.Local().Format("2006-01-02 15:04:05")),
+		kv("attempts", fmt.Sprint(d.Attempts)), kv("reason", d.Reason), kv("last run", d.RunID), kv("data", string(d.Data)),
+	)
+}

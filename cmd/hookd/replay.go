@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func replayCommand(a *app) *cobra.Command {
+	var hook string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "replay EVENT_ID",
+		Short: "Have the hooks run again for an event of the past",
+		Long: `replay sends an event of the history again, under a new id. Its hooks of today run
+and observe: nobody waits for a verdict any more. An event can be replayed when all
+of its data was kept: when it has 256 bytes at most, or with history.payload: full.`,
+		Example: `  hookd replay 01JD --dry-run
+  hookd replay 01JD --hook notify`,
+		Args: one("EVENT_ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			r, err := a.dial(cmd).Replay(ctx, args[0], hook, dryRun)
+			if err != nil {
+				return err
+			}
+			return a.print(r, func(p *printer) { p.replayed(r) })
+		},
+	}
+	cmd.Flags().StringVar(&hook, "hook", "", "only this one")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell which hooks would run")
+	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
+	return cmd
+}
+
+func (p *printer) replayed(r client.Replayed) {
+	hooks := strings.Join(r.Matched, ", ")
+	switch {
+	case hooks == "":
+		p.line("no hook runs for it today; see `hookd list`")
+	case r.EventID == "":
+		p.line("would run ", escape(hooks, keepNothing))
+	default:
+		p.line("runs ", escape(hooks, keepNothing), "; see `hookd history --event ", r.EventID, "`")
+	}
+	for _, w := range r.Warnings {
+		p.line("warning: ", escape(w, keepNothing))
+	}
+}
