@@ -29,12 +29,11 @@ type house struct {
 	stop   func()
 }
 
-// start runs a daemon until the test ends. Hooks are put in place before, or
-// taken up by reload.
+// start runs a daemon until the test ends, with the settings of home. Hooks are
+// put in place before, or taken up by reload.
 func start(t *testing.T, home string) *house {
 	t.Helper()
-	c := config.Default(home)
-	h := &house{t: t, home: home, client: client.New(client.Options{Socket: c.Socket, Timeout: patience}), mark: filepath.Join(home, "ran")}
+	h := &house{t: t, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock"), Timeout: patience}), mark: filepath.Join(home, "ran")}
 	h.serve()
 	t.Cleanup(func() { h.stop() })
 	return h
@@ -42,7 +41,11 @@ func start(t *testing.T, home string) *house {
 
 func (h *house) serve() {
 	h.t.Helper()
-	d, err := daemon.New(daemon.Options{Config: config.Default(h.home), Version: "test"})
+	c, err := config.Load(h.home, nil, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	d, err := daemon.New(daemon.Options{Config: c, Version: "test"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
