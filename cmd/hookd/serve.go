@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -48,6 +47,7 @@ func serve(a *app, cmd *cobra.Command) error {
 		Reconfigure: func() (config.Config, error) { return loadConfig(cmd) },
 		Hooks:       daemon.FlagHooks(commands, dir),
 		Version:     build().Version,
+		Commit:      build().Commit,
 		Log:         log,
 		Level:       level,
 	})
@@ -64,8 +64,8 @@ func serve(a *app, cmd *cobra.Command) error {
 }
 
 // newLogger logs to w: JSON, or lines for people when w is a terminal or the
-// settings ask for them. What reaches a terminal is escaped, as fields may
-// hold text from an agent or a hook.
+// settings ask for them. All of it is escaped, as fields may hold text from an
+// agent or a hook; JSON means the same then.
 func newLogger(cfg config.Config, w *os.File) (*zap.Logger, zap.AtomicLevel) {
 	level, err := zap.ParseAtomicLevel(cfg.LogLevel)
 	if err != nil {
@@ -74,10 +74,7 @@ func newLogger(cfg config.Config, w *os.File) (*zap.Logger, zap.AtomicLevel) {
 	enc := zap.NewProductionEncoderConfig()
 	enc.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 	enc.EncodeDuration = zapcore.StringDurationEncoder
-	var out io.Writer = w
-	if isTerminal(w) {
-		out = escaper{w}
-	}
+	out := escaper{w} // a file or a journal ends on a terminal, too
 	if cfg.LogFormat == "console" || cfg.LogFormat == "" && isTerminal(w) {
 		enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
 		enc.EncodeLevel = zapcore.CapitalLevelEncoder
