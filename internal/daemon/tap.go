@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/metrics"
+	"github.com/hookd/hookd/internal/trace"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// tap counts and traces what dispatch tells. It fits dispatch.Tap.
+type tap struct {
+	metrics *metrics.Metrics
+	trace   *trace.Tracer // nil = off
+}
+
+var _ dispatch.Tap = tap{}
+
+func (t tap) Accepted(e *events.Event, matched int) {
+	t.metrics.Accepted(e.Envelope.Event)
+	if t.trace != nil {
+		t.trace.Accepted(traced(e), matched)
+	}
+}
+
+func (t tap) Ran(e *events.Event, r events.Run, err error) {
+	run := metrics.Run{Hook: r.Hook, Result: string(r.Result), Queued: millis(r.QueueMS), Duration: millis(r.DurationMS)}
+	if r.Result == events.ResultSpawnError {
+		run.Reason = spawnReason(err)
+	}
+	t.metrics.Ran(run)
+	if t.trace != nil {
+		t.trace.Ran(traced(e), trace.Run{
+			ID: r.ID, Hook: r.Hook, Result: string(r.Result), Started: r.Started, Duration: millis(r.DurationMS),
+			Failed: r.Result != events.ResultOK && r.Result != events.ResultBlock,
+		})
+	}
+}
+
+func (t tap) Decided(e *events.Event, v *verdict.Verdict) {
+	d := decision(v)
+	t.metrics.Decided(d, time.Since(e.Time))
+	if t.trace != nil {
+		t.trace.Decided(traced(e), string(d))
+	}
+}
+
+func traced(e *events.Event) trace.Event {
+	return trace.Event{ID: e.EventID, Name: e.Envelope.Event, Traceparent: e.Traceparent, Tracestate: e.Tracestate, At: e.Time}
+}
+
+func millis(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
