@@ -196,6 +196,7 @@ func TestRefused(t *testing.T) {
 		"YAML, a list":       {"hermes", "- a\n", "config.yaml:1:1: want a mapping, found a list"},
 		"YAML, no list":      {"docker-agent", "agents:\n  root:\n    hooks:\n      stop:\n        command: x\n", "agent.yaml:5:9: want a list of hooks, found a mapping: put `- ` before it"},
 		"YAML, merged":       {"docker-agent", "x: &x\n  hooks: {}\nagents:\n  root:\n    <<: *x\n", "agent.yaml:5:5: \"hooks\" comes from a merge (<<) here"},
+		"YAML, no agents":    {"docker-agent", "models: {}\n", "agent.yaml: there is nothing under `agents` to connect"},
 		"YAML, null":         {"hermes", "hooks: ~\n", "config.yaml:1:8: it is \"~\": leave its place empty"},
 	} {
 		t.Run(name, func(t *testing.T) {

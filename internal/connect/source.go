@@ -2,6 +2,7 @@ package connect
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -33,12 +34,15 @@ func DropSource(path string, n int) (Change, error) {
 	return Change{Path: f.real, Before: f.with(f.text), After: f.with(text), Mode: f.mode, Dir: 0o700, Backup: f.real + BackupSuffix}, nil
 }
 
-// dropItem cuts an item out of a list; the last one leaves an empty list.
+// dropItem cuts an item out of the list under sources; the last one leaves an
+// empty list.
 func dropItem(text []byte, root, list *yaml.Node, n int) ([]byte, error) {
-	want, err := itemsWithout(list, n)
+	want, err := yamlFormat{}.parse(text)
 	if err != nil {
 		return nil, err
 	}
+	entries, _ := want["sources"].([]any)
+	want["sources"] = slices.Delete(slices.Clone(entries), n, n+1)
 	r := &yamlCut{yamlEdit: newYAMLEdit(text)}
 	r.keys(root, nil)
 	item := list.Content[n]
@@ -49,31 +53,8 @@ func dropItem(text []byte, root, list *yaml.Node, n int) ([]byte, error) {
 		r.put(r.offset(key)+len(key.Value)+1, " []")
 	}
 	out := r.apply(text)
-	again, err := yamlFormat{}.document(out)
-	if err != nil {
-		return nil, errUnsure
-	}
-	left := yamlMember(again, "sources")
-	if left == nil || left.Kind != yaml.SequenceNode {
-		return nil, errUnsure
-	}
-	if got, err := itemsWithout(left, -1); err != nil || !slices.Equal(got, want) {
+	if got, err := (yamlFormat{}).parse(out); err != nil || !reflect.DeepEqual(got, want) {
 		return nil, errUnsure
 	}
 	return out, nil
-}
-
-// itemsWithout lists what stands in a list, but for entry n.
-func itemsWithout(list *yaml.Node, n int) (items []string, err error) {
-	for i, item := range list.Content {
-		if i == n {
-			continue
-		}
-		text, err := yaml.Marshal(item)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, string(text))
-	}
-	return items, nil
 }

@@ -1,0 +1,105 @@
+package connect
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+)
+
+// Disconnect plans to take out what Connect put in, whatever the path of the
+// bridge was then.
+func Disconnect(o Options) (Plan, error) {
+	t, err := open(o)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Agent: o.Agent, File: t.path}
+	if t.agent.whole != nil {
+		p.Changes, err = t.removeFiles()
+		return p, err
+	}
+	return p, t.disconnect(&p)
+}
+
+// disconnect takes our hooks out. Where that leaves what the backup says, it is
+// the backup that comes back.
+func (t *target) disconnect(p *Plan) error {
+	had, err := t.agent.registered(t.path, t.file.text)
+	if err != nil || len(had) == 0 {
+		return err
+	}
+	backup, before, err := t.backup()
+	if err != nil {
+		return err
+	}
+	was := map[string]any{}
+	if before != nil {
+		if was, err = t.agent.parse(backup, before); err != nil {
+			return err
+		}
+	}
+	keep := func(path []string) bool {
+		return holds(was, path) || before == nil && len(path) == 1 && t.agent.hasBeside(path[0])
+	}
+	result, err := t.cutOut(keep)
+	if err != nil {
+		return err
+	}
+	c := t.change(result)
+	switch {
+	case before == nil && t.agent.bare(result):
+		c.After, c.Remove = nil, true
+	case before != nil && (t.same(result, before) || len(bytes.TrimSpace(before)) == 0 && t.agent.bare(result)):
+		c.After, c.DropBackup = t.file.with(before), backup
+	}
+	p.Changes = []Change{c}
+	return nil
+}
+
+// cutOut is the settings file's text without our hooks, and without the
+// objects and lists that only they needed: keep names those that stay.
+func (t *target) cutOut(keep func([]string) bool) ([]byte, error) {
+	tree, err := t.agent.parse(t.path, t.file.text)
+	if err != nil {
+		return nil, err
+	}
+	ours := func(call) bool { return true }
+	result, err := t.agent.format.remove(t.file.text, t.agent, ours, keep)
+	if err != nil {
+		return nil, t.at(err)
+	}
+	return result, t.checkWithout(tree, result)
+}
+
+// same reports whether two texts say the same, comments included: they differ
+// in white space and commas that mean nothing.
+func (t *target) same(a, b []byte) bool {
+	drop := func(text []byte) []byte {
+		return bytes.Map(func(r rune) rune {
+			if strings.ContainsRune(" \t\r\n,", r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	if !bytes.Equal(drop(a), drop(b)) {
+		return false
+	}
+	one, err := t.agent.format.parse(a)
+	two, err2 := t.agent.format.parse(b)
+	return err == nil && err2 == nil && reflect.DeepEqual(one, two)
+}
+
+// backup returns the text from before the first connect; nil if there was no
+// file. A backup that has hooks of ours in it is none.
+func (t *target) backup() (path string, text []byte, err error) {
+	path = t.file.real + BackupSuffix
+	f, err := readFile(path)
+	if err != nil || !f.exists {
+		return "", nil, err
+	}
+	if had, err := t.agent.registered(path, f.text); err != nil || len(had) > 0 {
+		return "", nil, nil
+	}
+	return path, append([]byte{}, f.text...), nil // not nil, even if empty
+}
