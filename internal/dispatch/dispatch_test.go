@@ -28,6 +28,7 @@ type behaviour struct {
 	exit   int
 	err    error
 	does   func(j *Job) // while it runs
+	fails  func() bool  // exits with 1 when it says so
 }
 
 // fake runs hooks by name inside a synctest bubble. It honours deadlines and
@@ -53,6 +54,9 @@ func (f *fake) Run(ctx context.Context, j *Job) Outcome {
 		b.does(j)
 	}
 	out := Outcome{Started: start, ExitCode: b.exit, Whole: []byte(b.stdout), Stdout: events.Output{Head: b.stdout, Bytes: int64(len(b.stdout))}}
+	if b.fails != nil && b.fails() {
+		out.ExitCode = 1
+	}
 	timeout := time.NewTimer(j.Timeout)
 	defer timeout.Stop()
 	select {
@@ -135,7 +139,10 @@ func newBench(t *testing.T, o Options, hooks []*hook.Hook, behaviours map[string
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
 	b := &bench{fake: &fake{hooks: behaviours, running: map[string]int{}, most: map[string]int{}}, tape: &tape{}, logs: logs}
-	o.Runner, o.Recorder, o.Log = b.fake, b.tape, zap.New(core)
+	o.Runner, o.Log = b.fake, zap.New(core)
+	if o.Recorder == nil {
+		o.Recorder = b.tape
+	}
 	b.Dispatcher = New(o)
 	b.Publish(snapshot(hooks...))
 	t.Cleanup(func() {

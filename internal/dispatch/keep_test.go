@@ -1,0 +1,342 @@
+package dispatch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// disk is a Recorder that keeps: what a store would have after a crash.
+type disk struct {
+	tape
+	slow chan struct{} // when not nil, Accept's answer waits for it to be closed
+
+	mu      sync.Mutex
+	waiting []Waiting // in the order accepted
+	dead    []string
+	refuse  *events.Error
+}
+
+func (k *disk) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+	k.tape.mu.Lock()
+	k.tape.seq++
+	e.Seq = k.tape.seq
+	k.tape.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.refuse != nil {
+		if stored == nil || e.Wait && e.Contract.Decidable {
+			if stored != nil {
+				stored(false, nil)
+			}
+			return nil
+		}
+		return k.refuse
+	}
+	for _, h := range hooks {
+		k.waiting = append(k.waiting, Waiting{Event: e, Hook: h})
+	}
+	if stored == nil {
+		return nil
+	}
+	if k.slow == nil {
+		stored(true, nil)
+		return nil
+	}
+	go func() { <-k.slow; stored(true, nil) }()
+	return nil
+}
+
+func (k *disk) Finished(key Key, r events.Run, fate Fate) {
+	if r.ID != "" {
+		k.tape.Finished(key, r, fate)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i := slices.IndexFunc(k.waiting, func(w Waiting) bool { return w.key() == key })
+	switch {
+	case i < 0:
+	case !fate.Again.IsZero():
+		k.waiting[i].Attempt++
+		k.waiting[i].Due = fate.Again
+	case fate.Dead != "":
+		k.dead = append(k.dead, key.Hook+": "+fate.Dead)
+		fallthrough
+	case fate.Ended:
+		k.waiting = slices.Delete(k.waiting, i, i+1)
+	}
+}
+
+func (k *disk) Keeps() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.refuse == nil }
+
+func (k *disk) Pending(after uint64, limit int) (page []Waiting, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	seen := map[uint64]bool{}
+	list := slices.Clone(k.waiting)
+	slices.SortStableFunc(list, func(a, b Waiting) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) })
+	for _, w := range list {
+		if w.Event.Seq <= after {
+			continue
+		}
+		if seen[w.Event.Seq] = true; len(seen) > limit {
+			break
+		}
+		page = append(page, w)
+	}
+	return page, nil
+}
+
+func (k *disk) left() int { k.mu.Lock(); defer k.mu.Unlock(); return len(k.waiting) }
+
+// newKeeper makes a bench whose recorder keeps.
+func newKeeper(t *testing.T, o Options, hooks []*hook.Hook, behaviours map[string]behaviour) (*bench, *disk) {
+	t.Helper()
+	k := &disk{}
+	o.Recorder = k
+	b := newBench(t, o, hooks, behaviours)
+	return b, k
+}
+
+// pass lets time go by, in a bubble.
+func pass(d time.Duration) { <-time.After(d) }
+
+// payloads are what a hook was given, in the order its runs started.
+func (b *bench) payloads(name string) (list []string) {
+	b.fake.mu.Lock()
+	defer b.fake.mu.Unlock()
+	for _, line := range b.fake.ran {
+		if f := strings.SplitN(line, " ", 3); f[0] == name {
+			list = append(list, f[2])
+		}
+	}
+	return list
+}
+
+// until waits for what other goroutines do.
+func (b *bench) until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(30 * time.Second); !cond(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func TestAFullQueueGoesOnOnDiskInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := []*hook.Hook{newHook("a", "x"), newHook("b", "x")}
+		b, k := newKeeper(t, Options{Observers: 4, MaxEvents: 3}, hooks, map[string]behaviour{"a": {takes: time.Second}, "b": {takes: time.Second}})
+		for i := range 40 {
+			if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%02d}`, i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := b.Stats(); !s.Behind || s.QueuedEvents > 3 {
+			t.Errorf("load %+v, want 3 events in memory and the rest behind", s)
+		}
+		pass(time.Minute)
+		synctest.Wait()
+		if k.left() != 0 || b.Stats().Behind {
+			t.Errorf("%d left, load %+v", k.left(), b.Stats())
+		}
+		for _, name := range []string{"a", "b"} {
+			if got := b.payloads(name); len(got) != 40 || !slices.IsSorted(got) {
+				t.Errorf("%s ran for %v, want all 40 in order", name, got)
+			}
+		}
+		if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: []byte(`{"n":99}`)}); err != nil || b.Stats().Behind {
+			t.Errorf("afterwards %v, %+v", err, b.Stats())
+		}
+	})
+}
+
+func TestObserversOnDiskAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		for range 5 {
+			b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
+		}
+		r, err := b.Emit(Origin{}, events.Envelope{Event: "x", Wait: true, Data: []byte(`{}`)})
+		if err != nil || len(r.Runs) != 1 || r.Runs[0].Result != events.ResultOK {
+			t.Errorf("got %+v %v, want its run", r, err)
+		}
+	})
+}
+
+func TestARefusedDiskRefusesObserversOnly(t *testing.T) {
+	b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x"), newHook("g", "pre_tool_use")}, map[string]behaviour{})
+	k.refuse = &events.Error{Code: events.CodeStorage, Message: "full"}
+	if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)}); err != k.refuse {
+		t.Errorf("an observer's event: %v, want %v", err, k.refuse)
+	}
+	r, err := b.Emit(Origin{}, events.Envelope{Event: "pre_tool_use", Wait: true, Data: []byte(`{}`)})
+	if err != nil || r.Verdict == nil || len(r.Runs) != 1 {
+		t.Errorf("a decidable event: %+v %v, want its verdict", r, err)
+	}
+	if s := b.Stats(); s.QueuedEvents != 0 {
+		t.Errorf("load %+v, want nothing reserved", s)
+	}
+}
+
+func TestAVerdictWaitsForNoDisk(t *testing.T) {
+	b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("g", "pre_tool_use"), newHook("watch", "pre_*")}, map[string]behaviour{})
+	k.slow = make(chan struct{})
+	r, err := b.Emit(Origin{}, events.Envelope{Event: "pre_tool_use", Wait: true, Data: []byte(`{}`)})
+	if err != nil || r.Verdict == nil {
+		t.Fatalf("got %+v %v", r, err)
+	}
+	if got := b.payloads("watch"); len(got) != 0 {
+		t.Errorf("the observer ran before its event was kept: %v", got)
+	}
+	close(k.slow)
+	b.until(t, "the observer has run", func() bool { return len(b.payloads("watch")) == 1 })
+}
+
+func TestResumeTakesUpWhatWasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newKeeper(t, Options{MaxEvents: 2}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
+		old := func(seq uint64, hook string, age time.Duration) Waiting {
+			e := &events.Event{Envelope: events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%02d}`, seq)}, EventID: fmt.Sprint("E", seq), Seq: seq, Time: time.Now().Add(-age), Contract: events.For("", "x")}
+			return Waiting{Event: e, Hook: hook}
+		}
+		for seq := uint64(1); seq <= 10; seq++ {
+			k.waiting = append(k.waiting, old(seq, "a", time.Hour))
+		}
+		k.waiting = append(k.waiting, old(11, "a", 48*time.Hour), old(12, "gone", time.Hour), old(13, "a", time.Hour), old(14, "a", time.Hour))
+		k.waiting[12].RunID, k.waiting[12].Started = "R13", time.Now().Add(-time.Minute)
+		k.waiting[13].Due = time.Now().Add(time.Hour)
+		k.seq = 14
+		b.Resume(15, 24*time.Hour)
+		if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: []byte(`{"n":15}`)}); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		synctest.Wait()
+		want := []string{`{"n":01}`, `{"n":02}`, `{"n":03}`, `{"n":04}`, `{"n":05}`, `{"n":06}`, `{"n":07}`, `{"n":08}`, `{"n":09}`, `{"n":10}`, `{"n":13}`, `{"n":15}`}
+		if got := b.payloads("a"); !slices.Equal(got, want) {
+			t.Errorf("ran for %v\nwant    %v", got, want)
+		}
+		if len(k.dead) != 1 || k.dead[0] != "a: older than replay_max_age (24h0m0s) when hookd came back" {
+			t.Errorf("dead letters %q", k.dead)
+		}
+		results := k.results()
+		if !slices.Contains(results, "gone:dropped") || !slices.Contains(results, "a:interrupted") {
+			t.Errorf("results %v, want one dropped and one interrupted", results)
+		}
+		pass(2 * time.Hour)
+		synctest.Wait()
+		if got := b.payloads("a"); len(got) != 13 || got[12] != `{"n":14}` || k.left() != 0 {
+			t.Errorf("later %v, %d left; want the retry that was due", got, k.left())
+		}
+	})
+}
+
+func TestRetriesBackOffAndEndAsDeadLetters(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		t.Run(fmt.Sprint("kept=", kept), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHook("a", "x")
+				h.Retry = hook.Retry{Max: 3, Backoff: time.Second}
+				behaviours := map[string]behaviour{"a": {exit: 1}}
+				b, k := newKeeper(t, Options{}, []*hook.Hook{h}, behaviours)
+				if !kept {
+					b = newBench(t, Options{}, []*hook.Hook{h}, behaviours)
+				}
+				begin := time.Now()
+				b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: []byte(`{"n":1}`)})
+				synctest.Wait()
+				if got := b.Stats().Retrying; got != 1 {
+					t.Errorf("%d wait for another attempt, want 1", got)
+				}
+				pass(time.Hour)
+				synctest.Wait()
+				if got := b.payloads("a"); len(got) != 4 {
+					t.Errorf("ran %d times, want 4", len(got))
+				}
+				if kept && (len(k.dead) != 1 || k.dead[0] != "a: failed 4 times, last: exit status 1" || k.left() != 0) {
+					t.Errorf("dead letters %q, %d left", k.dead, k.left())
+				}
+				runs := k.runs
+				if !kept {
+					runs = b.tape.runs
+				}
+				for i, longest := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+					if gap := runs[i+1].Started.Sub(runs[i].Started); gap < longest/2 || gap > longest {
+						t.Errorf("attempt %d came after %s, want %s to %s", i+2, gap, longest/2, longest)
+					}
+				}
+				if last := runs[3].Started.Sub(begin); last > 8*time.Second {
+					t.Errorf("the last came after %s", last)
+				}
+			})
+		})
+	}
+}
+
+func TestARetryHoldsNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHook("a", "x")
+		h.Retry = hook.Retry{Max: 1, Backoff: time.Minute}
+		var failed bool
+		b, _ := newKeeper(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {fails: func() bool { was := failed; failed = true; return !was }}})
+		b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: []byte(`{"n":1}`)})
+		b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: []byte(`{"n":2}`)})
+		synctest.Wait()
+		pass(2 * time.Minute)
+		synctest.Wait()
+		want := []string{`{"n":1}`, `{"n":2}`, `{"n":1}`}
+		if got := b.payloads("a"); !slices.Equal(got, want) {
+			t.Errorf("ran for %v, want %v", got, want)
+		}
+	})
+}
+
+func TestDrainLeavesQueuedRunsOnDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		for i := range 5 {
+			b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%d}`, i)})
+		}
+		synctest.Wait()
+		if dropped := b.Drain(t.Context()); dropped != 0 {
+			t.Errorf("dropped %d", dropped)
+		}
+		if got := b.payloads("a"); len(got) != 1 || k.left() != 4 {
+			t.Errorf("ran for %v, %d left; want the running one to end and 4 left", got, k.left())
+		}
+	})
+}
+
+func TestReplayRunsAsObservers(t *testing.T) {
+	b, _ := newKeeper(t, Options{}, []*hook.Hook{newHook("g", "pre_tool_use"), newHook("watch", "pre_*")}, map[string]behaviour{"g": {exit: 2}})
+	first, err := b.Emit(Origin{}, events.Envelope{Event: "pre_tool_use", Data: []byte(`{"n":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := events.Event{Envelope: events.Envelope{Event: "pre_tool_use", Data: []byte(`{"n":1}`), Wait: true, ID: "same"}, EventID: first.EventID}
+	r, err := b.Replay(again, "")
+	if err != nil || len(r.Matched) != 2 || r.Verdict != nil || r.EventID == first.EventID {
+		t.Errorf("got %+v %v", r, err)
+	}
+	if r, err = b.Replay(again, "g"); err != nil || !slices.Equal(r.Matched, []string{"g"}) {
+		t.Errorf("only g: %+v %v", r, err)
+	}
+	if _, err = b.Replay(again, "none"); err == nil || !errors.As(err, new(*events.Error)) {
+		t.Errorf("only none: %v", err)
+	}
+	b.until(t, "all have run", func() bool { return len(b.payloads("g")) == 3 && len(b.payloads("watch")) == 2 })
+}
