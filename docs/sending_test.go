@@ -290,14 +290,3 @@ func TestSnippetsShell(t *testing.T) {
 		}
 	}
 }
-
-func TestGalleryBlocks(t *testing.T) {
-	u := newUser(t)
-	abs, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range snippets(t, "gallery.md") {
-		u.run(abs, "sh", "-e", "-c", s.text)
-	}
-}

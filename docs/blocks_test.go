@@ -1,0 +1,56 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// block runs a shell block as a user with the tree as working directory types
+// it, and returns what it printed.
+func (u *user) block(text string) string {
+	u.t.Helper()
+	tree, err := filepath.Abs("..")
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return u.run(tree, "sh", "-e", "-c", text)
+}
+
+func TestGalleryBlocks(t *testing.T) {
+	u := newUser(t)
+	for _, s := range snippets(t, "gallery.md") {
+		u.block(s.text)
+	}
+}
+
+// The commands of the guide do what the guide says they do.
+func TestWritingHooksBlocks(t *testing.T) {
+	need(t, "jq", "python3")
+	u := newUser(t)
+	says := map[string]string{
+		"hookd validate":      ": ok",
+		"|| echo \"denied\"":  "\ndenied\n",
+		"hookd test ask-push": "ask",
+		"hookd list -o wide":  "no-main",
+	}
+	for _, s := range snippets(t, "writing-hooks.md") {
+		out := u.block(s.text)
+		for part, want := range says {
+			if strings.Contains(s.text, part) {
+				delete(says, part)
+				if !strings.Contains(out, want) {
+					t.Errorf("%s\nprinted no %q:\n%s", s.text, want, out)
+				}
+			}
+		}
+	}
+	for part := range says {
+		t.Errorf("no block has %q", part)
+	}
+	until(t, "the background child has written", func() bool {
+		_, err := os.Stat(filepath.Join(u.home, "hooks", "index-later", "indexed"))
+		return err == nil
+	})
+}
