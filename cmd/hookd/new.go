@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,15 +31,16 @@ var templates embed.FS
 type language struct {
 	command string // the executable, as HOOK.yaml names it
 	files   map[string]string
-	build   []string // makes command; nil when that is one of the files
+	kept    map[string]string // with --persistent, instead of those in files; nil = there is no such program
+	build   []string          // makes command; nil when that is one of the files
 }
 
 var languages = map[string]language{
 	"sh":     {command: "run.sh", files: map[string]string{"run.sh": "hook.sh"}},
 	"bash":   {command: "run.sh", files: map[string]string{"run.sh": "hook.bash"}},
-	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"}},
-	"node":   {command: "run.js", files: map[string]string{"run.js": "hook.js"}},
-	"go":     {command: "hook", files: map[string]string{"main.go": "main.go.txt", "go.mod": "go.mod.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
+	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"}, kept: map[string]string{"run.py": "keep.py"}},
+	"node":   {command: "run.js", files: map[string]string{"run.js": "hook.js"}, kept: map[string]string{"run.js": "keep.js"}},
+	"go":     {command: "hook", files: map[string]string{"main.go": "main.go.txt", "go.mod": "go.mod.txt"}, kept: map[string]string{"main.go": "keep.go.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
 }
 
 // languageNames is the order in which people are told of them.
@@ -47,21 +49,24 @@ var languageNames = []string{"sh", "bash", "python", "node", "go"}
 func newCommand(a *app) *cobra.Command {
 	var lang, dir string
 	var patterns []string
+	var persistent bool
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Write a working hook to begin with",
 		Long: `new writes a folder with a HOOK.yaml and a program that works. A running daemon
 sees it at once. It never overwrites anything and needs no daemon.`,
 		Example: `  hookd new hello --lang sh
-  hookd new guard --lang python --event pre_tool_use`,
+  hookd new guard --lang python --event pre_tool_use
+  hookd new audit --lang go --persistent --event '*'`,
 		Args: one("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n := newHook{name: args[0], lang: lang, patterns: patterns, dir: dir}
+			n := newHook{name: args[0], lang: lang, patterns: patterns, dir: dir, persistent: persistent}
 			return n.run(a, cmd)
 		},
 	}
 	cmd.Flags().StringVar(&lang, "lang", "sh", strings.Join(languageNames, ", "))
 	cmd.Flags().StringSliceVar(&patterns, "event", []string{"agent:end"}, "event or glob that triggers it; repeatable")
+	cmd.Flags().BoolVar(&persistent, "persistent", false, "a process that is kept and gets a line for each event: python, node, go")
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to put the hook's folder into (default: the hooks directory)")
 	settingFlags(cmd, "hooks_dir")
 	_ = cmd.RegisterFlagCompletionFunc("lang", words(languageNames...))
@@ -72,6 +77,7 @@ sees it at once. It never overwrites anything and needs no daemon.`,
 type newHook struct {
 	name, lang, dir string
 	patterns        []string
+	persistent      bool
 }
 
 // made is the answer of `hookd new`.
@@ -93,6 +99,9 @@ func (n newHook) check() error {
 	}
 	if _, ok := languages[n.lang]; !ok {
 		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --lang sh`", "unknown language %q; there are %s", n.lang, strings.Join(languageNames, ", "))
+	}
+	if n.persistent && languages[n.lang].kept == nil {
+		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s cannot do by itself; choose python, node or go", n.lang)
 	}
 	return nil
 }
@@ -159,10 +168,13 @@ func (n newHook) refuse(v api.Validation, err error) error {
 // compiler is there.
 func (n newHook) fill(dir string) (m made, err error) {
 	lang := languages[n.lang]
-	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns), "Command": lang.command}
+	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns), "Command": lang.command, "Persistent": n.persistent}
 	files := map[string]string{"HOOK.yaml": "HOOK.yaml"}
 	for name, from := range lang.files {
 		files[name] = from
+	}
+	if n.persistent {
+		maps.Copy(files, lang.kept)
 	}
 	t, err := template.ParseFS(templates, "templates/*")
 	if err != nil {

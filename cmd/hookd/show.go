@@ -42,6 +42,7 @@ func (p *printer) hook(h client.Hook) {
 		kv("timeout", deadline(h)),
 		kv("order", h.Order),
 		kv("concurrency", number(h.Concurrency)),
+		kv("mode", kept(h.Persistent)),
 		kv("settings", string(h.Settings)),
 		kv("digest", h.Digest),
 		kv("runs", counts(h.Counts)),
@@ -62,6 +63,18 @@ func (p *printer) changes(list []api.Change) {
 		rows = append(rows, []cell{text(c.Time.Local().Format("2006-01-02 15:04:05")), text(c.Change), text(fmt.Sprintf("%.12s", c.From)), text(fmt.Sprintf("%.12s", c.To)), text(c.By), text(c.Why)})
 	}
 	p.table([]string{"TIME", "CHANGE", "FROM", "TO", "BY", "WHY"}, rows)
+}
+
+// kept says what lives of a persistent hook.
+func kept(k *api.Kept) string {
+	if k == nil {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("persistent, started %d times", k.Starts)}
+	for _, c := range k.Copies {
+		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Lane, c.Started.Local().Format("15:04:05"), c.Answered))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func number(n int) string {

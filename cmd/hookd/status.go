@@ -52,6 +52,7 @@ func (p *printer) status(st client.DaemonInfo) {
 		kv("store", store(st)),
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
 		kv("processes", kill),
+		kv("persistent", number(st.Copies)),
 	)
 	p.problems(st.Problems)
 }

@@ -93,12 +93,28 @@ type Hook struct {
 	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
 	Order       string          `json:"order,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"`
+	Persistent  *Kept           `json:"persistent,omitempty"` // nil = a process for each event
 	Digest      string          `json:"digest,omitempty"`
 	Problems    []Problem       `json:"problems"`
 	Counts      map[string]int  `json:"counts"` // runs by result since the daemon started
 	LastRun     *events.Run     `json:"last_run,omitempty"`
 	Settings    json.RawMessage `json:"settings,omitempty"` // the rest, as configured, for `show`
 	Changes     []Change        `json:"changes,omitempty"`  // the last ones, newest first; for one hook only
+}
+
+// Kept is what lives of a persistent hook.
+type Kept struct {
+	Copies []Copy `json:"copies"` // oldest first; none before its first event
+	Starts int    `json:"starts"` // of copies, since the daemon started or the hook changed
+}
+
+// Copy is one process of a persistent hook.
+type Copy struct {
+	PID      int       `json:"pid"`
+	Lane     string    `json:"lane"` // decidable, observers
+	Started  time.Time `json:"started"`
+	Owes     int       `json:"owes"` // answers
+	Answered uint64    `json:"answered"`
 }
 
 // Problem is something wrong with a hook's file.
@@ -305,6 +321,7 @@ type Status struct {
 	Retrying    int            `json:"retrying"` // runs that wait for their next attempt
 	Behind      bool           `json:"behind"`   // events wait on disk for room in the queue
 	Store       Storage        `json:"store"`
+	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
 	Problems    []Problem      `json:"problems"`
 }

@@ -171,7 +171,7 @@ func (c *control) Status(context.Context) api.Status {
 		Hooks: states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind, Store: d.storage(),
-		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Cgroup: d.proc.Cgroup(), Problems: d.problems(snap),
+		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.kept.workers.Alive(), Cgroup: d.proc.Cgroup(), Problems: d.problems(snap),
 	}
 }
 
@@ -201,6 +201,9 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 		for _, p := range h.Patterns {
 			a.Events = append(a.Events, p.Text)
 		}
+	}
+	if e.Hook != nil && e.Hook.Persistent {
+		a.Persistent = d.runner.kept.describe(e.Hook)
 	}
 	a.Counts, a.LastRun = d.recorder.counts(a.Name)
 	return a

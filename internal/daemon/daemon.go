@@ -110,6 +110,7 @@ func New(o Options) (*Daemon, error) {
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 	})
+	d.runner.kept.joined = d.dispatch.Joined
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.runner.latest = latestOf(d.discovery, c.ReloadMode)
 	d.changes = openChanges(c, o.Log)
@@ -158,6 +159,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.changes.note(found)
 	d.publishMetrics(found)
 	d.dispatch.Publish(found)
+	d.runner.kept.keep(found.Runnable())
 	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
 	var rooms sync.WaitGroup
@@ -226,6 +228,7 @@ func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
 	d.hub.Close()
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancelEnd()
+	d.runner.kept.workers.Close(end)
 	if err := d.server.Shutdown(end); err != nil {
 		d.log.Warn("connections were cut off", zap.Error(err))
 	}
@@ -236,6 +239,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.note(snap) // first: nothing runs that is not on record
 	d.publishMetrics(snap)
 	before := d.dispatch.Publish(snap)
+	d.runner.kept.keep(snap.Runnable())
 	for _, change := range changes(before, snap) {
 		d.emitOwn("hookd:hook-changed", member("hook", change.name), member("change", change.what), member("digest", change.digest))
 	}

@@ -41,15 +41,21 @@ func (l *launch) prepare() error {
 			return err
 		}
 	}
-	switch h.Type {
-	case hook.Script:
-		l.path, l.args = cmp.Or(h.Shell, "/bin/sh"), []string{"-c", text}
-	case hook.Spawn:
+	if h.Type == hook.Spawn {
 		return l.agent(text)
-	default:
-		l.path, l.args = h.Path, h.Args
 	}
+	l.program(text)
 	return nil
+}
+
+// program is the hook's command, or the shell with its script.
+func (l *launch) program(script string) {
+	h := l.job.Hook
+	if h.Type == hook.Script {
+		l.path, l.args = cmp.Or(h.Shell, "/bin/sh"), []string{"-c", script}
+		return
+	}
+	l.path, l.args = h.Path, h.Args
 }
 
 // environment is the inherited one, the hook's variables, and the two (or

@@ -39,6 +39,9 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 	m := api.Matches{Event: contract.Name, Dialect: contract.Dialect, Kind: contract.Kind, Decidable: contract.Decidable, Sequence: contract.Sequence, Hooks: []api.Match{}}
 	for _, d := range dispatch.Explain(snap, env) {
 		m.Hooks = append(m.Hooks, api.Match{Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks})
+		if bad := d.Hook.Seal.Refusals(); d.Runs && len(bad) > 0 {
+			m.Hooks[len(m.Hooks)-1].Why = "its runs are refused: " + bad[0].Error()
+		}
 	}
 	for _, e := range snap.Entries {
 		if e.State == hook.Rejected || e.State == hook.Disabled || e.Hook == nil {
@@ -147,6 +150,7 @@ func TestLocal(ctx context.Context, c config.Config, name string, env events.Env
 	if refused != nil {
 		err = refused
 	}
+	r.kept.workers.Close(ctx)
 	return tested, errors.Join(err, p.Close(), os.RemoveAll(temp))
 }
 

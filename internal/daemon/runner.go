@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -29,21 +30,25 @@ type runner struct {
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
 	latest   latest // nil = a hook is what it was when its job was made
+	kept     *persistent
 }
 
 // settings are what a reload can change.
 type settings struct {
-	env    []string // of every hook
-	agents map[string]config.Agent
-	trust  *trust.Checker // of what agents are started with
-	judge  *judge.Judge
+	env        []string // of every hook
+	generation int      // changes with env
+	agents     map[string]config.Agent
+	trust      *trust.Checker // of what agents are started with
+	judge      *judge.Judge
 }
 
-var _ dispatch.Runner = (*runner)(nil)
+var _ dispatch.Submitter = (*runner)(nil)
 
 func newRunner(p *proc.Runner, tempDir, dataDir string, log *zap.Logger) *runner {
 	os.RemoveAll(tempDir) // what a killed predecessor left
-	return &runner{proc: p, tempDir: tempDir, dataDir: dataDir, log: log.Named("runner")}
+	r := &runner{proc: p, tempDir: tempDir, dataDir: dataDir, log: log.Named("runner")}
+	r.kept = newPersistent(r)
+	return r
 }
 
 // configure puts settings into force for the runs that start from now on.
@@ -53,8 +58,16 @@ func (r *runner) configure(c config.Config) {
 		Providers: judgeProviders(c.Providers),
 		Getenv:    func(name string) string { return variable(env, name) },
 	})}
-	if old := r.settings.Swap(next); old != nil {
+	old := r.settings.Load()
+	if old != nil {
+		next.generation = old.generation
+		if !slices.Equal(old.env, env) {
+			next.generation++
+		}
+	}
+	if r.settings.Store(next); old != nil {
 		old.judge.Close()
+		r.kept.renew()
 	}
 }
 
@@ -65,8 +78,8 @@ func inherited(env map[string]string, path string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(signals.ServiceVariables, name)
 	})
-	for name, value := range env {
-		base = setVariable(base, name, value)
+	for _, name := range slices.Sorted(maps.Keys(env)) { // in order: a change of it ends what is kept
+		base = setVariable(base, name, env[name])
 	}
 	if path != "" {
 		base = setVariable(base, "PATH", path)
@@ -77,6 +90,9 @@ func inherited(env map[string]string, path string) []string {
 // Run executes the job and waits for its end. A hook whose files others could
 // have changed does not start.
 func (r *runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	if j.Hook.Persistent {
+		return r.kept.run(ctx, j)
+	}
 	h, err := r.admit(j.Hook)
 	if err != nil {
 		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
@@ -95,6 +111,11 @@ func (r *runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	}
 }
 
+// Submit gives the job of a persistent hook to its process.
+func (r *runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
+	r.kept.submit(ctx, j, done)
+}
+
 // process starts the job's process and waits for it.
 func (r *runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	p := &launch{settings: r.settings.Load(), job: j, dir: r.tempDir}
@@ -105,12 +126,14 @@ func (r *runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	if len(p.unknown) > 0 {
 		r.log.Warn("variables that the event does not have are empty", zap.String("hook", j.Hook.Name), zap.Strings("variables", p.unknown), zap.String("run_id", j.RunID))
 	}
-	return outcome(r.proc.Run(ctx, proc.Spec{
+	out := outcome(r.proc.Run(ctx, proc.Spec{
 		Path: p.path, Args: p.args, Env: p.env, Dir: j.Hook.RunDir(eventDir(j), p.variable),
 		Stdin:   p.stdin,
 		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole,
 		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },
 	}))
+	out.Whole = unaddressed(out.Whole, j.Event.EventID)
+	return out
 }
 
 func outcome(x proc.Exit) dispatch.Outcome {

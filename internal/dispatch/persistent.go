@@ -32,12 +32,21 @@ func (q *queue) limit(t *task) int {
 	return h.Concurrency
 }
 
+// lane is the task's own, but for a hook with one pipe, which keeps the order of
+// sessions by itself: its runs need not wait for each other.
+func (q *queue) lane(t *task) (key laneKey, ordered bool) {
+	if h := t.match.hook; q.piped(h) && h.Concurrency <= 1 && h.Order == hook.OrderSession {
+		return laneKey{}, false
+	}
+	return t.lane()
+}
+
 // flow hands what is ready for a pipe over, until nothing is. There is one of
 // it at a time, so that the order holds.
 func (q *queue) flow() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for t := q.pipe.pop(); t != nil && !q.closed; t = q.pipe.pop() {
+	for t := q.pipe.pop(); t != nil; t = q.pipe.pop() {
 		q.queued--
 		q.running++
 		q.mu.Unlock()

@@ -103,7 +103,7 @@ func (q *queue) push(tasks []*task) {
 
 // enter puts t behind the runs that it must not overtake, if there are any.
 func (q *queue) enter(t *task) {
-	key, ordered := t.lane()
+	key, ordered := q.lane(t)
 	if !ordered {
 		q.admit(t)
 		return
@@ -190,18 +190,18 @@ func (q *queue) leave(e *events.Event) {
 // release lets the runs go on that waited for t.
 func (q *queue) release(t *task) {
 	q.leave(t.event)
-	if u := q.hooks[t.match.hook.ID]; u != nil && t.match.hook.Concurrency > 0 {
-		if u.running--; u.running < t.match.hook.Concurrency {
+	if u, limit := q.hooks[t.match.hook.ID], q.limit(t); u != nil && limit > 0 {
+		if u.running--; u.running < limit {
 			if next := u.waiting.pop(); next != nil {
 				u.running++
-				q.ready.push(next)
+				q.prepare(next)
 			}
 		}
 		if u.running == 0 && u.waiting.empty() {
 			delete(q.hooks, t.match.hook.ID)
 		}
 	}
-	if key, ordered := t.lane(); ordered {
+	if key, ordered := q.lane(t); ordered {
 		if next := q.lanes[key].pop(); next != nil {
 			q.admit(next)
 		} else {
@@ -215,7 +215,7 @@ func (q *queue) close() []*task {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	left := q.ready.drain()
+	left := append(q.ready.drain(), q.pipe.drain()...)
 	for _, u := range q.hooks {
 		left = append(left, u.waiting.drain()...)
 	}

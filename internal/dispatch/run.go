@@ -59,9 +59,9 @@ func (d *Dispatcher) job(e *events.Event, c *events.Contract, t *task, m match, 
 	if m.hook.Persistent {
 		return job, d.chain.busy(e.Depth)
 	}
-	over = func() {}
-	job.Started = func(p Process) { over = d.chain.started(p, e.Depth, m.hook.ID) }
-	return job, func() { over() }
+	ended := func() {}
+	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID) }
+	return job, func() { ended() }
 }
 
 // ran reads the answer of a job that has ended, records the run and logs what

@@ -107,11 +107,11 @@ func (p *Pool) kill(all bool) {
 
 // Copy is one process of a hook as it stands.
 type Copy struct {
-	PID      int       `json:"pid"`
-	Lane     string    `json:"lane"` // decidable, observers
-	Started  time.Time `json:"started"`
-	Owes     int       `json:"owes"` // answers
-	Answered uint64    `json:"answered"`
+	PID      int
+	Lane     string // decidable, observers
+	Started  time.Time
+	Owes     int // answers
+	Answered uint64
 }
 
 // Copies returns the copies that live, oldest first, and how many were started
@@ -130,6 +130,18 @@ func (s *Set) Copies(key Key) (list []Copy, starts int) {
 	}
 	slices.SortFunc(list, func(a, b Copy) int { return a.Started.Compare(b.Started) })
 	return list, p.starts
+}
+
+// Alive counts the copies of all hooks that live.
+func (s *Set) Alive() (n int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, p := range s.pools {
+		p.mu.Lock()
+		n += len(p.copies)
+		p.mu.Unlock()
+	}
+	return n
 }
 
 // enter counts one more copy; false when none is to be started any more.

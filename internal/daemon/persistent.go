@@ -1,0 +1,176 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/worker"
+)
+
+// persistent runs the jobs of hooks whose process is kept.
+type persistent struct {
+	r       *runner
+	workers *worker.Set
+	stopped sync.Once // watches for the end of the runs' context
+
+	// joined is told of each process; nil = nobody is.
+	joined func(hook string, p dispatch.Process, depth func() int) (left func())
+
+	mu    sync.Mutex   // guards what is below
+	hooks []*hook.Hook // in force; nil = nobody has said
+}
+
+func newPersistent(r *runner) *persistent {
+	p := &persistent{r: r}
+	p.workers = worker.New(worker.Options{Proc: r.proc, Log: r.log, Joined: func(id string, started proc.Process, depth func() int) func() {
+		if p.joined == nil {
+			return func() {}
+		}
+		return p.joined(id, dispatch.Process{PID: started.PID, Cgroup: started.Cgroup}, depth)
+	}})
+	return p
+}
+
+// run gives the job to a copy of its own and waits for the answer.
+func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	p.endWith(ctx)
+	c := call(j)
+	if j.Awaited {
+		return outcomeOf(j, p.pool(j.Hook).Ask(ctx, c))
+	}
+	done := make(chan worker.Answer, 1)
+	c.Done = func(a worker.Answer) { done <- a }
+	p.pool(j.Hook).Submit(c)
+	return outcomeOf(j, <-done)
+}
+
+// submit gives the job to a copy when one has room, and calls done with what
+// became of it. It does not wait.
+func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
+	p.endWith(ctx)
+	c := call(j)
+	c.Done = func(a worker.Answer) { done(outcomeOf(j, a)) }
+	p.pool(j.Hook).Submit(c)
+}
+
+// endWith kills the copies that still work when ctx ends. All runs have the
+// same one, which ends when the daemon stops.
+func (p *persistent) endWith(ctx context.Context) {
+	p.stopped.Do(func() { context.AfterFunc(ctx, p.workers.Abort) })
+}
+
+// pool returns the copies of h with the settings of now.
+func (p *persistent) pool(h *hook.Hook) *worker.Pool {
+	return p.workers.Pool(p.key(h), func() worker.Hook {
+		return worker.Hook{Name: h.Name, Copies: h.Concurrency, Spec: func() (proc.Spec, error) { return p.spec(h) }}
+	})
+}
+
+func (p *persistent) key(h *hook.Hook) worker.Key {
+	return worker.Key{ID: h.ID, Digest: h.Digest, Settings: p.r.settings.Load().generation}
+}
+
+// keep ends the copies of all hooks but these.
+func (p *persistent) keep(hooks []*hook.Hook) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	current := map[worker.Key]bool{}
+	p.hooks = []*hook.Hook{}
+	for _, h := range hooks {
+		if h.Persistent {
+			p.hooks = append(p.hooks, h)
+			current[p.key(h)] = true
+		}
+	}
+	p.workers.Keep(func(k worker.Key) bool { return current[k] })
+}
+
+// renew ends the copies that were started with other settings.
+func (p *persistent) renew() {
+	p.mu.Lock()
+	hooks := p.hooks
+	p.mu.Unlock()
+	if hooks != nil {
+		p.keep(hooks)
+	}
+}
+
+// describe tells what lives of h.
+func (p *persistent) describe(h *hook.Hook) *api.Kept {
+	list, starts := p.workers.Copies(p.key(h))
+	k := &api.Kept{Copies: []api.Copy{}, Starts: starts}
+	for _, c := range list {
+		k.Copies = append(k.Copies, api.Copy(c))
+	}
+	return k
+}
+
+// spec is what a copy of h is started as. No event is known, so it has none in
+// its environment.
+func (p *persistent) spec(h *hook.Hook) (proc.Spec, error) {
+	h, err := p.r.admit(h)
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	l := &launch{settings: p.r.settings.Load(), job: &dispatch.Job{Hook: h, Event: &events.Event{}}}
+	l.own()
+	l.program(h.ScriptText)
+	env := slices.DeleteFunc(l.env, func(v string) bool { return strings.HasPrefix(v, "HOOK_EVENT") })
+	return proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable)}, nil
+}
+
+// call is the job as one line.
+func call(j *dispatch.Job) *worker.Call {
+	line := stdin(j)
+	if bytes.IndexByte(line, '\n') >= 0 { // between the values of a payload; a string has none
+		line = bytes.ReplaceAll(line, []byte{'\n'}, []byte{' '})
+	}
+	return &worker.Call{ID: j.Event.EventID, Line: append(line, '\n'), Timeout: j.Timeout, Limit: j.Whole, Depth: j.Event.Depth}
+}
+
+// outcomeOf puts an answer into the form of a run. What the answer holds
+// besides its event_id counts as the stdout of an exit 0.
+func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
+	out := dispatch.Outcome{
+		Err: a.Err, TimedOut: a.TimedOut, Failure: a.Failure, ExitCode: a.Exit.Code, Signal: a.Exit.Signal,
+		Killed: a.Exit.Killed, Left: a.Exit.Left, Started: a.Started, Duration: a.Duration, Stderr: kept(a.Stderr),
+	}
+	switch {
+	case a.Err != nil:
+		out.ExitCode, out.Started = -1, time.Now()
+	case a.TimedOut:
+		out.ExitCode, out.Failure = -1, ""
+	case a.Failure != "" && out.ExitCode == 0:
+		out.ExitCode = -1
+	case a.Body != nil:
+		out.Stdout = kept(proc.Keep(a.Body))
+		out.Whole, out.Exceeded = a.Body[:min(len(a.Body), j.Whole)], len(a.Body) > j.Whole && j.Whole > 0
+	}
+	return out
+}
+
+// unaddressed is an answer without the event_id that a program gives which can
+// also be kept. What has a hook_event_name is no answer but the payload: a
+// filter's output stays as it is.
+func unaddressed(whole []byte, eventID string) []byte {
+	if !bytes.Contains(whole, []byte(eventID)) || !json.Valid(whole) {
+		return whole
+	}
+	if id, _ := events.GetString(whole, "event_id"); id != eventID || events.Get(whole, "hook_event_name") != nil {
+		return whole
+	}
+	if rest := events.Without(whole, "event_id"); rest != nil {
+		return rest
+	}
+	return []byte("{}")
+}
