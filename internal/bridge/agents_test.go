@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -43,28 +44,30 @@ var agentHooks = map[string][2]string{
 
 // real is an agent's own command line.
 type real struct {
+	name     string // of the test
 	dialect  events.Dialect
 	program  string
 	settings string // file in the home that registers the bridge
-	text     func(bridge string) string
+	text     func(bridge string, s *stage) string
 	model    func(*model) http.HandlerFunc
 	command  func(url string) (args, env []string)
 }
 
 var reals = []real{
 	{
-		dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
-		text: func(bridge string) string {
+		name: "claude-code", dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
+		text: func(bridge string, _ *stage) string {
 			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 		},
-		command: func(url string) (args, env []string) {
-			return []string{"-p", "do it", "--allowedTools", "Bash", "--output-format", "json"},
-				[]string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=sk-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1"}
-		},
+		command: claude,
 	},
 	{
-		dialect: events.Codex, program: "codex", settings: ".codex/hooks.json", model: openAI,
-		text: func(bridge string) string {
+		name: "claude-code-http", dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
+		text: posted, command: claude,
+	},
+	{
+		name: "codex", dialect: events.Codex, program: "codex", settings: ".codex/hooks.json", model: openAI,
+		text: func(bridge string, _ *stage) string {
 			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 		},
 		command: func(url string) (args, env []string) {
@@ -74,8 +77,8 @@ var reals = []real{
 		},
 	},
 	{
-		dialect: events.GeminiCLI, program: "gemini", settings: ".gemini/settings.json", model: generateContent,
-		text: func(bridge string) string {
+		name: "gemini-cli", dialect: events.GeminiCLI, program: "gemini", settings: ".gemini/settings.json", model: generateContent,
+		text: func(bridge string, _ *stage) string {
 			hooks := registered(bridge, "SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 			return strings.Replace(hooks, "{", `{"security":{"auth":{"selectedType":"gemini-api-key"}},`, 1)
 		},
@@ -84,6 +87,26 @@ var reals = []real{
 				[]string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
 		},
 	},
+}
+
+func claude(url string) (args, env []string) {
+	return []string{"-p", "do it", "--allowedTools", "Bash", "--output-format", "json"},
+		[]string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=sk-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1"}
+}
+
+// posted registers hookd's HTTP door where Claude Code takes one.
+func posted(bridge string, s *stage) string {
+	token, err := os.ReadFile(filepath.Join(filepath.Dir(s.socket), "hookd", "http.token"))
+	if err != nil {
+		return err.Error()
+	}
+	hooks := map[string]any{}
+	handler := object{"type": "http", "url": "http://" + s.door + "/agents/claude-code", "headers": object{"Authorization": "Bearer " + strings.TrimSpace(string(token))}}
+	for _, name := range []string{"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"} {
+		hooks[name] = []any{object{"hooks": []any{handler}}}
+	}
+	hooks["SessionStart"] = []any{object{"hooks": []any{object{"type": "command", "command": bridge}}}}
+	return raw(object{"hooks": hooks})
 }
 
 // registered is the part of the settings that all three agents share.
@@ -119,7 +142,7 @@ func TestRealAgents(t *testing.T) {
 	var bridge string
 	dir := t.TempDir()
 	for _, r := range reals {
-		t.Run(string(r.dialect), func(t *testing.T) {
+		t.Run(r.name, func(t *testing.T) {
 			program := r.found(t)
 			if bridge == "" {
 				bridge = built(t, dir)
@@ -145,6 +168,7 @@ func built(t *testing.T, dir string) string {
 type stage struct {
 	home, work string
 	socket     string
+	door       string // http.listen
 	ended      string // folder of what agent:end was given
 	model      *model
 	url        string
@@ -173,7 +197,12 @@ func newStage(t *testing.T, r real) *stage {
 	for name, hook := range agentHooks {
 		hooks[name] = hook
 	}
-	s.socket = house(t, hooks)
+	home := furnished(t, hooks)
+	s.door = freePort(t)
+	if err := os.WriteFile(filepath.Join(home, "hookd.yaml"), []byte("http: {listen: '"+s.door+"'}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.socket = StartDaemon(t, home)
 	for name, text := range map[string]string{"victim/kept": "", "secret.txt": "the key is " + theSecret + "\n"} {
 		path := filepath.Join(s.work, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -186,6 +215,17 @@ func newStage(t *testing.T, r real) *stage {
 	return s
 }
 
+// freePort is a loopback address that nobody listened on a moment ago.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
 // run lets the agent work until it ends.
 func (s *stage) run(t *testing.T, r real, program, bridge string) {
 	t.Helper()
@@ -194,7 +234,7 @@ func (s *stage) run(t *testing.T, r real, program, bridge string) {
 		t.Fatal(err)
 	}
 	command := bridge + " " + string(r.dialect) + " --socket=" + s.socket
-	if err := os.WriteFile(path, []byte(r.text(command)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(r.text(command, s)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

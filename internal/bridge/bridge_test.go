@@ -112,6 +112,30 @@ func TestDaemonRefuses(t *testing.T) {
 	}
 }
 
+// Who cannot be told a denial by us, or does not take one, goes on: Familiar's
+// own onFailure decides there, and LibreFang's hooks observe.
+func TestOthersGoOnWithoutAVerdict(t *testing.T) {
+	slow := serve(t, func(ctx context.Context, env events.Envelope) (api.Answer, *events.Error) {
+		<-ctx.Done()
+		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "gone"}
+	})
+	crashes := house(t, map[string][2]string{"guard": {"events: [beforeToolCall, transform_tool_result]\n", "kill -SEGV $$\n"}})
+	for _, tt := range []struct{ agent, event, payload string }{
+		{"familiar", "beforeToolCall", `{"conversation_id":"s","tool_name":"bash","tool_input":{}}`},
+		{"librefang", "transform_tool_result", `{"session_id":"s","agent_id":"a","tool_name":"shell","tool_input":{},"tool_output":"out"}`},
+	} {
+		for name, socket := range map[string]string{"down": filepath.Join(shortDir(t), "s"), "slow": slow, "crash": crashes} {
+			o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: socket, FailClosed: true}
+			if name == "slow" {
+				o.Timeout = 50 * time.Millisecond
+			}
+			if got := called(t, o, tt.payload); got.stdout != "" || got.exit != 0 {
+				t.Errorf("%s, %s: got %+v, want no opinion", tt.agent, name, got)
+			}
+		}
+	}
+}
+
 // --fail-closed does not turn off what guards nothing: an agent whose stop is
 // denied would never stop.
 func TestFailClosedGuardsCallsOnly(t *testing.T) {

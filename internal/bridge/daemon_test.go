@@ -11,7 +11,13 @@ import (
 // house starts a real daemon with hooks: folder name to HOOK.yaml and run.sh.
 func house(t *testing.T, hooks map[string][2]string) (socket string) {
 	t.Helper()
-	home := shortDir(t)
+	return StartDaemon(t, furnished(t, hooks))
+}
+
+// furnished is a home with hooks.
+func furnished(t *testing.T, hooks map[string][2]string) (home string) {
+	t.Helper()
+	home = shortDir(t)
 	for name, files := range hooks {
 		dir := filepath.Join(home, "hooks", name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -23,7 +29,7 @@ func house(t *testing.T, hooks map[string][2]string) (socket string) {
 			}
 		}
 	}
-	return StartDaemon(t, home)
+	return home
 }
 
 // StartDaemon runs a real daemon until the test ends. It is set by the tests

@@ -49,15 +49,26 @@ func (e emitter) Emit(ctx context.Context, _ server.Peer, env events.Envelope) (
 	return e(ctx, env)
 }
 
+// emitting is an emitter as the server wants it; ctx ends with the server.
+type emitting struct {
+	emitter
+	ctx context.Context
+}
+
+func (e emitting) Begin(_ server.Peer, env events.Envelope) (api.Answer, server.Rest, *events.Error) {
+	return api.Answer{}, func() (api.Answer, *events.Error) { return e.emitter(e.ctx, env) }, nil
+}
+
 // serve runs a real server and returns its socket.
 func serve(t *testing.T, decide emitter) string {
 	t.Helper()
 	socket := filepath.Join(shortDir(t), "s")
-	s, err := server.Listen(server.Options{Socket: socket, Emitter: decide})
+	ctx, cancel := context.WithCancel(context.Background())
+	s, err := server.Listen(server.Options{Socket: socket, Emitter: emitting{decide, ctx}})
 	if err != nil {
+		cancel()
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
 	t.Cleanup(func() {

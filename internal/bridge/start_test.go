@@ -15,8 +15,10 @@ func init() { bridge.StartDaemon = startDaemon }
 
 func startDaemon(t *testing.T, home string) (socket string) {
 	t.Helper()
-	c := config.Default(home)
-	c.FireStartup = false
+	c, err := config.Load(home, map[string]string{"fire_startup": "false"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := daemon.New(daemon.Options{Config: c, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
