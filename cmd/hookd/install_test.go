@@ -28,10 +28,11 @@ func mac(t *testing.T, fails map[string]int) (*machine, *[]string) {
 
 // launchd forgets a job some time after bootout has said so.
 func TestLaunchdIsToldUntilItListens(t *testing.T) {
-	m, asked := mac(t, nil)
-	mgr := m.manager()
+	fails := map[string]int{"launchctl bootout gui/501/io.github.hookd": 1}
+	m, asked := mac(t, fails)
 	bootstrap := "launchctl bootstrap gui/501 " + m.home + "/Library/LaunchAgents/io.github.hookd.plist"
-	m, asked = mac(t, map[string]int{"launchctl bootout gui/501/io.github.hookd": 1, bootstrap: 1})
+	fails[bootstrap] = 1
+	mgr := m.manager()
 	if err := m.do(t.Context(), mgr.start(nil)); err != nil {
 		t.Error(err)
 	}
