@@ -1,0 +1,293 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// answering is a loop that answers each line; what answer holds besides the
+// event_id is up to the text of the line.
+const answering = `
+echo "$$" >> pids
+env > env
+while read -r line; do
+  id=${line##*'"event_id":"'}; id=${id%%'"'*}
+  echo "$line" >> lines
+  more=
+  case $line in
+  *'"hook_event_name":"pre_tool_use"'*'rm -rf'* | *'rm -rf'*'"hook_event_name":"pre_tool_use"'*) more=',"decision":"block","reason":"no rm"';;
+  *'"hook_event_name":"tool_response_transform"'*) more=',"hook_specific_output":{"updated_tool_response":"clean"}';;
+  *please-die*) exit 3;;
+  *please-hang*) sleep 1000;;
+  esac
+  echo "note $id" >&2
+  echo "{\"event_id\":\"$id\"$more}"
+done
+`
+
+func (h *house) hook(name string) api.Hook {
+	h.t.Helper()
+	a, err := h.client.Hook(h.t.Context(), name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+// pids are the processes that a hook has had, oldest first.
+func pids(t *testing.T, dir string) (list []int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "pids"))
+	if err != nil {
+		return nil
+	}
+	for _, word := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, pid)
+	}
+	return list
+}
+
+func TestAPersistentGuardDecides(t *testing.T) {
+	home := newHome(t)
+	dir := writeHook(t, home, "guard", "events: [pre_tool_use]\nmode: persistent\n", answering)
+	h := start(t, home, nil)
+	if got := h.hook("guard").Persistent; got == nil || len(got.Copies) != 0 {
+		t.Errorf("got %+v before the first event, want a persistent hook without a process", got)
+	}
+	for range 3 {
+		if v := h.emit(rm).Verdict; v.Allowed || !strings.Contains(v.Message, "no rm") {
+			t.Errorf("got %+v, want a denial", v)
+		}
+		if v := h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"ls"}}}`).Verdict; !v.Allowed || v.PermissionAllowed {
+			t.Errorf("got %+v, want no opinion", v)
+		}
+	}
+	list := pids(t, dir)
+	if len(list) != 1 {
+		t.Errorf("got processes %v, want one for all", list)
+	}
+	k := h.hook("guard").Persistent
+	if len(k.Copies) != 1 || k.Copies[0].PID != list[0] || k.Copies[0].Answered != 6 || k.Copies[0].Lane != "decidable" || k.Starts != 1 {
+		t.Errorf("got %+v, want one copy, pid %v", k, list)
+	}
+	if run := h.fullRun("guard"); run.Result != events.ResultOK || run.Stderr.Bytes == 0 || run.ExitCode != 0 {
+		t.Errorf("got run %+v, want its note", run)
+	}
+	if s, err := h.client.Status(t.Context()); err != nil || s.Copies != 1 {
+		t.Errorf("got status %+v, %v", s, err)
+	}
+}
+
+// The line carries what a spawned hook has in its environment; the process has
+// none of it.
+func TestAPersistentHookGetsTheDocumentedLine(t *testing.T) {
+	t.Setenv("HOOK_EVENT_DATA", "of a hook that started this daemon")
+	home := newHome(t)
+	dir := writeHook(t, home, "audit", "events: [odd]\nmode: persistent\nenv: {OWN: \"1\"}\n", answering)
+	h := start(t, home, nil)
+	a := h.emit("{\"event\":\"odd\",\"wait\":true,\"session_id\":\"s\",\"cwd\":\"/tmp\",\"data\":{\"a\": {\n \"b\":1}}}")
+	if len(a.Runs) != 1 || a.Runs[0].Result != events.ResultOK {
+		t.Fatalf("got runs %+v", a.Runs)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line map[string]any
+	if err := json.Unmarshal(text, &line); err != nil || strings.Count(string(text), "\n") != 1 {
+		t.Fatalf("got %q, %v, want one line", text, err)
+	}
+	for key, want := range map[string]string{"event_id": a.EventID, "hook_event_name": "odd", "session_id": "s", "cwd": "/tmp"} {
+		if line[key] != want {
+			t.Errorf("got %s %v, want %s", key, line[key], want)
+		}
+	}
+	env, err := os.ReadFile(filepath.Join(dir, "env"))
+	if err != nil || strings.Contains(string(env), "HOOK_EVENT") || !strings.Contains(string(env), "OWN=1\n") {
+		t.Errorf("got environment %s, %v, want OWN and no HOOK_EVENT", env, err)
+	}
+}
+
+func TestAPersistentGuardThatFailsDenies(t *testing.T) {
+	for _, c := range []struct {
+		word, yaml string
+		result     events.Result
+		cause      string
+		processes  int
+	}{
+		{"please-die", "", events.ResultFailed, "exit status 3", 2}, // given again once
+		{"please-hang", "timeout: 300ms\n", events.ResultTimeout, "timed out after 300ms", 1},
+	} {
+		t.Run(c.word, func(t *testing.T) {
+			home := newHome(t)
+			dir := writeHook(t, home, "guard", "events: [pre_tool_use]\nmode: persistent\n"+c.yaml, answering)
+			h := start(t, home, nil)
+			a := h.emit(fmt.Sprintf(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","x":%q}}`, c.word))
+			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, c.cause) || len(a.Runs) != 1 || a.Runs[0].Result != c.result {
+				t.Errorf("got %+v, runs %+v, want a denial for %s", a.Verdict, a.Runs, c.cause)
+			}
+			if got := pids(t, dir); len(got) != c.processes {
+				t.Errorf("got processes %v, want %d", got, c.processes)
+			}
+			if v := h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell"}}`).Verdict; !v.Allowed {
+				t.Errorf("got %+v of the next event, want it allowed", v)
+			}
+		})
+	}
+}
+
+// Observers go through one pipe, many at once and in order, and an event that
+// is waited for is not held up by them.
+func TestPersistentObservers(t *testing.T) {
+	home := newHome(t)
+	dir := writeHook(t, home, "audit", "events: ['*']\nmode: persistent\n", answering)
+	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
+	const n = 500
+	var want []string
+	for i := range n {
+		want = append(want, h.emit(fmt.Sprintf(`{"event":"agent:step","session_id":"s%d","data":{"i":%d}}`, i%3, i)).EventID)
+	}
+	h.until("all are answered", func() bool { return h.hook("audit").Counts["ok"] == n })
+	text, err := os.ReadFile(filepath.Join(dir, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		id, _ := events.GetString([]byte(line), "event_id")
+		got = append(got, id)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the hook read %d events in another order", len(got))
+	}
+	if list := pids(t, dir); len(list) != 1 {
+		t.Errorf("got processes %v, want one", list)
+	}
+}
+
+func TestAPersistentHookRewrites(t *testing.T) {
+	home := newHome(t)
+	writeHook(t, home, "clean", "events: [tool_response_transform]\nmode: persistent\n", answering)
+	h := start(t, home, nil)
+	a := h.emit(`{"event":"tool_response_transform","wait":true,"data":{"tool_name":"shell","tool_response":"secret"}}`)
+	if string(a.Verdict.UpdatedToolResponse) != `"clean"` {
+		t.Errorf("got %+v, runs %+v", a.Verdict, a.Runs)
+	}
+}
+
+// A reload that does not change the hook leaves its process alone; one that
+// does ends it, when it has answered, and the next event starts another.
+func TestReloadOfAPersistentHook(t *testing.T) {
+	home := newHome(t)
+	yaml := "events: [pre_tool_use]\nmode: persistent\n"
+	dir := writeHook(t, home, "guard", yaml, answering)
+	h := start(t, home, nil)
+	h.emit(rm)
+	first := pids(t, dir)[0]
+	writeHook(t, home, "other", "events: [odd]\n", "exit 0\n")
+	h.Reload()
+	h.emit(rm)
+	if got := pids(t, dir); len(got) != 1 {
+		t.Fatalf("got processes %v after a reload that changed nothing of it", got)
+	}
+	writeHook(t, home, "guard", yaml+"timeout: 7s\n", answering)
+	h.Reload()
+	h.until("the old process has ended", func() bool { return !lives(strconv.Itoa(first)) })
+	h.emit(rm)
+	if got := pids(t, dir); len(got) != 2 || got[1] == first {
+		t.Errorf("got processes %v after a change", got)
+	}
+	second := pids(t, dir)[1]
+	writeHook(t, home, "guard", yaml+"enabled: false\n", answering)
+	h.Reload()
+	h.until("the process of a disabled hook has ended", func() bool { return !lives(strconv.Itoa(second)) })
+}
+
+func TestStopEndsPersistentHooks(t *testing.T) {
+	home := newHome(t)
+	dir := writeHook(t, home, "guard", "events: [pre_tool_use, odd]\nmode: persistent\n", answering+"echo end > end\n")
+	h := start(t, home, nil)
+	h.emit(rm)
+	h.emit(`{"event":"odd","wait":true}`)
+	h.stop()
+	for _, pid := range pids(t, dir) {
+		if lives(strconv.Itoa(pid)) {
+			t.Errorf("process %d lives on", pid)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "end")); err != nil || len(pids(t, dir)) != 2 {
+		t.Errorf("got processes %v, %v, want two, and that they see the end of their stdin", pids(t, dir), err)
+	}
+}
+
+// What a persistent hook sends while it works on an event is one deeper.
+func TestAPersistentHookThatEmitsIsInTheChain(t *testing.T) {
+	home := newHome(t)
+	writeHook(t, home, "audit", "events: [odd]\nmode: persistent\n", answering)
+	h := start(t, home, nil)
+	h.emit(`{"event":"odd","wait":true}`)
+	pid := h.hook("audit").Persistent.Copies[0].PID
+	if got := h.origin(pid); got != (dispatch.Origin{Depth: 1, Hook: "audit"}) {
+		t.Errorf("got origin %+v, want depth 1 of audit", got)
+	}
+}
+
+func TestHooksTestOfAPersistentHook(t *testing.T) {
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: [pre_tool_use]\nmode: persistent\n", answering)
+	h := start(t, home, nil)
+	tested, err := h.client.Test(t.Context(), "guard", client.Event{})
+	if err != nil || tested.Run.Result != events.ResultOK || !tested.Decides {
+		t.Errorf("got %+v, %v", tested, err)
+	}
+	local, err := TestLocal(t.Context(), h.config, "guard", events.Envelope{})
+	if err != nil || local.Run.Result != events.ResultOK {
+		t.Errorf("got %+v, %v without a daemon", local, err)
+	}
+}
+
+// A program that answers with the event_id serves both modes, strictly read.
+func TestAPersistentProgramSpawned(t *testing.T) {
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: [pre_tool_use]\nstrict_output: true\n", answering)
+	writeHook(t, home, "skill", "events: [skill_content_guard]\n", strings.ReplaceAll(answering, "more=\n", "more=',\"continue\":true'\n"))
+	h := start(t, home, nil)
+	if v := h.emit(rm).Verdict; v.Allowed || !strings.Contains(v.Message, "no rm") {
+		t.Errorf("got %+v, want a denial", v)
+	}
+	a := h.emit(`{"event":"skill_content_guard","wait":true,"data":{}}`)
+	if !a.Verdict.Allowed || a.Runs[0].Result != events.ResultOK {
+		t.Errorf("got %+v, runs %+v, want an explicit yes", a.Verdict, a.Runs)
+	}
+}
+
+func TestUnaddressed(t *testing.T) {
+	for _, c := range []struct{ whole, want string }{
+		{``, ``},
+		{`{"event_id":"E"}`, `{}`},
+		{`{"event_id":"E","a":1}`, `{"a":1}`},
+		{`{"event_id":"other","a":"E"}`, `{"event_id":"other","a":"E"}`},
+		{`{"event_id":"E","hook_event_name":"x"}`, `{"event_id":"E","hook_event_name":"x"}`},
+		{`text E`, `text E`},
+		{`{"event_id":"E"`, `{"event_id":"E"`},
+	} {
+		if got := string(unaddressed([]byte(c.whole), "E")); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.whole, got, c.want)
+		}
+	}
+}
