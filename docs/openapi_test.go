@@ -65,7 +65,9 @@ func (s *spec) node(path ...string) map[string]any {
 func (s *spec) operations() (all []string) {
 	for path := range s.node("paths") {
 		for method := range s.node("paths", path) {
-			all = append(all, strings.ToUpper(method)+" "+path)
+			if method != "parameters" {
+				all = append(all, strings.ToUpper(method)+" "+path)
+			}
 		}
 	}
 	slices.Sort(all)
@@ -192,7 +194,8 @@ func TestOpenAPINamesEveryRoute(t *testing.T) {
 var wireTypes = map[string]any{
 	"Event": events.Envelope{}, "Answer": api.Answer{}, "Refusal": api.Refusal{}, "Error": events.Error{}, "Verdict": verdict.Verdict{},
 	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
-	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{},
+	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{}, "StoredEvent": api.Event{}, "Replay": api.Replay{}, "Replayed": api.Replayed{},
+	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "Change": api.Change{},
 }
 
 // Each schema has the members of its Go type, and no other; those that are
@@ -205,8 +208,8 @@ func TestOpenAPISchemasAreTheWireTypes(t *testing.T) {
 		required := strings.Split(strings.Trim(strings.ReplaceAll(toText(schema["required"]), " ", ","), "[]"), ",")
 		known := map[string]bool{}
 		typ := reflect.TypeOf(value)
-		for i := range typ.NumField() {
-			key, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		for _, field := range reflect.VisibleFields(typ) {
+			key, rest, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if key == "-" || key == "" {
 				continue
 			}
@@ -235,6 +238,33 @@ func toText(v any) string {
 	return strings.Join(words, ",")
 }
 
+// ids stand in paths for what is known only when the daemon runs.
+type ids map[string]string
+
+func (m ids) fill(path string) string {
+	for word, id := range m {
+		path = strings.Replace(path, "/"+word, "/"+id, 1)
+	}
+	return path
+}
+
+// deadLetters makes two of them, and an event that can be replayed.
+func deadLetters(h *house) ids {
+	h.t.Helper()
+	known := ids{"EVENT": h.send(event{"", "my:event", map[string]any{"short": true}}).EventID}
+	h.send(event{"", "dies:once", map[string]any{"n": 1}})
+	h.send(event{"", "dies:twice", nil})
+	until(h.t, "two runs were given up", func() bool {
+		dead, err := h.client.DeadLetters(h.t.Context(), "", 0)
+		if err != nil || len(dead) != 2 {
+			return false
+		}
+		known["DEAD"], known["OTHER"] = strconv.FormatInt(dead[0].ID, 10), strconv.FormatInt(dead[1].ID, 10)
+		return true
+	})
+	return known
+}
+
 // What a real daemon answers is what the document says.
 func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	home := newHome(t)
@@ -246,9 +276,10 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	hook("turn", "events: [user_prompt_submit, transform_tool_result]\ntype: script\nscript: 'echo some text'\n")
 	hook("fails", "events: ['my:*']\ncommand: ./missing\n")
 	hook("broken", "events: ['[']\ncommand: ./x\n")
+	hook("dies", "events: ['dies:*']\ncommand: ./missing\nretry: {max: 1, backoff: 1ms}\n")
 	s, h := loadSpec(t), start(t, home)
 	c := door(h)
-	var runID string
+	ids := deadLetters(h)
 	requests := []struct {
 		method, path, route, media, body string
 		status                           int
@@ -284,6 +315,20 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/runs?hook=fails&limit=1&since=1h&result=spawn_error", "/v1/runs", "", "", 200},
 		{"GET", "/v1/runs?limit=x", "/v1/runs", "", "", 400},
 		{"GET", "/v1/runs/RUN", "/v1/runs/{id}", "", "", 200},
+		{"GET", "/v1/events/EVENT", "/v1/events/{id}", "", "", 200},
+		{"GET", "/v1/events/none", "/v1/events/{id}", "", "", 404},
+		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", `{"dry_run":true}`, 200},
+		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "", 200},
+		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "[", 400},
+		{"GET", "/v1/stats", "", "", "", 200},
+		{"GET", "/v1/stats?hook=fails&since=1h&until=0s", "/v1/stats", "", "", 200},
+		{"GET", "/v1/stats?since=x", "/v1/stats", "", "", 400},
+		{"GET", "/v1/dead", "", "", "", 200},
+		{"GET", "/v1/dead/DEAD", "/v1/dead/{id}", "", "", 200},
+		{"GET", "/v1/dead/x", "/v1/dead/{id}", "", "", 400},
+		{"DELETE", "/v1/dead/DEAD", "/v1/dead/{id}", "", "", 200},
+		{"DELETE", "/v1/dead/DEAD", "/v1/dead/{id}", "", "", 404},
+		{"POST", "/v1/dead/OTHER/retry", "/v1/dead/{id}/retry", "", "", 200},
 		{"GET", "/v1/runs/none", "/v1/runs/{id}", "", "", 404},
 		{"GET", "/v1/status", "", "", "", 200},
 		{"GET", "/healthz", "", "", "", 200},
@@ -296,7 +341,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		if route == "" {
 			route = r.path
 		}
-		resp, body := ask(t, c, r.method, strings.Replace(r.path, "RUN", runID, 1), r.media, r.body)
+		resp, body := ask(t, c, r.method, ids.fill(r.path), r.media, r.body)
 		if resp.StatusCode != r.status {
 			t.Errorf("%s %s %s: %d %s, want %d", r.method, r.path, r.body, resp.StatusCode, body, r.status)
 			continue
@@ -314,7 +359,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		s.check(t, r.method, route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
 		var list api.Runs
 		if json.Unmarshal(body, &list) == nil && len(list.Runs) > 0 {
-			runID = list.Runs[0].ID
+			ids["RUN"] = list.Runs[0].ID
 		}
 	}
 	write(t, filepath.Join(home, "hooks", "broken", "HOOK.yaml"), "name: broken\nevents: x\ntype: script\nscript: ':'\nunknown: 1\n", 0o644)
