@@ -78,6 +78,7 @@ type Discovery struct {
 	mu      sync.Mutex // one scan at a time; guards all below
 	changed func(*hook.Snapshot)
 	watch   *watch    // nil = not watching
+	spots   *spots    // of the last scan; nil = there was none
 	retry   time.Time // while polling: when to try to watch again; zero = not polling
 }
 
@@ -122,9 +123,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// vetter is for one scan: it looks at what hooks share no more than once.
 func (o Options) vetter() vetter {
 	return vetter{
-		checker: o.Checker, digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved,
+		checker: o.Checker.Once(), digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved,
 		restore: func(a Approval, dir string) *hook.Hook {
 			text, kept := a.Texts[filepath.Join(dir, hookdir.FileName)]
 			if !kept {
@@ -224,15 +226,18 @@ func (d *Discovery) start(changed func(*hook.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed = changed
-	if !d.opts.NoWatch {
-		d.openWatch()
+	if d.opts.NoWatch {
+		return
+	}
+	if d.openWatch(); d.watch != nil && d.spots != nil {
+		_, _ = d.watch.want(d.spots) // what the last scan saw, so that the next one finds its watches; it meets the error again
 	}
 }
 
 func (d *Discovery) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.changed = nil
+	d.changed, d.spots = nil, nil
 	d.closeWatch("off")
 	d.retry = time.Time{}
 }
@@ -301,7 +306,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 	latest := d.Current()
 	for pass := 1; ; pass++ {
 		s := scan(d.sources, d.opts.vetter(), d.opts.Disabled, latest)
-		latest = s.snapshot
+		latest, d.spots = s.snapshot, s.spots
 		if d.watch == nil {
 			break
 		}

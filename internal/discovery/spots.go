@@ -17,6 +17,8 @@ type spots struct {
 	byID   map[fileID]*spot
 	byPath map[string]*spot
 	real   map[string]string // directories that were followed: path to real path, "" = not there
+	ids    map[string]fileID // of those that are real and were looked at
+	linked map[string]bool   // entries that were followed
 }
 
 // spot is one directory and what in it matters.
@@ -35,7 +37,7 @@ func idOf(info os.FileInfo) fileID {
 }
 
 func newSpots() *spots {
-	return &spots{map[fileID]*spot{}, map[string]*spot{}, map[string]string{}}
+	return &spots{map[fileID]*spot{}, map[string]*spot{}, map[string]string{}, map[string]fileID{}, map[string]bool{}}
 }
 
 // all watches the directory path: each entry that matches accepts, and the
@@ -60,6 +62,10 @@ func (s *spots) file(home, path string) {
 
 // link watches the entry path and, if it is a link, all that it leads to.
 func (s *spots) link(path string, depth int) {
+	if s.linked[path] {
+		return
+	}
+	s.linked[path] = true
 	dir := s.follow(filepath.Dir(path), depth)
 	if dir == "" {
 		return
@@ -98,6 +104,7 @@ func (s *spots) step(dir, name string, depth int) string {
 	path := filepath.Join(dir, name)
 	info, err := os.Lstat(path)
 	if err == nil && info.IsDir() {
+		s.ids[path] = idOf(info)
 		return path
 	}
 	s.name(dir, name)
@@ -136,11 +143,14 @@ func (s *spots) spot(dir string) *spot {
 	if sp, ok := s.byPath[dir]; ok || dir == "" {
 		return sp
 	}
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return nil
+	id, known := s.ids[dir]
+	if !known {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() {
+			return nil
+		}
+		id = idOf(info)
 	}
-	id := idOf(info)
 	if s.byID[id] == nil {
 		s.byID[id] = &spot{dir: dir, id: id, names: map[string]bool{}}
 	}

@@ -36,10 +36,10 @@ func (v vetter) seal(h *hook.Hook) {
 	var digested []string
 	switch h.Type {
 	case hook.Command:
-		f.Run, f.Own = trust.Programs(h.Path, h.Args, dir, v.path)
+		f.Run, f.Own = v.checker.Programs(h.Path, h.Args, dir, v.path)
 		digested = slices.Compact(append([]string{h.Path}, f.Own...))
 	case hook.Script, hook.Spawn:
-		f.Run, _ = trust.Programs(h.Shell, nil, dir, v.path)
+		f.Run, _ = v.checker.Programs(h.Shell, nil, dir, v.path)
 	}
 	h.Seal = v.checker.Seal(f)
 	h.Digest = v.digest(h.Sum, digested...)
@@ -49,7 +49,7 @@ func (v vetter) seal(h *hook.Hook) {
 // What nobody has allowed is sealed as refused.
 func (v vetter) again(h *hook.Hook) *hook.Hook {
 	var changed *trust.Changed
-	if !errors.As(h.Seal.Check(), &changed) {
+	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
 		return h
 	}
 	next := *h

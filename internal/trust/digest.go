@@ -32,25 +32,18 @@ func Digest(sum string, files ...string) string {
 }
 
 func addFile(h hash.Hash, name string) {
-	info, err := os.Stat(name)
+	info, err := os.Lstat(name)
+	target := ""
+	if err == nil && info.Mode()&os.ModeSymlink != 0 {
+		target, _ = filepath.EvalSymlinks(name) // one that leads nowhere is missing
+		info, err = os.Stat(name)
+	}
 	if err != nil {
 		fmt.Fprintf(h, "file %q missing\n", name)
 		return
 	}
 	inode := info.Sys().(*syscall.Stat_t).Ino
-	fmt.Fprintf(h, "file %q %q %d %d %d %v\n", name, target(name), inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
-}
-
-// target returns where a link leads, "" for anything else.
-func target(name string) string {
-	if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		return ""
-	}
-	path, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return ""
-	}
-	return path
+	fmt.Fprintf(h, "file %q %q %d %d %d %v\n", name, target, inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
 }
 
 // Contents sums up the bytes of each of the seal's own files, by path: what a

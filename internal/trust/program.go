@@ -2,11 +2,11 @@ package trust
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Programs returns what starting a command line executes: the program, the
@@ -15,6 +15,11 @@ import (
 // hook's own: the script, else the program. Relative names are found in dir,
 // those that env looks up in the directories of path.
 func Programs(program string, args []string, dir, path string) (run, own []string) {
+	return new(Checker).Programs(program, args, dir, path)
+}
+
+// Programs is the function of that name, with what c remembers of interpreters.
+func (c *Checker) Programs(program string, args []string, dir, path string) (run, own []string) {
 	if program == "" {
 		return nil, nil
 	}
@@ -22,12 +27,13 @@ func Programs(program string, args []string, dir, path string) (run, own []strin
 	if script := scriptOf(program, args, dir); script != "" {
 		run, own = append(run, script), []string{script}
 	}
+	next := shebang(run[len(run)-1], path)
 	for range 4 { // as deep as the kernel goes
-		next := shebang(run[len(run)-1], path)
 		if next == nil {
 			break
 		}
 		run = append(run, next...)
+		next = c.shebang(run[len(run)-1], path)
 	}
 	return run, own
 }
@@ -101,17 +107,26 @@ func inPath(name, path string) string {
 
 // firstLine reads the beginning of a regular file; nothing of any other.
 func firstLine(file string) []byte {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() { // a pipe would block for ever
-		return nil
-	}
-	f, err := os.Open(file)
+	fd, err := retry(func() (int, error) {
+		return syscall.Open(file, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	}) // a pipe would block for ever
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer syscall.Close(fd)
+	var st syscall.Stat_t
+	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return nil
+	}
 	head := make([]byte, 256)
-	n, _ := io.ReadFull(f, head) // a short file is a short line
-	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	n, _ := retry(func() (int, error) { return syscall.Read(fd, head) })
+	line, _, _ := bytes.Cut(head[:max(n, 0)], []byte("\n"))
 	return line
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() (int, error)) (n int, err error) {
+	for n, err = call(); err == syscall.EINTR; n, err = call() {
+	}
+	return n, err
 }

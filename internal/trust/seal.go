@@ -27,8 +27,9 @@ type Seal struct {
 // Seal looks at files and judges them.
 func (c *Checker) Seal(files Files) *Seal {
 	w, own := c.look(files)
-	s := &Seal{c: c, files: files, own: own, refusals: w.refusals}
-	s.steps.Store(&w.steps)
+	s := &Seal{c: c.forgetful(), files: files, own: own, refusals: w.refusals}
+	steps := slices.Clone(w.steps) // as long as it has to be: there are as many seals as hooks
+	s.steps.Store(&steps)
 	return s
 }
 
@@ -37,6 +38,7 @@ func (c *Checker) Seal(files Files) *Seal {
 // change of a hook.
 func (c *Checker) look(files Files) (*walk, []fact) {
 	w := c.walk()
+	w.home = files.Folder
 	if files.Folder != "" {
 		w.path(files.Folder, folder)
 	}
@@ -124,16 +126,28 @@ func (s *Seal) Check() error {
 	if s == nil {
 		return nil
 	}
-	changed := s.changed()
+	return s.check(s.c)
+}
+
+// Recheck is the seal's Check, with what c remembers.
+func (c *Checker) Recheck(s *Seal) error {
+	if s == nil {
+		return nil
+	}
+	return s.check(c)
+}
+
+func (s *Seal) check(c *Checker) error {
+	changed := s.changed(c)
 	switch {
 	case changed == "" && len(s.refusals) > 0:
 		return &s.refusals[0]
 	case changed == "":
 		return nil
 	case len(s.refusals) > 0:
-		return s.again(changed)
+		return s.again(c, changed)
 	}
-	w, own := s.c.look(s.files)
+	w, own := c.look(s.files)
 	if len(w.refusals) > 0 {
 		return &Changed{Path: changed, Refusal: &w.refusals[0]}
 	}
@@ -150,19 +164,18 @@ func (s *Seal) Check() error {
 }
 
 // again is the answer when something changed about files that were refused.
-func (s *Seal) again(changed string) error {
-	if w, _ := s.c.look(s.files); len(w.refusals) > 0 {
+func (s *Seal) again(c *Checker, changed string) error {
+	if w, _ := c.look(s.files); len(w.refusals) > 0 {
 		return &Changed{Path: changed, Refusal: &w.refusals[0]}
 	}
 	return &Changed{Path: changed}
 }
 
 // changed returns the first path that is not as it was, "" when all are.
-func (s *Seal) changed() string {
+func (s *Seal) changed(c *Checker) string {
 	steps := *s.steps.Load()
 	for i := range steps {
-		now, err := lookAt(steps[i].path)
-		now.missing = err != nil
+		now := c.lookAt(steps[i].path, s.files.Folder)
 		if !steps[i].same(&now) {
 			return steps[i].path
 		}

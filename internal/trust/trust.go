@@ -29,6 +29,7 @@ import (
 type Checker struct {
 	uid    uint32
 	groups *groups
+	memory *memory // nil = each look is a new one
 }
 
 // New returns a Checker for the user that the process acts as.

@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -27,6 +26,7 @@ const maxLinks = 40
 // walk gathers the facts of chains, each step once.
 type walk struct {
 	c        *Checker
+	home     string // a folder whose files are looked at anew; "" = none
 	steps    []step
 	refusals []Refusal
 	seen     map[string]int // path of a step to its place in steps
@@ -64,7 +64,7 @@ func (w *walk) path(path string, as role) (f fact, ok bool) {
 			at = next
 			continue
 		}
-		target, err := os.Readlink(next)
+		target, err := w.c.readLink(next, w.home)
 		if links++; err != nil || links > maxLinks {
 			return f, false
 		}
@@ -95,8 +95,7 @@ func (w *walk) step(path string, as role) (f fact, ok bool) {
 		return w.steps[i].fact, !w.steps[i].missing
 	}
 	if !known {
-		f, err := lookAt(path)
-		f.missing = err != nil
+		f := w.c.lookAt(path, w.home)
 		i = len(w.steps)
 		w.seen[path] = i
 		w.steps = append(w.steps, step{fact: f, as: as})

@@ -3,7 +3,6 @@ package hookdir
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,8 +40,8 @@ func (d *draft) locate(word string) (path string, found bool) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.hook.Dir, path)
 	}
-	if isFile(path) || strings.Contains(word, "/") {
-		return path, isFile(path)
+	if found = isFile(path); found || strings.Contains(word, "/") {
+		return path, found
 	}
 	for _, dir := range filepath.SplitList(d.opt.Path) {
 		// What a relative entry means depends on where the daemon was started.
@@ -110,17 +109,8 @@ func badHead(path string) (message, hint string) {
 }
 
 func readHead(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, 512)
-	n, err := f.Read(head)
-	if err == io.EOF {
-		err = nil
-	}
-	return head[:n], err
+	head, _, err := readRegular(path, 512)
+	return head, err
 }
 
 // quote makes a path safe to paste into a shell.

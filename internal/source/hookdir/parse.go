@@ -16,37 +16,18 @@ import (
 
 // load returns the bytes of HOOK.yaml, or nil after noting why it cannot.
 func (d *draft) load() []byte {
-	info, err := os.Stat(d.file)
+	data, more, err := readRegular(d.file, MaxFileSize)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		d.missing()
-		return nil
 	case err != nil:
-		d.reject(nil, "", "read: %v", cause(err))
-		return nil
-	case !info.Mode().IsRegular(): // a pipe would block for ever
-		d.reject(nil, "", "not a regular file")
-		return nil
-	}
-	data, err := readFile(d.file, MaxFileSize+1)
-	switch {
-	case err != nil:
-		d.reject(nil, "", "read: %v", cause(err))
-		return nil
-	case len(data) > MaxFileSize:
+		d.reject(nil, "", "%v", err)
+	case more:
 		d.reject(nil, "", "larger than %d bytes", MaxFileSize)
-		return nil
+	default:
+		return data
 	}
-	return append([]byte{}, data...) // never nil, also for an empty file
-}
-
-func readFile(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
+	return nil
 }
 
 // missing says that there is no HOOK.yaml, and which file may be meant.

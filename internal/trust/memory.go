@@ -1,0 +1,89 @@
+package trust
+
+import (
+	"os"
+	"strings"
+	"sync"
+)
+
+// memory keeps what was seen of paths that many hooks share: the directories
+// above them, and the interpreters of their scripts.
+type memory struct {
+	mu    sync.Mutex // guards all below
+	facts map[string]fact
+	links map[string]linkTarget
+	heads map[string][]string // what the first lines of interpreters name
+}
+
+type linkTarget struct {
+	path string
+	err  error
+}
+
+// Once returns a Checker for one look at many hooks: what is outside of a
+// hook's own folder it looks at no more than once. The seals that it makes do
+// not remember anything.
+func (c *Checker) Once() *Checker {
+	next := *c
+	next.memory = &memory{facts: map[string]fact{}, links: map[string]linkTarget{}, heads: map[string][]string{}}
+	return &next
+}
+
+func (c *Checker) forgetful() *Checker {
+	if c.memory == nil {
+		return c
+	}
+	next := *c
+	next.memory = nil
+	return &next
+}
+
+// remembers reports whether a path is outside of home, and c has a memory.
+func (c *Checker) remembers(path, home string) bool {
+	if c.memory == nil {
+		return false
+	}
+	rest, inside := strings.CutPrefix(path, home)
+	return home == "" || !inside || rest != "" && rest[0] != '/'
+}
+
+// lookAt looks at a path, whose folder home is, without following a link at
+// its end.
+func (c *Checker) lookAt(path, home string) fact {
+	return remembered(c, path, home, func(m *memory) map[string]fact { return m.facts }, func() fact {
+		f, err := lookAt(path)
+		f.missing = err != nil
+		return f
+	})
+}
+
+func (c *Checker) readLink(path, home string) (string, error) {
+	t := remembered(c, path, home, func(m *memory) map[string]linkTarget { return m.links }, func() linkTarget {
+		to, err := os.Readlink(path)
+		return linkTarget{to, err}
+	})
+	return t.path, t.err
+}
+
+// shebang is the function of that name, for an interpreter.
+func (c *Checker) shebang(file, path string) []string {
+	return remembered(c, file+"\x00"+path, "", func(m *memory) map[string][]string { return m.heads }, func() []string { return shebang(file, path) })
+}
+
+// remembered returns what look returns, now or at the first time.
+func remembered[T any](c *Checker, path, home string, of func(*memory) map[string]T, look func() T) T {
+	if !c.remembers(path, home) {
+		return look()
+	}
+	c.memory.mu.Lock()
+	v, known := of(c.memory)[path]
+	c.memory.mu.Unlock()
+	if known {
+		return v
+	}
+	v = look()
+	c.memory.mu.Lock()
+	of(c.memory)[path] = v
+	c.memory.mu.Unlock()
+	return v
+}
