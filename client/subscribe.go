@@ -61,8 +61,15 @@ type EventRecord struct {
 	Cwd       string          `json:"cwd"`
 	Lane      string          `json:"lane"`
 	Parent    string          `json:"parent"`
-	Depth     int             `json:"depth"` // 0 from an agent, 1 from a hook that ran for such an event, …
+	ReplayOf  string          `json:"replay_of"` // EventID of the event that it repeats
+	Depth     int             `json:"depth"`     // 0 from an agent, 1 from a hook that ran for such an event, …
 	Data      json.RawMessage `json:"data"`
+
+	// Of an old event the history may have only the beginning of its data:
+	// then Data is {}, Bytes its size and Preview how it begins.
+	Truncated bool   `json:"truncated"`
+	Bytes     int    `json:"bytes"`
+	Preview   string `json:"preview"`
 }
 
 // Subscribe follows the stream of events and runs, in the order of Seq. When

@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
@@ -226,6 +227,24 @@ func TestOpenAPISchemasAreTheWireTypes(t *testing.T) {
 				t.Errorf("openapi.yaml: schema %s has %q, which %s has not", name, key, typ)
 			}
 		}
+	}
+}
+
+// A record of the stream has the members that package client reads.
+func TestOpenAPIEventRecordIsTheClients(t *testing.T) {
+	properties := loadSpec(t).node("components", "schemas", "EventRecord", "properties")
+	typ := reflect.TypeFor[client.EventRecord]()
+	known := []string{"type", "seq"}
+	for i := range typ.NumField() {
+		known = append(known, typ.Field(i).Tag.Get("json"))
+	}
+	for _, key := range known {
+		if properties[key] == nil {
+			t.Errorf("openapi.yaml: schema EventRecord has no %q", key)
+		}
+	}
+	if len(properties) != len(known) {
+		t.Errorf("openapi.yaml: schema EventRecord has %d members, package client %d", len(properties), len(known))
 	}
 }
 
