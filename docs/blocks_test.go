@@ -54,3 +54,19 @@ func TestWritingHooksBlocks(t *testing.T) {
 		return err == nil
 	})
 }
+
+// The index leads to each document.
+func TestIndexNamesEveryDocument(t *testing.T) {
+	index := read(t, "README.md")
+	for _, pattern := range []string{"*.md", "*.yaml", "*.json"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if file != "README.md" && !strings.Contains(index, "]("+file+")") {
+				t.Errorf("docs/README.md does not lead to %s", file)
+			}
+		}
+	}
+}
