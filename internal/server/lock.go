@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,8 +47,13 @@ func takeLock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// lockPatience is for a predecessor that was killed a moment ago: the kernel
+// takes a while to end a process, and one that it was about to start still has
+// the lock until it has become another program.
+const lockPatience = time.Second
+
 func lockFile(f *os.File) error {
-	for {
+	for begin := time.Now(); ; {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch err {
 		case nil:
@@ -55,6 +61,10 @@ func lockFile(f *os.File) error {
 		case unix.EINTR:
 			continue
 		case unix.EWOULDBLOCK:
+			if time.Since(begin) < lockPatience {
+				time.Sleep(10 * time.Millisecond)
+				continue
+			}
 			return &LockedError{Path: f.Name(), PID: readPID(f)}
 		}
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
