@@ -23,7 +23,7 @@ type room struct {
 // import that its row does not allow. Tests may import what they need.
 var rooms = map[string]room{
 	"cmd/hookd": {
-		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "internal/trust", "packaging"}, // trust: install refuses a program that others could replace
+		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "internal/trust", "internal/loopback", "packaging"}, // trust: install refuses a program that others could replace
 		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"}, // pflag: the types of cobra's own flags
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.

@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/loopback"
 )
 
 func connectCommand(a *app) *cobra.Command {
@@ -39,6 +42,7 @@ taken off sources, so docker-agent alone runs the hooks that stand in it.`,
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.all, "all-events", false, "also events that come many times in a turn, such as each piece of an answer")
 	cmd.Flags().BoolVar(&f.move, "move", false, "take the file off sources in hookd.yaml")
+	cmd.Flags().BoolVar(&f.http, "http", false, "let the agent call hookd over HTTP, without a process (claude-code; needs http.listen in hookd.yaml)")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask before --move")
 	return cmd
 }
@@ -71,8 +75,8 @@ is connected.`,
 
 // connectFlags are the flags of both commands.
 type connectFlags struct {
-	project, file       string
-	dry, all, move, yes bool
+	project, file             string
+	dry, all, move, http, yes bool
 }
 
 func (f *connectFlags) add(cmd *cobra.Command) {
@@ -95,7 +99,30 @@ func (f connectFlags) again(command, agent string) string {
 			words = append(words, v.flag, v.value)
 		}
 	}
+	if f.http {
+		words = append(words, "--http")
+	}
 	return strings.Join(words, " ")
+}
+
+// postOf is where an agent can post its events, with the token, which is made
+// on first use, but not by a dry run.
+func postOf(cmd *cobra.Command, agent string, dry bool) (*connect.Post, error) {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.HTTPListen == "" {
+		return nil, fail(exitRejected, "add `http: {listen: \"127.0.0.1:7780\"}` to "+filepath.Join(cfg.Home, "hookd.yaml")+", start hookd again, then type the command again", "hookd does not listen for HTTP")
+	}
+	post := &connect.Post{URL: loopback.URL(cfg.HTTPListen, agent), Token: "TOKEN"}
+	if _, err := os.Stat(cfg.TokenFile()); dry && err != nil {
+		return post, nil
+	}
+	if post.Token, err = loopback.Token(cfg.TokenFile()); err != nil {
+		return nil, fail(exitFailed, "see above, then type the command again", "%w", err)
+	}
+	return post, nil
 }
 
 // connected is the answer of both commands.
@@ -118,6 +145,11 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) err
 		return err
 	}
 	o.Bridge = bridge
+	if f.http {
+		if o.Post, err = postOf(cmd, o.Agent, f.dry); err != nil {
+			return err
+		}
+	}
 	p, err := connect.Connect(o)
 	if err != nil {
 		return connectFailure(err, f.again("connect", o.Agent))

@@ -79,6 +79,9 @@ func (a *agent) rows() (rows []*events.Contract) {
 func (a *agent) leaf(path []string, event string, c call) leaf {
 	row := events.LookupIn(a.name, event)
 	handler := slices.Concat(a.lead, []member{{a.keys.command, c.String()}})
+	if c.post != nil {
+		handler = c.post.handler()
+	}
 	if a.once > 0 {
 		deadline := dialect.Agent(a.name).Timeout(event)
 		handler = append(handler, member{a.keys.timeout, int((deadline + a.once - 1) / a.once)})

@@ -30,6 +30,7 @@ type agent struct {
 	named  bool     // the event's name is an argument of the bridge
 
 	skip  func(*events.Contract) bool // events that cannot be registered; nil = none
+	posts func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
 	newer string                      // events that older versions of the agent refuse: only with all
 
 	whole    whole    // for agents whose hooks are files
@@ -70,6 +71,7 @@ var agents = []*agent{
 		name: events.ClaudeCode, dirEnv: "CLAUDE_CONFIG_DIR", dir: ".claude", file: "settings.json", project: ".claude/settings.json",
 		format: jsonFormat{}, at: []string{"hooks"}, keys: standard, lead: typed, once: time.Second,
 		skip:     named("WorktreeCreate"), // there a hook makes the worktree itself
+		posts:    func(c *events.Contract) bool { return c.Name != "SessionStart" && c.Name != "Setup" },
 		switches: []toggle{{[]string{"disableAllHooks"}, true, "`disableAllHooks` is true there: Claude Code runs no hooks until it is removed"}},
 	},
 	{

@@ -10,6 +10,7 @@ type call struct {
 	program string   // path of hookd-bridge; or of hookd, when bridge is an argument
 	agent   string   // whom it speaks for
 	args    []string // what follows
+	post    *Post    // instead of a command line; nil = none
 }
 
 // String writes the call for a POSIX shell and for programs that split a line
@@ -44,7 +45,7 @@ func callOf(line, agent string) (call, bool) {
 	default:
 		return call{}, false
 	}
-	return call{program, rest[0], rest[1:]}, rest[0] == agent
+	return call{program: program, agent: rest[0], args: rest[1:]}, rest[0] == agent
 }
 
 // plain are the characters that mean nothing to a shell.

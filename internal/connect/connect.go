@@ -37,6 +37,7 @@ type Options struct {
 	File      string              // the file itself, for agents without a place of their own (docker-agent); "" elsewhere
 	AllEvents bool                // also streaming events
 	Bridge    string              // absolute path of hookd-bridge; only Connect needs it
+	Post      *Post               // HTTP instead of the bridge, for the events and agents that take it; nil = none
 	Home      string              // the user's home; "" = os.UserHomeDir
 	Getenv    func(string) string // nil = os.Getenv
 }
@@ -80,6 +81,9 @@ func Connect(o Options) (Plan, error) {
 	}
 	if !filepath.IsAbs(o.Bridge) {
 		return Plan{}, fmt.Errorf("connect %s: the bridge's path %q is not absolute", o.Agent, o.Bridge)
+	}
+	if err := t.checkPost(); err != nil {
+		return Plan{}, err
 	}
 	p := Plan{Agent: o.Agent, File: t.path, Events: t.agent.events(o.AllEvents)}
 	if !o.AllEvents {
@@ -158,7 +162,11 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 		return nil, err
 	}
 	have := t.agent.hooksIn(tree)
-	stale := slices.DeleteFunc(slices.Clone(have), func(h registration) bool { return h.call.program == t.Bridge })
+	stale := slices.DeleteFunc(slices.Clone(have), t.current)
+	isStale := func(c call) bool { return c.program != t.Bridge }
+	if t.Post != nil && len(stale) > 0 { // a command that is right for one event is wrong for another: all are written anew
+		have, isStale = nil, func(call) bool { return true }
+	}
 	containers := t.agent.containers(tree)
 	if len(containers) == 0 {
 		return nil, t.at(fmt.Errorf("there is nothing under `%s` to connect", t.agent.at[0]))
@@ -176,7 +184,6 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	}
 	without := text
 	if len(stale) > 0 {
-		isStale := func(c call) bool { return c.program != t.Bridge }
 		if without, err = t.agent.format.remove(text, t.agent, isStale, func([]string) bool { return true }); err != nil {
 			return nil, t.at(err)
 		}
@@ -192,13 +199,16 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 // there already. A call with flags of its own keeps them.
 func (t *target) call(have []registration, path []string, event string) (call, bool) {
 	c := call{program: t.Bridge, agent: t.Agent}
+	if t.posts(event) {
+		c = call{agent: t.Agent, post: t.Post}
+	}
 	if t.agent.named {
 		c.args = []string{event}
 	}
 	for _, h := range have {
 		switch {
 		case !slices.Equal(h.path, path) || h.event != event:
-		case h.call.program == t.Bridge:
+		case t.current(h):
 			return call{}, false
 		case len(h.call.args) > len(c.args):
 			c.args = h.call.args

@@ -85,6 +85,10 @@ func (r *jsonCut) list(v *hujson.Value) bool {
 }
 
 func (r *jsonCut) isOurs(o *hujson.Object) bool {
+	if m := memberOf(o, "url"); m != nil && m.Value.Value.Kind() == '"' && r.agent.posts != nil {
+		c, ok := postOf(nameOf(m.Value), "", string(r.agent.name))
+		return ok && r.ours(c)
+	}
 	m := memberOf(o, r.agent.keys.command)
 	if m == nil || m.Value.Value.Kind() != '"' {
 		return false

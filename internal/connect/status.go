@@ -96,7 +96,9 @@ func (t *target) inspect(s *Status) error {
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}
-		s.Bridge = h.call.program
+		if h.call.post == nil {
+			s.Bridge = h.call.program
+		}
 	}
 	s.Notes = t.notes()
 	return nil

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // format reads and edits one file format. Texts have no byte order mark.
@@ -147,6 +148,10 @@ func (a *agent) callsIn(path []string, event string, item any) (all []registrati
 }
 
 func (a *agent) callIn(handler map[string]any) (call, bool) {
+	if url, ok := handler["url"].(string); ok && a.posts != nil {
+		token, _ := value(handler, []string{"headers", "Authorization"}).(string)
+		return postOf(url, strings.TrimPrefix(token, "Bearer "), string(a.name))
+	}
 	line, _ := handler[a.keys.command].(string)
 	return callOf(line, string(a.name))
 }

@@ -38,7 +38,7 @@ type scripts struct{}
 
 func (scripts) files(t *target) (list []ownFile) {
 	for _, event := range t.agent.events(true) {
-		c := call{t.Bridge, t.Agent, []string{event}}
+		c := call{program: t.Bridge, agent: t.Agent, args: []string{event}}
 		text := "#!/bin/sh\n# hookd's bridge; `hookd disconnect " + t.Agent + "` removes this file.\nexec " + c.String() + "\n"
 		list = append(list, ownFile{event, []byte(text), 0o755, event})
 	}
