@@ -53,7 +53,7 @@ func (d *Dispatcher) job(e *events.Event, c *events.Contract, t *task, m match, 
 	if m.hook.Dialect == events.Familiar {
 		job.Output = d.outputs.Get(familiar.Conversation(e), time.Now())
 	}
-	if t != nil && t.kept {
+	if t != nil && t.kept && !m.hook.Persistent { // a line is not worth a note of its own on disk
 		d.recorder.Started(t.key(), job.RunID, time.Now())
 	}
 	if m.hook.Persistent {
