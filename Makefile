@@ -20,6 +20,10 @@ test: ## vet and test everything
 	$(GO) vet ./...
 	$(GO) test $(TESTFLAGS) ./...
 
+man: ## write the man pages into bin/man
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} \
+		$(GO) test ./cmd/hookd -run '^TestManPages$$' -count=1 -args -man "$(CURDIR)/bin/man"
+
 race: ## test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
 
@@ -57,7 +61,10 @@ install: build ## install to PREFIX/bin (/usr/local)
 		cp "bin/$$name" "$(DESTDIR)$(PREFIX)/bin/$$name.new" && mv "$(DESTDIR)$(PREFIX)/bin/$$name.new" "$(DESTDIR)$(PREFIX)/bin/$$name" || exit 1; \
 	done
 
-clean: ## remove what build made
-	rm -rf bin
+package: ## build .deb, .rpm and the Homebrew formula into dist/
+	@sh packaging/package.sh
 
-.PHONY: help build demo test race test-agents fuzz bench soak gobench check install clean
+clean: ## remove what build and package made
+	rm -rf bin dist
+
+.PHONY: help build demo man test race test-agents fuzz bench soak gobench check install package clean

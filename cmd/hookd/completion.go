@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,11 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 )
+
+// What the script for bash needs beyond cobra's.
+//
+//go:embed completion.bash
+var bashPrelude string
 
 func completionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -25,6 +31,9 @@ daemon, the names of hooks and events.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
+				if _, err := a.out.WriteString(bashPrelude); err != nil {
+					return err
+				}
 				return cmd.Root().GenBashCompletionV2(a.out, true)
 			case "zsh":
 				return cmd.Root().GenZshCompletion(a.out)
@@ -50,35 +59,62 @@ func words(list ...string) completer {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
+// proposal is a word with what it means, for a shell to show: on one line, and
+// without what moves a cursor. A name that cannot be shown as it is cannot be
+// typed, and is "".
+func proposal(name, meaning string) string {
+	if name == "" || escape(name, keepNothing) != name {
+		return ""
+	}
+	if meaning, _, _ = strings.Cut(meaning, "\n"); meaning != "" {
+		name += "\t" + escape(meaning, keepNothing)
+	}
+	return name
+}
+
 // hookNames proposes the hooks that the daemon knows; none without one.
 func hookNames(a *app) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := completing(cmd)
 		defer cancel()
 		list, _ := a.dial(cmd).Hooks(ctx)
-		var names []string
+		meanings := map[string]string{}
 		for _, h := range list.Hooks {
-			names = append(names, h.Name+"\t"+h.Description)
+			meanings[h.Name] = h.Description
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return proposals(meanings), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// eventNames proposes the events of the contract table, and those that the
-// daemon's hooks name.
+// eventNames proposes the events of the contract table, each with what its
+// first row says, and those that the daemon's hooks name.
 func eventNames(a *app) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := completing(cmd)
 		defer cancel()
-		var names []string
-		for _, c := range events.All() {
-			names = append(names, c.Name)
+		meanings := map[string]string{}
+		for _, c := range slices.Backward(events.All()) {
+			meanings[c.Name] = c.When
 		}
 		list, _ := a.dial(cmd).Hooks(ctx)
 		for _, h := range list.Hooks {
-			names = append(names, slices.DeleteFunc(h.Events, func(e string) bool { return strings.ContainsAny(e, "*?[{") })...)
+			for _, name := range h.Events {
+				if _, known := meanings[name]; !known && !strings.ContainsAny(name, "*?[{") {
+					meanings[name] = "hook " + h.Name
+				}
+			}
 		}
-		slices.Sort(names)
-		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+		return proposals(meanings), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// proposals are words with their meanings, in order.
+func proposals(meanings map[string]string) (list []string) {
+	for name, meaning := range meanings {
+		if p := proposal(name, meaning); p != "" {
+			list = append(list, p)
+		}
+	}
+	slices.Sort(list)
+	return list
 }

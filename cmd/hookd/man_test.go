@@ -1,0 +1,119 @@
+package main
+
+import (
+	"flag"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+var manDir = flag.String("man", "", "write the man pages into this folder")
+
+// writeMan writes a page for each command that people see. The writer brings a
+// Markdown renderer along, which is why `make man` runs a test instead of a
+// command of hookd.
+func writeMan(t *testing.T, dir string) (pages []string) {
+	t.Helper()
+	top := newRoot(newApp(os.Stdin, os.Stdout, os.Stderr))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	literal(top)
+	header := &doc.GenManHeader{Section: "1", Source: "hookd", Manual: "hookd"} // dated by SOURCE_DATE_EPOCH, else today
+	if err := doc.GenManTree(top, header, dir); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// literal keeps the texts of a command and those below it from being read as
+// Markdown: stars, underscores and angle brackets mean themselves.
+func literal(cmd *cobra.Command) {
+	cmd.DisableAutoGenTag = true
+	cmd.Short, cmd.Long = markdown.Replace(cmd.Short), markdown.Replace(cmd.Long)
+	for _, sub := range cmd.Commands() {
+		literal(sub)
+	}
+}
+
+var markdown = strings.NewReplacer(`*`, `\*`, `_`, `\_`, `<`, `\<`, `>`, `\>`, `[`, `\[`, `]`, `\]`, `#`, `\#`)
+
+// Each command has a page, which says what its help says.
+func TestManPages(t *testing.T) {
+	dir := *manDir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	pages := writeMan(t, dir)
+	var want []string
+	for path := range shownCommands(newRoot(newApp(os.Stdin, os.Stdout, os.Stderr))) {
+		want = append(want, filepath.Join(dir, strings.ReplaceAll(path, " ", "-")+".1"))
+	}
+	slices.Sort(want)
+	if !slices.Equal(pages, want) {
+		t.Errorf("got pages %q\nwant %q", pages, want)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, section := range []string{".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH SEE ALSO"} {
+			if !strings.Contains(string(text), "\n"+section) && !strings.HasPrefix(string(text), section) {
+				t.Errorf("%s has no %s", page, section)
+			}
+		}
+	}
+	lintMan(t, pages)
+}
+
+// shownCommands yields the command and those below it that help shows, as they
+// are typed.
+func shownCommands(cmd *cobra.Command) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(cmd.CommandPath()) {
+			return
+		}
+		for _, sub := range cmd.Commands() {
+			if !sub.IsAvailableCommand() {
+				continue
+			}
+			for path := range shownCommands(sub) {
+				if !yield(path) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// lintMan has the pages rendered by what is there.
+func lintMan(t *testing.T, pages []string) {
+	if mandoc, err := exec.LookPath("mandoc"); err == nil {
+		if out, err := exec.Command(mandoc, append([]string{"-T", "lint", "-W", "error"}, pages...)...).CombinedOutput(); err != nil {
+			t.Errorf("mandoc: %v\n%s", err, out)
+		}
+		return
+	}
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("SKIP-TOOL mandoc, groff: the pages are not rendered")
+	}
+	for _, page := range pages {
+		out, err := exec.Command(groff, "-K", "utf8", "-man", "-Tutf8", "-ww", "-z", page).CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", page, err, out)
+		}
+	}
+}
