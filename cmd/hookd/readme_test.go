@@ -65,8 +65,12 @@ func newSession(t *testing.T) *session {
 	if err := os.Mkdir(standIns, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeStandIn(t, filepath.Join(standIns, "systemctl"), `test "$1" = --user && test -s "$HOME/.config/systemd/user/hookd.service"`)
-	writeStandIn(t, filepath.Join(standIns, "launchctl"), `test "$1" = bootstrap && test -s "$3"`)
+	writeStandIn(t, filepath.Join(standIns, "systemctl"), `case "$1 $2" in
+"--user show" | "--user is-active") exit 0 ;; # a daemon that runs is the service's
+--user*) test -s "$HOME/.config/systemd/user/hookd.service" ;;
+*) exit 1 ;;
+esac`)
+	writeStandIn(t, filepath.Join(standIns, "launchctl"), `test "$1" = print || test -s "$HOME/Library/LaunchAgents/io.github.hookd.plist"`)
 	s.env = s.environment(standIns)
 	return s
 }
