@@ -70,7 +70,7 @@ func broken(list []api.Problem) bool {
 func (d *Daemon) load() metrics.Load {
 	load, hub := d.dispatch.Stats(), d.hub.Stats()
 	l := metrics.Load{
-		Depth:      map[string]int{"observers": load.QueuedRuns, "retry": load.Retrying},
+		Depth:      map[string]int{"observers": load.QueuedRuns, "decidable": load.WaitingDecide, "retry": load.Retrying},
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,

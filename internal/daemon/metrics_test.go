@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"unicode/utf8"
@@ -27,6 +28,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -135,7 +137,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 		"hookd_run_duration_seconds{fine}": 4, "hookd_run_duration_seconds{slow}": 1, "hookd_queue_seconds{}": 10,
 		"hookd_spawn_errors_total{not_found}": 1,
 		"hookd_verdict_seconds{denied}":       1, "hookd_verdict_seconds{allowed}": 1, "hookd_verdict_seconds{asked}": 0,
-		"hookd_queue_depth{observers}": 0, "hookd_inflight{observers}": 0, "hookd_inflight{decidable}": 0, "hookd_queue_oldest_age_seconds{}": 0,
+		"hookd_queue_depth{observers}": 0, "hookd_queue_depth{decidable}": 0, "hookd_queue_depth{retry}": 0, "hookd_inflight{observers}": 0, "hookd_inflight{decidable}": 0, "hookd_queue_oldest_age_seconds{}": 0,
 		"hookd_hooks{active}": 5, "hookd_hooks{rejected}": 0, "hookd_subscribers{}": 0,
 		"hookd_reload_total{success}": 1, "hookd_reload_total{failure}": 0, "hookd_config_last_reload_successful{}": 1,
 		"hookd_store_up{}": 1, "hookd_spool_runs{}": 0, "hookd_dead_letters{}": 0,
@@ -302,6 +304,21 @@ func TestMetricsOfARunThatOutlivesItsHook(t *testing.T) {
 	if _, got := h.scrape(); got["hookd_runs_total{leaving,ok}"] != 0 {
 		t.Error("the series of the removed hook came back")
 	}
+}
+
+// Runs that wait for a slot of the decidable lane are seen.
+func TestMetricsOfAFullLane(t *testing.T) {
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: [pre_tool_use]\ntimeout: 60s\n", "until [ -e "+home+"/go ]; do sleep 0.01; done\n")
+	h := start(t, home, func(c *config.Config) { c.SlotsDecidable = 1 })
+	var senders sync.WaitGroup
+	for range 3 {
+		senders.Go(func() { h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell"}}`) })
+	}
+	h.wantSeries(map[string]float64{"hookd_inflight{decidable}": 1, "hookd_queue_depth{decidable}": 2})
+	writeFile(t, filepath.Join(home, "go"), "", 0o644)
+	senders.Wait()
+	h.wantSeries(map[string]float64{"hookd_inflight{decidable}": 0, "hookd_queue_depth{decidable}": 0, "hookd_verdict_seconds{allowed}": 3})
 }
 
 func TestMetricsOfReloads(t *testing.T) {

@@ -180,6 +180,7 @@ type Stats struct {
 	QueuedBytes    int64
 	RunningObserve int
 	RunningDecide  int
+	WaitingDecide  int  // runs that somebody waits for and that have no slot yet
 	Retrying       int  // runs that wait for their next attempt
 	Behind         bool // events wait on disk for room in the queue
 }
@@ -190,7 +191,8 @@ func (d *Dispatcher) Stats() Stats {
 	s := Stats{Draining: d.draining}
 	d.accept.RUnlock()
 	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.queue.load()
-	s.RunningDecide, s.Retrying, s.Behind = d.permits.used(), d.retries.count(), d.backlog.active()
+	s.RunningDecide, s.WaitingDecide = d.permits.used(), int(d.permits.waiting.Load())
+	s.Retrying, s.Behind = d.retries.count(), d.backlog.active()
 	return s
 }
 

@@ -1,33 +1,50 @@
 package dispatch
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // permits are the slots of runs that somebody waits for. Each depth of a chain
 // has its own: a hook that waits for an event of its own holds a slot of its
 // depth and needs one of the next, so waits never go round in a circle.
-type permits [MaxDepth + 1]chan struct{}
+type permits struct {
+	slots   [MaxDepth + 1]chan struct{}
+	waiting *atomic.Int64 // runs that have none yet
+}
 
-func newPermits(slots int) (p permits) {
-	for depth := range p {
-		p[depth] = make(chan struct{}, slots)
+func newPermits(slots int) permits {
+	p := permits{waiting: new(atomic.Int64)}
+	for depth := range p.slots {
+		p.slots[depth] = make(chan struct{}, slots)
 	}
 	return p
 }
 
 // take returns false when ctx ends before there is a slot.
 func (p permits) take(ctx context.Context, depth int) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	select {
-	case p[depth] <- struct{}{}:
+	case p.slots[depth] <- struct{}{}:
+		return true
+	default:
+	}
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	select {
+	case p.slots[depth] <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-func (p permits) give(depth int) { <-p[depth] }
+func (p permits) give(depth int) { <-p.slots[depth] }
 
 func (p permits) used() (n int) {
-	for _, slots := range p {
+	for _, slots := range p.slots {
 		n += len(slots)
 	}
 	return n
