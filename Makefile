@@ -53,7 +53,7 @@ check: ## format, vet, build for macOS, and linters that are installed
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
 	GOOS=darwin $(GO) vet ./...
 	@if command -v staticcheck >/dev/null; then staticcheck ./...; else echo "SKIP-TOOL staticcheck: not installed"; fi
-	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/package.sh .ci/run; else echo "SKIP-TOOL shellcheck: not installed"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/package.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
 
 install: build ## install to PREFIX/bin (/usr/local)
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
