@@ -71,6 +71,7 @@ type Daemon struct {
 	ready     atomic.Bool
 
 	reloading sync.Mutex                  // one reload at a time
+	keeping   sync.Mutex                  // one keepGood at a time
 	rejected  atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
@@ -160,6 +161,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.publishMetrics(found)
 	d.dispatch.Publish(found)
 	d.runner.kept.keep(found.Runnable())
+	go d.keepGood(found)
 	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
 	var rooms sync.WaitGroup
@@ -239,6 +241,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.note(snap) // first: nothing runs that is not on record
 	d.publishMetrics(snap)
 	before := d.dispatch.Publish(snap)
+	go d.keepGood(snap)
 	d.runner.kept.keep(snap.Runnable())
 	for _, change := range changes(before, snap) {
 		d.emitOwn("hookd:hook-changed", member("hook", change.name), member("change", change.what), member("digest", change.digest))

@@ -25,7 +25,7 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Disabled: d.markers.Disabled, Log: d.opts.Log,
 		Files: fileSources(c), Fixed: d.opts.Hooks, NoWatch: d.opts.Config.ReloadMode == "manual",
-		Approved: approved(d.opts.Config),
+		Approved: approved(d.opts.Config), LastGood: d.lastGood,
 	}
 }
 
@@ -33,7 +33,7 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 func fileSources(c config.Config) []discovery.FileSource {
 	var list []discovery.FileSource
 	for _, s := range c.Sources {
-		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Read: fileReaders[s.Type]})
+		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Read: fileReaders[s.Type], Parse: fileParsers[s.Type]})
 	}
 	return list
 }
@@ -45,6 +45,16 @@ var fileReaders = map[string]func(path string) ([]*hook.Hook, []hook.Problem){
 	},
 	familiar.SourceType: func(path string) ([]*hook.Hook, []hook.Problem) {
 		return familiar.Read(path, familiar.Options{})
+	},
+}
+
+// fileParsers do the same with text that the file had once.
+var fileParsers = map[string]func(path string, text []byte) ([]*hook.Hook, []hook.Problem){
+	dockeragent.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+		return dockeragent.Parse(path, text, dockeragent.Options{})
+	},
+	familiar.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+		return familiar.Parse(path, text, familiar.Options{})
 	},
 }
 

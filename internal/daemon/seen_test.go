@@ -514,3 +514,41 @@ func TestBadSettingsKeepTheLastGoodOnes(t *testing.T) {
 		t.Errorf("status shows %+v, want the problem", s.Problems)
 	}
 }
+
+func TestABrokenGuardIsStillThereAfterARestart(t *testing.T) {
+	home := newHome(t)
+	dir := writeHook(t, home, "guard", "events: [pre_tool_use]\n", "exit 2")
+	agent := filepath.Join(home, "AGENT.md")
+	writeFile(t, agent, "---\nname: coder\nhooks:\n  - {event: beforeToolCall, action: script, script: 'exit 2', onFailure: abort}\n---\n", 0o644)
+	settings := func(c *config.Config) { c.Sources = []config.Source{{Type: "familiar", Path: agent}} }
+	h := start(t, home, settings)
+	h.until("both files are kept", func() bool { return len(h.store.Manifests()) == 2 })
+	h.stop()
+
+	writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: [\n", 0o644)
+	writeFile(t, agent, "---\nname: coder\nhooks: 7\n---\n", 0o644)
+	h = start(t, home, settings)
+	for _, line := range []string{`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell"}}`, `{"event":"beforeToolCall","wait":true,"agent_name":"coder","data":{"tool_name":"shell"}}`} {
+		if a := h.emit(line); a.Verdict.Allowed {
+			t.Errorf("%s: allowed by %+v, want the guard of before", line, a)
+		}
+	}
+	states := map[string]string{}
+	list, err := h.client.Hooks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range list.Hooks {
+		states[k.Name] = k.State
+	}
+	if states["guard"] != "degraded" || len(states) != 2 {
+		t.Errorf("states %v, want both degraded", states)
+	}
+	h.stop()
+
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	h = start(t, home, settings)
+	h.until("the removed one is forgotten", func() bool { return len(h.store.Manifests()) == 1 })
+}

@@ -51,6 +51,10 @@ type Options struct {
 	// Approved is what a person has allowed of a hook (reload.mode: ask): what
 	// is new or has changed waits for it. Nil allows everything.
 	Approved func(id string) (Approval, bool)
+	// LastGood is what the file of a unit said when it was last good, in an
+	// earlier life: it stands in for one that is broken when hookd starts. Nil,
+	// or a nil answer: nobody knows.
+	LastGood func(hook.Source) []byte
 	// Checker judges who can change the files; nil = trust.New.
 	Checker *trust.Checker
 	// Digest sums up what a hook is made of; nil = trust.Digest.
@@ -126,7 +130,7 @@ func (o Options) withDefaults() Options {
 // vetter is for one scan: it looks at what hooks share no more than once.
 func (o Options) vetter() vetter {
 	return vetter{
-		checker: o.Checker.Once(), digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved,
+		checker: o.Checker.Once(), digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved, lastGood: o.LastGood,
 		restore: func(a Approval, dir string) *hook.Hook {
 			text, kept := a.Texts[filepath.Join(dir, hookdir.FileName)]
 			if !kept {

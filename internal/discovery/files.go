@@ -14,6 +14,7 @@ type FileSource struct {
 	Type    string // of hook.Source
 	Pattern string // absolute path of a file, or a glob of them; see filepath.Match
 	Read    func(path string) ([]*hook.Hook, []hook.Problem)
+	Parse   func(path string, text []byte) ([]*hook.Hook, []hook.Problem) // Read for text that the file had once; nil = that cannot be
 }
 
 // list finds the files that the pattern names now, in byte order. A plain path
@@ -76,6 +77,23 @@ func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 // one, so that an edit of the file changes only the hooks that it touches.
 func (s FileSource) read(unit hook.Source) reading {
 	hooks, problems := s.Read(unit.Path)
+	s.sum(unit, hooks)
+	return reading{name: filepath.Base(unit.Path), file: unit.Path, hooks: hooks, problems: problems, files: []string{unit.Path}}
+}
+
+func (s FileSource) restore(unit hook.Source, text []byte) []*hook.Hook {
+	if s.Parse == nil {
+		return nil
+	}
+	hooks, problems := s.Parse(unit.Path, text)
+	if (reading{problems: problems}).rejected() {
+		return nil
+	}
+	s.sum(unit, hooks)
+	return hooks
+}
+
+func (s FileSource) sum(unit hook.Source, hooks []*hook.Hook) {
 	for _, h := range hooks {
 		definition := strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")
 		if h.Definition == "" { // it has none of its own: the file is it
@@ -84,8 +102,9 @@ func (s FileSource) read(unit hook.Source) reading {
 		}
 		h.Sum = trust.Sum([]byte(definition))
 	}
-	return reading{name: filepath.Base(unit.Path), file: unit.Path, hooks: hooks, problems: problems, files: []string{unit.Path}}
 }
+
+func (f fixed) restore(hook.Source, []byte) []*hook.Hook { return nil }
 
 // fixed is a source of hooks that were given on the command line.
 type fixed []*hook.Hook

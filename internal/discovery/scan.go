@@ -65,7 +65,7 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 					s.spots.file(l.units[i].Path, file)
 				}
 			}
-			units = append(units, newUnit(r, v, l.units[i], before[l.units[i]]))
+			units = append(units, newUnit(r, v, src, l.units[i], before[l.units[i]]))
 		}
 	}
 	settleNames(units)
@@ -77,19 +77,26 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 
 // newUnit decides what of a unit comes into force: what it says now, unless
 // that is rejected, or refused while there is a last good version.
-func newUnit(r reading, v vetter, source hook.Source, before []hook.Entry) *unit {
+func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.Entry) *unit {
 	u := &unit{reading: r, source: source, before: before, fails: r.rejected(), waits: map[string]waiting{}}
 	for _, e := range before {
 		if e.Hook != nil && !e.Provisional {
 			u.good = append(u.good, v.again(e.Hook))
 		}
 	}
-	if bad := refusals(r.hooks); len(bad) > 0 {
+	if u.fails && len(before) == 0 {
+		u.good = v.remembered(src, source)
+	}
+	so := fails
+	if len(u.good) > 0 && len(refusals(u.good, fails)) == 0 {
+		so = "the version before stays in force"
+	}
+	if bad := refusals(r.hooks, so); len(bad) > 0 {
 		u.problems = append(slices.Clone(u.problems), bad...)
 		u.fails = u.fails || len(u.good) > 0
 	}
 	if u.fails {
-		u.problems = appendNew(u.problems, refusals(u.good))
+		u.problems = appendNew(u.problems, refusals(u.good, fails))
 	} else {
 		u.hold(v)
 	}

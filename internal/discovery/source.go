@@ -22,6 +22,9 @@ type source interface {
 	list(previous []hook.Source) listing
 	// read reads one unit. It is called from several goroutines at once.
 	read(unit hook.Source) reading
+	// restore reads what the unit's file said once; nil when that cannot be
+	// used any more.
+	restore(unit hook.Source, text []byte) []*hook.Hook
 }
 
 // listing is what one source consists of.
@@ -153,6 +156,13 @@ func (s hooksDir) read(unit hook.Source) reading {
 		r.hooks = []*hook.Hook{h}
 	}
 	return r
+}
+
+func (s hooksDir) restore(unit hook.Source, text []byte) []*hook.Hook {
+	if h, _ := hookdir.ReadText(unit.Path, text, s.opts); h != nil {
+		return []*hook.Hook{h}
+	}
+	return nil
 }
 
 func cause(err error) error {

@@ -20,7 +20,25 @@ type vetter struct {
 	digest   func(sum string, files ...string) string
 	path     string                                  // where env looks programs up
 	approved func(id string) (Approval, bool)        // nil = everything is
+	lastGood func(hook.Source) []byte                // what a unit's file said in an earlier life; nil = nobody knows
 	restore  func(a Approval, dir string) *hook.Hook // reads what was allowed once; nil = that cannot be
+}
+
+// remembered returns the last good version of a unit that this life of the
+// daemon has not seen whole.
+func (v vetter) remembered(src source, unit hook.Source) []*hook.Hook {
+	if v.lastGood == nil {
+		return nil
+	}
+	text := v.lastGood(unit)
+	if text == nil {
+		return nil
+	}
+	hooks := src.restore(unit, text)
+	for _, h := range hooks {
+		v.seal(h)
+	}
+	return slices.DeleteFunc(hooks, func(h *hook.Hook) bool { return !v.allowed(h) })
 }
 
 // seal notes what h is made of as it stands now.
@@ -108,11 +126,15 @@ func changedSince(h *hook.Hook, a Approval, now *hook.Hook) trust.Refusal {
 	}
 }
 
-// refusals are the problems of hooks that others can change, each once.
-func refusals(hooks []*hook.Hook) (list []hook.Problem) {
+// fails is what comes of a refusal where nothing better is in force.
+const fails = "its runs are refused"
+
+// refusals are the problems of hooks that others can change, each once, and
+// what comes of them.
+func refusals(hooks []*hook.Hook, so string) (list []hook.Problem) {
 	for _, h := range hooks {
 		for _, r := range h.Seal.Refusals() {
-			p := hook.Problem{File: r.Path, Message: r.Fact + ": its runs are refused", Hint: r.Do}
+			p := hook.Problem{File: r.Path, Message: r.Fact + ": " + so, Hint: r.Do}
 			if !slices.Contains(list, p) {
 				list = append(list, p)
 			}

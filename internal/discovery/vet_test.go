@@ -173,7 +173,9 @@ func TestApprovals(t *testing.T) {
 	}{
 		{"open", func() error { return os.Chmod(file, 0o666) }},
 		{"cut-off", func() error { return os.WriteFile(file, good[:len(good)/2], 0o600) }},
-		{"of-another-hook", func() error { return os.WriteFile(file, []byte(strings.Replace(string(good), `"guard"`, `"other"`, 1)), 0o600) }},
+		{"of-another-hook", func() error {
+			return os.WriteFile(file, []byte(strings.Replace(string(good), `"guard"`, `"other"`, 1)), 0o600)
+		}},
 		{"gone", func() error { return os.Remove(file) }},
 	} {
 		if err := tt.do(); err != nil {

@@ -227,10 +227,10 @@ func (a *admission) keep(kept bool, err *events.Error) {
 	case kept && a.d.backlog.takes(a):
 		a.leave() // it has its turn when what is on disk before it had
 	case a.room:
-		a.d.queue.push(a.tasks)
+		a.d.enqueue(a.tasks)
 	default: // the disk failed just now, for an event that waits for its verdict
 		a.d.queue.force(a.event, len(a.tasks))
-		a.d.queue.push(a.tasks)
+		a.d.enqueue(a.tasks)
 	}
 	a.stored <- nil
 }

@@ -159,7 +159,7 @@ func (d *Dispatcher) take(list []Waiting) bool {
 		return false
 	}
 	d.pending.Add(len(tasks))
-	d.queue.push(tasks)
+	d.enqueue(tasks)
 	return true
 }
 

@@ -228,7 +228,7 @@ func (d *Dispatcher) startLater(e *events.Event, ms []match, done []ran, kept bo
 			continue
 		}
 		d.pending.Add(1)
-		d.queue.push([]*task{t})
+		d.enqueue([]*task{t})
 	}
 }
 

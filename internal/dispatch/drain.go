@@ -42,8 +42,19 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 }
 
 // dismiss empties the queue for good.
-func (d *Dispatcher) dismiss() (dropped int) {
-	for _, t := range d.queue.close() {
+func (d *Dispatcher) dismiss() (dropped int) { return d.letGo(d.queue.close()) }
+
+// enqueue queues tasks, each of which counts as pending; while hookd stops they
+// have come too late.
+func (d *Dispatcher) enqueue(tasks []*task) {
+	if !d.queue.push(tasks) {
+		d.letGo(tasks)
+	}
+}
+
+// letGo ends tasks that will not start in this life.
+func (d *Dispatcher) letGo(tasks []*task) (dropped int) {
+	for _, t := range tasks {
 		if t.kept {
 			t.tell(events.Run{Hook: t.match.hook.Name, Result: events.ResultInterrupted, ExitCode: -1, Error: "hookd was stopped before its turn; it runs when hookd is back"})
 			d.pending.Done()

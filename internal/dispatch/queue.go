@@ -87,18 +87,26 @@ func (q *queue) force(e *events.Event, n int) {
 	q.events[e] += n
 }
 
-// push adds tasks of one event that were reserved.
-func (q *queue) push(tasks []*task) {
+// push adds tasks of one event that were reserved; false when the queue is
+// closed and they will never start.
+func (q *queue) push(tasks []*task) bool {
 	if len(tasks) == 0 {
-		return
+		return true
 	}
 	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		for _, t := range tasks {
+			q.leave(t.event)
+		}
+		return false
+	}
 	q.queued += len(tasks)
 	for _, t := range tasks {
 		q.enter(t)
 	}
 	q.start()
-	q.mu.Unlock()
+	return true
 }
 
 // enter puts t behind the runs that it must not overtake, if there are any.

@@ -188,7 +188,7 @@ func (d *Dispatcher) again(r retry) {
 	if t := d.resumed(w, r.event == nil); t != nil {
 		d.queue.force(t.event, 1)
 		d.pending.Add(1)
-		d.queue.push([]*task{t})
+		d.enqueue([]*task{t})
 	}
 }
 
