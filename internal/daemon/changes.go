@@ -154,15 +154,20 @@ func (r *changeLog) who(e hook.Entry, h *hook.Hook) string {
 			return fmt.Sprintf("allowed by %s at %s", a.By, a.At.Format(time.RFC3339))
 		}
 	}
-	info, err := os.Stat(h.File)
-	if err != nil {
+	var newest os.FileInfo
+	for _, path := range append([]string{h.File}, h.Seal.Own()...) {
+		if info, err := os.Stat(path); err == nil && (newest == nil || info.ModTime().After(newest.ModTime())) {
+			newest = info
+		}
+	}
+	if newest == nil {
 		return ""
 	}
-	owner := strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Uid), 10)
+	owner := strconv.FormatUint(uint64(newest.Sys().(*syscall.Stat_t).Uid), 10)
 	if u, err := user.LookupId(owner); err == nil {
 		owner = u.Username
 	}
-	return fmt.Sprintf("file of %s, written %s", owner, info.ModTime().UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s of %s, written %s", newest.Name(), owner, newest.ModTime().UTC().Format(time.RFC3339))
 }
 
 // write appends records to the file.

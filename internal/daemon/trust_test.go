@@ -306,7 +306,7 @@ func TestChangesAreRecordedAcrossRestarts(t *testing.T) {
 	}
 	h = start(t, home, quiet)
 	hook, err := h.client.Hook(t.Context(), "a")
-	if err != nil || len(hook.Changes) != 2 || hook.Changes[0].Change != "changed" || hook.Changes[0].To != hook.Digest || !strings.Contains(hook.Changes[0].By, "file of ") {
+	if err != nil || len(hook.Changes) != 2 || hook.Changes[0].Change != "changed" || hook.Changes[0].To != hook.Digest || !strings.Contains(hook.Changes[0].By, "HOOK.yaml of ") {
 		t.Errorf("changes %+v, %v; want it added and changed", hook.Changes, err)
 	}
 	h.stop()

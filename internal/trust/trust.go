@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -82,7 +83,7 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	case f.is(unix.S_IFLNK):
 		return nil, false // its mode means nothing
 	case as == running && !isDir && f.mode&(unix.S_ISUID|unix.S_ISGID) != 0:
-		return c.refuse(f, "is setuid or setgid, which no hook's program may be", c.sudo(f.uid)+"chmod ug-s "+Quote(f.path)), false
+		return c.refuse(f, "is setuid or setgid, which no hook's program may be: a script may call it", c.unsetuid(f)), false
 	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:
 		return nil, false // others can add entries, but not replace ours
 	case f.mode&0o002 != 0:
@@ -111,6 +112,17 @@ func (c *Checker) chmod(f *fact) string {
 		who += "o"
 	}
 	return c.sudo(f.uid) + "chmod " + who + "-w " + Quote(f.path)
+}
+
+// unsetuid spares the programs of the system, which need it: a script that
+// calls one does the same in plain words.
+func (c *Checker) unsetuid(f *fact) string {
+	for _, system := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/"} {
+		if f.uid == 0 && strings.HasPrefix(f.path, system) {
+			return "hookd new my-hook --lang sh"
+		}
+	}
+	return c.sudo(f.uid) + "chmod ug-s " + Quote(f.path)
 }
 
 // sudo is "" when the user owns the file or is root.

@@ -213,6 +213,21 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
+// Nobody is told to break the system's own setuid programs.
+func TestSystemsSetuidProgramsAreSpared(t *testing.T) {
+	for _, path := range []string{"/usr/bin/passwd", "/usr/bin/su", "/bin/su"} {
+		if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeSetuid == 0 {
+			continue
+		}
+		bad := New().Seal(Files{Run: []string{path}}).Refusals()
+		if len(bad) != 1 || strings.Contains(bad[0].Do, "chmod") || !strings.Contains(bad[0].Fact, "a script may call it") {
+			t.Errorf("refusals %+v, want one that leaves %s alone", bad, path)
+		}
+		return
+	}
+	t.Skip("SKIP-TOOL setuid: no setuid program here")
+}
+
 // Another user than root has root's files and his own, and nobody else's.
 func TestOtherUsersView(t *testing.T) {
 	needRoot(t)
