@@ -23,6 +23,8 @@ func child(name string, args []string) {
 		err = execLoop(args)
 	case "exec-ask":
 		err = execAsk(args)
+	case "worker":
+		err = worker()
 	case "echo":
 		err = echo(args)
 	default:

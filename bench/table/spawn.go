@@ -45,7 +45,7 @@ func (b *bench) spawn(program, what string, overExec, overC float64, withPeers b
 	if err != nil {
 		return nil, err
 	}
-	list := []contender{{"groups", b.spawnSample(groups)}, {"defaults", b.spawnSample(full)}, loop, limit}
+	list := []contender{{"groups", b.runsSample(groups, mostSpawned)}, {"defaults", b.runsSample(full, mostSpawned)}, loop, limit}
 	var peers []peer
 	if withPeers {
 		peers = b.spawnPeers(program)
@@ -84,10 +84,13 @@ func spawnHooks(program string) hooks {
 	return hooks{"noop": yaml("noop", "bench:run", program, "order: parallel\n")}
 }
 
-// spawnSample sends as many events as fit into one sample and returns runs
-// per second, from the first byte to the last run that is recorded.
-func (b *bench) spawnSample(d *daemon) func() (float64, error) {
-	event := line("bench:run", "", "", 266)
+// mostSpawned events at once do not fill the queue in memory.
+const mostSpawned = 9000
+
+// runsSample sends as many events as fit into one sample, most at most, and
+// returns runs per second, from the first byte to the last run that is recorded.
+func (b *bench) runsSample(d *daemon, most int) func() (float64, error) {
+	event := line("bench:run", "", "", lineBytes)
 	n := 500 // the first is a short one, which tells the size of the others
 	return func() (float64, error) {
 		before, err := d.runs()
@@ -102,7 +105,7 @@ func (b *bench) spawnSample(d *daemon) func() (float64, error) {
 			return 0, err
 		}
 		rate := float64(n) / time.Since(begin).Seconds()
-		n = min(9000, max(500, int(rate*b.sample.Seconds())))
+		n = min(most, max(500, int(rate*b.sample.Seconds())))
 		return rate, nil
 	}
 }

@@ -18,7 +18,7 @@ func timeline(list []moment) string {
 		title string
 		of    func(moment) float64
 	}{
-		{"runs per second", moment.runsOf}, {"verdicts per second", moment.verdictsOf}, {"events without a hook per second", moment.linesOf},
+		{"spawned runs per second, verdicts among them", moment.runsOf}, {"runs of the persistent hook per second", moment.keptOf}, {"verdicts per second", moment.verdictsOf}, {"events without a hook per second", moment.linesOf},
 		{"resident memory, MiB", moment.memoryOf}, {"descriptors", moment.descriptorsOf},
 	}
 	var b strings.Builder
