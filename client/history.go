@@ -21,7 +21,7 @@ type (
 // A long history is searched in parts, for as long as ctx lets it.
 func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	want := q.Limit
-	if want <= 0 {
+	if want == 0 {
 		want = 50
 	}
 	runs := []Run{}
