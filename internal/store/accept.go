@@ -56,6 +56,9 @@ func (s *Store) Admits(size int, pending bool) error {
 // events come faster than they can be written, some are left out: Feed.Lost
 // tells which.
 func (s *Store) Note(e *events.Event) {
+	if !s.queue.room(e.Seq) {
+		return
+	}
 	own := *e
 	o := s.accept(own, nil)
 	var row eventRow
@@ -69,7 +72,7 @@ func (s *Store) Note(e *events.Event) {
 		}
 		return err
 	}
-	s.queue.note(o)
+	s.queue.add(o)
 }
 
 // accept makes the op that both share. It has e as a copy, for the caller may
@@ -124,7 +127,7 @@ func (s *Store) Started(k Key, runID string, at time.Time) {
 		_, err := db.exec(`UPDATE pending SET run_id = ?, started = ? WHERE seq = ? AND hook = ?`, runID, nanos(at), int64(k.Seq), k.Hook)
 		return err
 	}
-	s.queue.add(&op{exec: exec, lean: exec, after: func() {
+	s.queue.begin(k, &op{exec: exec, lean: exec, after: func() {
 		s.live.change(k, func(r *pendingRow) { r.runID, r.started = runID, nanos(at) })
 	}})
 }
@@ -146,6 +149,7 @@ func (s *Store) Retry(k Key, run events.Run, due time.Time) {
 		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ?, run_id = '', started = 0 WHERE seq = ? AND hook = ?`, nanos(due), int64(k.Seq), k.Hook)
 		return err
 	}
+	s.queue.ended(k)
 	s.record(&run, lean, func() {
 		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
 	})
@@ -175,6 +179,7 @@ func (s *Store) Bury(k Key, run events.Run, reason string) {
 func (s *Store) Record(run events.Run) { s.record(&run, nil, nil) }
 
 func (s *Store) end(k Key, run *events.Run, how func(*database, Key) error) {
+	s.queue.ended(k)
 	s.record(run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
 

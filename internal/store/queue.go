@@ -27,6 +27,7 @@ type op struct {
 	lean  func(db *database) error // exec without what may be dropped; nil = all may be
 	seq   uint64                   // of an event that is to be accepted
 
+	begins *Key   // the attempt that it notes has begun; nil = it is something else
 	number uint64 // of the event or run that would be missed; 0 = none
 	size   int    // in bytes, of what may be dropped; 0 = nothing
 	err    error  // exec was refused
@@ -47,15 +48,16 @@ type queue struct {
 	mu      sync.Mutex // guards all below
 	waiting []*op
 	records []*op
-	bytes   int // of records
-	notes   int // of records, by note
+	begun   map[Key]*op // of records: those that note that an attempt has begun
+	bytes   int         // of records
+	notes   int         // of records, with room
 	dropped uint64
 	lost    lost
 	closed  bool
 }
 
 func newQueue() *queue {
-	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1)}
+	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1), begun: map[Key]*op{}}
 }
 
 // add hands o over; false when the store is closed.
@@ -74,20 +76,43 @@ func (q *queue) add(o *op) bool {
 	return true
 }
 
-// note adds the record of an event that no hook waits for, unless there are
-// too many.
-func (q *queue) note(o *op) {
+// room reserves the place of an event that no hook waits for, to be added; it
+// is false, and the event counts as lost, when there are too many.
+func (q *queue) room(number uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case q.closed:
-	case q.notes < maxNotes:
-		q.notes++
-		q.record(o)
-	default:
-		q.lost.add(o.number)
+	if q.notes >= maxNotes {
+		q.lost.add(number)
+		return false
+	}
+	q.notes++
+	return true
+}
+
+// begin adds the note that an attempt at k has begun.
+func (q *queue) begin(k Key, o *op) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	o.begins = &k
+	q.begun[k] = o
+	q.record(o)
+}
+
+// ended makes that note needless, if it is not being written yet: most
+// attempts end before the next commit.
+func (q *queue) ended(k Key) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if o := q.begun[k]; o != nil {
+		o.exec, o.lean, o.after = nothing, nothing, nil
+		delete(q.begun, k)
 	}
 }
+
+func nothing(*database) error { return nil }
 
 func (q *queue) record(o *op) {
 	q.records = append(q.records, o)
@@ -138,8 +163,12 @@ func (q *queue) take() []*op {
 	move := func(from *[]*op) {
 		n := 0
 		for ; n < len(*from) && len(batch) < batchOps && (bytes == 0 || bytes < batchBytes); n++ {
-			bytes += (*from)[n].size
-			batch = append(batch, (*from)[n])
+			o := (*from)[n]
+			bytes += o.size
+			batch = append(batch, o)
+			if o.begins != nil {
+				delete(q.begun, *o.begins)
+			}
 		}
 		clear((*from)[:n])
 		if *from = (*from)[n:]; len(*from) == 0 {
