@@ -28,7 +28,7 @@ func TestDocs(t *testing.T) {
 	sameFile(t, "docs/events.md", eventsDoc())
 	sameFile(t, "docs/commands.md", commandsDoc())
 	for _, part := range []struct{ file, name, text string }{
-		{"README.md", "fields", fieldsDoc()},
+		{"README.md", "fields", strings.ReplaceAll(fieldsDoc(), "](", "](docs/")}, // links of the docs folder
 		{"docs/hook-yaml.md", "fields", fieldsDoc()},
 		{"README.md", "settings", settingsDoc()},
 	} {
