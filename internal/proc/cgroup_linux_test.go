@@ -22,8 +22,15 @@ func TestCgroupIsFoundFromAPid(t *testing.T) {
 		}
 	}
 	e := r.Run(t.Context(), s)
-	until(t, "the child", func() bool { return len(survivors(t, mark(s))) == 1 })
-	child := survivors(t, mark(s))[0]
+	child := 0
+	until(t, "the child in its session", func() bool {
+		pids := survivors(t, mark(s))
+		if len(pids) == 1 {
+			child = pids[0]
+		}
+		sid, _, ok := Session(child)
+		return ok && sid == child
+	})
 	if got := r.CgroupOf(child); got != folder {
 		t.Errorf("got cgroup %q of a child in a session of its own, want %q", got, folder)
 	}
