@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/hookd/hookd/internal/api"
@@ -35,7 +36,7 @@ func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, serv
 		return api.Answer{}, nil, err
 	}
 	if env.Sender == "" {
-		env.Sender = fmt.Sprintf("uid:%d", from.UID)
+		env.Sender = "uid:" + strconv.Itoa(from.UID)
 	}
 	origin, _ := from.Origin.(dispatch.Origin)
 	rcpt, rest, err := c.d.dispatch.Begin(origin, env)

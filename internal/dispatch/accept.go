@@ -111,18 +111,21 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 	if err != nil {
 		return rcpt, nil, err
 	}
-	now := time.Now()
-	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
+	now, known := time.Now(), d.index.Load().named(env.Dialect, env.Event)
+	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: known.contract}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
 	d.prompts.note(e)
-	matched := d.index.Load().match(e)
+	matched := known.match(e)
 	if again != nil {
 		e.ReplayOf = again.of
 		if matched, err = again.limit(matched); err != nil {
 			return rcpt, nil, err
 		}
+	}
+	if len(matched) == 0 && !e.Wait {
+		return d.pass(e)
 	}
 	a := &admission{d: d, event: e, plan: newPlan(e, matched)}
 	if err := a.enter(); err != nil {
@@ -133,6 +136,18 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 	}
 	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
 	return rcpt, a.rest(), nil
+}
+
+// pass accepts an event that nobody runs for and nobody waits for: only the
+// stream has it.
+func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
+	d.order.Lock()
+	defer d.order.Unlock()
+	if err := d.recorder.Accept(e, nil, nil); err != nil {
+		return Receipt{}, nil, err
+	}
+	d.opts.Tap.Accepted(e, 0)
+	return Receipt{EventID: e.EventID, Seq: e.Seq, Matched: []string{}, Warnings: e.Warnings}, nil, nil
 }
 
 // limit keeps the hook that is asked for.

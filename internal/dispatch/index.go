@@ -29,13 +29,19 @@ type index struct {
 	snapshot *hook.Snapshot
 	hooks    []*hook.Hook
 	patterns patterns
-	byName   atomic.Pointer[sync.Map] // nameKey → []match
+	byName   atomic.Pointer[sync.Map] // nameKey → *named
 	known    atomic.Int32             // entries of byName
 }
 
 type nameKey struct {
 	dialect events.Dialect
 	name    string
+}
+
+// named is what depends on an event's name, and the dialect it was sent in.
+type named struct {
+	contract   *events.Contract
+	candidates []match // hooks with a pattern that matches a name of the kind
 }
 
 // maxNames bounds the cache: names are the senders' to choose.
@@ -50,8 +56,12 @@ func newIndex(snap *hook.Snapshot) *index {
 
 // match returns the hooks that run for e, in registration order.
 func (ix *index) match(e *events.Event) []match {
+	return ix.named(e.Contract.Dialect, e.Contract.Name).match(e)
+}
+
+func (n *named) match(e *events.Event) []match {
 	var ms []match
-	for _, m := range ix.candidates(e.Contract) {
+	for _, m := range n.candidates {
 		m, ok := m.suiting(e)
 		if ok && refuses(m.hook, e) == "" {
 			m.at = len(ms)
@@ -61,21 +71,14 @@ func (ix *index) match(e *events.Event) []match {
 	return ms
 }
 
-// candidates returns the hooks with a pattern that matches a name of the kind.
-func (ix *index) candidates(c *events.Contract) []match {
-	key := nameKey{c.Dialect, c.Name}
+// named returns what is known of a name.
+func (ix *index) named(dialect events.Dialect, name string) *named {
+	key := nameKey{dialect, name}
 	cache := ix.byName.Load()
 	if found, ok := cache.Load(key); ok {
-		return found.([]match)
+		return found.(*named)
 	}
-	names := kindNames(c)
-	var found []match
-	for _, at := range ix.patterns.hooksFor(names) {
-		if m, ok := matchNames(ix.hooks[at], c, names); ok {
-			m.generation = ix.snapshot.Generation
-			found = append(found, m)
-		}
-	}
+	found := ix.find(events.For(dialect, name))
 	if ix.known.Add(1) > maxNames {
 		ix.known.Store(1)
 		cache = new(sync.Map)
@@ -83,6 +86,18 @@ func (ix *index) candidates(c *events.Contract) []match {
 	}
 	cache.Store(key, found)
 	return found
+}
+
+func (ix *index) find(c *events.Contract) *named {
+	n := &named{contract: c}
+	names := kindNames(c)
+	for _, at := range ix.patterns.hooksFor(names) {
+		if m, ok := matchNames(ix.hooks[at], c, names); ok {
+			m.generation = ix.snapshot.Generation
+			n.candidates = append(n.candidates, m)
+		}
+	}
+	return n
 }
 
 // kindNames returns every row whose name the event goes by, the emitted one first

@@ -28,7 +28,7 @@ func TestIndexFindsWhatTryingEachHookFinds(t *testing.T) {
 				}
 			}
 			var got []string
-			for _, m := range ix.candidates(c) {
+			for _, m := range ix.named("", word).candidates {
 				got = append(got, m.hook.Name+" "+m.given)
 			}
 			if !slices.Equal(got, want) {

@@ -56,6 +56,9 @@ func tasksOf(e *events.Event, ms []match, results chan<- events.Run) (tasks []*t
 // dedupe keeps the first of identical definitions (docker-agent does so too:
 // reference/docker-agent.md 3.2).
 func dedupe(ms []match) []match {
+	if len(ms) < 2 {
+		return ms
+	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(ms, func(m match) bool {
 		id := m.hook.Definition
