@@ -28,10 +28,10 @@ func TestMain(m *testing.M) {
 	case "lines":
 		os.Exit(child())
 	case "deaf": // reads nothing
-		select {}
+		<-time.After(time.Hour) // not for ever: the runtime would call that a deadlock
 	case "stubborn": // does not end with its stdin
 		go child()
-		select {}
+		<-time.After(time.Hour) // not for ever: the runtime would call that a deadlock
 	default:
 		fmt.Fprintln(os.Stderr, "this hook is broken")
 		os.Exit(9)
@@ -78,7 +78,7 @@ func child() int {
 			case "exit":
 				os.Exit(n)
 			case "hang":
-				select {}
+				<-time.After(time.Hour) // not for ever: the runtime would call that a deadlock
 			case "wait": // for a file
 				for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
 					if _, err := os.Stat(arg); err == nil {
