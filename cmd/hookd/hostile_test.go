@@ -123,9 +123,12 @@ func (h *hostileWorld) until(what, want string, args ...string) {
 func (h *hostileWorld) send() {
 	for _, text := range []string{hostile, hostile + strings.Repeat("A", 1<<20)} {
 		for _, event := range []string{"agent:end", "pre_tool_use", "user_prompt_submit"} {
+			if len(text) > 1<<20 && event != "pre_tool_use" {
+				continue
+			}
 			data, _ := json.Marshal(map[string]any{
-				"session_id": text, "agent_id": text, "agent_name": text, "cwd": text, "tool_name": text, "tool_use_id": text,
-				"tool_input": map[string]string{text: text}, "prompt": text, text: 1,
+				"session_id": text, "agent_id": hostile, "agent_name": text, "cwd": hostile, "tool_name": hostile, "tool_use_id": hostile,
+				"tool_input": map[string]string{hostile: text}, "prompt": hostile, hostile: 1,
 			})
 			file := filepath.Join(h.home, "data.json")
 			if err := os.WriteFile(file, data, 0o600); err != nil {
