@@ -45,6 +45,11 @@ func (d *Dispatcher) Begin(from Origin, env events.Envelope) (Receipt, Rest, *ev
 	if env.ID == "" {
 		return d.admit(from, env, nil)
 	}
+	return d.beginOnce(from, env)
+}
+
+// beginOnce is Begin for an event that its sender may send again.
+func (d *Dispatcher) beginOnce(from Origin, env events.Envelope) (Receipt, Rest, *events.Error) {
 	seen, first := d.seen.enter(env.Sender, env.ID, time.Now())
 	if !first {
 		return Receipt{}, func(r *Receipt) (err *events.Error) {
@@ -107,11 +112,12 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 	if d.draining {
 		return rcpt, nil, errDraining
 	}
-	depth, err := d.chain.depth(from, env.Parent, time.Now())
+	now := time.Now()
+	depth, err := d.chain.depth(from, env.Parent, now)
 	if err != nil {
 		return rcpt, nil, err
 	}
-	now, known := time.Now(), d.index.Load().named(env.Dialect, env.Event)
+	known := d.index.Load().named(env.Dialect, env.Event)
 	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: known.contract}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)

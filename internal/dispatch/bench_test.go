@@ -3,6 +3,7 @@ package dispatch
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
@@ -73,5 +74,37 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		newIndex(snap)
+	}
+}
+
+// silent keeps nothing.
+type silent struct{ seq uint64 }
+
+func (s *silent) Accept(e *events.Event, _ []string, stored func(bool, *events.Error)) *events.Error {
+	s.seq++
+	e.Seq = s.seq
+	if stored != nil {
+		stored(false, nil)
+	}
+	return nil
+}
+func (*silent) Started(Key, string, time.Time)         {}
+func (*silent) Finished(Key, events.Run, Fate)         {}
+func (*silent) Keeps() bool                            { return false }
+func (*silent) Pending(uint64, int) ([]Waiting, error) { return nil, nil }
+
+// What an event costs that no hook wants, but for the stream and the disk.
+func BenchmarkBegin(b *testing.B) {
+	d := New(Options{Runner: &fake{}, Recorder: &silent{}})
+	d.Publish(manyHooks(b))
+	env, bad := events.Parse([]byte(`{"event":"bench:none","session_id":"s1","cwd":"/tmp","sender":"uid:0","data":{"text":"x"}}`))
+	if bad != nil {
+		b.Fatal(bad)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := d.Begin(Origin{}, env); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

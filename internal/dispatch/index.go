@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/dockeragent"
@@ -29,8 +28,9 @@ type index struct {
 	snapshot *hook.Snapshot
 	hooks    []*hook.Hook
 	patterns patterns
-	byName   atomic.Pointer[sync.Map] // nameKey → *named
-	known    atomic.Int32             // entries of byName
+
+	mu     sync.RWMutex // guards byName
+	byName map[nameKey]*named
 }
 
 type nameKey struct {
@@ -48,10 +48,8 @@ type named struct {
 const maxNames = 4096
 
 func newIndex(snap *hook.Snapshot) *index {
-	ix := &index{snapshot: snap, hooks: snap.Runnable()}
-	ix.patterns = newPatterns(ix.hooks)
-	ix.byName.Store(new(sync.Map))
-	return ix
+	hooks := snap.Runnable()
+	return &index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), byName: map[nameKey]*named{}}
 }
 
 // match returns the hooks that run for e, in registration order.
@@ -74,17 +72,19 @@ func (n *named) match(e *events.Event) []match {
 // named returns what is known of a name.
 func (ix *index) named(dialect events.Dialect, name string) *named {
 	key := nameKey{dialect, name}
-	cache := ix.byName.Load()
-	if found, ok := cache.Load(key); ok {
-		return found.(*named)
+	ix.mu.RLock()
+	found := ix.byName[key]
+	ix.mu.RUnlock()
+	if found != nil {
+		return found
 	}
-	found := ix.find(events.For(dialect, name))
-	if ix.known.Add(1) > maxNames {
-		ix.known.Store(1)
-		cache = new(sync.Map)
-		ix.byName.Store(cache)
+	found = ix.find(events.For(dialect, name))
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if len(ix.byName) >= maxNames {
+		clear(ix.byName)
 	}
-	cache.Store(key, found)
+	ix.byName[key] = found
 	return found
 }
 
