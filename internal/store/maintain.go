@@ -32,7 +32,9 @@ func (s *Store) maintain() {
 	for {
 		select {
 		case <-s.full:
-			s.checkpoint(ctx)
+			if !s.catchUp.Load() { // else the writer's turn comes first
+				s.checkpoint(ctx)
+			}
 		case <-s.grown:
 			merge.Reset(idleMerge)
 			if resting {
@@ -42,6 +44,10 @@ func (s *Store) maintain() {
 		case <-merge.C:
 			if s.volume.Load() > 0 {
 				s.checkpoint(ctx)
+			}
+		case <-s.narrowed:
+			if s.opts.sweep > 0 {
+				sweep.Reset(0)
 			}
 		case <-sweep.C:
 			s.Prune(ctx) // an error is the outage that Health tells of, or the end
@@ -61,8 +67,10 @@ func (s *Store) wrote(bytes, news int) {
 	if s.volume.Add(commitBytes+int64(bytes)*3/2) > mergeBytes {
 		nudge(s.full)
 	}
-	if s.catchUp.CompareAndSwap(true, false) {
+	if s.catchUp.Load() {
+		s.volume.Store(0)
 		s.merge("PASSIVE")
+		s.catchUp.Store(false) // only now may the other side begin another: two at once get in each other's way
 	}
 }
 
@@ -76,12 +84,12 @@ func (s *Store) checkpoint(ctx context.Context) {
 	if s.db == nil {
 		return
 	}
-	var busy, pages, merged int
+	var busy, pages, merged int // pages are those of when it began
 	err := s.db.reading.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &merged)
 	if err = classify(err); errors.Is(err, errCorrupt) {
 		s.accuse(err)
 	}
-	if err == nil && merged < pages && pages > longLog {
+	if err == nil && pages > longLog {
 		s.catchUp.Store(true)
 	}
 	s.size(ctx, s.db)

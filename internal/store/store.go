@@ -93,6 +93,7 @@ type Store struct {
 	volume   atomic.Int64           // bytes written since the last checkpoint, roughly
 	full     chan struct{}          // the log is large enough for a checkpoint
 	grown    chan struct{}          // something was written that came from outside
+	narrowed chan struct{}          // there is another policy
 	catchUp  atomic.Bool            // the next commit is to be followed by a checkpoint
 	ended    chan struct{}          // closed when the goroutines are to end
 	working  sync.WaitGroup
@@ -125,7 +126,8 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, queue: newQueue(), live: newLive(), shelf: newShelf(),
-		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1), ended: make(chan struct{}),
+		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans = newSpanCache()
 	s.Configure(o.Policy)
@@ -174,7 +176,8 @@ func (s *Store) FirstSeq() uint64 { return s.firstSeq }
 // long as the database does.
 func (s *Store) Epoch() string { return *s.counts.epoch.Load() }
 
-// Configure puts a policy in force for everything that comes after.
+// Configure puts a policy in force for everything that comes after. What it no
+// longer allows of the history is pruned at once.
 func (s *Store) Configure(p Policy) {
 	if p.Payload == "" {
 		p.Payload = PayloadPreview
@@ -186,7 +189,9 @@ func (s *Store) Configure(p Policy) {
 	if p.Redact == nil {
 		p.Redact = func(text []byte) []byte { return text }
 	}
-	s.policy.Store(&p)
+	if s.policy.Swap(&p) != nil {
+		nudge(s.narrowed)
+	}
 }
 
 // Flush returns when everything handed over before is on disk, or with the
