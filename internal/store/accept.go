@@ -52,7 +52,7 @@ func (s *Store) Admits(size int, pending bool) error {
 	return nil
 }
 
-// Note writes an event that no hook waits for, soon and without waiting. Where
+// Note writes an event that no hook waits for, later and without waiting. Where
 // events come faster than they can be written, some are left out: Feed.Lost
 // tells which.
 func (s *Store) Note(e *events.Event) {
@@ -61,6 +61,7 @@ func (s *Store) Note(e *events.Event) {
 	}
 	own := *e
 	o := s.accept(own, nil)
+	o.note = true
 	var row eventRow
 	o.exec = func(db *database) error {
 		if row.id == "" { // here, since redaction may take long

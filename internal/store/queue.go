@@ -12,9 +12,13 @@ const (
 // Beyond it the oldest lose everything but the end of their pending run.
 const maxBacklog = 32 << 20
 
-// maxNotes is how many events that no hook waits for may wait to be written.
-// Those that come faster are not kept: at 40 a millisecond nobody reads them.
-const maxNotes = 1024
+// Events that no hook waits for are written so much later than records, and so
+// many of them together: 8,000 a second, which takes a tenth of a core. Those
+// that come faster are not kept.
+const (
+	maxNotes  = 2048
+	noteDelay = 10 // times Options.delay
+)
 
 // opCost is what a row costs beyond its text.
 const opCost = 512
@@ -27,6 +31,7 @@ type op struct {
 	lean  func(db *database) error // exec without what may be dropped; nil = all may be
 	seq   uint64                   // of an event that is to be accepted
 
+	note   bool   // of an event that no hook waits for
 	begins *Key   // the attempt that it notes has begun; nil = it is something else
 	number uint64 // of the event or run that would be missed; 0 = none
 	size   int    // in bytes, of what may be dropped; 0 = nothing
@@ -44,6 +49,7 @@ func (o *op) answer(err error) {
 type queue struct {
 	urgent chan struct{} // somebody waits, or there is enough for a commit
 	some   chan struct{} // something came that can wait
+	noted  chan struct{} // an event came that no hook waits for: it can wait longer
 
 	mu      sync.Mutex // guards all below
 	waiting []*op
@@ -57,7 +63,7 @@ type queue struct {
 }
 
 func newQueue() *queue {
-	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1), begun: map[Key]*op{}}
+	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1), noted: make(chan struct{}, 1), begun: map[Key]*op{}}
 }
 
 // add hands o over; false when the store is closed.
@@ -118,9 +124,12 @@ func (q *queue) record(o *op) {
 	q.records = append(q.records, o)
 	q.bytes += o.size
 	q.slim()
-	if q.bytes > batchBytes/4 || len(q.records) >= batchOps/2 {
+	switch {
+	case q.bytes > batchBytes/4 || len(q.records)-q.notes >= batchOps/2:
 		nudge(q.urgent)
-	} else {
+	case o.note:
+		nudge(q.noted)
+	default:
 		nudge(q.some)
 	}
 }

@@ -45,7 +45,7 @@ func (s *Store) fallBack() {
 // somebody waits and else after a moment, and tries again while it cannot.
 func (s *Store) write() {
 	defer s.working.Done()
-	var moment, retry <-chan time.Time
+	var moment, later, retry <-chan time.Time
 	for {
 		if s.down.Load() != nil && retry == nil {
 			retry = time.After(s.opts.probe)
@@ -56,10 +56,16 @@ func (s *Store) write() {
 				moment = time.After(s.opts.delay)
 			}
 			continue
+		case <-s.queue.noted:
+			if later == nil {
+				later = time.After(noteDelay * s.opts.delay)
+			}
+			continue
 		case err := <-s.suspect:
 			s.recover(err)
 		case <-s.queue.urgent:
 		case <-moment:
+		case <-later:
 		case <-retry:
 			retry = nil
 			s.heal()
@@ -67,7 +73,7 @@ func (s *Store) write() {
 			s.finish()
 			return
 		}
-		moment = nil
+		moment, later = nil, nil
 		s.drain()
 	}
 }
