@@ -115,6 +115,9 @@ func (g *cgroup) populated() bool { return g.state("populated") != '0' }
 func (g *cgroup) state(key string) byte {
 	var buf [128]byte
 	n, err := unix.Pread(g.events, buf[:], 0)
+	if err == unix.ENODEV {
+		return '0' // another daemon has removed the folder of a dead one: it was empty
+	}
 	if err != nil {
 		return '?'
 	}
