@@ -55,6 +55,7 @@ type queue struct {
 	waiting []*op
 	records []*op
 	begun   map[Key]*op // of records: those that note that an attempt has begun
+	added   uint64      // records ever
 	bytes   int         // of records
 	notes   int         // of records, with room
 	dropped uint64
@@ -122,6 +123,7 @@ func nothing(*database) error { return nil }
 
 func (q *queue) record(o *op) {
 	q.records = append(q.records, o)
+	q.added++
 	q.bytes += o.size
 	q.slim()
 	switch {
@@ -241,6 +243,14 @@ func (q *queue) drop(number uint64) {
 func (q *queue) miss(number uint64) {
 	q.dropped++
 	q.lost.add(number)
+}
+
+// progress returns how many records were ever added, and how many of them do
+// not wait any more.
+func (q *queue) progress() (added, gone uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.added, q.added - uint64(len(q.records))
 }
 
 // takeLost returns the numbers that were lost since the last call.

@@ -197,7 +197,14 @@ func (s *Store) Configure(p Policy) {
 // Flush returns when everything handed over before is on disk, or with the
 // reason why it is not.
 func (s *Store) Flush(ctx context.Context) error {
-	return s.do(ctx, func(*database) error { return nil })
+	for target, _ := s.queue.progress(); ; {
+		if err := s.do(ctx, nothing); err != nil {
+			return err
+		}
+		if _, gone := s.queue.progress(); gone >= target {
+			return nil
+		}
+	}
 }
 
 // Close writes what is left and closes the database. Calls that come later
