@@ -121,12 +121,16 @@ func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *events.Err
 	return q, bad
 }
 
+// Times are kept as nanoseconds since 1970 in 64 bits, which hold these years
+// in every zone.
+const firstYear, lastYear = 1679, 2260
+
 func parseSince(text string, now time.Time) (time.Time, bool) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), true
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	return t, err == nil
+	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
 func resultNames() string {

@@ -219,8 +219,8 @@ func age(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
 		}
 		d, err := time.ParseDuration(v)
 		if days, ok := strings.CutSuffix(v, "d"); ok {
-			var number int
-			number, err = strconv.Atoi(days)
+			var number uint64
+			number, err = strconv.ParseUint(days, 10, 16) // no product overflows
 			d = time.Duration(number) * 24 * time.Hour
 		}
 		if err != nil || d < time.Second || d > 100*365*24*time.Hour {

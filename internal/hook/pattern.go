@@ -3,6 +3,7 @@ package hook
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gobwas/glob"
 )
@@ -23,6 +24,9 @@ const wildcards = `*?[]{}\`
 func CompilePattern(text string, separators ...rune) (Pattern, error) {
 	if text == "" {
 		return Pattern{}, errors.New("empty pattern")
+	}
+	if !utf8.ValidString(text) {
+		return Pattern{}, errors.New("pattern is not UTF-8")
 	}
 	switch i := strings.IndexAny(text, wildcards); {
 	case i < 0:
