@@ -2,7 +2,7 @@
 .POSIX:
 
 PREFIX = /usr/local
-FUZZTIME = 10s
+FUZZTIME = 60s
 TESTFLAGS =
 GO = CGO_ENABLED=0 go
 
@@ -30,7 +30,7 @@ race: ## test with the race detector (needs a C compiler)
 test-agents: ## test with the real agents in PATH or in $HOOKD_AGENTS
 	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents$$' ./internal/bridge
 
-fuzz: ## run each fuzz target for FUZZTIME (10s)
+fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@for file in `grep -rl --include='*_test.go' '^func Fuzz' .`; do \
 		for target in `sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file`; do \
 			echo "$$target in `dirname $$file`"; \

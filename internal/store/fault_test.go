@@ -27,67 +27,6 @@ func watched(t *testing.T, o Options) (*Store, *incidents) {
 
 func healthy(s *Store) func() bool { return func() bool { return s.Health().Err == nil } }
 
-// breaks drives a store against a disk that stops taking writes, and checks
-// that it does what its package comment says until and after mend.
-func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
-	s, in := watched(t, o)
-	defer s.Close()
-	text := `{"t":"` + strings.Repeat("x", 20_000) + `"}`
-	accepted := []string{}
-	seq := uint64(0)
-	try := func() error {
-		seq++
-		err := acceptNow(s, event(seq, "agent:end", text), "a")
-		if err == nil {
-			accepted = append(accepted, fmt.Sprintf("%d:a", seq))
-		}
-		return err
-	}
-	if err := try(); err != nil {
-		t.Fatal(err)
-	}
-	spoil()
-	var err error
-	for range 10_000 {
-		if err = try(); err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, want) {
-		t.Fatalf("got %v, want %v", err, want)
-	}
-	eventually(t, "down", func() bool { return !healthy(s)() || try() != nil })
-	h := s.Health()
-	if !errors.Is(h.Err, want) || h.Since.IsZero() {
-		t.Errorf("health %+v, want %v", h, want)
-	}
-
-	// What does not wait goes on, and is kept.
-	seq++
-	noted := event(seq, "pre_tool_use", `{"n":1}`)
-	s.Note(noted)
-	seq++
-	s.Done(Key{1, "a"}, run(seq, noted, "a", events.ResultOK))
-	seq++
-	s.Record(run(seq, noted, "guard", events.ResultBlock))
-	mend()
-	eventually(t, "healed", healthy(s))
-	eventually(t, "accepts again", func() bool { return try() == nil })
-	flush(t, s)
-	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 2 {
-		t.Errorf("runs %+v %v, want the two that were recorded meanwhile", got.Runs, err)
-	}
-	kinds := in.kinds()
-	if len(kinds) < 2 || kinds[0] != IncidentDown || kinds[len(kinds)-1] != IncidentHealed {
-		t.Errorf("incidents %v, want down … healed", kinds)
-	}
-	closed(t, s)
-	s = open(t, o)
-	if got, want := pending(t, s), accepted[1:]; !slices.Equal(got, want) {
-		t.Errorf("pending %d runs, want the %d that were accepted:\n%v\n%v", len(got), len(want), got, want)
-	}
-}
-
 func TestDeletedDatabaseIsBegunAnew(t *testing.T) {
 	o := options(t)
 	s := open(t, o)
