@@ -124,9 +124,12 @@ func escapeXML(s string) (string, error) {
 func (s Service) check() error {
 	values := []Variable{{"the program", s.Program}, {"the socket", s.Socket}, {"the log", s.Log}}
 	for _, v := range append(values, s.Variables...) {
-		if !utf8.ValidString(v.Value) || strings.ContainsFunc(v.Value, unicode.IsControl) {
+		if !utf8.ValidString(v.Value) || strings.ContainsFunc(v.Value, unwritable) {
 			return fmt.Errorf("%s is %q, which no unit file can hold", v.Name, v.Value)
 		}
 	}
 	return nil
 }
+
+// unwritable holds for what a line of a unit, or XML, cannot hold.
+func unwritable(r rune) bool { return unicode.IsControl(r) || r == '\uFFFE' || r == '\uFFFF' }

@@ -138,7 +138,7 @@ func (c *compiler) openHeredoc(r *syntax.Redirect) {
 	if !quoted {
 		return
 	}
-	if !plainDelimiter.MatchString(delimiter) {
+	if !plainDelimiter.MatchString(delimiter) || !literal(r.Hdoc) {
 		c.errorf(from, "a here-document with placeholders needs a delimiter of letters and digits, such as 'EOF'")
 		return
 	}
@@ -151,6 +151,15 @@ func (c *compiler) openHeredoc(r *syntax.Redirect) {
 		from = at + markLen
 	}
 	c.edits = append(c.edits, edit{from, to, literalInHeredoc.Replace(c.text[from:to])})
+}
+
+// literal reports whether the parser took a word for plain text. It overlooks
+// that EO''F is quoted, where a shell expands nothing either.
+func literal(w *syntax.Word) bool {
+	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		_, ok := p.(*syntax.Lit)
+		return !ok
+	})
 }
 
 // reference returns the text that stands for the variable name in the form f.

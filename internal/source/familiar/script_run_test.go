@@ -33,7 +33,7 @@ func run(t *testing.T, shell, dir string, s hook.Template, values func(string) (
 	if err != nil {
 		t.Fatalf("bind: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // bash cuts long values slowly
 	defer cancel()
 	cmd := exec.CommandContext(ctx, shell, "-c", bound.Text)
 	cmd.Args[0] = "sh"
