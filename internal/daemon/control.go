@@ -38,8 +38,7 @@ func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, serv
 	if env.Sender == "" {
 		env.Sender = "uid:" + strconv.Itoa(from.UID)
 	}
-	origin, _ := from.Origin.(dispatch.Origin)
-	rcpt, rest, err := c.d.dispatch.Begin(origin, env)
+	rcpt, rest, err := c.d.dispatch.Begin(chainOf(from), env)
 	if err != nil || rest == nil {
 		a, err := answer(rcpt, err)
 		return a, nil, err
@@ -48,6 +47,12 @@ func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, serv
 		err := rest(&rcpt)
 		return answer(rcpt, err)
 	}, nil
+}
+
+// chainOf is where the peer stands in a chain of hooks.
+func chainOf(from server.Peer) dispatch.Origin {
+	origin, _ := from.Origin.(dispatch.Origin)
+	return origin
 }
 
 // Emit hands an event to dispatch and waits for what the sender waits for. One
@@ -132,7 +137,7 @@ func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error)
 }
 
 // Test runs one hook now, whether it is enabled or not.
-func (c *control) Test(ctx context.Context, _ server.Peer, name string, t api.Test) (api.Tested, *events.Error) {
+func (c *control) Test(ctx context.Context, from server.Peer, name string, t api.Test) (api.Tested, *events.Error) {
 	e, err := c.d.find(name)
 	if err != nil {
 		return api.Tested{}, err
@@ -143,7 +148,7 @@ func (c *control) Test(ctx context.Context, _ server.Peer, name string, t api.Te
 	if e.Hook == nil {
 		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, worst(e.Problems).String()), Hint: "correct the file, then type `hookd reload`"}
 	}
-	return try(ctx, c.d.dispatch, e.Hook, t.Envelope)
+	return try(ctx, c.d.dispatch, chainOf(from), e.Hook, t.Envelope)
 }
 
 func (c *control) Reload(context.Context) (api.Reload, *events.Error) { return c.d.Reload(), nil }
@@ -168,7 +173,7 @@ func (c *control) Status(context.Context) api.Status {
 	return api.Status{
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
-		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(),
+		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: variable(d.runner.settings.Load().env, "PATH"),
 		Hooks: states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind, Store: d.storage(),

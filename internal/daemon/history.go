@@ -14,13 +14,14 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/store"
 	"github.com/hookd/hookd/internal/stream"
 )
 
 // openStore opens the history of c.
 func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
-	return store.Open(store.Options{
+	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
 		Incident: func(in store.Incident) {
 			switch in.Kind {
@@ -34,6 +35,10 @@ func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
 			}
 		},
 	})
+	if errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrForeign) {
+		err = &unfitStore{err, c.StorePath}
+	}
+	return s, err
 }
 
 // storePolicy is what of the settings a reload changes.
@@ -134,7 +139,7 @@ func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Erro
 }
 
 // Replay accepts an event of the history again.
-func (c *control) Replay(ctx context.Context, id string, r api.Replay) (api.Replayed, *events.Error) {
+func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
 	c.d.recorder.settle(ctx)
 	e, err := c.d.store.Event(ctx, id)
 	if err != nil {
@@ -157,7 +162,7 @@ func (c *control) Replay(ctx context.Context, id string, r api.Replay) (api.Repl
 		}
 		return answer, nil
 	}
-	rcpt, bad := c.d.dispatch.Replay(*e.Event, r.Hook)
+	rcpt, bad := c.d.dispatch.Replay(chainOf(from), *e.Event, r.Hook)
 	if bad != nil {
 		return answer, bad
 	}

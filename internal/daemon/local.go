@@ -146,7 +146,7 @@ func TestLocal(ctx context.Context, c config.Config, name string, env events.Env
 	r := newRunner(p, temp, c.DataDir(), zap.NewNop())
 	r.configure(c)
 	d := dispatch.New(dispatch.Options{Runner: r, Recorder: nobody{}})
-	tested, refused := try(ctx, d, h, env)
+	tested, refused := try(ctx, d, dispatch.Origin{}, h, env)
 	if refused != nil {
 		err = refused
 	}
@@ -204,14 +204,14 @@ func (nobody) Pending(uint64, int) ([]dispatch.Waiting, error)  { return nil, ni
 
 // try runs h for env and tells everything it did. An event that is not named
 // is the first that the hook asks for by name, with an example of its payload.
-func try(ctx context.Context, d *dispatch.Dispatcher, h *hook.Hook, env events.Envelope) (api.Tested, *events.Error) {
+func try(ctx context.Context, d *dispatch.Dispatcher, from dispatch.Origin, h *hook.Hook, env events.Envelope) (api.Tested, *events.Error) {
 	if env.Event == "" {
 		env.Event = firstEvent(h)
 	}
 	if len(env.Data) == 0 || string(env.Data) == "{}" {
 		env.Data = events.For(env.Dialect, env.Event).Example()
 	}
-	t, err := d.Try(ctx, h, env)
+	t, err := d.Try(ctx, from, h, env)
 	if err != nil {
 		return api.Tested{}, err
 	}

@@ -60,7 +60,14 @@ func (d *Dispatcher) beginOnce(from Origin, env events.Envelope) (Receipt, Rest,
 			return err
 		}, nil
 	}
+	var admitted bool
+	defer func() {
+		if !admitted { // a panic; duplicates must not wait for ever
+			d.seen.settle(seen, Receipt{}, false)
+		}
+	}()
 	rcpt, rest, err := d.admit(from, env, nil)
+	admitted = true
 	if err != nil || rest == nil {
 		d.seen.settle(seen, rcpt, err == nil)
 		seen.finish(rcpt)
@@ -69,12 +76,16 @@ func (d *Dispatcher) beginOnce(from Origin, env events.Envelope) (Receipt, Rest,
 	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
 }
 
-// settling tells the duplicates of an event what becomes of it.
-func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) *events.Error {
-	first := *r
-	err := rest(r)
-	d.seen.settle(seen, first, err == nil)
-	seen.finish(*r)
+// settling tells the duplicates of an event what becomes of it. After a panic
+// they are accepted in its place: none may get an answer without its verdict.
+func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.Error) {
+	first, returned := *r, false
+	defer func() {
+		d.seen.settle(seen, first, returned && err == nil)
+		seen.finish(*r)
+	}()
+	err = rest(r)
+	returned = true
 	return err
 }
 
@@ -89,11 +100,12 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
 }
 
 // Replay accepts an event again as a new one, with which its hooks run as
-// observers: only the hook with the id or name only, unless that is "".
-func (d *Dispatcher) Replay(e events.Event, only string) (Receipt, *events.Error) {
+// observers: only the hook with the id or name only, unless that is "". A hook
+// that asks for it stands in its chain as if it had sent the event.
+func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *events.Error) {
 	env := e.Envelope
 	env.Wait, env.ID, env.Warnings = false, "", nil
-	rcpt, rest, err := d.admit(Origin{}, env, &replay{of: e.EventID, only: only})
+	rcpt, rest, err := d.admit(from, env, &replay{of: e.EventID, only: only})
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
 	}

@@ -15,17 +15,23 @@ const page = 256
 // backlog is what waits on disk for room in the queue: what an earlier life
 // left, and what came when the queue was full. While there is any, events that
 // are kept go behind it, so that the order holds.
+//
+// An event can be read from disk a moment before keep is told that it is there.
+// Until then it is nobody's: only keep knows which of its runs have a place in
+// memory, and who waits for them.
 type backlog struct {
 	mu      sync.Mutex // guards all below
 	on      bool
-	after   uint64                       // everything up to this number was read, or never waited here
-	arrived uint64                       // events that were left here, counted
-	own     map[Key]bool                 // runs that have a place in memory although their event is here
-	results map[uint64]chan<- events.Run // of senders that wait for observers
+	stopped bool               // nothing is moved into the queue any more
+	after   uint64             // everything up to this number was read, or never waited here
+	told    uint64             // keep was told of all events up to this number
+	arrived uint64             // events that were left here, counted
+	own     map[Key]bool       // runs that have a place in memory although their event is here
+	waited  map[uint64][]*task // queued runs that a sender waits for, by event
 }
 
 func newBacklog() backlog {
-	return backlog{own: map[Key]bool{}, results: map[uint64]chan<- events.Run{}}
+	return backlog{own: map[Key]bool{}, waited: map[uint64][]*task{}}
 }
 
 func (b *backlog) active() bool {
@@ -39,6 +45,7 @@ func (b *backlog) active() bool {
 func (b *backlog) takes(a *admission) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.told = a.event.Seq
 	if !b.on && a.room {
 		return false
 	}
@@ -52,10 +59,23 @@ func (b *backlog) takes(a *admission) bool {
 			b.own[Key{a.event.Seq, m.hook.ID}] = true
 		}
 	}
-	if a.results != nil {
-		b.results[a.event.Seq] = a.results
+	switch {
+	case a.results == nil:
+	case b.stopped:
+		postpone(a.tasks)
+	default:
+		b.waited[a.event.Seq] = a.tasks
 	}
 	return true
+}
+
+// claim keeps a run that has its turn by itself from having another from here.
+func (b *backlog) claim(k Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.on && k.Seq > b.after {
+		b.own[k] = true
+	}
 }
 
 // Resume takes up what earlier lives of hookd accepted: events with numbers
@@ -66,7 +86,7 @@ func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()
 	if d.recorder.Keeps() && !d.backlog.on {
-		d.backlog.on = true
+		d.backlog.on, d.backlog.told = true, first-1
 		go d.refill()
 	}
 }
@@ -78,38 +98,56 @@ type life struct {
 }
 
 // refill moves what waits on disk into the queue, as there is room, until
-// nothing does.
+// nothing does or hookd stops.
 func (d *Dispatcher) refill() {
 	b := &d.backlog
 	for {
 		b.mu.Lock()
-		after, arrived := b.after, b.arrived
+		after, told, arrived := b.after, b.told, b.arrived
 		b.mu.Unlock()
 		list, err := d.recorder.Pending(after, page)
 		if err != nil {
 			d.log.Warn("what waits on disk cannot be read, it is tried again", zap.Error(err))
 			if !d.pause(rereadAfter) {
+				b.stop()
 				return
 			}
 			continue
 		}
+		list = upto(told, list)
 		if len(list) == 0 && b.end(arrived) {
 			return
 		}
-		for len(list) > 0 {
-			n := 1
-			for n < len(list) && list[n].Event.Seq == list[0].Event.Seq {
-				n++
-			}
-			if !d.take(list[:n]) {
-				return
-			}
-			b.mu.Lock()
-			b.after = list[0].Event.Seq
-			b.mu.Unlock()
-			list = list[n:]
+		if !d.takeAll(list) {
+			b.stop()
+			return
 		}
 	}
+}
+
+// upto returns the runs of events whose number is at most seq.
+func upto(seq uint64, list []Waiting) []Waiting {
+	for i, w := range list {
+		if w.Event.Seq > seq {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// takeAll takes event by event; false when hookd stops.
+func (d *Dispatcher) takeAll(list []Waiting) bool {
+	for len(list) > 0 {
+		n := len(upto(list[0].Event.Seq, list))
+		if !d.take(list[:n]) {
+			return false
+		}
+		d.backlog.mu.Lock()
+		d.backlog.after = list[0].Event.Seq
+		d.backlog.mu.Unlock()
+		list = list[n:]
+	}
+	return true
 }
 
 // end reports whether nothing is left: nothing was read, and nothing has come
@@ -122,8 +160,25 @@ func (b *backlog) end(arrived uint64) bool {
 	}
 	b.on = false
 	clear(b.own)
-	clear(b.results)
+	for seq, tasks := range b.waited { // the disk has lost them
+		for _, t := range tasks {
+			t.tell(t.unran(events.ResultDropped, "the disk has lost it"))
+		}
+		delete(b.waited, seq)
+	}
 	return true
+}
+
+// stop tells those who wait for what is on disk that it has its turn when
+// hookd is back.
+func (b *backlog) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+	for _, tasks := range b.waited {
+		postpone(tasks)
+	}
+	clear(b.waited)
 }
 
 // pause waits; false when hookd stops.
@@ -150,12 +205,17 @@ func (d *Dispatcher) take(list []Waiting) bool {
 		select {
 		case <-d.queue.room:
 		case <-d.stopping:
+			postpone(tasks)
 			return false
 		}
 	}
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {
+		for range tasks {
+			d.queue.abandon(e)
+		}
+		postpone(tasks)
 		return false
 	}
 	d.pending.Add(len(tasks))
@@ -163,66 +223,92 @@ func (d *Dispatcher) take(list []Waiting) bool {
 	return true
 }
 
+// resumeAll returns the runs of one event that are to be queued, and sees to
+// the others.
 func (d *Dispatcher) resumeAll(list []Waiting) (tasks []*task) {
-	b := &d.backlog
-	for _, w := range list {
-		b.mu.Lock()
-		own, results := b.own[w.key()], b.results[w.Event.Seq]
-		delete(b.own, w.key())
-		b.mu.Unlock()
+	own, result := d.backlog.leave(list)
+	for i, w := range list {
+		if own[i] {
+			continue
+		}
+		if w.RunID != "" {
+			d.interrupted(w)
+		}
 		switch {
-		case own:
+		case d.outdated(w):
+			d.expire(w)
 		case w.Due.After(time.Now()):
 			d.retries.push(retry{due: w.Due, key: w.key(), attempt: w.Attempt})
 		default:
-			if t := d.resumed(w, true); t != nil {
-				t.result = results
+			if t := d.resumed(w, result); t != nil {
+				t.kept = true
 				tasks = append(tasks, t)
+				continue
 			}
+			d.dropped(w, result, w.key(), Fate{Ended: true})
 		}
 	}
-	b.mu.Lock()
-	delete(b.results, list[0].Event.Seq)
-	b.mu.Unlock()
 	return tasks
 }
 
+// leave takes the runs of one event out: which of them have a place in memory,
+// and where the sender waits for the others; nil = it does not.
+func (b *backlog) leave(list []Waiting) (own []bool, result chan<- events.Run) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range list {
+		own = append(own, b.own[w.key()])
+		delete(b.own, w.key())
+	}
+	seq := list[0].Event.Seq
+	if tasks := b.waited[seq]; len(tasks) > 0 {
+		result = tasks[0].result
+	}
+	delete(b.waited, seq)
+	return own, result
+}
+
 // resumed makes the task of a run that was accepted earlier, with today's hook
-// of that id; nil when it is not to run any more, which is recorded.
-func (d *Dispatcher) resumed(w Waiting, kept bool) *task {
-	e := w.Event
-	if w.RunID != "" {
-		r := d.interrupted(w)
-		d.opts.Tap.Ran(e, r, nil)
-		d.recorder.Finished(Key{}, r, Fate{})
-	}
-	if e.Seq < d.life.first && time.Since(e.Time) > d.life.maxAge {
-		d.log.Warn("event too old to be run after the restart", zap.String("hook", w.Hook), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Duration("limit", d.life.maxAge))
-		d.recorder.Finished(w.key(), events.Run{}, Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"})
-		return nil
-	}
-	for _, m := range d.index.Load().match(e) {
+// of that id; nil when there is none that runs for its event.
+func (d *Dispatcher) resumed(w Waiting, result chan<- events.Run) *task {
+	for _, m := range d.index.Load().match(w.Event) {
 		if m.hook.ID == w.Hook {
-			return &task{event: e, match: m, kept: kept, attempt: w.Attempt}
+			return &task{event: w.Event, match: m, attempt: w.Attempt, result: result}
 		}
-	}
-	r := w.run(events.ResultDropped)
-	r.ID, r.Error = events.NewRunID(time.Now()), "the hook is gone, disabled, or asks for other events now"
-	d.log.Warn("accepted run dropped", zap.String("hook", w.Hook), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.String("error", r.Error))
-	d.opts.Tap.Ran(e, r, nil)
-	if kept {
-		d.recorder.Finished(w.key(), r, Fate{Ended: true})
-	} else {
-		d.recorder.Finished(Key{}, r, Fate{})
 	}
 	return nil
 }
 
-// interrupted is the record of an attempt that hookd did not survive.
-func (d *Dispatcher) interrupted(w Waiting) events.Run {
+// outdated reports whether a run that an earlier life left is too old for this.
+func (d *Dispatcher) outdated(w Waiting) bool {
+	return w.Event.Seq < d.life.first && time.Since(w.Event.Time) > d.life.maxAge
+}
+
+func (d *Dispatcher) expire(w Waiting) {
+	d.log.Warn("event too old to be run after the restart", zap.String("hook", w.Hook), zap.String("event", w.Event.Envelope.Event), zap.String("event_id", w.Event.EventID), zap.Duration("limit", d.life.maxAge))
+	d.recorder.Finished(w.key(), events.Run{}, Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"})
+}
+
+// dropped records that a run has no hook any more, and tells who waits for it.
+func (d *Dispatcher) dropped(w Waiting, result chan<- events.Run, k Key, fate Fate) {
+	r := w.run(events.ResultDropped)
+	r.ID, r.Error = events.NewRunID(time.Now()), noHook
+	d.log.Warn("accepted run dropped", zap.String("hook", w.Hook), zap.String("event", r.Event), zap.String("event_id", r.EventID), zap.String("error", r.Error))
+	d.opts.Tap.Ran(w.Event, r, nil)
+	d.recorder.Finished(k, r, fate)
+	if result != nil {
+		result <- r
+	}
+}
+
+const noHook = "the hook is gone, disabled, or asks for other events now"
+
+// interrupted records an attempt that hookd did not survive.
+func (d *Dispatcher) interrupted(w Waiting) {
 	r := w.run(events.ResultInterrupted)
 	r.ID, r.Started, r.Error = w.RunID, w.Started, "hookd ended while it ran; it runs again"
-	return r
+	d.opts.Tap.Ran(w.Event, r, nil)
+	d.recorder.Finished(Key{}, r, Fate{})
 }
 
 // run is the record of a run that did not come to its end.

@@ -63,7 +63,9 @@ func (d *dedup) expire(now time.Time) {
 func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	if !accepted {
 		d.mu.Lock()
-		delete(d.entries, e.key)
+		if d.entries[e.key] == e { // else it has expired, and the id is another event's
+			delete(d.entries, e.key)
+		}
 		d.mu.Unlock()
 	}
 	e.ok, e.first = accepted, r

@@ -56,7 +56,7 @@ func (d *Dispatcher) enqueue(tasks []*task) {
 func (d *Dispatcher) letGo(tasks []*task) (dropped int) {
 	for _, t := range tasks {
 		if t.kept {
-			t.tell(events.Run{Hook: t.match.hook.Name, Result: events.ResultInterrupted, ExitCode: -1, Error: "hookd was stopped before its turn; it runs when hookd is back"})
+			postpone([]*task{t})
 			d.pending.Done()
 			continue
 		}
@@ -64,4 +64,16 @@ func (d *Dispatcher) letGo(tasks []*task) (dropped int) {
 		dropped++
 	}
 	return dropped
+}
+
+// postpone tells who waits for tasks that they have their turn in the next life.
+func postpone(tasks []*task) {
+	for _, t := range tasks {
+		t.tell(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
+	}
+}
+
+// unran is what the sender is told of a task that did not run.
+func (t *task) unran(result events.Result, why string) events.Run {
+	return events.Run{Hook: t.match.hook.Name, Result: result, ExitCode: -1, Error: why}
 }

@@ -328,15 +328,226 @@ func TestReplayRunsAsObservers(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := events.Event{Envelope: events.Envelope{Event: "pre_tool_use", Data: []byte(`{"n":1}`), Wait: true, ID: "same"}, EventID: first.EventID}
-	r, err := b.Replay(again, "")
+	r, err := b.Replay(Origin{}, again, "")
 	if err != nil || len(r.Matched) != 2 || r.Verdict != nil || r.EventID == first.EventID {
 		t.Errorf("got %+v %v", r, err)
 	}
-	if r, err = b.Replay(again, "g"); err != nil || !slices.Equal(r.Matched, []string{"g"}) {
+	if r, err = b.Replay(Origin{}, again, "g"); err != nil || !slices.Equal(r.Matched, []string{"g"}) {
 		t.Errorf("only g: %+v %v", r, err)
 	}
-	if _, err = b.Replay(again, "none"); err == nil || !errors.As(err, new(*events.Error)) {
+	if _, err = b.Replay(Origin{}, again, "none"); err == nil || !errors.As(err, new(*events.Error)) {
 		t.Errorf("only none: %v", err)
 	}
 	b.until(t, "all have run", func() bool { return len(b.payloads("g")) == 3 && len(b.payloads("watch")) == 2 })
+}
+
+// hold keeps stored from being called, so that events are on disk before their
+// senders are told, until announce.
+func (k *disk) hold() (announce func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	held := make(chan struct{})
+	k.slow = held
+	return func() {
+		k.mu.Lock()
+		k.slow = nil
+		k.mu.Unlock()
+		close(held)
+	}
+}
+
+func TestAnEventIsNobodysBeforeItsSenderIsTold(t *testing.T) {
+	for _, full := range []bool{true, false} { // while the backlog is on, and while it comes to its end
+		synctest.Test(t, func(t *testing.T) {
+			b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+			for i := range 3 {
+				b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%d}`, i)})
+			}
+			if !full {
+				pass(2500 * time.Millisecond) // two have run, the last runs, and is out of the backlog
+			}
+			announce := k.hold()
+			done := make(chan Receipt)
+			go func() {
+				r, _ := b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Wait: true, Data: []byte(`{"n":3}`)})
+				done <- r
+			}()
+			pass(time.Minute) // whatever reads the disk has long seen it
+			synctest.Wait()
+			announce()
+			r := <-done
+			if len(r.Runs) != 1 || r.Runs[0].Result != events.ResultOK {
+				t.Errorf("full=%v: its sender got %+v, want its run", full, r.Runs)
+			}
+			pass(time.Minute)
+			synctest.Wait()
+			want := []string{`{"n":0}`, `{"n":1}`, `{"n":2}`, `{"n":3}`}
+			if got := b.payloads("a"); !slices.Equal(got, want) || k.left() != 0 {
+				t.Errorf("full=%v: ran for %v, %d left; want each once in order", full, got, k.left())
+			}
+		})
+	}
+}
+
+func TestWaitersForWhatIsOnDiskGetAnAnswer(t *testing.T) {
+	// lost makes the disk forget what waits; gone takes the hook away; stop drains.
+	for what, result := range map[string]events.Result{"lost": events.ResultDropped, "gone": events.ResultDropped, "stop": events.ResultInterrupted, "stop late": events.ResultInterrupted} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x"), newHook("b", "x")}, map[string]behaviour{"a": {takes: time.Second}, "b": {takes: time.Second}})
+				for range 300 { // more than are read from disk at once
+					b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
+				}
+				announce := func() {}
+				if what == "stop late" {
+					announce = k.hold()
+				}
+				done := make(chan Receipt, 1)
+				go func() {
+					r, _ := b.Emit(Origin{}, events.Envelope{Event: "x", Wait: true, Data: []byte(`{}`)})
+					done <- r
+				}()
+				synctest.Wait()
+				switch what {
+				case "lost":
+					k.mu.Lock()
+					k.waiting = k.waiting[:2]
+					k.mu.Unlock()
+				case "gone":
+					b.Publish(&hook.Snapshot{})
+				default:
+					go b.Drain(t.Context())
+					synctest.Wait()
+				}
+				announce()
+				select {
+				case r := <-done:
+					if len(r.Runs) != 2 || r.Runs[0].Result != result || r.Runs[1].Result != result {
+						t.Errorf("got %+v, want two runs that are %s", r.Runs, result)
+					}
+				case <-time.After(time.Hour):
+					t.Error("the sender waits for ever")
+				}
+				b.Drain(t.Context())
+			})
+		})
+	}
+}
+
+func TestADeadLetterIsTriedAgainHoweverOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
+		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{}`)}, EventID: "E1", Seq: 1, Time: time.Now().Add(-48 * time.Hour), Contract: events.For("", "x")}
+		k.seq = 9
+		b.Resume(10, 24*time.Hour)
+		synctest.Wait()
+		k.waiting = []Waiting{{Event: e, Hook: "a"}}
+		b.Retry(Key{Seq: 1, Hook: "a"})
+		synctest.Wait()
+		if got := b.payloads("a"); len(got) != 1 || len(k.dead) != 0 || k.left() != 0 {
+			t.Errorf("ran %d times, dead letters %q, %d left; want one run", len(got), k.dead, k.left())
+		}
+		b.Publish(&hook.Snapshot{})
+		k.waiting = []Waiting{{Event: e, Hook: "a"}}
+		b.Retry(Key{Seq: 1, Hook: "a"})
+		synctest.Wait()
+		if len(k.dead) != 1 || k.dead[0] != "a: "+noHook {
+			t.Errorf("without its hook: dead letters %q, want it back", k.dead)
+		}
+	})
+}
+
+func TestADeadLetterTriedAgainDuringTheResumeRunsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		for seq := uint64(1); seq <= 5; seq++ {
+			e := &events.Event{Envelope: events.Envelope{Event: "x", Data: fmt.Appendf(nil, `{"n":%d}`, seq)}, EventID: fmt.Sprint("E", seq), Seq: seq, Time: time.Now(), Contract: events.For("", "x")}
+			k.waiting = append(k.waiting, Waiting{Event: e, Hook: "a"})
+		}
+		k.seq = 5
+		b.Resume(6, time.Hour)
+		synctest.Wait()
+		b.Retry(Key{Seq: 4, Hook: "a"}) // whose row came back a moment ago
+		pass(time.Minute)
+		synctest.Wait()
+		if got := b.payloads("a"); len(got) != 5 || k.left() != 0 {
+			t.Errorf("ran for %v, %d left; want each once", got, k.left())
+		}
+	})
+}
+
+func TestAnOrdinaryRetryIsNotTakenForAnInterruptedRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHook("a", "x")
+		h.Retry = hook.Retry{Max: 1, Backoff: time.Second}
+		b, k := newKeeper(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {exit: 1}})
+		b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
+		synctest.Wait()
+		k.mu.Lock()
+		k.waiting[0].RunID = "R1" // the disk is slow to note that the attempt has ended
+		k.mu.Unlock()
+		pass(time.Minute)
+		synctest.Wait()
+		if got := k.results(); !slices.Equal(got, []string{"a:failed", "a:failed"}) {
+			t.Errorf("runs %v, want the two attempts", got)
+		}
+	})
+}
+
+func TestHooksThatReplayEndAtTheLimit(t *testing.T) {
+	for _, way := range []string{"replay", "try"} {
+		t.Run(way, func(t *testing.T) {
+			h := newHook("a", "x")
+			var b *bench
+			refused := make(chan *events.Error, 1)
+			b = newBench(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {does: func(j *Job) {
+				from := Origin{Depth: j.Event.Depth + 1}
+				var err *events.Error
+				if way == "replay" {
+					_, err = b.Replay(from, *j.Event, "")
+				} else {
+					_, err = b.Try(t.Context(), from, h, j.Event.Envelope)
+				}
+				if err != nil {
+					refused <- err
+				}
+			}}})
+			if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-refused; err.Code != events.CodeTooDeep {
+				t.Errorf("got %v, want %s", err, events.CodeTooDeep)
+			}
+			if b.Drain(t.Context()); len(b.payloads("a")) != MaxDepth+1 {
+				t.Errorf("ran %d times, want %d", len(b.payloads("a")), MaxDepth+1)
+			}
+		})
+	}
+}
+
+// upset is a Recorder that panics once, at Accept.
+type upset struct {
+	tape
+	calls int
+}
+
+func (u *upset) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+	if u.calls++; u.calls == 1 {
+		panic("upset")
+	}
+	return u.tape.Accept(e, hooks, stored)
+}
+
+func TestDuplicatesOfAnEventThatPanickedGoOn(t *testing.T) {
+	u := &upset{}
+	b := newBench(t, Options{Recorder: u}, []*hook.Hook{newHook("g", "pre_tool_use")}, map[string]behaviour{"g": {exit: 2}})
+	env := events.Envelope{Event: "pre_tool_use", ID: "1", Wait: true, Data: []byte(`{}`)}
+	func() {
+		defer func() { _ = recover() }()
+		b.Emit(Origin{}, env)
+	}()
+	r, err := b.Emit(Origin{}, env)
+	if err != nil || r.Verdict == nil || r.Verdict.Allowed || r.Duplicate {
+		t.Errorf("sent again: %+v %v, want the guard's denial", r, err)
+	}
 }

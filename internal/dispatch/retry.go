@@ -86,6 +86,7 @@ type retry struct {
 	key     Key
 	attempt int
 	event   *events.Event // nil = on disk
+	asked   bool          // a person wants it: if it cannot run it is a dead letter again
 }
 
 type retryHeap []retry
@@ -162,7 +163,10 @@ func (rs *retries) stop() {
 
 // Retry queues a pending run that was made pending again from outside: a dead
 // letter that somebody wants to try again.
-func (d *Dispatcher) Retry(k Key) { d.retries.push(retry{due: time.Now(), key: k}) }
+func (d *Dispatcher) Retry(k Key) {
+	d.backlog.claim(k)
+	d.retries.push(retry{due: time.Now(), key: k, asked: true})
+}
 
 // again queues a run whose time has come, with today's hook.
 func (d *Dispatcher) again(r retry) {
@@ -185,10 +189,19 @@ func (d *Dispatcher) again(r retry) {
 	if d.draining {
 		return
 	}
-	if t := d.resumed(w, r.event == nil); t != nil {
+	t := d.resumed(w, nil)
+	switch {
+	case t != nil:
+		t.kept = r.event == nil
 		d.queue.force(t.event, 1)
 		d.pending.Add(1)
 		d.enqueue([]*task{t})
+	case r.event != nil:
+		d.dropped(w, nil, Key{}, Fate{})
+	case r.asked:
+		d.dropped(w, nil, r.key, Fate{Dead: noHook})
+	default:
+		d.dropped(w, nil, r.key, Fate{Ended: true})
 	}
 }
 

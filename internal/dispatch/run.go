@@ -88,8 +88,17 @@ func (d *Dispatcher) payload(e *events.Event, m match, data json.RawMessage) jso
 }
 
 // judge reads the answer of a run and says how it ended, by the rules of the
-// hook's dialect.
+// hook's dialect. A panic in reading it is a failure of the run: output that
+// upsets hookd must not end it, and again when the run has its next turn.
 func (d *Dispatcher) judge(e *events.Event, c *events.Contract, r *ran) {
+	defer func() {
+		if p := recover(); p != nil {
+			why := "its answer cannot be read: internal error, see hookd's log"
+			d.log.Error("panic in reading an answer", zap.String("hook", r.match.hook.Name), zap.String("run_id", r.run.ID), zap.Any("panic", p), zap.Stack("stack"))
+			r.answer, r.warn = verdict.Answer{Policy: r.match.policy(), Failure: why, ExitCode: r.out.ExitCode}, true
+			r.run.Result, r.run.Error = events.ResultFailed, why
+		}
+	}()
 	if r.match.hook.Dialect != events.Familiar {
 		r.answer = dialect.Answer(e, r.match.given, d.read(c, r.match, r.out))
 		r.run.Result, r.run.Error = result(r.match, r.out, r.answer, r.answer.Failure)

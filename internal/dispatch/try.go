@@ -21,14 +21,19 @@ type Trial struct {
 }
 
 // Try runs h now, whether it matches the event or not, and records the run.
-// The event reaches nobody else.
-func (d *Dispatcher) Try(ctx context.Context, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
+// The event reaches nobody else. A hook that asks for it stands in its chain as
+// if it had sent the event.
+func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
 	if !d.enter() {
 		return Trial{}, errDraining
 	}
 	defer d.pending.Done()
 	now := time.Now()
-	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Contract: events.For(env.Dialect, env.Event)}
+	depth, err := d.chain.depth(from, env.Parent, now)
+	if err != nil {
+		return Trial{}, err
+	}
+	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
 	why := "none of its patterns matches " + e.Contract.Name

@@ -31,7 +31,7 @@ func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	replayed, bad := s.opt.History.Replay(r.Context(), r.PathValue("id"), replay)
+	replayed, bad := s.opt.History.Replay(r.Context(), connOf(r).peer, r.PathValue("id"), replay)
 	answer(w, replayed, bad)
 }
 

@@ -102,12 +102,24 @@ const maxOwed = 1024
 func (l *lines) settle() {
 	for i, o := range l.owed {
 		l.owed[i] = owed{}
-		if o.rest != nil {
-			o.answer, o.bad = o.rest()
-		}
-		l.append(o)
+		l.append(l.complete(o))
 	}
 	l.owed = l.owed[:0]
+}
+
+// complete waits for what an answer lacks. A panic is answered like any other
+// error: each line has its own answer, also those behind it.
+func (l *lines) complete(o owed) (done owed) {
+	defer func() {
+		if v := recover(); v != nil {
+			l.server.logPanic(v)
+			done = owed{bad: errInternal()}
+		}
+	}()
+	if o.rest != nil {
+		o.answer, o.bad = o.rest()
+	}
+	return o
 }
 
 func (l *lines) append(o owed) {

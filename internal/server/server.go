@@ -88,7 +88,7 @@ type Runs interface {
 // History answers what was kept, and has it run again.
 type History interface {
 	Event(ctx context.Context, id string) (api.Event, *events.Error)
-	Replay(ctx context.Context, id string, r api.Replay) (api.Replayed, *events.Error)
+	Replay(ctx context.Context, from Peer, id string, r api.Replay) (api.Replayed, *events.Error)
 	Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error)
 	DeadLetters(ctx context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error)
 	DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
