@@ -66,7 +66,7 @@ func writers(b *testing.B, n int, write func(i uint64)) {
 }
 
 func each(b *testing.B, f func(b *testing.B, n int)) {
-	for _, n := range []int{1, 64} {
+	for _, n := range []int{1, 64, 1024} {
 		b.Run(fmt.Sprintf("writers=%d", n), func(b *testing.B) { f(b, n) })
 	}
 }

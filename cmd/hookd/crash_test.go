@@ -74,18 +74,7 @@ func writeCrashHook(t *testing.T, home, ran string) {
 // serveUntilKilled starts hookd and returns how to kill it with SIGKILL.
 func serveUntilKilled(t *testing.T, home string) (kill func()) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	hookd := filepath.Join(home, "bin", "hookd") // main_test.go: the test's own binary under this name is hookd
-	if err := os.MkdirAll(filepath.Dir(hookd), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, hookd); err != nil && !os.IsExist(err) {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(hookd, "serve", "--fire-startup=false")
+	cmd := exec.Command(hookdBinary(t, home), "serve", "--fire-startup=false")
 	var log bytes.Buffer
 	cmd.Env, cmd.Stderr = append(os.Environ(), "LIBREFANG_HOME="+home), &log
 	if err := cmd.Start(); err != nil {

@@ -119,12 +119,25 @@ func checkSettings(home string) error {
 	return nil
 }
 
-// Mend returns the command that mends a home or settings that New refused, ""
-// for other errors.
+// Mend returns the command that mends a home, settings or a database that New
+// refused, "" for other errors.
 func Mend(err error) string {
 	var refusal *trust.Refusal
-	if errors.As(err, &refusal) {
+	var unfit *unfitStore
+	switch {
+	case errors.As(err, &refusal):
 		return refusal.Do
+	case errors.As(err, &unfit):
+		aside := filepath.Join(filepath.Dir(unfit.path), "aside")
+		return "mkdir " + trust.Quote(aside) + " && mv " + trust.Quote(unfit.path) + "* " + trust.Quote(aside)
 	}
 	return ""
 }
+
+// unfitStore is why a database is not opened, and will not be later.
+type unfitStore struct {
+	error
+	path string
+}
+
+func (u *unfitStore) Unwrap() error { return u.error }

@@ -152,7 +152,7 @@ func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (ver
 	case app != applicationID && (app != 0 || tables > 0):
 		return 0, fmt.Errorf("open %s: %w: move it away or set store.path", path, ErrForeign)
 	case version > newest:
-		return 0, fmt.Errorf("open %s: %w: it has version %d, this one knows up to %d: install that hookd again or move the file away", path, ErrNewer, version, newest)
+		return 0, fmt.Errorf("open %s: %w: it has version %d, this one knows up to %d: install that hookd, or move the file away", path, ErrNewer, version, newest)
 	}
 	return version, nil
 }

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// tmpfs mounts a small file system of its own.
+func tmpfs(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
+		t.Skipf("SKIP-TOOL mount: a tmpfs needs root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func TestFullDiskRefusesObserversAndHeals(t *testing.T) {
+	h := newHome(t)
+	disk := tmpfs(t, "16m")
+	settings := "HOOKD_STORE_PATH=" + filepath.Join(disk, "hookd.db")
+	h.serve(settings)
+	if r := h.send(100); r.status != 202 {
+		t.Fatalf("got %d %s", r.status, r.body)
+	}
+	ballast := filepath.Join(disk, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 14<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.refuses("no space left")
+	if r := h.send(20_000); r.status != 507 {
+		t.Errorf("the next one got %d %s", r.status, r.body)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	h.heals(settings)
+	t.Logf("accepted %d of %d, all ran", len(h.acked), h.sent)
+}
+
+// spoil makes system calls of the daemon fail with EIO until mend is called.
+func spoil(t *testing.T, pid int, calls string) (mend func()) {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("SKIP-TOOL strace: not installed")
+	}
+	cmd := exec.Command(strace, "-f", "-o", "/dev/null", "-e", "trace="+calls, "-e", "inject="+calls+":error=EIO", "-p", strconv.Itoa(pid))
+	says, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	attached := false
+	lines := bufio.NewScanner(says)
+	var last string
+	for !attached && lines.Scan() {
+		last = lines.Text()
+		attached = strings.Contains(last, " attached")
+	}
+	if !attached {
+		cmd.Wait()
+		t.Skipf("SKIP-TOOL strace: it may not look at other processes here: %s", last)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for lines.Scan() { // so that it never waits for a reader
+		}
+		cmd.Wait()
+	}()
+	ended := false
+	mend = func() {
+		if ended {
+			return
+		}
+		ended = true
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) { // it detaches
+			t.Error(err)
+		}
+		<-done
+	}
+	t.Cleanup(mend)
+	return mend
+}
+
+func TestBrokenDiskRefusesObserversAndHeals(t *testing.T) {
+	for _, tt := range []struct{ name, calls string }{
+		{"fsync", "fsync,fdatasync"},
+		{"write", "pwrite64"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHome(t)
+			h.serve()
+			if r := h.send(100); r.status != 202 {
+				t.Fatalf("got %d %s", r.status, r.body)
+			}
+			mend := spoil(t, h.daemon.cmd.Process.Pid, tt.calls)
+			h.refuses("the disk does not take or give what it should")
+			mend()
+			h.heals()
+			t.Logf("accepted %d of %d, all ran", len(h.acked), h.sent)
+		})
+	}
+}
+
+func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
+	h := newHome(t)
+	disk := tmpfs(t, "16m")
+	remount := func(flags uintptr) {
+		if err := syscall.Mount("none", disk, "tmpfs", syscall.MS_REMOUNT|flags, "size=16m"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remount(syscall.MS_RDONLY)
+	settings := "HOOKD_STORE_PATH=" + filepath.Join(disk, "store", "hookd.db")
+	h.serve(settings)
+	h.refuses("the database cannot be written")
+	if out, code := h.hookd("history"); code != 0 || !strings.Contains(out, "guard") {
+		t.Errorf("history says %q and exits %d; want what is in memory", out, code)
+	}
+	remount(0)
+	h.heals(settings)
+}
