@@ -4,6 +4,19 @@
 // what package bridge promises, and uses nothing but the standard library.
 package main
 
-import "github.com/hookd/hookd/internal/bridge"
+import (
+	"os"
 
-func main() { bridge.Main() }
+	"github.com/hookd/hookd/internal/bridge"
+)
+
+// Set by the linker, as hookd's own: `hookd doctor AGENT` compares the two.
+var version, commit string
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		os.Stdout.WriteString("hookd-bridge " + version + " " + commit + "\n")
+		return
+	}
+	bridge.Main()
+}

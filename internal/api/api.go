@@ -310,6 +310,7 @@ type Status struct {
 	Generation  uint64         `json:"generation"`
 	Reloaded    time.Time      `json:"reloaded"`
 	Watching    string         `json:"watching"` // "fsnotify", or "polling every 2s: REASON"
+	Path        string         `json:"path"`     // PATH of hooks, where they do not set it themselves
 	Hooks       map[string]int `json:"hooks"`    // by state
 	Runs        map[string]int `json:"runs"`     // by result since the start
 	Events      uint64         `json:"events"`   // accepted since the start

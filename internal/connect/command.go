@@ -16,15 +16,20 @@ type call struct {
 // String writes the call for a POSIX shell and for programs that split a line
 // as one does. It is the same for all versions of hookd.
 func (c call) String() string {
-	words := []string{quote(c.program)}
+	words := c.words()
+	for i, word := range words {
+		words[i] = quote(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// words is the call as a program takes it.
+func (c call) words() []string {
+	words := []string{c.program}
 	if filepath.Base(c.program) == "hookd" {
 		words = append(words, "bridge")
 	}
-	words = append(words, c.agent)
-	for _, arg := range c.args {
-		words = append(words, quote(arg))
-	}
-	return strings.Join(words, " ")
+	return append(append(words, c.agent), c.args...)
 }
 
 // callOf reads a command line that calls hookd's bridge for agent, whatever

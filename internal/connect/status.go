@@ -24,14 +24,15 @@ const (
 
 // Status is what Inspect found.
 type Status struct {
-	Agent   string   `json:"agent"`
-	State   State    `json:"state"`
-	File    string   `json:"file,omitempty"`    // the settings; "" if they have no place of their own
-	Bridge  string   `json:"bridge,omitempty"`  // the program that is registered
-	Events  []string `json:"events,omitempty"`  // for which it is
-	Missing []string `json:"missing,omitempty"` // for which Connect would register it
-	Note    string   `json:"note,omitempty"`    // what to do, or what is wrong
-	Notes   []string `json:"notes,omitempty"`   // settings with which the agent runs no hooks
+	Agent   string              `json:"agent"`
+	State   State               `json:"state"`
+	File    string              `json:"file,omitempty"`    // the settings; "" if they have no place of their own
+	Bridge  string              `json:"bridge,omitempty"`  // the program that is registered
+	Events  []string            `json:"events,omitempty"`  // for which it is
+	Calls   map[string][]string `json:"-"`                 // the command lines of Events; without those of HTTP and of files
+	Missing []string            `json:"missing,omitempty"` // for which Connect would register it
+	Note    string              `json:"note,omitempty"`    // what to do, or what is wrong
+	Notes   []string            `json:"notes,omitempty"`   // settings with which the agent runs no hooks
 }
 
 // Inspect tells how one agent is connected. It changes nothing; what it cannot
@@ -92,12 +93,14 @@ func (t *target) inspect(s *Status) error {
 	if err != nil {
 		return err
 	}
+	s.Calls = map[string][]string{}
 	for _, h := range t.agent.hooksIn(tree) {
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}
 		if h.call.post == nil {
 			s.Bridge = h.call.program
+			s.Calls[h.event] = h.call.words()
 		}
 	}
 	s.Notes = t.notes()

@@ -1,79 +1,18 @@
 package dialect
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 var update = flag.Bool("update", false, "write the generated part of docs/agents.md")
 
 const agentsDoc = "../../docs/agents.md"
-
-// abilities are the rows of the table in docs/agents.md: what a hook answers
-// to an event of a kind.
-var abilities = []struct {
-	name   string
-	kind   events.Kind
-	answer verdict.Answer
-}{
-	{"deny a tool call", events.KindToolBefore, verdict.Answer{ExitCode: 2, Stderr: "R"}},
-	{"ask a person about it", events.KindToolBefore, verdict.Answer{PermissionDecision: "ask"}},
-	{"approve it", events.KindToolBefore, verdict.Answer{PermissionDecision: "allow"}},
-	{"rewrite it", events.KindToolBefore, verdict.Answer{UpdatedInput: json.RawMessage(`{"a":1}`)}},
-	{"add context to it", events.KindToolBefore, verdict.Answer{Context: "T"}},
-	{"answer a permission request", events.KindPermissionRequest, verdict.Answer{PermissionDecision: "allow"}},
-	{"replace a tool's result", events.KindToolAfter, verdict.Answer{UpdatedResponse: json.RawMessage(`"x"`)}},
-	{"add context to a result", events.KindToolAfter, verdict.Answer{Context: "T"}},
-	{"block a prompt", events.KindPromptSubmit, verdict.Answer{ExitCode: 2, Stderr: "R"}},
-	{"add context to a prompt", events.KindPromptSubmit, verdict.Answer{Context: "T"}},
-	{"add context at the start", events.KindSessionStart, verdict.Answer{Context: "T"}},
-	{"keep the agent working at its stop", events.KindTurnStop, verdict.Answer{ExitCode: 2, Stderr: "R"}},
-	{"stop the agent", events.KindToolAfter, verdict.Answer{Continue: new(bool), StopReason: "S"}},
-	{"block a compaction", events.KindCompactBefore, verdict.Answer{ExitCode: 2, Stderr: "R"}},
-	{"tell the user something", events.KindToolBefore, verdict.Answer{SystemMessage: "M"}},
-}
-
-// can reports whether the agent is told anything when a hook gives the answer.
-func can(d events.Dialect, kind events.Kind, answer verdict.Answer) bool {
-	agent := Agent(d)
-	answer.Policy = verdict.Policy{Name: "hook", Blocking: true}
-	rows := events.OfKind(kind)
-	if answer.UpdatedResponse != nil {
-		rows = append(rows, events.OfKind(events.KindToolTransform)...)
-	}
-	for _, row := range rows {
-		a := neutral.Asked{Event: row.Name, Payload: json.RawMessage(`{"tool_name":"MCP:x"}`)}
-		if row.Dialect != d {
-			continue
-		}
-		a.Verdict = &verdict.Verdict{Allowed: true, Continue: true}
-		none := agent.Answer(a)
-		a.Verdict = verdict.Fold(row, a.Payload, []verdict.Answer{answer})
-		if answer.UpdatedResponse != nil && agent.Replaces != nil && agent.Replaces(row.Name, a.Payload) {
-			a.Verdict.UpdatedToolResponse = answer.UpdatedResponse // of the tool.transform before it
-		}
-		noise := answer.SystemMessage == "" && a.Verdict.SystemMessage != "" // "this event cannot do that"
-		if asked := a.Asks() && !a.Is(agent.Asks); !asked && !noise && agent.Answer(a) != none {
-			return true
-		}
-	}
-	return false
-}
-
-// pluginsCan are the abilities of the agents that take a plugin, as the tests of
-// internal/bridge/shims show them.
-var pluginsCan = map[events.Dialect]string{
-	events.OpenCode: "deny a tool call, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start",
-	events.OpenClaw: "deny a tool call, ask a person about it, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start, keep the agent working at its stop",
-}
 
 func abilitiesDoc() string {
 	var names []string
@@ -85,15 +24,10 @@ func abilitiesDoc() string {
 	slices.Sort(names)
 	var b strings.Builder
 	b.WriteString("| a hook can | " + strings.Join(names, " | ") + " |\n| --- |" + strings.Repeat(" --- |", len(names)) + "\n")
-	for _, ability := range abilities {
-		b.WriteString("| " + ability.name + " |")
+	for i, ability := range abilities() {
+		b.WriteString("| " + ability.Name + " |")
 		for _, name := range names {
-			d := events.Dialect(name)
-			yes := slices.Contains(strings.Split(pluginsCan[d], ", "), ability.name)
-			if !slices.Contains(plugged, d) {
-				yes = can(d, ability.kind, ability.answer)
-			}
-			b.WriteString(map[bool]string{true: " yes |", false: " – |"}[yes])
+			b.WriteString(map[bool]string{true: " yes |", false: " – |"}[Abilities(events.Dialect(name))[i].Can])
 		}
 		b.WriteString("\n")
 	}

@@ -1,0 +1,107 @@
+package dialect
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Ability is something that a hook may answer, and whether an agent can be
+// told so.
+type Ability struct {
+	Name string
+	Can  bool
+	Else string // what becomes of the answer where the agent cannot
+
+	kind   events.Kind
+	answer verdict.Answer
+}
+
+const (
+	notSaid    = "it is dropped"
+	notBlocked = "it goes on; hookd logs what hooks said"
+)
+
+// abilities are what hooks can answer to an event of a kind. It is a function
+// so that the bridge does not make it.
+func abilities() []Ability {
+	return []Ability{
+		{Name: "deny a tool call", kind: events.KindToolBefore, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: "the call runs: its hooks only watch"},
+		{Name: "ask a person about it", kind: events.KindToolBefore, answer: verdict.Answer{PermissionDecision: "ask"}, Else: "the call is denied; with --ask=none the agent's own rules decide"},
+		{Name: "approve it", kind: events.KindToolBefore, answer: verdict.Answer{PermissionDecision: "allow"}, Else: "the agent's own rules decide"},
+		{Name: "rewrite it", kind: events.KindToolBefore, answer: verdict.Answer{UpdatedInput: json.RawMessage(`{"a":1}`)}, Else: "the call runs as it was: deny instead"},
+		{Name: "add context to it", kind: events.KindToolBefore, answer: verdict.Answer{Context: "T"}, Else: notSaid},
+		{Name: "answer a permission request", kind: events.KindPermissionRequest, answer: verdict.Answer{PermissionDecision: "allow"}, Else: "the person is asked"},
+		{Name: "replace a tool's result", kind: events.KindToolAfter, answer: verdict.Answer{UpdatedResponse: json.RawMessage(`"x"`)}, Else: "the model sees the old one: redaction does not work"},
+		{Name: "add context to a result", kind: events.KindToolAfter, answer: verdict.Answer{Context: "T"}, Else: notSaid},
+		{Name: "block a prompt", kind: events.KindPromptSubmit, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: notBlocked},
+		{Name: "add context to a prompt", kind: events.KindPromptSubmit, answer: verdict.Answer{Context: "T"}, Else: notSaid},
+		{Name: "add context at the start", kind: events.KindSessionStart, answer: verdict.Answer{Context: "T"}, Else: notSaid},
+		{Name: "keep the agent working at its stop", kind: events.KindTurnStop, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: "it stops"},
+		{Name: "stop the agent", kind: events.KindToolAfter, answer: verdict.Answer{Continue: new(bool), StopReason: "S"}, Else: "the one thing at hand is denied"},
+		{Name: "block a compaction", kind: events.KindCompactBefore, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: notBlocked},
+		{Name: "tell the user something", kind: events.KindToolBefore, answer: verdict.Answer{SystemMessage: "M"}, Else: notSaid},
+	}
+}
+
+// pluginsCan are the abilities of the agents that take a plugin, as the tests of
+// internal/bridge/shims show them.
+func pluginsCan(d events.Dialect) string {
+	switch d {
+	case events.OpenCode:
+		return "deny a tool call, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start"
+	case events.OpenClaw:
+		return "deny a tool call, ask a person about it, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start, keep the agent working at its stop"
+	}
+	return ""
+}
+
+// Abilities tells what hooks can make the agent that speaks d do: what its
+// protocol has words for, found by trying each answer. Nil for a dialect
+// without an agent.
+func Abilities(d events.Dialect) []Ability {
+	agent := Agent(d)
+	if agent == nil {
+		return nil
+	}
+	list := abilities()
+	for i := range list {
+		a := &list[i]
+		if agent.Answer == nil {
+			a.Can = slices.Contains(strings.Split(pluginsCan(d), ", "), a.Name)
+		} else {
+			a.Can = can(d, agent, a.kind, a.answer)
+		}
+	}
+	return list
+}
+
+// can reports whether the agent is told anything when a hook gives the answer.
+func can(d events.Dialect, agent *neutral.Agent, kind events.Kind, answer verdict.Answer) bool {
+	answer.Policy = verdict.Policy{Name: "hook", Blocking: true}
+	rows := events.OfKind(kind)
+	if answer.UpdatedResponse != nil {
+		rows = append(rows, events.OfKind(events.KindToolTransform)...)
+	}
+	for _, row := range rows {
+		a := neutral.Asked{Event: row.Name, Payload: json.RawMessage(`{"tool_name":"MCP:x"}`)}
+		if row.Dialect != d {
+			continue
+		}
+		a.Verdict = &verdict.Verdict{Allowed: true, Continue: true}
+		none := agent.Answer(a)
+		a.Verdict = verdict.Fold(row, a.Payload, []verdict.Answer{answer})
+		if answer.UpdatedResponse != nil && agent.Replaces != nil && agent.Replaces(row.Name, a.Payload) {
+			a.Verdict.UpdatedToolResponse = answer.UpdatedResponse // of the tool.transform before it
+		}
+		noise := answer.SystemMessage == "" && a.Verdict.SystemMessage != "" // "this event cannot do that"
+		if asked := a.Asks() && !a.Is(agent.Asks); !asked && !noise && agent.Answer(a) != none {
+			return true
+		}
+	}
+	return false
+}
