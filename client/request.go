@@ -104,7 +104,7 @@ func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
 	version, rest, _ := strings.Cut(line, " ")
 	code, _, _ := strings.Cut(rest, " ")
 	status, err = strconv.Atoi(code)
-	if !strings.HasPrefix(version, "HTTP/1.") || err != nil {
+	if !strings.HasPrefix(version, "HTTP/1.") || err != nil || status < 100 || status > 999 {
 		return 0, nil, fmt.Errorf("not an HTTP answer: %q", line)
 	}
 	header, err := text.ReadMIMEHeader()
@@ -112,8 +112,8 @@ func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
 		return 0, nil, err
 	}
 	size, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
-	if err != nil {
-		return 0, nil, fmt.Errorf("answer without a length: %w", err)
+	if err != nil || size < 0 {
+		return 0, nil, fmt.Errorf("answer without a length: Content-Length is %q", header.Get("Content-Length"))
 	}
 	body, err = io.ReadAll(io.LimitReader(in, size))
 	if err == nil && int64(len(body)) < size {
