@@ -63,13 +63,19 @@ func redact(text []byte) []byte {
 }
 
 // archive is the history as the stream reads it. It fits stream.Archive.
-type archive struct{ store *store.Store }
+type archive struct {
+	store  *store.Store
+	handed func() // waits until the store has what has a number; nil = it does
+}
 
 // archivePage is how many records are read at once.
 const archivePage = 256
 
 // Since fits stream.Archive.
 func (a archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
+	if a.handed != nil {
+		a.handed()
+	}
 	flush, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	if err := a.store.Flush(flush); err != nil {
@@ -146,9 +152,9 @@ func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api
 		return api.Replayed{}, unread("event", id, err)
 	}
 	if !e.Whole {
-		return api.Replayed{}, &events.Error{Code: events.CodeRejected,
+		return api.Replayed{}, &events.Error{Code: events.CodeNotFound,
 			Message: fmt.Sprintf("event %s cannot be replayed: of its %d bytes of data only the beginning was kept", e.EventID, e.Size),
-			Hint:    "set history.payload to full in hookd.yaml, for the events to come"}
+			Hint:    "for events to come set history.payload to full in hookd.yaml and type `hookd reload`"}
 	}
 	answer := api.Replayed{ReplayOf: e.EventID, Warnings: []string{}, Matched: []string{}}
 	if e.Redacted {
