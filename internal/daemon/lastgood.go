@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
+	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/store"
@@ -29,6 +31,9 @@ func (d *Daemon) lastGood(unit hook.Source) []byte {
 func (d *Daemon) keepGood(snap *hook.Snapshot) {
 	d.keeping.Lock()
 	defer d.keeping.Unlock()
+	if len(snap.Entries) >= discovery.ManyHooks {
+		defer debug.FreeOSMemory() // as discovery does after reading them
+	}
 	kept := map[string]store.Manifest{}
 	for _, m := range d.store.Manifests() {
 		kept[m.Source] = m

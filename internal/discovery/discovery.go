@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -198,7 +199,7 @@ func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error
 		<-ctx.Done()
 		return nil
 	}
-	d.Load() // what changed before there was a watch
+	d.rescan() // what changed before there was a watch
 	quiet, net := time.NewTimer(time.Hour), time.NewTimer(d.interval())
 	quiet.Stop()
 	defer quiet.Stop()
@@ -221,8 +222,19 @@ func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error
 		}
 		quiet.Stop()
 		latest = time.Time{}
-		d.Load()
+		d.rescan()
 		net.Reset(d.interval())
+	}
+}
+
+// ManyHooks take tens of megabytes to read.
+const ManyHooks = 1000
+
+// rescan is Load where nobody waits for it: it gives back at once what reading
+// many hooks took, which the runtime would keep for some minutes.
+func (d *Discovery) rescan() {
+	if snap := d.Load(); len(snap.Entries) >= ManyHooks {
+		debug.FreeOSMemory()
 	}
 }
 

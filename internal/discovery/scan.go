@@ -68,6 +68,7 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 			units = append(units, newUnit(r, v, src, l.units[i], before[l.units[i]]))
 		}
 	}
+	s.spots.done()
 	settleNames(units)
 	for _, u := range units {
 		s.snapshot.Entries = append(s.snapshot.Entries, u.entries(disabled)...)

@@ -16,10 +16,15 @@ import (
 type spots struct {
 	byID   map[fileID]*spot
 	byPath map[string]*spot
+
+	// Only while it is made; see done.
 	real   map[string]string // directories that were followed: path to real path, "" = not there
 	ids    map[string]fileID // of those that are real and were looked at
 	linked map[string]bool   // entries that were followed
 }
+
+// done forgets what nobody asks for once all spots are in.
+func (s *spots) done() { s.real, s.ids, s.linked = nil, nil, nil }
 
 // spot is one directory and what in it matters.
 type spot struct {

@@ -16,6 +16,10 @@ const RemovedHook = "(removed)"
 // maxLabel is how many bytes of a name a label shows.
 const maxLabel = 128
 
+// maxIdle is how many hooks have series before they first ran: with thousands,
+// those that never do would be most of the daemon's memory.
+const maxIdle = 250
+
 // Run is a finished run.
 type Run struct {
 	Hook     string        // its name
@@ -28,9 +32,9 @@ type Run struct {
 // series is what there is of one hook.
 type series struct {
 	label    string
-	results  map[string]prometheus.Counter
-	duration atomic.Pointer[prometheus.Observer] // nil until it first ran: most of a hundred hooks are idle
-	gone     bool                                // guarded by Metrics.mu
+	results  atomic.Pointer[map[string]prometheus.Counter] // nil until it first ran, where there are many
+	duration atomic.Pointer[prometheus.Observer]           // nil until it first ran: most of a hundred hooks are idle
+	gone     bool                                          // guarded by Metrics.mu
 }
 
 func (m *Metrics) addRuns() {
@@ -42,8 +46,9 @@ func (m *Metrics) addRuns() {
 	m.Publish(nil)
 }
 
-// Publish says which hooks there are from now on, by name. They begin at 0; of
-// all others the series are removed.
+// Publish says which hooks there are from now on, by name. They begin at 0, or
+// beyond the first 250 with their first run; of all others the series are
+// removed.
 func (m *Metrics) Publish(hooks []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +56,7 @@ func (m *Metrics) Publish(hooks []string) {
 	for _, name := range append([]string{RemovedHook}, hooks...) {
 		text := label(name)
 		if shown[text] == nil {
-			shown[text] = m.seriesOf(text)
+			shown[text] = m.seriesOf(text, len(shown) < maxIdle)
 		}
 		next[name] = shown[text]
 	}
@@ -67,16 +72,27 @@ func (m *Metrics) Publish(hooks []string) {
 	m.hooks.Store(&next)
 }
 
-// seriesOf returns the series with this label, new if there is none.
-func (m *Metrics) seriesOf(label string) *series {
-	if s := m.shown[label]; s != nil {
-		return s
+// seriesOf returns the series with this label, new if there is none, and ready
+// to be shown if asked to.
+func (m *Metrics) seriesOf(label string, ready bool) *series {
+	s := m.shown[label]
+	if s == nil {
+		s = &series{label: label}
 	}
-	s := &series{label: label, results: map[string]prometheus.Counter{}}
-	for _, r := range m.results {
-		s.results[r] = m.runs.WithLabelValues(label, r)
+	if ready && s.results.Load() == nil {
+		m.begin(s)
 	}
 	return s
+}
+
+// begin lets the counters of s begin at 0.
+func (m *Metrics) begin(s *series) map[string]prometheus.Counter {
+	results := make(map[string]prometheus.Counter, len(m.results))
+	for _, r := range m.results {
+		results[r] = m.runs.WithLabelValues(s.label, r)
+	}
+	s.results.Store(&results)
+	return results
 }
 
 // Ran counts a run.
@@ -86,7 +102,7 @@ func (m *Metrics) Ran(r Run) {
 	if s == nil {
 		s = hooks[RemovedHook]
 	}
-	if c := s.results[r.Result]; c != nil {
+	if c := m.resultsOf(s)[r.Result]; c != nil {
 		c.Inc()
 	}
 	if r.Reason != "" {
@@ -96,6 +112,22 @@ func (m *Metrics) Ran(r Run) {
 		m.queue.Observe(max(0, r.Queued).Seconds())
 		m.durationOf(s).Observe(r.Duration.Seconds())
 	}
+}
+
+// resultsOf returns the counters of s, or of removed hooks as durationOf does.
+func (m *Metrics) resultsOf(s *series) map[string]prometheus.Counter {
+	if r := s.results.Load(); r != nil {
+		return *r
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.gone {
+		s = m.shown[RemovedHook]
+	}
+	if r := s.results.Load(); r != nil {
+		return *r
+	}
+	return m.begin(s)
 }
 
 // durationOf returns the histogram of s, or of removed hooks when s was

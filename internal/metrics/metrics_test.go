@@ -90,6 +90,29 @@ func TestRunsAreCountedByHookAndResult(t *testing.T) {
 	}
 }
 
+// Where there are thousands of hooks, those beyond a bound have series once
+// they ran.
+func TestThousandsOfHooks(t *testing.T) {
+	m := New(testOptions)
+	var hooks []string
+	for i := range 2 * maxIdle {
+		hooks = append(hooks, fmt.Sprint("h", i))
+	}
+	late := hooks[len(hooks)-1]
+	m.Publish(hooks)
+	before := values(families(t, m)["hookd_runs_total"])
+	m.Ran(Run{Hook: late, Result: "ok", Duration: 1})
+	m.Publish(hooks)
+	after := values(families(t, m)["hookd_runs_total"])
+	results := len(testOptions.Results)
+	if _, there := before[late+",ok"]; there || len(before) != maxIdle*results {
+		t.Errorf("%d series before a run, %s among them: %v", len(before), late, there)
+	}
+	if after[late+",ok"] != 1 || len(after) != len(before)+results {
+		t.Errorf("%d series after it, %s has %v", len(after), late, after[late+",ok"])
+	}
+}
+
 func TestSeriesOfRemovedHooksGo(t *testing.T) {
 	m := New(testOptions)
 	m.Publish([]string{"a", "b"})

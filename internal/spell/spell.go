@@ -7,10 +7,13 @@ import "strings"
 // Near returns the word that was most likely meant by text, or "" when none
 // is close: up to one slip in three letters, case and separators aside.
 func Near(text string, words []string) string {
-	best, least := "", len(text)/3+1
+	text = plain(text)
+	best, most := "", len(text)/3
 	for _, w := range words {
-		if d := Distance(plain(text), plain(w)); d < least || d == 0 {
-			best, least = w, d
+		if d, near := Distance(text, plain(w), most); near {
+			if best, most = w, d-1; d == 0 {
+				break
+			}
 		}
 	}
 	return best
@@ -20,22 +23,27 @@ var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 func plain(s string) string { return strings.ToLower(separators.Replace(s)) }
 
+// longest is how long words are compared at all, which bounds the work. It is
+// longer than any key.
+const longest = 64
+
 // Distance counts the insertions, removals, replacements and swaps of
-// neighbours that turn a into b (optimal string alignment). Longer words than
-// any key are never near, which also bounds the work.
-func Distance(a, b string) int {
-	const longest = 64
-	if len(a) > longest || len(b) > longest {
-		return max(len(a), len(b))
+// neighbours that turn a into b (optimal string alignment), and reports whether
+// they are most or fewer. It gives up as soon as there are more.
+func Distance(a, b string, most int) (d int, near bool) {
+	if len(a) > longest || len(b) > longest || max(len(a)-len(b), len(b)-len(a)) > most {
+		return 0, false
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
+	var rows [3][longest + 1]uint8 // small, since most of the work is to clear them
+	before, last, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		last[j] = uint8(j)
 	}
 	for i := 1; i <= len(a); i++ {
-		row[0] = i
+		row[0] = uint8(i)
+		least := row[0]
 		for j := 1; j <= len(b); j++ {
-			cost := 1
+			cost := uint8(1)
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
@@ -43,8 +51,13 @@ func Distance(a, b string) int {
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				row[j] = min(row[j], before[j-2]+1)
 			}
+			least = min(least, row[j])
+		}
+		if int(least) > most+1 { // a swap may still save one
+			return 0, false
 		}
 		before, last, row = last, row, before
 	}
-	return last[len(b)]
+	d = int(last[len(b)])
+	return d, d <= most
 }

@@ -17,3 +17,22 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
+
+// Giving up early changes no answer.
+func TestDistance(t *testing.T) {
+	words := []string{"", "a", "ab", "ba", "abc", "acb", "cab", "abcd", "badc", "agent:end", "agent:edn", "agnet:edn", "session:end", "app1:done", "ab:cd"}
+	for _, a := range words {
+		for _, b := range words {
+			want, _ := Distance(a, b, longest)
+			if back, _ := Distance(b, a, longest); back != want {
+				t.Errorf("%q to %q: %d, back: %d", a, b, want, back)
+			}
+			for most := range 10 {
+				got, near := Distance(a, b, most)
+				if near != (want <= most) || near && got != want {
+					t.Errorf("Distance(%q, %q, %d) = %d, %v; it is %d", a, b, most, got, near, want)
+				}
+			}
+		}
+	}
+}

@@ -9,8 +9,10 @@ import (
 // memory keeps what was seen of paths that many hooks share: the directories
 // above them, and the interpreters of their scripts.
 type memory struct {
+	plain *Checker // the one without it
+
 	mu    sync.Mutex // guards all below
-	facts map[string]fact
+	facts map[string]*fact
 	links map[string]linkTarget
 	heads map[string][]string // what the first lines of interpreters name
 }
@@ -25,7 +27,7 @@ type linkTarget struct {
 // not remember anything.
 func (c *Checker) Once() *Checker {
 	next := *c
-	next.memory = &memory{facts: map[string]fact{}, links: map[string]linkTarget{}, heads: map[string][]string{}}
+	next.memory = &memory{plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{}, heads: map[string][]string{}}
 	return &next
 }
 
@@ -33,9 +35,7 @@ func (c *Checker) forgetful() *Checker {
 	if c.memory == nil {
 		return c
 	}
-	next := *c
-	next.memory = nil
-	return &next
+	return c.memory.plain
 }
 
 // remembers reports whether a path is outside of home, and c has a memory.
@@ -47,13 +47,13 @@ func (c *Checker) remembers(path, home string) bool {
 	return home == "" || !inside || rest != "" && rest[0] != '/'
 }
 
-// lookAt looks at a path, whose folder home is, without following a link at
-// its end.
-func (c *Checker) lookAt(path, home string) fact {
-	return remembered(c, path, home, func(m *memory) map[string]fact { return m.facts }, func() fact {
+// lookAt looks at a path, for a hook whose folder is home, without following a
+// link at its end. Nobody changes what it returns.
+func (c *Checker) lookAt(path, home string) *fact {
+	return remembered(c, path, home, func(m *memory) map[string]*fact { return m.facts }, func() *fact {
 		f, err := lookAt(path)
 		f.missing = err != nil
-		return f
+		return &f
 	})
 }
 

@@ -61,7 +61,7 @@ func (c *Checker) look(files Files) (*walk, []fact) {
 // content is what tells that a file may hold something else than before. The
 // time of the last change of its inode is none of it: a new link or a backup
 // changes that.
-func content(path string, f fact) fact {
+func content(path string, f *fact) fact {
 	if f.missing {
 		return fact{path: path, missing: true}
 	}
@@ -101,7 +101,7 @@ func (s *Seal) Same(o *Seal) bool {
 		return false
 	}
 	a, b := *s.steps.Load(), *o.steps.Load()
-	return len(s.refusals) == 0 || slices.EqualFunc(a, b, func(x, y step) bool { return x.path == y.path && x.same(&y.fact) })
+	return len(s.refusals) == 0 || slices.EqualFunc(a, b, func(x, y step) bool { return x.path == y.path && x.same(y.fact) })
 }
 
 // Changed says that a file is not what was sealed. The hook must be read again
@@ -176,7 +176,7 @@ func (s *Seal) changed(c *Checker) string {
 	steps := *s.steps.Load()
 	for i := range steps {
 		now := c.lookAt(steps[i].path, s.files.Folder)
-		if !steps[i].same(&now) {
+		if !steps[i].same(now) {
 			return steps[i].path
 		}
 	}

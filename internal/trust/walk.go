@@ -33,7 +33,7 @@ type walk struct {
 }
 
 type step struct {
-	fact
+	*fact
 	shared bool // its judgement hung on who is in a group
 	as     role
 }
@@ -42,7 +42,7 @@ func (c *Checker) walk() *walk { return &walk{c: c, seen: map[string]int{}} }
 
 // path walks from / to path, which is absolute, and returns the real path and
 // what is there. It stops where something is missing.
-func (w *walk) path(path string, as role) (f fact, ok bool) {
+func (w *walk) path(path string, as role) (f *fact, ok bool) {
 	at, rest := "/", names(path)
 	f, _ = w.step(at, above)
 	for links := 0; len(rest) > 0; {
@@ -89,7 +89,7 @@ func names(path string) (list []string) {
 
 // step looks at one path whose directory is real, and judges it. A path that
 // has two roles is judged in both.
-func (w *walk) step(path string, as role) (f fact, ok bool) {
+func (w *walk) step(path string, as role) (f *fact, ok bool) {
 	i, known := w.seen[path]
 	if known && (w.steps[i].as == as || as == above) {
 		return w.steps[i].fact, !w.steps[i].missing
@@ -105,7 +105,7 @@ func (w *walk) step(path string, as role) (f fact, ok bool) {
 	if s.missing {
 		return s.fact, false
 	}
-	bad, shared := w.c.judge(&s.fact, as)
+	bad, shared := w.c.judge(s.fact, as)
 	s.shared = s.shared || shared
 	if bad != nil {
 		w.refuse(*bad)

@@ -54,13 +54,14 @@ func (d *draft) checkEvent(n *yaml.Node) {
 	if strings.ContainsAny(n.Value, `*?[]{}\`) || slices.Contains(d.opt.KnownEvents, n.Value) {
 		return
 	}
-	for limit := 1; limit <= min(2, len(n.Value)/3); limit++ {
-		for _, known := range d.opt.KnownEvents {
-			if spell.Distance(n.Value, known) == limit {
-				d.warn(n, "", "unknown event `%s`, did you mean `%s`?", n.Value, known)
-				return
-			}
+	best, most := "", min(2, len(n.Value)/3)
+	for _, known := range d.opt.KnownEvents {
+		if slips, near := spell.Distance(n.Value, known, most); near {
+			best, most = known, slips-1
 		}
+	}
+	if best != "" {
+		d.warn(n, "", "unknown event `%s`, did you mean `%s`?", n.Value, best)
 	}
 }
 
