@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/client"
 )
@@ -259,9 +260,16 @@ func (u *user) follow(dir string, argv []string) output {
 // runs of another language's fewer words, do not matter.
 func (o output) want(t *testing.T, texts ...string) {
 	t.Helper()
+	var seen []string
 	for _, text := range texts {
 		for {
-			words := strings.Fields(<-o.lines)
+			select {
+			case line := <-o.lines:
+				seen = append(seen, line)
+			case <-time.After(patience):
+				t.Fatalf("%q does not come, after %q", text, seen)
+			}
+			words := strings.Fields(seen[len(seen)-1])
 			if len(words) > 2 && words[0] != "gap" {
 				got := strings.Join(append(words[:1:1], words[2:]...), " ")
 				if got != text && got+" no-sudo" != text {
