@@ -64,7 +64,7 @@ func (v vetter) seal(h *hook.Hook) {
 }
 
 // again returns h with a new seal when its files are not those of the old one.
-// What nobody has allowed is sealed as refused.
+// What nobody has allowed, or somebody has allowed no more, is sealed as refused.
 func (v vetter) again(h *hook.Hook) *hook.Hook {
 	var changed *trust.Changed
 	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
@@ -72,7 +72,8 @@ func (v vetter) again(h *hook.Hook) *hook.Hook {
 	}
 	next := *h
 	v.seal(&next)
-	if a, known := v.approval(h.ID); known && a.Digest != AllowDigest(&next) {
+	if !v.allowed(&next) {
+		a, _ := v.approval(h.ID)
 		next.Seal = next.Seal.With(changedSince(h, a, &next))
 	}
 	return &next

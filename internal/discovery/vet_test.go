@@ -136,6 +136,21 @@ func TestAskFolders(t *testing.T) {
 	a.allow("guard")
 }
 
+// Without its approval a hook goes on as it was allowed, and in no other way.
+func TestAnApprovalThatIsTakenBack(t *testing.T) {
+	a := newAsking(t)
+	a.scan("guard")
+	a.allow("guard")
+	if err := os.RemoveAll(filepath.Join(filepath.Dir(a.opts.Root), "allowed")); err != nil {
+		t.Fatal(err)
+	}
+	a.inForce(a.scan("guard"), "pre_tool_use")
+	a.write("hooks/guard/run.sh", "#!/bin/sh\nexit 0 # whatever\n")
+	a.inForce(a.scan("guard"), "refused")
+	a.restart()
+	a.inForce(a.scan("guard"), "nothing")
+}
+
 func TestAskFilesOfHooks(t *testing.T) {
 	a := newAsking(t)
 	a.inForce(a.scan("one"), "nothing")
