@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -139,6 +140,9 @@ func replace(path string, text []byte, mode fs.FileMode) (err error) {
 		err = f.Chmod(mode)
 	}
 	if err == nil {
+		err = keepOwner(f, path)
+	}
+	if err == nil {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {
@@ -151,6 +155,23 @@ func replace(path string, text []byte, mode fs.FileMode) (err error) {
 		err = syncDir(filepath.Dir(path))
 	}
 	return err
+}
+
+// keepOwner gives the file that takes path's place the owner of what is there:
+// where root writes, a user must still be able to read his own settings.
+func keepOwner(f *os.File, path string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Stat(filepath.Dir(path))
+	}
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
 func syncDir(path string) error {
