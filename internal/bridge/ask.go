@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/hookd/hookd/client"
@@ -92,6 +93,9 @@ func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict,
 		return nil, err
 	}
 	answer, err := l.conn.Receive(ctx)
+	if err == nil && env.Wait && answer.Verdict == nil {
+		err = errors.New("hookd answered without a verdict") // which is not the same as no opinion
+	}
 	return answer.Verdict, err
 }
 
