@@ -198,10 +198,11 @@ func (s *Store) Configure(p Policy) {
 // reason why it is not.
 func (s *Store) Flush(ctx context.Context) error {
 	for target, _ := s.queue.progress(); ; {
+		_, gone := s.queue.progress() // before: what is taken later may still be under way when do returns
 		if err := s.do(ctx, nothing); err != nil {
 			return err
 		}
-		if _, gone := s.queue.progress(); gone >= target {
+		if gone >= target {
 			return nil
 		}
 	}

@@ -57,9 +57,12 @@ func Redact(s string) string {
 func Find(s string) []Hit {
 	rules := loaded()
 	var hits []Hit
-	after := make([]int, len(rules.all)) // by rule: where its last match ended
-	end := 0                             // of the match that reaches furthest: a new token may begin there
+	var after []int // by rule: where its last match ended; nil = no key word was met
+	end := 0        // of the match that reaches furthest: a new token may begin there
 	rules.words.each(s, func(at int, users []int32) {
+		if after == nil {
+			after = make([]int, len(rules.all))
+		}
 		for _, i := range users {
 			if at < after[i] {
 				continue // inside what this rule has already found
