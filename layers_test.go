@@ -23,7 +23,7 @@ type room struct {
 // import that its row does not allow. Tests may import what they need.
 var rooms = map[string]room{
 	"cmd/hookd": {
-		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/discovery", "internal/events", "internal/trust", "internal/loopback", "packaging"}, // trust: install refuses a program that others could replace
+		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/discovery", "internal/doctor", "internal/events", "internal/trust", "internal/loopback", "packaging"}, // trust: install refuses a program that others could replace
 		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"}, // pflag: the types of cobra's own flags
 	},
 	// daemon wires rooms together: it may see all of them but those of the other end.
@@ -45,6 +45,8 @@ var rooms = map[string]room{
 	"internal/discovery": {[]string{"internal/hook", "internal/source/*", "internal/trust"}, []string{"github.com/fsnotify/fsnotify", "go.uber.org/zap"}},
 	// edits agents' own settings: parsers that know where in a file things stand, and a diff to show
 	"internal/connect": {[]string{"internal/bridge/shims", "internal/dialect", "internal/events"}, []string{"github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2", "gopkg.in/yaml.v3", "github.com/rogpeppe/go-internal"}},
+	// looks at everything from outside, as a person would: settings, files, the daemon through client, hooks as daemon reads them, an agent's settings
+	"internal/doctor":  {[]string{"client", "internal/api", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/events", "internal/hook", "internal/proc", "internal/trust"}, []string{"golang.org/x/sys"}},
 	"internal/dialect": {[]string{"internal/dialect/*", "internal/events", "internal/verdict"}, nil},
 	// neutral is what dialects have in common; no dialect knows another
 	"internal/dialect/neutral": {[]string{"internal/events", "internal/verdict"}, nil},

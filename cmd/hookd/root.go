@@ -70,7 +70,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		serveCommand(a), emitCommand(a), tailCommand(a),
 		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
 		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
-		reloadCommand(a), statusCommand(a), historyCommand(a), logsCommand(a), statsCommand(a), replayCommand(a), dlqCommand(a),
+		reloadCommand(a), statusCommand(a), doctorCommand(a), historyCommand(a), logsCommand(a), statsCommand(a), replayCommand(a), dlqCommand(a),
 		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),
 		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a),
 	)

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/doctor"
+)
+
+func doctorCommand(a *app) *cobra.Command {
+	var f connectFlags
+	var noProbe bool
+	cmd := &cobra.Command{
+		Use:   "doctor [AGENT]",
+		Short: "Find what is wrong, and say what to type",
+		Long: `doctor looks at all that hookd needs: home, socket, lock and their permissions, the
+daemon, the disk, the clock, inotify watches, PATH, every hook with its program and
+interpreter, what did not start lately, and the service. It changes nothing and
+needs no daemon. Below each finding stands the command that mends it.
+
+With AGENT it follows the way from that agent to its hooks: is the bridge
+registered, can it be started, is it hookd's version, does it find the daemon.
+Then it sends one event through the bridge, as the agent would before it runs
+` + "`true`" + ` in a shell, in the session ` + doctor.Session + `, and shows what the agent would be
+told. Hooks that match such a call run for it; --no-probe leaves that out.
+
+The exit code is 1 when something needs you; a note does not.`,
+		Example: `  hookd doctor
+  hookd doctor claude-code
+  hookd doctor codex --project . --no-probe`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: words(connect.Names()...),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.doctor(cmd)
+			}
+			return a.doctorAgent(cmd, args[0], f, noProbe)
+		},
+	}
+	cmd.Flags().StringVar(&f.project, "project", "", "with AGENT: the settings of the project in this folder, not the user's own")
+	cmd.Flags().StringVar(&f.file, "file", "", "with AGENT: the agent's file (docker-agent)")
+	cmd.Flags().BoolVar(&noProbe, "no-probe", false, "with AGENT: send no event")
+	_ = cmd.MarkFlagDirname("project")
+	_ = cmd.MarkFlagFilename("file")
+	return cmd
+}
+
+// examination is what the command answers without an agent.
+type examination struct {
+	OK       bool             `json:"ok"` // nothing needs the user
+	Findings []doctor.Finding `json:"findings"`
+}
+
+func (a *app) doctor(cmd *cobra.Command) error {
+	o, found := a.patient(cmd)
+	found = append(found, doctor.Look(cmd.Context(), o)...)
+	found = append(found, a.serviceFindings(cmd)...)
+	x := examination{doctor.Worst(found) != doctor.Problem, found}
+	if err := a.print(x, func(p *printer) { p.findings(found); p.summary(found) }); err != nil {
+		return err
+	}
+	return exitOf(x.OK)
+}
+
+func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noProbe bool) error {
+	if !slices.Contains(connect.Names(), agent) {
+		return connectFailure(&connect.UnknownError{Agent: agent}, "")
+	}
+	options, found := a.patient(cmd)
+	bridge, err := bridgePath()
+	if err != nil {
+		bridge = "" // what is missing is found below
+	}
+	r := doctor.LookAgent(cmd.Context(), doctor.AgentOptions{
+		Options: options, Connect: f.options(agent), Again: f.again("connect", agent), Bridge: bridge, Commit: build().Commit, NoProbe: noProbe,
+	})
+	r.Findings = append(found, r.Findings...)
+	if err := a.print(r, func(p *printer) { p.agentReport(r) }); err != nil {
+		return err
+	}
+	return exitOf(doctor.Worst(r.Findings) != doctor.Problem)
+}
+
+func exitOf(ok bool) error {
+	if ok {
+		return nil
+	}
+	return said(exitFailed)
+}
+
+// patient is what is looked at. Settings that cannot be read are a finding,
+// and the rest is looked at with the defaults.
+func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
+	var found []doctor.Finding
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		found = append(found, doctor.Finding{Check: "settings", Level: doctor.Problem, Found: err.Error() + ": what follows is of the default settings", Do: "hookd validate"})
+		home, _ := config.Home() // an error leaves nothing to look at, and is told above
+		cfg = config.Default(home)
+	}
+	return doctor.Options{Config: cfg, Client: a.dial(cmd), Within: min(a.within, 10*time.Second), Version: build().Version, UserPath: os.Getenv("PATH")}, found
+}
+
+var levels = map[doctor.Level]colour{doctor.OK: green, doctor.Note: yellow, doctor.Problem: red}
+
+// findings prints one line each, and below it what to type.
+func (p *printer) findings(list []doctor.Finding) {
+	width := 0
+	for _, f := range list {
+		width = max(width, len(escape(shorten(f.Check, maxCell), keepNothing)))
+	}
+	for _, f := range list {
+		check := escape(shorten(f.Check, maxCell), keepNothing)
+		p.line(p.paint(levels[f.Level], fmt.Sprintf("%-7s", f.Level)), "  ", check, strings.Repeat(" ", width-len(check)+2), escape(shorten(f.Found, maxValue), keepNothing))
+		if f.Do != "" {
+			p.line(strings.Repeat(" ", 9+width+2), "type: ", p.paint(bold, escape(f.Do, keepNothing)))
+		}
+	}
+}
+
+// summary counts what is to be done.
+func (p *printer) summary(list []doctor.Finding) {
+	count := map[doctor.Level]int{}
+	for _, f := range list {
+		count[f.Level]++
+	}
+	switch problems, notes := count[doctor.Problem], count[doctor.Note]; {
+	case problems > 0:
+		p.linef("%s need you, %s", plural(problems, "problem"), plural(notes, "note"))
+	case notes > 0:
+		p.linef("nothing is broken, %s", plural(notes, "note"))
+	default:
+		p.line("all is well")
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func (p *printer) agentReport(r doctor.AgentReport) {
+	p.findings(r.Findings)
+	if r.Probe != nil {
+		p.probe(r.Agent, r.Probe)
+	}
+	if len(r.Cannot) > 0 {
+		p.line(p.paint(bold, "hooks cannot make it"), " (its protocol has no word for it)")
+		for _, l := range r.Cannot {
+			p.linef("  %s: %s", l.Ability, l.Else)
+		}
+	}
+	p.summary(r.Findings)
+}
+
+// probe shows what the agent would have been told, byte for byte.
+func (p *printer) probe(agent string, x *doctor.Probe) {
+	p.linef("probe: %s of %s, session %s", x.Event, agent, doctor.Session)
+	hooks := make([]string, len(x.Hooks))
+	for i, h := range x.Hooks {
+		hooks[i] = h.String()
+	}
+	told := func(s string) string {
+		if s = strings.TrimSuffix(s, "\n"); s == "" {
+			return "nothing"
+		}
+		return s
+	}
+	code := fmt.Sprint(x.ExitCode)
+	if x.Command == nil {
+		code = ""
+	}
+	p.pairs(
+		kv("  ran", strings.Join(x.Command, " ")),
+		kv("  with", string(x.Payload)),
+		kv("  hooks", told(strings.Join(hooks, "\n"))),
+		kv("  stdout", told(x.Stdout)),
+		kv("  stderr", told(x.Stderr)),
+		kv("  exit code", code),
+		kv("  took", millis(x.TookMS)),
+	)
+}

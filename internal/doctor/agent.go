@@ -1,0 +1,204 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// AgentOptions say which agent's way to its hooks is looked at.
+type AgentOptions struct {
+	Options
+	Connect connect.Options // whose settings; Agent is required
+	Again   string          // the command that connects it
+	Bridge  string          // hookd-bridge where nothing is registered; "" = there is none
+	Commit  string          // of this program; "" = not compared
+	NoProbe bool
+}
+
+// AgentReport is what was found on the way.
+type AgentReport struct {
+	Agent    string    `json:"agent"`
+	Findings []Finding `json:"findings"`
+	Probe    *Probe    `json:"probe,omitempty"`  // nil = not made
+	Cannot   []Lack    `json:"cannot,omitempty"` // what hooks cannot make the agent do
+}
+
+// Lack is an ability that the agent has not.
+type Lack struct {
+	Ability string `json:"ability"`
+	Else    string `json:"else"` // what becomes of such an answer
+}
+
+// LookAgent follows the way of an event from the agent to its hooks and back.
+func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
+	if o.Within <= 0 {
+		o.Within = 10 * time.Second
+	}
+	w := &way{visit: visit{Options: o.Options}, o: o, dialect: events.Dialect(o.Connect.Agent)}
+	w.registered()
+	w.program()
+	w.daemon(ctx)
+	w.sameSocket()
+	r := AgentReport{Agent: o.Connect.Agent}
+	if !o.NoProbe {
+		r.Probe = w.probe(ctx)
+	}
+	r.Findings = w.found
+	for _, a := range dialect.Abilities(w.dialect) {
+		if !a.Can {
+			r.Cannot = append(r.Cannot, Lack{a.Name, a.Else})
+		}
+	}
+	return r
+}
+
+// way is one look at an agent.
+type way struct {
+	visit
+	o       AgentOptions
+	dialect events.Dialect
+
+	settings connect.Status
+	bridge   string // the program that can be started; "" = none
+}
+
+// registered looks at the agent's own settings.
+func (w *way) registered() {
+	s := connect.Inspect(w.o.Connect)
+	w.settings = s
+	switch s.State {
+	case connect.Connected:
+		w.say("settings", OK, "", "%s calls hookd for %d events", s.File, len(s.Events))
+	case connect.Partly:
+		what := s.Note
+		if len(s.Missing) > 0 {
+			what = strings.TrimSpace("not for " + names(slices.Clone(s.Missing)) + " " + s.Note)
+		}
+		w.say("settings", Problem, w.o.Again, "%s calls hookd, but %s", s.File, what)
+	case connect.ByHand:
+		w.say("settings", Note, byHand(s), "%s", s.Note)
+	case connect.Unreadable:
+		w.say("settings", Problem, w.o.Again+" --dry-run", "its settings cannot be read: %s", s.Note)
+	default:
+		w.say("settings", Problem, w.o.Again, "%s does not call hookd: no event of %s reaches a hook", s.File, s.Agent)
+	}
+	for _, n := range s.Notes {
+		level := Problem
+		if strings.Contains(n, "has hooks too") {
+			level = Note
+		}
+		w.say("settings", level, w.o.Again+" --dry-run", "%s", n)
+	}
+}
+
+// byHand is the command to type where nothing can be registered.
+func byHand(s connect.Status) string {
+	if _, do, ok := strings.Cut(s.Note, "name its file: "); ok {
+		return do
+	}
+	return "hookd emit --help"
+}
+
+// program looks at the bridge that is registered, or would be.
+func (w *way) program() {
+	if a := dialect.Agent(w.dialect); a == nil || a.Answer == nil {
+		return // a plugin speaks for it
+	}
+	path := cmp.Or(w.settings.Bridge, w.o.Bridge)
+	if path == "" {
+		w.say("bridge", Problem, "make install", "there is no hookd-bridge beside hookd or in PATH")
+		return
+	}
+	if !filepath.IsAbs(path) {
+		found := w.elsewhere(path)
+		if found == "" {
+			w.say("bridge", Problem, w.o.Again, "%s is not in this shell's PATH; the agent has the PATH of where it was started", path)
+			return
+		}
+		w.say("bridge", Note, w.o.Again, "%s is found through PATH: an agent that was started elsewhere may not find it", path)
+		path = found
+	}
+	if err := proc.Check(proc.Spec{Path: path, Env: []string{"PATH=" + w.UserPath}}); err != nil {
+		found, do := advice(err)
+		w.say("bridge", Problem, cmp.Or(w.connectIf(!exists(path)), do), "%s", found)
+		return
+	}
+	w.bridge = path
+	var refusal *trust.Refusal
+	if err := trust.New().Check(path); errors.As(err, &refusal) {
+		w.say("bridge", Problem, refusal.Do, "others could replace hookd-bridge: %s %s", refusal.Path, refusal.Fact)
+	}
+	w.version()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (w *way) connectIf(moved bool) string {
+	if moved {
+		return w.o.Again
+	}
+	return ""
+}
+
+// version compares the bridge with this program: an old one speaks what its
+// agent spoke then.
+func (w *way) version() {
+	if filepath.Base(w.bridge) == "hookd" {
+		w.say("bridge", OK, "", "%s", w.bridge)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), w.Within)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, w.bridge, "version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	words := strings.Fields(string(out))
+	switch {
+	case err != nil || len(words) < 1 || words[0] != "hookd-bridge":
+		w.say("bridge", Note, "make install", "%s does not tell its version: it is older than hookd, or something else", w.bridge)
+	case len(words) < 2:
+		w.say("bridge", OK, "", "%s, built without a version", w.bridge)
+	case w.Version != "" && words[1] != w.Version || len(words) > 2 && w.o.Commit != "" && words[2] != w.o.Commit:
+		w.say("bridge", Note, "make install", "%s is version %s, hookd is %s: install both from one build", w.bridge, strings.Join(words[1:], " "), strings.TrimSpace(w.Version+" "+w.o.Commit))
+	default:
+		w.say("bridge", OK, "", "%s, version %s", w.bridge, words[1])
+	}
+}
+
+// sameSocket sees whether the bridge, which does not read hookd.yaml, dials
+// where the daemon listens.
+func (w *way) sameSocket() {
+	dials := client.DefaultSocket()
+	if want := w.Client.Socket(); dials != want {
+		w.say("socket", Problem, "export HOOKD_SOCKET="+trust.Quote(want), "the bridge dials %s, the daemon is at %s: the agent needs HOOKD_SOCKET in its environment, or drop `socket` from hookd.yaml", dials, want)
+	}
+}
+
+// names of the hooks that match, and what they did.
+func (h Hooked) String() string {
+	switch {
+	case h.Result == "":
+		return h.Hook + " (observes)"
+	case h.Error != "":
+		return fmt.Sprintf("%s (%s: %s)", h.Hook, h.Result, h.Error)
+	}
+	return fmt.Sprintf("%s (%s, %.1f ms)", h.Hook, h.Result, h.DurationMS)
+}

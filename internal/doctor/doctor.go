@@ -1,0 +1,170 @@
+// Package doctor looks at everything that hookd depends on and tells what is
+// wrong: the home and its files, the daemon, the machine, the hooks and their
+// programs, and the way from an agent to its hooks.
+//
+// It promises: every finding that is a problem, and every note that a person
+// can act on, has the command that mends it. It works without a daemon, and
+// says less then. A check that cannot look says so and is no problem. It
+// changes nothing, with two exceptions: Probe sends one event through an
+// agent's bridge, so hooks that match a tool call run; and the lock is taken
+// for a moment, to see whether somebody has it.
+//
+// It mends nothing, and knows nothing of service managers.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+const (
+	OK      Level = "ok"
+	Note    Level = "note"    // worth knowing; nothing is broken
+	Problem Level = "problem" // needs the user
+)
+
+// Finding is what one check found.
+type Finding struct {
+	Check string `json:"check"` // what was looked at: home, socket, hook, …
+	Level Level  `json:"level"`
+	Found string `json:"found"`
+	Do    string `json:"do,omitempty"` // the command to type next; "" = none is needed
+}
+
+// Options say what to look at.
+type Options struct {
+	Config config.Config
+	Client *client.Client
+	Within time.Duration // how long the daemon may take for one answer; 0 = 10 s
+
+	Version  string // of this program; "" = not compared
+	UserPath string // PATH of the user's shell
+}
+
+// visit is one look at everything.
+type visit struct {
+	Options
+	found []Finding
+
+	status *api.Status // nil = the daemon does not answer
+	hooks  []api.Hook  // as the daemon has them
+	scan   *hook.Snapshot
+	path   string // PATH of hooks
+}
+
+// Look makes every check, in the order in which things depend on each other.
+func Look(ctx context.Context, o Options) []Finding {
+	if o.Within <= 0 {
+		o.Within = 10 * time.Second
+	}
+	v := &visit{Options: o, path: o.Config.Path}
+	if v.path == "" {
+		v.path = o.UserPath
+	}
+	v.home()
+	v.socket()
+	v.daemon(ctx)
+	v.lock()
+	v.files()
+	v.disk()
+	v.store()
+	v.watches()
+	v.clock(ctx)
+	v.searchPath()
+	local := v.Config
+	local.Path = v.path
+	v.scan = daemon.Scan(local)
+	v.states()
+	v.programs()
+	v.history(ctx)
+	return v.found
+}
+
+func (v *visit) say(check string, level Level, do, format string, args ...any) {
+	v.found = append(v.found, Finding{check, level, fmt.Sprintf(format, args...), do})
+}
+
+// ask bounds one question to the daemon.
+func (v *visit) ask(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, v.Within)
+}
+
+// daemon asks the daemon how it is, and for its hooks.
+func (v *visit) daemon(ctx context.Context) {
+	ctx, cancel := v.ask(ctx)
+	defer cancel()
+	st, err := v.Client.Status(ctx)
+	switch {
+	case errors.Is(err, client.ErrNotRunning):
+		v.say("daemon", Problem, "hookd serve", "hookd is not running, so no hook runs")
+		return
+	case err != nil:
+		v.say("daemon", Problem, "hookd status", "hookd does not answer: %v", err)
+		return
+	}
+	v.status = &st
+	if st.Path != "" {
+		v.path = st.Path
+	}
+	if list, err := v.Client.Hooks(ctx); err == nil {
+		v.hooks = list.Hooks
+	}
+	v.say("daemon", OK, "", "runs with pid %d since %s, version %s", st.PID, st.Started.Local().Format("2006-01-02 15:04:05"), st.Version)
+	v.condition(st)
+}
+
+// condition tells what is odd about a daemon that answers.
+func (v *visit) condition(st api.Status) {
+	switch {
+	case st.Draining:
+		v.say("daemon", Note, "hookd status", "it is stopping, and takes no new events")
+	case !st.Ready && st.Store.OK:
+		v.say("daemon", Note, "hookd status", "it is starting")
+	}
+	if v.Version != "" && st.Version != v.Version {
+		v.say("daemon", Note, fmt.Sprintf("kill %d && hookd serve", st.PID), "it is version %s, this program is %s: start it again (a service: `hookd install`)", st.Version, v.Version)
+	}
+	if st.Home != v.Config.Home {
+		v.say("daemon", Note, "export LIBREFANG_HOME="+daemon.Quoted(st.Home), "it serves the home %s, these settings are of %s", st.Home, v.Config.Home)
+	}
+	if st.Queued > v.Config.QueueMaxEvents/2 {
+		v.say("daemon", Note, "hookd stats", "%d runs wait in memory: hooks are slower than their events come", st.Queued)
+	}
+	if st.Behind {
+		v.say("daemon", Note, "hookd stats", "events wait on disk for room in the queue: hooks are slower than their events come")
+	}
+}
+
+// Worst returns the highest level of findings; OK for none.
+func Worst(found []Finding) Level {
+	worst := OK
+	for _, f := range found {
+		if f.Level == Problem || worst == OK {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+// names writes a list of names, the first few of many.
+func names(list []string) string {
+	const most = 8
+	slices.Sort(list)
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// home looks at the folder and the settings, which the daemon refuses when
+// others can change them.
+func (v *visit) home() {
+	dir := v.Config.Home
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.say("home", Note, "hookd serve", "%s does not exist yet; the daemon makes it", dir)
+		return
+	case err != nil:
+		v.say("home", Problem, "ls -ld "+trust.Quote(dir), "%v", err)
+		return
+	case !info.IsDir():
+		v.say("home", Problem, "export LIBREFANG_HOME=~/.librefang", "%s is not a folder", dir)
+		return
+	}
+	seal := trust.New().Seal(trust.Files{Folder: dir, Read: []string{filepath.Join(dir, "hookd.yaml")}})
+	refusals := seal.Refusals()
+	for _, r := range refusals {
+		v.say("home", Problem, r.Do, "%s %s: hookd does not start like that", r.Path, r.Fact)
+	}
+	if len(refusals) == 0 {
+		v.say("home", OK, "", "%s, mode %04o", dir, info.Mode().Perm())
+	}
+}
+
+// maxSocket is the longest path that a socket can have here.
+const maxSocket = len(unix.RawSockaddrUnix{}.Path) - 1
+
+// socket looks at the file; whether somebody answers there is for daemon.
+func (v *visit) socket() {
+	path := v.Client.Socket()
+	if len(path) > maxSocket {
+		v.say("socket", Problem, "export HOOKD_SOCKET=/tmp/hookd-$(id -u).sock", "the path %s has %d bytes, this system allows %d", path, len(path), maxSocket)
+		return
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.say("socket", OK, "", "%s is not there; the daemon makes it", path)
+	case err != nil:
+		v.say("socket", Problem, "ls -ld "+trust.Quote(filepath.Dir(path)), "%v", err)
+	case info.Mode()&fs.ModeSocket == 0:
+		v.say("socket", Problem, "mv "+trust.Quote(path)+" "+trust.Quote(path+".old"), "%s is not a socket, and in its way", path)
+	case info.Mode().Perm()&0o077 != 0:
+		v.say("socket", Problem, "chmod 600 "+trust.Quote(path), "%s has mode %04o: others may try to connect", path, info.Mode().Perm())
+	default:
+		v.say("socket", OK, "", "%s, mode %04o", path, info.Mode().Perm())
+	}
+}
+
+// lock sees whether the process that has the home is the one that answers.
+func (v *visit) lock() {
+	path := filepath.Join(v.Config.Home, "hookd.lock")
+	f, err := os.Open(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			v.say("lock", Problem, "ls -l "+trust.Quote(path), "%v", err)
+		}
+		return
+	}
+	defer f.Close()
+	text := make([]byte, 32)
+	n, _ := f.Read(text)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	held := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK // closing gives it up
+	switch {
+	case held && v.status == nil:
+		v.say("lock", Problem, "kill "+strconv.Itoa(pid), "pid %d has the lock of this home and does not answer on the socket: it hangs, starts, or has another socket", pid)
+	case held && v.status.PID != pid:
+		v.say("lock", Problem, "hookd status", "pid %d has the lock of this home, but pid %d answers on the socket", pid, v.status.PID)
+	case held:
+		v.say("lock", OK, "", "held by pid %d", pid)
+	case v.status != nil && v.status.Home == v.Config.Home:
+		v.say("lock", Problem, "kill "+strconv.Itoa(v.status.PID)+" && hookd serve", "the daemon that answers has lost its lock (was %s removed?): a second one could start", path)
+	case v.status == nil && v.left():
+		v.say("lock", OK, "", "free; the socket is what a killed daemon left, and the next one replaces it")
+	default:
+		v.say("lock", OK, "", "free")
+	}
+}
+
+// left reports whether the socket of a daemon that is gone is still there.
+func (v *visit) left() bool {
+	info, err := os.Lstat(v.Client.Socket())
+	return err == nil && info.Mode()&fs.ModeSocket != 0
+}
+
+// files looks at what only the user may read: the history and the token.
+func (v *visit) files() {
+	private, _ := filepath.Glob(v.Config.StorePath + "*") // a strange pattern finds nothing
+	private = append(private, v.Config.TokenFile(), filepath.Join(v.Config.Home, "hookd"))
+	bad, seen := false, []string{}
+	for _, path := range private {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		seen = append(seen, filepath.Base(path))
+		if info.Mode().Perm()&0o077 != 0 {
+			v.say("files", Problem, "chmod go= "+trust.Quote(path), "%s has mode %04o: others may read what agents and hooks said", path, info.Mode().Perm())
+			bad = true
+		}
+	}
+	if slices.Sort(seen); len(seen) > 0 && !bad {
+		v.say("files", OK, "", "%s are readable by you alone", strings.Join(seen, ", "))
+	}
+}

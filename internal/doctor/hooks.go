@@ -1,0 +1,236 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// states tells which hooks do not run as they stand: the daemon's word, or
+// what a daemon that starts now would say.
+func (v *visit) states() {
+	hooks, loose := v.hooks, []api.Problem(nil)
+	if v.status == nil {
+		hooks = fromDisk(v.scan)
+	}
+	for _, p := range v.scan.Problems {
+		loose = append(loose, api.Problem(p))
+	}
+	v.problems("hooks", loose)
+	var off []string
+	active := 0
+	for _, h := range hooks {
+		switch hook.State(h.State) {
+		case hook.Disabled:
+			off = append(off, h.Name)
+			continue
+		case hook.Active:
+			active++
+		}
+		v.problems("hook "+h.Name, h.Problems)
+	}
+	switch {
+	case len(hooks) == 0:
+		v.say("hooks", Note, "hookd new hello --lang sh", "there are none yet in %s", v.Config.HooksDir)
+	case active > 0:
+		v.say("hooks", OK, "", "%d of %d are active", active, len(hooks))
+	}
+	if len(off) > 0 {
+		v.say("hooks", Note, "hookd enable "+trust.Quote(off[0]), "switched off: %s", names(off))
+	}
+}
+
+// fromDisk is the part of the daemon's answer that a scan can give.
+func fromDisk(s *hook.Snapshot) (list []api.Hook) {
+	for _, e := range s.Entries {
+		h := api.Hook{Name: e.Name, State: string(e.State), File: e.File}
+		for _, p := range e.Problems {
+			h.Problems = append(h.Problems, api.Problem(p))
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// problems tells what loading said: an error needs the user, and so does what
+// waits to be allowed.
+func (v *visit) problems(check string, list []api.Problem) {
+	for _, p := range list {
+		level, do := Problem, "hookd validate "+trust.Quote(folderOf(p.File))
+		found := p.File + ": " + p.Message
+		switch {
+		case command(p.Hint):
+			do = p.Hint
+		case p.Hint != "":
+			found += " (" + p.Hint + ")"
+		}
+		if p.Warning && !strings.HasPrefix(p.Hint, "hookd allow ") {
+			level = Note
+		}
+		v.say(check, level, do, "%s", found)
+	}
+}
+
+// command reports whether a hint can be typed as it is.
+func command(hint string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(hint, "sudo "), " ")
+	return slices.Contains([]string{"chmod", "chown", "setfacl", "hookd"}, first)
+}
+
+func folderOf(file string) string {
+	if filepath.Base(file) == "HOOK.yaml" {
+		return filepath.Dir(file)
+	}
+	return file
+}
+
+// programs looks at what each hook starts: is it there, can it be run, and
+// does its first line name something that is found in the PATH of hooks.
+func (v *visit) programs() {
+	n, broken := 0, 0
+	for _, e := range v.scan.Entries {
+		h := e.Hook
+		if h == nil || e.State == hook.Disabled || e.State == hook.Refused {
+			continue
+		}
+		program := h.Path
+		if h.Type == hook.Script {
+			program = h.Shell
+		}
+		if program == "" {
+			continue // built-ins have none; a command that was not found is a problem of the file
+		}
+		n++
+		err := proc.Check(proc.Spec{Path: program, Env: v.environment(h)})
+		if err == nil || told(e.Problems, program) {
+			continue
+		}
+		broken++
+		found, do := advice(err)
+		if name, missing := missingProgram(err); missing {
+			if at := v.elsewhere(name); at != "" {
+				found, do = found+"; your shell has it as "+at, "hookd install"
+			}
+		}
+		v.say("hook "+h.Name, Problem, do, "%s", found)
+	}
+	if n > 0 && broken == 0 {
+		v.say("programs", OK, "", "all %d can be started, with their interpreters", n)
+	}
+}
+
+// told reports whether loading has said of a program that it cannot be run.
+func told(list []hook.Problem, program string) bool {
+	return slices.ContainsFunc(list, func(p hook.Problem) bool {
+		return strings.Contains(p.Message, filepath.Base(program)) && strings.Contains(p.Message, "executable")
+	})
+}
+
+// environment is what of a hook's environment matters for finding programs.
+func (v *visit) environment(h *hook.Hook) []string {
+	lookup := func(name string) string {
+		if name == "PATH" {
+			return v.path
+		}
+		return os.Getenv(name)
+	}
+	return append([]string{"PATH=" + v.path}, h.Environ(lookup)...)
+}
+
+// advice splits what package proc says into the fact and the command.
+func advice(err error) (found, do string) {
+	found, do, _ = strings.Cut(err.Error(), "; type: ")
+	return found, do
+}
+
+// missingProgram returns the program that env did not find.
+func missingProgram(err error) (string, bool) {
+	var start *proc.StartError
+	if !errors.As(err, &start) {
+		return "", false
+	}
+	_, rest, ok := strings.Cut(start.Message, "asks env for ")
+	name, _, _ := strings.Cut(rest, ",")
+	return name, ok
+}
+
+const (
+	recently = 24 * time.Hour
+	longAgo  = 7 * 24 * time.Hour
+	manyRuns = 3 // that failed, and no other, are worth a note
+)
+
+// history tells of hooks that did not start lately, that always fail, and that
+// never ran.
+func (v *visit) history(ctx context.Context) {
+	if v.status == nil {
+		v.say("history", Note, "hookd serve", "it is not looked at: only the daemon reads it")
+		return
+	}
+	ctx, cancel := v.ask(ctx)
+	defer cancel()
+	v.spawnErrors(ctx)
+	lately, err := v.Client.Stats(ctx, client.StatsQuery{Since: time.Now().Add(-recently)})
+	if err != nil {
+		return // clock has said that the history cannot be read
+	}
+	for _, s := range lately {
+		if s.Runs >= manyRuns && s.Failures == s.Runs {
+			v.say("hook "+s.Hook, Note, "hookd history --hook "+trust.Quote(s.Hook), "all of its %d runs of the last day failed", s.Runs)
+		}
+	}
+	v.idle(ctx)
+}
+
+// spawnErrors tells of hooks whose newest run did not start.
+func (v *visit) spawnErrors(ctx context.Context) {
+	runs, err := v.Client.Runs(ctx, client.RunQuery{Result: string(events.ResultSpawnError), Since: time.Now().Add(-recently), Limit: 200})
+	if err != nil {
+		return // clock has said so
+	}
+	seen := map[string]bool{}
+	for _, r := range runs { // newest first
+		if seen[r.Hook] {
+			continue
+		}
+		seen[r.Hook] = true
+		newest, err := v.Client.Runs(ctx, client.RunQuery{Hook: r.Hook, Limit: 1})
+		if err == nil && len(newest) == 1 && newest[0].ID == r.ID && v.exists(r.Hook) {
+			v.say("hook "+r.Hook, Problem, "hookd logs "+r.ID, "its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), r.Error)
+		}
+	}
+}
+
+func (v *visit) exists(name string) bool {
+	return slices.ContainsFunc(v.hooks, func(h api.Hook) bool { return h.Name == name && h.State != string(hook.Disabled) })
+}
+
+// idle tells of hooks that have been there for long and never ran.
+func (v *visit) idle(ctx context.Context) {
+	all, err := v.Client.Stats(ctx, client.StatsQuery{})
+	if err != nil {
+		return
+	}
+	var never []string
+	for _, h := range v.hooks {
+		info, err := os.Stat(h.File)
+		ran := h.LastRun != nil || slices.ContainsFunc(all, func(s api.HookStats) bool { return s.Hook == h.Name })
+		if h.State == string(hook.Active) && !ran && err == nil && time.Since(info.ModTime()) > longAgo {
+			never = append(never, h.Name)
+		}
+	}
+	if len(never) > 0 {
+		v.say("hooks", Note, "hookd show "+trust.Quote(never[0]), "older than a week and never run, as far as the history goes: %s", names(never))
+	}
+}

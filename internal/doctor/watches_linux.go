@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const setClock = "timedatectl set-ntp true"
+
+// watches compares what inotify allows a user with what is used: without a
+// watch, changes of hooks are seen by looking every two seconds.
+func (v *visit) watches() {
+	polls := v.status != nil && strings.HasPrefix(v.status.Watching, "polling")
+	watches, instances := limit("max_user_watches"), limit("max_user_instances")
+	usedWatches, usedInstances := used()
+	switch {
+	case watches > 0 && usedWatches >= watches*9/10:
+		v.say("watches", Note, raise("max_user_watches", watches), "%d of %d inotify watches are used", usedWatches, watches)
+	case instances > 0 && usedInstances >= instances*9/10:
+		v.say("watches", Note, raise("max_user_instances", instances), "%d of %d inotify instances are used", usedInstances, instances)
+	case polls:
+		v.say("watches", Note, "hookd status", "changes of hooks are seen by %s", v.status.Watching)
+	default:
+		v.say("watches", OK, "", "%d of %d inotify watches and %d of %d instances are used", usedWatches, watches, usedInstances, instances)
+	}
+}
+
+func raise(name string, now int) string {
+	return "sudo sysctl fs.inotify." + name + "=" + strconv.Itoa(4*now)
+}
+
+func limit(name string) int {
+	text, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return n
+}
+
+// used counts the watches and instances of all processes of the user: the
+// limits are for each.
+func used() (watches, instances int) {
+	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	for _, process := range processes {
+		var st syscall.Stat_t
+		if syscall.Stat(process, &st) != nil || st.Uid != uint32(os.Geteuid()) {
+			continue
+		}
+		fds, _ := os.ReadDir(process + "/fd") // one that has ended has none
+		for _, fd := range fds {
+			if to, err := os.Readlink(process + "/fd/" + fd.Name()); err != nil || to != "anon_inode:inotify" {
+				continue
+			}
+			instances++
+			info, _ := os.ReadFile(process + "/fdinfo/" + fd.Name())
+			watches += bytes.Count(info, []byte("inotify wd:"))
+		}
+	}
+	return watches, instances
+}
