@@ -98,7 +98,7 @@ func New(o Options) (*Daemon, error) {
 	if d.door, err = openDoor(c, o.Log); err != nil {
 		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
 	}
-	d.hub = stream.New(stream.Options{First: d.store.FirstSeq(), Epoch: d.store.Epoch(), Archive: archive{d.store}})
+	d.hub = stream.New(stream.Options{First: d.store.FirstSeq(), Epoch: d.store.Epoch(), Archive: archive{d.store, func() { d.recorder.handed() }}})
 	d.recorder = newRecorder(d.hub, d.store)
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Record: c.RunsFile()})
 	d.logSwept()
@@ -264,8 +264,7 @@ func (d *Daemon) publishOwn(name string) {
 		Envelope: events.Envelope{Event: name, Data: []byte("{}"), Sender: "hookd", Dialect: events.Hookd},
 		EventID:  events.NewID(now), Time: now.UTC(),
 	}
-	e.Seq = d.hub.Publish(name, stream.EventRecord(e))
-	d.store.Note(e)
+	d.recorder.note(e)
 }
 
 func member(key, value string) events.Member { return events.StringMember(key, value) }

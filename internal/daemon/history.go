@@ -65,7 +65,7 @@ func redact(text []byte) []byte {
 // archive is the history as the stream reads it. It fits stream.Archive.
 type archive struct {
 	store  *store.Store
-	handed func() // waits until the store has what has a number; nil = it does
+	handed func() // returns when the store has what has a number now
 }
 
 // archivePage is how many records are read at once.
@@ -73,9 +73,7 @@ const archivePage = 256
 
 // Since fits stream.Archive.
 func (a archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
-	if a.handed != nil {
-		a.handed()
-	}
+	a.handed()
 	flush, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	if err := a.store.Flush(flush); err != nil {

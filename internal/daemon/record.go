@@ -29,6 +29,10 @@ type recorder struct {
 	hub   *stream.Hub
 	store *store.Store
 
+	// handing is read-held from when a record gets its number until the store
+	// has it, so that who reads the history up to a number finds all of them.
+	handing sync.RWMutex
+
 	mu       sync.Mutex
 	runs     []events.Run // oldest first
 	bytes    int          // of their output
@@ -56,18 +60,40 @@ func (r *recorder) Accept(e *events.Event, hooks []string, stored func(bool, *ev
 	r.mu.Lock()
 	r.accepted++
 	r.mu.Unlock()
-	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
-	if len(hooks) == 0 {
-		r.store.Note(e)
-		return nil
-	}
-	err := r.store.Accept(e, hooks, func(err error) { stored(err == nil, refusal(err)) })
+	err := r.hand(e, hooks, stored)
 	if err != nil && decided {
-		r.store.Note(e)
 		stored(false, nil)
 		return nil
 	}
 	return refusal(err)
+}
+
+// hand numbers e and hands it to the store, at least to be shown later.
+func (r *recorder) hand(e *events.Event, hooks []string, stored func(bool, *events.Error)) (err error) {
+	r.handing.RLock()
+	defer r.handing.RUnlock()
+	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
+	if len(hooks) > 0 {
+		err = r.store.Accept(e, hooks, func(err error) { stored(err == nil, refusal(err)) })
+	}
+	if len(hooks) == 0 || err != nil {
+		r.store.Note(e)
+	}
+	return err
+}
+
+// note numbers and shows an event that only subscribers get.
+func (r *recorder) note(e *events.Event) {
+	r.handing.RLock()
+	defer r.handing.RUnlock()
+	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
+	r.store.Note(e)
+}
+
+// handed returns when the store has every record that has a number now.
+func (r *recorder) handed() {
+	r.handing.Lock()
+	defer r.handing.Unlock()
 }
 
 // refusal says to a sender why the disk did not take its event; nil for nil.
@@ -104,6 +130,8 @@ func (r *recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) 
 // Finished fits dispatch.Recorder.
 func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {
 	key := store.Key(k)
+	r.handing.RLock()
+	defer r.handing.RUnlock()
 	if run.ID != "" {
 		run.Seq = r.hub.Publish(run.Event, stream.RunRecord(&run))
 		r.remember(run)
@@ -150,6 +178,7 @@ const flushTime = 2 * time.Second
 
 // settle waits until everything recorded is on disk; false when it cannot be.
 func (r *recorder) settle(ctx context.Context) bool {
+	r.handed()
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	return r.store.Flush(ctx) == nil

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/stream"
+)
+
+// Where the ring is short, who reads from the history up to the ring misses
+// nothing that has a number already, and gets nothing twice.
+func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
+	s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var r *recorder
+	hub := stream.New(stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: archive{s, func() { r.handed() }}})
+	r = newRecorder(hub, s)
+	first := s.FirstSeq()
+
+	const writers, each = 8, 100
+	var busy sync.WaitGroup
+	for w := range writers {
+		busy.Go(func() {
+			for i := range each {
+				now := time.Now()
+				e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{}`)}, EventID: events.NewID(now), Time: now, Contract: events.For("", "x")}
+				if i%2 == 0 {
+					r.note(e)
+					continue
+				}
+				run := events.Run{ID: events.NewRunID(now), EventID: e.EventID, Event: "x", Hook: fmt.Sprint("h", w), Result: events.ResultOK, Started: now}
+				r.Finished(dispatch.Key{}, run, dispatch.Fate{})
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { busy.Wait(); close(ended) }()
+	for more := true; more; {
+		select {
+		case <-ended:
+			more = false
+		default:
+		}
+		since := first - 1
+		sub := hub.Subscribe(nil, stream.From{Since: &since, Once: true})
+		checkWhole(t, sub, first)
+	}
+}
+
+// checkWhole reads a subscription to its end: the numbers from first on, each
+// once, but for what a gap tells.
+func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {
+	t.Helper()
+	defer sub.Close()
+	var text []byte
+	for {
+		more, err := sub.Next(t.Context(), nil)
+		text = append(text, more...)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, newest := first, uint64(0)
+	for line := range bytes.Lines(text) {
+		var rec struct {
+			Type          string
+			Seq, From, To uint64
+		}
+		if err := json.Unmarshal(line, &rec); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		switch {
+		case rec.Type == "epoch":
+			newest = rec.Seq
+		case rec.Type == "gap" && rec.From == next:
+			next = rec.To + 1
+		case rec.Seq != next:
+			t.Fatalf("after %d came %s", next-1, line)
+		default:
+			next++
+		}
+	}
+	if newest >= first && next <= newest {
+		t.Fatalf("it ended at %d of %d", next-1, newest)
+	}
+}
