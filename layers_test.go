@@ -59,11 +59,13 @@ var rooms = map[string]room{
 	// plugins for agents without hook commands: text for connect, so that the small binary does not carry it
 	"internal/bridge/shims":       {nil, nil},
 	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
-	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
-	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},
-	"internal/dispatch":           {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
-	"internal/judge":              {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
-	"internal/proc":               {nil, []string{"golang.org/x/sys"}},
+	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/source/yamlnode", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
+	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/source/yamlnode", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},
+	// how files of many hooks are read node by node: one way to follow aliases and merges, bounded in one place
+	"internal/source/yamlnode": {nil, []string{"gopkg.in/yaml.v3"}},
+	"internal/dispatch":        {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
+	"internal/judge":           {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
+	"internal/proc":            {nil, []string{"golang.org/x/sys"}},
 	// persistent hooks: it starts processes through proc and finds event ids with events' scanner
 	"internal/worker":  {[]string{"internal/events", "internal/proc"}, []string{"go.uber.org/zap"}},
 	"internal/verdict": {[]string{"internal/events"}, nil},

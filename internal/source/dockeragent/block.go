@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/yamlnode"
 	"github.com/hookd/hookd/internal/spell"
 	"gopkg.in/yaml.v3"
 )
@@ -54,29 +55,29 @@ var eventNames = sync.OnceValue(func() []string {
 // block reads one agent's hooks.
 func (r *reader) block(n *yaml.Node, at place) {
 	for _, p := range r.pairs(n, at.path) {
-		if !slices.Contains(eventNames(), p.name) {
+		if !slices.Contains(eventNames(), p.Name) {
 			hint := ""
-			if near := spell.Near(p.name, eventNames()); near != "" {
+			if near := spell.Near(p.Name, eventNames()); near != "" {
 				hint = "did you mean " + strconv.Quote(near) + "?"
 			}
-			r.problem(p.key, hook.Problem{Message: at.in(p.name).path + ": unknown event", Hint: hint})
+			r.problem(p.Key, hook.Problem{Message: at.in(p.Name).path + ": unknown event", Hint: hint})
 			continue
 		}
 		event := at
 		event.id = at.agent
-		event = event.in(p.name)
-		event.contract = events.LookupIn(events.DockerAgent, p.name)
-		if slices.Contains(grouped, p.name) {
-			r.groups(p.value, event)
+		event = event.in(p.Name)
+		event.contract = events.LookupIn(events.DockerAgent, p.Name)
+		if slices.Contains(grouped, p.Name) {
+			r.groups(p.Value, event)
 		} else {
-			r.list(p.value, event, "hook event must be a hook or a list of hooks")
+			r.list(p.Value, event, "hook event must be a hook or a list of hooks")
 		}
 	}
 }
 
 // groups reads the matcher groups of a tool event.
 func (r *reader) groups(n *yaml.Node, at place) {
-	for i, item := range items(n) {
+	for i, item := range yamlnode.Items(n) {
 		if item.Kind != yaml.MappingNode {
 			r.errorf(item, "%s: hook event must be a matcher or a list of matchers", at.path)
 			continue
@@ -90,26 +91,26 @@ var groupKeys = []string{"matcher", "hooks", "preempt_yolo"}
 func (r *reader) group(n *yaml.Node, at place) {
 	var hooks *yaml.Node
 	for _, p := range r.pairs(n, at.path) {
-		switch p.name {
+		switch p.Name {
 		case "matcher":
 			at.matcherText = r.text(p, at.path)
-			at.matcher = r.compile(p.value, at)
+			at.matcher = r.compile(p.Value, at)
 		case "preempt_yolo":
-			at.preempt = !isNull(p.value) && r.boolean(p, at.path)
-			if !isNull(p.value) && at.contract.Name != "pre_tool_use" {
-				r.errorf(p.key, "%s: preempt_yolo is only valid on pre_tool_use", at.path)
+			at.preempt = !yamlnode.IsNull(p.Value) && r.boolean(p, at.path)
+			if !yamlnode.IsNull(p.Value) && at.contract.Name != "pre_tool_use" {
+				r.errorf(p.Key, "%s: preempt_yolo is only valid on pre_tool_use", at.path)
 			}
 		case "hooks":
-			hooks = p.value
+			hooks = p.Value
 		default:
 			hint := ""
-			if slices.Contains(hookKeys, p.name) {
+			if slices.Contains(hookKeys, p.Name) {
 				hint = at.contract.Name + " takes matcher groups: put the hook under hooks:"
 			}
 			r.unknown(p, at.path, groupKeys, hint)
 		}
 	}
-	if hooks == nil || len(items(hooks)) == 0 {
+	if hooks == nil || len(yamlnode.Items(hooks)) == 0 {
 		r.errorf(n, "%s: at least one hook is required", at.path)
 		return
 	}
@@ -131,7 +132,7 @@ func (r *reader) compile(n *yaml.Node, at place) *regexp.Regexp {
 
 // list reads hooks; a single mapping stands for a list of one.
 func (r *reader) list(n *yaml.Node, at place, shape string) {
-	for i, item := range items(n) {
+	for i, item := range yamlnode.Items(n) {
 		if item.Kind != yaml.MappingNode {
 			r.errorf(item, "%s: %s", at.path, shape)
 			continue

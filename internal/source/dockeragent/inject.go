@@ -1,6 +1,7 @@
 package dockeragent
 
 import (
+	"github.com/hookd/hookd/internal/source/yamlnode"
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/events"
@@ -25,11 +26,11 @@ func (r *reader) inject(agent *yaml.Node, name string) {
 	at := place{agent: name, path: "agents." + name}
 	for _, f := range injected {
 		flag := r.lookup(agent, f.flag)
-		if flag == nil || isNull(flag) {
+		if flag == nil || yamlnode.IsNull(flag) {
 			continue
 		}
 		s := settings{Type: "builtin", Command: f.builtin}
-		p := pair{name: f.flag, value: resolve(flag)}
+		p := yamlnode.Pair{Name: f.flag, Value: yamlnode.Resolve(flag)}
 		if f.flag == "add_prompt_files" {
 			if s.Args = r.texts(p, at.path); len(s.Args) == 0 {
 				continue
@@ -59,12 +60,12 @@ func (r *reader) saferShell(agent *yaml.Node, at place) (safer bool) {
 	if toolsets == nil {
 		return false
 	}
-	for i, t := range items(resolve(toolsets)) {
+	for i, t := range yamlnode.Items(yamlnode.Resolve(toolsets)) {
 		kind, flag := r.lookup(t, "type"), r.lookup(t, "safer")
-		if kind == nil || kind.Value != "shell" || flag == nil || isNull(flag) {
+		if kind == nil || kind.Value != "shell" || flag == nil || yamlnode.IsNull(flag) {
 			continue
 		}
-		if r.boolean(pair{name: "safer", value: resolve(flag)}, at.in("toolsets").index(i).path) {
+		if r.boolean(yamlnode.Pair{Name: "safer", Value: yamlnode.Resolve(flag)}, at.in("toolsets").index(i).path) {
 			safer = true
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/yamlnode"
 	"gopkg.in/yaml.v3"
 )
 
@@ -135,17 +136,17 @@ func (r *reader) file(root *yaml.Node) {
 	}
 	for _, agent := range r.pairs(agents, "agents") {
 		r.hooksOf(agent)
-		r.inject(agent.value, agent.name)
+		r.inject(agent.Value, agent.Name)
 	}
 }
 
 // hooksOf reads the hooks: of one agent.
-func (r *reader) hooksOf(agent pair) {
-	block := r.lookup(agent.value, "hooks")
-	if block == nil || isNull(block) {
+func (r *reader) hooksOf(agent yamlnode.Pair) {
+	block := r.lookup(agent.Value, "hooks")
+	if block == nil || yamlnode.IsNull(block) {
 		return
 	}
-	at := place{agent: agent.name, path: "agents." + agent.name + ".hooks"}
+	at := place{agent: agent.Name, path: "agents." + agent.Name + ".hooks"}
 	if block.Kind != yaml.MappingNode {
 		r.errorf(block, "%s must be a mapping of events to hooks", at.path)
 		return

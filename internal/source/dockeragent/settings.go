@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/source/yamlnode"
 	"gopkg.in/yaml.v3"
 )
 
@@ -40,7 +41,7 @@ func (r *reader) settings(n *yaml.Node, at place) settings {
 		"model": &s.Model, "prompt": &s.Prompt, "system_prompt": &s.SystemPrompt, "schema": &s.Schema, "evaluator": &s.Evaluator,
 	}
 	for _, p := range r.pairs(n, at.path) {
-		switch p.name {
+		switch p.Name {
 		case "args":
 			s.Args = r.texts(p, at.path)
 		case "env":
@@ -49,16 +50,16 @@ func (r *reader) settings(n *yaml.Node, at place) settings {
 			seconds := r.seconds(p, at.path)
 			s.Timeout = &seconds
 		case "strict_output":
-			s.Strict = !isNull(p.value) && r.boolean(p, at.path)
+			s.Strict = !yamlnode.IsNull(p.Value) && r.boolean(p, at.path)
 		case "evaluator_policy", "routing_policy":
-			s.evaluatorPolicy = !isNull(p.value)
+			s.evaluatorPolicy = !yamlnode.IsNull(p.Value)
 		default:
-			if into := texts[p.name]; into != nil {
+			if into := texts[p.Name]; into != nil {
 				*into = r.text(p, at.path)
 				continue
 			}
 			hint := ""
-			if slices.Contains(groupKeys, p.name) {
+			if slices.Contains(groupKeys, p.Name) {
 				hint = at.contract.Name + " takes hooks directly, without a matcher group"
 			}
 			r.unknown(p, at.path, hookKeys, hint)

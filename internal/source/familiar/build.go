@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/yamlnode"
 	"github.com/hookd/hookd/internal/spell"
 	"gopkg.in/yaml.v3"
 )
@@ -34,7 +35,7 @@ const (
 
 // fields are the settings of one hook and where it stands.
 type fields struct {
-	pairs map[string]pair
+	pairs map[string]yamlnode.Pair
 	at    string // as in messages: hooks[0]
 	node  *yaml.Node
 	event string
@@ -81,38 +82,38 @@ func (r *reader) hook(i int, n *yaml.Node) {
 // required one has none.
 func (r *reader) word(f fields, key string, known []string, byDefault string) string {
 	p := f.pairs[key]
-	if p.value == nil || isNull(p.value) {
+	if p.Value == nil || yamlnode.IsNull(p.Value) {
 		if byDefault == "" {
 			r.problem(f.node, hook.Problem{Message: f.at + ": " + key + " is required", Hint: "one of " + strings.Join(known, ", ")})
 		}
 		return byDefault
 	}
 	text := r.text(p, f.at)
-	if p.value.Kind == yaml.ScalarNode && !slices.Contains(known, text) {
+	if p.Value.Kind == yaml.ScalarNode && !slices.Contains(known, text) {
 		hint := "one of " + strings.Join(known, ", ")
 		if near := spell.Near(text, known); near != "" {
 			hint = "did you mean " + strconv.Quote(near) + "?"
 		}
-		r.problem(p.value, hook.Problem{Message: f.at + ": unknown " + key + " " + strconv.Quote(text), Hint: hint})
+		r.problem(p.Value, hook.Problem{Message: f.at + ": unknown " + key + " " + strconv.Quote(text), Hint: hint})
 	}
 	return text
 }
 
 func (r *reader) timeout(f fields) time.Duration {
 	p := f.pairs["timeout"]
-	if p.value == nil || isNull(p.value) {
+	if p.Value == nil || yamlnode.IsNull(p.Value) {
 		return defaultTimeout
 	}
 	var n int64
-	if p.value.Kind != yaml.ScalarNode || p.value.Tag != "!!int" || p.value.Decode(&n) != nil {
-		r.errorf(p.value, "%s: timeout must be a whole number of milliseconds", f.at)
+	if p.Value.Kind != yaml.ScalarNode || p.Value.Tag != "!!int" || p.Value.Decode(&n) != nil {
+		r.errorf(p.Value, "%s: timeout must be a whole number of milliseconds", f.at)
 		return defaultTimeout
 	}
 	switch {
 	case n < hook.MinTimeout.Milliseconds():
-		r.problem(p.value, hook.Problem{Message: f.at + ": timeout must be at least " + strconv.FormatInt(hook.MinTimeout.Milliseconds(), 10), Hint: "it is in milliseconds: 5000 is five seconds"})
+		r.problem(p.Value, hook.Problem{Message: f.at + ": timeout must be at least " + strconv.FormatInt(hook.MinTimeout.Milliseconds(), 10), Hint: "it is in milliseconds: 5000 is five seconds"})
 	case n > maxTimeout.Milliseconds():
-		r.errorf(p.value, "%s: timeout must not be over a day", f.at)
+		r.errorf(p.Value, "%s: timeout must not be over a day", f.at)
 	default:
 		return time.Duration(n) * time.Millisecond
 	}
@@ -123,7 +124,7 @@ func (r *reader) onFailure(f fields, blocks bool) hook.OnError {
 	switch r.word(f, "onFailure", onFailures, "warn") {
 	case "abort":
 		if !blocks {
-			r.warnf(f.pairs["onFailure"].key, "set blocking: true", "%s: onFailure abort does nothing: nobody waits for this hook", f.at)
+			r.warnf(f.pairs["onFailure"].Key, "set blocking: true", "%s: onFailure abort does nothing: nobody waits for this hook", f.at)
 		}
 		return hook.OnErrorBlock
 	case "ignore":
@@ -135,30 +136,30 @@ func (r *reader) onFailure(f fields, blocks bool) hook.OnError {
 func (r *reader) filter(f fields) hook.Filter {
 	var filter hook.Filter
 	p := f.pairs["filter"]
-	if p.value == nil || isNull(p.value) {
+	if p.Value == nil || yamlnode.IsNull(p.Value) {
 		return filter
 	}
 	at := f.at + ".filter"
-	if p.value.Kind != yaml.MappingNode {
-		r.errorf(p.value, "%s must be a mapping", at)
+	if p.Value.Kind != yaml.MappingNode {
+		r.errorf(p.Value, "%s must be a mapping", at)
 		return filter
 	}
-	keys := r.pairs(p.value, at, filterKeys)
+	keys := r.pairs(p.Value, at, filterKeys)
 	for _, tool := range r.texts(keys["tools"], at) {
-		filter.Tools = append(filter.Tools, tool.value.Value)
+		filter.Tools = append(filter.Tools, tool.Value.Value)
 	}
 	for _, tool := range r.texts(keys["excludeTools"], at) {
-		filter.ExcludeTools = append(filter.ExcludeTools, tool.value.Value)
+		filter.ExcludeTools = append(filter.ExcludeTools, tool.Value.Value)
 	}
 	for _, workspace := range r.texts(keys["workspaces"], at) {
-		pattern, err := hook.CompilePattern(r.home(workspace.value.Value), '/')
+		pattern, err := hook.CompilePattern(r.home(workspace.Value.Value), '/')
 		if err != nil {
-			r.errorf(workspace.value, "%s: %s: %v", at, workspace.name, err)
+			r.errorf(workspace.Value, "%s: %s: %v", at, workspace.Name, err)
 		}
 		filter.Workspaces = append(filter.Workspaces, pattern)
 	}
 	if c := events.LookupIn(events.Familiar, f.event); c != nil && !c.ToolMatched && len(filter.Tools)+len(filter.ExcludeTools) > 0 {
-		r.warnf(p.key, "", "%s: %s has no tool, so a hook with a filter of tools never runs", at, f.event)
+		r.warnf(p.Key, "", "%s: %s has no tool, so a hook with a filter of tools never runs", at, f.event)
 	}
 	return filter
 }
@@ -187,11 +188,11 @@ func (r *reader) action(f fields, h *hook.Hook) bool {
 		h.SpawnAgent = r.required(f, "agent", action)
 		h.Template = Prompt{r.required(f, "prompt", action)}
 		h.Command = h.SpawnAgent
-		if p := f.pairs["prompt"]; p.value != nil {
+		if p := f.pairs["prompt"]; p.Value != nil {
 			r.variables(f, p, func(string) bool { return true })
 		}
 		if h.SpawnAgent == r.name && r.name != "" {
-			r.errorf(f.pairs["agent"].value, "%s: agent %q cannot start itself: its hooks would run again without end", f.at, r.name)
+			r.errorf(f.pairs["agent"].Value, "%s: agent %q cannot start itself: its hooks would run again without end", f.at, r.name)
 		}
 	}
 	return true
@@ -207,8 +208,8 @@ func (r *reader) required(f fields, key, action string) string {
 
 func (r *reader) useless(f fields, action string, keys ...string) {
 	for _, key := range keys {
-		if p := f.pairs[key]; p.value != nil && !isNull(p.value) {
-			r.warnf(p.key, "", "%s: %s does nothing with action %s", f.at, key, action)
+		if p := f.pairs[key]; p.Value != nil && !yamlnode.IsNull(p.Value) {
+			r.warnf(p.Key, "", "%s: %s does nothing with action %s", f.at, key, action)
 		}
 	}
 }
@@ -218,11 +219,11 @@ func (r *reader) script(f fields, h *hook.Hook) bool {
 	h.Type, h.Shell = hook.Script, r.opt.Shell
 	h.Command = r.required(f, "script", "script")
 	p := f.pairs["script"]
-	if p.value == nil {
+	if p.Value == nil {
 		return false
 	}
 	if bridge.MatchString(h.Command) {
-		r.warnf(p.value, "", "%s: this hook is hookd's own bridge and is not loaded: it would answer its own events", f.at)
+		r.warnf(p.Value, "", "%s: this hook is hookd's own bridge and is not loaded: it would answer its own events", f.at)
 		return false
 	}
 	s, problems := Compile(h.Command)
@@ -235,14 +236,14 @@ func (r *reader) script(f fields, h *hook.Hook) bool {
 	}
 	for _, problem := range problems {
 		problem.Message = f.at + ": " + problem.Message
-		r.problem(p.value, r.at(p.value, h.Command, problem))
+		r.problem(p.Value, r.at(p.Value, h.Command, problem))
 	}
 	return true
 }
 
 // variables warns of placeholders in p that the event does not document. The
 // message events document none of their own, so there everything may be right.
-func (r *reader) variables(f fields, p pair, used func(name string) bool) {
+func (r *reader) variables(f fields, p yamlnode.Pair, used func(name string) bool) {
 	c := events.LookupIn(events.Familiar, f.event)
 	if c == nil || f.event == "beforeMessage" || f.event == "afterMessage" {
 		return
@@ -251,8 +252,8 @@ func (r *reader) variables(f fields, p pair, used func(name string) bool) {
 	for _, field := range c.Fields {
 		known = append(known, field.Name)
 	}
-	for _, at := range placeholder.FindAllStringSubmatchIndex(p.value.Value, -1) {
-		name := p.value.Value[at[2]:at[3]]
+	for _, at := range placeholder.FindAllStringSubmatchIndex(p.Value.Value, -1) {
+		name := p.Value.Value[at[2]:at[3]]
 		root, _, _ := strings.Cut(name, ".")
 		if slices.Contains(known, root) || !used(name) {
 			continue
@@ -261,7 +262,7 @@ func (r *reader) variables(f fields, p pair, used func(name string) bool) {
 		if near := spell.Near(root, known); near != "" {
 			w.Hint = "did you mean {{" + near + strings.TrimPrefix(name, root) + "}}?"
 		}
-		w.Line, w.Column = position(p.value.Value, at[0])
-		r.problem(p.value, r.at(p.value, p.value.Value, w))
+		w.Line, w.Column = position(p.Value.Value, at[0])
+		r.problem(p.Value, r.at(p.Value, p.Value.Value, w))
 	}
 }

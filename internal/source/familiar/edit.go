@@ -154,7 +154,7 @@ func (c *compiler) openHeredoc(r *syntax.Redirect) {
 }
 
 // literal reports whether the parser took a word for plain text. It overlooks
-// that EO''F is quoted, where a shell expands nothing either.
+// that a word with an empty quote in it is quoted: a shell expands nothing there.
 func literal(w *syntax.Word) bool {
 	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
 		_, ok := p.(*syntax.Lit)

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/source/yamlnode"
 	"gopkg.in/yaml.v3"
 )
 
@@ -159,7 +160,7 @@ func (r *reader) yamlError(err error) {
 
 // file reads the agent's name and its hooks.
 func (r *reader) file(root *yaml.Node) {
-	if isNull(root) {
+	if yamlnode.IsNull(root) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
@@ -167,7 +168,7 @@ func (r *reader) file(root *yaml.Node) {
 		return
 	}
 	hooks := r.lookup(root, "hooks")
-	if hooks == nil || isNull(hooks) {
+	if hooks == nil || yamlnode.IsNull(hooks) {
 		return
 	}
 	if hooks.Kind != yaml.SequenceNode {
@@ -180,7 +181,7 @@ func (r *reader) file(root *yaml.Node) {
 	}
 	r.agent(root, hooks)
 	for i, item := range hooks.Content {
-		r.hook(i, resolve(item))
+		r.hook(i, yamlnode.Resolve(item))
 	}
 }
 
@@ -189,7 +190,7 @@ func (r *reader) agent(root, hooks *yaml.Node) {
 	name := r.lookup(root, "name")
 	switch {
 	case len(hooks.Content) == 0:
-	case name == nil || isNull(name):
+	case name == nil || yamlnode.IsNull(name):
 		r.problem(hooks, hook.Problem{Message: "name is required in the front matter", Hint: "hooks run for the agent of that name only"})
 	case name.Kind != yaml.ScalarNode || strings.TrimSpace(name.Value) == "":
 		r.errorf(name, "name must be the agent's name")
