@@ -82,6 +82,7 @@ type Discovery struct {
 
 	mu      sync.Mutex // one scan at a time; guards all below
 	changed func(*hook.Snapshot)
+	unheard bool      // what is current came after the first Load and before changed
 	watch   *watch    // nil = not watching
 	spots   *spots    // of the last scan; nil = there was none
 	retry   time.Time // while polling: when to try to watch again; zero = not polling
@@ -191,7 +192,8 @@ func (d *Discovery) Load() *hook.Snapshot {
 
 // Run watches until ctx ends, then returns nil. It calls changed, which may be
 // nil, after each new generation, one call at a time, whether a change on disk
-// or a call of Load made it; changed must not call Load.
+// or a call of Load made it, and at once where a Load has made one after the
+// first and before Run; changed must not call Load.
 func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error {
 	d.start(changed)
 	defer d.stop()
@@ -242,6 +244,10 @@ func (d *Discovery) start(changed func(*hook.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed = changed
+	if d.unheard && changed != nil {
+		changed(d.Current())
+	}
+	d.unheard = false
 	if d.opts.NoWatch {
 		return
 	}
@@ -353,6 +359,7 @@ func (d *Discovery) publish(latest *hook.Snapshot) *hook.Snapshot {
 	if d.changed != nil {
 		d.changed(latest)
 	}
+	d.unheard = d.changed == nil && current.Generation > 0
 	return latest
 }
 

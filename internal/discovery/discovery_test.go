@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -232,6 +233,34 @@ func TestLoadCallsChanged(t *testing.T) {
 	}
 	if !reflect.DeepEqual(generations, want) {
 		t.Errorf("changed was called with %v, want %v", generations, want)
+	}
+}
+
+// What is loaded between the first Load and Run is told by Run: a reload that
+// comes so early must not leave a guard out.
+func TestRunTellsWhatWasLoadedBefore(t *testing.T) {
+	w := newWorld(t, nil)
+	w.hook("hooks/a", "a", "one")
+	w.d.Load()
+	w.run()
+	w.poll("runs", func() bool { return w.d.Watching() == "fsnotify" })
+	if len(w.changes) > 0 {
+		t.Errorf("told of what the first Load returned: %s", states(<-w.changes))
+	}
+
+	early := newWorld(t, nil)
+	early.hook("hooks/a", "a", "one")
+	early.d.Load()
+	early.hook("hooks/b", "b", "one")
+	want := early.d.Load()
+	early.run()
+	select {
+	case got := <-early.changes:
+		if got != want {
+			t.Errorf("told of %s, want %s", states(got), states(want))
+		}
+	case <-time.After(deadline):
+		t.Fatalf("not told of %s", states(want))
 	}
 }
 
