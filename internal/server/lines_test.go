@@ -66,6 +66,20 @@ func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
 	}
 }
 
+// A line whose completion panics has its own answer, and so have its neighbours.
+func TestALineThatPanicsLate(t *testing.T) {
+	f := start(t, nil)
+	conn := f.dial()
+	conn.send(`{"event":"agent:end","id":"0"}` + "\n" + `{"event":"test:panic","id":"1"}` + "\n" + `{"event":"agent:end","id":"2"}` + "\n" +
+		`{"event":"test:panic","id":"3"}` + "\n" + `{"event":"agent:end","id":"4"}` + "\n")
+	for i := range 5 {
+		r := parseReply(t, conn.read())
+		if panics := i%2 == 1; panics && r.Error.Code != "internal" || !panics && r.EventID != fmt.Sprintf("id-%d", i) {
+			t.Errorf("answer %d: %+v", i, r)
+		}
+	}
+}
+
 func TestLineAnswers(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxEventBytes = 200 })
 	fits := `{"event":"agent:end","data":{"x":"` + strings.Repeat("y", 200-37) + `"}}`
