@@ -251,28 +251,27 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []string{"", "{}", "text", "a\n{\"decision\":\"block\"}", `{"decision":"block","reason":"x"}`, `{"continue":false,"stopReason":"y"}`,
 		`{"hook_specific_output":{"permission_decision":"deny","updated_input":{"a":1},"metadata":{"k":"v"}}}`, `{"tool_output":""}`, "{}{}", "\xff{",
 		`{"hookSpecificOutput":{"updatedMessages":[{}],"instruction_context":[{"content":"c"}]}}`} {
-		for code := range 3 {
-			f.Add(code, s, "err", false)
-			f.Add(code, s, "", true)
+		for at := range 3 * 41 {
+			f.Add(at, at%3, s, "err", false)
+			f.Add(at, at%3, s, "", true)
 		}
 	}
 	contracts := events.All()
-	f.Fuzz(func(t *testing.T, code int, stdout, stderr string, strict bool) {
+	f.Fuzz(func(t *testing.T, at, code int, stdout, stderr string, strict bool) {
 		policy := Policy{Name: "h", Blocking: true, StrictOutput: strict}
 		data := []byte(`{"tool_input":{"a":0,"b":1},"tool_response":"r","tool_output":"o","messages":[]}`)
-		for _, c := range contracts {
-			a := Read(c, policy, exit(code, stdout, stderr))
-			if again := Read(c, policy, exit(code, stdout, stderr)); fmt.Sprint(a) != fmt.Sprint(again) {
-				t.Fatalf("%s: %v, and then %v", c.Name, a, again)
-			}
-			if a.Failure != "" && (a.Blocked || a.UpdatedInput != nil || a.UpdatedResponse != nil || a.PermissionDecision != "" || a.SystemMessage != "") {
-				t.Fatalf("%s: a failure with an opinion: %+v", c.Name, a)
-			}
-			if a.Failure == "" && code != 0 && code != 2 {
-				t.Fatalf("%s: exit %d is an answer: %s", c.Name, code, a)
-			}
-			checkFold(t, c, data, a)
+		c := contracts[int(uint(at)%uint(len(contracts)))]
+		a := Read(c, policy, exit(code, stdout, stderr))
+		if again := Read(c, policy, exit(code, stdout, stderr)); fmt.Sprint(a) != fmt.Sprint(again) {
+			t.Fatalf("%s: %v, and then %v", c.Name, a, again)
 		}
+		if a.Failure != "" && (a.Blocked || a.UpdatedInput != nil || a.UpdatedResponse != nil || a.PermissionDecision != "" || a.SystemMessage != "") {
+			t.Fatalf("%s: a failure with an opinion: %+v", c.Name, a)
+		}
+		if a.Failure == "" && code != 0 && code != 2 {
+			t.Fatalf("%s: exit %d is an answer: %s", c.Name, code, a)
+		}
+		checkFold(t, c, data, a)
 	})
 }
 
