@@ -150,6 +150,13 @@ func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
+		plain := i
+		for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
+			i++
+		}
+		if dst = append(dst, s[plain:i]...); i == len(s) {
+			break
+		}
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -166,10 +173,8 @@ func AppendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', 't')
 		case c == '\r':
 			dst = append(dst, '\\', 'r')
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:
-			dst = append(dst, c)
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 		i++
 	}

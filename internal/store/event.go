@@ -54,16 +54,31 @@ type eventDetail struct {
 	ReplayOf   string    `json:"replay_of,omitempty"`
 }
 
+// appendDetail writes eventDetail.
+func appendDetail(dst []byte, e *events.Event) []byte {
+	dst = events.AppendTrue(append(dst, '{'), "wait", e.Wait)
+	dst = events.AppendText(dst, "id", e.ID)
+	dst = events.AppendText(dst, "session_id", e.SessionID)
+	dst = events.AppendText(dst, "agent_id", e.AgentID)
+	dst = events.AppendText(dst, "agent_name", e.AgentName)
+	dst = events.AppendText(dst, "cwd", e.Cwd)
+	dst = events.AppendText(dst, "sender", e.Sender)
+	dst = events.AppendText(dst, "dialect", string(e.Dialect))
+	dst = events.AppendText(dst, "lane", e.Lane)
+	dst = events.AppendInt(dst, "timeout_ms", e.TimeoutMS)
+	dst = events.AppendText(dst, "parent", e.Parent)
+	dst = events.AppendTrue(dst, "agent_named", e.AgentNamed)
+	dst = events.AppendInt(dst, "depth", int64(e.Depth))
+	dst = events.AppendText(dst, "replay_of", e.ReplayOf)
+	return append(dst, '}')
+}
+
 // encodeEvent makes the row of e. While it is pending all of its data is kept,
 // without regard to the policy.
 func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
-	detail, err := json.Marshal(eventDetail{Envelope: e.Envelope, AgentNamed: e.AgentNamed, Depth: e.Depth, ReplayOf: e.ReplayOf})
-	if err != nil {
-		panic("store: an event cannot be encoded: " + err.Error()) // its fields are plain
-	}
 	text := p.Redact(e.Data)
 	r := eventRow{
-		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: detail,
+		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: appendDetail(nil, e),
 		redacted: !bytes.Equal(text, e.Data), kept: keptAll, data: e.Data,
 	}
 	kept := keptAll

@@ -16,8 +16,8 @@ type runRow struct {
 	detail []byte
 }
 
-// runDetail is what has no column. The nil pointers take the place of the
-// members of those names.
+// runDetail is what has no column, as Run.AppendDetail writes it. The nil
+// pointers take the place of the members of those names.
 type runDetail struct {
 	events.Run
 	ID        *struct{} `json:"run_id,omitempty"`
@@ -46,13 +46,7 @@ func encodeRun(run *events.Run, p *Policy) *runRow {
 	if p.Payload == PayloadNone {
 		r.run.Input = ""
 	}
-	brief := r.run
-	brief.Stdout.Head, brief.Stdout.Tail, brief.Stderr.Head, brief.Stderr.Tail = "", "", "", ""
-	detail, err := json.Marshal(runDetail{Run: brief})
-	if err != nil {
-		panic("store: a run cannot be encoded: " + err.Error()) // its fields are plain
-	}
-	r.detail = detail
+	r.detail = append(r.run.AppendDetail([]byte{'{'}), '}')
 	return r
 }
 
