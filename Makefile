@@ -34,7 +34,7 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@for file in `grep -rl --include='*_test.go' '^func Fuzz' .`; do \
 		for target in `sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file`; do \
 			echo "$$target in `dirname $$file`"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) `dirname $$file` || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s `dirname $$file` || exit 1; \
 		done; \
 	done
 
