@@ -204,7 +204,9 @@ func TestSnippetsFollow(t *testing.T) {
 			u.awaitSubscriber()
 			u.send(event{"", "my-app:started", nil})
 			u.send(event{"", "my-other:thing", nil})
-			u.send(runs(docker, "ls"))
+			if got := u.send(runs(docker, "ls")); len(got.Runs) != 1 {
+				t.Fatalf("got %+v, want a run of no-sudo", got)
+			}
 			out.want(t, "event my-app:started", "event pre_tool_use", "run pre_tool_use no-sudo")
 			if s.lang == "sh" {
 				return // `hookd tail` ends with its daemon
