@@ -74,7 +74,7 @@ var rooms = map[string]room{
 	"internal/builtin/secrets":   {nil, nil},
 	"internal/builtin/shellsafe": {nil, []string{"mvdan.cc/sh/v3"}},
 	"internal/builtin/shadow":    {nil, nil},
-	"internal/store":             {[]string{"internal/events", "internal/verdict"}, []string{"modernc.org/sqlite"}},
+	"internal/store":             {[]string{"internal/events", "internal/verdict"}, []string{"modernc.org/libc", "modernc.org/sqlite"}},
 	"internal/stream":            {[]string{"internal/events"}, nil},
 	// both know no events: the daemon tells them what to count and to trace
 	"internal/metrics": {nil, []string{"github.com/prometheus/client_golang"}},

@@ -24,8 +24,8 @@ func (s *Store) Accept(e *events.Event, hooks []string, done func(error)) error 
 	err := s.Admits(len(e.Data), len(hooks) > 0)
 	if err == nil {
 		hooks = unique(hooks)
-		o := s.accept(*e, hooks)
 		row := encodeEvent(e, len(hooks) > 0, s.policy.Load())
+		o := s.accept(*e, hooks, row.later == nil)
 		o.exec = func(db *database) error { return s.insert(db, row, hooks) }
 		o.done = func(err error) {
 			if err != nil {
@@ -60,7 +60,7 @@ func (s *Store) Note(e *events.Event) {
 		return
 	}
 	own := *e
-	o := s.accept(own, nil)
+	o := s.accept(own, nil, true)
 	o.note = true
 	var row eventRow
 	o.exec = func(db *database) error {
@@ -77,14 +77,16 @@ func (s *Store) Note(e *events.Event) {
 }
 
 // accept makes the op that both share. It has e as a copy, for the caller may
-// still write into the fields that are its own.
-func (s *Store) accept(e events.Event, hooks []string) *op {
+// still write into the fields that are its own. final means that the row is what
+// history keeps.
+func (s *Store) accept(e events.Event, hooks []string, final bool) *op {
 	return &op{seq: e.Seq, number: e.Seq, size: opCost + len(e.Data), after: func() {
 		rows := make([]pendingRow, len(hooks))
 		for i, h := range hooks {
 			rows[i].hook = h
 		}
 		s.live.add(e.Seq, &e, len(e.Data), rows)
+		s.live.settle(e.Seq, final)
 	}}
 }
 
@@ -187,6 +189,9 @@ func (s *Store) end(k Key, run *events.Run, how func(*database, Key) error) {
 func (s *Store) deletePending(db *database, k Key) error {
 	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
+	}
+	if s.live.settled(k.Seq) {
+		return nil
 	}
 	return releaseEvent(db, k.Seq)
 }

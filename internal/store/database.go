@@ -32,6 +32,7 @@ type database struct {
 
 // openDatabase opens the file, makes it if there is none, and migrates it.
 func openDatabase(path string, durable Durability, steps []string) (db *database, err error) {
+	pinHeap()
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)

@@ -101,9 +101,11 @@ func (s *Store) carry(db *database, st *state) (err error) {
 		}
 	}()
 	for _, w := range s.live.held() {
-		if err := insertEvent(db, encodeEvent(w.event, true, s.policy.Load())); err != nil {
+		row := encodeEvent(w.event, true, s.policy.Load())
+		if err := insertEvent(db, row); err != nil {
 			return err
 		}
+		s.live.settle(row.seq, row.later == nil) // the policy may be another one now
 		st.events++
 		for ord, r := range w.rows {
 			if err := insertPending(db, w.event.Seq, ord, r); err != nil {

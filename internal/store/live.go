@@ -26,6 +26,7 @@ type waiting struct {
 	seq   uint64
 	event *events.Event // nil = on disk only
 	size  int
+	final bool         // its row is what history keeps; false = or it is not known
 	rows  []pendingRow // in order of registration
 }
 
@@ -56,6 +57,23 @@ func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
 	w.rows = append(w.rows, rows...)
 	l.runs += len(rows)
 	l.keep(w, e, heldBytes)
+}
+
+// settle notes whether the row of an event is what history keeps.
+func (l *live) settle(seq uint64, final bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		w.final = final
+	}
+}
+
+// settled reports whether it is known to be.
+func (l *live) settled(seq uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.events[seq]
+	return w != nil && w.final
 }
 
 // hold keeps an event that was read from disk, if no more than limit bytes
