@@ -56,3 +56,18 @@ func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
 	dst = events.AppendText(dst, "replay_of", e.ReplayOf)
 	return events.AppendInt(dst, "depth", int64(e.Depth))
 }
+
+// RunRecord encodes a finished run as
+//
+//	{"type":"run","seq":19,"run_id":…,"event_id":…,"hook":…,"result":"ok",…}
+//
+// with the counts of its output but not the text, which a reader looks up by
+// run_id: the ring is for many. r.Seq is not read: the number is the one that
+// Publish gives.
+func RunRecord(r *events.Run) Encoder {
+	return func(seq uint64, dst []byte) []byte {
+		dst = append(dst, `{"type":"run","seq":`...)
+		dst = strconv.AppendUint(dst, seq, 10)
+		return append(r.AppendDetail(r.AppendSubject(dst)), '}')
+	}
+}
