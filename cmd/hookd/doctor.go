@@ -78,8 +78,9 @@ func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noPr
 	if err != nil {
 		bridge = "" // what is missing is found below
 	}
+	cwd, _ := os.Getwd() // "" where the folder is gone
 	r := doctor.LookAgent(cmd.Context(), doctor.AgentOptions{
-		Options: options, Connect: f.options(agent), Again: f.again("connect", agent), Bridge: bridge, Commit: build().Commit, NoProbe: noProbe,
+		Options: options, Connect: f.options(agent), Again: f.again("connect", agent), Bridge: bridge, Commit: build().Commit, Cwd: cwd, NoProbe: noProbe,
 	})
 	r.Findings = append(found, r.Findings...)
 	if err := a.print(r, func(p *printer) { p.agentReport(r) }); err != nil {
@@ -132,8 +133,10 @@ func (p *printer) summary(list []doctor.Finding) {
 		count[f.Level]++
 	}
 	switch problems, notes := count[doctor.Problem], count[doctor.Note]; {
-	case problems > 0:
-		p.linef("%s need you, %s", plural(problems, "problem"), plural(notes, "note"))
+	case problems == 1:
+		p.linef("1 problem needs you, %s", plural(notes, "note"))
+	case problems > 1:
+		p.linef("%d problems need you, %s", problems, plural(notes, "note"))
 	case notes > 0:
 		p.linef("nothing is broken, %s", plural(notes, "note"))
 	default:

@@ -37,6 +37,8 @@ func TestScripts(t *testing.T) {
 			"exits":     exits,
 			"signal":    signalDaemon,
 			"mute":      mute,
+
+			"buildbridge": buildBridge,
 		},
 	})
 }
@@ -147,4 +149,15 @@ func mute(ts *testscript.TestScript, neg bool, args []string) {
 	l, err := net.Listen("unix", args[0])
 	ts.Check(err)
 	ts.Defer(func() { l.Close() })
+}
+
+// buildbridge PATH builds hookd-bridge.
+func buildBridge(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: buildbridge PATH")
+	}
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", ts.MkAbs(args[0]), "../hookd-bridge") // in the package's folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("build hookd-bridge: %v\n%s", err, out)
+	}
 }

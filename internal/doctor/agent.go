@@ -27,6 +27,7 @@ type AgentOptions struct {
 	Again   string          // the command that connects it
 	Bridge  string          // hookd-bridge where nothing is registered; "" = there is none
 	Commit  string          // of this program; "" = not compared
+	Cwd     string          // where the probe's agent works; "" = the home
 	NoProbe bool
 }
 
@@ -49,7 +50,7 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	if o.Within <= 0 {
 		o.Within = 10 * time.Second
 	}
-	w := &way{visit: visit{Options: o.Options}, o: o, dialect: events.Dialect(o.Connect.Agent)}
+	w := &way{visit: visit{Options: o.Options}, o: o, dialect: events.Dialect(o.Connect.Agent), cwd: cmp.Or(o.Cwd, o.Config.Home)}
 	w.registered()
 	w.program()
 	w.daemon(ctx)
@@ -74,6 +75,7 @@ type way struct {
 	dialect events.Dialect
 
 	settings connect.Status
+	cwd      string
 	bridge   string // the program that can be started; "" = none
 }
 
@@ -111,7 +113,7 @@ func byHand(s connect.Status) string {
 	if _, do, ok := strings.Cut(s.Note, "name its file: "); ok {
 		return do
 	}
-	return "hookd emit --help"
+	return "hookd tail"
 }
 
 // program looks at the bridge that is registered, or would be.

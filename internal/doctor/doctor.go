@@ -62,7 +62,8 @@ type visit struct {
 	status *api.Status // nil = the daemon does not answer
 	hooks  []api.Hook  // as the daemon has them
 	scan   *hook.Snapshot
-	path   string // PATH of hooks
+	path   string          // PATH of hooks
+	sound  map[string]bool // hooks by whether their program can be started; others have none
 }
 
 // Look makes every check, in the order in which things depend on each other.
@@ -87,8 +88,8 @@ func Look(ctx context.Context, o Options) []Finding {
 	local := v.Config
 	local.Path = v.path
 	v.scan = daemon.Scan(local)
-	v.states()
 	v.programs()
+	v.states()
 	v.history(ctx)
 	return v.found
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -38,7 +39,7 @@ func (v *visit) states() {
 		case hook.Active:
 			active++
 		}
-		v.problems("hook "+h.Name, h.Problems)
+		v.problems("hook "+h.Name, v.worth(h))
 	}
 	switch {
 	case len(hooks) == 0:
@@ -82,6 +83,19 @@ func (v *visit) problems(check string, list []api.Problem) {
 	}
 }
 
+// worth is what is to be said of a hook's file: the errors, and warnings only
+// where there are none; nothing of a program that has been said not to start.
+func (v *visit) worth(h api.Hook) []api.Problem {
+	list := slices.Clone(h.Problems)
+	if sound, starts := v.sound[h.Name]; starts && !sound {
+		list = slices.DeleteFunc(list, func(p api.Problem) bool { return p.Warning && strings.HasPrefix(p.Message, "command ") })
+	}
+	if slices.ContainsFunc(list, func(p api.Problem) bool { return !p.Warning }) {
+		list = slices.DeleteFunc(list, func(p api.Problem) bool { return p.Warning })
+	}
+	return list
+}
+
 // command reports whether a hint can be typed as it is.
 func command(hint string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(hint, "sudo "), " ")
@@ -98,7 +112,8 @@ func folderOf(file string) string {
 // programs looks at what each hook starts: is it there, can it be run, and
 // does its first line name something that is found in the PATH of hooks.
 func (v *visit) programs() {
-	n, broken := 0, 0
+	broken := 0
+	v.sound = map[string]bool{}
 	for _, e := range v.scan.Entries {
 		h := e.Hook
 		if h == nil || e.State == hook.Disabled || e.State == hook.Refused {
@@ -111,9 +126,9 @@ func (v *visit) programs() {
 		if program == "" {
 			continue // built-ins have none; a command that was not found is a problem of the file
 		}
-		n++
-		err := proc.Check(proc.Spec{Path: program, Env: v.environment(h)})
-		if err == nil || told(e.Problems, program) {
+		err := proc.Check(v.spec(h, program))
+		v.sound[h.Name] = err == nil
+		if err == nil {
 			continue
 		}
 		broken++
@@ -125,32 +140,30 @@ func (v *visit) programs() {
 		}
 		v.say("hook "+h.Name, Problem, do, "%s", found)
 	}
-	if n > 0 && broken == 0 {
+	if n := len(v.sound); n > 0 && broken == 0 {
 		v.say("programs", OK, "", "all %d can be started, with their interpreters", n)
 	}
 }
 
-// told reports whether loading has said of a program that it cannot be run.
-func told(list []hook.Problem, program string) bool {
-	return slices.ContainsFunc(list, func(p hook.Problem) bool {
-		return strings.Contains(p.Message, filepath.Base(program)) && strings.Contains(p.Message, "executable")
-	})
-}
-
-// environment is what of a hook's environment matters for finding programs.
-func (v *visit) environment(h *hook.Hook) []string {
+// spec is what of a hook's start can be looked at: its program, the PATH in
+// which env would look, and its folder where events do not choose that.
+func (v *visit) spec(h *hook.Hook, program string) proc.Spec {
 	lookup := func(name string) string {
 		if name == "PATH" {
 			return v.path
 		}
 		return os.Getenv(name)
 	}
-	return append([]string{"PATH=" + v.path}, h.Environ(lookup)...)
+	s := proc.Spec{Path: program, Env: append([]string{"PATH=" + v.path}, h.Environ(lookup)...)}
+	if !h.InEventCwd {
+		s.Dir = h.RunDir("", lookup)
+	}
+	return s
 }
 
 // advice splits what package proc says into the fact and the command.
 func advice(err error) (found, do string) {
-	found, do, _ = strings.Cut(err.Error(), "; type: ")
+	found, do, _ = strings.Cut(strings.TrimPrefix(err.Error(), "start "), "; type: ")
 	return found, do
 }
 
@@ -175,7 +188,7 @@ const (
 // never ran.
 func (v *visit) history(ctx context.Context) {
 	if v.status == nil {
-		v.say("history", Note, "hookd serve", "it is not looked at: only the daemon reads it")
+		v.say("history", OK, "", "not looked at: only the daemon reads it")
 		return
 	}
 	ctx, cancel := v.ask(ctx)
@@ -193,7 +206,8 @@ func (v *visit) history(ctx context.Context) {
 	v.idle(ctx)
 }
 
-// spawnErrors tells of hooks whose newest run did not start.
+// spawnErrors tells of active hooks whose newest run did not start, where
+// nothing has been said of their programs.
 func (v *visit) spawnErrors(ctx context.Context) {
 	runs, err := v.Client.Runs(ctx, client.RunQuery{Result: string(events.ResultSpawnError), Since: time.Now().Add(-recently), Limit: 200})
 	if err != nil {
@@ -206,14 +220,21 @@ func (v *visit) spawnErrors(ctx context.Context) {
 		}
 		seen[r.Hook] = true
 		newest, err := v.Client.Runs(ctx, client.RunQuery{Hook: r.Hook, Limit: 1})
-		if err == nil && len(newest) == 1 && newest[0].ID == r.ID && v.exists(r.Hook) {
-			v.say("hook "+r.Hook, Problem, "hookd logs "+r.ID, "its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), r.Error)
+		sound, starts := v.sound[r.Hook]
+		if err != nil || len(newest) != 1 || newest[0].ID != r.ID || !v.active(r.Hook) || starts && !sound {
+			continue
+		}
+		found, do := advice(errors.New(r.Error))
+		if sound {
+			v.say("hook "+r.Hook, Note, "hookd test "+trust.Quote(r.Hook), "its last run, at %s, did not start; it seems to be mended since: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
+		} else {
+			v.say("hook "+r.Hook, Problem, cmp.Or(do, "hookd logs "+r.ID), "its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
 		}
 	}
 }
 
-func (v *visit) exists(name string) bool {
-	return slices.ContainsFunc(v.hooks, func(h api.Hook) bool { return h.Name == name && h.State != string(hook.Disabled) })
+func (v *visit) active(name string) bool {
+	return slices.ContainsFunc(v.hooks, func(h api.Hook) bool { return h.Name == name && h.State == string(hook.Active) })
 }
 
 // idle tells of hooks that have been there for long and never ran.

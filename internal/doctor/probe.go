@@ -44,7 +44,7 @@ type Hooked struct {
 // probe sends one; nil when there is no way to.
 func (w *way) probe(ctx context.Context) *Probe {
 	p := &Probe{Hooks: []Hooked{}}
-	p.Event, p.Payload = probeOf(w.dialect, w.Config.Home)
+	p.Event, p.Payload = probeOf(w.dialect, w.cwd)
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	begin := time.Now()
@@ -82,7 +82,7 @@ func (w *way) call(ctx context.Context, p *Probe) {
 
 // emit sends it as a plugin does.
 func (w *way) emit(ctx context.Context, p *Probe) {
-	answer, err := w.Client.EmitWait(ctx, client.Event{Event: p.Event, Dialect: w.dialect, SessionID: Session, Cwd: w.Config.Home, Data: p.Payload})
+	answer, err := w.Client.EmitWait(ctx, client.Event{Event: p.Event, Dialect: w.dialect, SessionID: Session, Cwd: w.cwd, Data: p.Payload})
 	if err != nil {
 		p.Stderr, p.ExitCode = err.Error(), 1
 		return
@@ -119,7 +119,7 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 
 // matched lists the hooks that the event reached and what they did.
 func (w *way) matched(ctx context.Context, p *Probe) {
-	env := events.Envelope{Event: p.Event, Dialect: w.dialect, SessionID: Session, Cwd: w.Config.Home, Data: p.Payload, Wait: true}
+	env := events.Envelope{Event: p.Event, Dialect: w.dialect, SessionID: Session, Cwd: w.cwd, Data: p.Payload, Wait: true}
 	for _, m := range daemon.Match(w.Config, env).Hooks {
 		if m.Runs {
 			p.Hooks = append(p.Hooks, Hooked{Hook: m.Hook})
@@ -143,6 +143,15 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 	}
 }
 
+// matching are the names of the hooks that match.
+func (p *Probe) matching() []string {
+	list := make([]string, len(p.Hooks))
+	for i, h := range p.Hooks {
+		list[i] = h.Hook
+	}
+	return list
+}
+
 // judge says what the probe amounts to.
 func (w *way) judge(p *Probe) {
 	row := events.For(w.dialect, p.Event)
@@ -159,7 +168,7 @@ func (w *way) judge(p *Probe) {
 	case len(p.Hooks) == 0:
 		w.say("probe", Note, "hookd match "+p.Event+" --tool Bash", "%s reached hookd and came back after %.0f ms; no hook matches it", p.Event, p.TookMS)
 	default:
-		w.say("probe", OK, "", "%s reached %d hooks and came back after %.0f ms", p.Event, len(p.Hooks), p.TookMS)
+		w.say("probe", OK, "", "%s came back after %.0f ms; hooks that match: %s", p.Event, p.TookMS, strings.Join(p.matching(), ", "))
 	}
 	if row != nil && !row.Decidable {
 		w.say("probe", Note, "hookd events "+p.Event, "nobody waits for the answer to %s: hooks only watch", p.Event)

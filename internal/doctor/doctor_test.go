@@ -1,0 +1,96 @@
+package doctor
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// A probe is an event that the agent really sends, of the probe's session, with
+// a command that does nothing.
+func TestProbesAreTheAgentsOwn(t *testing.T) {
+	for _, name := range connect.Names() {
+		d := events.Dialect(name)
+		event, payload := probeOf(d, "/project")
+		row := events.LookupIn(d, event)
+		if row == nil || !row.Decidable {
+			t.Errorf("%s: %s is no event of it, or nobody waits for it: %+v", name, event, row)
+			continue
+		}
+		facts := dialect.Facts(&events.Event{Envelope: events.Envelope{Event: event, Dialect: d, Data: payload}, Contract: row})
+		if a := dialect.Agent(d); a.Answer != nil && facts.String(neutral.Session) != Session {
+			t.Errorf("%s: session %q, want %q", name, facts.String(neutral.Session), Session)
+		}
+		if d == events.LibreFang {
+			continue // a result, no call
+		}
+		var input struct{ Command string }
+		if a := dialect.Agent(d); a.Answer != nil && (json.Unmarshal(facts[neutral.Input], &input) != nil || input.Command != "true") {
+			t.Errorf("%s: the tool's input is %s, want the command true", name, facts[neutral.Input])
+		}
+	}
+}
+
+func TestStoreAndDaemon(t *testing.T) {
+	healthy := api.Storage{OK: true, Path: "/h/hookd.db"}
+	tests := []struct {
+		name   string
+		change func(*api.Status)
+		want   Level
+		says   string
+		do     string
+	}{
+		{"fine", func(*api.Status) {}, OK, "0 runs", ""},
+		{"unwritable", func(s *api.Status) {
+			s.Store = api.Storage{Path: "/h/hookd.db", Error: "disk full", Since: time.Now()}
+		}, Problem, "disk full", "df -h /h"},
+		{"dead_letters", func(s *api.Status) { s.Store.DeadLetters = 3 }, Note, "3 runs were given up", "hookd dlq"},
+		{"lost", func(s *api.Status) { s.Store.Lost = 2 }, Note, "2 records", "hookd status"},
+		{"behind", func(s *api.Status) { s.Behind = true }, Note, "events wait on disk", "hookd stats"},
+		{"queued", func(s *api.Status) { s.Queued = 6000 }, Note, "6000 runs wait", "hookd stats"},
+		{"draining", func(s *api.Status) { s.Draining = true }, Note, "stopping", "hookd status"},
+		{"older", func(s *api.Status) { s.Version = "v0" }, Note, "it is version v0, this program is v1", "kill 7 && hookd serve"},
+		{"other_home", func(s *api.Status) { s.Home = "/other" }, Note, "it serves the home /other", "export LIBREFANG_HOME=/other"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := &visit{Options: Options{Version: "v1"}}
+			v.Config.Home, v.Config.QueueMaxEvents = "/h", 10_000
+			v.status = &api.Status{PID: 7, Version: "v1", Home: "/h", Ready: true, Store: healthy}
+			tt.change(v.status)
+			v.condition(*v.status)
+			v.store()
+			if got := Worst(v.found); got != tt.want {
+				t.Errorf("got %s, want %s: %+v", got, tt.want, v.found)
+			}
+			for _, f := range v.found {
+				if strings.Contains(f.Found, tt.says) && f.Do == tt.do {
+					return
+				}
+			}
+			t.Errorf("got %+v, want %q and %q", v.found, tt.says, tt.do)
+		})
+	}
+}
+
+func TestWorst(t *testing.T) {
+	for _, tt := range []struct {
+		levels string
+		want   Level
+	}{{"", OK}, {"ok ok", OK}, {"ok note ok", Note}, {"note problem note", Problem}} {
+		var list []Finding
+		for _, l := range strings.Fields(tt.levels) {
+			list = append(list, Finding{Level: Level(l)})
+		}
+		if got := Worst(list); got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.levels, got, tt.want)
+		}
+	}
+}
