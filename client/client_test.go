@@ -94,7 +94,7 @@ func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) 
 	return api.Event{EventID: id}, nil
 }
 
-func (d *daemon) Replay(_ context.Context, id string, r api.Replay) (api.Replayed, *events.Error) {
+func (d *daemon) Replay(_ context.Context, _ server.Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
 	return api.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
 }
 
