@@ -66,8 +66,11 @@ func (w *way) probe(ctx context.Context) *Probe {
 // call runs the command line that is registered for the event, or else would be.
 func (w *way) call(ctx context.Context, p *Probe) {
 	p.Command = []string{w.bridge, string(w.dialect), p.Event}
-	if line := w.settings.Calls[p.Event]; len(line) > 0 {
+	switch line := w.settings.Calls[p.Event]; {
+	case len(line) > 0:
 		p.Command = append([]string{w.bridge}, line[1:]...)
+	case w.settings.Calls != nil && slices.Contains(w.settings.Events, p.Event):
+		w.say("probe", Note, w.o.Again+" --http --dry-run", "%s is registered over HTTP; the probe goes through the bridge, and says nothing of the listener", p.Event)
 	}
 	cmd := exec.CommandContext(ctx, p.Command[0], p.Command[1:]...)
 	var out, errOut bytes.Buffer
