@@ -63,10 +63,10 @@ func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p Pendi
 	return d, p, nil
 }
 
-// RetryDead makes a dead letter pending again, with all its attempts before
-// it, and returns once that is on disk. It fails with ErrNotFound.
+// RetryDead makes a dead letter pending again, after the attempts that it has
+// had, and returns once that is on disk. It fails with ErrNotFound.
 func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
-	_, p, err := s.DeadLetter(ctx, id)
+	d, p, err := s.DeadLetter(ctx, id)
 	if err != nil {
 		return p, err
 	}
@@ -76,10 +76,11 @@ func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
 			return err
 		}
 		_, err := db.exec(`INSERT INTO pending (seq, ord, hook, attempt, due, run_id, started)
-			SELECT ?1, coalesce(max(ord) + 1, 0), ?2, 0, 0, '', 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook)
+			SELECT ?1, coalesce(max(ord) + 1, 0), ?2, ?3, 0, '', 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook, d.Attempts)
 		return err
 	}
-	o.after = func() { s.live.add(p.Event.Seq, p.Event, len(p.Event.Data), []pendingRow{{hook: p.Hook}}) }
+	o.after = func() { s.live.add(p.Event.Seq, p.Event, len(p.Event.Data), []pendingRow{{hook: p.Hook, attempt: d.Attempts}}) }
+	p.Attempt = d.Attempts
 	if err := s.wait(ctx, o); err != nil {
 		return p, fmt.Errorf("retry dead letter %d: %w", id, err)
 	}

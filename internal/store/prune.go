@@ -8,7 +8,7 @@ import (
 
 // What one step deletes at most: a few milliseconds of the writer's time.
 const (
-	pruneRows  = 200
+	pruneRows  = 50
 	freePages  = 256      // given back to the file system
 	spareBytes = 16 << 20 // of free pages that are kept for what comes
 	deadAge    = 30 * 24 * time.Hour
@@ -25,13 +25,29 @@ func (s *Store) Prune(ctx context.Context) error {
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
 	for _, step := range []func(*database) (bool, error){p.dead, p.spans, p.runs, p.events, p.oldest, p.shrink} {
 		for more := true; more; {
+			begin := time.Now()
 			err := s.do(ctx, func(db *database) (err error) { more, err = step(db); return err })
+			if err == nil && more {
+				err = rest(ctx, time.Since(begin))
+			}
 			if err != nil {
 				return fmt.Errorf("prune history: %w", err)
 			}
 		}
 	}
 	return nil
+}
+
+// rest leaves the writer to others for as long as a step took.
+func rest(ctx context.Context, t time.Duration) error {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // pruning is one pass over the history. Each of its steps deletes a little and

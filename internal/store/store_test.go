@@ -332,7 +332,7 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("got %v, want all of the data", err)
 	}
 	p, err := s.RetryDead(ctx, a.ID)
-	if err != nil || string(p.Event.Data) != data || p.Hook != "a" || p.Attempt != 0 {
+	if err != nil || string(p.Event.Data) != data || p.Hook != "a" || p.Attempt != 2 {
 		t.Errorf("retry: got %+v %v", p, err)
 	}
 	if got := pending(t, s); !slices.Equal(got, []string{"1:a"}) {
