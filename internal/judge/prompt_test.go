@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -125,6 +126,7 @@ func FuzzInput(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
+		payload = bytes.ToValidUTF8(payload, []byte("\uFFFD")) // as the door does
 		in, err := newInput("", payload)
 		if err != nil || len(payload) == 0 {
 			return

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -84,8 +85,8 @@ func FuzzQuote(f *testing.F) {
 		if name, ok := interpreter([]byte(text)); ok && (name == "" || strings.ContainsAny(name, " \t\x00") || !strings.Contains(text, name)) {
 			t.Fatalf("%q asks for %q", text, name)
 		}
-		if strings.ContainsAny(text, "\x00\r") {
-			return // no path has the one, and the parser of the test drops the other
+		if strings.ContainsAny(text, "\x00\r") || !utf8.ValidString(text) {
+			return // no path has the first, and the parser of the test does not take the others
 		}
 		if got := words(t, "x "+quote(text)); !reflect.DeepEqual(got, []string{"x", text}) {
 			t.Fatalf("%q is pasted as %s and arrives as %q", text, quote(text), got)
