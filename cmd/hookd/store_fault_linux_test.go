@@ -136,3 +136,49 @@ func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
 	remount(0)
 	h.heals(settings)
 }
+
+// refuses sends events until one is refused for want of the disk, and checks
+// all that is said then.
+func (h *home) refuses(want ...string) {
+	h.Helper()
+	var r reply
+	waitFor(h.T, "an event is refused", func() bool { r = h.send(20_000); return r.status != 202 })
+	if r.status != 507 || r.Error.Code != "storage" || r.retryAfter == "" || r.Error.Hint == "" {
+		h.Errorf("refused with %d, Retry-After %q, %s; want 507, storage and a hint", r.status, r.retryAfter, r.body)
+	}
+	h.decides()
+	if r := h.request("POST", "/v1/events", `{"event":"nobody:hears"}`); r.status != 202 {
+		h.Errorf("an event without hooks got %d %s", r.status, r.body)
+	}
+	if r := h.request("GET", "/healthz", ""); r.status != 200 {
+		h.Errorf("healthz is %d, want 200: it lives", r.status)
+	}
+	waitFor(h.T, "readyz fails", func() bool { r = h.request("GET", "/readyz", ""); return r.status == 503 })
+	status, _ := h.hookd("status")
+	for _, w := range want {
+		if !strings.Contains(r.body, w) || !strings.Contains(status, w) {
+			h.Errorf("readyz says %s, status says %s; want %q in both", r.body, status, w)
+		}
+	}
+	if !strings.Contains(status, "CANNOT BE WRITTEN since") {
+		h.Errorf("status says %s", status)
+	}
+	h.waitLogged(`"level":"error"`, "the store cannot be written", "hookd.db")
+}
+
+// heals waits until the daemon is ready by itself, and checks that nothing was
+// lost: now, and after it was killed.
+func (h *home) heals(settings ...string) {
+	h.Helper()
+	waitFor(h.T, "it is ready again", h.ready)
+	h.waitLogged("the store writes again")
+	for range 3 {
+		if r := h.send(100); r.status != 202 {
+			h.Errorf("after it healed an event got %d %s", r.status, r.body)
+		}
+	}
+	h.end(syscall.SIGKILL)
+	h.serve(settings...)
+	h.ranAll()
+	h.decides()
+}
