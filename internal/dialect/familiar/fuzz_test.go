@@ -1,6 +1,7 @@
 package familiar
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ func FuzzRead(f *testing.F) {
 	}
 	rows := events.All()
 	f.Fuzz(func(t *testing.T, at, code int, stdout, stderr, failure, onError string, blocking, capture bool) {
+		failure = strings.ToValidUTF8(failure, "?") // hookd's own words
 		c := rows[int(uint(at)%uint(len(rows)))]
 		p := Policy{Policy: verdict.Policy{Name: "h", Blocking: blocking, OnError: onError}, Capture: capture}
 		a := Read(c, p, verdict.Output{ExitCode: code, Stdout: []byte(stdout), Stderr: []byte(stderr), Failure: failure})
