@@ -79,7 +79,9 @@ func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
 			SELECT ?1, coalesce(max(ord) + 1, 0), ?2, ?3, 0, '', 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook, d.Attempts)
 		return err
 	}
-	o.after = func() { s.live.add(p.Event.Seq, p.Event, len(p.Event.Data), []pendingRow{{hook: p.Hook, attempt: d.Attempts}}) }
+	o.after = func() {
+		s.live.add(p.Event.Seq, p.Event, len(p.Event.Data), []pendingRow{{hook: p.Hook, attempt: d.Attempts}})
+	}
 	p.Attempt = d.Attempts
 	if err := s.wait(ctx, o); err != nil {
 		return p, fmt.Errorf("retry dead letter %d: %w", id, err)

@@ -29,12 +29,12 @@ type Page struct {
 	Runs []events.Run // without their output
 	// Next is what Query.Before must be to go on, 0 when there is no more. A
 	// page may be short, even empty, and still have one: looking for what is
-	// rare in a long history is done in parts of about 100 ms.
+	// rare in a long history is done in parts of about 60 ms.
 	Next uint64
 }
 
 const (
-	queryTime  = 100 * time.Millisecond
+	queryTime  = 60 * time.Millisecond
 	firstPart  = 50_000      // numbers looked at in one statement, at first
 	clockSlack = time.Minute // that runs may be out of order in time
 	longestRun = time.Hour   // from start to end, with a good margin: SPEC section 4 allows 10 min
