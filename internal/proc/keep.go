@@ -36,7 +36,7 @@ func (r *Runner) Keep(ctx context.Context, s Spec) (*Kept, error) {
 		return nil, err
 	}
 	k := &Kept{
-		p:    &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}, wake: waker{fd: -1}},
+		p:    &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}},
 		done: make(chan struct{}),
 	}
 	child, err := k.open()

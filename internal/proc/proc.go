@@ -25,6 +25,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,6 +55,8 @@ type Runner struct {
 	record   *record  // nil: none
 	swept    Swept
 	scratch  sync.Pool
+	wakers   wakers
+	starting atomic.Int32 // starts under way: their children hold copies of all descriptors
 	reapWait time.Duration
 	noPidfd  bool // tests: as on a kernel without pidfd
 

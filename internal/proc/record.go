@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 )
 
@@ -90,13 +91,13 @@ func (r *record) add(p *process, since uint64) int {
 	if p.group != nil {
 		e.Cgroup = filepath.Base(p.group.folder())
 	}
-	line := padded(e, slotSize)
-	if line == nil {
+	var line [slotSize]byte
+	if !e.put(line[:]) {
 		e.Links = nil // a long name in TMPDIR
-		line = padded(e, slotSize)
+		e.put(line[:])
 	}
 	slot := r.take()
-	if _, err := r.file.WriteAt(line, slotAt(slot)); err != nil {
+	if _, err := r.file.WriteAt(line[:], slotAt(slot)); err != nil {
 		r.put(slot)
 		return -1
 	}
@@ -160,6 +161,45 @@ func fill(b []byte) {
 		b[i] = ' '
 	}
 	b[len(b)-1] = '\n'
+}
+
+// put writes e as one line that fills line; false if it is longer. It is by
+// hand what padded would do, as it is done for each run.
+func (e *entry) put(line []byte) bool {
+	b := strconv.AppendInt(append(line[:0], `{"pid":`...), int64(e.PID), 10)
+	b = strconv.AppendUint(append(b, `,"start":[`...), e.Start[0], 10)
+	b = strconv.AppendUint(append(b, ','), e.Start[1], 10)
+	b = append(b, ']')
+	if e.Cgroup != "" {
+		b = appendQuoted(append(b, `,"cgroup":`...), e.Cgroup)
+	}
+	for i, l := range e.Links {
+		if i == 0 {
+			b = append(b, `,"links":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendQuoted(b, l)
+	}
+	if len(e.Links) > 0 {
+		b = append(b, ']')
+	}
+	if b = append(b, '}'); len(b) >= len(line) {
+		return false
+	}
+	fill(line[len(b):])
+	return true
+}
+
+// appendQuoted quotes a name, which needs no escape unless TMPDIR has an odd one.
+func appendQuoted(b []byte, name string) []byte {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(name) // a string always can be
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), name...), '"')
 }
 
 // padded is v as one line of exactly size bytes, nil if it is longer.

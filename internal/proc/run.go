@@ -8,8 +8,13 @@ import (
 )
 
 // pipeWait is how long the killed may hold a pipe: by then another start that
-// was under way has let go of its copy, too.
-const pipeWait = 20 * time.Millisecond
+// was under way has let go of its copy, too. copyWait is how long it is waited
+// for such a copy alone, rather than to follow the pipe as one that a
+// background child holds.
+const (
+	pipeWait = 20 * time.Millisecond
+	copyWait = time.Millisecond
+)
 
 // process is one run under way. It belongs to the goroutine that called Run.
 type process struct {
@@ -18,7 +23,7 @@ type process struct {
 	exited   int     // readable once the process has ended, before it is reaped
 	group    *cgroup // nil: none
 	slot     int     // in the record
-	wake     waker   // readable when the context ends
+	wake     *waker  // readable when the context ends; nil: it never does
 	stdin    string  // what the process table shows as its descriptor 0
 	out, err stream
 
@@ -49,7 +54,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Exit {
 // watch reads what the process writes and does what is due, until it is
 // reaped or given up.
 func (p *process) watch(ctx context.Context) {
-	defer p.wake.close()
+	defer p.r.wakers.give(p.wake)
 	for !p.reaped {
 		next, more := p.act(ctx, time.Now())
 		if !more {
@@ -103,7 +108,7 @@ func (p *process) kill(now time.Time) {
 
 // poll waits until the process ends or writes, the context ends, or until.
 func (p *process) poll(until time.Time) {
-	exited, wake := p.exited, p.wake.fd
+	exited, wake := p.exited, p.wake.descriptor()
 	if p.exit.Killed != "" {
 		wake = -1 // it stays readable
 	}
@@ -197,17 +202,19 @@ func (p *process) finish() Exit {
 }
 
 // drain takes what is in the pipes. The killed are given a moment to let go
-// of them, so that who still holds one has survived.
+// of them, so that who still holds one has survived; so are starts under way,
+// which have copies of our descriptors until their programs begin.
 func (p *process) drain(killed bool) {
 	buf := p.r.scratch.Get().(*[64 << 10]byte)
 	defer p.r.scratch.Put(buf)
 	p.out.drain(buf[:])
 	p.err.drain(buf[:])
-	if !killed {
-		return
+	patience := copyWait
+	if killed {
+		patience = pipeWait
 	}
-	until := time.Now().Add(pipeWait)
-	for (p.out.fd >= 0 || p.err.fd >= 0) && time.Now().Before(until) {
+	until := time.Now().Add(patience)
+	for (p.out.fd >= 0 || p.err.fd >= 0) && (killed || p.r.starting.Load() > 0) && time.Now().Before(until) {
 		wait([]unix.PollFd{{Fd: int32(p.out.fd), Events: unix.POLLIN}, {Fd: int32(p.err.fd), Events: unix.POLLIN}}, until)
 		p.out.drain(buf[:])
 		p.err.drain(buf[:])

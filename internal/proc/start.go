@@ -25,7 +25,7 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err := checkSpec(ctx, s); err != nil {
 		return nil, err
 	}
-	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}, wake: waker{fd: -1}}
+	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}}
 	child, err := p.open(ctx, s)
 	defer closeAll(child[:])
 	if err == nil {
@@ -34,7 +34,7 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err != nil {
 		p.out.close()
 		p.err.close()
-		p.wake.close()
+		p.r.wakers.give(p.wake)
 		return nil, explain(s, err)
 	}
 	return p, nil
@@ -82,7 +82,7 @@ func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 		return child, err
 	}
 	p.out.limit = max(s.Whole, 0)
-	p.wake, err = newWaker(ctx)
+	p.wake, err = p.r.wakers.take(ctx)
 	return child, err
 }
 
@@ -136,9 +136,11 @@ func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, e
 	for try := 0; ; try++ {
 		pidfd = -1
 		p.exit.Start = time.Now()
+		p.r.starting.Add(1)
 		p.pid, err = syscall.ForkExec(s.Path, argv, &syscall.ProcAttr{
 			Dir: s.Dir, Env: s.Env, Files: files, Sys: p.sysProcAttr(handle),
 		})
+		p.r.starting.Add(-1)
 		if err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
 			return pidfd, err
 		}

@@ -2,26 +2,73 @@ package proc
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// waker has a descriptor that becomes readable when a context ends.
+// waker has a descriptor that becomes readable when a context ends, and stays
+// so. Runs of the same context share it.
 type waker struct {
-	fd, raise int // -1: the context never ends; the same one or two ends of a pipe
+	fd, raise int // the same one or two ends of a pipe
+	done      <-chan struct{}
+	users     int // guarded by wakers.mu
 	stop      func() bool
 	raised    chan struct{}
 }
 
-func newWaker(ctx context.Context) (waker, error) {
-	if ctx.Done() == nil {
-		return waker{fd: -1}, nil
+// wakers are those in use, by what says that their context has ended.
+type wakers struct {
+	mu  sync.Mutex
+	all map[<-chan struct{}]*waker
+}
+
+// take returns the waker of ctx, nil if that never ends. It must be given back.
+func (ws *wakers) take(ctx context.Context) (*waker, error) {
+	done := ctx.Done()
+	if done == nil {
+		return nil, nil
 	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.all[done]
+	if w == nil {
+		var err error
+		if w, err = newWaker(ctx); err != nil {
+			return nil, err
+		}
+		if ws.all == nil {
+			ws.all = map[<-chan struct{}]*waker{}
+		}
+		ws.all[done] = w
+	}
+	w.users++
+	return w, nil
+}
+
+// give closes the waker after its last user.
+func (ws *wakers) give(w *waker) {
+	if w == nil {
+		return
+	}
+	ws.mu.Lock()
+	w.users--
+	last := w.users == 0
+	if last {
+		delete(ws.all, w.done)
+	}
+	ws.mu.Unlock()
+	if last {
+		w.close()
+	}
+}
+
+func newWaker(ctx context.Context) (*waker, error) {
 	fd, raise, err := event()
 	if err != nil {
-		return waker{fd: -1}, err
+		return nil, err
 	}
-	w := waker{fd: fd, raise: raise, raised: make(chan struct{})}
+	w := &waker{fd: fd, raise: raise, done: ctx.Done(), raised: make(chan struct{})}
 	w.stop = context.AfterFunc(ctx, func() {
 		defer close(w.raised)
 		unix.Write(w.raise, []byte{1, 0, 0, 0, 0, 0, 0, 0})
@@ -29,11 +76,16 @@ func newWaker(ctx context.Context) (waker, error) {
 	return w, nil
 }
 
+// descriptor is what to poll, -1 for nothing.
+func (w *waker) descriptor() int {
+	if w == nil {
+		return -1
+	}
+	return w.fd
+}
+
 // close gives the descriptors back, after the last write to them.
 func (w *waker) close() {
-	if w.fd < 0 {
-		return
-	}
 	if !w.stop() {
 		<-w.raised
 	}
@@ -41,5 +93,4 @@ func (w *waker) close() {
 	if w.raise != w.fd {
 		unix.Close(w.raise)
 	}
-	w.fd = -1
 }
