@@ -34,7 +34,8 @@ type recorder struct {
 	handing sync.RWMutex
 
 	mu       sync.Mutex
-	runs     []events.Run // oldest first
+	runs     []events.Run // oldest first; see recentRuns
+	first    int          // of runs that is kept still
 	bytes    int          // of their output
 	accepted uint64
 	results  map[string]int            // runs by result
@@ -155,10 +156,15 @@ func (r *recorder) remember(run events.Run) {
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, run)
 	r.bytes += size(run)
-	for len(r.runs) > maxRuns || r.bytes > maxRunBytes && len(r.runs) > 1 {
-		r.bytes -= size(r.runs[0])
-		r.runs[0] = events.Run{}
-		r.runs = r.runs[1:]
+	for n := len(r.runs) - r.first; n > maxRuns || r.bytes > maxRunBytes && n > 1; n-- {
+		r.bytes -= size(r.runs[r.first])
+		r.runs[r.first] = events.Run{}
+		r.first++
+	}
+	if r.first >= maxRuns { // a slice that only moves on would be copied at each turn of its array
+		n := copy(r.runs, r.recentRuns())
+		clear(r.runs[n:])
+		r.runs, r.first = r.runs[:n], 0
 	}
 	result := string(run.Result)
 	r.results[result]++
@@ -168,6 +174,9 @@ func (r *recorder) remember(run events.Run) {
 	r.hooks[run.Hook][result]++
 	r.last[run.Hook] = run
 }
+
+// recentRuns are the runs that are kept. The caller holds mu.
+func (r *recorder) recentRuns() []events.Run { return r.runs[r.first:] }
 
 func size(run events.Run) int {
 	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
@@ -209,7 +218,7 @@ func (r *recorder) recent(q api.RunQuery) []events.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := []events.Run{}
-	for _, run := range slices.Backward(r.runs) {
+	for _, run := range slices.Backward(r.recentRuns()) {
 		if len(found) == limit {
 			break
 		}
@@ -239,7 +248,7 @@ func (r *recorder) newest(id string) (events.Run, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []events.Run
-	for _, run := range r.runs {
+	for _, run := range r.recentRuns() {
 		if strings.HasPrefix(run.ID, strings.ToUpper(id)) && id != "" {
 			found = append(found, run)
 		}
