@@ -70,8 +70,8 @@ func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
 func TestALineThatPanicsLate(t *testing.T) {
 	f := start(t, nil)
 	conn := f.dial()
-	conn.send(`{"event":"agent:end","id":"0"}` + "\n" + `{"event":"test:panic","id":"1"}` + "\n" + `{"event":"agent:end","id":"2"}` + "\n" +
-		`{"event":"test:panic","id":"3"}` + "\n" + `{"event":"agent:end","id":"4"}` + "\n")
+	conn.send(`{"event":"agent:end","id":"0"}` + "\n" + `{"event":"test:panic-late","id":"1"}` + "\n" + `{"event":"agent:end","id":"2"}` + "\n" +
+		`{"event":"test:panic-late","id":"3"}` + "\n" + `{"event":"agent:end","id":"4"}` + "\n")
 	for i := range 5 {
 		r := parseReply(t, conn.read())
 		if panics := i%2 == 1; panics && r.Error.Code != "internal" || !panics && r.EventID != fmt.Sprintf("id-%d", i) {

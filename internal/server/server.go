@@ -13,8 +13,9 @@
 // or stopped client never delays another. The memory that a connection can
 // take is bounded by Options.MaxEventBytes; one that takes no answers for 30 s
 // is closed, a stopped subscriber is not. A panic behind a request ends that
-// request's connection and nothing else. Shutdown answers what was sent before
-// it. A client that leaves cancels no run.
+// request's connection and nothing else; one while an answer is completed costs
+// that answer. Shutdown answers what was sent before it. A client that leaves
+// cancels no run.
 //
 // The package checks neither events nor globs, keeps no events, and does not
 // know what a hook is.

@@ -88,7 +88,7 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env events.Envelope) (api.
 
 // Begin leaves test:disk to its Rest, which waits as for a slow disk.
 func (d *daemon) Begin(from Peer, env events.Envelope) (api.Answer, Rest, *events.Error) {
-	if env.Event == "test:panic" {
+	if env.Event == "test:panic-late" {
 		return api.Answer{}, func() (api.Answer, *events.Error) { panic("rest") }, nil
 	}
 	if env.Event == "test:disk" {
