@@ -56,7 +56,7 @@ func (s *Store) Admits(size int, pending bool) error {
 // events come faster than they can be written, some are left out: Feed.Lost
 // tells which.
 func (s *Store) Note(e *events.Event) {
-	if !s.queue.room(e.Seq) {
+	if !s.queue.room(e.Seq, e.Time) {
 		return
 	}
 	own := *e

@@ -1,6 +1,9 @@
 package store
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // What one commit takes at most, so that nobody waits long for others.
 const (
@@ -12,12 +15,13 @@ const (
 // Beyond it the oldest lose everything but the end of their pending run.
 const maxBacklog = 32 << 20
 
-// Events that no hook waits for are written so much later than records, and so
-// many of them together: 8,000 a second, which takes a tenth of a core. Those
-// that come faster are not kept.
+// Events that no hook waits for are written so much later than records. So many
+// are kept whenever they come, and one for each noteCost: writing one takes some
+// 40 µs, which must not be the work of a busy daemon.
 const (
-	maxNotes  = 2048
 	noteDelay = 10 // times Options.delay
+	noteBurst = 4096
+	noteCost  = time.Millisecond
 )
 
 // opCost is what a row costs beyond its text.
@@ -58,6 +62,8 @@ type queue struct {
 	added   uint64      // records ever
 	bytes   int         // of records
 	notes   int         // of records, with room
+	paid    time.Time   // up to when notes have used their time up
+	asked   time.Time   // when there was the last
 	dropped uint64
 	lost    lost
 	closed  bool
@@ -85,13 +91,18 @@ func (q *queue) add(o *op) bool {
 
 // room reserves the place of an event that no hook waits for, to be added; it
 // is false, and the event counts as lost, when there are too many.
-func (q *queue) room(number uint64) bool {
+func (q *queue) room(number uint64, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.notes >= maxNotes {
+	if least := now.Add(-noteBurst * noteCost); q.paid.Before(least) || now.Before(q.asked) {
+		q.paid = least // also when the clock was set back
+	}
+	q.asked = now
+	if !q.paid.Before(now) {
 		q.lost.add(number)
 		return false
 	}
+	q.paid = q.paid.Add(noteCost)
 	q.notes++
 	return true
 }

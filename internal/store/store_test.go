@@ -455,18 +455,25 @@ func TestEventsThatComeTooFastAreKnownToBeLost(t *testing.T) {
 	inside, leave := make(chan struct{}), make(chan struct{})
 	go s.do(context.Background(), func(*database) error { close(inside); <-leave; return nil })
 	<-inside
-	for seq := uint64(1); seq <= maxNotes+100; seq++ {
-		s.Note(event(seq, "agent:step", `{}`))
+	now := time.Now()
+	note := func(seq uint64, at time.Time) {
+		e := event(seq, "agent:step", `{}`)
+		e.Time = at
+		s.Note(e)
 	}
+	for seq := uint64(1); seq <= noteBurst+100; seq++ {
+		note(seq, now)
+	}
+	note(noteBurst+101, now.Add(time.Second))
 	close(leave)
 	flush(t, s)
-	feed, err := s.Since(t.Context(), 0, 1<<62, 2*maxNotes)
+	feed, err := s.Since(t.Context(), 0, 1<<62, 2*noteBurst)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Range{{maxNotes + 1, maxNotes + 100}}
-	if len(feed.Records) != maxNotes || !slices.Equal(feed.Lost, want) {
-		t.Errorf("%d records, lost %v, want %d and %v", len(feed.Records), feed.Lost, maxNotes, want)
+	want := []Range{{noteBurst + 1, noteBurst + 100}}
+	if len(feed.Records) != noteBurst+1 || !slices.Equal(feed.Lost, want) {
+		t.Errorf("%d records, lost %v, want %d and %v", len(feed.Records), feed.Lost, noteBurst+1, want)
 	}
 }
 
