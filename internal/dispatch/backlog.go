@@ -85,7 +85,7 @@ func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
 	d.life = life{first: first, maxAge: maxAge}
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()
-	if d.recorder.Keeps() && !d.backlog.on {
+	if !d.backlog.on {
 		d.backlog.on, d.backlog.told = true, first-1
 		go d.refill()
 	}
@@ -101,19 +101,23 @@ type life struct {
 // nothing does or hookd stops.
 func (d *Dispatcher) refill() {
 	b := &d.backlog
-	for {
+	for warned := false; ; {
 		b.mu.Lock()
 		after, told, arrived := b.after, b.told, b.arrived
 		b.mu.Unlock()
 		list, err := d.recorder.Pending(after, page)
 		if err != nil {
-			d.log.Warn("what waits on disk cannot be read, it is tried again", zap.Error(err))
+			if !warned {
+				d.log.Warn("what waits on disk cannot be read, it is tried again", zap.Duration("every", rereadAfter), zap.Error(err))
+			}
+			warned = true
 			if !d.pause(rereadAfter) {
 				b.stop()
 				return
 			}
 			continue
 		}
+		warned = false
 		list = upto(told, list)
 		if len(list) == 0 && b.end(arrived) {
 			return

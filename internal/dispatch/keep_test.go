@@ -76,11 +76,17 @@ func (k *disk) Finished(key Key, r events.Run, fate Fate) {
 	}
 }
 
+// down has the disk fail so from now on; nil = it does not.
+func (k *disk) down(err *events.Error) { k.mu.Lock(); defer k.mu.Unlock(); k.refuse = err }
+
 func (k *disk) Keeps() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.refuse == nil }
 
 func (k *disk) Pending(after uint64, limit int) (page []Waiting, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.refuse != nil {
+		return nil, k.refuse
+	}
 	seen := map[uint64]bool{}
 	list := slices.Clone(k.waiting)
 	slices.SortStableFunc(list, func(a, b Waiting) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) })
@@ -241,6 +247,30 @@ func TestResumeTakesUpWhatWasLeft(t *testing.T) {
 		synctest.Wait()
 		if got := b.payloads("a"); len(got) != 13 || got[12] != `{"n":14}` || k.left() != 0 {
 			t.Errorf("later %v, %d left; want the retry that was due", got, k.left())
+		}
+	})
+}
+
+func TestResumeWaitsForADiskThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
+		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{"n":1}`)}, EventID: "E1", Seq: 1, Time: time.Now(), Contract: events.For("", "x")}
+		k.waiting, k.seq = []Waiting{{Event: e, Hook: "a"}}, 1
+		k.down(&events.Error{Code: events.CodeStorage, Message: "gone"})
+		b.Resume(2, time.Hour)
+		pass(time.Minute)
+		synctest.Wait()
+		if got := b.payloads("a"); len(got) != 0 {
+			t.Fatalf("ran for %v, which cannot be read", got)
+		}
+		if n := b.logs.FilterMessageSnippet("cannot be read").Len(); n != 1 {
+			t.Errorf("%d warnings of one outage", n)
+		}
+		k.down(nil)
+		pass(time.Minute)
+		synctest.Wait()
+		if got := b.payloads("a"); !slices.Equal(got, []string{`{"n":1}`}) || k.left() != 0 {
+			t.Errorf("ran for %v, %d left; want what an earlier life accepted", got, k.left())
 		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 type Recorder interface {
 	// Accept numbers e, shows it to whoever listens, and keeps it with one
 	// pending run for each of hooks, which are ids in order of registration. An
-	// error refuses the event: nothing has happened then. Else stored, unless
+	// error refuses the event: nothing runs for it, though it may have been shown
+	// when the disk failed only then. Else stored, unless
 	// it is nil, is called once, with the outcome: whether the runs are kept
 	// until Finished ends them, or why an event that waits for the disk could
 	// not be. The calls come in the order of Accept, maybe before it returns.
