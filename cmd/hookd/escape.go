@@ -20,8 +20,8 @@ const (
 
 // escape makes text from an agent or a hook harmless on a terminal: C0 and C1
 // controls, DEL, line separators, the controls that turn the direction of
-// writing, and characters that nobody sees become \uXXXX, which inside JSON
-// means the same text. Bytes that are not UTF-8 become U+FFFD.
+// writing, and characters that nobody sees become \u and four hexadecimal
+// digits, which inside JSON means the same text. Bytes that are not UTF-8 become U+FFFD.
 func escape(s string, k keep) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return harmful(r, k) }) && utf8.ValidString(s) {
 		return s

@@ -86,28 +86,32 @@ func nested(below []leaf, own leaf) any {
 }
 
 // oneLine writes a value as JSON on one line, with blanks as people write them.
-func oneLine(v any) string {
+func oneLine(v any) string { return flow(v, jsonString) }
+
+// flow writes a value on one line, as JSON and YAML both have it; quote writes
+// texts.
+func flow(v any, quote func(string) string) string {
 	var parts []string
 	switch v := v.(type) {
 	case object:
-		return oneLine([]member(v))
+		return flow([]member(v), quote)
 	case []member:
 		for _, m := range v {
-			parts = append(parts, jsonString(m.key)+": "+oneLine(m.value))
+			parts = append(parts, quote(m.key)+": "+flow(m.value, quote))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case [][]member:
 		for _, m := range v {
-			parts = append(parts, oneLine(m))
+			parts = append(parts, flow(m, quote))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case []any:
 		for _, m := range v {
-			parts = append(parts, oneLine(m))
+			parts = append(parts, flow(m, quote))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		return jsonString(v)
+		return quote(v)
 	}
 	return fmt.Sprint(v)
 }

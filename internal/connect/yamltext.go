@@ -39,31 +39,7 @@ func block(members []member, indent string) (lines []string) {
 }
 
 // yamlLine writes a value as a flow.
-func yamlLine(v any) string {
-	var parts []string
-	switch v := v.(type) {
-	case object:
-		return yamlLine([]member(v))
-	case []member:
-		for _, m := range v {
-			parts = append(parts, yamlString(m.key)+": "+yamlLine(m.value))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case [][]member:
-		for _, m := range v {
-			parts = append(parts, yamlLine(m))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case []any:
-		for _, item := range v {
-			parts = append(parts, yamlLine(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case string:
-		return yamlString(v)
-	}
-	return fmt.Sprint(v)
-}
+func yamlLine(v any) string { return flow(v, yamlString) }
 
 // bare is text that no YAML reader takes for anything but text.
 var bare = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
@@ -33,14 +34,15 @@ type recorder struct {
 	// has it, so that who reads the history up to a number finds all of them.
 	handing sync.RWMutex
 
-	mu       sync.Mutex
-	runs     []events.Run // oldest first; see recentRuns
-	first    int          // of runs that is kept still
-	bytes    int          // of their output
-	accepted uint64
-	results  map[string]int            // runs by result
-	hooks    map[string]map[string]int // the same by hook
-	last     map[string]events.Run     // by hook
+	accepted atomic.Uint64
+
+	mu      sync.Mutex                // guards all below
+	runs    []events.Run              // oldest first; see recentRuns
+	first   int                       // of runs that is kept still
+	bytes   int                       // of their output
+	results map[string]int            // runs by result
+	hooks   map[string]map[string]int // the same by hook
+	last    map[string]events.Run     // by hook
 }
 
 var _ dispatch.Recorder = (*recorder)(nil)
@@ -58,9 +60,7 @@ func (r *recorder) Accept(e *events.Event, hooks []string, stored func(bool, *ev
 			return refusal(err)
 		}
 	}
-	r.mu.Lock()
-	r.accepted++
-	r.mu.Unlock()
+	r.accepted.Add(1)
 	err := r.hand(e, hooks, stored)
 	if err != nil && decided {
 		stored(false, nil)
@@ -283,5 +283,5 @@ func (r *recorder) totals() (accepted uint64, results map[string]int) {
 	for result, n := range r.results {
 		results[result] = n
 	}
-	return r.accepted, results
+	return r.accepted.Load(), results
 }

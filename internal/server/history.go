@@ -49,16 +49,17 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) {
 func (s *Server) getDeadLetters(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	before, bad := numberParam(values.Get("before"), "before", 1<<62)
-	if bad == nil {
-		var limit int64
-		if limit, bad = numberParam(values.Get("limit"), "limit", api.MaxRuns); bad == nil {
-			var dead api.DeadLetters
-			dead, bad = s.opt.History.DeadLetters(r.Context(), values.Get("hook"), before, int(limit))
-			answer(w, dead, bad)
-			return
-		}
+	if bad != nil {
+		refuse(w, bad)
+		return
 	}
-	refuse(w, bad)
+	limit, bad := numberParam(values.Get("limit"), "limit", api.MaxRuns)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	dead, bad := s.opt.History.DeadLetters(r.Context(), values.Get("hook"), before, int(limit))
+	answer(w, dead, bad)
 }
 
 func (s *Server) getDeadLetter(w http.ResponseWriter, r *http.Request) {
