@@ -24,7 +24,8 @@ import (
 const (
 	defaultSize     = 1024
 	defaultMaxBytes = 32 << 20
-	keepScratch     = 64 << 10 // a longer record is kept as encoded, not copied
+	chunkSize       = 32 << 10 // of memory that records share
+	chunkRest       = chunkSize / 8
 )
 
 // Options bound the ring. The newest record is kept whatever its size.
@@ -68,7 +69,7 @@ type Hub struct {
 	ring         []record   // the record with number n is at n % len(ring)
 	oldest, next uint64     // kept are oldest to next-1
 	bytes        int
-	scratch      []byte
+	chunk        []byte        // the newest; behind its length there is room
 	wake         chan struct{} // closed by the next Publish; nil while nobody waits
 	closed       bool
 	subscribers  int
@@ -118,8 +119,7 @@ func (h *Hub) Publish(name string, encode Encoder) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	seq := h.next
-	h.scratch = oneLine(encode(seq, h.scratch[:0]))
-	h.keep(record{name, h.owned()})
+	h.keep(record{name, h.encode(seq, encode)})
 	if h.wake != nil {
 		close(h.wake)
 		h.wake = nil
@@ -127,14 +127,19 @@ func (h *Hub) Publish(name string, encode Encoder) uint64 {
 	return seq
 }
 
-// owned returns the encoded record as memory of its own.
-func (h *Hub) owned() []byte {
-	line := h.scratch
-	if len(line) <= keepScratch {
-		return bytes.Clone(line)
+// encode writes a record where it stays. Records share chunks, so that most
+// need no memory of their own; one for which there is no room has got some by
+// being appended to. A chunk goes when the ring has dropped the last of it.
+func (h *Hub) encode(seq uint64, encode Encoder) []byte {
+	used := len(h.chunk)
+	if cap(h.chunk)-used < chunkRest {
+		h.chunk, used = make([]byte, 0, chunkSize), 0
 	}
-	h.scratch = nil
-	return line
+	line := oneLine(encode(seq, h.chunk[used:]))
+	if whole := h.chunk[:used+1]; &line[0] == &whole[used] {
+		h.chunk = h.chunk[:used+len(line)]
+	}
+	return line[:len(line):len(line)]
 }
 
 // first returns the oldest number in the ring.

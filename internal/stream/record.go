@@ -1,11 +1,15 @@
 package stream
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
 )
+
+// envelopeRoom is about what a record takes beside the data.
+const envelopeRoom = 512
 
 // EventRecord encodes an accepted event as
 //
@@ -15,6 +19,7 @@ import (
 // the one that Publish gives.
 func EventRecord(e *events.Event) Encoder {
 	return func(seq uint64, dst []byte) []byte {
+		dst = slices.Grow(dst, envelopeRoom+len(e.Data))
 		dst = append(appendEvent(dst, seq, e), `,"data":`...)
 		if len(e.Data) == 0 {
 			dst = append(dst, "{}"...)
