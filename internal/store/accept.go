@@ -115,8 +115,7 @@ func (s *Store) insert(db *database, row eventRow, hooks []string) error {
 }
 
 func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
-	_, err := db.exec(`INSERT INTO pending (seq, ord, hook, attempt, due, run_id, started) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		int64(seq), ord, r.hook, r.attempt, r.due, r.runID, r.started)
+	_, err := db.exec(`INSERT INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`, int64(seq), r.hook, ord, r.attempt, r.due)
 	if err != nil {
 		return fmt.Errorf("insert pending run of %s: %w", r.hook, err)
 	}
@@ -124,15 +123,11 @@ func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
 }
 
 // Started notes that an attempt has begun, so that the next life knows that it
-// was interrupted. One that ends before the next commit leaves no trace.
+// was interrupted. One that ends before the next commit of records leaves no
+// trace.
 func (s *Store) Started(k Key, runID string, at time.Time) {
-	exec := func(db *database) error {
-		_, err := db.exec(`UPDATE pending SET run_id = ?, started = ? WHERE seq = ? AND hook = ?`, runID, nanos(at), int64(k.Seq), k.Hook)
-		return err
-	}
-	s.queue.begin(k, &op{exec: exec, lean: exec, after: func() {
-		s.live.change(k, func(r *pendingRow) { r.runID, r.started = runID, nanos(at) })
-	}})
+	exec := func(*database) error { s.w.begun.start(k, runID, nanos(at)); return nil }
+	s.queue.add(&op{exec: exec, lean: exec})
 }
 
 // Done ends a pending run and records how it went.
@@ -149,10 +144,10 @@ func (s *Store) Forget(k Key) {
 // the next one is due then.
 func (s *Store) Retry(k Key, run events.Run, due time.Time) {
 	lean := func(db *database) error {
-		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ?, run_id = '', started = 0 WHERE seq = ? AND hook = ?`, nanos(due), int64(k.Seq), k.Hook)
+		s.w.begun.end(k)
+		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`, nanos(due), int64(k.Seq), k.Hook)
 		return err
 	}
-	s.queue.ended(k)
 	s.record(&run, lean, func() {
 		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
 	})
@@ -182,11 +177,11 @@ func (s *Store) Bury(k Key, run events.Run, reason string) {
 func (s *Store) Record(run events.Run) { s.record(&run, nil, nil) }
 
 func (s *Store) end(k Key, run *events.Run, how func(*database, Key) error) {
-	s.queue.ended(k)
 	s.record(run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
 
 func (s *Store) deletePending(db *database, k Key) error {
+	s.w.begun.end(k)
 	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
 	}

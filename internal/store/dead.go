@@ -75,8 +75,8 @@ func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
 		if err := s.deleteDead(db, id); err != nil {
 			return err
 		}
-		_, err := db.exec(`INSERT INTO pending (seq, ord, hook, attempt, due, run_id, started)
-			SELECT ?1, coalesce(max(ord) + 1, 0), ?2, ?3, 0, '', 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook, d.Attempts)
+		_, err := db.exec(`INSERT INTO pending (seq, hook, ord, attempt, due)
+			SELECT ?1, ?2, coalesce(max(ord) + 1, 0), ?3, 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook, d.Attempts)
 		return err
 	}
 	o.after = func() {

@@ -250,6 +250,41 @@ func TestOlderDatabaseIsMigrated(t *testing.T) {
 	}
 }
 
+// What the first version of the file held is there after its migration.
+func TestFirstVersionIsMigrated(t *testing.T) {
+	o := options(t)
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := openDatabase(o.Path, DurableOS, migrations[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := event(1, "agent:end", `{"a":1}`)
+	if err := insertEvent(db, encodeEvent(e, true, &Policy{Redact: func(b []byte) []byte { return b }})); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().UTC()
+	if _, err := db.exec(`INSERT INTO pending (seq, ord, hook, attempt, due, run_id, started) VALUES (1, 0, 'z "1"', 0, 0, 'R1', ?), (1, 1, 'a', 2, 7, '', 0)`, nanos(began)); err != nil {
+		t.Fatal(err)
+	}
+	if err := (state{epoch: "E", seq: 100, events: 1}).save(db); err != nil {
+		t.Fatal(err)
+	}
+	db.close()
+	s := open(t, o)
+	page, err := s.Pending(t.Context(), 0, 10)
+	if err != nil || len(page) != 2 || s.FirstSeq() != 101 || s.Epoch() != "E" {
+		t.Fatalf("got %v %v, first %d of epoch %s", page, err, s.FirstSeq(), s.Epoch())
+	}
+	if p := page[0]; p.Hook != `z "1"` || p.RunID != "R1" || !p.Started.Equal(began) || p.Attempt != 0 {
+		t.Errorf("got %+v, want the attempt that was under way", p)
+	}
+	if p := page[1]; p.Hook != "a" || p.RunID != "" || p.Attempt != 2 || !p.Due.Equal(time.Unix(0, 7)) {
+		t.Errorf("got %+v, want what waits for its third attempt", p)
+	}
+}
+
 func TestUnwritablePathIsNoReasonNotToStart(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "home")

@@ -62,6 +62,9 @@ func (s *Store) adopt(db *database) error {
 		if err := s.shelf.fill(db); err != nil {
 			return err
 		}
+		if err := s.w.begun.fill(db.row(selectBegun)); err != nil {
+			return err
+		}
 	}
 	reserved := st
 	reserved.seq += seqBlock
@@ -76,6 +79,7 @@ func (s *Store) adopt(db *database) error {
 	}
 	s.w.loaded, s.w.state = true, reserved
 	s.w.spans.forget()
+	s.w.begun.forget()
 	return nil
 }
 

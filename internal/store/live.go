@@ -35,8 +35,6 @@ type pendingRow struct {
 	hook    string
 	attempt int
 	due     int64 // nanoseconds since 1970; 0 = now
-	runID   string
-	started int64
 }
 
 func newLive() *live { return &live{events: map[uint64]*waiting{}} }
@@ -195,10 +193,10 @@ func (l *live) fill(db *database) error {
 		var seq uint64
 		var size int
 		var r pendingRow
-		if err = row.Scan(&seq, &size, &r.hook, &r.attempt, &r.due, &r.runID, &r.started); err == nil {
+		if err = row.Scan(&seq, &size, &r.hook, &r.attempt, &r.due); err == nil {
 			l.add(seq, nil, size, []pendingRow{r})
 		}
 		return
-	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due, p.run_id, p.started FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
+	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
 	return err
 }

@@ -24,9 +24,13 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 		if err != nil {
 			return err
 		}
+		attempts, err := readBegun(db.QueryRowContext(ctx, selectBegun))
+		if err != nil {
+			return err
+		}
 		size := 0
 		for _, e := range waiting {
-			runs, err := pendingOf(ctx, db, e)
+			runs, err := pendingOf(ctx, db, e, attempts)
 			if err != nil {
 				return err
 			}
@@ -55,15 +59,16 @@ func scanPendingEvent(row scanner) (*events.Event, error) {
 	return r.decode(r.data)
 }
 
-// pendingOf returns the pending runs of e.
-func pendingOf(ctx context.Context, db *sql.DB, e *events.Event) ([]Pending, error) {
+// pendingOf returns the pending runs of e, with the attempts at them that have begun.
+func pendingOf(ctx context.Context, db *sql.DB, e *events.Event, begun map[Key]attempt) ([]Pending, error) {
 	return list(ctx, db, func(row scanner) (Pending, error) {
 		p := Pending{Event: e}
-		var due, started int64
-		err := row.Scan(&p.Hook, &p.Attempt, &due, &p.RunID, &started)
-		p.Due, p.Started = moment(due), moment(started)
+		var due int64
+		err := row.Scan(&p.Hook, &p.Attempt, &due)
+		a := begun[p.Key()]
+		p.Due, p.RunID, p.Started = moment(due), a.RunID, moment(a.Started)
 		return p, err
-	}, `SELECT hook, attempt, due, run_id, started FROM pending WHERE seq = ? ORDER BY ord`, int64(e.Seq))
+	}, `SELECT hook, attempt, due FROM pending WHERE seq = ? ORDER BY ord`, int64(e.Seq))
 }
 
 // rescue reads what is pending on disk only, as long as there is memory, from

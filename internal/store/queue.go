@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// What one commit takes at most, so that nobody waits long for others.
+// What one commit takes at most, so that nobody waits long for others. As many
+// records are enough for a commit.
 const (
-	batchOps   = 1024
-	batchBytes = 4 << 20
+	batchOps     = 1024 // that somebody waits for
+	batchRecords = 256
+	batchBytes   = 4 << 20
 )
 
 // maxBacklog is how many bytes of records wait while nothing can be written.
@@ -36,7 +38,7 @@ type op struct {
 	seq   uint64                   // of an event that is to be accepted
 
 	note   bool   // of an event that no hook waits for
-	begins *Key   // the attempt that it notes has begun; nil = it is something else
+	all    bool   // records that came before are written with it
 	number uint64 // of the event or run that would be missed; 0 = none
 	size   int    // in bytes, of what may be dropped; 0 = nothing
 	err    error  // exec was refused
@@ -49,7 +51,9 @@ func (o *op) answer(err error) {
 }
 
 // queue is what the writer has yet to write. Ops that somebody waits for go
-// first, the others in the order added.
+// first, without the others: those are written in the order added, when there
+// are enough of them or they have waited long enough, so that a commit that is
+// waited for has few pages to write.
 type queue struct {
 	urgent chan struct{} // somebody waits, or there is enough for a commit
 	some   chan struct{} // something came that can wait
@@ -58,19 +62,19 @@ type queue struct {
 	mu      sync.Mutex // guards all below
 	waiting []*op
 	records []*op
-	begun   map[Key]*op // of records: those that note that an attempt has begun
-	added   uint64      // records ever
-	bytes   int         // of records
-	notes   int         // of records, with room
-	paid    time.Time   // up to when notes have used their time up
-	asked   time.Time   // when there was the last
+	ripe    bool      // the next commits take records, until none is left
+	added   uint64    // records ever
+	bytes   int       // of records
+	notes   int       // of records, with room
+	paid    time.Time // up to when notes have used their time up
+	asked   time.Time // when there was the last
 	dropped uint64
 	lost    lost
 	closed  bool
 }
 
 func newQueue() *queue {
-	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1), noted: make(chan struct{}, 1), begun: map[Key]*op{}}
+	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1), noted: make(chan struct{}, 1)}
 }
 
 // add hands o over; false when the store is closed.
@@ -82,6 +86,7 @@ func (q *queue) add(o *op) bool {
 	}
 	if o.done != nil {
 		q.waiting = append(q.waiting, o)
+		q.ripe = q.ripe || o.all
 		nudge(q.urgent)
 		return true
 	}
@@ -107,29 +112,6 @@ func (q *queue) room(number uint64, now time.Time) bool {
 	return true
 }
 
-// begin adds the note that an attempt at k has begun.
-func (q *queue) begin(k Key, o *op) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return
-	}
-	o.begins = &k
-	q.begun[k] = o
-	q.record(o)
-}
-
-// ended makes that note needless, if it is not being written yet: most
-// attempts end before the next commit.
-func (q *queue) ended(k Key) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if o := q.begun[k]; o != nil {
-		o.exec, o.lean, o.after = nothing, nothing, nil
-		delete(q.begun, k)
-	}
-}
-
 func nothing(*database) error { return nil }
 
 func (q *queue) record(o *op) {
@@ -138,7 +120,8 @@ func (q *queue) record(o *op) {
 	q.bytes += o.size
 	q.slim()
 	switch {
-	case q.bytes > batchBytes/4 || len(q.records)-q.notes >= batchOps/2:
+	case q.bytes > batchBytes/4 || len(q.records)-q.notes >= batchRecords:
+		q.ripe = true
 		nudge(q.urgent)
 	case o.note:
 		nudge(q.noted)
@@ -182,28 +165,35 @@ func (q *queue) take() []*op {
 	defer q.mu.Unlock()
 	var batch []*op
 	bytes := 0
-	move := func(from *[]*op) {
+	move := func(from *[]*op, most int) {
 		n := 0
-		for ; n < len(*from) && len(batch) < batchOps && (bytes == 0 || bytes < batchBytes); n++ {
+		for ; n < min(len(*from), most) && (bytes == 0 || bytes < batchBytes); n++ {
 			o := (*from)[n]
 			bytes += o.size
 			batch = append(batch, o)
-			if o.begins != nil {
-				delete(q.begun, *o.begins)
-			}
 		}
 		clear((*from)[:n])
 		if *from = (*from)[n:]; len(*from) == 0 {
 			*from = nil
 		}
 	}
-	move(&q.waiting)
-	before := bytes
-	if move(&q.records); len(q.records) == 0 {
-		q.notes = 0
+	move(&q.waiting, batchOps)
+	if q.ripe {
+		before := bytes
+		move(&q.records, batchRecords)
+		q.bytes -= bytes - before
 	}
-	q.bytes -= bytes - before
+	if len(q.records) == 0 {
+		q.ripe, q.notes = false, 0
+	}
 	return batch
+}
+
+// ripen has records taken without waiting for more of them.
+func (q *queue) ripen() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ripe = true
 }
 
 // back returns records that could not be written to the front.
@@ -213,7 +203,7 @@ func (q *queue) back(records []*op) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.records = append(records, q.records...)
+	q.records, q.ripe = append(records, q.records...), true
 	for _, o := range records {
 		q.bytes += o.size
 	}
@@ -306,7 +296,7 @@ func (l *lost) add(n uint64) {
 
 func (q *queue) close() {
 	q.mu.Lock()
-	q.closed = true
+	q.closed, q.ripe = true, true
 	q.mu.Unlock()
 }
 

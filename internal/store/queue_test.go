@@ -2,28 +2,42 @@ package store
 
 import "testing"
 
-// What has ended before it was written that it has begun needs no such note;
-// what is being written keeps it.
-func TestBegunAndEnded(t *testing.T) {
+// A commit that somebody waits for takes no records along, unless they are due;
+// once they are, they are taken in order until none is left.
+func TestRecordsAreTakenWhenTheyAreRipe(t *testing.T) {
 	q := newQueue()
-	written := 0
-	note := func(*database) error { written++; return nil }
-	soon, late := Key{1, "a"}, Key{2, "a"}
-	q.begin(soon, &op{exec: note, lean: note, after: func() { written++ }})
-	q.begin(late, &op{exec: note, lean: note})
-	q.ended(soon)
-	batch := q.take()
-	q.ended(late)
-	for _, o := range batch {
-		o.exec(nil)
-		if o.after != nil {
-			o.after()
+	asked := func(all bool) *op { return &op{exec: nothing, done: func(error) {}, all: all} }
+	took := func(want int) []*op {
+		t.Helper()
+		batch := q.take()
+		if len(batch) != want {
+			t.Errorf("took %d, want %d", len(batch), want)
+		}
+		return batch
+	}
+	record := func(n int) {
+		for range n {
+			q.add(&op{exec: nothing})
 		}
 	}
-	if len(batch) != 2 || written != 1 || len(q.begun) != 0 {
-		t.Errorf("%d ops, %d notes written, %d remembered; want 2, 1 and 0", len(batch), written, len(q.begun))
+	record(3)
+	q.add(asked(false))
+	took(1)
+	took(0)
+	q.add(asked(true))
+	if batch := took(4); batch[0].done == nil {
+		t.Error("a record came before what somebody waits for")
 	}
-	if q.begin(soon, &op{exec: note, lean: note}); len(q.begun) != 1 {
-		t.Error("the next attempt is not noted")
-	}
+	record(2)
+	took(0)
+	q.ripen()
+	took(2)
+	record(batchRecords + 5)
+	took(batchRecords)
+	record(1)
+	took(6)
+	record(1)
+	took(0)
+	q.close()
+	took(1)
 }

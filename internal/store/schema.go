@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1}
+var migrations = []string{schemaV1, schemaV2}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -122,6 +122,25 @@ CREATE TABLE manifests (
 	text   BLOB    NOT NULL,
 	at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+`
+
+// A pending run is found by its whole key, and the attempts under way are one
+// row, a JSON list: an attempt costs no statement of its own.
+const schemaV2 = `
+CREATE TABLE begun (id INTEGER PRIMARY KEY CHECK (id = 1), list TEXT NOT NULL) STRICT;
+INSERT INTO begun SELECT 1, json_group_array(json_object('seq', seq, 'hook', hook, 'run_id', run_id, 'started', started)) FROM pending WHERE run_id <> '';
+
+ALTER TABLE pending RENAME TO pending1;
+CREATE TABLE pending (
+	seq     INTEGER NOT NULL,
+	hook    TEXT    NOT NULL,
+	ord     INTEGER NOT NULL, -- order of registration
+	attempt INTEGER NOT NULL,
+	due     INTEGER NOT NULL, -- 0 = now
+	PRIMARY KEY (seq, hook)
+) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO pending SELECT seq, hook, ord, attempt, due FROM pending1 ORDER BY seq, ord;
+DROP TABLE pending1;
 `
 
 // migrate brings the database to the newest version, each step whole or not

@@ -129,7 +129,7 @@ func Open(o Options) (*Store, error) {
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
-	s.w.spans = newSpanCache()
+	s.w.spans, s.w.begun = newSpanCache(), newBegun()
 	s.Configure(o.Policy)
 	if err := s.start(); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (s *Store) Configure(p Policy) {
 func (s *Store) Flush(ctx context.Context) error {
 	for target, _ := s.queue.progress(); ; {
 		_, gone := s.queue.progress() // before: what is taken later may still be under way when do returns
-		if err := s.do(ctx, nothing); err != nil {
+		if err := s.wait(ctx, &op{exec: nothing, all: true}); err != nil {
 			return err
 		}
 		if gone >= target {

@@ -17,6 +17,7 @@ type writer struct {
 	state  state
 	seen   uint64 // the greatest number that passed through
 	spans  *spanCache
+	begun  *begun
 	doubt  []uint64 // events whose refused commit may be on disk nevertheless
 	loaded bool     // the database was read once, so memory knows what is pending
 }
@@ -41,8 +42,8 @@ func (s *Store) fallBack() {
 	s.w.state = state{epoch: rand.Text(), seq: s.w.seen}
 }
 
-// write is the goroutine that writes: it commits what there is, at once when
-// somebody waits and else after a moment, and tries again while it cannot.
+// write is the goroutine that writes: it commits what somebody waits for at
+// once and the rest after a moment, and tries again while it cannot.
 func (s *Store) write() {
 	defer s.working.Done()
 	var moment, later, retry <-chan time.Time
@@ -65,7 +66,11 @@ func (s *Store) write() {
 			s.recover(err)
 		case <-s.queue.urgent:
 		case <-moment:
+			moment = nil
+			s.queue.ripen()
 		case <-later:
+			later = nil
+			s.queue.ripen()
 		case <-retry:
 			retry = nil
 			s.heal()
@@ -73,7 +78,6 @@ func (s *Store) write() {
 			s.finish()
 			return
 		}
-		moment, later = nil, nil
 		s.drain()
 	}
 }
@@ -141,6 +145,7 @@ func (s *Store) transact(batch []*op) (err error) {
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
 			s.w.state = before
 			s.w.spans.forget()
+			s.w.begun.forget()
 			err = classify(err)
 		}
 	}()
@@ -164,12 +169,16 @@ func (s *Store) transact(batch []*op) (err error) {
 	if err := s.w.spans.flush(s.db); err != nil {
 		return err
 	}
+	if err := s.w.begun.flush(s.db); err != nil {
+		return err
+	}
 	if err := s.saveState(); err != nil {
 		return err
 	}
 	if _, err := s.db.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	s.w.begun.settle()
 	s.wrote(bytes, news)
 	return s.db.present()
 }
@@ -185,8 +194,9 @@ func (s *Store) saw(seq uint64) {
 
 func (s *Store) saveState() error {
 	st := &s.w.state
-	if st.unsaved++; st.unsaved < saveEvery && !st.urgent {
-		return nil
+	st.unsaved++
+	if left, _ := s.queue.load(); (st.unsaved < saveEvery || left > 0) && !st.urgent {
+		return nil // what is left may have numbers below those that would be taken for counted
 	}
 	st.unsaved, st.urgent = 0, false
 	return st.save(s.db)

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+)
+
+// begun are the attempts under way, as the transaction under way sees them. On
+// disk they are one row, written when they have changed: they are as few as
+// run at once, and most begin and end between two commits.
+type begun struct {
+	runs  map[Key]attempt
+	saved map[Key]attempt // as of the last commit
+	dirty bool
+}
+
+// attempt is one of them on disk.
+type attempt struct {
+	Seq     uint64 `json:"seq"`
+	Hook    string `json:"hook"`
+	RunID   string `json:"run_id"`
+	Started int64  `json:"started"` // nanoseconds since 1970
+}
+
+func newBegun() *begun { return &begun{runs: map[Key]attempt{}} }
+
+func (b *begun) start(k Key, runID string, started int64) {
+	b.runs[k] = attempt{k.Seq, k.Hook, runID, started}
+	b.dirty = true
+}
+
+func (b *begun) end(k Key) {
+	if _, known := b.runs[k]; known {
+		delete(b.runs, k)
+		b.dirty = true
+	}
+}
+
+// flush writes what has changed.
+func (b *begun) flush(db *database) error {
+	if !b.dirty {
+		return nil
+	}
+	list := []attempt{}
+	for _, a := range b.runs {
+		list = append(list, a)
+	}
+	text, err := json.Marshal(list)
+	if err == nil {
+		_, err = db.exec(`INSERT OR REPLACE INTO begun (id, list) VALUES (1, ?)`, string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("save which attempts are under way: %w", err)
+	}
+	return nil
+}
+
+// settle takes what was flushed as being on disk.
+func (b *begun) settle() {
+	if b.dirty {
+		b.saved, b.dirty = maps.Clone(b.runs), false
+	}
+}
+
+// forget returns to the last commit. It is written again: nobody knows to which file.
+func (b *begun) forget() {
+	b.runs, b.dirty = maps.Clone(b.saved), true
+	if b.runs == nil {
+		b.runs = map[Key]attempt{}
+	}
+}
+
+// fill reads what an earlier life left.
+func (b *begun) fill(row *sql.Row) (err error) {
+	b.runs, err = readBegun(row)
+	b.dirty = true
+	b.settle()
+	return err
+}
+
+// selectBegun is what readBegun reads.
+const selectBegun = `SELECT list FROM begun`
+
+func readBegun(row *sql.Row) (map[Key]attempt, error) {
+	runs := map[Key]attempt{}
+	var text []byte
+	err := row.Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return runs, nil
+	}
+	var list []attempt
+	if err == nil {
+		if err = json.Unmarshal(text, &list); err != nil {
+			err = fmt.Errorf("%w: %w", errCorrupt, err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which attempts were under way: %w", err)
+	}
+	for _, a := range list {
+		runs[Key{a.Seq, a.Hook}] = a
+	}
+	return runs, nil
+}

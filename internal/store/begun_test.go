@@ -1,0 +1,77 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// interrupted lists what of the pending runs had begun, as "seq:hook run".
+func interrupted(t testing.TB, s *Store) []string {
+	t.Helper()
+	page, err := s.Pending(t.Context(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []string{}
+	for _, p := range page {
+		if p.RunID != "" {
+			list = append(list, fmt.Sprintf("%d:%s %s", p.Event.Seq, p.Hook, p.RunID))
+		}
+	}
+	return list
+}
+
+// What was under way is known to the next life until it has ended or begun
+// again there, also when the next one is interrupted too.
+func TestAttemptsUnderWayOutliveLives(t *testing.T) {
+	o := options(t)
+	s := open(t, o)
+	e := event(1, "agent:end", `{}`)
+	accept(t, s, e, "a", "b", "c", "d")
+	for _, hook := range []string{"a", "b", "c"} {
+		s.Started(Key{1, hook}, "R-"+hook, time.Now())
+	}
+	s.Done(Key{1, "a"}, run(2, e, "a", events.ResultOK))
+	copied := options(t)
+	flush(t, s)
+	copyFiles(t, o.Path, copied.Path) // a crash
+	closed(t, s)
+
+	s = open(t, copied)
+	if got, want := interrupted(t, s), []string{"1:b R-b", "1:c R-c"}; !slices.Equal(got, want) {
+		t.Errorf("after a crash: got %v, want %v", got, want)
+	}
+	s.Started(Key{1, "c"}, "R-again", time.Now())
+	s.Started(Key{1, "d"}, "R-d", time.Now())
+	s.Retry(Key{1, "d"}, run(s.FirstSeq(), e, "d", events.ResultFailed), time.Now())
+	flush(t, s)
+	want := []string{"1:b R-b", "1:c R-again"}
+	if got := interrupted(t, s); !slices.Equal(got, want) {
+		t.Errorf("in the second life: got %v, want %v", got, want)
+	}
+	closed(t, s)
+	s = open(t, copied)
+	if got := interrupted(t, s); !slices.Equal(got, want) {
+		t.Errorf("in the third life: got %v, want %v", got, want)
+	}
+}
+
+// A commit that failed counts for nothing, also in memory.
+func TestAttemptsOfARefusedCommit(t *testing.T) {
+	s := open(t, options(t))
+	accept(t, s, event(1, "agent:end", `{}`), "a", "b")
+	s.Started(Key{1, "a"}, "R1", time.Now())
+	flush(t, s)
+	s.w.begun.end(Key{1, "a"})
+	s.w.begun.start(Key{1, "b"}, "R2", 1)
+	s.w.begun.forget() // as after ROLLBACK
+	s.Record(events.Run{ID: "x", Seq: 2})
+	flush(t, s)
+	if got, want := interrupted(t, s), []string{"1:a R1"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
