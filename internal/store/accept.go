@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -54,12 +55,13 @@ func (s *Store) Admits(size int, pending bool) error {
 
 // Note writes an event that no hook waits for, later and without waiting. Where
 // events come faster than they can be written, some are left out: Feed.Lost
-// tells which.
+// tells which. Nothing of e is kept but its texts.
 func (s *Store) Note(e *events.Event) {
 	if !s.queue.room(e.Seq, e.Time) {
 		return
 	}
 	own := *e
+	own.Data = bytes.Clone(e.Data)
 	o := s.accept(own, nil, true)
 	o.note = true
 	var row eventRow
