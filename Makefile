@@ -55,6 +55,9 @@ check: ## format, vet, build for macOS, and linters that are installed
 	@if command -v staticcheck >/dev/null; then staticcheck ./...; else echo "SKIP-TOOL staticcheck: not installed"; fi
 	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/package.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
 
+vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)
+	GOTOOLCHAIN=$${GOTOOLCHAIN:-auto} govulncheck -db "$${GOVULNDB:-https://vuln.go.dev}" ./...
+
 install: build ## install to PREFIX/bin (/usr/local)
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
 	for name in hookd hookd-bridge; do \
@@ -67,4 +70,4 @@ package: ## build .deb, .rpm and the Homebrew formula into dist/
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test race test-agents fuzz bench soak gobench check install package clean
+.PHONY: help build demo man test race test-agents fuzz bench soak gobench check vuln install package clean

@@ -64,7 +64,7 @@ func buildPackages(t *testing.T) (dist string) {
 	dist = t.TempDir()
 	cmd := exec.Command("sh", "packaging/package.sh")
 	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "DIST="+dist, "ARCHS="+runtime.GOARCH, "VERSION=v1.2.3")
+	cmd.Env = append(os.Environ(), "DIST="+dist, "ARCHS="+runtime.GOARCH, "VERSION=v1.2.3", "GOTOOLCHAIN=local")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("package.sh: %v\n%s", err, out)
 	}
