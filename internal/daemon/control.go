@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/hookd/hookd/internal/api"
@@ -35,9 +34,7 @@ func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, serv
 	if err := events.CheckReserved(env.Event); err != nil {
 		return api.Answer{}, nil, err
 	}
-	if env.Sender == "" {
-		env.Sender = "uid:" + strconv.Itoa(from.UID)
-	}
+	env.Sender = cmp.Or(env.Sender, from.Sender)
 	rcpt, rest, err := c.d.dispatch.Begin(chainOf(from), env)
 	if err != nil || rest == nil {
 		a, err := answer(rcpt, err)

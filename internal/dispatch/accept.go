@@ -1,7 +1,9 @@
 package dispatch
 
 import (
+	"bytes"
 	"cmp"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,7 +29,8 @@ type Rest func(*Receipt) *events.Error
 
 // Emit accepts one event. Without wait it returns when the runs are kept and
 // queued, with wait when they have ended. It never fails because of a hook. A
-// sender that leaves cancels nothing.
+// sender that leaves cancels nothing. env.Data may be used for something else
+// when it has returned.
 func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
 	rcpt, rest, err := d.Begin(from, env)
 	if err == nil && rest != nil {
@@ -40,7 +43,8 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Er
 }
 
 // Begin is the part of Emit that does not wait; a nil Rest means that there is
-// no other. So a sender of many events need not wait for each.
+// no other. So a sender of many events need not wait for each. env.Data may be
+// used for something else when Begin has returned.
 func (d *Dispatcher) Begin(from Origin, env events.Envelope) (Receipt, Rest, *events.Error) {
 	if env.ID == "" {
 		return d.admit(from, env, nil)
@@ -52,6 +56,7 @@ func (d *Dispatcher) Begin(from Origin, env events.Envelope) (Receipt, Rest, *ev
 func (d *Dispatcher) beginOnce(from Origin, env events.Envelope) (Receipt, Rest, *events.Error) {
 	seen, first := d.seen.enter(env.Sender, env.ID, time.Now())
 	if !first {
+		env.Data = bytes.Clone(env.Data)
 		return Receipt{}, func(r *Receipt) (err *events.Error) {
 			var ok bool
 			if *r, ok = seen.join(env.Wait); !ok { // the first was refused, so this one is the first
@@ -130,7 +135,8 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 		return rcpt, nil, err
 	}
 	known := d.index.Load().named(env.Dialect, env.Event)
-	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: known.contract}
+	e := passing.Get().(*events.Event)
+	*e = events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: known.contract}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
@@ -145,6 +151,7 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 	if len(matched) == 0 && !e.Wait {
 		return d.pass(e)
 	}
+	e.Data = bytes.Clone(e.Data)
 	a := &admission{d: d, event: e, plan: newPlan(e, matched)}
 	if err := a.enter(); err != nil {
 		return rcpt, nil, err
@@ -156,8 +163,11 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 	return rcpt, a.rest(), nil
 }
 
+// passing has events that nobody has any more.
+var passing = sync.Pool{New: func() any { return new(events.Event) }}
+
 // pass accepts an event that nobody runs for and nobody waits for: only the
-// stream has it.
+// stream has it. It is over when pass returns, and so is e.
 func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
 	d.order.Lock()
 	defer d.order.Unlock()
@@ -165,7 +175,10 @@ func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
 		return Receipt{}, nil, err
 	}
 	d.opts.Tap.Accepted(e, 0)
-	return Receipt{EventID: e.EventID, Seq: e.Seq, Matched: []string{}, Warnings: e.Warnings}, nil, nil
+	rcpt := Receipt{EventID: e.EventID, Seq: e.Seq, Matched: []string{}, Warnings: e.Warnings}
+	*e = events.Event{} // which keeps the sender's buffer out of the pool
+	passing.Put(e)
+	return rcpt, nil, nil
 }
 
 // limit keeps the hook that is asked for.

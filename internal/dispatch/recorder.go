@@ -10,7 +10,8 @@ import (
 // blocks but Pending: they stand between the hook and the answer.
 type Recorder interface {
 	// Accept numbers e, shows it to whoever listens, and keeps it with one
-	// pending run for each of hooks, which are ids in order of registration. An
+	// pending run for each of hooks, which are ids in order of registration. Without
+	// any, e is over when Accept returns: what is kept of it is a copy. An
 	// error refuses the event: nothing runs for it, though it may have been shown
 	// when the disk failed only then. Else stored, unless
 	// it is nil, is called once, with the outcome: whether the runs are kept

@@ -11,7 +11,7 @@ import (
 // stands between the hook and the answer.
 type Tap interface {
 	// Accepted is called once for each event that will not be refused any
-	// more, maybe after its first run has ended.
+	// more, maybe after its first run has ended. e must not be kept.
 	Accepted(e *events.Event, matched int)
 	// Ran is called for each attempt at a run when it has ended; err is why it
 	// did not start, where the system said so. It may end before its late

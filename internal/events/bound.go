@@ -12,22 +12,24 @@ import (
 // and dialect. Records, logs and tables carry them.
 const MaxIdentity = 4096
 
-// bound cuts what is longer, and says so; data keeps it whole. The end is a
-// sum of what was cut, so that two long sessions stay two.
+// bound cuts what is longer.
 func (e *Envelope) bound() {
-	for _, f := range []struct {
-		name  string
-		field *string
-	}{
-		{"session_id", &e.SessionID}, {"agent_id", &e.AgentID}, {"agent_name", &e.AgentName}, {"cwd", &e.Cwd},
-		{"sender", &e.Sender}, {"parent", &e.Parent}, {"dialect", (*string)(&e.Dialect)},
-	} {
-		text := *f.field
-		if len(text) <= MaxIdentity {
-			continue
-		}
-		sum := sha256.Sum256([]byte(text))
-		*f.field = strings.ToValidUTF8(text[:200], "") + "…" + hex.EncodeToString(sum[:8])
-		e.Warnings = append(e.Warnings, fmt.Sprintf("field `%s` is %d bytes long: hookd's records have its beginning and a sum, data keeps it", f.name, len(text)))
+	e.SessionID = e.cut("session_id", e.SessionID)
+	e.AgentID = e.cut("agent_id", e.AgentID)
+	e.AgentName = e.cut("agent_name", e.AgentName)
+	e.Cwd = e.cut("cwd", e.Cwd)
+	e.Sender = e.cut("sender", e.Sender)
+	e.Parent = e.cut("parent", e.Parent)
+	e.Dialect = Dialect(e.cut("dialect", string(e.Dialect)))
+}
+
+// cut says so when it cuts; data keeps what was there. The end is a sum of
+// that, so that two long sessions stay two.
+func (e *Envelope) cut(field, text string) string {
+	if len(text) <= MaxIdentity {
+		return text
 	}
+	e.Warnings = append(e.Warnings, fmt.Sprintf("field `%s` is %d bytes long: hookd's records have its beginning and a sum, data keeps it", field, len(text)))
+	sum := sha256.Sum256([]byte(text))
+	return strings.ToValidUTF8(text[:200], "") + "…" + hex.EncodeToString(sum[:8])
 }

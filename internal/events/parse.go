@@ -20,22 +20,41 @@ const (
 
 // Parse reads one event as a sender writes it: one JSON object with the keys
 // of SPEC section 5, case-sensitive; unknown keys are ignored and of several
-// equal ones the last counts. Nothing of line is kept, so the caller may use it
-// again. Data is an object on one line, {} when absent. What was tolerated is
-// in Warnings. Whether the name is reserved is not Parse's business.
+// equal ones the last counts. Data is an object on one line, {} when absent,
+// and a part of line unless it had to be brought onto one; all else has memory
+// of its own. What was tolerated is in Warnings. Whether the name is reserved is
+// not Parse's business.
 func Parse(line []byte) (Envelope, *Error) {
-	var env Envelope
+	var p Parser
+	return p.Parse(line)
+}
+
+// A Parser reads the events of one sender. What one of them says in the words
+// of the one before, it shares with that: most senders repeat themselves. The
+// zero Parser is ready.
+type Parser struct{ last Envelope }
+
+// Parse reads the next event, as the function of that name does.
+func (p *Parser) Parse(line []byte) (Envelope, *Error) {
+	var warnings []string
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
-		env.Warnings = append(env.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
+		warnings = append(warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
 	}
 	var m written
 	if !m.read(line) {
 		return Envelope{}, invalid(line)
 	}
-	if err := env.take(&m); err != nil {
+	env, err := m.envelope(&p.last)
+	if err != nil {
 		return Envelope{}, err
 	}
+	env.Warnings = warnings
+	if len(line) > MaxIdentity {
+		env.bound()
+	}
+	p.last = env
+	p.last.Data, p.last.Warnings = nil, nil
 	return env, nil
 }
 
@@ -44,6 +63,7 @@ func Parse(line []byte) (Envelope, *Error) {
 type written struct {
 	event, data, wait, id, sender, dialect, lane, timeout, parent json.RawMessage
 	place, inData                                                 place
+	broken                                                        bool // there are line ends between the parts
 }
 
 // place is where an event happened. An envelope says it, or its data.
@@ -68,6 +88,7 @@ func (m *written) read(line []byte) bool {
 		}
 		m.keep(key, w.value())
 	}
+	m.broken = w.broken
 	return w.end()
 }
 
@@ -109,31 +130,33 @@ func (p *place) keep(key []byte, raw json.RawMessage) {
 	}
 }
 
-// take reads the members of the envelope.
-func (e *Envelope) take(m *written) *Error {
-	for _, field := range [...]struct {
-		to   *string
-		name string
-		raw  json.RawMessage
-	}{
-		{&e.Event, "event", m.event}, {&e.ID, "id", m.id}, {&e.SessionID, "session_id", m.place.session},
-		{&e.AgentID, "agent_id", m.place.agent}, {&e.AgentName, "agent_name", m.place.name}, {&e.Cwd, "cwd", m.place.cwd},
-		{&e.Sender, "sender", m.sender}, {(*string)(&e.Dialect), "dialect", m.dialect}, {&e.Lane, "lane", m.lane}, {&e.Parent, "parent", m.parent},
-	} {
-		if err := setString(field.to, field.name, field.raw); err != nil {
-			return err
-		}
+// envelope reads the members. What one says as last has it, is last's.
+func (m *written) envelope(last *Envelope) (Envelope, *Error) {
+	var r reader
+	e := Envelope{
+		Event:     r.text("event", m.event, last.Event),
+		ID:        r.text("id", m.id, last.ID),
+		SessionID: r.text("session_id", m.place.session, last.SessionID),
+		AgentID:   r.text("agent_id", m.place.agent, last.AgentID),
+		AgentName: r.text("agent_name", m.place.name, last.AgentName),
+		Cwd:       r.text("cwd", m.place.cwd, last.Cwd),
+		Sender:    r.text("sender", m.sender, last.Sender),
+		Dialect:   Dialect(r.text("dialect", m.dialect, string(last.Dialect))),
+		Lane:      r.text("lane", m.lane, last.Lane),
+		Parent:    r.text("parent", m.parent, last.Parent),
+		Data:      r.data(m.data, m.broken),
+		Wait:      r.bool("wait", m.wait),
+		TimeoutMS: r.millis(m.timeout),
 	}
-	if err := cmp.Or(e.setData(m.data), setBool(&e.Wait, "wait", m.wait), setMillis(&e.TimeoutMS, m.timeout), e.checkName()); err != nil {
-		return err
+	if err := cmp.Or(r.bad, e.check()); err != nil {
+		return e, err
 	}
 	e.AgentNamed = e.AgentName != ""
-	orText(&e.SessionID, m.inData.session)
-	orText(&e.AgentID, m.inData.agent)
-	orText(&e.AgentName, m.inData.name)
-	orText(&e.Cwd, m.inData.cwd)
-	e.bound()
-	return e.check()
+	orText(&e.SessionID, m.inData.session, last.SessionID)
+	orText(&e.AgentID, m.inData.agent, last.AgentID)
+	orText(&e.AgentName, m.inData.name, last.AgentName)
+	orText(&e.Cwd, m.inData.cwd, last.Cwd)
+	return e, nil
 }
 
 func (e *Envelope) checkName() *Error {
@@ -146,6 +169,9 @@ func (e *Envelope) checkName() *Error {
 
 // check judges what a type alone does not.
 func (e *Envelope) check() *Error {
+	if err := e.checkName(); err != nil {
+		return err
+	}
 	switch {
 	case len(e.ID) > MaxID:
 		return badField("id", fmt.Sprintf("is %d bytes long, at most %d are allowed", len(e.ID), MaxID), "send a shorter id, e.g. a UUID")
@@ -155,82 +181,103 @@ func (e *Envelope) check() *Error {
 	return nil
 }
 
-func (e *Envelope) setData(raw json.RawMessage) *Error {
+// reader reads members by the types that they must have. bad is the first that
+// has another one; those that are absent, or null, are zero.
+type reader struct{ bad *Error }
+
+func (r *reader) refuse(err *Error) {
+	if r.bad == nil {
+		r.bad = err
+	}
+}
+
+// text reads a string; before, when it is that.
+func (r *reader) text(name string, raw json.RawMessage, before string) string {
+	switch t := typeOf(raw); t {
+	case String:
+		return sameText(raw, before)
+	case "null":
+	default:
+		r.refuse(badField(name, "is "+withArticle(t)+", not a string", fmt.Sprintf(`put it in quotes: "%s":"…"`, name)))
+	}
+	return ""
+}
+
+// data reads an object, {} when it is absent.
+func (r *reader) data(raw json.RawMessage, broken bool) json.RawMessage {
 	switch t := typeOf(raw); t {
 	case Object:
-		e.Data = oneLine(raw)
+		if broken {
+			return oneLine(raw)
+		}
+		return raw
 	case "null":
-		e.Data = json.RawMessage("{}")
 	default:
-		return &Error{
+		r.refuse(&Error{
 			Code:    CodeBadData,
 			Message: "field `data` is " + withArticle(t) + ", not an object",
 			Hint:    `put it into an object, e.g. "data":{"value":…}`,
-		}
+		})
 	}
-	return nil
+	return json.RawMessage("{}")
 }
 
-// oneLine returns a copy of raw without line breaks between its parts.
+// oneLine returns raw without line breaks between its parts.
 func oneLine(raw json.RawMessage) json.RawMessage {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
-		return bytes.Clone(raw)
+		return raw
 	}
 	var b bytes.Buffer
 	b.Grow(len(raw))
 	if err := json.Compact(&b, raw); err != nil {
-		return bytes.Clone(raw) // not reached with valid JSON
+		return raw // not reached with valid JSON
 	}
 	return b.Bytes()
 }
 
 // orText sets an empty field to raw, if that is a string.
-func orText(field *string, raw json.RawMessage) {
-	if *field == "" {
-		*field, _ = text(raw)
+func orText(field *string, raw json.RawMessage, before string) {
+	if *field == "" && typeOf(raw) == String {
+		*field = sameText(raw, before)
 	}
 }
 
-func setString(to *string, name string, raw json.RawMessage) *Error {
-	switch t := typeOf(raw); t {
-	case String:
-		*to, _ = text(raw)
-	case "null":
-		*to = ""
-	default:
-		return badField(name, "is "+withArticle(t)+", not a string", fmt.Sprintf(`put it in quotes: "%s":"…"`, name))
+// sameText returns the text of a string, or before when that is the same.
+func sameText(raw json.RawMessage, before string) string {
+	inner := raw[1 : len(raw)-1]
+	if string(inner) == before && bytes.IndexByte(inner, '\\') < 0 {
+		return before
 	}
-	return nil
+	return unescape(inner)
 }
 
-func setBool(to *bool, name string, raw json.RawMessage) *Error {
+func (r *reader) bool(name string, raw json.RawMessage) bool {
 	switch t := typeOf(raw); t {
 	case Boolean:
-		*to = raw[0] == 't'
+		return raw[0] == 't'
 	case "null":
-		*to = false
 	default:
-		return badField(name, "is "+withArticle(t)+", not a boolean", fmt.Sprintf(`type "%s":true or "%s":false, without quotes`, name, name))
+		r.refuse(badField(name, "is "+withArticle(t)+", not a boolean", fmt.Sprintf(`type "%s":true or "%s":false, without quotes`, name, name)))
 	}
-	return nil
+	return false
 }
 
-func setMillis(to *int64, raw json.RawMessage) *Error {
+func (r *reader) millis(raw json.RawMessage) int64 {
 	const hint = `type whole milliseconds, e.g. "timeout_ms":4000`
 	t := typeOf(raw)
 	if t == "null" {
-		*to = 0
-		return nil
+		return 0
 	}
 	if t != Number || !isInteger(raw) {
-		return badField("timeout_ms", "is "+describe(raw)+", not an integer", hint)
+		r.refuse(badField("timeout_ms", "is "+describe(raw)+", not an integer", hint))
+		return 0
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || n < 0 || n > float64(MaxTimeout.Milliseconds()) {
-		return badField("timeout_ms", fmt.Sprintf("is %.32s, not between 0 and %d", raw, MaxTimeout.Milliseconds()), hint)
+		r.refuse(badField("timeout_ms", fmt.Sprintf("is %.32s, not between 0 and %d", raw, MaxTimeout.Milliseconds()), hint))
+		return 0
 	}
-	*to = int64(n)
-	return nil
+	return int64(n)
 }
 
 func badField(name, problem, hint string) *Error {

@@ -136,17 +136,47 @@ func TestParseReplacesInvalidUTF8(t *testing.T) {
 	}
 }
 
-func TestParseKeepsNothingOfTheLine(t *testing.T) {
+// Of the line, only the data is kept.
+func TestParseSharesDataOnly(t *testing.T) {
 	line := []byte(`{"event":"agent:end","data":{"session_id":"s"},"id":"one"}`)
 	got, err := Parse(line)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if want := strings.Index(string(line), `{"session_id"`); &got.Data[0] != &line[want] || cap(got.Data) != len(got.Data) {
+		t.Errorf("data %s is no part of the line, or could grow over it", got.Data)
+	}
 	for i := range line {
 		line[i] = 'x'
 	}
-	if got.Event != "agent:end" || got.ID != "one" || got.SessionID != "s" || string(got.Data) != `{"session_id":"s"}` {
+	if got.Event != "agent:end" || got.ID != "one" || got.SessionID != "s" {
 		t.Errorf("the envelope changed with the line: %+v", got)
+	}
+}
+
+// A Parser reads each line as if it were the first, into texts that stay as
+// they are when the buffer of the lines is used again.
+func TestParserRemembersNothingButTexts(t *testing.T) {
+	lines := []string{
+		specLine, specLine, `{"event":"agent:end"}`, `{"event":"agent:end","session_id":"s","data":{"session_id":"other","cwd":"/p"}}`,
+		`{"event":"x","cwd":"C:\\n"}`, `{"event":"x","cwd":"C:\n"}`, `{"event":"x","cwd":"C:\n"}`, `{"event":"x","cwd":7}`, `{"event":"x","cwd":"C:\\n","wait":true}`,
+		"{\"event\":\"x\",\"cwd\":\"\xff\"}", `{"event":"x","session_id":"` + strings.Repeat("s", MaxIdentity+1) + `"}`, `{"event":"x"}`,
+	}
+	var p Parser
+	var buf []byte
+	var got []Envelope
+	for _, line := range lines {
+		buf = append(buf[:0], line...)
+		env, err := p.Parse(buf)
+		if want, bad := Parse([]byte(line)); !reflect.DeepEqual(env, want) || !reflect.DeepEqual(err, bad) {
+			t.Errorf("%s\n got %+v, %v\nwant %+v, %v", line, env, err, want, bad)
+		}
+		got = append(got, env)
+	}
+	for i, line := range lines {
+		if want, _ := Parse([]byte(line)); got[i].Cwd != want.Cwd || got[i].SessionID != want.SessionID || got[i].Event != want.Event {
+			t.Errorf("%s: the envelope has changed since, to %+v", line, got[i])
+		}
 	}
 }
 
@@ -159,7 +189,11 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		before := slices.Clone(line)
-		env, err := Parse(line)
+		p := Parser{last: Envelope{Event: "x", Cwd: `\"}`, SessionID: "a"}}
+		env, err := p.Parse(line)
+		if again, _ := p.Parse(line); !reflect.DeepEqual(again, env) {
+			t.Fatalf("got %+v, and then %+v", env, again)
+		}
 		if !slices.Equal(line, before) {
 			t.Fatal("Parse changed its input")
 		}
@@ -200,16 +234,19 @@ func agrees(t *testing.T, line []byte, env Envelope) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	long := []byte(`{"event":"bench:none","session_id":"s1","cwd":"/tmp","data":{"text":"` + strings.Repeat("x", 1124) + `"}}`)
+	sized := func(n int) []byte {
+		return []byte(`{"event":"bench:none","session_id":"s1","cwd":"/tmp","data":{"text":"` + strings.Repeat("x", n-76) + `"}}`)
+	}
 	for _, c := range []struct {
 		name string
 		line []byte
-	}{{"spec", []byte(specLine)}, {"1200", long}} {
+	}{{"spec", []byte(specLine)}, {"266", sized(266)}, {"1200", sized(1200)}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(c.line)))
+			var p Parser
 			for b.Loop() {
-				if _, err := Parse(c.line); err != nil {
+				if _, err := p.Parse(c.line); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -27,6 +27,8 @@ type walker struct {
 	fresh bool // nothing of the object under way has been read
 	bad   bool
 
+	broken bool // there are line ends between the parts
+
 	key     []byte // of the member, between its quotes, still escaped
 	escaped bool   // key has escapes
 }
@@ -144,8 +146,10 @@ func (w *walker) expect(c byte) {
 }
 
 func (w *walker) blanks() {
-	for w.pos < len(w.src) && isBlank(w.src[w.pos]) {
-		w.pos++
+	for ; w.pos < len(w.src) && isBlank(w.src[w.pos]); w.pos++ {
+		if c := w.src[w.pos]; c == '\n' || c == '\r' {
+			w.broken = true
+		}
 	}
 }
 

@@ -52,12 +52,13 @@ type lines struct {
 	wait   *bool // of the request, wins over the event's; nil = none
 	post   bool  // a request's body: it cannot become a stream
 
-	src   io.Reader
-	write func([]byte) error
-	in    *bufio.Reader
-	long  []byte // a line that in has no room for
-	out   []byte // answers not written yet
-	owed  []owed // answers that come after out
+	parser events.Parser
+	src    io.Reader
+	write  func([]byte) error
+	in     *bufio.Reader
+	long   []byte // a line that in has no room for
+	out    []byte // answers not written yet
+	owed   []owed // answers that come after out
 }
 
 func (s *Server) newLines(peer Peer, src io.Reader, write func([]byte) error) *lines {
@@ -214,7 +215,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	if len(line) == 0 {
 		return nil
 	}
-	env, bad := events.Parse(line)
+	env, bad := l.parser.Parse(line)
 	if bad != nil {
 		if q, ok := readSubscribe(line); ok {
 			return l.subscribe(q)

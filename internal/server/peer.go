@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 )
 
 // identify asks the kernel who is at the other end.
@@ -22,6 +23,7 @@ func (s *Server) identify(nc net.Conn) (Peer, error) {
 	if err = errors.Join(err, asked); err != nil {
 		return Peer{}, err
 	}
+	peer.Sender = "uid:" + strconv.Itoa(peer.UID)
 	if peer.welcome() {
 		peer.Origin = s.opt.Origin(peer.PID)
 	}

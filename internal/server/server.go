@@ -41,12 +41,15 @@ import (
 // connected.
 type Peer struct {
 	UID, PID int
-	Origin   any // what Options.Origin said at accept
+	Sender   string // of events that do not name theirs: uid:1000
+	Origin   any    // what Options.Origin said at accept
 }
 
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs
 // have ended. ctx ends when nobody waits for the answer any more: Emit must
-// then return soon, and must not cancel a run for it. env owns its memory.
+// then return soon, and must not cancel a run for it. env owns its memory but
+// for env.Data, which is part of the connection's buffer: it is over when the
+// method that got it returns.
 //
 // Begin is the part of Emit that waits for nothing. A nil Rest means that the
 // answer is complete; else it must be called, once, and may wait: for the disk,
