@@ -106,15 +106,16 @@ func (a *app) setUp(cmd *cobra.Command, m *machine, mgr manager, p *plan) error 
 			return fail(exitFailed, fmt.Sprintf("stop it with `kill %d`, then type `hookd install`", pid), "hookd already runs with pid %d, and not as a service", pid)
 		}
 	}
-	if !errors.Is(missing, errNoManager) {
-		if err := apply(p.Files, mgr.folders()); err != nil {
-			return fail(exitFailed, "see the folder's permissions, then type `hookd install`", "%w", err)
-		}
+	if errors.Is(missing, errNoManager) {
+		p.Files = []change{}
+	}
+	if err := apply(p.Files, mgr.folders()); err != nil {
+		return fail(exitFailed, "see the folder's permissions, then type `hookd install`", "%w", err)
 	}
 	if missing != nil {
 		p.Commands = []step{}
 		p.Notes = append(p.Notes, mgr.without()...)
-		if err := a.print(p, func(out *printer) { out.lines(p.Notes) }); err != nil {
+		if err := a.print(p, func(out *printer) { out.done(p) }); err != nil {
 			return err
 		}
 		return fail(exitFailed, "do as it says above, or start it here with `hookd serve`", "hookd is not started as a service: %w", missing)

@@ -233,7 +233,7 @@ func mountPoint(path string) string {
 // any POSIX shell.
 func rewrite(filter, path string) string {
 	old, clean := quote(path), quote(path+".clean")
-	return filter + " < " + old + " > " + clean + " && cat " + clean + " > " + old
+	return filter + " < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
 }
 
 // quote makes a path safe to paste into a shell.

@@ -96,7 +96,9 @@ func badHead(path string) (message, hint string) {
 	case !ok:
 		return "has no #! line, the system cannot start it", "make its first line #!/bin/sh"
 	case bytes.HasSuffix(line, []byte("\r")):
-		return "has Windows line ends, the system looks for an interpreter with \\r in its name", "tr -d '\\r' < " + quote(path) + " > fixed"
+		old, clean := quote(path), quote(path+".clean")
+		return "has Windows line ends, the system looks for an interpreter with \\r in its name",
+			"tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean // keeps its mode
 	}
 	words := bytes.Fields(interpreter)
 	if len(words) == 0 {

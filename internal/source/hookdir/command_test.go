@@ -58,7 +58,7 @@ func TestFindCommand(t *testing.T) {
 		{"./plain.sh", "", "DIR/plain.sh", []string{}, "is not executable (chmod +x DIR/plain.sh)"},
 		{"./noshebang", "", "DIR/noshebang", []string{}, "has no #! line, the system cannot start it (make its first line #!/bin/sh)"},
 		{"./zero", "", "DIR/zero", []string{}, "has no #! line, the system cannot start it (make its first line #!/bin/sh)"},
-		{"./crlf", "", "DIR/crlf", []string{}, `has Windows line ends, the system looks for an interpreter with \r in its name (tr -d '\r' < DIR/crlf > fixed)`},
+		{"./crlf", "", "DIR/crlf", []string{}, `has Windows line ends, the system looks for an interpreter with \r in its name (tr -d '\r' < DIR/crlf > DIR/crlf.clean && cat DIR/crlf.clean > DIR/crlf && rm DIR/crlf.clean)`},
 		{"./nointerpreter", "", "DIR/nointerpreter", []string{}, "its interpreter /no/such/thing does not exist"},
 		{"./binary", "", "DIR/binary", []string{}, ""},
 	} {
