@@ -45,6 +45,7 @@ func TestDeletedDatabaseIsBegunAnew(t *testing.T) {
 		}
 	}
 	accept(t, s, event(s.FirstSeq()+2, "agent:end", `{}`), "d") // on the new file when it returns
+	flush(t, s)
 	want := []string{"1:a", "1:b", fmt.Sprint(s.FirstSeq(), ":c"), fmt.Sprint(s.FirstSeq()+2, ":d")}
 	if got := pending(t, s); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -345,7 +346,7 @@ func TestLockedDatabaseIsWaitedFor(t *testing.T) {
 }
 
 func TestRecordsAreBoundedWhileNothingCanBeWritten(t *testing.T) {
-	q := newQueue()
+	q := newQueue(time.Hour)
 	ends := 0
 	end := func(*database) error { ends++; return nil }
 	for range 100 {

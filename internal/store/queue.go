@@ -55,13 +55,15 @@ func (o *op) answer(err error) {
 // are enough of them or they have waited long enough, so that a commit that is
 // waited for has few pages to write.
 type queue struct {
-	urgent chan struct{} // somebody waits, or there is enough for a commit
-	some   chan struct{} // something came that can wait
-	noted  chan struct{} // an event came that no hook waits for: it can wait longer
+	urgent chan struct{} // there is something for a commit
+	delay  time.Duration // that a record may wait
+	timer  *time.Timer   // calls mature
 
 	mu      sync.Mutex // guards all below
 	waiting []*op
 	records []*op
+	due     time.Time // when timer goes off; zero = it is not set
+	matured uint64    // added, when it last went off
 	ripe    bool      // the next commits take records, until none is left
 	added   uint64    // records ever
 	bytes   int       // of records
@@ -73,8 +75,11 @@ type queue struct {
 	closed  bool
 }
 
-func newQueue() *queue {
-	return &queue{urgent: make(chan struct{}, 1), some: make(chan struct{}, 1), noted: make(chan struct{}, 1)}
+func newQueue(delay time.Duration) *queue {
+	q := &queue{urgent: make(chan struct{}, 1), delay: delay}
+	q.timer = time.AfterFunc(time.Hour, q.mature)
+	q.timer.Stop()
+	return q
 }
 
 // add hands o over; false when the store is closed.
@@ -124,10 +129,39 @@ func (q *queue) record(o *op) {
 		q.ripe = true
 		nudge(q.urgent)
 	case o.note:
-		nudge(q.noted)
+		q.wind(noteDelay * q.delay)
 	default:
-		nudge(q.some)
+		q.wind(q.delay)
 	}
+}
+
+// wind has the timer go off after delay, or before. To wake the writer or to set
+// a timer wakes a thread, which whoever waits for a verdict would wait for, so
+// that is not done for each record.
+func (q *queue) wind(delay time.Duration) {
+	if due := time.Now().Add(delay); q.due.IsZero() || due.Before(q.due) {
+		q.due = due
+		q.timer.Reset(delay)
+	}
+}
+
+// mature has the records taken that came since it was last called, and itself
+// called again if there were any: more are likely.
+func (q *queue) mature() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.due = time.Time{}
+	if q.closed || q.added == q.matured {
+		return
+	}
+	q.matured = q.added
+	delay := q.delay
+	if len(q.records) <= q.notes {
+		delay = noteDelay * q.delay
+	}
+	q.wind(delay)
+	q.ripe = true
+	nudge(q.urgent)
 }
 
 func nudge(c chan struct{}) {
@@ -187,13 +221,6 @@ func (q *queue) take() []*op {
 		q.ripe, q.notes = false, 0
 	}
 	return batch
-}
-
-// ripen has records taken without waiting for more of them.
-func (q *queue) ripen() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.ripe = true
 }
 
 // back returns records that could not be written to the front.

@@ -1,11 +1,14 @@
 package store
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // A commit that somebody waits for takes no records along, unless they are due;
 // once they are, they are taken in order until none is left.
 func TestRecordsAreTakenWhenTheyAreRipe(t *testing.T) {
-	q := newQueue()
+	q := newQueue(time.Hour)
 	asked := func(all bool) *op { return &op{exec: nothing, done: func(error) {}, all: all} }
 	took := func(want int) []*op {
 		t.Helper()
@@ -30,7 +33,7 @@ func TestRecordsAreTakenWhenTheyAreRipe(t *testing.T) {
 	}
 	record(2)
 	took(0)
-	q.ripen()
+	q.mature()
 	took(2)
 	record(batchRecords + 5)
 	took(batchRecords)

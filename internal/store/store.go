@@ -125,7 +125,7 @@ func Open(o Options) (*Store, error) {
 		o.sweep = time.Minute
 	}
 	s := &Store{
-		opts: o, queue: newQueue(), live: newLive(), shelf: newShelf(),
+		opts: o, queue: newQueue(o.delay), live: newLive(), shelf: newShelf(),
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}

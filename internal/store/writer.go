@@ -46,31 +46,15 @@ func (s *Store) fallBack() {
 // once and the rest after a moment, and tries again while it cannot.
 func (s *Store) write() {
 	defer s.working.Done()
-	var moment, later, retry <-chan time.Time
+	var retry <-chan time.Time
 	for {
 		if s.down.Load() != nil && retry == nil {
 			retry = time.After(s.opts.probe)
 		}
 		select {
-		case <-s.queue.some:
-			if moment == nil {
-				moment = time.After(s.opts.delay)
-			}
-			continue
-		case <-s.queue.noted:
-			if later == nil {
-				later = time.After(noteDelay * s.opts.delay)
-			}
-			continue
 		case err := <-s.suspect:
 			s.recover(err)
 		case <-s.queue.urgent:
-		case <-moment:
-			moment = nil
-			s.queue.ripen()
-		case <-later:
-			later = nil
-			s.queue.ripen()
 		case <-retry:
 			retry = nil
 			s.heal()
