@@ -59,8 +59,8 @@ func (c *control) Emit(ctx context.Context, from server.Peer, env events.Envelop
 	if err != nil || rest == nil {
 		return a, err
 	}
-	if !env.Wait {
-		return rest()
+	if !env.Wait || events.For(env.Dialect, env.Event).Decidable {
+		return rest() // that ends when its budget does
 	}
 	type result struct {
 		answer api.Answer
