@@ -210,6 +210,8 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		return conn, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w (socket %s)", ErrNotRunning, c.socket)
+	case errors.Is(err, syscall.EINVAL): // all that the system says of a path that does not fit
+		err = fmt.Errorf("a path of %d bytes is too long for a socket: %w", len(c.socket), err)
 	}
 	return nil, c.explain(ctx, "dial", err)
 }

@@ -177,6 +177,15 @@ func TestEmit(t *testing.T) {
 	}
 }
 
+// The system says no more than "invalid argument" of a path that is too long.
+func TestTooLongPath(t *testing.T) {
+	path := "/" + strings.Repeat("x", 200)
+	_, err := New(Options{Socket: path}).Status(t.Context())
+	if err == nil || errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), "a path of 201 bytes is too long for a socket") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestNotRunning(t *testing.T) {
 	path := filepath.Join(dir(t), "s")
 	want := fmt.Sprintf("hookd is not running (socket %s)", path)

@@ -80,7 +80,7 @@ func explain(err error) *failure {
 	case errors.Is(err, context.Canceled):
 		return &failure{exitFailed, errors.New("interrupted"), "see what ran with `hookd history`"}
 	}
-	return &failure{exitFailed, err, "see how the daemon is with `hookd status`"}
+	return &failure{exitFailed, err, "see what is wrong with `hookd doctor`"}
 }
 
 // refusal is an error that the daemon, or the parser it uses, gave.

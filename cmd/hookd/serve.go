@@ -55,7 +55,7 @@ func serve(a *app, cmd *cobra.Command) error {
 		return fail(exitRejected, "type `"+mend+"`, then `hookd serve`", "%w", err)
 	}
 	if err != nil {
-		return fail(exitFailed, "see which daemon runs with `hookd status`, or choose another home with LIBREFANG_HOME", "%w", err)
+		return fail(exitFailed, "see what is in its way with `hookd doctor`, or choose another home with LIBREFANG_HOME", "%w", err)
 	}
 	if err := d.Run(cmd.Context()); err != nil {
 		return fail(exitFailed, "start it again with `hookd serve`", "%w", err)

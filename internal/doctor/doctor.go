@@ -76,8 +76,9 @@ func Look(ctx context.Context, o Options) []Finding {
 		v.path = o.UserPath
 	}
 	v.home()
-	v.socket()
-	v.daemon(ctx)
+	if v.socket() {
+		v.daemon(ctx)
+	}
 	v.lock()
 	v.files()
 	v.disk()
@@ -108,6 +109,11 @@ func (v *visit) daemon(ctx context.Context) {
 	ctx, cancel := v.ask(ctx)
 	defer cancel()
 	st, err := v.Client.Status(ctx)
+	if err != nil {
+		if pid, _ := v.holder(); pid > 0 {
+			return // it is no use to start another one; lock tells of this one
+		}
+	}
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
 		v.say("daemon", Problem, "hookd serve", "hookd is not running, so no hook runs")
@@ -136,7 +142,7 @@ func (v *visit) condition(st api.Status) {
 		v.say("daemon", Note, "hookd status", "it is starting")
 	}
 	if v.Version != "" && st.Version != v.Version {
-		v.say("daemon", Note, fmt.Sprintf("kill %d && hookd serve", st.PID), "it is version %s, this program is %s: start it again (a service: `hookd install`)", st.Version, v.Version)
+		v.say("daemon", Note, restart(st.PID), "it is version %s, this program is %s: start it again (a service: `hookd install`)", st.Version, v.Version)
 	}
 	if st.Home != v.Config.Home {
 		v.say("daemon", Note, "export LIBREFANG_HOME="+daemon.Quoted(st.Home), "it serves the home %s, these settings are of %s", st.Home, v.Config.Home)

@@ -56,7 +56,7 @@ func TestStoreAndDaemon(t *testing.T) {
 		{"behind", func(s *api.Status) { s.Behind = true }, Note, "events wait on disk", "hookd stats"},
 		{"queued", func(s *api.Status) { s.Queued = 6000 }, Note, "6000 runs wait", "hookd stats"},
 		{"draining", func(s *api.Status) { s.Draining = true }, Note, "stopping", "hookd status"},
-		{"older", func(s *api.Status) { s.Version = "v0" }, Note, "it is version v0, this program is v1", "kill 7 && hookd serve"},
+		{"older", func(s *api.Status) { s.Version = "v0" }, Note, "it is version v0, this program is v1", restart(7)},
 		{"other_home", func(s *api.Status) { s.Home = "/other" }, Note, "it serves the home /other", "export LIBREFANG_HOME=/other"},
 	}
 	for _, tt := range tests {

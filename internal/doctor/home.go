@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,12 +44,13 @@ func (v *visit) home() {
 // maxSocket is the longest path that a socket can have here.
 const maxSocket = len(unix.RawSockaddrUnix{}.Path) - 1
 
-// socket looks at the file; whether somebody answers there is for daemon.
-func (v *visit) socket() {
+// socket looks at the file, and reports whether a daemon could answer there;
+// whether one does is for daemon.
+func (v *visit) socket() bool {
 	path := v.Client.Socket()
 	if len(path) > maxSocket {
-		v.say("socket", Problem, "export HOOKD_SOCKET=/tmp/hookd-$(id -u).sock", "the path %s has %d bytes, this system allows %d", path, len(path), maxSocket)
-		return
+		v.say("socket", Problem, `export HOOKD_SOCKET="$HOME/.hookd.sock"`, "the path %s has %d bytes, this system allows %d", path, len(path), maxSocket)
+		return false
 	}
 	info, err := os.Lstat(path)
 	switch {
@@ -56,39 +58,61 @@ func (v *visit) socket() {
 		v.say("socket", OK, "", "%s is not there; the daemon makes it", path)
 	case err != nil:
 		v.say("socket", Problem, "ls -ld "+trust.Quote(filepath.Dir(path)), "%v", err)
+		return false
 	case info.Mode()&fs.ModeSocket == 0:
 		v.say("socket", Problem, "mv "+trust.Quote(path)+" "+trust.Quote(path+".old"), "%s is not a socket, and in its way", path)
+		return false
 	case info.Mode().Perm()&0o077 != 0:
 		v.say("socket", Problem, "chmod 600 "+trust.Quote(path), "%s has mode %04o: others may try to connect", path, info.Mode().Perm())
 	default:
 		v.say("socket", OK, "", "%s, mode %04o", path, info.Mode().Perm())
 	}
+	return true
+}
+
+func (v *visit) lockFile() string { return filepath.Join(v.Config.Home, "hookd.lock") }
+
+// holder returns the pid of the process that has the home, 0 for none.
+func (v *visit) holder() (int, error) {
+	f, err := os.Open(v.lockFile())
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() // gives the lock up
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != unix.EWOULDBLOCK {
+		return 0, nil
+	}
+	text := make([]byte, 32)
+	n, _ := f.Read(text)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil || pid <= 0 {
+		return 0, nil // it has just been taken
+	}
+	return pid, nil
+}
+
+// restart is a command that ends a daemon, which takes as long as its hooks
+// may run, and starts the next one.
+func restart(pid int) string {
+	return fmt.Sprintf("kill %[1]d; while kill -0 %[1]d 2>/dev/null; do sleep 1; done; hookd serve", pid)
 }
 
 // lock sees whether the process that has the home is the one that answers.
 func (v *visit) lock() {
-	path := filepath.Join(v.Config.Home, "hookd.lock")
-	f, err := os.Open(path)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			v.say("lock", Problem, "ls -l "+trust.Quote(path), "%v", err)
-		}
-		return
-	}
-	defer f.Close()
-	text := make([]byte, 32)
-	n, _ := f.Read(text)
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
-	held := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK // closing gives it up
+	path := v.lockFile()
+	pid, err := v.holder()
 	switch {
-	case held && v.status == nil:
-		v.say("lock", Problem, "kill "+strconv.Itoa(pid), "pid %d has the lock of this home and does not answer on the socket: it hangs, starts, or has another socket", pid)
-	case held && v.status.PID != pid:
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		v.say("lock", Problem, "ls -l "+trust.Quote(path), "%v", err)
+	case pid > 0 && v.status == nil:
+		v.say("lock", Problem, restart(pid), "pid %d has the lock of this home and does not answer on the socket: it hangs (then it takes kill -9), starts, or has another socket", pid)
+	case pid > 0 && v.status.PID != pid:
 		v.say("lock", Problem, "hookd status", "pid %d has the lock of this home, but pid %d answers on the socket", pid, v.status.PID)
-	case held:
+	case pid > 0:
 		v.say("lock", OK, "", "held by pid %d", pid)
 	case v.status != nil && v.status.Home == v.Config.Home:
-		v.say("lock", Problem, "kill "+strconv.Itoa(v.status.PID)+" && hookd serve", "the daemon that answers has lost its lock (was %s removed?): a second one could start", path)
+		v.say("lock", Problem, restart(v.status.PID), "the daemon that answers has lost its lock (was %s removed?): a second one could start", path)
 	case v.status == nil && v.left():
 		v.say("lock", OK, "", "free; the socket is what a killed daemon left, and the next one replaces it")
 	default:
