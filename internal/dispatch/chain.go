@@ -137,6 +137,9 @@ func (c *chain) origin(sid, pgid int, cgroup string, gone bool, now time.Time) O
 
 // depth returns the depth of an event that from sends, or why it is refused.
 func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.Error) {
+	if from == (Origin{}) && parent == "" {
+		return 0, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	depth := from.Depth

@@ -145,13 +145,22 @@ func Quote(s string) json.RawMessage {
 	return AppendString(make([]byte, 0, len(s)+2), s)
 }
 
+// isPlain tells the bytes that stand in a JSON string as they are; those of
+// longer characters have to be looked at together.
+var isPlain = func() (plain [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
 // AppendString appends s to dst as Quote writes it.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		plain := i
-		for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
+		for i < len(s) && isPlain[s[i]] {
 			i++
 		}
 		if dst = append(dst, s[plain:i]...); i == len(s) {
