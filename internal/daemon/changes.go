@@ -1,11 +1,12 @@
 package daemon
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -30,16 +31,17 @@ const maxChanges = 1 << 20
 // changeLog records what becomes of hooks, one JSON object a line, in a file
 // that is only appended to until it is full. As the last record of a hook is
 // kept, changes made while no daemon ran are noticed and recorded at the next
-// start. A record that cannot be written is logged as an error; hooks go on.
+// start. A record that cannot be written is logged as an error and written with
+// the next one; hooks go on.
 type changeLog struct {
 	path     string
 	approved func(string) (discovery.Approval, bool)
 	log      *zap.Logger
 
-	mu   sync.Mutex // guards all below
-	list []api.Change
-	last map[string]known // by ID
-	size int64
+	mu      sync.Mutex       // guards all below
+	last    map[string]known // by ID
+	size    int64            // of the file
+	unsaved []byte           // lines that could not be written
 }
 
 // known is what the record says of a hook now.
@@ -49,30 +51,51 @@ type known struct {
 	waits  string // digest of what waits to be allowed
 }
 
+// openChanges returns at once and reads the record meanwhile, as hooks have to
+// be read as well before there is a change to note.
 func openChanges(c config.Config, log *zap.Logger) *changeLog {
 	r := &changeLog{path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"), last: map[string]known{}}
-	text, err := os.ReadFile(r.path)
-	if err != nil && !os.IsNotExist(err) {
-		r.log.Error("changes recorded so far cannot be read", zap.Error(err))
-	}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, maxChanges)
-	for lines.Scan() {
-		var c api.Change
-		if json.Unmarshal(lines.Bytes(), &c) == nil && c.Hook != "" { // else a line that was cut off
-			r.keep(c)
-		}
+	r.mu.Lock()
+	go func() {
+		defer r.mu.Unlock()
+		r.load()
+	}()
+	return r
+}
+
+func (r *changeLog) load() {
+	text := r.text()
+	for c := range changesIn(text) {
+		r.keep(c)
 	}
 	r.size = int64(len(text))
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		r.rewrite()
 	}
-	return r
+}
+
+// text is the whole record.
+func (r *changeLog) text() []byte {
+	text, err := os.ReadFile(r.path)
+	if err != nil && !os.IsNotExist(err) {
+		r.log.Error("changes recorded so far cannot be read", zap.Error(err))
+	}
+	return append(text, r.unsaved...)
+}
+
+func changesIn(text []byte) iter.Seq[api.Change] {
+	return func(yield func(api.Change) bool) {
+		for l := range bytes.Lines(text) {
+			var c api.Change
+			if json.Unmarshal(l, &c) == nil && c.Hook != "" && !yield(c) { // else a line that was cut off
+				return
+			}
+		}
+	}
 }
 
 // keep takes a record into memory.
 func (r *changeLog) keep(c api.Change) {
-	r.list = append(r.list, c)
 	switch c.Change {
 	case "removed":
 		delete(r.last, c.Hook)
@@ -127,6 +150,9 @@ func (r *changeLog) waiting(e hook.Entry) []api.Change {
 // compare returns what has become of one hook: another digest, another state.
 func (r *changeLog) compare(e hook.Entry) (list []api.Change) {
 	h, was := e.Hook, r.last[e.Hook.ID]
+	if was.digest == h.Digest && was.state == string(e.State) {
+		return nil
+	}
 	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: r.who(e, h)}
 	switch {
 	case was.digest == "":
@@ -175,29 +201,37 @@ func (r *changeLog) write(fresh []api.Change) {
 	if len(fresh) == 0 {
 		return
 	}
-	var text []byte
+	if len(r.unsaved) > maxChanges {
+		r.unsaved = nil // nobody mends that disk
+	}
 	for _, c := range fresh {
 		c.Time = time.Now().UTC()
 		r.keep(c)
-		text = append(text, line(c)...)
+		r.unsaved = append(r.unsaved, line(c)...)
 	}
-	if r.size += int64(len(text)); r.size > maxChanges {
+	if r.size+int64(len(r.unsaved)) > maxChanges {
 		r.rewrite()
-		return
+	} else if err := r.add(r.unsaved); err != nil {
+		r.unsaved = append([]byte{'\n'}, r.unsaved...) // a part of it may be there
+		r.log.Error("a change of a hook is not on record", zap.Error(err))
 	}
+}
+
+func (r *changeLog) add(text []byte) error {
 	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if os.IsNotExist(err) {
 		if err = os.MkdirAll(filepath.Dir(r.path), 0o700); err == nil {
 			f, err = os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		}
 	}
-	if err == nil {
-		_, err = f.Write(text)
-		f.Close()
-	}
 	if err != nil {
-		r.log.Error("a change of a hook is not on record", zap.Error(err))
+		return err
 	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		r.size, r.unsaved = r.size+int64(len(text)), nil
+	}
+	return err
 }
 
 func line(c api.Change) []byte {
@@ -207,31 +241,26 @@ func line(c api.Change) []byte {
 
 // rewrite keeps the newer half, and the last record of each hook.
 func (r *changeLog) rewrite() {
-	var text []byte
-	var kept []api.Change
-	seen := map[string]bool{}
-	for _, c := range slices.Backward(r.list) {
+	size, seen := 0, map[string]bool{}
+	var kept [][]byte
+	for _, c := range slices.Backward(slices.Collect(changesIn(r.text()))) {
 		_, there := r.last[c.Hook]
-		l := line(c)
-		if len(text)+len(l) <= maxChanges/2 || there && !seen[c.Hook] {
-			kept, text = append(kept, c), append(text, l...)
+		if l := line(c); size+len(l) <= maxChanges/2 || there && !seen[c.Hook] {
+			kept, size = append(kept, l), size+len(l)
 		}
 		seen[c.Hook] = true
 	}
 	slices.Reverse(kept)
-	text = text[:0]
-	for _, c := range kept {
-		text = append(text, line(c)...)
-	}
-	r.list, r.size = kept, int64(len(text))
 	temp := r.path + ".new"
-	err := os.WriteFile(temp, text, 0o600)
+	err := os.WriteFile(temp, bytes.Join(kept, nil), 0o600)
 	if err == nil {
 		err = os.Rename(temp, r.path)
 	}
 	if err != nil {
 		r.log.Error("the record of changes cannot be made smaller", zap.Error(err))
+		return
 	}
+	r.size, r.unsaved = int64(size), nil
 }
 
 // shownChanges is how many changes of a hook are told.
@@ -241,10 +270,11 @@ const shownChanges = 10
 func (r *changeLog) of(id string) (list []api.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range slices.Backward(r.list) {
-		if c.Hook == id && len(list) < shownChanges {
+	for c := range changesIn(r.text()) {
+		if c.Hook == id {
 			list = append(list, c)
 		}
 	}
-	return list
+	slices.Reverse(list)
+	return list[:min(len(list), shownChanges)]
 }

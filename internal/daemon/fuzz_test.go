@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.uber.org/zap"
@@ -30,18 +31,18 @@ func FuzzChanges(f *testing.F) {
 		if err := os.WriteFile(c.ChangesFile(), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := openChanges(c, zap.NewNop())
-		before := len(r.list)
-		for _, l := range r.list {
+		before := slices.Collect(changesIn(text))
+		for _, l := range before {
 			if l.Hook == "" {
 				t.Fatalf("%q holds a change of no hook", text)
 			}
 		}
-		r.write([]api.Change{{Hook: "fresh", Change: "added", To: "d", File: "/h\n"}})
+		record(openChanges(c, zap.NewNop()), api.Change{Hook: "fresh", Change: "added", To: "d", File: "/h\n"})
 		again := openChanges(c, zap.NewNop())
-		if len(again.list) != before+1 || again.last["fresh"].digest != "d" {
-			now, _ := os.ReadFile(c.ChangesFile())
-			t.Fatalf("of %d changes in %q and one more, %d are in %q", before, text, len(again.list), now)
+		again.mu.Lock() // it has been read
+		defer again.mu.Unlock()
+		if after := slices.Collect(changesIn(again.text())); len(after) != len(before)+1 || again.last["fresh"].digest != "d" {
+			t.Fatalf("of %d changes in %q and one more, %d are in %q", len(before), text, len(after), again.text())
 		}
 		if now, err := os.ReadFile(c.ChangesFile()); err != nil || !bytes.HasSuffix(now, []byte("\n")) || again.size != int64(len(now)) {
 			t.Fatalf("%q: %v, and its size is %d", now, err, again.size)

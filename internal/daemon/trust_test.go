@@ -331,11 +331,11 @@ func TestChangesAreRecordedAcrossRestarts(t *testing.T) {
 func TestTheRecordOfChangesIsBounded(t *testing.T) {
 	c := config.Default(newHome(t))
 	r := openChanges(c, zap.NewNop())
-	r.write([]api.Change{{Hook: "old", Change: "added", To: "1"}})
+	record(r, api.Change{Hook: "old", Change: "added", To: "1"})
 	for range 1200 {
-		r.write([]api.Change{{Hook: "busy", Change: "changed", To: strings.Repeat("x", 1000)}})
+		record(r, api.Change{Hook: "busy", Change: "changed", To: strings.Repeat("x", 1000)})
 	}
-	r.write([]api.Change{{Hook: "busy", Change: "changed", To: "last"}})
+	record(r, api.Change{Hook: "busy", Change: "changed", To: "last"})
 	info, err := os.Stat(c.ChangesFile())
 	if err != nil || info.Size() > maxChanges {
 		t.Fatalf("%v, %v; want at most %d bytes", info, err, maxChanges)
@@ -353,9 +353,40 @@ func TestTheRecordOfChangesIsBounded(t *testing.T) {
 	if last := again.of("busy"); len(last) != shownChanges || last[0].To != "last" {
 		t.Errorf("of the busy hook %d records, want the last %d", len(last), shownChanges)
 	}
-	again.write([]api.Change{{Hook: "after", Change: "added", To: "2"}})
+	record(again, api.Change{Hook: "after", Change: "added", To: "2"})
 	if last := openChanges(c, zap.NewNop()).of("after"); len(last) != 1 {
 		t.Error("what was written after a line that was cut off is lost")
+	}
+}
+
+// record writes one change.
+func record(r *changeLog, c api.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write([]api.Change{c})
+}
+
+// A change that could not be written is told all the same, and written with the
+// next one.
+func TestAChangeThatCannotBeWrittenIsNotLost(t *testing.T) {
+	c := config.Default(newHome(t))
+	r := openChanges(c, zap.NewNop())
+	if err := os.MkdirAll(c.ChangesFile(), 0o700); err != nil { // in the file's way
+		t.Fatal(err)
+	}
+	record(r, api.Change{Hook: "a", Change: "added", To: "1"})
+	if last := r.of("a"); len(last) != 1 {
+		t.Errorf("of a there is %+v, want its one record", last)
+	}
+	if err := os.Remove(c.ChangesFile()); err != nil {
+		t.Fatal(err)
+	}
+	record(r, api.Change{Hook: "b", Change: "added", To: "2"})
+	again := openChanges(c, zap.NewNop())
+	for _, id := range []string{"a", "b"} {
+		if last := again.of(id); len(last) != 1 {
+			t.Errorf("on record of %s is %+v, want one", id, last)
+		}
 	}
 }
 
