@@ -24,7 +24,7 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 		if k.Name == "socket" || len(want) > 0 && !slices.Contains(want, k.Name) {
 			continue
 		}
-		cmd.Flags().String(flagOf(k.Name), "", k.Doc)
+		cmd.Flags().String(flagOf(k.Name), "", strings.ReplaceAll(k.Doc, "`", "'")) // in backquotes it would be the name of the value
 		if k.Name == "fire_startup" {
 			cmd.Flags().Lookup(flagOf(k.Name)).NoOptDefVal = "true"
 		}

@@ -33,6 +33,8 @@ func (p *printer) status(st client.DaemonInfo) {
 	switch {
 	case st.Draining:
 		condition = "stopping"
+	case !st.Store.OK:
+		condition = "the store cannot be written"
 	case !st.Ready:
 		condition = "starting"
 	}

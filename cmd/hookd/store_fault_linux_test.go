@@ -160,7 +160,7 @@ func (h *home) refuses(want ...string) {
 			h.Errorf("readyz says %s, status says %s; want %q in both", r.body, status, w)
 		}
 	}
-	if !strings.Contains(status, "CANNOT BE WRITTEN since") {
+	if !strings.Contains(status, "CANNOT BE WRITTEN since") || !strings.Contains(status, "hookd        the store cannot be written, version") {
 		h.Errorf("status says %s", status)
 	}
 	h.waitLogged(`"level":"error"`, "the store cannot be written", "hookd.db")
