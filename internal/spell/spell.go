@@ -2,7 +2,10 @@
 // as "did you mean `command`?". It is pure and its work is bounded.
 package spell
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // Near returns the word that was most likely meant by text, or "" when none
 // is close: up to one slip in three letters, case and separators aside.
@@ -34,6 +37,9 @@ func Distance(a, b string, most int) (d int, near bool) {
 	if len(a) > longest || len(b) > longest || max(len(a)-len(b), len(b)-len(a)) > most {
 		return 0, false
 	}
+	if in, out := letters(a), letters(b); max(bits.OnesCount64(in&^out), bits.OnesCount64(out&^in)) > most {
+		return 0, false // each letter that only one of them has takes a slip
+	}
 	var rows [3][longest + 1]uint8 // small, since most of the work is to clear them
 	before, last, row := &rows[0], &rows[1], &rows[2]
 	for j := range len(b) + 1 {
@@ -60,4 +66,12 @@ func Distance(a, b string, most int) (d int, near bool) {
 	}
 	d = int(last[len(b)])
 	return d, d <= most
+}
+
+// letters is the set of bytes in s; some bytes share a place.
+func letters(s string) (set uint64) {
+	for i := range len(s) {
+		set |= 1 << (s[i] & 63)
+	}
+	return set
 }
