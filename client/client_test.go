@@ -32,12 +32,12 @@ type daemon struct {
 	hang   chan struct{} // closed at the end of the test
 }
 
-func (d *daemon) Emit(ctx context.Context, _ server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+func (d *daemon) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
 	if env.Event == "test:hang" {
 		<-ctx.Done()
 		return api.Answer{}, &events.Error{Code: events.CodeInternal}
 	}
-	e := &events.Event{Envelope: env, EventID: "id-" + env.ID}
+	e := &events.Event{Envelope: *env, EventID: "id-" + env.ID}
 	a := api.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Warnings: env.Warnings}
 	if env.Wait {
 		a.Verdict = &verdict.Verdict{Message: string(env.Data)}
@@ -76,7 +76,7 @@ func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
 	return events.Run{ID: id}, nil
 }
 
-func (d *daemon) Begin(from server.Peer, env events.Envelope) (api.Answer, server.Rest, *events.Error) {
+func (d *daemon) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	if env.Event == "test:hang" {
 		return api.Answer{}, func() (api.Answer, *events.Error) {
 			<-d.hang

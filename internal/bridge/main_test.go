@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,8 +46,8 @@ func called(t *testing.T, o Options, payload string) said {
 // emitter stands behind a real server and answers events.
 type emitter func(context.Context, events.Envelope) (api.Answer, *events.Error)
 
-func (e emitter) Emit(ctx context.Context, _ server.Peer, env events.Envelope) (api.Answer, *events.Error) {
-	return e(ctx, env)
+func (e emitter) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
+	return e(ctx, owned(env))
 }
 
 // emitting is an emitter as the server wants it; ctx ends with the server.
@@ -55,8 +56,16 @@ type emitting struct {
 	ctx context.Context
 }
 
-func (e emitting) Begin(_ server.Peer, env events.Envelope) (api.Answer, server.Rest, *events.Error) {
-	return api.Answer{}, func() (api.Answer, *events.Error) { return e.emitter(e.ctx, env) }, nil
+func (e emitting) Begin(_ server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
+	own := owned(env)
+	return api.Answer{}, func() (api.Answer, *events.Error) { return e.emitter(e.ctx, own) }, nil
+}
+
+// owned is env without the connection's memory.
+func owned(env *events.Envelope) events.Envelope {
+	own := *env
+	own.Data = slices.Clone(env.Data)
+	return own
 }
 
 // serve runs a real server and returns its socket.

@@ -30,7 +30,7 @@ var (
 )
 
 // Begin hands an event to dispatch, and waits for nothing.
-func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, server.Rest, *events.Error) {
+func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	if err := events.CheckReserved(env.Event); err != nil {
 		return api.Answer{}, nil, err
 	}
@@ -40,9 +40,10 @@ func (c *control) Begin(from server.Peer, env events.Envelope) (api.Answer, serv
 		a, err := answer(rcpt, err)
 		return a, nil, err
 	}
+	waits := rcpt // of its own: most events have no rest, and need no memory for one
 	return api.Answer{}, func() (api.Answer, *events.Error) {
-		err := rest(&rcpt)
-		return answer(rcpt, err)
+		err := rest(&waits)
+		return answer(waits, err)
 	}, nil
 }
 
@@ -54,7 +55,7 @@ func chainOf(from server.Peer) dispatch.Origin {
 
 // Emit hands an event to dispatch and waits for what the sender waits for. One
 // that leaves cancels nothing, it is only not waited for.
-func (c *control) Emit(ctx context.Context, from server.Peer, env events.Envelope) (api.Answer, *events.Error) {
+func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
 	a, rest, err := c.Begin(from, env)
 	if err != nil || rest == nil {
 		return a, err

@@ -32,7 +32,7 @@ type Rest func(*Receipt) *events.Error
 // sender that leaves cancels nothing. env.Data may be used for something else
 // when it has returned.
 func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
-	rcpt, rest, err := d.Begin(from, env)
+	rcpt, rest, err := d.Begin(from, &env)
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
 	}
@@ -43,9 +43,9 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Er
 }
 
 // Begin is the part of Emit that does not wait; a nil Rest means that there is
-// no other. So a sender of many events need not wait for each. env.Data may be
-// used for something else when Begin has returned.
-func (d *Dispatcher) Begin(from Origin, env events.Envelope) (Receipt, Rest, *events.Error) {
+// no other. So a sender of many events need not wait for each. env and env.Data
+// may be used for something else when Begin has returned.
+func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
 	if env.ID == "" {
 		return d.admit(from, env, nil)
 	}
@@ -53,14 +53,15 @@ func (d *Dispatcher) Begin(from Origin, env events.Envelope) (Receipt, Rest, *ev
 }
 
 // beginOnce is Begin for an event that its sender may send again.
-func (d *Dispatcher) beginOnce(from Origin, env events.Envelope) (Receipt, Rest, *events.Error) {
+func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
 	seen, first := d.seen.enter(env.Sender, env.ID, time.Now())
 	if !first {
-		env.Data = bytes.Clone(env.Data)
+		again := *env
+		again.Data = bytes.Clone(env.Data)
 		return Receipt{}, func(r *Receipt) (err *events.Error) {
 			var ok bool
-			if *r, ok = seen.join(env.Wait); !ok { // the first was refused, so this one is the first
-				*r, err = d.Emit(from, env)
+			if *r, ok = seen.join(again.Wait); !ok { // the first was refused, so this one is the first
+				*r, err = d.Emit(from, again)
 			}
 			return err
 		}, nil
@@ -97,7 +98,7 @@ func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.E
 // EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
 // does not wait for the disk.
 func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
-	rcpt, rest, err := d.admit(Origin{}, env, nil)
+	rcpt, rest, err := d.admit(Origin{}, &env, nil)
 	if rest != nil {
 		go rest(&Receipt{})
 	}
@@ -110,7 +111,7 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
 func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *events.Error) {
 	env := e.Envelope
 	env.Wait, env.ID, env.Warnings = false, "", nil
-	rcpt, rest, err := d.admit(from, env, &replay{of: e.EventID, only: only})
+	rcpt, rest, err := d.admit(from, &env, &replay{of: e.EventID, only: only})
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
 	}
@@ -123,7 +124,7 @@ type replay struct{ of, only string }
 var errDraining = &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
 
 // admit checks, keeps and queues an event.
-func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcpt Receipt, rest Rest, err *events.Error) {
+func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay) (rcpt Receipt, rest Rest, err *events.Error) {
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {
@@ -136,7 +137,7 @@ func (d *Dispatcher) admit(from Origin, env events.Envelope, again *replay) (rcp
 	}
 	known := d.index.Load().named(env.Dialect, env.Event)
 	e := passing.Get().(*events.Event)
-	*e = events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: known.contract}
+	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.contract
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 

@@ -103,7 +103,7 @@ func BenchmarkBegin(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := d.Begin(Origin{}, env); err != nil {
+		if _, _, err := d.Begin(Origin{}, &env); err != nil {
 			b.Fatal(err)
 		}
 	}

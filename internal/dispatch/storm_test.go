@@ -132,7 +132,7 @@ func storm(t *testing.T, seed uint64) {
 
 // send sends an event and goes on, whatever it waits for.
 func (b *bench) send(env events.Envelope, accepted chan<- string, answered chan<- bool) {
-	rcpt, rest, err := b.Begin(Origin{}, env)
+	rcpt, rest, err := b.Begin(Origin{}, &env)
 	go func() {
 		if err == nil && rest != nil {
 			err = rest(&rcpt)

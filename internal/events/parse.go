@@ -26,36 +26,38 @@ const (
 // not Parse's business.
 func Parse(line []byte) (Envelope, *Error) {
 	var p Parser
-	return p.Parse(line)
-}
-
-// A Parser reads the events of one sender. What one of them says in the words
-// of the one before, it shares with that: most senders repeat themselves. The
-// zero Parser is ready.
-type Parser struct{ last Envelope }
-
-// Parse reads the next event, as the function of that name does.
-func (p *Parser) Parse(line []byte) (Envelope, *Error) {
-	var warnings []string
-	if !utf8.Valid(line) {
-		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
-		warnings = append(warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
-	}
-	var m written
-	if !m.read(line) {
-		return Envelope{}, invalid(line)
-	}
-	env, err := m.envelope(&p.last)
+	env, err := p.Parse(line)
 	if err != nil {
 		return Envelope{}, err
 	}
-	env.Warnings = warnings
-	if len(line) > MaxIdentity {
-		env.bound()
+	return *env, nil
+}
+
+// A Parser reads the events of one sender into one envelope. What says the same
+// as before stays there, which costs no memory: most senders repeat themselves.
+// The zero Parser is ready.
+type Parser struct{ env Envelope }
+
+// Parse reads the next event, as the function of that name does. The envelope
+// is good until the next call; texts and warnings may be kept.
+func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
+	e := &p.env
+	e.Warnings = nil
+	if !utf8.Valid(line) {
+		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
 	}
-	p.last = env
-	p.last.Data, p.last.Warnings = nil, nil
-	return env, nil
+	var m written
+	if !m.read(line) {
+		return nil, invalid(line)
+	}
+	if err := cmp.Or(e.take(&m), e.check()); err != nil {
+		return nil, err
+	}
+	if len(line) > MaxIdentity {
+		e.bound()
+	}
+	return e, nil
 }
 
 // written is an envelope as it was written: the bytes of each member, nil for
@@ -130,33 +132,24 @@ func (p *place) keep(key []byte, raw json.RawMessage) {
 	}
 }
 
-// envelope reads the members. What one says as last has it, is last's.
-func (m *written) envelope(last *Envelope) (Envelope, *Error) {
+// take reads the members. Those that are empty, data may have.
+func (e *Envelope) take(m *written) *Error {
 	var r reader
-	e := Envelope{
-		Event:     r.text("event", m.event, last.Event),
-		ID:        r.text("id", m.id, last.ID),
-		SessionID: r.text("session_id", m.place.session, last.SessionID),
-		AgentID:   r.text("agent_id", m.place.agent, last.AgentID),
-		AgentName: r.text("agent_name", m.place.name, last.AgentName),
-		Cwd:       r.text("cwd", m.place.cwd, last.Cwd),
-		Sender:    r.text("sender", m.sender, last.Sender),
-		Dialect:   Dialect(r.text("dialect", m.dialect, string(last.Dialect))),
-		Lane:      r.text("lane", m.lane, last.Lane),
-		Parent:    r.text("parent", m.parent, last.Parent),
-		Data:      r.data(m.data, m.broken),
-		Wait:      r.bool("wait", m.wait),
-		TimeoutMS: r.millis(m.timeout),
-	}
-	if err := cmp.Or(r.bad, e.check()); err != nil {
-		return e, err
-	}
-	e.AgentNamed = e.AgentName != ""
-	orText(&e.SessionID, m.inData.session, last.SessionID)
-	orText(&e.AgentID, m.inData.agent, last.AgentID)
-	orText(&e.AgentName, m.inData.name, last.AgentName)
-	orText(&e.Cwd, m.inData.cwd, last.Cwd)
-	return e, nil
+	r.text(&e.Event, "event", m.event, nil)
+	r.text(&e.ID, "id", m.id, nil)
+	r.text(&e.SessionID, "session_id", m.place.session, m.inData.session)
+	r.text(&e.AgentID, "agent_id", m.place.agent, m.inData.agent)
+	r.text(&e.AgentName, "agent_name", m.place.name, m.inData.name)
+	r.text(&e.Cwd, "cwd", m.place.cwd, m.inData.cwd)
+	r.text(&e.Sender, "sender", m.sender, nil)
+	r.text((*string)(&e.Dialect), "dialect", m.dialect, nil)
+	r.text(&e.Lane, "lane", m.lane, nil)
+	r.text(&e.Parent, "parent", m.parent, nil)
+	e.AgentNamed = hasText(m.place.name)
+	e.Data = r.data(m.data, m.broken)
+	e.Wait = r.bool("wait", m.wait)
+	e.TimeoutMS = r.millis(m.timeout)
+	return r.bad
 }
 
 func (e *Envelope) checkName() *Error {
@@ -191,17 +184,26 @@ func (r *reader) refuse(err *Error) {
 	}
 }
 
-// text reads a string; before, when it is that.
-func (r *reader) text(name string, raw json.RawMessage, before string) string {
-	switch t := typeOf(raw); t {
-	case String:
-		return sameText(raw, before)
-	case "null":
-	default:
+// text sets to to a string, or, where that is empty, to other if that is one.
+func (r *reader) text(to *string, name string, raw, other json.RawMessage) {
+	if t := typeOf(raw); t != String && t != "null" {
 		r.refuse(badField(name, "is "+withArticle(t)+", not a string", fmt.Sprintf(`put it in quotes: "%s":"…"`, name)))
 	}
-	return ""
+	if !hasText(raw) {
+		raw = other
+	}
+	if !hasText(raw) {
+		*to = ""
+		return
+	}
+	inner := raw[1 : len(raw)-1]
+	if string(inner) != *to || bytes.IndexByte(inner, '\\') >= 0 {
+		*to = unescape(inner)
+	}
 }
+
+// hasText reports whether raw is a string that is not empty.
+func hasText(raw json.RawMessage) bool { return len(raw) > len(`""`) && raw[0] == '"' }
 
 // data reads an object, {} when it is absent.
 func (r *reader) data(raw json.RawMessage, broken bool) json.RawMessage {
@@ -233,22 +235,6 @@ func oneLine(raw json.RawMessage) json.RawMessage {
 		return raw // not reached with valid JSON
 	}
 	return b.Bytes()
-}
-
-// orText sets an empty field to raw, if that is a string.
-func orText(field *string, raw json.RawMessage, before string) {
-	if *field == "" && typeOf(raw) == String {
-		*field = sameText(raw, before)
-	}
-}
-
-// sameText returns the text of a string, or before when that is the same.
-func sameText(raw json.RawMessage, before string) string {
-	inner := raw[1 : len(raw)-1]
-	if string(inner) == before && bytes.IndexByte(inner, '\\') < 0 {
-		return before
-	}
-	return unescape(inner)
 }
 
 func (r *reader) bool(name string, raw json.RawMessage) bool {

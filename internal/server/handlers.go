@@ -41,7 +41,7 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		env.Wait = *wait
 	}
 	env.Traceparent, env.Tracestate = r.Header.Get("traceparent"), r.Header.Get("tracestate")
-	answer, bad := s.opt.Emitter.Emit(r.Context(), connOf(r).peer, env)
+	answer, bad := s.opt.Emitter.Emit(r.Context(), connOf(r).peer, &env)
 	if bad != nil {
 		refuse(w, bad)
 		return

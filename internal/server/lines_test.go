@@ -207,7 +207,7 @@ func FuzzLineProtocol(f *testing.F) {
 		s.log = s.opt.Log
 		var out bytes.Buffer
 		l := s.newLines(Peer{}, bytes.NewReader(input), func(p []byte) error { out.Write(p); return nil })
-		l.server.opt.Emitter = emitFunc(func(events.Envelope) (api.Answer, *events.Error) {
+		l.server.opt.Emitter = emitFunc(func(*events.Envelope) (api.Answer, *events.Error) {
 			return api.Answer{EventID: "e"}, nil
 		})
 		sub, err := l.run(context.Background())
@@ -238,13 +238,13 @@ func FuzzLineProtocol(f *testing.F) {
 	})
 }
 
-type emitFunc func(events.Envelope) (api.Answer, *events.Error)
+type emitFunc func(*events.Envelope) (api.Answer, *events.Error)
 
-func (e emitFunc) Emit(_ context.Context, _ Peer, env events.Envelope) (api.Answer, *events.Error) {
+func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (api.Answer, *events.Error) {
 	return e(env)
 }
 
-func (e emitFunc) Begin(_ Peer, env events.Envelope) (api.Answer, Rest, *events.Error) {
+func (e emitFunc) Begin(_ Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
 	answer, bad := e(env)
 	return answer, nil, bad
 }
@@ -265,7 +265,7 @@ func BenchmarkLineDoor(b *testing.B) {
 	d := newDaemon()
 	opt := options(d, filepath.Join(dir, "s"))
 	var seq uint64
-	opt.Emitter = emitFunc(func(events.Envelope) (api.Answer, *events.Error) {
+	opt.Emitter = emitFunc(func(*events.Envelope) (api.Answer, *events.Error) {
 		seq++
 		return api.Answer{EventID: "01JABCDEFGHJKMNPQRSTVWXYZ0", Seq: seq}, nil
 	})

@@ -47,16 +47,15 @@ type Peer struct {
 
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs
 // have ended. ctx ends when nobody waits for the answer any more: Emit must
-// then return soon, and must not cancel a run for it. env owns its memory but
-// for env.Data, which is part of the connection's buffer: it is over when the
-// method that got it returns.
+// then return soon, and must not cancel a run for it. env and env.Data are the
+// connection's again when the method that got them returns.
 //
 // Begin is the part of Emit that waits for nothing. A nil Rest means that the
 // answer is complete; else it must be called, once, and may wait: for the disk,
 // with env.Wait for the runs.
 type Emitter interface {
-	Emit(ctx context.Context, from Peer, env events.Envelope) (api.Answer, *events.Error)
-	Begin(from Peer, env events.Envelope) (api.Answer, Rest, *events.Error)
+	Emit(ctx context.Context, from Peer, env *events.Envelope) (api.Answer, *events.Error)
+	Begin(from Peer, env *events.Envelope) (api.Answer, Rest, *events.Error)
 }
 
 // Rest completes an answer.

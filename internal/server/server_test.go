@@ -54,7 +54,7 @@ func newDaemon() *daemon {
 	return &daemon{hub: stream.New(stream.Options{}), release: make(chan struct{})}
 }
 
-func (d *daemon) Emit(ctx context.Context, from Peer, env events.Envelope) (api.Answer, *events.Error) {
+func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (api.Answer, *events.Error) {
 	d.peer.Store(&from)
 	switch env.Event {
 	case "test:panic":
@@ -66,7 +66,7 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env events.Envelope) (api.
 	case "test:warn":
 		return api.Answer{EventID: "w", Warnings: []string{"field <x> is odd"}}, nil
 	}
-	e := &events.Event{Envelope: env, EventID: "id-" + env.ID, Time: time.Now()}
+	e := &events.Event{Envelope: *env, EventID: "id-" + env.ID, Time: time.Now()}
 	answer := api.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Matched: []string{"guard \"1\""}}
 	d.accepted.Add(1)
 	if !env.Wait {
@@ -87,14 +87,15 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env events.Envelope) (api.
 }
 
 // Begin leaves test:disk to its Rest, which waits as for a slow disk.
-func (d *daemon) Begin(from Peer, env events.Envelope) (api.Answer, Rest, *events.Error) {
+func (d *daemon) Begin(from Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
 	if env.Event == "test:panic-late" {
 		return api.Answer{}, func() (api.Answer, *events.Error) { panic("rest") }, nil
 	}
 	if env.Event == "test:disk" {
+		own := *env
 		return api.Answer{}, func() (api.Answer, *events.Error) {
 			<-d.release
-			return d.Emit(context.Background(), from, env)
+			return d.Emit(context.Background(), from, &own)
 		}, nil
 	}
 	answer, bad := d.Emit(context.Background(), from, env)
