@@ -42,12 +42,12 @@ import (
 
 // Options say what is found and how it is watched. Only Root is needed.
 type Options struct {
-	Root     string                 // the hooks directory; it may be absent
-	Read     hookdir.Options        // how a folder is read
-	Files    []FileSource           // further files of hooks, registered after the directory's
-	Fixed    []*hook.Hook           // hooks of the command line, registered last
-	Disabled func(name string) bool // hooks switched off by hand; nil = none
-	Log      *zap.Logger            // nil = no log
+	Root     string                        // the hooks directory; it may be absent
+	Read     hookdir.Options               // how a folder is read
+	Files    []FileSource                  // further files of hooks, registered after the directory's
+	Fixed    []*hook.Hook                  // hooks of the command line, registered last
+	Disabled func() func(name string) bool // hooks switched off by hand, asked once a scan; nil = none
+	Log      *zap.Logger                   // nil = no log
 
 	// Approved is what a person has allowed of a hook (reload.mode: ask): what
 	// is new or has changed waits for it. Nil allows everything.
@@ -118,7 +118,7 @@ func (o Options) withDefaults() Options {
 		o.Log = zap.NewNop()
 	}
 	if o.Disabled == nil {
-		o.Disabled = func(string) bool { return false }
+		o.Disabled = Markers{}.Disabled
 	}
 	if o.Digest == nil {
 		o.Digest = trust.Digest
@@ -163,7 +163,7 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 	if previous == nil {
 		previous = &hook.Snapshot{}
 	}
-	s := scan(sources(opts), opts.vetter(), opts.Disabled, previous)
+	s := scan(sources(opts), opts.vetter(), opts.Disabled(), previous)
 	if !differs(previous, s.snapshot) {
 		return previous
 	}
@@ -327,7 +327,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 	}
 	latest := d.Current()
 	for pass := 1; ; pass++ {
-		s := scan(d.sources, d.opts.vetter(), d.opts.Disabled, latest)
+		s := scan(d.sources, d.opts.vetter(), d.opts.Disabled(), latest)
 		latest, d.spots = s.snapshot, s.spots
 		if d.watch == nil {
 			break

@@ -117,7 +117,9 @@ func TestNamesSwapped(t *testing.T) {
 }
 
 func TestDisabled(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Disabled = func(name string) bool { return name == "a" } })
+	w := newWorld(t, func(o *Options) {
+		o.Disabled = func() func(string) bool { return func(name string) bool { return name == "a" } }
+	})
 	w.hook("hooks/a", "a", "x")
 	w.hook("hooks/b", "b", "x")
 	w.write("hooks/b/HOOK.yaml", yaml("b", "x")+"enabled: false\n")

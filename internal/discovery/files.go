@@ -60,7 +60,7 @@ func (s FileSource) watch(w *spots) {
 				next = append(next, filepath.Join(dir, part))
 				continue
 			}
-			w.all(dir, func(name string) bool { ok, _ := filepath.Match(part, name); return ok })
+			w.entries(dir, func(name string) bool { ok, _ := filepath.Match(part, name); return ok })
 			found, _ := filepath.Glob(filepath.Join(dir, part)) // the pattern was checked as a whole
 			next = append(next, found...)
 		}

@@ -40,7 +40,7 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 	w := &world{T: t, dir: dir, root: filepath.Join(dir, "hooks"), changes: make(chan *hook.Snapshot, 10_000), watchers: make(chan *fsnotify.Watcher, 100)}
 	opts := Options{
 		Root: w.root, Quiet: 10 * time.Millisecond, Max: 100 * time.Millisecond, Rescan: time.Hour, Poll: 10 * time.Millisecond,
-		Disabled: func(string) bool { return w.disabled.Load() },
+		Disabled: func() func(string) bool { return func(string) bool { return w.disabled.Load() } },
 	}
 	opts.Digest = func(sum string, files ...string) string {
 		w.reads.Add(1)

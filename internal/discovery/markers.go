@@ -16,14 +16,17 @@ type Markers struct{ dir string }
 // NewMarkers returns the markers that lie in dir, which need not exist.
 func NewMarkers(dir string) Markers { return Markers{dir} }
 
-// Disabled reports whether the hook is switched off. A marker that cannot be
-// looked at counts as absent: a guard must not vanish because of an error.
-func (m Markers) Disabled(name string) bool {
-	if m.dir == "" {
-		return false
+// Disabled looks which hooks are switched off now. What cannot be looked at
+// counts as absent: a guard must not vanish because of an error.
+func (m Markers) Disabled() func(name string) bool {
+	off := map[string]bool{}
+	if m.dir != "" {
+		entries, _ := os.ReadDir(m.dir)
+		for _, e := range entries {
+			off[e.Name()] = true
+		}
 	}
-	_, err := os.Lstat(m.file(name))
-	return err == nil
+	return func(name string) bool { return len(off) > 0 && off[marker(name)] }
 }
 
 // Disable switches a hook off; it need not exist.
@@ -46,5 +49,7 @@ func (m Markers) Enable(name string) error {
 	return nil
 }
 
-// file keeps any name, also one with slashes, a single plain file.
-func (m Markers) file(name string) string { return filepath.Join(m.dir, url.PathEscape(name)+".off") }
+func (m Markers) file(name string) string { return filepath.Join(m.dir, marker(name)) }
+
+// marker keeps any name, also one with slashes, a single plain file.
+func marker(name string) string { return url.PathEscape(name) + ".off" }

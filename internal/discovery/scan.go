@@ -56,16 +56,16 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 		l := src.list(known)
 		l.watch(s.spots)
 		s.snapshot.Problems = append(s.snapshot.Problems, l.problems...)
-		for i, r := range readAll(src, v, l.units) {
+		for source, r := range readAll(src, v, l.units) {
 			for _, file := range r.files {
-				s.spots.file(l.units[i].Path, file)
+				s.spots.file(source.Path, file)
 			}
 			for _, h := range r.hooks {
 				for _, file := range h.Seal.Own() {
-					s.spots.file(l.units[i].Path, file)
+					s.spots.file(source.Path, file)
 				}
 			}
-			units = append(units, newUnit(r, v, src, l.units[i], before[l.units[i]]))
+			units = append(units, newUnit(r, v, src, source, before[source]))
 		}
 	}
 	s.spots.done()

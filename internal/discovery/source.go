@@ -1,12 +1,12 @@
 package discovery
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/hookd/hookd/internal/hook"
@@ -63,24 +63,34 @@ func sources(opts Options) []source {
 	return list
 }
 
-// readAll reads and seals units side by side: most of it is waiting for the
-// system.
-func readAll(s source, v vetter, units []hook.Source) []reading {
-	out := make([]reading, len(units))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(units)) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(units)); i = next.Add(1) - 1 {
-				out[i] = s.read(units[i])
-				for _, h := range out[i].hooks {
-					v.seal(h)
+// readAll reads and seals units side by side, as most of it is waiting for the
+// system, and yields them in their order as soon as they are there.
+func readAll(s source, v vetter, units []hook.Source) iter.Seq2[hook.Source, reading] {
+	return func(yield func(hook.Source, reading) bool) {
+		out, read := make([]reading, len(units)), make(chan int, len(units))
+		var next atomic.Int64
+		for range min(runtime.GOMAXPROCS(0), len(units)) {
+			go func() {
+				for i := next.Add(1) - 1; i < int64(len(units)); i = next.Add(1) - 1 {
+					out[i] = s.read(units[i])
+					for _, h := range out[i].hooks {
+						v.seal(h)
+					}
+					read <- int(i)
 				}
+			}()
+		}
+		there := make([]bool, len(units))
+		for i := range units {
+			for !there[i] {
+				there[<-read] = true
 			}
-		})
+			if !yield(units[i], out[i]) {
+				return
+			}
+			out[i] = reading{}
+		}
 	}
-	wg.Wait()
-	return out
 }
 
 // hooksDir is the hooks directory: each folder in it is a unit of one hook.
@@ -92,7 +102,7 @@ type hooksDir struct {
 func (s hooksDir) list(previous []hook.Source) listing {
 	var links []string // that lead to no folder now: they may later
 	l := listing{watch: func(w *spots) {
-		w.all(s.root, counts)
+		w.entries(s.root, counts)
 		for _, path := range links {
 			w.file(s.root, path)
 		}
@@ -153,7 +163,7 @@ func (s hooksDir) read(unit hook.Source) reading {
 		files:    hookdir.Files(unit.Path, h),
 	}
 	if h != nil {
-		r.hooks = []*hook.Hook{h}
+		r.hooks, r.file = []*hook.Hook{h}, h.File // one string for both
 	}
 	return r
 }

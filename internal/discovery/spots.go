@@ -14,24 +14,31 @@ import (
 // each once, whatever paths lead to it: the system tells directories apart by
 // inode, and a second path to one would stay silent.
 type spots struct {
-	byID   map[fileID]*spot
+	all    []*spot
 	byPath map[string]*spot
+	names  map[place]bool // entries that matter
 
 	// Only while it is made; see done.
+	byID   map[fileID]*spot
 	real   map[string]string // directories that were followed: path to real path, "" = not there
 	ids    map[string]fileID // of those that are real and were looked at
 	linked map[string]bool   // entries that were followed
 }
 
 // done forgets what nobody asks for once all spots are in.
-func (s *spots) done() { s.real, s.ids, s.linked = nil, nil, nil }
+func (s *spots) done() { s.byID, s.real, s.ids, s.linked = nil, nil, nil, nil }
 
 // spot is one directory and what in it matters.
 type spot struct {
 	dir     string
 	id      fileID
-	names   map[string]bool          // entries that matter
-	matches []func(name string) bool // and those any of which accepts, but for writes into files
+	matches []func(name string) bool // entries that any of these accepts matter, but for writes into files
+}
+
+// place is an entry of a directory.
+type place struct {
+	in   *spot
+	name string
 }
 
 type fileID struct{ dev, ino uint64 }
@@ -42,12 +49,15 @@ func idOf(info os.FileInfo) fileID {
 }
 
 func newSpots() *spots {
-	return &spots{map[fileID]*spot{}, map[string]*spot{}, map[string]string{}, map[string]fileID{}, map[string]bool{}}
+	return &spots{
+		byPath: map[string]*spot{}, names: map[place]bool{},
+		byID: map[fileID]*spot{}, real: map[string]string{}, ids: map[string]fileID{}, linked: map[string]bool{},
+	}
 }
 
-// all watches the directory path: each entry that matches accepts, and the
+// entries watches the directory path: each entry that matches accepts, and the
 // place where the directory itself comes and goes.
-func (s *spots) all(path string, matches func(string) bool) {
+func (s *spots) entries(path string, matches func(string) bool) {
 	s.name(s.follow(filepath.Dir(path), 0), filepath.Base(path))
 	if sp := s.spot(s.follow(path, 0)); sp != nil {
 		sp.matches = append(sp.matches, matches)
@@ -139,7 +149,7 @@ func readLink(path string) (string, bool) {
 // name watches one entry of a real directory.
 func (s *spots) name(dir, name string) {
 	if sp := s.spot(dir); sp != nil {
-		sp.names[name] = true
+		s.names[place{sp, name}] = true
 	}
 }
 
@@ -157,7 +167,8 @@ func (s *spots) spot(dir string) *spot {
 		id = idOf(info)
 	}
 	if s.byID[id] == nil {
-		s.byID[id] = &spot{dir: dir, id: id, names: map[string]bool{}}
+		s.byID[id] = &spot{dir: dir, id: id}
+		s.all = append(s.all, s.byID[id])
 	}
 	s.byPath[dir] = s.byID[id]
 	return s.byID[id]
@@ -174,7 +185,7 @@ func (s *spots) matter(e fsnotify.Event) bool {
 		return false
 	}
 	name := filepath.Base(e.Name)
-	if sp.names[name] {
+	if s.names[place{sp, name}] {
 		return true
 	}
 	if e.Op == fsnotify.Write {

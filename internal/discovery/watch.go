@@ -66,7 +66,7 @@ func (t *watch) want(s *spots) (added bool, err error) {
 	for _, dir := range t.fs.WatchList() {
 		present[dir] = t.keep(s, dir)
 	}
-	for _, sp := range s.byID {
+	for _, sp := range s.all {
 		if present[sp.dir] {
 			continue
 		}

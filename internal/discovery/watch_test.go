@@ -360,14 +360,14 @@ func TestPollingRecovers(t *testing.T) {
 		return fw, err
 	}
 	polled := make(chan string, 1)
-	w.d.opts.Disabled = func(string) bool {
+	w.d.opts.Disabled = func() func(string) bool {
 		if how := w.d.Watching(); strings.HasPrefix(how, "polling") {
 			select {
 			case polled <- how:
 			default:
 			}
 		}
-		return false
+		return Markers{}.Disabled()
 	}
 	w.hook("hooks/a", "a", "one")
 	w.run()

@@ -33,15 +33,16 @@ func newDraft(dir string, opt Options) *draft {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
+	file := filepath.Join(dir, FileName)
 	return &draft{
 		opt:    opt,
 		schema: schema,
-		file:   filepath.Join(dir, FileName),
+		file:   file,
 		given:  map[string]*yaml.Node{},
 		keys:   map[string]*yaml.Node{},
 		hook: hook.Hook{
 			Source:  hook.Source{Type: SourceType, Path: dir},
-			File:    filepath.Join(dir, FileName),
+			File:    file,
 			Dir:     dir,
 			Type:    hook.Command,
 			Lane:    events.LaneDefault,

@@ -81,10 +81,10 @@ func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 // Files lists the files whose coming, going or change can alter what Read
 // returns for the folder. A nil hook stands for a rejected one.
 func Files(dir string, h *hook.Hook) []string {
-	files := []string{filepath.Join(dir, FileName)}
 	if h == nil {
-		return files
+		return []string{filepath.Join(dir, FileName)}
 	}
+	files := []string{h.File}
 	if h.Type == hook.Command {
 		// A file of that name in the folder goes before one in PATH.
 		for _, name := range []string{h.Command, firstWord(h.Command)} {
