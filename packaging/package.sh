@@ -35,7 +35,7 @@ gzip -9n "$work"/man/*.1
 for ARCH in $ARCHS; do
 	STAGE=$work/$ARCH
 	export ARCH STAGE
-	mkdir -p "$STAGE/doc/docs"
+	mkdir -p "$STAGE/doc"
 	cp -R "$work/man" "$STAGE/man"
 	GOOS=linux GOARCH=$ARCH build "$STAGE/bin"
 	sed 's,%h/.local/bin/hookd,/usr/bin/hookd,' packaging/systemd/hookd.service >"$STAGE/hookd.service"
@@ -43,8 +43,9 @@ for ARCH in $ARCHS; do
 	for shell in bash zsh fish; do
 		"$work/here/hookd" completion "$shell" >"$STAGE/completion.$shell"
 	done
-	cp README.md packaging/systemd/hardened.conf "$STAGE/doc/"
-	cp docs/*.md "$STAGE/doc/docs/"
+	# What the documents name and link to lies where it does in the sources.
+	git ls-files README.md ARCHITECTURE.md LICENSE docs packaging/systemd/hardened.conf packaging/prometheus packaging/grafana |
+		grep -v '\.go$' | tar -cf - -T - | tar -xf - -C "$STAGE/doc"
 	find "$STAGE" -exec env TZ=UTC0 touch -t "$STAMP" {} +
 	for kind in deb rpm; do
 		go tool -modfile=packaging/tools/go.mod nfpm package -f packaging/nfpm.yaml -p "$kind" -t "$DIST"

@@ -26,7 +26,9 @@ var packaged = []string{
 	"usr/lib/systemd/user/hookd.service", "usr/lib/systemd/user/hookd.socket",
 	"usr/share/bash-completion/completions/hookd", "usr/share/fish/vendor_completions.d/hookd.fish",
 	"usr/share/man/man1/hookd.1.gz", "usr/share/man/man1/hookd-emit.1.gz",
-	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/docs/operations.md", "usr/share/doc/hookd/hardened.conf",
+	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/docs/operations.md", "usr/share/doc/hookd/docs/openapi.yaml",
+	"usr/share/doc/hookd/docs/gallery/command-guard/guard.py",
+	"usr/share/doc/hookd/packaging/systemd/hardened.conf", "usr/share/doc/hookd/packaging/prometheus/alerts.yaml", "usr/share/doc/hookd/packaging/grafana/hookd.json",
 }
 
 // `make package` makes packages that hold what they should, can be installed,
@@ -51,7 +53,7 @@ func TestPackages(t *testing.T) {
 
 func buildPackages(t *testing.T) (dist string) {
 	t.Helper()
-	for _, tool := range []string{"git", "gzip", "sed"} {
+	for _, tool := range []string{"git", "gzip", "sed", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("SKIP-TOOL %s: packaging/package.sh needs it", tool)
 		}
@@ -114,7 +116,7 @@ func checkRoot(t *testing.T, root string, more ...string) {
 			continue
 		}
 		want := os.FileMode(0o644)
-		if strings.HasPrefix(name, "usr/bin/") {
+		if strings.HasPrefix(name, "usr/bin/") || strings.HasSuffix(name, ".py") { // a hook to copy
 			want = 0o755
 		}
 		if info.Mode() != want || info.Size() == 0 {
@@ -127,6 +129,7 @@ func checkRoot(t *testing.T, root string, more ...string) {
 		}
 		return nil
 	})
+	checkLinks(t, filepath.Join(root, "usr/share/doc/hookd"))
 	unit, err := os.ReadFile(filepath.Join(root, "usr/lib/systemd/user/hookd.service"))
 	if err != nil || strings.Join(settings(t, string(unit))["Service.ExecStart"], "|") != "/usr/bin/hookd serve" {
 		t.Errorf("the unit starts something else: %v\n%s", err, unit)
@@ -141,6 +144,31 @@ func checkRoot(t *testing.T, root string, more ...string) {
 	bridge := exec.Command(filepath.Join(root, "usr/bin/hookd-bridge"), "no-such-agent")
 	if out, err := bridge.CombinedOutput(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Errorf("hookd-bridge did not run: %v\n%s", err, out)
+	}
+}
+
+// checkLinks follows each link from a document to a file.
+func checkLinks(t *testing.T, dir string) {
+	t.Helper()
+	link, links := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`), 0
+	filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), string(m[1]))); err != nil {
+				t.Errorf("%s links to nothing: %v", path, err)
+			}
+		}
+		return nil
+	})
+	if links == 0 {
+		t.Errorf("no document in %s has a link", dir)
 	}
 }
 
