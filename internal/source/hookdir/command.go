@@ -19,37 +19,62 @@ func (d *draft) findCommand(at *yaml.Node) {
 	h := &d.hook
 	word, args := h.Command, d.args
 	path, found := d.locate(word)
-	if args == nil && !found {
+	if args == nil && !found.file {
 		words := strings.Fields(word)
 		word, args = words[0], words[1:]
-		path, _ = d.locate(word)
+		path, found = d.locate(word)
 	}
 	h.Path, h.Args = path, args
-	if message, hint := unstartable(path); message != "" {
+	if message := found.message; message != "" {
 		if !strings.Contains(word, "/") && message == missingFile {
 			message = "not found in the folder nor in PATH"
 		}
-		d.warn(at, hint, "command %s: %s", word, message)
+		d.warn(at, found.hint, "command %s: %s", word, message)
 	}
 }
 
-// locate returns the absolute path a word of a command stands for, and
-// whether a file is there. Without one it is the place in the folder.
-func (d *draft) locate(word string) (path string, found bool) {
+// locate returns the absolute path a word of a command stands for, and what
+// is there. Without a file it is the place in the folder.
+func (d *draft) locate(word string) (path string, found program) {
 	path = d.opt.home(word)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.hook.Dir, path)
 	}
-	if found = isFile(path); found || strings.Contains(word, "/") {
+	if found = d.look(path); found.file || strings.Contains(word, "/") {
 		return path, found
 	}
 	for _, dir := range filepath.SplitList(d.opt.Path) {
-		// What a relative entry means depends on where the daemon was started.
-		if name := filepath.Join(dir, word); filepath.IsAbs(dir) && isFile(name) && executable(name) == nil {
-			return name, true
+		if !filepath.IsAbs(dir) {
+			continue // what it means depends on where the daemon was started
+		}
+		name := filepath.Join(dir, word)
+		if p := d.look(name); p.executable {
+			return name, p
 		}
 	}
-	return path, false
+	return path, found
+}
+
+// program is what the system says of the file at a path.
+type program struct {
+	file          bool   // it is there, and no directory
+	executable    bool   // it may be executed
+	message, hint string // why the system would not start it, and what to type next; "" = nothing speaks against it
+}
+
+// look looks at a program. What lies outside of the hook's own folder many
+// hooks share: Once remembers it.
+func (d *draft) look(path string) program {
+	rest, inside := strings.CutPrefix(path, d.hook.Dir)
+	if d.opt.programs == nil || inside && strings.HasPrefix(rest, "/") {
+		return lookAt(path)
+	}
+	if p, known := d.opt.programs.Load(path); known {
+		return p.(program)
+	}
+	p := lookAt(path)
+	d.opt.programs.Store(path, p)
+	return p
 }
 
 func isFile(path string) bool {
@@ -57,30 +82,32 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-func executable(path string) error {
-	const mayExecute = 1
-	return syscall.Access(path, mayExecute)
+func mayExecute(path string) bool {
+	const execute = 1
+	return syscall.Access(path, execute) == nil
 }
 
 const missingFile = "no such file"
 
-// unstartable says why the system would not start path, and what to type
-// next. It is empty when nothing speaks against it.
-func unstartable(path string) (message, hint string) {
+func lookAt(path string) (p program) {
 	info, err := os.Stat(path)
+	p.file = err == nil && !info.IsDir()
+	p.executable = p.file && mayExecute(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return missingFile, ""
+		p.message = missingFile
 	case err != nil:
-		return cause(err).Error(), ""
+		p.message = cause(err).Error()
 	case info.IsDir():
-		return "is a directory", ""
+		p.message = "is a directory"
 	case !info.Mode().IsRegular():
-		return "is not a regular file", ""
-	case executable(path) != nil:
-		return "is not executable", "chmod +x " + quote(path)
+		p.message = "is not a regular file"
+	case !p.executable:
+		p.message, p.hint = "is not executable", "chmod +x "+quote(path)
+	default:
+		p.message, p.hint = badHead(path)
 	}
-	return badHead(path)
+	return p
 }
 
 // badHead looks at the first line of a script. Programs in machine code, and

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
@@ -43,6 +44,15 @@ type Options struct {
 
 	Builtins   []string               // names of the built-ins; nil = not checked
 	CheckModel func(*hook.Hook) error // what is wrong with a model hook; nil = not checked
+
+	programs *sync.Map // path to program; nil = each look is a new one
+}
+
+// Once returns Options for one look at many folders: programs outside of them
+// are looked at no more than once.
+func (o Options) Once() Options {
+	o.programs = new(sync.Map)
+	return o
 }
 
 // Read reads the hook of the folder dir. The hook is nil when it is rejected;

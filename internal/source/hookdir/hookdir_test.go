@@ -273,7 +273,7 @@ func TestReadNoFile(t *testing.T) {
 		make func(dir string) error
 		want string
 	}{
-		{"absent", func(dir string) error { return nil }, "no HOOK.yaml in DIR (each hook folder needs one HOOK.yaml)"},
+		{"absent", func(dir string) error { return nil }, "no HOOK.yaml in DIR (each hook folder needs one HOOK.yaml; to remove the hook, remove its folder)"},
 		{"other_name", func(dir string) error { return os.WriteFile(filepath.Join(dir, "hook.yml"), nil, 0o600) }, "no HOOK.yaml in DIR (rename DIR/hook.yml)"},
 		{"folder", func(dir string) error { return os.Mkdir(filepath.Join(dir, FileName), 0o700) }, "not a regular file"},
 		{"device", func(dir string) error { return os.Symlink("/dev/zero", filepath.Join(dir, FileName)) }, "not a regular file"},

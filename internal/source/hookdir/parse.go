@@ -32,7 +32,7 @@ func (d *draft) load() []byte {
 
 // missing says that there is no HOOK.yaml, and which file may be meant.
 func (d *draft) missing() {
-	hint := "each hook folder needs one " + FileName
+	hint := "each hook folder needs one " + FileName + "; to remove the hook, remove its folder"
 	entries, _ := os.ReadDir(d.hook.Dir) // without a listing the hint stays general
 	for _, e := range entries {
 		if name := strings.ToLower(e.Name()); name == "hook.yaml" || name == "hook.yml" {
