@@ -8,5 +8,4 @@ func (d *Discovery) Configure(opts Options) {
 	defer d.mu.Unlock()
 	d.opts.Root, d.opts.Read, d.opts.Disabled = opts.Root, opts.Read, opts.Disabled
 	d.opts.Files, d.opts.Fixed, d.opts.Approved = opts.Files, opts.Fixed, opts.Approved
-	d.sources = sources(opts)
 }

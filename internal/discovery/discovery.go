@@ -71,7 +71,6 @@ type Options struct {
 // Discovery keeps the snapshot of all hooks up to date.
 type Discovery struct {
 	opts       Options
-	sources    []source
 	log        *zap.Logger
 	newWatcher func() (*fsnotify.Watcher, error) // a seam: tests make it fail
 
@@ -93,7 +92,6 @@ func New(opts Options) *Discovery {
 	opts = opts.withDefaults()
 	d := &Discovery{
 		opts:       opts,
-		sources:    sources(opts),
 		log:        opts.Log.Named("discovery"),
 		newWatcher: fsnotify.NewWatcher,
 		dirty:      make(chan struct{}, 1),
@@ -327,7 +325,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 	}
 	latest := d.Current()
 	for pass := 1; ; pass++ {
-		s := scan(d.sources, d.opts.vetter(), d.opts.Disabled(), latest)
+		s := scan(sources(d.opts), d.opts.vetter(), d.opts.Disabled(), latest)
 		latest, d.spots = s.snapshot, s.spots
 		if d.watch == nil {
 			break

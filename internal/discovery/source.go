@@ -48,12 +48,13 @@ func (r reading) rejected() bool {
 	return slices.ContainsFunc(r.problems, func(p hook.Problem) bool { return !p.Warning })
 }
 
+// sources are those of one scan.
 func sources(opts Options) []source {
 	root := opts.Root
 	if abs, err := filepath.Abs(root); err == nil {
 		root = abs
 	}
-	list := []source{hooksDir{root, opts.Read}}
+	list := []source{hooksDir{root, opts.Read.Once()}}
 	for _, f := range opts.Files {
 		list = append(list, f)
 	}

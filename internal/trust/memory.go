@@ -14,7 +14,7 @@ type memory struct {
 	mu    sync.Mutex // guards all below
 	facts map[string]*fact
 	links map[string]linkTarget
-	heads map[string][]string // what the first lines of interpreters name
+	heads map[string][]string // what the first lines of programs name
 }
 
 type linkTarget struct {
@@ -65,9 +65,17 @@ func (c *Checker) readLink(path, home string) (string, error) {
 	return t.path, t.err
 }
 
-// shebang is the function of that name, for an interpreter.
-func (c *Checker) shebang(file, path string) []string {
-	return remembered(c, file+"\x00"+path, "", func(m *memory) map[string][]string { return m.heads }, func() []string { return shebang(file, path) })
+// shebang is the function of that name, for a hook that runs in home. The file
+// is looked at first: should it change before its line is read, the seal is that
+// of the file before.
+func (c *Checker) shebang(file, home, path string) []string {
+	if !c.remembers(file, home) {
+		return shebang(file, path)
+	}
+	return remembered(c, file+"\x00"+path, "", func(m *memory) map[string][]string { return m.heads }, func() []string {
+		c.walk().path(file, above)
+		return shebang(file, path)
+	})
 }
 
 // remembered returns what look returns, now or at the first time.

@@ -27,13 +27,13 @@ func (c *Checker) Programs(program string, args []string, dir, path string) (run
 	if script := scriptOf(program, args, dir); script != "" {
 		run, own = append(run, script), []string{script}
 	}
-	next := shebang(run[len(run)-1], path)
+	next := c.shebang(run[len(run)-1], dir, path)
 	for range 4 { // as deep as the kernel goes
 		if next == nil {
 			break
 		}
 		run = append(run, next...)
-		next = c.shebang(run[len(run)-1], path)
+		next = c.shebang(run[len(run)-1], dir, path)
 	}
 	return run, own
 }

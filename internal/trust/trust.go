@@ -64,7 +64,7 @@ func (c *Checker) Check(path string) error {
 }
 
 // role is what a path is used for.
-type role int
+type role uint8
 
 const (
 	above   role = iota // a directory or link on the way

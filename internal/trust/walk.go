@@ -43,18 +43,19 @@ func (c *Checker) walk() *walk { return &walk{c: c, seen: map[string]int{}} }
 // path walks from / to path, which is absolute, and returns the real path and
 // what is there. It stops where something is missing.
 func (w *walk) path(path string, as role) (f *fact, ok bool) {
-	at, rest := "/", names(path)
+	at, rest := "/", path
 	f, _ = w.step(at, above)
-	for links := 0; len(rest) > 0; {
-		name := rest[0]
-		rest = rest[1:]
+	for links := 0; ; {
+		var name string
+		if name, rest = cutName(rest); name == "" {
+			return f, true
+		}
 		if name == ".." {
 			at = filepath.Dir(at)
 			continue
 		}
-		next := filepath.Join(at, name)
-		role := above
-		if len(rest) == 0 {
+		next, role := under(at, name, path), above
+		if last, _ := cutName(rest); last == "" {
 			role = as
 		}
 		if f, ok = w.step(next, role); !ok {
@@ -71,20 +72,33 @@ func (w *walk) path(path string, as role) (f *fact, ok bool) {
 		if filepath.IsAbs(target) {
 			at = "/"
 		}
-		rest = append(names(target), rest...)
+		rest = target + "/" + rest
 	}
-	return f, true
 }
 
-// names splits a path; "." and "" are no names, ".." is one, as it means the
-// parent of where a link has led.
-func names(path string) (list []string) {
-	for _, name := range strings.Split(path, "/") {
-		if name != "" && name != "." {
-			list = append(list, name)
-		}
+// cutName takes the first name from a path, "" when there is none; "." and ""
+// are no names, ".." is one, as it means the parent of where a link has led.
+func cutName(path string) (name, rest string) {
+	for rest = path; rest != "" && (name == "" || name == "."); {
+		name, rest, _ = strings.Cut(rest, "/")
 	}
-	return list
+	if name == "." {
+		name = ""
+	}
+	return name, rest
+}
+
+// under is the path of name in dir: where path begins with it, that part of
+// path, as what is looked at is kept.
+func under(dir, name, path string) string {
+	if dir == "/" {
+		dir = ""
+	}
+	end := len(dir) + 1 + len(name)
+	if len(path) >= end && path[:len(dir)] == dir && path[len(dir)] == '/' && path[len(dir)+1:end] == name {
+		return path[:end]
+	}
+	return dir + "/" + name
 }
 
 // step looks at one path whose directory is real, and judges it. A path that
