@@ -237,6 +237,13 @@ func (k *Kept) Stderr() (o Output) {
 	return o
 }
 
+// Interrupt lets go of whoever is in Read or Write, and of all who come later:
+// Read gives what is there, then io.EOF. It does nothing to the process.
+func (k *Kept) Interrupt() {
+	k.stdin.SetWriteDeadline(time.Now())
+	k.stdout.SetReadDeadline(time.Now())
+}
+
 // Term sends SIGTERM to the process group.
 func (k *Kept) Term() {
 	k.mu.Lock()

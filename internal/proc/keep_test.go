@@ -143,6 +143,29 @@ func TestKeepWriteEndsWithTheProcess(t *testing.T) {
 	}
 }
 
+// Who reads and who writes can be let go of a process that does neither.
+func TestKeepInterrupt(t *testing.T) {
+	k := keep(t, newRunner(t, Options{}), shell(t, `echo ready; sleep 1000`))
+	line(t, k)
+	ended := make(chan error, 2)
+	go func() { ended <- k.Write(make([]byte, 1<<20)) }()
+	go func() { _, err := k.Read(make([]byte, 10)); ended <- err }()
+	k.Interrupt()
+	for range 2 {
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("got no error")
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it still blocks")
+		}
+	}
+	if k.Ended() {
+		t.Error("the process has ended")
+	}
+}
+
 func TestKeepTerm(t *testing.T) {
 	k := keep(t, newRunner(t, Options{}), shell(t, `trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done`))
 	line(t, k)

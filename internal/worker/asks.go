@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/hookd/hookd/internal/proc"
 )
 
 var errClosed = errors.New("hookd stops, nothing is started any more")
@@ -28,7 +30,7 @@ type asks struct {
 // asked is a copy of this lane. Who took it out of idle owns it.
 type asked struct {
 	*process
-	timer *time.Timer
+	clock clock // of the line that is asked
 
 	using      sync.Mutex // held while a line is asked; guards what is below
 	dead       bool
@@ -45,11 +47,20 @@ func (a *asks) ask(ctx context.Context, c *Call) (ans Answer) {
 		return Answer{Started: start, Duration: time.Since(start),
 			Failure: fmt.Sprintf("no copy of it was free before the deadline (concurrency %d)", a.pool.hook.Copies)}
 	}
-	defer func() { <-slots }()
+	leave := true
+	defer func() {
+		if leave {
+			<-slots
+		}
+	}()
 	ans = Answer{Failure: "was not given to it: hookd stops", Started: start}
 	for deaths := 0; deaths < 2 && ctx.Err() == nil; {
-		w, err := a.take()
-		if err != nil {
+		w, err := a.take(ctx, slots, until)
+		switch {
+		case err == errStuck:
+			leave = false
+			return Answer{Failure: err.Error(), Started: start, Duration: time.Since(start)}
+		case err != nil:
 			return Answer{Err: err, Started: start}
 		}
 		var again bool
@@ -93,24 +104,67 @@ func enter(ctx context.Context, slots chan struct{}, until time.Time) bool {
 }
 
 // take returns a copy that nobody uses, and starts one if there is none.
-func (a *asks) take() (*asked, error) {
+func (a *asks) take(ctx context.Context, slots chan struct{}, until time.Time) (*asked, error) {
+	if w := a.rested(); w != nil {
+		return w, nil
+	}
+	return a.begin(ctx, slots, until)
+}
+
+func (a *asks) rested() *asked {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	for n := len(a.idle); n > 0; n = len(a.idle) {
 		w := a.idle[n-1]
 		a.idle = a.idle[:n-1]
 		if !w.kept.Ended() {
-			a.mu.Unlock()
-			return w, nil
+			return w
 		}
 	}
-	a.mu.Unlock()
+	return nil
+}
+
+var errStuck = errors.New("was not given to it: its process did not start in time")
+
+// begin starts a copy and waits for that, at most until then: a file system that
+// hangs can hold a start for ever. Such a start keeps the slot.
+func (a *asks) begin(ctx context.Context, slots chan struct{}, until time.Time) (*asked, error) {
+	type result struct {
+		copy *asked
+		err  error
+	}
+	started, left := make(chan result), make(chan struct{})
+	go func() {
+		w, err := a.start()
+		select {
+		case started <- result{w, err}:
+			return
+		case <-left:
+		}
+		if err == nil {
+			a.put(w)
+		}
+		<-slots
+	}()
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case r := <-started:
+		return r.copy, r.err
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	close(left)
+	return nil, errStuck
+}
+
+func (a *asks) start() (*asked, error) {
 	p, err := a.pool.start("decidable")
 	if err != nil {
 		return nil, err
 	}
 	w := &asked{process: p}
-	w.timer = time.AfterFunc(time.Hour, w.expire)
-	w.timer.Stop()
+	w.clock.init(w.expire)
 	go a.watch(w)
 	return w, nil
 }
@@ -131,6 +185,7 @@ func (a *asks) put(w *asked) {
 // watch waits for the end of a copy, whoever has it then.
 func (a *asks) watch(w *asked) {
 	<-w.kept.Done()
+	w.clock.close()
 	w.using.Lock() // what it wrote before its end is still read
 	defer w.using.Unlock()
 	a.mu.Lock()
@@ -151,7 +206,7 @@ func (a *asks) endIdle() {
 // expire kills a copy that missed a deadline.
 func (w *asked) expire() {
 	w.late.Store(true)
-	w.kept.Kill()
+	w.kill()
 }
 
 // ask gives the copy one line and returns its answer, or how it failed and
@@ -163,9 +218,9 @@ func (w *asked) ask(c *Call, until time.Time) (ans Answer, again bool) {
 	w.owes.Store(1)
 	defer w.owes.Store(0)
 	ans.PID, ans.Started = w.kept.PID, time.Now()
-	w.timer.Reset(until.Sub(ans.Started))
+	w.clock.set(until)
 	body, err := w.talk(c)
-	w.dead = !w.timer.Stop() || err != nil
+	w.dead = !w.clock.stop() || err != nil
 	if err == nil {
 		w.answered.Add(1)
 		ans.Body, ans.Stderr, ans.Duration = body, w.kept.Stderr(), time.Since(ans.Started)
@@ -175,7 +230,8 @@ func (w *asked) ask(c *Call, until time.Time) (ans Answer, again bool) {
 	if !errors.Is(err, io.EOF) {
 		w.broken = err
 	}
-	ans.Exit = w.stop()
+	left := time.Until(until)
+	ans.Exit = w.stop(min(lastBreath, left), min(left+w.pool.set.opts.grace, proc.ReapWait))
 	ans.Stderr, ans.Duration = w.kept.Stderr(), time.Since(ans.Started)
 	ans.Exceeded, ans.TimedOut = errors.Is(err, errTooLong), w.late.Load()
 	ans.Failure = w.obituary(ans.Exit)

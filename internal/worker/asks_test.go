@@ -194,6 +194,29 @@ func TestAskNoStart(t *testing.T) {
 	}
 }
 
+// A start that hangs delays nobody beyond the deadline, and has the slot until
+// it comes back.
+func TestAskStuckStart(t *testing.T) {
+	b := newBench(t, Options{})
+	working := b.pool("lines", 0)
+	release := make(chan struct{})
+	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
+		return Hook{Spec: func() (proc.Spec, error) { <-release; return working.hook.Spec() }}
+	})
+	for _, want := range []string{"did not start in time", "no copy of it was free"} {
+		c := call("")
+		c.Timeout = 20 * time.Millisecond
+		if a := p.Ask(t.Context(), c); !strings.Contains(a.Failure, want) {
+			t.Errorf("got %+v, want %q", a, want)
+		}
+	}
+	close(release)
+	wantAnswer(t, b.ask(p, ""), "")
+	if got := b.starts(p); got != 1 {
+		t.Errorf("got %d starts, want the one that was late", got)
+	}
+}
+
 // One line at a time per copy, as many at once as there are copies.
 func TestAskConcurrency(t *testing.T) {
 	b := newBench(t, Options{})

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -129,6 +130,7 @@ func newBench(t testing.TB, o Options) *bench {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
 	o.Proc, o.Log = proc.New(proc.Options{Cgroup: true}), zap.New(core)
+	o.grace = cmp.Or(o.grace, time.Minute) // of a busy machine
 	b := &bench{TB: t, set: New(o), logs: logs}
 	t.Cleanup(func() {
 		b.set.Kill()

@@ -3,6 +3,8 @@ package worker
 import (
 	"errors"
 	"time"
+
+	"github.com/hookd/hookd/internal/proc"
 )
 
 // fed is a copy of the observers' lane. One goroutine writes to it and one
@@ -224,7 +226,7 @@ func (w *fed) expire() {
 // bury makes sure that the copy has ended, and sees to what it has not
 // answered.
 func (w *fed) bury() {
-	exit := w.stop()
+	exit := w.stop(lastBreath, 2*proc.ReapWait)
 	died := Answer{Exit: exit, PID: w.kept.PID, Stderr: w.kept.Stderr(), Failure: w.obituary(exit)}
 	w.feed.mu.Lock()
 	w.closed = true

@@ -36,8 +36,9 @@ func newPool(s *Set, key Key, h Hook) *Pool {
 }
 
 // Ask gives the call to a copy that has nothing else to do, and returns its
-// answer. It blocks until then, at most for the call's timeout and the time of
-// a kill. All of that counts: the wait for a free copy and its start, too.
+// answer. It blocks until then, at most for the call's timeout and 200 ms, even
+// where a process cannot be started or killed. All of that counts: the wait for
+// a free copy and its start, too.
 func (p *Pool) Ask(ctx context.Context, c *Call) Answer { return p.asks.ask(ctx, c) }
 
 // Submit gives the call to a copy when there is room, and calls c.Done when it
@@ -100,7 +101,7 @@ func (p *Pool) kill(all bool) {
 	defer p.mu.Unlock()
 	for w := range p.copies {
 		if all || w.owes.Load() > 0 {
-			go w.kept.Kill()
+			go w.kill()
 		}
 	}
 }

@@ -91,20 +91,40 @@ func (w *process) retired(exit proc.Exit) bool {
 	return exit.Code == 0 && exit.Killed == "" && w.broken == nil && w.answered.Load() > 0
 }
 
-// stop returns how the copy ended. One that has only closed its stdout, and one
-// whose output cannot be trusted, is killed.
-func (w *process) stop() proc.Exit {
-	if w.broken == nil {
-		timer := time.NewTimer(lastBreath)
-		defer timer.Stop()
-		select {
-		case <-w.kept.Done():
-		case <-timer.C:
-			w.broken = garbage("closed its stdout")
-		}
-	}
+// kill ends the copy with all its processes. Whoever talks to one that cannot
+// be killed is let go.
+func (w *process) kill() {
+	stuck := time.AfterFunc(w.pool.set.opts.grace/2, w.kept.Interrupt)
+	defer stuck.Stop()
 	w.kept.Kill()
+}
+
+// stop returns how the copy ended. One that has only closed its stdout, which is
+// known after breath, and one whose output cannot be trusted, is killed. One that
+// has not ended after patience has processes left.
+func (w *process) stop(breath, patience time.Duration) proc.Exit {
+	if w.broken == nil && !w.late.Load() && !w.over(breath) {
+		w.broken = garbage("closed its stdout")
+	}
+	if !w.kept.Ended() {
+		go w.kept.Kill()
+	}
+	if !w.over(patience) {
+		return proc.Exit{PID: w.kept.PID, Code: -1, Left: 1}
+	}
 	return w.kept.Exit()
+}
+
+// over reports whether the copy has ended, and waits for that, at most d.
+func (w *process) over(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-w.kept.Done():
+		return true
+	case <-timer.C:
+		return w.kept.Ended()
+	}
 }
 
 // lastBreath is the time between the end of a program's output and its own.
@@ -115,7 +135,7 @@ func (w *process) obituary(exit proc.Exit) string {
 	switch {
 	case w.broken != nil:
 		return "its process " + w.broken.Error()
-	case exit.Killed != "":
+	case exit.Killed != "" || exit.Left > 0:
 		return "its process was killed before it answered"
 	case exit.Signal != "":
 		return fmt.Sprintf("its process was ended by %s before it answered", exit.Signal)

@@ -24,6 +24,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -100,6 +101,8 @@ type Options struct {
 	// event it works on or worked on last. The function it returns is called
 	// when the copy has ended. Nil = nobody is told.
 	Joined func(id string, p proc.Process, depth func() int) (left func())
+
+	grace time.Duration // that Ask waits past its deadline for what it kills; 0 = 200 ms
 }
 
 // Set is all persistent hooks. It is safe for concurrent use.
@@ -122,6 +125,7 @@ func New(o Options) *Set {
 	if o.Joined == nil {
 		o.Joined = func(string, proc.Process, func() int) func() { return func() {} }
 	}
+	o.grace = cmp.Or(o.grace, 200*time.Millisecond)
 	return &Set{opts: o, log: o.Log.Named("worker"), pools: map[Key]*Pool{}}
 }
 
