@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -116,21 +117,50 @@ func settingsDoc() string {
 // defaultOf says what a setting is when nobody sets it.
 func defaultOf(c config.Config, key string) string {
 	mib := func(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
-	known := map[string]string{
-		"hooks_dir":        "`" + c.HooksDir + "`",
-		"socket":           "`" + c.Socket + "`",
-		"slots.observers":  "8, or twice the CPUs if that is more",
-		"slots.decidable":  "the same",
-		"queue.max_events": fmt.Sprint(c.QueueMaxEvents),
-		"queue.max_bytes":  mib(c.QueueMaxBytes),
-		"max_event_bytes":  mib(c.MaxEventBytes),
-		"timeouts.command": c.TimeoutCommand.String(),
-		"timeouts.script":  c.TimeoutScript.String(),
-		"reload.mode":      c.ReloadMode,
-		"log.level":        c.LogLevel,
-		"fire_startup":     fmt.Sprint(c.FireStartup),
+	span := func(d time.Duration) string {
+		if days := d / (24 * time.Hour); days > 0 {
+			return fmt.Sprintf("%dd", days)
+		}
+		return strings.Replace(d.String(), "m0s", "m", 1)
 	}
-	return known[key]
+	known := map[string]string{
+		"hooks_dir":            "`" + c.HooksDir + "`",
+		"sources":              "none",
+		"socket":               "`" + c.Socket + "`",
+		"slots.observers":      "8, or twice the CPUs if that is more",
+		"slots.decidable":      "the same",
+		"queue.max_events":     fmt.Sprint(c.QueueMaxEvents),
+		"queue.max_bytes":      mib(c.QueueMaxBytes),
+		"queue.max_disk_bytes": mib(c.QueueMaxDisk),
+		"store.path":           "`" + c.StorePath + "`",
+		"store.durable":        c.StoreDurable,
+		"history.max_age":      span(c.HistoryMaxAge),
+		"history.max_bytes":    mib(c.HistoryMaxBytes),
+		"history.max_runs":     fmt.Sprint(c.HistoryMaxRuns),
+		"history.payload":      c.HistoryPayload,
+		"redact_history":       fmt.Sprint(c.RedactHistory),
+		"replay_max_age":       span(c.ReplayMaxAge),
+		"max_event_bytes":      mib(c.MaxEventBytes),
+		"timeouts.command":     span(c.TimeoutCommand),
+		"timeouts.script":      span(c.TimeoutScript),
+		"timeouts.builtin":     span(c.TimeoutBuiltin),
+		"timeouts.model":       span(c.TimeoutModel),
+		"providers":            "none",
+		"http.listen":          "none",
+		"cgroup":               fmt.Sprint(c.Cgroup),
+		"env":                  "none",
+		"agents":               "none",
+		"path":                 "the daemon's own",
+		"reload.mode":          c.ReloadMode,
+		"log.level":            c.LogLevel,
+		"log.format":           "console on a terminal, else json",
+		"fire_startup":         fmt.Sprint(c.FireStartup),
+	}
+	text, ok := known[key]
+	if !ok {
+		panic("no default is written down for " + key)
+	}
+	return text
 }
 
 func eventsDoc() string {
