@@ -24,8 +24,6 @@ import (
 const (
 	defaultSize     = 1024
 	defaultMaxBytes = 32 << 20
-	chunkSize       = 32 << 10 // of memory that records share
-	chunkRest       = chunkSize / 8
 )
 
 // Options bound the ring. The newest record is kept whatever its size.
@@ -69,7 +67,7 @@ type Hub struct {
 	ring         []record   // the record with number n is at n % len(ring)
 	oldest, next uint64     // kept are oldest to next-1
 	bytes        int
-	chunk        []byte        // the newest; behind its length there is room
+	memory       memory
 	wake         chan struct{} // closed by the next Publish; nil while nobody waits
 	closed       bool
 	subscribers  int
@@ -77,8 +75,9 @@ type Hub struct {
 }
 
 type record struct {
-	name string
-	line []byte // ends in a newline, never changed
+	name  string
+	line  []byte // ends in a newline, not changed while the ring or a reader has it
+	chunk *chunk // where line is; nil = in memory of its own
 }
 
 // Stats is what a Hub counted.
@@ -119,27 +118,12 @@ func (h *Hub) Publish(name string, encode Encoder) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	seq := h.next
-	h.keep(record{name, h.encode(seq, encode)})
+	h.keep(h.memory.record(name, seq, encode))
 	if h.wake != nil {
 		close(h.wake)
 		h.wake = nil
 	}
 	return seq
-}
-
-// encode writes a record where it stays. Records share chunks, so that most
-// need no memory of their own; one for which there is no room has got some by
-// being appended to. A chunk goes when the ring has dropped the last of it.
-func (h *Hub) encode(seq uint64, encode Encoder) []byte {
-	used := len(h.chunk)
-	if cap(h.chunk)-used < chunkRest {
-		h.chunk, used = make([]byte, 0, chunkSize), 0
-	}
-	line := oneLine(encode(seq, h.chunk[used:]))
-	if whole := h.chunk[:used+1]; &line[0] == &whole[used] {
-		h.chunk = h.chunk[:used+len(line)]
-	}
-	return line[:len(line):len(line)]
 }
 
 // first returns the oldest number in the ring.
@@ -155,6 +139,7 @@ func (h *Hub) keep(r record) {
 	for h.oldest < h.next && (h.next-h.oldest >= size || h.bytes > h.maxBytes) {
 		old := &h.ring[h.oldest%size]
 		h.bytes -= len(old.line)
+		h.memory.drop(old.chunk)
 		*old = record{}
 		h.oldest++
 	}

@@ -28,6 +28,7 @@ type Subscription struct {
 	end    uint64 // the last number to read
 	behind bool   // what is next may be in the archive
 	batch  []record
+	chunks []*chunk // that the batch is in
 	closed bool
 }
 
@@ -148,7 +149,7 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 	}
 	for size := 0; s.cursor < h.next && s.cursor <= s.end && size < batchBytes; s.cursor++ {
 		r := h.ring[s.cursor%uint64(len(h.ring))]
-		s.batch = append(s.batch, r)
+		s.read(r)
 		size += len(r.line)
 	}
 	switch {
@@ -163,8 +164,17 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 	return dst, h.wake, nil
 }
 
+// read puts r into the batch, and keeps its memory from being used again.
+func (s *Subscription) read(r record) {
+	s.batch = append(s.batch, r)
+	if n := len(s.chunks); r.chunk != nil && (n == 0 || s.chunks[n-1] != r.chunk) {
+		r.chunk.readers.Add(1)
+		s.chunks = append(s.chunks, r.chunk)
+	}
+}
+
 // copy appends the records of the batch that match. It needs no lock: lines
-// are never changed.
+// do not change while somebody reads them.
 func (s *Subscription) copy(dst []byte) []byte {
 	for _, r := range s.batch {
 		if s.match == nil || s.match(r.name) {
@@ -173,6 +183,11 @@ func (s *Subscription) copy(dst []byte) []byte {
 	}
 	clear(s.batch) // an idle subscriber must not keep what the ring has dropped
 	s.batch = s.batch[:0]
+	for _, c := range s.chunks {
+		c.readers.Add(-1)
+	}
+	clear(s.chunks)
+	s.chunks = s.chunks[:0]
 	return dst
 }
 
