@@ -43,7 +43,7 @@ func bridgePath() (string, error) {
 	if path := beside(os.Executable()); path != "" {
 		return path, nil
 	}
-	return "", fail(exitFailed, "install hookd-bridge beside hookd, or set PATH to where it is", "no %s: it is not on PATH, nor is there %s", name, strings.Join(tried, " or "))
+	return "", fail(exitFailed, "install hookd-bridge beside hookd, or set PATH to where it is", "no %s: it is not on PATH, nor is there %s", name, strings.Join(slices.Compact(tried), " or "))
 }
 
 // moveSource refuses a file that hookd runs itself, or adds to the plan what

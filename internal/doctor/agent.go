@@ -91,7 +91,7 @@ func (w *way) registered() {
 		if len(s.Missing) > 0 {
 			what = strings.TrimSpace("not for " + names(slices.Clone(s.Missing)) + " " + s.Note)
 		}
-		w.say("settings", Problem, w.o.Again, "%s calls hookd, but %s", s.File, what)
+		w.say("settings", Problem, w.again(), "%s calls hookd, but %s", s.File, what)
 	case connect.ByHand:
 		w.say("settings", Note, byHand(s), "%s", s.Note)
 	case connect.Unreadable:
@@ -106,6 +106,31 @@ func (w *way) registered() {
 		}
 		w.say("settings", level, w.o.Again+" --dry-run", "%s", n)
 	}
+	if s.State == connect.Connected || s.State == connect.Partly {
+		w.changeable(s.File)
+	}
+}
+
+// changeable tells when others can take hookd out of the agent's settings.
+func (w *way) changeable(file string) {
+	for _, r := range trust.New().Seal(trust.Files{Read: []string{file}}).Refusals() {
+		w.say("settings", Note, r.Do, "others could take hookd out of them: %s %s", r.Path, r.Fact)
+	}
+}
+
+// again is the command that registers the bridge, and installs it first
+// where there is none.
+func (w *way) again() string {
+	if w.o.Bridge == "" && w.bridged() {
+		return "make install && " + w.o.Again
+	}
+	return w.o.Again
+}
+
+// bridged reports whether a program speaks for the agent; else a plugin does.
+func (w *way) bridged() bool {
+	a := dialect.Agent(w.dialect)
+	return a != nil && a.Answer != nil
 }
 
 // byHand is the command to type where nothing can be registered.
@@ -118,8 +143,8 @@ func byHand(s connect.Status) string {
 
 // program looks at the bridge that is registered, or would be.
 func (w *way) program() {
-	if a := dialect.Agent(w.dialect); a == nil || a.Answer == nil {
-		return // a plugin speaks for it
+	if !w.bridged() {
+		return
 	}
 	path := cmp.Or(w.settings.Bridge, w.o.Bridge)
 	if path == "" {
@@ -155,7 +180,7 @@ func exists(path string) bool {
 
 func (w *way) connectIf(moved bool) string {
 	if moved {
-		return w.o.Again
+		return w.again()
 	}
 	return ""
 }
