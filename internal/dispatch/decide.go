@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -35,18 +36,17 @@ func (d *Dispatcher) decide(e *events.Event, ms []match) (*verdict.Verdict, []ra
 	}
 	main := *e.Contract
 	first := main.Preempt()
-	ctx, cancel := context.WithTimeout(d.ctx, budget(e, &main, preempt, rest))
-	defer cancel()
+	until := time.Now().Add(budget(e, &main, preempt, rest))
 	if len(preempt) == 0 {
-		done := d.lane(ctx, e, &main, rest)
+		done := d.lane(until, e, &main, rest)
 		return verdict.Fold(&main, e.Data, answers(done)), done
 	}
-	done := d.lane(ctx, e, &first, preempt)
+	done := d.lane(until, e, &first, preempt)
 	v := verdict.Fold(&first, e.Data, answers(done))
 	if len(rest) == 0 || v.Skips() {
 		return v, done
 	}
-	more := d.lane(ctx, e, &main, rest)
+	more := d.lane(until, e, &main, rest)
 	return v.Then(verdict.Fold(&main, e.Data, answers(more))), append(done, more...)
 }
 
@@ -78,14 +78,14 @@ func longest(ms []match, sequence bool) (most time.Duration) {
 // chains splits hooks into those that must run one after another: the hooks of
 // one AGENT.md do, in file order; each other hook is a chain of its own.
 func chains(ms []match) (list [][]match) {
-	at := map[hook.Source]int{}
-	for _, m := range ms {
-		if i, ok := at[m.hook.Source]; ok && m.chained() {
-			list[i] = append(list[i], m)
+	for i, m := range ms {
+		same := func(chain []match) bool { return chain[0].hook.Source == m.hook.Source }
+		if m.chained() && slices.ContainsFunc(list, same) {
+			at := slices.IndexFunc(list, same)
+			list[at] = append(list[at], m)
 			continue
 		}
-		at[m.hook.Source] = len(list)
-		list = append(list, []match{m})
+		list = append(list, ms[i:i+1:i+1])
 	}
 	return list
 }
@@ -96,22 +96,23 @@ func (m match) chained() bool { return m.hook.Dialect == events.Familiar }
 
 // lane runs the hooks of one lane, in sequence or side by side as c says, and
 // returns what ran in registration order.
-func (d *Dispatcher) lane(ctx context.Context, e *events.Event, c *events.Contract, ms []match) []ran {
+func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, ms []match) []ran {
 	if c.Sequence {
-		return d.sequence(ctx, e, c, ms)
+		return d.sequence(until, e, c, ms)
 	}
-	return d.parallel(ctx, e, c, ms)
+	return d.parallel(until, e, c, ms)
 }
 
 // sequence runs one hook after another, each seeing the rewrites so far.
 // A denial does not stop the rest: every hook sees every event.
-func (d *Dispatcher) sequence(ctx context.Context, e *events.Event, c *events.Contract, ms []match) (done []ran) {
+func (d *Dispatcher) sequence(until time.Time, e *events.Event, c *events.Contract, ms []match) (done []ran) {
 	data := e.Data
 	for _, m := range ms {
 		if aborted(done, m) {
 			continue
 		}
-		r := d.limited(ctx, m, func() ran { return d.asked(ctx, e, c, m, data) })
+		now := data // a run that is stuck may look at it later
+		r := d.limited(until, m, func() ran { return d.asked(d.ctx, until, e, c, m, now) })
 		done = append(done, r)
 		if c.FirstWins && r.answer.Replaces(c) {
 			break
@@ -121,24 +122,29 @@ func (d *Dispatcher) sequence(ctx context.Context, e *events.Event, c *events.Co
 	return done
 }
 
-func (d *Dispatcher) parallel(ctx context.Context, e *events.Event, c *events.Contract, ms []match) (done []ran) {
+// parallel runs one of the chains itself: to hand it to another goroutine and to
+// hear of its end wakes a thread each, which costs more than the rest.
+func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contract, ms []match) []ran {
 	chains := chains(ms)
-	waits := make([]chan []ran, len(chains))
-	for i, chain := range chains {
-		waits[i] = make(chan []ran, 1)
-		go func() { waits[i] <- d.inOrder(ctx, e, c, chain) }()
+	if len(chains) == 0 {
+		return nil
 	}
-	for i := range chains {
-		done = append(done, <-waits[i]...)
+	list := make([][]ran, len(chains))
+	var others sync.WaitGroup
+	for i, chain := range chains[1:] {
+		others.Go(func() { list[i+1] = d.inOrder(until, e, c, chain) })
 	}
+	list[0] = d.inOrder(until, e, c, chains[0])
+	others.Wait()
+	done := slices.Concat(list...)
 	slices.SortStableFunc(done, func(a, b ran) int { return a.match.at - b.match.at })
 	return done
 }
 
-func (d *Dispatcher) inOrder(ctx context.Context, e *events.Event, c *events.Contract, chain []match) (done []ran) {
+func (d *Dispatcher) inOrder(until time.Time, e *events.Event, c *events.Contract, chain []match) (done []ran) {
 	for _, m := range chain {
 		if !aborted(done, m) {
-			done = append(done, d.limited(ctx, m, func() ran { return d.asked(ctx, e, c, m, e.Data) }))
+			done = append(done, d.limited(until, m, func() ran { return d.asked(d.ctx, until, e, c, m, e.Data) }))
 		}
 	}
 	return done
@@ -177,41 +183,50 @@ func runs(done []ran) []events.Run {
 }
 
 // limited returns what do returns, or a timed-out run when do is not back
-// shortly after ctx has ended; do goes on and records itself.
-func (d *Dispatcher) limited(ctx context.Context, m match, do func() ran) ran {
+// shortly after until or the end of all runs; do goes on and records itself. The
+// Runner answers for persistent hooks in time, so they need no other goroutine.
+func (d *Dispatcher) limited(until time.Time, m match, do func() ran) ran {
+	if m.hook.Persistent {
+		return do()
+	}
 	done := make(chan ran, 1)
 	d.pending.Add(1)
 	go func() { defer d.pending.Done(); done <- do() }()
-	select {
-	case r := <-done:
-		return r
-	case <-ctx.Done():
-	}
-	timer := time.NewTimer(grace)
+	timer := time.NewTimer(time.Until(until) + grace)
 	defer timer.Stop()
 	select {
 	case r := <-done:
 		return r
 	case <-timer.C:
-		why := "still runs after its deadline and the kill"
-		return ran{
-			match:  m,
-			run:    events.Run{Hook: m.hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
-			answer: verdict.Answer{Policy: m.policy(), Failure: why},
-		}
+		return stuck(m)
+	case <-d.ctx.Done():
+	}
+	timer.Reset(grace)
+	select {
+	case r := <-done:
+		return r
+	case <-timer.C:
+		return stuck(m)
 	}
 }
 
-// asked runs one hook and reads its answer.
-func (d *Dispatcher) asked(ctx context.Context, e *events.Event, c *events.Contract, m match, data json.RawMessage) ran {
-	if !d.permits.take(ctx, e.Depth) {
+func stuck(m match) ran {
+	why := "still runs after its deadline and the kill"
+	return ran{
+		match:  m,
+		run:    events.Run{Hook: m.hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
+		answer: verdict.Answer{Policy: m.policy(), Failure: why},
+	}
+}
+
+// asked runs one hook and reads its answer. It waits for a slot, at most until
+// then or until ctx ends.
+func (d *Dispatcher) asked(ctx context.Context, until time.Time, e *events.Event, c *events.Contract, m match, data json.RawMessage) ran {
+	if !d.permits.takeUntil(ctx, until, e.Depth) {
 		return d.unstarted(e, c, nil, m, "no slot was free before the deadline of the event")
 	}
 	defer d.permits.give(e.Depth)
-	timeout := m.hook.Timeout
-	if deadline, ok := ctx.Deadline(); ok {
-		timeout = min(timeout, time.Until(deadline))
-	}
+	timeout := min(m.hook.Timeout, time.Until(until))
 	if timeout <= 0 {
 		return d.unstarted(e, c, nil, m, "the deadline of the event passed before its turn")
 	}

@@ -29,7 +29,8 @@ import (
 )
 
 // Runner executes one job. It returns when the job's main process was reaped
-// or given up, and kills it when ctx ends.
+// or given up, and kills it when ctx ends. Only for a persistent hook it always
+// returns right after Job.Timeout or the end of ctx, whatever hangs.
 type Runner interface {
 	Run(ctx context.Context, j *Job) Outcome
 }

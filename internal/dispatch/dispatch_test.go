@@ -423,6 +423,42 @@ func TestBudgetEndsEveryHook(t *testing.T) {
 	})
 }
 
+// A run that neither its deadline nor a kill brings back delays the answer by a
+// moment, and is still recorded when it comes back.
+func TestStuckRun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stop bool
+		want time.Duration
+	}{
+		"at its deadline":    {false, 700*time.Millisecond + grace},
+		"when hookd stopped": {true, 300*time.Millisecond + grace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				hooks := []*hook.Hook{newHook("stuck", "pre_tool_use"), newHook("b", "pre_tool_use")}
+				b := newBench(t, Options{}, hooks, map[string]behaviour{"stuck": {does: func(*Job) { <-release }}})
+				if tt.stop {
+					time.AfterFunc(300*time.Millisecond, b.kill)
+				}
+				start := time.Now()
+				r := b.emit(t, `{"event":"pre_tool_use","wait":true,"timeout_ms":700}`)
+				if got := time.Since(start); got != tt.want {
+					t.Errorf("answered after %s, want %s", got, tt.want)
+				}
+				if r.Verdict.Allowed || r.Runs[0].Result != events.ResultTimeout {
+					t.Errorf("verdict %+v, runs %+v, want a denial and a timeout", r.Verdict, r.Runs)
+				}
+				close(release)
+				synctest.Wait()
+				if got := b.tape.results(); !slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "stuck:") }) {
+					t.Errorf("recorded %v, want the run that was stuck, too", got)
+				}
+			})
+		})
+	}
+}
+
 func TestRewritesArePassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks := []*hook.Hook{newHook("a", "pre_tool_use"), newHook("b", "pre_tool_use")}

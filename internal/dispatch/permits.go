@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
 // permits are the slots of runs that somebody waits for. Each depth of a chain
@@ -21,15 +22,33 @@ func newPermits(slots int) permits {
 	return p
 }
 
+// try returns false when there is no slot now.
+func (p permits) try(depth int) bool {
+	select {
+	case p.slots[depth] <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// takeUntil is take with a deadline, for which only who must wait sets a timer.
+func (p permits) takeUntil(ctx context.Context, until time.Time, depth int) bool {
+	if ctx.Err() == nil && p.try(depth) {
+		return true
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return p.take(ctx, depth)
+}
+
 // take returns false when ctx ends before there is a slot.
 func (p permits) take(ctx context.Context, depth int) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	select {
-	case p.slots[depth] <- struct{}{}:
+	if p.try(depth) {
 		return true
-	default:
 	}
 	p.waiting.Add(1)
 	defer p.waiting.Add(-1)

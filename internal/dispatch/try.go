@@ -46,9 +46,7 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	if laneOf(h) == events.LanePreempt {
 		contract = contract.Preempt()
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout+grace)
-	defer cancel()
-	r := d.asked(ctx, e, &contract, m, e.Data)
+	r := d.asked(ctx, now.Add(h.Timeout+grace), e, &contract, m, e.Data)
 	t := Trial{Job: r.job, Run: r.run, Why: why, Blocks: m.blocks, Warning: r.answer.Warning}
 	if r.out.Late != nil {
 		t.Run.Stdout, t.Run.Stderr = r.out.Late()
