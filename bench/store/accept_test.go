@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,12 +39,14 @@ func event(seq uint64, at time.Time) *events.Event {
 }
 
 // writers calls write b.N times from n goroutines and reports the rate and the
-// latency.
+// latency, and the processor time of all of the process: other work on the
+// machine leaves that as it is.
 func writers(b *testing.B, n int, write func(i uint64)) {
 	b.Helper()
 	var next atomic.Uint64
 	took := make([][]time.Duration, n)
 	var wg sync.WaitGroup
+	cpu := processorTime(b)
 	b.ResetTimer()
 	for w := range n {
 		wg.Go(func() {
@@ -56,6 +59,7 @@ func writers(b *testing.B, n int, write func(i uint64)) {
 	}
 	wg.Wait()
 	b.StopTimer()
+	b.ReportMetric(float64((processorTime(b)-cpu).Nanoseconds())/1000/float64(b.N), "cpu-µs/op")
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	us := func(p float64) float64 { return float64(all[int(p*float64(len(all)-1))].Microseconds()) }
@@ -63,6 +67,15 @@ func writers(b *testing.B, n int, write func(i uint64)) {
 	b.ReportMetric(us(0.50), "p50-µs")
 	b.ReportMetric(us(0.99), "p99-µs")
 	b.ReportMetric(us(1), "max-µs")
+}
+
+// processorTime is what the process has used so far.
+func processorTime(tb testing.TB) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func each(b *testing.B, f func(b *testing.B, n int)) {

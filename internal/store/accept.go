@@ -25,8 +25,9 @@ func (s *Store) Accept(e *events.Event, hooks []string, done func(error)) error 
 	err := s.Admits(len(e.Data), len(hooks) > 0)
 	if err == nil {
 		hooks = unique(hooks)
-		row := encodeEvent(e, len(hooks) > 0, s.policy.Load())
-		o := s.accept(*e, hooks, row.later == nil)
+		p := s.policy.Load()
+		row := encodeEvent(e, len(hooks) > 0, p)
+		o := s.accept(*e, hooks, row.fate(p))
 		o.exec = func(db *database) error { return s.insert(db, row, hooks) }
 		o.done = func(err error) {
 			if err != nil {
@@ -62,7 +63,7 @@ func (s *Store) Note(e *events.Event) {
 	}
 	own := *e
 	own.Data = bytes.Clone(e.Data)
-	o := s.accept(own, nil, true)
+	o := s.accept(own, nil, fate{})
 	o.note = true
 	var row eventRow
 	o.exec = func(db *database) error {
@@ -79,20 +80,22 @@ func (s *Store) Note(e *events.Event) {
 }
 
 // accept makes the op that both share. It has e as a copy, for the caller may
-// still write into the fields that are its own. final means that the row is what
-// history keeps.
-func (s *Store) accept(e events.Event, hooks []string, final bool) *op {
+// still write into the fields that are its own.
+func (s *Store) accept(e events.Event, hooks []string, f fate) *op {
 	return &op{seq: e.Seq, number: e.Seq, size: opCost + len(e.Data), after: func() {
 		rows := make([]pendingRow, len(hooks))
 		for i, h := range hooks {
 			rows[i].hook = h
 		}
 		s.live.add(e.Seq, &e, len(e.Data), rows)
-		s.live.settle(e.Seq, final)
+		s.live.settle(e.Seq, f)
 	}}
 }
 
 func unique(hooks []string) []string {
+	if len(hooks) == 1 {
+		return []string{hooks[0]}
+	}
 	seen := make(map[string]bool, len(hooks))
 	return slices.DeleteFunc(slices.Clone(hooks), func(h string) bool {
 		again := seen[h]
@@ -150,7 +153,7 @@ func (s *Store) Retry(k Key, run events.Run, due time.Time) {
 		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`, nanos(due), int64(k.Seq), k.Hook)
 		return err
 	}
-	s.record(&run, lean, func() {
+	s.record(k, &run, lean, func() {
 		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
 	})
 }
@@ -176,10 +179,10 @@ func (s *Store) Bury(k Key, run events.Run, reason string) {
 
 // Record writes a run that was never pending: of an event that waited for its
 // verdict.
-func (s *Store) Record(run events.Run) { s.record(&run, nil, nil) }
+func (s *Store) Record(run events.Run) { s.record(Key{}, &run, nil, nil) }
 
 func (s *Store) end(k Key, run *events.Run, how func(*database, Key) error) {
-	s.record(run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
+	s.record(k, run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
 
 func (s *Store) deletePending(db *database, k Key) error {
@@ -187,15 +190,16 @@ func (s *Store) deletePending(db *database, k Key) error {
 	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
 	}
-	if s.live.settled(k.Seq) {
+	if s.live.fate(k.Seq).final {
 		return nil
 	}
 	return releaseEvent(db, k.Seq)
 }
 
-// record queues lean, and the record of a run if there is one. Its number may
-// not have been seen before, so it is noted even when the record is dropped.
-func (s *Store) record(run *events.Run, lean func(*database) error, after func()) {
+// record queues lean, and the record of a run if there is one, which is the
+// store's own from now on. Its number may not have been seen before, so it is
+// noted even when the record is dropped.
+func (s *Store) record(k Key, run *events.Run, lean func(*database) error, after func()) {
 	o := &op{lean: lean, after: after, exec: lean}
 	if run != nil && run.ID != "" {
 		var row *runRow
@@ -207,7 +211,8 @@ func (s *Store) record(run *events.Run, lean func(*database) error, after func()
 				}
 			}
 			if row == nil { // here, since redaction may take long
-				row = encodeRun(run, s.policy.Load())
+				p := s.policy.Load()
+				row = encodeRun(run, p, s.live.fate(k.Seq).clean == p)
 			}
 			err := s.insertRun(db, row)
 			if refused(err) { // the pending run has ended all the same

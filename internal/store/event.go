@@ -54,6 +54,9 @@ type eventDetail struct {
 	ReplayOf   string    `json:"replay_of,omitempty"`
 }
 
+// detailBytes is room for most details.
+const detailBytes = 512
+
 // appendDetail writes eventDetail.
 func appendDetail(dst []byte, e *events.Event) []byte {
 	dst = events.AppendTrue(append(dst, '{'), "wait", e.Wait)
@@ -78,7 +81,7 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
 	text := p.Redact(e.Data)
 	r := eventRow{
-		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: appendDetail(nil, e),
+		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: appendDetail(make([]byte, 0, detailBytes), e),
 		redacted: !bytes.Equal(text, e.Data), kept: keptAll, data: e.Data,
 	}
 	kept := keptAll
@@ -97,6 +100,15 @@ func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
 		r.later = kept
 	}
 	return r
+}
+
+// fate is what is known of the row, which was made under p.
+func (r eventRow) fate(p *Policy) fate {
+	f := fate{final: r.later == nil}
+	if !r.redacted {
+		f.clean = p
+	}
+	return f
 }
 
 // whole returns text without half a character at its end.

@@ -105,11 +105,12 @@ func (s *Store) carry(db *database, st *state) (err error) {
 		}
 	}()
 	for _, w := range s.live.held() {
-		row := encodeEvent(w.event, true, s.policy.Load())
+		p := s.policy.Load()
+		row := encodeEvent(w.event, true, p)
 		if err := insertEvent(db, row); err != nil {
 			return err
 		}
-		s.live.settle(row.seq, row.later == nil) // the policy may be another one now
+		s.live.settle(row.seq, row.fate(p)) // the policy may be another one now
 		st.events++
 		for ord, r := range w.rows {
 			if err := insertPending(db, w.event.Seq, ord, r); err != nil {

@@ -141,6 +141,48 @@ func TestPayloadPolicy(t *testing.T) {
 	}
 }
 
+// The payload of an event is looked through once, and again for its runs only
+// where it has something to hide or another policy is in force.
+func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
+	looked := 0
+	hide := func(secret string) Policy {
+		return Policy{Redact: func(text []byte) []byte {
+			looked++
+			return []byte(strings.ReplaceAll(string(text), secret, "***"))
+		}}
+	}
+	o := options(t)
+	o.Policy = hide("hush")
+	s := open(t, o)
+	input := func(seq uint64, data string, then *Policy) string {
+		t.Helper()
+		e := event(seq, "agent:end", data)
+		accept(t, s, e, "a")
+		if then != nil {
+			s.Configure(*then)
+		}
+		r := run(seq+1, e, "a", events.ResultOK)
+		r.Input = data
+		s.Done(Key{seq, "a"}, r)
+		flush(t, s)
+		got, err := s.Run(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Input
+	}
+	if got := input(1, `{"a":"clean"}`, nil); got != `{"a":"clean"}` || looked != 1 {
+		t.Errorf("got %s, looked through %d times, want once", got, looked)
+	}
+	if got := input(3, `{"a":"hush"}`, nil); got != `{"a":"***"}` {
+		t.Errorf("got %s with a secret", got)
+	}
+	stricter := hide("shy")
+	if got := input(5, `{"a":"shy"}`, &stricter); got != `{"a":"***"}` {
+		t.Errorf("got %s, which the policy of today hides", got)
+	}
+}
+
 func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 	o := options(t)
 	o.Policy = Policy{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}

@@ -26,8 +26,14 @@ type waiting struct {
 	seq   uint64
 	event *events.Event // nil = on disk only
 	size  int
-	final bool         // its row is what history keeps; false = or it is not known
+	fate  fate
 	rows  []pendingRow // in order of registration
+}
+
+// fate is what is known of an event's row; zero = nothing.
+type fate struct {
+	final bool    // it is what history keeps
+	clean *Policy // it has nothing that this policy hides
 }
 
 // pendingRow is a row of the table pending.
@@ -57,21 +63,23 @@ func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
 	l.keep(w, e, heldBytes)
 }
 
-// settle notes whether the row of an event is what history keeps.
-func (l *live) settle(seq uint64, final bool) {
+// settle notes the fate of an event.
+func (l *live) settle(seq uint64, f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w := l.events[seq]; w != nil {
-		w.final = final
+		w.fate = f
 	}
 }
 
-// settled reports whether it is known to be.
-func (l *live) settled(seq uint64) bool {
+// fate returns it.
+func (l *live) fate(seq uint64) (f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.events[seq]
-	return w != nil && w.final
+	if w := l.events[seq]; w != nil {
+		f = w.fate
+	}
+	return f
 }
 
 // hold keeps an event that was read from disk, if no more than limit bytes

@@ -11,7 +11,7 @@ import (
 
 // runRow is a row of the table runs, with its row of outputs.
 type runRow struct {
-	run    events.Run
+	run    *events.Run
 	ended  time.Time
 	detail []byte
 }
@@ -32,21 +32,22 @@ type runDetail struct {
 	Started   *struct{} `json:"started,omitempty"`
 }
 
-// encodeRun makes the row of a run, without what the policy hides.
-func encodeRun(run *events.Run, p *Policy) *runRow {
-	r := &runRow{run: *run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
+// encodeRun makes the row of a run and takes out of it what the policy hides.
+// clean tells that the payload has nothing of that.
+func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
+	r := &runRow{run: run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
 	if run.Started.IsZero() || run.Result == events.ResultInterrupted || run.Result == events.ResultDropped {
 		r.ended = time.Now() // when it was found out
 	}
-	for _, text := range []*string{&r.run.Input, &r.run.Stdout.Head, &r.run.Stdout.Tail, &r.run.Stderr.Head, &r.run.Stderr.Tail} {
-		if *text != "" {
+	for _, text := range []*string{&run.Input, &run.Stdout.Head, &run.Stdout.Tail, &run.Stderr.Head, &run.Stderr.Tail} {
+		if *text != "" && !(clean && text == &run.Input) {
 			*text = string(p.Redact([]byte(*text)))
 		}
 	}
 	if p.Payload == PayloadNone {
-		r.run.Input = ""
+		run.Input = ""
 	}
-	r.detail = append(r.run.AppendDetail([]byte{'{'}), '}')
+	r.detail = append(run.AppendDetail(append(make([]byte, 0, detailBytes), '{')), '}')
 	return r
 }
 
@@ -58,7 +59,7 @@ func runSize(r *events.Run) int {
 // insertRun writes a run and counts it. One that is there already, because a
 // failed commit came through after all, changes nothing.
 func (s *Store) insertRun(db *database, row *runRow) error {
-	r := &row.run
+	r := row.run
 	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, result, started, ended, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
 		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -69,6 +70,7 @@ func (s *Store) write() {
 // drain commits until nothing is left or nothing can be written.
 func (s *Store) drain() {
 	for s.down.Load() == nil {
+		runtime.Gosched() // who is about to add something comes along: fewer commits under load
 		batch := s.queue.take()
 		if len(batch) == 0 {
 			return
