@@ -70,6 +70,7 @@ type Daemon struct {
 	trace     *trace.Tracer // nil = off
 	changes   *changeLog
 	ready     atomic.Bool
+	settled   chan struct{} // closed when hooks are watched
 
 	reloading sync.Mutex                  // one reload at a time
 	keeping   sync.Mutex                  // one keepGood at a time
@@ -86,7 +87,7 @@ func New(o Options) (*Daemon, error) {
 	if err := prepareHome(c); err != nil {
 		return nil, err
 	}
-	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), markers: discovery.NewMarkers(c.DisabledDir())}
+	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), markers: discovery.NewMarkers(c.DisabledDir()), settled: make(chan struct{})}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
 	var err error
@@ -193,11 +194,18 @@ func (d *Daemon) boot() {
 	signals.Ready(d.summary())
 }
 
-// rest gives back, once what is told at the start is recorded, the memory that
-// starting took: the runtime would keep some 4 MiB for a daemon that idles.
+// rest gives back, once what is told at the start is recorded and the hooks are
+// watched, the memory that starting took: of a daemon that idles the runtime
+// would keep some 4 MiB, and the system some 20 of a program that is hardly
+// used from then on.
 func (d *Daemon) rest(ctx context.Context) {
 	d.recorder.settle(ctx)
-	debug.FreeOSMemory()
+	select {
+	case <-d.settled:
+		debug.FreeOSMemory()
+		unmapProgram()
+	case <-ctx.Done():
+	}
 }
 
 // attend does what signals ask for until one asks to stop.

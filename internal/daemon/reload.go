@@ -25,7 +25,7 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Disabled: d.markers.Disabled, Log: d.opts.Log,
 		Files: fileSources(c), Fixed: d.opts.Hooks, NoWatch: d.opts.Config.ReloadMode == "manual",
-		Approved: approved(d.opts.Config), LastGood: d.lastGood,
+		Approved: approved(d.opts.Config), LastGood: d.lastGood, Settled: func() { close(d.settled) },
 	}
 }
 

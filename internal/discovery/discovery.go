@@ -61,6 +61,10 @@ type Options struct {
 	// Digest sums up what a hook is made of; nil = trust.Digest.
 	Digest func(sum string, files ...string) string
 
+	// Settled is called by Run, once, when its watch stands and all was read
+	// again; nil = nobody waits for that.
+	Settled func()
+
 	NoWatch bool          // only Load looks (reload.mode: manual)
 	Quiet   time.Duration // a change is read after that long without another; 0 = 200 ms
 	Max     time.Duration // and at the latest after that long; 0 = 2 s
@@ -123,6 +127,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Checker == nil {
 		o.Checker = trust.New()
+	}
+	if o.Settled == nil {
+		o.Settled = func() {}
 	}
 	return o
 }
@@ -196,10 +203,12 @@ func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error
 	d.start(changed)
 	defer d.stop()
 	if d.opts.NoWatch {
+		d.opts.Settled()
 		<-ctx.Done()
 		return nil
 	}
 	d.rescan() // what changed before there was a watch
+	d.opts.Settled()
 	quiet, net := time.NewTimer(time.Hour), time.NewTimer(d.interval())
 	quiet.Stop()
 	defer quiet.Stop()
