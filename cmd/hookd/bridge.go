@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/bridge"
+	"github.com/hookd/hookd/internal/dialect"
 )
 
 // bridgeCommand is the program hookd-bridge: flags and exit codes are its own,
@@ -19,6 +20,7 @@ same as a program of its own, which starts faster.
 ` + bridge.Usage,
 		Example:            `  hookd bridge claude-code < PreToolUse.json`,
 		DisableFlagParsing: true,
+		ValidArgsFunction:  words(dialect.Agents()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if code := bridge.Command(cmd.Context(), args, a.in, a.out, a.errOut); code != exitOK {
 				return said(code)
