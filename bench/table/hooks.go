@@ -52,6 +52,7 @@ func manyHooks(b *bench) ([]row, error) {
 	if info, err := d.info(); err != nil || info.Hooks["active"] != n {
 		return nil, fmt.Errorf("%d of %d hooks are active: %w", info.Hooks["active"], n, err)
 	}
+	time.Sleep(settle) // it reads all again once they are watched
 	use, err := usageOf(d.pid())
 	if err != nil {
 		return nil, err

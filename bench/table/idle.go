@@ -7,12 +7,13 @@ import (
 )
 
 const (
-	settle    = 3 * time.Second
+	settle    = 3 * time.Second  // for a start to end
+	rest      = 75 * time.Second // and for what it leaves to do later: merge the log, prune history
 	idleTime  = time.Minute
 	idleHooks = 100
 )
 
-// idle leaves a daemon with some hooks alone for a minute.
+// idle leaves a daemon with some hooks alone for a minute, once it is at rest.
 func idle(b *bench) ([]row, error) {
 	d, err := b.start(mixed(idleHooks))
 	if err != nil {
@@ -20,7 +21,7 @@ func idle(b *bench) ([]row, error) {
 	}
 	defer d.stop()
 	pid := d.pid()
-	time.Sleep(settle)
+	time.Sleep(rest)
 	before, err := usageOf(pid)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func idle(b *bench) ([]row, error) {
 	}
 	return []row{
 		{
-			what:   fmt.Sprintf("idle with %d hooks, no subscribers: wakeups a minute (context switches of all threads)", idleHooks),
+			what:   fmt.Sprintf("idle with %d hooks, no subscribers, from %v after the start: wakeups a minute (context switches of all threads)", idleHooks, rest),
 			checks: []check{atMost("≤ 3", 3, float64(after.switches-before.switches), "%.0f")},
 			beside: fmt.Sprintf("%s of processor time", (after.cpu - before.cpu).Round(time.Microsecond)),
 		},
