@@ -44,3 +44,24 @@ func TestRecordsAreTakenWhenTheyAreRipe(t *testing.T) {
 	q.close()
 	took(1)
 }
+
+// Events of several senders, whose times are not quite in order, have one
+// allowance; a clock that was set back begins another.
+func TestRoomOfEventsOutOfOrder(t *testing.T) {
+	q, now := newQueue(time.Second), time.Now().Round(0)
+	given := func(back time.Duration) (n int) {
+		for i := range uint64(2 * noteBurst) {
+			if q.room(i+1, now.Add(-back*time.Duration(i%2))) {
+				n++
+			}
+		}
+		return n
+	}
+	if got := given(10 * time.Millisecond); got != noteBurst {
+		t.Errorf("got room for %d events, want %d", got, noteBurst)
+	}
+	now = now.Add(-time.Hour)
+	if got := given(0); got != noteBurst {
+		t.Errorf("after the clock was set back, got room for %d events, want %d", got, noteBurst)
+	}
+}
