@@ -57,7 +57,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	seen, first := d.seen.enter(env.Sender, env.ID, time.Now())
 	if !first {
 		again := *env
-		again.Data = bytes.Clone(env.Data)
+		again.Data, again.At = bytes.Clone(env.Data), time.Time{}
 		return Receipt{}, func(r *Receipt) (err *events.Error) {
 			var ok bool
 			if *r, ok = seen.join(again.Wait); !ok { // the first was refused, so this one is the first
@@ -130,7 +130,10 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay) (rc
 	if d.draining {
 		return rcpt, nil, errDraining
 	}
-	now := time.Now()
+	now := env.At
+	if now.IsZero() {
+		now = time.Now()
+	}
 	depth, err := d.chain.depth(from, env.Parent, now)
 	if err != nil {
 		return rcpt, nil, err

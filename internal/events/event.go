@@ -33,8 +33,9 @@ type Envelope struct {
 	Traceparent string `json:"-"`
 	Tracestate  string `json:"-"`
 
-	AgentNamed bool     `json:"-"` // agent_name stood in the envelope, not only in data
-	Warnings   []string `json:"-"` // what was tolerated, for the sender
+	At         time.Time `json:"-"` // when it came, if that was just now; zero = now
+	AgentNamed bool      `json:"-"` // agent_name stood in the envelope, not only in data
+	Warnings   []string  `json:"-"` // what was tolerated, for the sender
 }
 
 // Event is an accepted event. It is never changed after it was accepted.

@@ -42,7 +42,7 @@ type Parser struct{ env Envelope }
 // is good until the next call; texts and warnings may be kept.
 func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 	e := &p.env
-	e.Warnings = nil
+	e.At, e.Warnings = time.Time{}, nil
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
@@ -186,6 +186,14 @@ func (r *reader) refuse(err *Error) {
 
 // text sets to to a string, or, where that is empty, to other if that is one.
 func (r *reader) text(to *string, name string, raw, other json.RawMessage) {
+	if raw == nil && other == nil { // most are absent
+		*to = ""
+		return
+	}
+	r.present(to, name, raw, other)
+}
+
+func (r *reader) present(to *string, name string, raw, other json.RawMessage) {
 	if t := typeOf(raw); t != String && t != "null" {
 		r.refuse(badField(name, "is "+withArticle(t)+", not a string", fmt.Sprintf(`put it in quotes: "%s":"…"`, name)))
 	}

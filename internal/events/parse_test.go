@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The example of SPEC section 5.
@@ -194,7 +195,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		before := slices.Clone(line)
 		env, err := Parse(line)
-		p := Parser{env: Envelope{Event: "x", Cwd: `\"}`, SessionID: "a", Wait: true, AgentNamed: true, Warnings: []string{"w"}}}
+		p := Parser{env: Envelope{Event: "x", Cwd: `\"}`, SessionID: "a", Wait: true, AgentNamed: true, At: time.Now(), Warnings: []string{"w"}}}
 		for range 2 {
 			if again, bad := p.Parse(line); !reflect.DeepEqual(bad, err) || bad == nil && !reflect.DeepEqual(*again, env) {
 				t.Fatalf("got %+v, %v, another time %+v, %v", env, err, again, bad)

@@ -35,7 +35,7 @@ func appendAnswer(dst []byte, a api.Answer) []byte {
 		return appendWhole(dst, a)
 	}
 	dst = append(dst, `{"ok":true,"event_id":`...)
-	dst = appendString(dst, a.EventID)
+	dst = events.AppendString(dst, a.EventID)
 	dst = append(dst, `,"seq":`...)
 	dst = strconv.AppendUint(dst, a.Seq, 10)
 	dst = append(dst, `,"matched":[`...)
@@ -43,7 +43,7 @@ func appendAnswer(dst []byte, a api.Answer) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, name)
+		dst = events.AppendString(dst, name)
 	}
 	return append(dst, "],\"warnings\":[]}\n"...)
 }
@@ -67,18 +67,6 @@ func tidy(a api.Answer) api.Answer {
 		a.Warnings = []string{}
 	}
 	return a
-}
-
-func appendString(dst []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(s) // a string always can be
-			return append(dst, quoted...)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
 }
 
 func errInternal() *events.Error {

@@ -56,9 +56,10 @@ type lines struct {
 	src    io.Reader
 	write  func([]byte) error
 	in     *bufio.Reader
-	long   []byte // a line that in has no room for
-	out    []byte // answers not written yet
-	owed   []owed // answers that come after out
+	came   time.Time // when what in has was read, or a line of it had been waited for
+	long   []byte    // a line that in has no room for
+	out    []byte    // answers not written yet
+	owed   []owed    // answers that come after out
 }
 
 func (s *Server) newLines(peer Peer, src io.Reader, write func([]byte) error) *lines {
@@ -73,7 +74,9 @@ func (l *lines) Read(p []byte) (int, error) {
 	if err := l.flush(); err != nil {
 		return 0, err
 	}
-	return l.src.Read(p)
+	n, err := l.src.Read(p)
+	l.came = time.Now()
+	return n, err
 }
 
 func (l *lines) flush() error {
@@ -231,9 +234,11 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 			return nil // the next read fails the same way
 		}
 		answer, bad := l.server.opt.Emitter.Emit(ctx, l.peer, env)
+		l.came = time.Now()
 		l.say(owed{answer: answer, bad: bad})
 		return nil
 	}
+	env.At = l.came // one look at the clock for all that came together
 	answer, rest, bad := l.server.opt.Emitter.Begin(l.peer, env)
 	l.say(owed{answer: answer, rest: rest, bad: bad})
 	return nil

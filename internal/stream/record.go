@@ -45,8 +45,9 @@ func BriefEventRecord(e *events.Event, size int, preview string) Encoder {
 func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
 	dst = append(dst, `{"type":"event","seq":`...)
 	dst = strconv.AppendUint(dst, seq, 10)
-	dst = events.AppendText(dst, "event_id", e.EventID)
-	dst = events.AppendText(dst, "event", e.Event)
+	dst = append(dst, `,"event_id":"`...)
+	dst = append(dst, e.EventID...)
+	dst = events.AppendText(append(dst, '"'), "event", e.Event)
 	dst = append(dst, `,"time":"`...)
 	dst = e.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
 	dst = append(dst, '"')
