@@ -56,7 +56,7 @@ check: ## format, vet, build for macOS, and linters that are installed
 	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/package.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
 
 vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)
-	GOTOOLCHAIN=$${GOTOOLCHAIN:-auto} govulncheck -db "$${GOVULNDB:-https://vuln.go.dev}" ./...
+	govulncheck -db "$${GOVULNDB:-https://vuln.go.dev}" ./...
 
 install: build ## install to PREFIX/bin (/usr/local)
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin"

@@ -2,8 +2,6 @@ module github.com/hookd/hookd
 
 go 1.26.8
 
-toolchain go1.26.11
-
 require (
 	github.com/anthropics/anthropic-sdk-go v1.27.1
 	github.com/coreos/go-systemd/v22 v22.7.0

@@ -3,8 +3,8 @@
 # sources, and the Homebrew formula that builds from it. Needs Go and a POSIX
 # system; nfpm comes as a module, pinned in packaging/tools. With the same
 # VERSION and SOURCE_DATE_EPOCH all files are the same again. What people are
-# given is built with the toolchain go.mod names, whose standard library has no
-# vulnerability known by then; GOTOOLCHAIN=local builds with the one installed.
+# given is built with the Go named below, whose standard library has no known
+# vulnerability; GOTOOLCHAIN=local builds with the one installed.
 set -eu
 umask 022
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ VERSION=${VERSION#v}
 COMMIT=$(git rev-parse HEAD 2>/dev/null || true)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 STAMP=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M.%S 2>/dev/null || date -u -r "$SOURCE_DATE_EPOCH" +%Y%m%d%H%M.%S)
-GOTOOLCHAIN=${GOTOOLCHAIN:-auto}
+GOTOOLCHAIN=${GOTOOLCHAIN:-go1.26.11+auto} # raise it when `make vuln` says so
 export VERSION SOURCE_DATE_EPOCH GOTOOLCHAIN CGO_ENABLED=0
 mkdir -p "$DIST"
 DIST=$(cd "$DIST" && pwd)
