@@ -195,8 +195,13 @@ func (l *live) load() (events, runs int, bytes int64) {
 	return len(l.events), l.runs, l.bytes
 }
 
-// fill reads what is pending, without the events.
+// fill reads what is pending, without the events. It may have been tried before
+// on a disk that failed halfway.
 func (l *live) fill(db *database) error {
+	l.mu.Lock()
+	clear(l.events)
+	l.runs, l.bytes, l.inRAM = 0, 0, 0
+	l.mu.Unlock()
 	_, err := query(db, func(row scanner) (_ struct{}, err error) {
 		var seq uint64
 		var size int

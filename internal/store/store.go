@@ -7,7 +7,8 @@
 // or Forget ends them: at least once, never silently dropped. Nothing but
 // the calls that say so waits for the disk: Accept tells later, and Note, Record,
 // Started, Done, Retry, Bury and the manifests are written, in the order called,
-// with the next commit or 25 ms later, Note's after 250 ms. Readers never wait for the writer.
+// 25 ms later or when there are enough of them for a commit, Note's after 250 ms.
+// Readers never wait for the writer.
 //
 // Failure. While the disk is full, broken or read-only, Accept fails at once
 // with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within

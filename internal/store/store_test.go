@@ -187,6 +187,20 @@ func TestPendingComesBackInOrder(t *testing.T) {
 	}
 }
 
+// Reading what is pending may fail halfway and be tried again.
+func TestPendingIsReadTwice(t *testing.T) {
+	s := open(t, options(t))
+	accept(t, s, event(1, "agent:end", `{}`), "a", "b")
+	for range 2 {
+		if err := s.live.fill(s.db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h := s.Health(); h.PendingEvents != 1 || h.PendingRuns != 2 || h.PendingBytes != 2 {
+		t.Errorf("health %+v, want one event with two runs", h)
+	}
+}
+
 func TestNumbersNeverComeBack(t *testing.T) {
 	o := options(t)
 	epoch, last := "", uint64(0)
