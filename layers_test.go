@@ -34,9 +34,11 @@ var rooms = map[string]room{
 	"internal/config":  {[]string{"internal/spell"}, []string{"gopkg.in/yaml.v3"}},
 	"internal/signals": {nil, []string{"github.com/coreos/go-systemd"}},
 	"internal/api":     {[]string{"internal/events", "internal/verdict"}, nil},
-	"internal/server":  {[]string{"internal/api", "internal/events", "internal/verdict"}, []string{"go.uber.org/zap", "golang.org/x/sys"}},
-	"client":           {[]string{"internal/api", "internal/events", "internal/verdict"}, nil},
-	"internal/events":  {nil, nil},
+	// how sockets and pipes are read and written: one place that knows Go's scheduler
+	"internal/nowait": {nil, nil},
+	"internal/server": {[]string{"internal/api", "internal/events", "internal/nowait", "internal/verdict"}, []string{"go.uber.org/zap", "golang.org/x/sys"}},
+	"client":          {[]string{"internal/api", "internal/events", "internal/verdict"}, nil},
+	"internal/events": {nil, nil},
 	// a hook carries the seal of its files
 	"internal/hook": {[]string{"internal/events", "internal/trust"}, []string{"github.com/gobwas/glob"}},
 	// one word list, one distance: settings, hook files and commands all say "did you mean"
@@ -65,7 +67,7 @@ var rooms = map[string]room{
 	"internal/source/yamlnode": {nil, []string{"gopkg.in/yaml.v3"}},
 	"internal/dispatch":        {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
 	"internal/judge":           {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
-	"internal/proc":            {nil, []string{"golang.org/x/sys"}},
+	"internal/proc":            {[]string{"internal/nowait"}, []string{"golang.org/x/sys"}},
 	// persistent hooks: it starts processes through proc and finds event ids with events' scanner
 	"internal/worker":  {[]string{"internal/events", "internal/proc"}, []string{"go.uber.org/zap"}},
 	"internal/verdict": {[]string{"internal/events"}, nil},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/nowait"
 )
 
 // Kept is a process that is kept, with pipes to talk to it. It ends by itself,
@@ -156,7 +158,7 @@ func (k *Kept) Exit() Exit {
 // Write gives b to the process. It blocks its caller while the pipe is full,
 // until the process has ended or CloseStdin.
 func (k *Kept) Write(b []byte) error {
-	_, err := k.stdin.Write(b)
+	_, err := nowait.Write(k.in, b)
 	return err
 }
 

@@ -1,6 +1,10 @@
 package proc
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/nowait"
+)
 
 // stream is our end of a pipe that the process writes to.
 type stream struct {
@@ -26,18 +30,14 @@ func (s *stream) read(buf []byte) []byte {
 
 // readOpen is read for a stream that somebody else closes.
 func (s *stream) readOpen(buf []byte) (b []byte, ended bool) {
-	for {
-		n, err := unix.Read(s.fd, buf)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN:
-			return nil, false
-		case err != nil || n == 0:
-			return nil, true
-		}
-		return buf[:n], false
+	n, err := nowait.Take(s.fd, buf)
+	switch {
+	case err == unix.EAGAIN:
+		return nil, false
+	case err != nil || n == 0:
+		return nil, true
 	}
+	return buf[:n], false
 }
 
 // drain takes what is in the pipe.

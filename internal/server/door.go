@@ -6,11 +6,13 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/nowait"
 )
 
 const (
@@ -25,19 +27,25 @@ const (
 // plain field: embedded, its other methods would pass by the peeked bytes.
 type conn struct {
 	raw  net.Conn
+	wire wire          // reads and writes
 	in   *bufio.Reader // small: only what was peeked passes through it
 	peer Peer
 	stop func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
 }
 
 func (c *conn) Read(p []byte) (int, error)         { return c.in.Read(p) }
-func (c *conn) Write(p []byte) (int, error)        { return c.raw.Write(p) }
+func (c *conn) Write(p []byte) (int, error)        { return nowait.Write(c.wire.socket, p) }
 func (c *conn) Close() error                       { return c.raw.Close() }
 func (c *conn) LocalAddr() net.Addr                { return c.raw.LocalAddr() }
 func (c *conn) RemoteAddr() net.Addr               { return c.raw.RemoteAddr() }
 func (c *conn) SetDeadline(t time.Time) error      { return c.raw.SetDeadline(t) }
 func (c *conn) SetReadDeadline(t time.Time) error  { return c.raw.SetReadDeadline(t) }
 func (c *conn) SetWriteDeadline(t time.Time) error { return c.raw.SetWriteDeadline(t) }
+
+// wire is what comes on a socket.
+type wire struct{ socket syscall.RawConn }
+
+func (w wire) Read(p []byte) (int, error) { return nowait.Read(w.socket, p) }
 
 // CloseWrite ends what the client reads and keeps what it sends: net/http and
 // linger let it read the reason before it is closed.
@@ -85,7 +93,7 @@ func (s *Server) accept(ctx context.Context) {
 		}
 		wait = 0
 		s.handlers.Add(1)
-		go s.open(ctx, &conn{raw: nc, in: bufio.NewReaderSize(nc, 512)})
+		go s.open(ctx, &conn{raw: nc})
 	}
 }
 
@@ -102,12 +110,12 @@ func (s *Server) open(ctx context.Context, c *conn) {
 			s.forget(c)
 		}
 	}()
-	peer, err := s.identify(c.raw)
+	peer, err := s.identify(c)
 	if err != nil || !peer.welcome() {
 		s.log.Warn("connection refused", zap.Int("uid", peer.UID), zap.Int("pid", peer.PID), zap.Error(err))
 		return
 	}
-	c.peer = peer
+	c.peer, c.in = peer, bufio.NewReaderSize(c.wire, 512)
 	first, err := s.peek(c)
 	switch {
 	case err != nil:

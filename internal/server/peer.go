@@ -7,9 +7,10 @@ import (
 	"strconv"
 )
 
-// identify asks the kernel who is at the other end.
-func (s *Server) identify(nc net.Conn) (Peer, error) {
-	uc, ok := nc.(*net.UnixConn)
+// identify asks the kernel who is at the other end of c, and takes hold of its
+// socket.
+func (s *Server) identify(c *conn) (Peer, error) {
+	uc, ok := c.raw.(*net.UnixConn)
 	if !ok {
 		return Peer{}, errors.New("not a unix socket")
 	}
@@ -17,6 +18,7 @@ func (s *Server) identify(nc net.Conn) (Peer, error) {
 	if err != nil {
 		return Peer{}, err
 	}
+	c.wire.socket = raw
 	var peer Peer
 	var asked error
 	err = raw.Control(func(fd uintptr) { peer.UID, peer.PID, asked = credentials(int(fd)) })
