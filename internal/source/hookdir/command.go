@@ -16,7 +16,7 @@ import (
 // that cannot be started is a warning: the hook loads, and each of its runs
 // says so again.
 func (d *draft) findCommand(at *yaml.Node) {
-	h := &d.hook
+	h := d.hook
 	word, args := h.Command, d.args
 	path, found := d.locate(word)
 	if args == nil && !found.file {

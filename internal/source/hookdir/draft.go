@@ -20,7 +20,7 @@ import (
 type draft struct {
 	opt      Options
 	file     string
-	hook     hook.Hook
+	hook     *hook.Hook
 	schema   []row // the schema; the setters in it cannot name it themselves
 	problems []hook.Problem
 
@@ -40,7 +40,7 @@ func newDraft(dir string, opt Options) *draft {
 		file:   file,
 		given:  map[string]*yaml.Node{},
 		keys:   map[string]*yaml.Node{},
-		hook: hook.Hook{
+		hook: &hook.Hook{
 			Source:  hook.Source{Type: SourceType, Path: dir},
 			File:    file,
 			Dir:     dir,
@@ -146,7 +146,7 @@ func (d *draft) checkModel(root *yaml.Node) {
 	if d.opt.CheckModel == nil || d.rejected() {
 		return
 	}
-	if err := d.opt.CheckModel(&d.hook); err != nil {
+	if err := d.opt.CheckModel(d.hook); err != nil {
 		at := root
 		if d.given["prompt"] != nil {
 			at = d.given["prompt"]

@@ -85,7 +85,7 @@ func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 	h.Problems = d.problems
 	sum := sha256.Sum256(definition)
 	h.Sum = hex.EncodeToString(sum[:])
-	return &h, d.problems
+	return h, d.problems
 }
 
 // Files lists the files whose coming, going or change can alter what Read
