@@ -14,6 +14,6 @@ var inTheWay = map[string]string{
 }
 
 const (
-	spawnInTheWay = "beside the start itself (two pipes, a memfd, fork and exec), a third of the daemon's processor time for a run is the database's, and ten looks at the hook's files (trust) are a tenth."
+	spawnInTheWay = "beside the start itself (three pipes, fork and exec, in a session of its own, which the os/exec loop does not ask for), a quarter of the daemon's processor time for a run is the database's, and ten looks at the hook's files (trust) are a tenth."
 	lineInTheWay  = "of the processor time of an event, a third is reading and checking it, a third its admission and its record for the stream; beside that goroutine the database writes as many events as it can, which takes the other core."
 )

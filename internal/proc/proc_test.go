@@ -201,6 +201,13 @@ func TestStdin(t *testing.T) {
 		if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != "did not read\n" {
 			t.Errorf("got %+v, want a process that need not read", e)
 		}
+		for _, n := range []int{1, 4095, 4096, 4097, 70_000} { // about the sizes of pipes
+			s = shell(t, "cat")
+			s.Stdin = big[:n]
+			if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != all(Keep(s.Stdin)) || e.Stdout.Bytes != int64(n) {
+				t.Errorf("got %d bytes back, want all of %d", e.Stdout.Bytes, n)
+			}
+		}
 		s = shell(t, "cat; echo end")
 		if e := r.Run(t.Context(), s); all(e.Stdout) != "end\n" {
 			t.Errorf("got %+v, want an empty stdin", e)

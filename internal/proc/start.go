@@ -72,7 +72,7 @@ func checkSpec(ctx context.Context, s *Spec) error {
 // open makes our ends of the descriptors, and returns the child's.
 func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 	child = [3]int{-1, -1, -1}
-	if child[0], p.stdin, err = stdinFile(s.Stdin); err != nil {
+	if child[0], p.stdin, err = stdinOf(s.Stdin); err != nil {
 		return child, err
 	}
 	if p.out.fd, child[1], err = pipe(); err != nil {

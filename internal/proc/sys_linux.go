@@ -42,9 +42,32 @@ func event() (fd, raise int, err error) {
 	return fd, fd, err
 }
 
-// stdinFile returns a file in memory with data in it, and what the process
-// table shows for it.
-func stdinFile(data []byte) (fd int, link string, err error) {
+// leastPipe is what the smallest pipe holds.
+const leastPipe = 4096
+
+// stdinOf returns a descriptor with data to read, and what the process table
+// shows for it: a pipe without a writer, or for more than every pipe holds a
+// file in memory, which costs twice as much. A start that forks just between
+// has a copy of the writing end until its program begins; who reads to the
+// end waits for that.
+func stdinOf(data []byte) (fd int, link string, err error) {
+	var fds [2]int
+	if len(data) > leastPipe || unix.Pipe2(fds[:], unix.O_CLOEXEC) != nil {
+		return memoryStdin(data)
+	}
+	if len(data) > 0 {
+		_, err = unix.Write(fds[1], data)
+	}
+	unix.Close(fds[1])
+	if err != nil {
+		unix.Close(fds[0])
+		return -1, "", err
+	}
+	return fds[0], pipeLink(fds[0]), nil
+}
+
+// memoryStdin is stdin as a file in memory.
+func memoryStdin(data []byte) (fd int, link string, err error) {
 	name := "hookd-" + strconv.FormatUint(rand.Uint64(), 16)
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
 	if err == unix.EINVAL { // before Linux 6.3
