@@ -464,6 +464,22 @@ func TestAcceptTellsInOrder(t *testing.T) {
 	}
 }
 
+// Whoever notes an event uses its memory again before it is written.
+func TestNoteKeepsItsOwnData(t *testing.T) {
+	s := open(t, options(t))
+	e := event(1, "agent:step", `{"n":1}`)
+	s.Note(e)
+	copy(e.Data, "overwri")
+	e.Envelope.Event = "other"
+	if err := s.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Event(t.Context(), e.EventID)
+	if err != nil || got.Envelope.Event != "agent:step" || string(got.Data) != `{"n":1}` {
+		t.Errorf("got %s %s, %v", got.Envelope.Event, got.Data, err)
+	}
+}
+
 func TestEventsThatComeTooFastAreKnownToBeLost(t *testing.T) {
 	s := open(t, options(t))
 	inside, leave := make(chan struct{}), make(chan struct{})
