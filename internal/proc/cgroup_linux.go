@@ -109,24 +109,29 @@ func (g *cgroup) count() (n int) {
 	return n
 }
 
-func (g *cgroup) populated() bool { return g.state("populated") != '0' }
+func (g *cgroup) populated() bool {
+	populated, _ := g.state()
+	return populated != '0'
+}
 
-// state reads a line of cgroup.events; '?' if it cannot.
-func (g *cgroup) state(key string) byte {
+// state reads cgroup.events: whether anybody is in the cgroup, and whether it
+// is frozen, '0' for no; '?' is not known.
+func (g *cgroup) state() (populated, frozen byte) {
 	var buf [128]byte
 	n, err := unix.Pread(g.events, buf[:], 0)
 	if err == unix.ENODEV {
-		return '0' // another daemon has removed the folder of a dead one: it was empty
+		return '0', '0' // another daemon has removed the folder of a dead one: it was empty
 	}
-	if err != nil {
-		return '?'
-	}
-	for line := range bytes.Lines(buf[:n]) {
-		if value, ok := bytes.CutPrefix(line, []byte(key+" ")); ok && len(value) > 0 {
-			return value[0]
+	populated, frozen = '?', '?'
+	for line := range bytes.Lines(buf[:max(n, 0)]) {
+		if value, ok := bytes.CutPrefix(line, []byte("populated ")); ok && len(value) > 0 {
+			populated = value[0]
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("frozen ")); ok && len(value) > 0 {
+			frozen = value[0]
 		}
 	}
-	return '?'
+	return populated, frozen
 }
 
 // removeCgroup removes a folder and those in it. A folder is busy for a

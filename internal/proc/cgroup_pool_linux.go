@@ -118,10 +118,11 @@ func (c *cgroups) recheck() {
 
 // sort puts a cgroup where it belongs after its run.
 func (c *cgroups) sort(g *cgroup) {
+	populated, frozen := g.state()
 	switch {
-	case g.populated():
+	case populated != '0':
 		c.busy = append(c.busy, g)
-	case !c.closed && !g.spent && g.state("frozen") == '0':
+	case !c.closed && !g.spent && frozen == '0':
 		c.free = append(c.free, g)
 	case c.remove(g) != nil:
 		c.busy = append(c.busy, g)
