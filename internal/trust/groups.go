@@ -69,7 +69,7 @@ func (g *groups) private(uid, gid uint32) bool {
 func (g *groups) load() {
 	var now [2]fact
 	for i, path := range []string{g.passwd, g.group} {
-		now[i], _ = lookAt(path) // one that is missing is missing
+		now[i] = lookAt(path)
 	}
 	if g.loaded && now[0] == g.seen[0] && now[1] == g.seen[1] {
 		return

@@ -51,10 +51,17 @@ func (c *Checker) remembers(path, home string) bool {
 // link at its end. Nobody changes what it returns.
 func (c *Checker) lookAt(path, home string) *fact {
 	return remembered(c, path, home, func(m *memory) map[string]*fact { return m.facts }, func() *fact {
-		f, err := lookAt(path)
-		f.missing = err != nil
+		f := lookAt(path)
 		return &f
 	})
+}
+
+// glance is lookAt for a fact that is not kept.
+func (c *Checker) glance(path, home string) fact {
+	if c.remembers(path, home) {
+		return *c.lookAt(path, home)
+	}
+	return lookAt(path)
 }
 
 func (c *Checker) readLink(path, home string) (string, error) {

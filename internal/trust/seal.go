@@ -175,8 +175,8 @@ func (s *Seal) again(c *Checker, changed string) error {
 func (s *Seal) changed(c *Checker) string {
 	steps := *s.steps.Load()
 	for i := range steps {
-		now := c.lookAt(steps[i].path, s.files.Folder)
-		if !steps[i].same(now) {
+		now := c.glance(steps[i].path, s.files.Folder)
+		if !steps[i].same(&now) {
 			return steps[i].path
 		}
 	}

@@ -3,16 +3,17 @@ package trust
 import "golang.org/x/sys/unix"
 
 // lookAt looks at a path without following a link at its end.
-func lookAt(path string) (fact, error) {
+func lookAt(path string) fact {
 	f := fact{path: path}
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
-		return f, err
+		f.missing = true
+		return f
 	}
 	f.dev, f.ino, f.mode = uint64(st.Dev), st.Ino, st.Mode
 	f.uid, f.gid, f.size = st.Uid, st.Gid, st.Size
 	f.mtime, f.ctime = st.Mtim.Nano(), st.Ctim.Nano()
-	return f, nil
+	return f
 }
 
 // hasACL reports whether more users or groups than the mode tells have been
