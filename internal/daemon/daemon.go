@@ -148,7 +148,9 @@ func (d *Daemon) serverOptions() server.Options {
 // origin finds out, right after accept, whether the peer is a hook's process.
 func (d *Daemon) origin(pid int) dispatch.Origin {
 	sid, pgid, there := proc.Session(pid)
-	return d.dispatch.Origin(sid, pgid, d.proc.CgroupOf(pid), !there)
+	return d.dispatch.Origin(dispatch.Sender{
+		Session: sid, Group: pgid, Cgroup: d.proc.CgroupOf(pid), Gone: !there, Child: func() bool { return proc.Child(sid) },
+	})
 }
 
 // Run serves until ctx ends or a signal asks to stop, and returns when all has

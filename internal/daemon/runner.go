@@ -126,6 +126,7 @@ func (r *runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	if len(p.unknown) > 0 {
 		r.log.Warn("variables that the event does not have are empty", zap.String("hook", j.Hook.Name), zap.Strings("variables", p.unknown), zap.String("run_id", j.RunID))
 	}
+	j.Starting()
 	out := outcome(r.proc.Run(ctx, proc.Spec{
 		Path: p.path, Args: p.args, Env: p.env, Dir: j.Hook.RunDir(eventDir(j), p.variable),
 		Stdin:   p.stdin,

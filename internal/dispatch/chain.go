@@ -21,6 +21,15 @@ const (
 // maxParents bounds how many events are remembered for the `parent` field.
 const maxParents = 4096
 
+// Sender is the process that sends an event, as it is right after its
+// connection was accepted.
+type Sender struct {
+	Session, Group int
+	Cgroup         string      // of one run, as in Process; "" = none
+	Gone           bool        // there is no such process any more
+	Child          func() bool // whether the session is that of a child of hookd's; nil = it is not
+}
+
 // Origin is who sends, as far as a chain of hooks goes. The zero Origin is an
 // agent.
 type Origin struct {
@@ -34,6 +43,7 @@ type chain struct {
 	alive func(pgid int) bool
 
 	mu      sync.Mutex
+	starts  starts
 	groups  map[int]*link    // by process group, which is also the session
 	cgroups map[string]*link // by cgroup of its own
 	left    []*link          // ended runs whose group had members still
@@ -61,7 +71,7 @@ func newChain(alive func(int) bool) *chain {
 	if alive == nil {
 		alive = func(int) bool { return false }
 	}
-	return &chain{alive: alive, groups: map[int]*link{}, cgroups: map[string]*link{}, bursts: map[string]*burst{}, parents: map[string]int{}}
+	return &chain{alive: alive, starts: newStarts(), groups: map[int]*link{}, cgroups: map[string]*link{}, bursts: map[string]*burst{}, parents: map[string]int{}}
 }
 
 // started registers a run's processes; the returned function ends it.
@@ -111,28 +121,46 @@ func (c *chain) sweep() {
 	c.left = kept
 }
 
-// origin looks a peer up. A process that is gone counts as sent by the deepest
-// run in flight or just ended: that errs only towards refusing, and only while
-// a long chain really runs.
-func (c *chain) origin(sid, pgid int, cgroup string, gone bool, now time.Time) Origin {
+// origin looks a sender up. One that is gone, or whose run does not become
+// known, counts as sent by the deepest run in flight or just ended: that errs
+// only towards refusing, and only while a long chain really runs.
+func (c *chain) origin(s Sender, now time.Time) Origin {
+	unclear := s.Gone || !c.settle(s)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.cgroups[cgroup]; l != nil {
+	l := c.member(s)
+	if l == nil {
+		l = c.cgroups[s.Cgroup]
+	}
+	if l != nil {
 		return Origin{Depth: l.at() + 1, Hook: l.hook}
 	}
-	for _, id := range []int{pgid, sid} {
-		if l := c.groups[id]; l != nil && !gone {
-			return Origin{Depth: l.at() + 1, Hook: l.hook}
-		}
-	}
-	if gone {
-		for depth := MaxDepth; depth >= 0; depth-- {
-			if a := c.depths[depth]; a.running > 0 || now.Sub(a.ended) < time.Second {
-				return Origin{Depth: depth + 1}
-			}
-		}
+	if unclear {
+		return Origin{Depth: c.deepest(now) + 1}
 	}
 	return Origin{}
+}
+
+// member returns the run whose session or process group the sender is in.
+func (c *chain) member(s Sender) *link {
+	if s.Gone {
+		return nil
+	}
+	if l := c.groups[s.Group]; l != nil {
+		return l
+	}
+	return c.groups[s.Session]
+}
+
+// deepest returns the depth of the deepest run in flight or just ended, -1 if
+// there is none.
+func (c *chain) deepest(now time.Time) int {
+	for depth := MaxDepth; depth >= 0; depth-- {
+		if a := c.depths[depth]; a.running > 0 || now.Sub(a.ended) < time.Second {
+			return max(depth, c.starts.deepest())
+		}
+	}
+	return c.starts.deepest()
 }
 
 // depth returns the depth of an event that from sends, or why it is refused.

@@ -45,8 +45,12 @@ type Job struct {
 	Output  string          // what hooks of the conversation that capture it have printed (Familiar)
 	Timeout time.Duration   // from the start of the process
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
-	Started func(Process)   // to be called once, after a successful start; not for a persistent hook, see Joined
 	Awaited bool            // somebody waits for it: it must not stand behind observers
+
+	// Starting is to be called once before a process is started for the job, and
+	// Started after that when it was; not for a persistent hook, see Joined.
+	Starting func()
+	Started  func(Process)
 }
 
 // Process identifies what a job started, to find out later who sends an event.
@@ -197,9 +201,6 @@ func (d *Dispatcher) Stats() Stats {
 	return s
 }
 
-// Origin finds out who a peer is from the ids of its process, right after its
-// connection was accepted: sid and pgid of the process, or gone when there is
-// no such process any more.
-func (d *Dispatcher) Origin(sid, pgid int, cgroup string, gone bool) Origin {
-	return d.chain.origin(sid, pgid, cgroup, gone, time.Now())
-}
+// Origin finds out who a sender is. It waits, rarely and briefly, while that
+// may be a hook whose start is not known yet.
+func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now()) }

@@ -561,7 +561,7 @@ func TestChainsEnd(t *testing.T) {
 		b = newBench(t, Options{Observers: 2, Decidable: 2}, []*hook.Hook{newHook("echo", "*")}, map[string]behaviour{"echo": {does: func(j *Job) {
 			pid := 1000 + j.Event.Depth
 			j.Started(Process{PID: pid})
-			if _, err := b.try(t, b.Origin(pid, pid, "", false), `{"event":"again","wait":true}`); err != nil {
+			if _, err := b.try(t, b.Origin(Sender{Session: pid, Group: pid}), `{"event":"again","wait":true}`); err != nil {
 				refused = err
 			}
 		}}})
@@ -580,7 +580,7 @@ func TestNestedWaitsCannotTakeAllSlots(t *testing.T) {
 		var b *bench
 		b = newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{newHook("outer", "pre_tool_use"), newHook("inner", "tool_guard")}, map[string]behaviour{"outer": {does: func(j *Job) {
 			j.Started(Process{PID: 77})
-			b.try(t, b.Origin(77, 77, "", false), `{"event":"tool_guard","wait":true}`)
+			b.try(t, b.Origin(Sender{Session: 77, Group: 77}), `{"event":"tool_guard","wait":true}`)
 		}}})
 		start := time.Now()
 		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
@@ -608,18 +608,18 @@ func TestOriginOfASender(t *testing.T) {
 		{"setsid-in-cgroup", 60, 60, "/run-10", false, Origin{4, "h"}},
 		{"gone", 0, 0, "", true, Origin{Depth: 4}},
 	} {
-		if got := c.origin(tt.sid, tt.pgid, tt.cgroup, tt.gone, now); got != tt.want {
+		if got := c.origin(Sender{Session: tt.sid, Group: tt.pgid, Cgroup: tt.cgroup, Gone: tt.gone}, now); got != tt.want {
 			t.Errorf("%s: origin = %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
 	alive[10] = true
 	ended()
-	if got := c.origin(10, 10, "", false, now); got.Depth != 4 {
+	if got := c.origin(Sender{Session: 10, Group: 10}, now); got.Depth != 4 {
 		t.Errorf("background child of an ended run: %+v, want depth 4", got)
 	}
 	alive[10] = false
 	c.started(Process{PID: 11}, 0, "x")()
-	if got := c.origin(10, 10, "", false, now); got != (Origin{}) {
+	if got := c.origin(Sender{Session: 10, Group: 10}, now); got != (Origin{}) {
 		t.Errorf("a group that is gone still counts: %+v", got)
 	}
 }

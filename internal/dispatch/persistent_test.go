@@ -164,25 +164,25 @@ func TestJoined(t *testing.T) {
 	left := c.joined("audit", Process{PID: 7, Cgroup: "/c"}, func() int { return depth })
 	for _, depth = range []int{0, 3, 1, MaxDepth + 5} {
 		want := Origin{Depth: min(depth, MaxDepth) + 1, Hook: "audit"}
-		if got := c.origin(7, 7, "", false, time.Now()); got != want {
+		if got := c.origin(Sender{Session: 7, Group: 7}, time.Now()); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		if got := c.origin(9, 9, "/c", false, time.Now()); got != want {
+		if got := c.origin(Sender{Session: 9, Group: 9, Cgroup: "/c"}, time.Now()); got != want {
 			t.Errorf("got %+v by its cgroup, want %+v", got, want)
 		}
 	}
 	depth = 2
 	left()
-	if got := c.origin(7, 7, "", false, time.Now()); got.Depth != 3 {
+	if got := c.origin(Sender{Session: 7, Group: 7}, time.Now()); got.Depth != 3 {
 		t.Errorf("got %+v of what it left behind, want depth 3", got)
 	}
 	alive = false
 	c.joined("other", Process{PID: 8}, func() int { return 0 })
-	if got := c.origin(7, 7, "", false, time.Now()); got != (Origin{}) {
+	if got := c.origin(Sender{Session: 7, Group: 7}, time.Now()); got != (Origin{}) {
 		t.Errorf("got %+v of a process that is gone", got)
 	}
 	over := c.busy(4)
-	if got := c.origin(0, 0, "", true, time.Now()); got.Depth != 5 {
+	if got := c.origin(Sender{Gone: true}, time.Now()); got.Depth != 5 {
 		t.Errorf("got %+v of a sender that is gone, want deeper than the deepest run", got)
 	}
 	over()

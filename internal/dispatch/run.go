@@ -59,9 +59,10 @@ func (d *Dispatcher) job(e *events.Event, c *events.Contract, t *task, m match, 
 	if m.hook.Persistent {
 		return job, d.chain.busy(e.Depth)
 	}
-	ended := func() {}
-	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID) }
-	return job, func() { ended() }
+	known, ended := func() {}, func() {}
+	job.Starting = func() { known = d.chain.starting(e.Depth) }
+	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID); known() }
+	return job, func() { known(); ended() }
 }
 
 // ran reads the answer of a job that has ended, records the run and logs what

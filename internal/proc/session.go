@@ -1,6 +1,10 @@
 package proc
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // Session returns the session and the process group of pid, which are the
 // pid of the run that it belongs to unless it left them. ok is false when
@@ -15,6 +19,13 @@ func Session(pid int) (sid, pgid int, ok bool) {
 	}
 	pgid, err = unix.Getpgid(pid)
 	return sid, pgid, err == nil
+}
+
+// Child reports whether pid is a child of this process, also one that has ended
+// and was not reaped.
+func Child(pid int) bool {
+	r, ok := readRow(pid)
+	return ok && r.ppid == os.Getpid()
 }
 
 // GroupAlive reports whether the process group has a member. As long as it

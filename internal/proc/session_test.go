@@ -12,6 +12,9 @@ func TestSession(t *testing.T) {
 		if sid, pgid, ok := Session(p.PID); !ok || sid != p.PID || pgid != p.PID {
 			t.Errorf("got session %d group %d %v, want both %d", sid, pgid, ok, p.PID)
 		}
+		if !Child(p.PID) {
+			t.Error("what was started is no child")
+		}
 	}
 	e := r.Run(t.Context(), s)
 	pids := survivors(t, mark(s))
@@ -20,6 +23,9 @@ func TestSession(t *testing.T) {
 	}
 	if sid, pgid, ok := Session(pids[0]); !ok || sid != e.PID || pgid != e.PID {
 		t.Errorf("got session %d group %d %v, want both %d", sid, pgid, ok, e.PID)
+	}
+	if Child(pids[0]) || Child(os.Getpid()) || Child(0) {
+		t.Error("a child's child, this process or nobody is a child")
 	}
 	if err := os.WriteFile(s.Dir+"/go", nil, 0o600); err != nil {
 		t.Fatal(err)

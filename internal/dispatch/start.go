@@ -1,0 +1,82 @@
+package dispatch
+
+import "time"
+
+// startWait bounds how long a sender waits for the start of its own run to be
+// known. A start takes about a millisecond; one that hangs has no senders.
+const startWait = 5 * time.Second
+
+// starts are the runs whose process may exist but is not known yet: on a busy
+// machine a hook can send an event before the call that started it returns.
+type starts struct {
+	last  uint64         // number of the last one
+	under map[uint64]int // depth by number
+	fewer chan struct{}  // closed when one of them is known, or did not start
+}
+
+func newStarts() starts { return starts{under: map[uint64]int{}, fewer: make(chan struct{})} }
+
+// starting notes that a process is about to be started for a run. known is to
+// be called when it is registered or will not be; again it does nothing.
+func (c *chain) starting(depth int) (known func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.starts
+	s.last++
+	number := s.last
+	s.under[number] = depth
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if _, there := s.under[number]; there {
+			delete(s.under, number)
+			close(s.fewer)
+			s.fewer = make(chan struct{})
+		}
+	}
+}
+
+// before reports whether one with this number or a smaller one is under way.
+func (s *starts) before(number uint64) bool {
+	for n := range s.under {
+		if n <= number {
+			return true
+		}
+	}
+	return false
+}
+
+// deepest returns the depth of the deepest one, -1 if there is none.
+func (s *starts) deepest() int {
+	depth := -1
+	for _, d := range s.under {
+		depth = max(depth, d)
+	}
+	return depth
+}
+
+// settle waits while a sender may belong to a run that is just being started;
+// false when that took too long. It must have Gone false.
+func (c *chain) settle(s Sender) bool {
+	c.mu.Lock()
+	begun := c.starts.last
+	c.mu.Unlock()
+	var late <-chan time.Time
+	for {
+		c.mu.Lock()
+		clear := c.member(s) != nil || !c.starts.before(begun)
+		fewer := c.starts.fewer
+		c.mu.Unlock()
+		if clear || late == nil && s.Cgroup == "" && (s.Child == nil || !s.Child()) {
+			return true
+		}
+		if late == nil {
+			late = time.After(startWait)
+		}
+		select {
+		case <-fewer:
+		case <-late:
+			return false
+		}
+	}
+}
