@@ -39,8 +39,8 @@ func child(name string, args []string) {
 // hookInput is what a hook of these measures gets on stdin, about.
 var hookInput = bytes.Repeat([]byte("x"), 300)
 
-// capture is one run by os/exec as everybody writes it: stdin given, both
-// outputs captured, in a session of its own with a deadline it never meets.
+// capture is one run by os/exec as everybody writes it: stdin given and both
+// outputs captured. It asks for neither a session nor a deadline, as hookd does.
 func capture(program string) error {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program)
