@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// What one commit takes at most, so that nobody waits long for others. As many
-// records are enough for a commit.
+// What one commit takes at most, so that nobody waits long for others: of what
+// somebody waits for and of records each so many bytes. As many records are
+// enough for a commit; where more wait, half of them are taken, so that records
+// keep up with any number of events.
 const (
 	batchOps     = 1024 // that somebody waits for
 	batchRecords = 256
@@ -197,30 +199,31 @@ func (q *queue) slim() {
 func (q *queue) take() []*op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var batch []*op
-	bytes := 0
-	move := func(from *[]*op, most int) {
-		n := 0
-		for ; n < min(len(*from), most) && (bytes == 0 || bytes < batchBytes); n++ {
-			o := (*from)[n]
-			bytes += o.size
-			batch = append(batch, o)
-		}
-		clear((*from)[:n])
-		if *from = (*from)[n:]; len(*from) == 0 {
-			*from = nil
-		}
-	}
-	move(&q.waiting, batchOps)
+	batch, _ := move(nil, &q.waiting, batchOps)
 	if q.ripe {
-		before := bytes
-		move(&q.records, batchRecords)
-		q.bytes -= bytes - before
+		var bytes int
+		batch, bytes = move(batch, &q.records, max(batchRecords, len(q.records)/2))
+		q.bytes -= bytes
 	}
 	if len(q.records) == 0 {
 		q.ripe, q.notes = false, 0
 	}
 	return batch
+}
+
+// move takes ops from the front of a list to the end of batch: most of them, of
+// no more than batchBytes, but one at least.
+func move(batch []*op, from *[]*op, most int) (_ []*op, bytes int) {
+	n := 0
+	for ; n < min(len(*from), most) && bytes < batchBytes; n++ {
+		bytes += (*from)[n].size
+	}
+	batch = append(batch, (*from)[:n]...)
+	clear((*from)[:n])
+	if *from = (*from)[n:]; len(*from) == 0 {
+		*from = nil
+	}
+	return batch, bytes
 }
 
 // back returns records that could not be written to the front.

@@ -65,3 +65,29 @@ func TestRoomOfEventsOutOfOrder(t *testing.T) {
 		t.Errorf("after the clock was set back, got room for %d events, want %d", got, noteBurst)
 	}
 }
+
+// However many events come, and however large they are, the records of their
+// runs are written as fast as they come: none is dropped while the disk works.
+func TestRecordsKeepUp(t *testing.T) {
+	for _, size := range []int{opCost, 1 << 20} {
+		q := newQueue(time.Hour)
+		for range 200 {
+			for range batchOps {
+				q.add(&op{done: func(error) {}, size: size})
+			}
+			for range 4 * batchOps {
+				q.add(&op{exec: nothing, size: opCost, number: 1})
+			}
+			for taken := 0; taken < batchOps; {
+				for _, o := range q.take() {
+					if o.done != nil {
+						taken++
+					}
+				}
+			}
+		}
+		if records, dropped := q.load(); dropped > 0 || records > 16*batchOps {
+			t.Errorf("events of %d bytes: %d records wait, %d were dropped", size, records, dropped)
+		}
+	}
+}
