@@ -206,6 +206,7 @@ func (d *Daemon) rest(ctx context.Context) {
 	case <-d.settled:
 		debug.FreeOSMemory()
 		unmapProgram()
+		collectLess()
 	case <-ctx.Done():
 	}
 }
