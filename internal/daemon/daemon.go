@@ -157,6 +157,7 @@ func (d *Daemon) origin(pid int) dispatch.Origin {
 // ended. SIGHUP reloads; the first SIGTERM or SIGINT drains; a second one, or
 // the end of ctx, stops now.
 func (d *Daemon) Run(ctx context.Context) error {
+	addProcs()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	intents := signals.Watch(ctx)
