@@ -51,6 +51,8 @@ type Job struct {
 	// Started after that when it was; not for a persistent hook, see Joined.
 	Starting func()
 	Started  func(Process)
+
+	unfit error // why it cannot be run; nil = it can
 }
 
 // Process identifies what a job started, to find out later who sends an event.

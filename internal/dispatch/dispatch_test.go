@@ -753,3 +753,18 @@ func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
 		}
 	})
 }
+
+// A payload that upsets hookd costs its run. Here it is of an event without a
+// contract, which nobody can send.
+func TestPanicInMakingAPayload(t *testing.T) {
+	b := newBench(t, Options{}, nil, nil)
+	e := &events.Event{}
+	job, over := b.job(e, &events.Contract{}, nil, match{hook: newHook("h", "x"), given: "y"}, nil, time.Second)
+	defer over()
+	if out := b.run(job); out.Err != errInternal || len(b.fake.ran) != 0 {
+		t.Errorf("got %+v after %d runs, want none and an internal error", out, len(b.fake.ran))
+	}
+	if logged := b.logs.FilterMessage("panic in making a payload").Len(); logged != 1 {
+		t.Errorf("logged %d times, want once", logged)
+	}
+}

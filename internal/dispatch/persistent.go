@@ -68,12 +68,17 @@ func (q *queue) ended(t *task) {
 // submit runs one task of a persistent hook; ended is called after it.
 func (d *Dispatcher) submit(t *task, ended func()) {
 	job, over := d.job(t.event, t.event.Contract, t, t.match, t.event.Data, t.match.hook.Timeout)
-	d.opts.Runner.(Submitter).Submit(d.ctx, job, func(out Outcome) {
+	done := func(out Outcome) {
 		defer d.pending.Done()
 		over()
 		t.tell(d.ran(t.event, t.event.Contract, t, t.match, job, out).run)
 		ended()
-	})
+	}
+	if job.unfit != nil {
+		done(unstartable(job.unfit))
+		return
+	}
+	d.opts.Runner.(Submitter).Submit(d.ctx, job, done)
 }
 
 // Joined makes a process known that is kept for many runs of a hook, so that

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -47,9 +48,9 @@ func (d *Dispatcher) execute(e *events.Event, c *events.Contract, t *task, m mat
 func (d *Dispatcher) job(e *events.Event, c *events.Contract, t *task, m match, data json.RawMessage, timeout time.Duration) (job *Job, over func()) {
 	job = &Job{
 		RunID: events.NewRunID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
-		Payload: d.payload(e, m, data), Timeout: timeout, Whole: d.whole(c, m),
-		Awaited: t == nil || t.nested,
+		Timeout: timeout, Whole: d.whole(c, m), Awaited: t == nil || t.nested,
 	}
+	job.Payload, job.unfit = d.payload(e, m, data)
 	if m.hook.Dialect == events.Familiar {
 		job.Output = d.outputs.Get(familiar.Conversation(e), time.Now())
 	}
@@ -78,15 +79,23 @@ func (d *Dispatcher) ran(e *events.Event, c *events.Contract, t *task, m match, 
 }
 
 // payload is data, the event's as rewritten so far, in the words of the name
-// that the hook is given.
-func (d *Dispatcher) payload(e *events.Event, m match, data json.RawMessage) json.RawMessage {
+// that the hook is given. A panic in finding them costs one run, not the daemon.
+func (d *Dispatcher) payload(e *events.Event, m match, data json.RawMessage) (payload json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error("panic in making a payload", zap.String("hook", m.hook.Name), zap.String("event_id", e.EventID), zap.Any("panic", p), zap.Stack("stack"))
+			err = errInternal
+		}
+	}()
 	if m.given == e.Contract.Name {
-		return data
+		return data, nil
 	}
 	now := *e
 	now.Data = data
-	return dialect.Payload(&now, m.given, d.prompts.since)
+	return dialect.Payload(&now, m.given, d.prompts.since), nil
 }
+
+var errInternal = errors.New("internal error, see hookd's log")
 
 // judge reads the answer of a run and says how it ended, by the rules of the
 // hook's dialect. A panic in reading it is a failure of the run: output that
@@ -123,11 +132,17 @@ func (d *Dispatcher) run(j *Job) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.log.Error("panic in a run", zap.String("hook", j.Hook.Name), zap.String("run_id", j.RunID), zap.Any("panic", p), zap.Stack("stack"))
-			out = Outcome{Err: fmt.Errorf("internal error, see hookd's log"), ExitCode: -1, Started: time.Now()}
+			out = unstartable(errInternal)
 		}
 	}()
+	if j.unfit != nil {
+		return unstartable(j.unfit)
+	}
 	return d.opts.Runner.Run(d.ctx, j)
 }
+
+// unstartable is the outcome of a job that never started.
+func unstartable(err error) Outcome { return Outcome{Err: err, ExitCode: -1, Started: time.Now()} }
 
 // reading is the contract that the hook's answer is read by; nil = its stdout
 // is not an answer. Observers of an event that can be decided are read too: one
