@@ -32,9 +32,7 @@ func (s *Store) maintain() {
 	for {
 		select {
 		case <-s.full:
-			if !s.catchUp.Load() { // else the writer's turn comes first
-				s.checkpoint(ctx)
-			}
+			s.mergeLong(ctx)
 		case <-s.grown:
 			merge.Reset(idleMerge)
 			if resting {
@@ -71,6 +69,13 @@ func (s *Store) wrote(bytes, news int) {
 		s.volume.Store(0)
 		s.merge("PASSIVE")
 		s.catchUp.Store(false) // only now may the other side begin another: two at once get in each other's way
+	}
+}
+
+// mergeLong merges a log that is long enough, unless it is the writer's turn.
+func (s *Store) mergeLong(ctx context.Context) {
+	if !s.catchUp.Load() {
+		s.checkpoint(ctx)
 	}
 }
 

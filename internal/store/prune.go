@@ -6,9 +6,12 @@ import (
 	"time"
 )
 
-// What one step deletes at most: a few milliseconds of the writer's time.
+// What one step deletes at most: about a millisecond of the writer's time, and
+// up to eight where there is so much too much that more comes than goes.
 const (
 	pruneRows  = 50
+	floodRows  = 400
+	floodShare = 50       // of the excess: the part that a step deletes
 	freePages  = 256      // given back to the file system
 	spareBytes = 16 << 20 // of free pages that are kept for what comes
 	deadAge    = 30 * 24 * time.Hour
@@ -28,7 +31,7 @@ func (s *Store) Prune(ctx context.Context) error {
 			begin := time.Now()
 			err := s.do(ctx, func(db *database) (err error) { more, err = step(db); return err })
 			if err == nil && more {
-				err = rest(ctx, time.Since(begin))
+				err = s.rest(ctx, time.Since(begin))
 			}
 			if err != nil {
 				return fmt.Errorf("prune history: %w", err)
@@ -38,15 +41,20 @@ func (s *Store) Prune(ctx context.Context) error {
 	return nil
 }
 
-// rest leaves the writer to others for as long as a step took.
-func rest(ctx context.Context, t time.Duration) error {
+// rest leaves the writer to others for as long as a step took, and merges the
+// log if need be: pruning may take long, and the log must not grow with it.
+func (s *Store) rest(ctx context.Context, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		select {
+		case <-s.full:
+			s.mergeLong(ctx)
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
@@ -58,6 +66,9 @@ type pruning struct {
 	now    time.Time
 	cursor int64 // events up to here were looked at
 }
+
+// rows is how many rows a step deletes of so many too many.
+func rows(excess int64) int { return int(min(max(excess/floodShare, pruneRows), floodRows)) }
 
 // oldRow is a row at the beginning of a table.
 type oldRow struct {
@@ -101,20 +112,21 @@ func (p *pruning) spans(db *database) (more bool, err error) {
 
 // runs deletes runs by age and number.
 func (p *pruning) runs(db *database) (more bool, err error) {
-	rows, err := firstRuns(db)
+	excess, old := p.store.w.state.runs-p.policy.MaxRuns, nanos(p.now.Add(-p.policy.MaxAge))
+	most := rows(excess)
+	first, err := firstRuns(db, most)
 	if err != nil {
 		return false, err
 	}
-	excess, old := p.store.w.state.runs-p.policy.MaxRuns, nanos(p.now.Add(-p.policy.MaxAge))
 	n := 0
-	for n < len(rows) && (int64(n) < excess || rows[n].at < old) {
+	for n < len(first) && (int64(n) < excess || first[n].at < old) {
 		n++
 	}
-	return n == pruneRows, p.deleteRuns(db, rows[:n])
+	return n == most, p.deleteRuns(db, first[:n])
 }
 
-func firstRuns(db *database) ([]oldRow, error) {
-	return oldRows(db, `SELECT seq, ended, 0 FROM runs ORDER BY seq LIMIT ?`, pruneRows)
+func firstRuns(db *database, most int) ([]oldRow, error) {
+	return oldRows(db, `SELECT seq, ended, 0 FROM runs ORDER BY seq LIMIT ?`, most)
 }
 
 func (p *pruning) deleteRuns(db *database, rows []oldRow) error {
@@ -134,12 +146,13 @@ func (p *pruning) deleteRuns(db *database, rows []oldRow) error {
 
 // events deletes events by age and number, except those that something waits for.
 func (p *pruning) events(db *database) (more bool, err error) {
-	rows, err := p.firstEvents(db)
+	most := rows(p.store.w.state.events - p.policy.MaxRuns)
+	first, err := p.firstEvents(db, most)
 	if err != nil {
 		return false, err
 	}
 	old := nanos(p.now.Add(-p.policy.MaxAge))
-	for _, r := range rows {
+	for _, r := range first {
 		if p.store.w.state.events <= p.policy.MaxRuns && r.at >= old {
 			return false, nil
 		}
@@ -147,12 +160,12 @@ func (p *pruning) events(db *database) (more bool, err error) {
 			return false, err
 		}
 	}
-	return len(rows) == pruneRows, nil
+	return len(first) == most, nil
 }
 
-func (p *pruning) firstEvents(db *database) ([]oldRow, error) {
+func (p *pruning) firstEvents(db *database, most int) ([]oldRow, error) {
 	return oldRows(db, `SELECT seq, at, EXISTS (SELECT 1 FROM pending WHERE seq = e.seq) OR EXISTS (SELECT 1 FROM dead WHERE seq = e.seq)
-		FROM events e WHERE seq > ? ORDER BY seq LIMIT ?`, p.cursor, pruneRows)
+		FROM events e WHERE seq > ? ORDER BY seq LIMIT ?`, p.cursor, most)
 }
 
 func (p *pruning) deleteEvent(db *database, r oldRow) error {
@@ -171,11 +184,12 @@ func (p *pruning) oldest(db *database) (more bool, err error) {
 	if err := db.row(usedBytes).Scan(&used); err != nil || used <= p.policy.MaxBytes {
 		return false, err
 	}
-	runs, err := firstRuns(db)
+	most := rows((used - p.policy.MaxBytes) / opCost)
+	runs, err := firstRuns(db, most)
 	if err != nil {
 		return false, err
 	}
-	accepted, err := p.firstEvents(db)
+	accepted, err := p.firstEvents(db, most)
 	if err != nil {
 		return false, err
 	}

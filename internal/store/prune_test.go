@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -202,4 +203,30 @@ func TestPruneRunsByItself(t *testing.T) {
 	}
 	flush(t, s)
 	eventually(t, "pruned", func() bool { return s.Health().Runs == 1 })
+}
+
+// While more comes than pruning deletes, it does not end; the log is merged all
+// the same.
+func TestTheLogIsMergedWhilePruning(t *testing.T) {
+	o := options(t)
+	o.sweep, o.Policy.MaxRuns = time.Millisecond, 1
+	s := open(t, o)
+	const size, number = 4 << 10, 20_000
+	for i := uint64(1); i <= number; i++ {
+		r := run(i, event(i, "agent:end", `{}`), "a", events.ResultOK)
+		r.Stdout = events.Output{Head: strings.Repeat("x", size), Bytes: size}
+		s.Record(r)
+		if i%500 == 0 {
+			if err := s.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	info, err := os.Stat(o.Path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > number*size/2 {
+		t.Errorf("the log has %d bytes after %d were written", info.Size(), number*size)
+	}
 }
