@@ -18,6 +18,26 @@ func (u *user) block(text string) string {
 	return u.run(tree, "sh", "-e", "-c", text)
 }
 
+// prints runs a document's blocks in order. Those that contain a key of says
+// must print its value, and each key must be in one.
+func (u *user) prints(list []snippet, says map[string]string) {
+	u.t.Helper()
+	for _, s := range list {
+		out := u.block(s.text)
+		for part, want := range says {
+			if strings.Contains(s.text, part) {
+				delete(says, part)
+				if !strings.Contains(out, want) {
+					u.t.Errorf("%s\nprinted no %q:\n%s", s.text, want, out)
+				}
+			}
+		}
+	}
+	for part := range says {
+		u.t.Errorf("no block has %q", part)
+	}
+}
+
 func TestGalleryBlocks(t *testing.T) {
 	u := newUser(t)
 	for _, s := range snippets(t, "gallery.md") {
@@ -35,20 +55,7 @@ func TestWritingHooksBlocks(t *testing.T) {
 		"hookd test ask-push": "ask",
 		"hookd list -o wide":  "no-main",
 	}
-	for _, s := range snippets(t, "writing-hooks.md") {
-		out := u.block(s.text)
-		for part, want := range says {
-			if strings.Contains(s.text, part) {
-				delete(says, part)
-				if !strings.Contains(out, want) {
-					t.Errorf("%s\nprinted no %q:\n%s", s.text, want, out)
-				}
-			}
-		}
-	}
-	for part := range says {
-		t.Errorf("no block has %q", part)
-	}
+	u.prints(snippets(t, "writing-hooks.md"), says)
 	until(t, "the background child has written", func() bool {
 		_, err := os.Stat(filepath.Join(u.home, "hooks", "index-later", "indexed"))
 		return err == nil
