@@ -64,10 +64,10 @@ func (c *chain) settle(s Sender) bool {
 	var late <-chan time.Time
 	for {
 		c.mu.Lock()
-		clear := c.member(s) != nil || !c.starts.before(begun)
+		settled := c.member(s) != nil || !c.starts.before(begun)
 		fewer := c.starts.fewer
 		c.mu.Unlock()
-		if clear || late == nil && s.Cgroup == "" && (s.Child == nil || !s.Child()) {
+		if settled || late == nil && s.Cgroup == "" && (s.Child == nil || !s.Child()) {
 			return true
 		}
 		if late == nil {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// sized returns {"a":"xxx…","n":1} with exactly n bytes.
+// sized returns an object of two members with exactly n bytes.
 func sized(n int) json.RawMessage {
 	const frame = `{"a":"","n":1}`
 	return json.RawMessage(`{"a":"` + strings.Repeat("x", n-len(frame)) + `","n":1}`)
