@@ -1,7 +1,9 @@
 package events
 
 import (
+	"bytes"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,6 +45,38 @@ func AppendTrue(dst []byte, name string, value bool) []byte {
 	return append(AppendKey(dst, name), "true"...)
 }
 
+// AppendTime appends t in UTC, as time.RFC3339Nano has it.
+func AppendTime(dst []byte, t time.Time) []byte {
+	dst = append(dst, textOf(t)...)
+	if rest := t.Nanosecond(); rest > 0 {
+		fraction := [10]byte{'.'}
+		for i := 9; i > 0; i-- {
+			fraction[i] = byte('0' + rest%10)
+			rest /= 10
+		}
+		dst = append(dst, bytes.TrimRight(fraction[:], "0")...)
+	}
+	return append(dst, 'Z')
+}
+
+// second is one second as text. Most records are of the same as the one before.
+type second struct {
+	unix int64
+	text string
+}
+
+var lastSecond atomic.Pointer[second]
+
+// textOf returns t without its fraction and zone.
+func textOf(t time.Time) string {
+	s := lastSecond.Load()
+	if unix := t.Unix(); s == nil || s.unix != unix {
+		s = &second{unix, t.UTC().Format("2006-01-02T15:04:05")}
+		lastSecond.Store(s)
+	}
+	return s.text
+}
+
 // AppendSubject appends the members that say what ran, for what, when and with
 // which result: those that runs are looked up by. Seq is not among them.
 func (r *Run) AppendSubject(dst []byte) []byte {
@@ -55,8 +89,7 @@ func (r *Run) AppendSubject(dst []byte) []byte {
 	dst = AppendText(dst, "agent_name", r.AgentName)
 	dst = AppendString(AppendKey(dst, "result"), string(r.Result))
 	dst = append(AppendKey(dst, "started"), '"')
-	dst = r.Started.AppendFormat(dst, time.RFC3339Nano)
-	return append(dst, '"')
+	return append(AppendTime(dst, r.Started), '"')
 }
 
 // AppendDetail appends all other members, of the output only how much there

@@ -238,21 +238,29 @@ func (w *walker) digits() {
 
 // endOfPlain returns the index of the first byte from src[i] on that ends the
 // plain part of a string: a quote, a backslash or a control character. It
-// looks at eight bytes at a time.
+// looks at sixteen bytes at a time.
 func endOfPlain(src []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(src); i += 8 {
-		x := binary.LittleEndian.Uint64(src[i:])
-		quote, backslash := x^ones*'"', x^ones*'\\'
-		// Each term has the high bit of the first byte that it looks for, and
-		// maybe those of bytes behind that one.
-		found := ((quote - ones) &^ quote) | ((backslash - ones) &^ backslash) | ((x - ones*' ') &^ x)
-		if found &= highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+	for ; i+16 <= len(src); i += 16 {
+		a, b := endsPlain(binary.LittleEndian.Uint64(src[i:])), endsPlain(binary.LittleEndian.Uint64(src[i+8:]))
+		if a != 0 {
+			return i + bits.TrailingZeros64(a)/8
+		}
+		if b != 0 {
+			return i + 8 + bits.TrailingZeros64(b)/8
 		}
 	}
 	for i < len(src) && src[i] != '"' && src[i] != '\\' && src[i] >= ' ' {
 		i++
 	}
 	return i
+}
+
+// endsPlain has the high bit of the first byte in x that ends a plain part, and
+// maybe those of bytes behind that one. With one bit changed, a quote comes to
+// lie right above the control characters, so one subtraction finds both.
+func endsPlain(x uint64) uint64 {
+	const ones = 0x0101010101010101
+	quoteOrControl := (x ^ ones*2) - ones*('"'^2+1)
+	backslash := (x ^ ones*'\\') - ones
+	return (quoteOrControl | backslash) &^ x & (ones << 7)
 }

@@ -83,11 +83,11 @@ func TestWalkDepth(t *testing.T) {
 	}
 }
 
-// Every byte is found at every place of the eight that are looked at together.
+// Every byte is found at every place of the sixteen that are looked at together.
 func TestEndOfPlain(t *testing.T) {
 	for c := range 256 {
 		ends := c < ' ' || c == '"' || c == '\\'
-		for length := range 20 {
+		for length := range 36 {
 			for at := range length {
 				src := bytes.Repeat([]byte{0xc3}, length)
 				src[at] = byte(c)

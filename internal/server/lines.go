@@ -19,7 +19,8 @@ import (
 
 const (
 	lineBuffer = 32 << 10
-	keepBuffer = 1 << 20 // a larger buffer is given back after use
+	fullBuffer = 128 << 10 // of a sender that fills the other: fewer reads and writes
+	keepBuffer = 1 << 20   // a larger buffer is given back after use
 )
 
 // errClose ends a connection whose last answer says why.
@@ -56,6 +57,8 @@ type lines struct {
 	src    io.Reader
 	write  func([]byte) error
 	in     *bufio.Reader
+	ahead  []byte    // comes before what src has
+	filled bool      // in had no room for all that there was
 	came   time.Time // when what in has was read, or a line of it had been waited for
 	long   []byte    // a line that in has no room for
 	out    []byte    // answers not written yet
@@ -71,12 +74,24 @@ func (s *Server) newLines(peer Peer, src io.Reader, write func([]byte) error) *l
 // Read is how in gets more: whatever was asked before has its answer before
 // there is any wait for input.
 func (l *lines) Read(p []byte) (int, error) {
+	if len(l.ahead) > 0 {
+		n := copy(p, l.ahead)
+		l.ahead = l.ahead[n:]
+		return n, nil
+	}
 	if err := l.flush(); err != nil {
 		return 0, err
 	}
 	n, err := l.src.Read(p)
-	l.came = time.Now()
+	l.came, l.filled = time.Now(), n == len(p)
 	return n, err
+}
+
+// grow makes in larger.
+func (l *lines) grow() {
+	rest, _ := l.in.Peek(l.in.Buffered()) // never more than there is
+	l.ahead = bytes.Clone(rest)
+	l.in = bufio.NewReaderSize(l, fullBuffer)
 }
 
 func (l *lines) flush() error {
@@ -172,7 +187,7 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 		if sub := l.answer(ctx, line); sub != nil {
 			return sub, l.flush()
 		}
-		if len(l.out) >= lineBuffer {
+		if len(l.out) >= fullBuffer {
 			if err := l.flush(); err != nil {
 				return nil, err
 			}
@@ -185,6 +200,9 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 func (l *lines) next() ([]byte, error) {
 	if cap(l.long) > keepBuffer {
 		l.long = nil
+	}
+	if l.filled && l.in.Size() < fullBuffer {
+		l.grow()
 	}
 	line, err := l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {

@@ -3,7 +3,6 @@ package stream
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -49,7 +48,7 @@ func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
 	dst = append(dst, e.EventID...)
 	dst = events.AppendText(append(dst, '"'), "event", e.Event)
 	dst = append(dst, `,"time":"`...)
-	dst = e.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
+	dst = events.AppendTime(dst, e.Time)
 	dst = append(dst, '"')
 	dst = events.AppendText(dst, "sender", e.Sender)
 	dst = events.AppendText(dst, "dialect", string(e.Dialect))
