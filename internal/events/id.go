@@ -16,10 +16,13 @@ const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 // millisecond, and when the clock steps back, the last id is counted up, so
 // that every id of a process is greater than those before it.
 type ids struct {
-	mu     sync.Mutex
-	ms     uint64
-	hi, lo uint64 // the 80 random bits: 16 and 64
+	mu   sync.Mutex
+	ms   uint64   // of the last one
+	last [26]byte // zero = there is none
 }
+
+// randomAt is where the random bits begin in the text of an id.
+const randomAt = 10
 
 var process ids
 
@@ -41,43 +44,44 @@ func NewRunID(t time.Time) string { return process.next(t) }
 func (s *ids) next(t time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ms := uint64(max(t.UnixMilli(), 0)); ms > s.ms {
-		s.ms = ms
-		s.draw()
-	} else {
-		s.count()
+	ms := uint64(max(t.UnixMilli(), 0))
+	switch {
+	case ms > s.ms || s.last[0] == 0:
+		s.draw(ms)
+	case !s.count():
+		s.draw(s.ms + 1)
 	}
-	return encodeULID(s.ms, s.hi, s.lo)
+	return string(s.last[:])
 }
 
 // draw takes new random bits.
-func (s *ids) draw() {
+func (s *ids) draw(ms uint64) {
 	var b [10]byte
 	rand.Read(b[:]) // never fails: it ends the process instead
-	s.hi = uint64(binary.BigEndian.Uint16(b[:2]))
-	s.lo = binary.BigEndian.Uint64(b[2:])
+	s.ms, s.last = ms, encodeULID(ms, uint64(binary.BigEndian.Uint16(b[:2])), binary.BigEndian.Uint64(b[2:]))
 }
 
-// count adds one to the random bits; past their end the next millisecond begins.
-func (s *ids) count() {
-	if s.lo++; s.lo != 0 {
-		return
+// count adds one to the random bits, as they stand in the text: that mostly
+// changes one character. It is false past their end.
+func (s *ids) count() bool {
+	for i := len(s.last) - 1; i >= randomAt; i-- {
+		if digit := strings.IndexByte(crockford, s.last[i]); digit < len(crockford)-1 {
+			s.last[i] = crockford[digit+1]
+			return true
+		}
+		s.last[i] = crockford[0]
 	}
-	if s.hi++; s.hi <= 0xffff {
-		return
-	}
-	s.ms++
-	s.draw()
+	return false
 }
 
-// encodeULID spells 128 bits in 26 characters of 5 bits, the first of them 3.
-func encodeULID(ms, hi, lo uint64) string {
-	var out [26]byte
+// encodeULID spells 128 bits, 48 of ms and 16 of hi, in 26 characters of 5 bits,
+// the first of them 3.
+func encodeULID(ms, hi, lo uint64) (out [26]byte) {
 	high := ms<<16 | hi // the upper 64 bits
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = crockford[lo&31]
 		lo = lo>>5 | high<<59
 		high >>= 5
 	}
-	return string(out[:])
+	return out
 }

@@ -36,8 +36,9 @@ func TestNewIDGrows(t *testing.T) {
 
 func TestNewIDPastTheRandomBits(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
-	s := ids{ms: uint64(at.UnixMilli()), hi: 0xffff, lo: ^uint64(0)}
-	last := encodeULID(s.ms, s.hi, s.lo)
+	ms := uint64(at.UnixMilli())
+	s := ids{ms: ms, last: encodeULID(ms, 0xffff, ^uint64(0))}
+	last := string(s.last[:])
 	for range 3 {
 		id := s.next(at)
 		if id <= last {
@@ -50,12 +51,33 @@ func TestNewIDPastTheRandomBits(t *testing.T) {
 	}
 }
 
+// The text is counted as the number that it spells.
+func TestNewIDCounts(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_000)
+	ms := uint64(at.UnixMilli())
+	for _, from := range []struct{ hi, lo uint64 }{{0, 0}, {0, 31}, {5, 1<<10 - 1}, {7, ^uint64(0)}, {0xfffe, ^uint64(0) - 40}} {
+		s := ids{ms: ms, last: encodeULID(ms, from.hi, from.lo)}
+		for range 100 {
+			if from.lo++; from.lo == 0 {
+				from.hi++
+			}
+			if got, want := s.next(at), encodeULID(ms, from.hi, from.lo); got != string(want[:]) {
+				t.Fatalf("got %s, want %s", got, want)
+			}
+		}
+	}
+}
+
 func TestNewIDAtTheEdges(t *testing.T) {
-	if got, want := encodeULID(1<<48-1, 0xffff, ^uint64(0)), "7"+strings.Repeat("Z", 25); got != want {
+	if got, want := encodeULID(1<<48-1, 0xffff, ^uint64(0)), "7"+strings.Repeat("Z", 25); string(got[:]) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := encodeULID(0, 0, 1), strings.Repeat("0", 25)+"1"; got != want {
+	if got, want := encodeULID(0, 0, 1), strings.Repeat("0", 25)+"1"; string(got[:]) != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	var s ids
+	if got := s.next(time.Time{}); !IsID(got) || !strings.HasPrefix(got, "0000000000") {
+		t.Errorf("before 1970: got %s", got)
 	}
 }
 
