@@ -154,12 +154,22 @@ var isPlain = func() (plain [256]bool) {
 	return plain
 }()
 
+// allPlain tells it of eight bytes.
+func allPlain(s string) bool {
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return (endsPlain(x)|x)&0x8080808080808080 == 0
+}
+
 // AppendString appends s to dst as Quote writes it.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		plain := i
+		for i+8 <= len(s) && allPlain(s[i:i+8]) {
+			i += 8
+		}
 		for i < len(s) && isPlain[s[i]] {
 			i++
 		}

@@ -30,9 +30,9 @@ func appendRefusal(dst []byte, e *events.Error) []byte {
 
 // appendAnswer appends a line answer. The common one, of an event that nobody
 // waits for, is written by hand: it is the cost of a line.
-func appendAnswer(dst []byte, a api.Answer) []byte {
+func appendAnswer(dst []byte, a *api.Answer) []byte {
 	if a.Verdict != nil || a.Runs != nil || a.Duplicate || len(a.Warnings) > 0 {
-		return appendWhole(dst, a)
+		return appendWhole(dst, *a)
 	}
 	dst = append(dst, `{"ok":true,"event_id":`...)
 	dst = events.AppendString(dst, a.EventID)

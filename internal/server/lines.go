@@ -119,44 +119,45 @@ const maxOwed = 1024
 
 // settle completes the answers to the lines read so far, in their order.
 func (l *lines) settle() {
-	for i, o := range l.owed {
+	for i := range l.owed {
+		o := l.owed[i]
 		l.owed[i] = owed{}
-		l.append(l.complete(o))
+		l.complete(&o)
+		l.append(&o)
 	}
 	l.owed = l.owed[:0]
 }
 
 // complete waits for what an answer lacks. A panic is answered like any other
 // error: each line has its own answer, also those behind it.
-func (l *lines) complete(o owed) (done owed) {
+func (l *lines) complete(o *owed) {
 	defer func() {
 		if v := recover(); v != nil {
 			l.server.logPanic(v)
-			done = owed{bad: errInternal()}
+			*o = owed{bad: errInternal()}
 		}
 	}()
 	if o.rest != nil {
 		o.answer, o.bad = o.rest()
 	}
-	return o
 }
 
-func (l *lines) append(o owed) {
+func (l *lines) append(o *owed) {
 	if o.bad != nil {
 		l.server.opt.Refused(o.bad.Code)
 		l.out = appendRefusal(l.out, o.bad)
 		return
 	}
-	l.out = appendAnswer(l.out, o.answer)
+	l.out = appendAnswer(l.out, &o.answer)
 }
 
 // say answers a line, behind those before it.
-func (l *lines) say(o owed) {
+func (l *lines) say(o *owed) {
 	if o.rest == nil && len(l.owed) == 0 {
 		l.append(o)
 		return
 	}
-	if l.owed = append(l.owed, o); len(l.owed) >= maxOwed {
+	if l.owed = append(l.owed, *o); len(l.owed) >= maxOwed {
 		l.settle()
 	}
 }
@@ -251,18 +252,20 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if l.flush() != nil {
 			return nil // the next read fails the same way
 		}
-		answer, bad := l.server.opt.Emitter.Emit(ctx, l.peer, env)
+		var o owed
+		o.answer, o.bad = l.server.opt.Emitter.Emit(ctx, l.peer, env)
 		l.came = time.Now()
-		l.say(owed{answer: answer, bad: bad})
+		l.say(&o)
 		return nil
 	}
 	env.At = l.came // one look at the clock for all that came together
-	answer, rest, bad := l.server.opt.Emitter.Begin(l.peer, env)
-	l.say(owed{answer: answer, rest: rest, bad: bad})
+	var o owed
+	o.answer, o.rest, o.bad = l.server.opt.Emitter.Begin(l.peer, env)
+	l.say(&o)
 	return nil
 }
 
-func (l *lines) refuse(e *events.Error) { l.say(owed{bad: e}) }
+func (l *lines) refuse(e *events.Error) { l.say(&owed{bad: e}) }
 
 func (l *lines) subscribe(q api.Subscribe) Subscription {
 	if l.post {

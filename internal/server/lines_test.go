@@ -175,7 +175,7 @@ func TestAnswerShapes(t *testing.T) {
 func TestHandWrittenAnswerIsTheEncodedOne(t *testing.T) {
 	a := api.Answer{EventID: "e\"\n", Seq: 7, Matched: []string{"a", "ü<", "\x01"}}
 	var byHand, encoded any
-	if err := json.Unmarshal(appendAnswer(nil, a), &byHand); err != nil {
+	if err := json.Unmarshal(appendAnswer(nil, &a), &byHand); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(appendWhole(nil, a), &encoded); err != nil {
