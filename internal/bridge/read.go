@@ -123,7 +123,10 @@ func (c *call) made() *events.Event {
 	e.SessionID, e.Cwd = f.String(neutral.Session), f.String(neutral.Cwd)
 	e.AgentID, e.AgentName = f.String(neutral.AgentID), f.String(neutral.AgentName)
 	e.Wait = c.row.Decidable
-	if other := events.Lookup(c.event); c.agent.Foreign && other != nil && other.Dialect != c.row.Dialect && other.Kind == c.row.Kind {
+	if !c.agent.Foreign {
+		return e
+	}
+	if other := events.Lookup(c.event); other != nil && other.Dialect != c.row.Dialect && other.Kind == c.row.Kind {
 		e.Data = dialect.Fill(e, other)
 	}
 	return e

@@ -6,60 +6,42 @@ import (
 )
 
 // dialects is the table in SPEC column order; each dialect's rows stand in a
-// file of their own.
+// file of their own. They are made when somebody first asks for them: a bridge
+// that is started for one event needs those of one dialect.
 var dialects = []struct {
 	name Dialect
 	rows func() []Contract
 }{
-	{LibreFang, libreFangRows},
-	{DockerAgent, dockerAgentRows},
-	{Familiar, familiarRows},
-	{ClaudeCode, claudeCodeRows},
-	{Codex, codexRows},
-	{GeminiCLI, geminiRows},
-	{Cursor, cursorRows},
-	{Copilot, copilotRows},
-	{Kimi, kimiRows},
-	{Windsurf, windsurfRows},
-	{Cline, clineRows},
-	{Antigravity, antigravityRows},
-	{Hermes, hermesRows},
-	{OpenCode, openCodeRows},
-	{OpenClaw, openClawRows},
-	{Hookd, hookdRows},
+	{LibreFang, rowsOf(LibreFang, libreFangRows)},
+	{DockerAgent, rowsOf(DockerAgent, dockerAgentRows)},
+	{Familiar, rowsOf(Familiar, familiarRows)},
+	{ClaudeCode, rowsOf(ClaudeCode, claudeCodeRows)},
+	{Codex, rowsOf(Codex, codexRows)},
+	{GeminiCLI, rowsOf(GeminiCLI, geminiRows)},
+	{Cursor, rowsOf(Cursor, cursorRows)},
+	{Copilot, rowsOf(Copilot, copilotRows)},
+	{Kimi, rowsOf(Kimi, kimiRows)},
+	{Windsurf, rowsOf(Windsurf, windsurfRows)},
+	{Cline, rowsOf(Cline, clineRows)},
+	{Antigravity, rowsOf(Antigravity, antigravityRows)},
+	{Hermes, rowsOf(Hermes, hermesRows)},
+	{OpenCode, rowsOf(OpenCode, openCodeRows)},
+	{OpenClaw, rowsOf(OpenClaw, openClawRows)},
+	{Hookd, rowsOf(Hookd, hookdRows)},
 }
 
-type rowKey struct {
-	dialect Dialect
-	name    string
-}
-
-// index is the table, built once when somebody first asks.
-type index struct {
-	all    []*Contract
-	byName map[string]*Contract // the first dialect that has the name
-	byRow  map[rowKey]*Contract
-	byKind map[Kind][]*Contract
-	part   map[string]bool // names that only rows about a part of their kind have
-}
-
-var table = sync.OnceValue(func() *index {
-	ix := &index{
-		byName: map[string]*Contract{},
-		byRow:  map[rowKey]*Contract{},
-		byKind: map[Kind][]*Contract{},
-		part:   map[string]bool{},
-	}
-	for _, d := range dialects {
-		rows := d.rows()
-		for i := range rows {
-			ix.add(d.name, &rows[i])
+// rowsOf completes the rows of d, once, with what follows from what they say.
+func rowsOf(d Dialect, rows func() []Contract) func() []Contract {
+	return sync.OnceValue(func() []Contract {
+		list := rows()
+		for i := range list {
+			list[i].complete(d)
 		}
-	}
-	return ix
-})
+		return list
+	})
+}
 
-func (ix *index) add(d Dialect, c *Contract) {
+func (c *Contract) complete(d Dialect) {
 	c.Dialect = d
 	if c.Kind == "" {
 		c.Kind = Kind(c.Name)
@@ -72,13 +54,38 @@ func (ix *index) add(d Dialect, c *Contract) {
 		// just prints what the model shall know is to work with all of them.
 		c.PlainText = PlainContext
 	}
+}
+
+// index is the whole table, built once when somebody first asks.
+type index struct {
+	all    []*Contract
+	byName map[string]*Contract // the first dialect that has the name
+	byKind map[Kind][]*Contract
+	part   map[string]bool // names that only rows about a part of their kind have
+}
+
+var table = sync.OnceValue(func() *index {
+	ix := &index{
+		byName: map[string]*Contract{},
+		byKind: map[Kind][]*Contract{},
+		part:   map[string]bool{},
+	}
+	for _, d := range dialects {
+		rows := d.rows()
+		for i := range rows {
+			ix.add(&rows[i])
+		}
+	}
+	return ix
+})
+
+func (ix *index) add(c *Contract) {
 	part := c.Tools != "" || c.Failed
 	if others, known := ix.part[c.Name]; known {
 		part = part && others
 	}
 	ix.part[c.Name] = part
 	ix.all = append(ix.all, c)
-	ix.byRow[rowKey{d, c.Name}] = c
 	ix.byKind[c.Kind] = append(ix.byKind[c.Kind], c)
 	if ix.byName[c.Name] == nil {
 		ix.byName[c.Name] = c
@@ -90,7 +97,20 @@ func (ix *index) add(d Dialect, c *Contract) {
 func Lookup(name string) *Contract { return table().byName[name] }
 
 // LookupIn returns the row of name in d, or nil.
-func LookupIn(d Dialect, name string) *Contract { return table().byRow[rowKey{d, name}] }
+func LookupIn(d Dialect, name string) *Contract {
+	for _, known := range dialects {
+		if known.name != d {
+			continue
+		}
+		rows := known.rows()
+		for i := range rows {
+			if rows[i].Name == name {
+				return &rows[i]
+			}
+		}
+	}
+	return nil
+}
 
 // Special reports whether name stands for a part of its kind only, see
 // Contract.Tools and Contract.Failed.
