@@ -39,17 +39,38 @@ func Read(conn syscall.RawConn, b []byte) (n int, err error) {
 // Write writes all of b, and waits while there is no room.
 func Write(conn syscall.RawConn, b []byte) (n int, err error) {
 	waited := conn.Write(func(fd uintptr) bool {
-		for n < len(b) {
-			var some int
-			if some, err = put(int(fd), b[n:]); err != nil {
-				return !errors.Is(err, syscall.EAGAIN)
-			}
-			n += some
-		}
-		return true
+		n, err = puts(int(fd), b, n)
+		return !errors.Is(err, syscall.EAGAIN)
 	})
 	if waited != nil {
 		err = waited
 	}
 	return n, err
+}
+
+// Offer writes as much of b as there is room for: less is no error.
+func Offer(conn syscall.RawConn, b []byte) (n int, err error) {
+	closed := conn.Write(func(fd uintptr) bool {
+		n, err = puts(int(fd), b, 0)
+		return true
+	})
+	if closed != nil {
+		err = closed
+	}
+	if errors.Is(err, syscall.EAGAIN) {
+		err = nil
+	}
+	return n, err
+}
+
+// puts writes b from n on, and returns how far it came.
+func puts(fd int, b []byte, n int) (int, error) {
+	for n < len(b) {
+		some, err := put(fd, b[n:])
+		if err != nil {
+			return n, err
+		}
+		n += some
+	}
+	return n, nil
 }

@@ -91,6 +91,30 @@ func TestDeadlinesAndCloseEndTheWait(t *testing.T) {
 	b.Close()
 }
 
+// Offer takes what there is room for, then nothing, and waits for neither.
+func TestOffer(t *testing.T) {
+	a, b := pair(t)
+	out, full := raw(t, a), bytes.Repeat([]byte("x"), 16<<20)
+	n, err := Offer(out, full)
+	if n == 0 || n == len(full) || err != nil {
+		t.Fatalf("the socket took %d bytes of %d, %v", n, len(full), err)
+	}
+	if more, err := Offer(out, full); more != 0 || err != nil {
+		t.Errorf("full, it took %d bytes more, %v", more, err)
+	}
+	if got, err := io.ReadFull(b, make([]byte, n)); err != nil {
+		t.Errorf("read %d bytes of %d, %v", got, n, err)
+	}
+	b.Close()
+	if _, err := Offer(out, full); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("got %v, want a broken pipe", err)
+	}
+	a.Close()
+	if _, err := Offer(out, full); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want it closed", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	a, b := pair(t)
 	if _, err := Read(raw(t, a), nil); err != nil {

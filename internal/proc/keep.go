@@ -162,6 +162,10 @@ func (k *Kept) Write(b []byte) error {
 	return err
 }
 
+// Offer gives the process as much of b as its pipe has room for now, and returns
+// how much that was. It is a Write that does not wait.
+func (k *Kept) Offer(b []byte) (n int, err error) { return nowait.Offer(k.in, b) }
+
 // CloseStdin tells the process that nothing more comes. A Write that is under
 // way fails.
 func (k *Kept) CloseStdin() { k.stdin.Close() }

@@ -1,24 +1,28 @@
 package worker
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
 	"github.com/hookd/hookd/internal/proc"
 )
 
-// fed is a copy of the observers' lane. One goroutine writes to it and one
-// reads from it, and both sleep while there is nothing to do.
+// fed is a copy of the observers' lane. One goroutine reads from it, and writes
+// what the answers have made room for; another writes what came otherwise, or
+// what the copy did not take at once. Both sleep while there is nothing to do.
 type fed struct {
 	*process
-	feed  *feed
-	wake  chan struct{} // there is something to write
-	spare []byte        // owned by write
+	feed *feed
+	wake chan struct{} // there is something to write
 
 	// guarded by feed.mu
 	calls     calls // given and not answered, oldest first
 	out       []byte
+	spare     []byte    // what out was before
 	unwritten *Call     // the first whose line is in out
+	writing   bool      // somebody writes what was in out
+	settling  bool      // the reader deals and will write
 	since     time.Time // when the oldest call became that
 	timer     *time.Timer
 	due       time.Time // when timer goes off; zero = it is not set
@@ -60,6 +64,12 @@ func (w *fed) give(c *Call) {
 	if w.unwritten == nil {
 		w.unwritten = c
 	}
+	if !w.settling {
+		w.nudge()
+	}
+}
+
+func (w *fed) nudge() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -71,15 +81,42 @@ func (w *fed) give(c *Call) {
 func (w *fed) write() {
 	for range w.wake {
 		w.feed.mu.Lock()
-		buf := w.out
-		w.out, w.unwritten = w.spare[:0], nil
+		buf := w.take()
 		w.feed.mu.Unlock()
+		if len(buf) == 0 {
+			continue
+		}
 		if w.kept.Write(buf) != nil {
 			return // it has ended, or closed its stdin and will miss its deadline
 		}
-		if w.spare = buf; cap(buf) > maxUnwritten {
-			w.spare = nil
-		}
+		w.feed.mu.Lock()
+		w.wrote(buf, nil)
+		w.feed.mu.Unlock()
+	}
+}
+
+// take takes what is to be written: nothing while somebody else writes, who
+// takes care of the rest in wrote.
+func (w *fed) take() []byte {
+	if w.writing || len(w.out) == 0 {
+		return nil
+	}
+	buf := w.out
+	w.out, w.spare, w.unwritten, w.writing = w.spare[:0], nil, nil, true
+	return buf
+}
+
+// wrote takes note of what became of buf: the copy did not take the rest.
+func (w *fed) wrote(buf, rest []byte) {
+	w.writing = false
+	if len(rest) > 0 {
+		w.out = append(bytes.Clone(rest), w.out...)
+	}
+	if cap(buf) <= maxUnwritten {
+		w.spare = buf
+	}
+	if len(w.out) > 0 && !w.closed {
+		w.nudge()
 	}
 }
 
@@ -151,11 +188,15 @@ func (w *fed) settle(replies []reply) {
 		w.feed.barren = 0
 	}
 	w.wind()
+	w.settling = true
 	w.feed.deal()
+	w.settling = false
 	if w.pool.retired.Load() {
 		w.endIfIdle()
 	}
+	buf := w.take()
 	w.feed.mu.Unlock()
+	w.offer(buf) // before anybody hears of the answers: the copy works meanwhile
 	for c := done.first; c != nil; {
 		next := c.next
 		c.next, c.prev = nil, nil
@@ -166,6 +207,18 @@ func (w *fed) settle(replies []reply) {
 		c.Done(ans)
 		c = next
 	}
+}
+
+// offer writes what the copy takes at once. It may have ended; write sees to
+// that.
+func (w *fed) offer(buf []byte) {
+	if len(buf) == 0 {
+		return
+	}
+	n, _ := w.kept.Offer(buf)
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
+	w.wrote(buf, buf[n:])
 }
 
 // forget takes out a call that is answered or will not be. The copy's depth is

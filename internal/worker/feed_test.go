@@ -10,10 +10,14 @@ import (
 	"time"
 )
 
-func TestSubmitMany(t *testing.T) {
+func TestSubmitMany(t *testing.T) { submitMany(t, 2000, "") }
+
+// The pipe to the copy is full most of the time.
+func TestSubmitManyLongLines(t *testing.T) { submitMany(t, 500, strings.Repeat("x", 20_000)) }
+
+func submitMany(t *testing.T, n int, pad string) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	const n = 2000
 	var mu sync.Mutex
 	var order []string
 	var all sync.WaitGroup
@@ -22,7 +26,7 @@ func TestSubmitMany(t *testing.T) {
 	for i := range n {
 		c := call("")
 		c.ID = fmt.Sprintf("E%d", i)
-		c.Line = fmt.Appendf(nil, "{\"event_id\":%q}\n", c.ID)
+		c.Line = fmt.Appendf(nil, "{\"event_id\":%q,\"pad\":%q}\n", c.ID, pad)
 		c.Done = func(a Answer) {
 			defer all.Done()
 			if a.Failure != "" || a.Err != nil {
@@ -39,7 +43,7 @@ func TestSubmitMany(t *testing.T) {
 	if fmt.Sprint(order) != fmt.Sprint(want) {
 		t.Errorf("answered in the order %v", order)
 	}
-	if list := b.copies(p); len(list) != 1 || list[0].Lane != "observers" || list[0].Answered != n || b.starts(p) != 1 {
+	if list := b.copies(p); len(list) != 1 || list[0].Lane != "observers" || list[0].Answered != uint64(n) || b.starts(p) != 1 {
 		t.Errorf("got copies %+v, %d starts", list, b.starts(p))
 	}
 	b.wantQuiet()
