@@ -5,13 +5,14 @@ import (
 	"io/fs"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
 // watch turns the notifications of the system into two signals: something
-// that matters has changed, and notifications were lost. Its pump always
-// reads: fsnotify stands still for good when its errors are not read, and
+// that matters has changed, and notifications were lost. Its pump never stops
+// reading for long: fsnotify stands still while its errors are not read, and
 // holds its lock while it waits for that.
 type watch struct {
 	fs    *fsnotify.Watcher
@@ -19,11 +20,21 @@ type watch struct {
 	ids   map[string]fileID // directories as they were when their watch was added
 	dirty chan<- struct{}
 	lost  chan<- error
+	ended chan struct{} // closed to end the pump
 	done  chan struct{} // closed when the pump has ended
 }
 
+// A notification that does not matter is mostly hookd's own: its database lies
+// in a directory that is watched, and each write to it would wake threads while
+// somebody waits for a verdict. So the pump looks away for a while after one, and
+// then takes all that has come: what says the same the system keeps once.
+const (
+	lookAway = 50 * time.Millisecond
+	look     = 5 * time.Millisecond
+)
+
 func newWatch(w *fsnotify.Watcher, dirty chan<- struct{}, lost chan<- error) *watch {
-	t := &watch{fs: w, ids: map[string]fileID{}, dirty: dirty, lost: lost, done: make(chan struct{})}
+	t := &watch{fs: w, ids: map[string]fileID{}, dirty: dirty, lost: lost, ended: make(chan struct{}), done: make(chan struct{})}
 	t.spots.Store(newSpots())
 	go t.pump()
 	return t
@@ -31,6 +42,7 @@ func newWatch(w *fsnotify.Watcher, dirty chan<- struct{}, lost chan<- error) *wa
 
 func (t *watch) pump() {
 	defer close(t.done)
+	var until time.Time // when it may look away again
 	for {
 		select {
 		case e, ok := <-t.fs.Events:
@@ -39,6 +51,9 @@ func (t *watch) pump() {
 			}
 			if t.spots.Load().matter(e) {
 				poke(t.dirty)
+			} else if time.Now().After(until) {
+				t.pause()
+				until = time.Now().Add(look)
 			}
 		case err, ok := <-t.fs.Errors:
 			if !ok {
@@ -52,7 +67,17 @@ func (t *watch) pump() {
 	}
 }
 
+func (t *watch) pause() {
+	timer := time.NewTimer(lookAway)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.ended:
+	}
+}
+
 func (t *watch) close() {
+	close(t.ended)
 	_ = t.fs.Close() // what it held is gone in any case
 	<-t.done
 }
