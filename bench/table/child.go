@@ -27,6 +27,8 @@ func child(name string, args []string) {
 		err = worker()
 	case "echo":
 		err = echo(args)
+	case "relay":
+		err = relay(args)
 	default:
 		err = fmt.Errorf("no child %q", name)
 	}
@@ -131,6 +133,52 @@ func echo(args []string) error {
 				}
 			}
 		}()
+	}
+}
+
+// relay: SOCKET; hands each line of one connection to a worker, and its answer
+// back. It is what a verdict by a persistent hook takes at least.
+func relay(args []string) error {
+	l, err := net.Listen("unix", args[0])
+	if err != nil {
+		return err
+	}
+	path, args, err := self("worker")
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(path, args...)
+	to, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	from, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	c, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	answers := bufio.NewReader(from)
+	for in := bufio.NewReader(c); ; {
+		text, err := in.ReadSlice('\n')
+		if err != nil {
+			return nil
+		}
+		if _, err := to.Write(text); err != nil {
+			return err
+		}
+		if text, err = answers.ReadSlice('\n'); err != nil {
+			return err
+		}
+		if _, err := c.Write(text); err != nil {
+			return err
+		}
 	}
 }
 

@@ -54,22 +54,8 @@ func lineDoor(b *bench) ([]row, error) {
 
 // echo starts the bare echo and connects to it.
 func (b *bench) echo() (s *lineSender, stop func(), err error) {
-	socket := filepath.Join(b.dir, "echo.sock")
-	path, args, err := self("echo", socket)
+	socket, end, err := b.listening("echo")
 	if err != nil {
-		return nil, nil, err
-	}
-	cmd := exec.Command(path, args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, nil, err
-	}
-	end := func() { cmd.Process.Kill(); cmd.Wait() }
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		end()
 		return nil, nil, err
 	}
 	if s, err = newLineSender(socket); err != nil {
@@ -77,6 +63,29 @@ func (b *bench) echo() (s *lineSender, stop func(), err error) {
 		return nil, nil, err
 	}
 	return s, func() { s.close(); end() }, nil
+}
+
+// listening starts a child of this name that listens on a socket.
+func (b *bench) listening(name string) (socket string, stop func(), err error) {
+	socket = filepath.Join(b.dir, name+".sock")
+	path, args, err := self(name, socket)
+	if err != nil {
+		return "", nil, err
+	}
+	cmd := exec.Command(path, args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() { cmd.Process.Kill(); cmd.Wait() }
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		stop()
+		return "", nil, err
+	}
+	return socket, stop, nil
 }
 
 // ndjsonBody sends the same lines as the body of one request.

@@ -7,7 +7,7 @@ var inTheWay = map[string]string{
 	"spawn-bare":         spawnInTheWay,
 	"persistent":         "of the 39 µs of processor time that a run costs the daemon, 23 are the database's one writer: the run with its four indexes takes 9, the event 4, its pending row 4, the pages of the log 3.",
 	"verdict-spawn":      "client, daemon and hook wake each other across two cores; a start is handed to a goroutine of its own, so that one that hangs cannot hold the answer, which costs 40 to 60 µs; pipes and the look at the hook's files (trust) come before it.",
-	"verdict-persistent": "a bare relay between the same client and the same hook takes half of it; the 99th percentile is the database's writer on the other core.",
+	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th percentile is the database's writer on the other core.",
 	"line":               lineInTheWay,
 	"ndjson":             lineInTheWay,
 	"fanout":             "the sender's lines cost as much as in `line`; they share two cores with ten writers and the ten readers of the benchmark.",
