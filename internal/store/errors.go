@@ -30,26 +30,31 @@ var (
 	errGone    = errors.New("the database was deleted or replaced")
 )
 
-// classify wraps err so that errors.Is tells what it means for the store.
+// classify wraps err so that errors.Is tells what it means for the store. What
+// was classified stays as it is.
 func classify(err error) error {
-	var e *sqlite.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e):
-		if kind := kindOf(e.Code()); kind != nil {
-			return fmt.Errorf("%w: %w", kind, err)
-		}
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: %w", ErrFull, err)
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+	if kind := kindOf(err); kind != nil && !errors.Is(err, kind) {
+		return fmt.Errorf("%w: %w", kind, err)
 	}
 	return err
 }
 
-// kindOf sorts SQLite's result codes: https://sqlite.org/rescode.html
-func kindOf(code int) error {
+// kindOf returns what err means for the store, nil when that is not known.
+func kindOf(err error) error {
+	var e *sqlite.Error
+	switch {
+	case errors.As(err, &e):
+		return kindOfCode(e.Code())
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return ErrFull
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// kindOfCode sorts SQLite's result codes: https://sqlite.org/rescode.html
+func kindOfCode(code int) error {
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return ErrFull

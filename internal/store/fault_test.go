@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -376,4 +377,12 @@ func TestFlushTellsWhyNot(t *testing.T) {
 	}
 	s.down.Store(nil)
 	flush(t, s)
+}
+
+// What an error means is said once, through however many hands it goes.
+func TestAnErrorIsClassifiedOnce(t *testing.T) {
+	err := classify(fmt.Errorf("commit: %w", classify(syscall.ENOSPC)))
+	if got, want := err.Error(), "commit: no space left for the database: no space left on device"; got != want || !errors.Is(err, ErrFull) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
