@@ -113,7 +113,7 @@ func New(o Options) (*Daemon, error) {
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 	})
-	d.runner.kept.joined = d.dispatch.Joined
+	d.runner.kept.starting, d.runner.kept.joined = d.dispatch.Starting, d.dispatch.Joined
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.runner.latest = latestOf(d.discovery, c.ReloadMode)
 	d.changes = openChanges(c, o.Log)

@@ -23,8 +23,9 @@ type persistent struct {
 	workers *worker.Set
 	stopped sync.Once // watches for the end of the runs' context
 
-	// joined is told of each process; nil = nobody is.
-	joined func(hook string, p dispatch.Process, depth func() int) (left func())
+	// starting is told before a process is started, joined of it; nil = nobody is.
+	starting func() (known func())
+	joined   func(hook string, p dispatch.Process, depth func() int) (left func())
 
 	mu    sync.Mutex   // guards what is below
 	hooks []*hook.Hook // in force; nil = nobody has said
@@ -32,12 +33,21 @@ type persistent struct {
 
 func newPersistent(r *runner) *persistent {
 	p := &persistent{r: r}
-	p.workers = worker.New(worker.Options{Proc: r.proc, Log: r.log, Joined: func(id string, started proc.Process, depth func() int) func() {
-		if p.joined == nil {
-			return func() {}
-		}
-		return p.joined(id, dispatch.Process{PID: started.PID, Cgroup: started.Cgroup}, depth)
-	}})
+	p.workers = worker.New(worker.Options{
+		Proc: r.proc, Log: r.log,
+		Starting: func() func() {
+			if p.starting == nil {
+				return func() {}
+			}
+			return p.starting()
+		},
+		Joined: func(id string, started proc.Process, depth func() int) func() {
+			if p.joined == nil {
+				return func() {}
+			}
+			return p.joined(id, dispatch.Process{PID: started.PID, Cgroup: started.Cgroup}, depth)
+		},
+	})
 	return p
 }
 

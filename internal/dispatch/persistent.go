@@ -81,6 +81,11 @@ func (d *Dispatcher) submit(t *task, ended func()) {
 	d.opts.Runner.(Submitter).Submit(d.ctx, job, done)
 }
 
+// Starting is to be called before a process is started that is kept, and known
+// when Joined was called for it or it did not start: until then, who sends an
+// event and may be this process is waited for.
+func (d *Dispatcher) Starting() (known func()) { return d.chain.starting(0) }
+
 // Joined makes a process known that is kept for many runs of a hook, so that
 // events which it sends are counted as deep as depth says plus one. left
 // forgets it.

@@ -307,6 +307,28 @@ func TestAskKilled(t *testing.T) {
 	}
 }
 
+// A start is announced before there is a process, until that is known or there
+// is none.
+func TestStarting(t *testing.T) {
+	var steps []string
+	step := func(s string) { steps = append(steps, s) }
+	b := newBench(t, Options{
+		Starting: func() func() { step("starting"); return func() { step("known") } },
+		Joined:   func(string, proc.Process, func() int) func() { step("joined"); return func() {} },
+	})
+	if a := b.ask(b.pool("lines", 0), ""); a.Failure != "" || a.Err != nil {
+		t.Fatalf("got %+v", a)
+	}
+	if a := b.ask(b.set.Pool(Key{ID: "absent"}, func() Hook {
+		return Hook{Name: "absent", Spec: func() (proc.Spec, error) { return proc.Spec{Path: "/absent"}, nil }}
+	}), ""); a.Err == nil {
+		t.Fatalf("got %+v from a program that is not there", a)
+	}
+	if got, want := fmt.Sprint(steps), "[starting joined known starting known]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // Copies are known to Joined for as long as they live, with the depth of what
 // they do.
 func TestJoined(t *testing.T) {

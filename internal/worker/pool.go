@@ -54,6 +54,8 @@ func (p *Pool) start(lane string) (*process, error) {
 	if !p.set.enter() {
 		return nil, errClosed
 	}
+	known := p.set.opts.Starting()
+	defer known()
 	kept, err := p.set.opts.Proc.Keep(context.Background(), spec)
 	if err != nil {
 		p.set.alive.Done()

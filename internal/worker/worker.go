@@ -97,6 +97,9 @@ type Answer struct {
 type Options struct {
 	Proc *proc.Runner
 	Log  *zap.Logger // nil = none
+	// Starting is told before a copy is started; the function it returns is
+	// called when Joined has been, or will not be. Nil = nobody is told.
+	Starting func() (known func())
 	// Joined is told of each copy that starts; depth is that of the deepest
 	// event it works on or worked on last. The function it returns is called
 	// when the copy has ended. Nil = nobody is told.
@@ -121,6 +124,9 @@ type Set struct {
 func New(o Options) *Set {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if o.Starting == nil {
+		o.Starting = func() func() { return func() {} }
 	}
 	if o.Joined == nil {
 		o.Joined = func(string, proc.Process, func() int) func() { return func() {} }
