@@ -318,6 +318,20 @@ func TestStopBlocksWhereItKeepsTheAgentWorking(t *testing.T) {
 	}
 }
 
+// No dialect has a name twice, and each row is the same one wherever it is asked for.
+func TestRowsAreFoundInTheirDialect(t *testing.T) {
+	for _, c := range All() {
+		if got := LookupIn(c.Dialect, c.Name); got != c {
+			t.Errorf("%s %s: got %p, want %p", c.Dialect, c.Name, got, c)
+		}
+	}
+	for _, d := range []Dialect{ClaudeCode, "", "nobody"} {
+		if got := LookupIn(d, "absent"); got != nil {
+			t.Errorf("%q: got %+v", d, got)
+		}
+	}
+}
+
 func TestLookupTakesTheFirstColumn(t *testing.T) {
 	for name, want := range map[string]Dialect{
 		"agent:end": LibreFang, "gateway:startup": LibreFang, "transform_tool_result": LibreFang, "stop": DockerAgent,

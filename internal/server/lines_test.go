@@ -18,10 +18,11 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-func TestThousandEventsInOrder(t *testing.T) {
+// They are more than any buffer holds.
+func TestManyEventsInOrder(t *testing.T) {
 	f := start(t, nil)
 	conn := f.dial()
-	const n = 1000
+	const n = 10_000
 	go func() {
 		for i := range n {
 			fmt.Fprintf(conn, `{"event":"agent:end","id":"%d","wait":%t}`+"\n", i, i%100 == 0)
