@@ -17,5 +17,5 @@ var inTheWay = map[string]string{
 
 const (
 	spawnInTheWay = "beside the start itself (three pipes, fork and exec, in a session of its own, which the os/exec loop does not ask for), a fifth of the daemon's processor time for a run is the database's, a sixth the Go runtime's watch over system calls that block, and ten looks at the hook's files (trust) are a twentieth."
-	lineInTheWay  = "one goroutine does all of a connection: a quarter of its time is reading and checking the line, a fifth the record for the stream, a third the rest of the admission and the answer, a seventh system calls."
+	lineInTheWay  = "one goroutine does all of a connection: a quarter of its time is reading and checking the line, a fifth the record for the stream, two fifths the rest of the admission and the answer, a ninth system calls."
 )

@@ -23,7 +23,7 @@ type persistent struct {
 	workers *worker.Set
 	stopped sync.Once // watches for the end of the runs' context
 
-	// starting is told before a process is started, joined of it; nil = nobody is.
+	// starting is told before a process is started, joined of it.
 	starting func() (known func())
 	joined   func(hook string, p dispatch.Process, depth func() int) (left func())
 
@@ -32,19 +32,16 @@ type persistent struct {
 }
 
 func newPersistent(r *runner) *persistent {
-	p := &persistent{r: r}
+	nothing := func() {}
+	p := &persistent{
+		r:        r,
+		starting: func() func() { return nothing },
+		joined:   func(string, dispatch.Process, func() int) func() { return nothing },
+	}
 	p.workers = worker.New(worker.Options{
 		Proc: r.proc, Log: r.log,
-		Starting: func() func() {
-			if p.starting == nil {
-				return func() {}
-			}
-			return p.starting()
-		},
+		Starting: func() func() { return p.starting() },
 		Joined: func(id string, started proc.Process, depth func() int) func() {
-			if p.joined == nil {
-				return func() {}
-			}
 			return p.joined(id, dispatch.Process{PID: started.PID, Cgroup: started.Cgroup}, depth)
 		},
 	})

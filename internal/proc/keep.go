@@ -15,7 +15,7 @@ import (
 
 // Kept is a process that is kept, with pipes to talk to it. It ends by itself,
 // when its stdin is closed, or by Kill; whoever keeps it calls Close after
-// that. Read belongs to one goroutine at a time and Write to another; all
+// that. Read belongs to one goroutine at a time, Write and Offer to another; all
 // other methods may be called by any.
 type Kept struct {
 	Process
