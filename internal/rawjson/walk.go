@@ -1,4 +1,4 @@
-package events
+package rawjson
 
 import (
 	"encoding/binary"
@@ -8,19 +8,19 @@ import (
 // maxDepth is how deep values may nest: as deep as encoding/json takes them.
 const maxDepth = 10_000
 
-// walker goes once over bytes that claim to be JSON. It finds the members of
-// objects and checks all that it passes as encoding/json does, on which it
-// agrees byte for byte (FuzzWalk); only UTF-8 is not its business. It
-// allocates nothing.
+// Walker goes once over bytes that claim to be JSON. It finds the members of
+// objects and checks everything it passes as encoding/json does, with which it
+// agrees byte for byte (FuzzWalk), except that it does not check UTF-8. It
+// allocates nothing. Walk makes one.
 //
-//	w := walker{src: line}
-//	for w.enter(); w.member(); {
-//		… w.name(), w.value() …
+//	w := rawjson.Walk(line)
+//	for w.Enter(); w.Member(); {
+//		… w.Name(), w.Value() …
 //	}
-//	ok := w.end()
+//	ok := w.End()
 //
-// What is no JSON sets bad, and ends every walk.
-type walker struct {
+// Invalid JSON ends every loop, and End reports false.
+type Walker struct {
 	src   []byte
 	pos   int
 	depth int
@@ -33,23 +33,32 @@ type walker struct {
 	escaped bool   // key has escapes
 }
 
-// enter steps into the object that begins here.
-func (w *walker) enter() {
+// Walk returns a walker at the first byte of src.
+func Walk(src []byte) Walker { return Walker{src: src} }
+
+// Pos returns the index in src of the byte that the walker is at.
+func (w *Walker) Pos() int { return w.pos }
+
+// Broken reports whether the walker has passed a line end between two parts.
+func (w *Walker) Broken() bool { return w.broken }
+
+// Enter steps into the object that begins here.
+func (w *Walker) Enter() {
 	w.open('{')
 	w.fresh = true
 }
 
 // open steps over a bracket.
-func (w *walker) open(bracket byte) {
+func (w *Walker) open(bracket byte) {
 	w.expect(bracket)
 	if w.depth++; w.depth > maxDepth {
 		w.bad = true
 	}
 }
 
-// member steps to the value of the next member of the object; at the object's
+// Member steps to the value of the next member of the object; at the object's
 // end, over it. The caller has to skip or enter the value.
-func (w *walker) member() bool {
+func (w *Walker) Member() bool {
 	if !w.more('}', w.fresh) {
 		return false
 	}
@@ -60,17 +69,17 @@ func (w *walker) member() bool {
 		return false
 	}
 	w.key = w.src[start : w.pos-1]
-	w.blanks()
+	w.Blanks()
 	w.expect(':')
-	w.blanks()
+	w.Blanks()
 	return !w.bad
 }
 
 // more steps to the next part of an object or array, over the comma before it
 // unless it is the first; at the closing bracket, over that.
-func (w *walker) more(closing byte, first bool) bool {
-	w.blanks()
-	if w.at() == closing {
+func (w *Walker) more(closing byte, first bool) bool {
+	w.Blanks()
+	if w.At() == closing {
 		w.pos++
 		w.depth--
 		w.fresh = false
@@ -78,24 +87,24 @@ func (w *walker) more(closing byte, first bool) bool {
 	}
 	if !first {
 		w.expect(',')
-		w.blanks()
+		w.Blanks()
 	}
 	return !w.bad
 }
 
-// skip steps over the value that begins here.
-func (w *walker) skip() {
-	switch c := w.at(); c {
+// Skip steps over the value that begins here.
+func (w *Walker) Skip() {
+	switch c := w.At(); c {
 	case '"':
 		w.text()
 	case '{':
-		for w.enter(); w.member(); {
-			w.skip()
+		for w.Enter(); w.Member(); {
+			w.Skip()
 		}
 	case '[':
 		w.open('[')
 		for first := true; w.more(']', first); first = false {
-			w.skip()
+			w.Skip()
 		}
 	case 't':
 		w.word("true")
@@ -108,44 +117,45 @@ func (w *walker) skip() {
 	}
 }
 
-// value steps over the value that begins here and returns it.
-func (w *walker) value() []byte {
+// Value steps over the value that begins here and returns it.
+func (w *Walker) Value() []byte {
 	start := w.pos
-	w.skip()
+	w.Skip()
 	return w.src[start:w.pos:w.pos]
 }
 
-// name returns the key of the member without escapes.
-func (w *walker) name() []byte {
+// Name returns the key of the member without escapes.
+func (w *Walker) Name() []byte {
 	if !w.escaped {
 		return w.key
 	}
-	return []byte(unescape(w.key))
+	return []byte(Unescape(w.key))
 }
 
-// end reports whether all was one good value.
-func (w *walker) end() bool {
-	w.blanks()
+// End reports whether all was one good value.
+func (w *Walker) End() bool {
+	w.Blanks()
 	return !w.bad && w.pos == len(w.src)
 }
 
-// at returns the byte here, 0 at the end and once something was bad.
-func (w *walker) at() byte {
+// At returns the byte here, 0 at the end and once something was bad.
+func (w *Walker) At() byte {
 	if w.bad || w.pos >= len(w.src) {
 		return 0
 	}
 	return w.src[w.pos]
 }
 
-func (w *walker) expect(c byte) {
-	if w.at() != c {
+func (w *Walker) expect(c byte) {
+	if w.At() != c {
 		w.bad = true
 		return
 	}
 	w.pos++
 }
 
-func (w *walker) blanks() {
+// Blanks steps over white space.
+func (w *Walker) Blanks() {
 	for ; w.pos < len(w.src) && isBlank(w.src[w.pos]); w.pos++ {
 		if c := w.src[w.pos]; c == '\n' || c == '\r' {
 			w.broken = true
@@ -153,7 +163,7 @@ func (w *walker) blanks() {
 	}
 }
 
-func (w *walker) word(text string) {
+func (w *Walker) word(text string) {
 	if w.bad || len(w.src)-w.pos < len(text) || string(w.src[w.pos:w.pos+len(text)]) != text {
 		w.bad = true
 		return
@@ -162,11 +172,11 @@ func (w *walker) word(text string) {
 }
 
 // text steps over a string and reports whether it has escapes.
-func (w *walker) text() (escaped bool) {
+func (w *Walker) text() (escaped bool) {
 	w.expect('"')
 	for !w.bad {
 		w.pos = endOfPlain(w.src, w.pos)
-		switch w.at() {
+		switch w.At() {
 		case '"':
 			w.pos++
 			return escaped
@@ -180,15 +190,15 @@ func (w *walker) text() (escaped bool) {
 	return escaped
 }
 
-func (w *walker) escape() {
+func (w *Walker) escape() {
 	w.pos++
-	switch w.at() {
+	switch w.At() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		w.pos++
 	case 'u':
 		w.pos++
 		for range 4 {
-			if !isHex(w.at()) {
+			if !isHex(w.At()) {
 				w.bad = true
 				return
 			}
@@ -203,22 +213,22 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-func (w *walker) number() {
-	if w.at() == '-' {
+func (w *Walker) number() {
+	if w.At() == '-' {
 		w.pos++
 	}
-	if w.at() == '0' {
+	if w.At() == '0' {
 		w.pos++
 	} else {
 		w.digits()
 	}
-	if w.at() == '.' {
+	if w.At() == '.' {
 		w.pos++
 		w.digits()
 	}
-	if c := w.at(); c == 'e' || c == 'E' {
+	if c := w.At(); c == 'e' || c == 'E' {
 		w.pos++
-		if c := w.at(); c == '+' || c == '-' {
+		if c := w.At(); c == '+' || c == '-' {
 			w.pos++
 		}
 		w.digits()
@@ -226,9 +236,9 @@ func (w *walker) number() {
 }
 
 // digits steps over one or more.
-func (w *walker) digits() {
+func (w *Walker) digits() {
 	start := w.pos
-	for c := w.at(); '0' <= c && c <= '9'; c = w.at() {
+	for c := w.At(); '0' <= c && c <= '9'; c = w.At() {
 		w.pos++
 	}
 	if w.pos == start {

@@ -1,4 +1,4 @@
-package events
+package rawjson
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package events
+package rawjson
 
 import (
 	"bytes"
@@ -10,24 +10,26 @@ import (
 
 // walk steps over src and returns the top-level members of an object.
 func walk(src []byte) (keys []string, values [][]byte, ok bool) {
-	w := walker{src: src}
-	w.blanks()
-	if w.at() != '{' {
-		w.skip()
-		return nil, nil, w.end()
+	w := Walk(src)
+	w.Blanks()
+	if w.At() != '{' {
+		w.Skip()
+		return nil, nil, w.End()
 	}
-	for w.enter(); w.member(); {
-		keys = append(keys, string(w.name()))
-		values = append(values, w.value())
+	for w.Enter(); w.Member(); {
+		keys = append(keys, string(w.Name()))
+		values = append(values, w.Value())
 	}
-	return keys, values, w.end()
+	return keys, values, w.End()
 }
 
-// The walker takes exactly what encoding/json takes, and finds the members
+// The Walker takes exactly what encoding/json takes, and finds the members
 // that it finds.
 func FuzzWalk(f *testing.F) {
 	for _, seed := range []string{
-		specLine, ` {"a" : [1, -0.5e+3, "x\u00e9\n", {"b":null}] , "c":true,"":false} `, `{"a":1,}`, `{,}`, `[1,]`, `[,1]`, `{"a"}`, `{"a":}`, `{"a":1 "b":2}`,
+		`{"event":"agent:end","data":{"agent_id":"a","status":"ok"},"wait":false,"id":"optional, yours","timeout_ms":4000}`,
+		` {"a" : [1, -0.5e+3, "x\u00e9\n", {"b":null}] , "c":true,"":false} `,
+		`{"a":1,}`, `{,}`, `[1,]`, `[,1]`, `{"a"}`, `{"a":}`, `{"a":1 "b":2}`,
 		`01`, `-`, `1.`, `.5`, `1e`, `-0`, `1E-9`, `"\x"`, `"\u12g4"`, "\"a\x1fb\"", "\"\x7f\"", `"`, `"\`, `"\u`, `nul`, `truex`, `[`, `{`, `]`, `}`, ``, ` `, "\v1",
 		`{"` + strings.Repeat("x", 40) + `\\":"` + strings.Repeat("y", 15) + `\""}`, "\"\xff\xfe\"", "{\"a\":\"\x80\x9f\"}", `[[[[]]]]`, `{"a":{"a":{"a":{}}}}`, `{"a":1}{`, `[1]]`,
 	} {

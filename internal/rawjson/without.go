@@ -1,4 +1,4 @@
-package events
+package rawjson
 
 import "encoding/json"
 
@@ -7,9 +7,9 @@ import "encoding/json"
 // not changed.
 func Without(obj json.RawMessage, key string) json.RawMessage {
 	var out []byte
-	s := scan(obj)
-	for s.next() {
-		if s.is(key) {
+	s := Scan(obj)
+	for s.Next() {
+		if s.Is(key) {
 			continue
 		}
 		if out == nil {
@@ -18,7 +18,7 @@ func Without(obj json.RawMessage, key string) json.RawMessage {
 			out = append(out, ',')
 		}
 		out = append(append(append(out, '"'), s.key...), '"', ':')
-		out = append(out, s.value()...)
+		out = append(out, s.Value()...)
 	}
 	if out == nil {
 		return nil

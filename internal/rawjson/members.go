@@ -1,6 +1,7 @@
-package events
+package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 )
@@ -16,9 +17,9 @@ type Member struct {
 // parts of obj. A key that stands twice is yielded twice: the last one counts.
 func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
-		s := scan(obj)
-		for s.next() {
-			if !yield(unescape(s.key), s.value()) {
+		s := Scan(obj)
+		for s.Next() {
+			if !yield(Unescape(s.key), s.Value()) {
 				return
 			}
 		}
@@ -29,10 +30,10 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 // obj must be valid JSON. Of several the last counts, as in encoding/json.
 func Get(obj json.RawMessage, key string) json.RawMessage {
 	var found json.RawMessage
-	s := scan(obj)
-	for s.next() {
-		if s.is(key) {
-			found = s.value()
+	s := Scan(obj)
+	for s.Next() {
+		if s.Is(key) {
+			found = s.Value()
 		}
 	}
 	return found
@@ -41,7 +42,7 @@ func Get(obj json.RawMessage, key string) json.RawMessage {
 // GetString returns the text of obj's top-level member key, and whether it has
 // one that is a string.
 func GetString(obj json.RawMessage, key string) (string, bool) {
-	return text(Get(obj, key))
+	return Text(Get(obj, key))
 }
 
 // With returns obj with the given members set: in place where it has them,
@@ -49,55 +50,50 @@ func GetString(obj json.RawMessage, key string) (string, bool) {
 // are, but a set key that stood several times stands once. obj must be a valid
 // JSON object; nil, and what is no object, is {}. obj itself is not changed.
 func With(obj json.RawMessage, members ...Member) json.RawMessage {
-	if scan(obj).first == 0 {
-		obj = json.RawMessage("{}")
-	}
-	size := len(obj)
-	for _, m := range members {
-		size += len(m.Key) + len(m.Value) + len(`,"":null`)
-	}
-	placed := make([]bool, len(members))
-	out, rest := replace(make([]byte, 0, size), obj, members, placed)
-	empty := out[len(out)-1] == '{'
-	for i, m := range members {
-		if placed[i] || overridden(members, i) {
-			continue
-		}
-		if !empty {
-			out = append(out, ',')
-		}
-		out = append(AppendString(out, m.Key), ':')
-		out = appendValue(out, m.Value)
-		empty = false
-	}
-	return append(out, rest...)
+	return bytes.Join(Parts(obj, members...), nil)
 }
 
-// replace appends obj to out up to the end of its last member, with the
-// members that obj has set and marked as placed. rest is what follows.
-func replace(out, obj []byte, members []Member, placed []bool) (_, rest []byte) {
-	s, copied := scan(obj), 0
-	end := s.first // of the member before
-	for ; s.next(); end = s.end {
+// Parts is With without a copy of obj: what it returns, one behind the other, is
+// parts of obj and what stands between them.
+func Parts(obj json.RawMessage, members ...Member) [][]byte {
+	if Scan(obj).first == 0 {
+		obj = json.RawMessage("{}")
+	}
+	parts, placed := make([][]byte, 0, 4+2*len(members)), make([]bool, len(members))
+	s, copied := Scan(obj), 0
+	empty, end := true, s.first // of the member before
+	for ; s.Next(); empty, end = false, s.end {
 		switch i := lastIndex(members, s); {
 		case i < 0:
 			continue
 		case placed[i]: // a repetition goes, with the comma before it
-			out = append(out, obj[copied:end]...)
+			parts = append(parts, obj[copied:end])
 		default:
-			out = append(out, obj[copied:s.start]...)
-			out = appendValue(out, members[i].Value)
+			parts = append(parts, obj[copied:s.start], value(members[i]))
 			placed[i] = true
 		}
 		copied = s.end
 	}
-	return append(out, obj[copied:end]...), obj[end:]
+	parts = append(parts, obj[copied:end])
+	var names []byte
+	for i, m := range members {
+		if placed[i] || overridden(members, i) {
+			continue
+		}
+		from := len(names)
+		if !empty {
+			names = append(names, ',')
+		}
+		names, empty = append(AppendString(names, m.Key), ':'), false
+		parts = append(parts, names[from:], value(m))
+	}
+	return append(parts, obj[end:])
 }
 
-// lastIndex finds the member that sets the key under the scanner, or -1.
-func lastIndex(members []Member, s *scanner) int {
+// lastIndex finds the member that sets the key under the Scanner, or -1.
+func lastIndex(members []Member, s *Scanner) int {
 	for i := len(members) - 1; i >= 0; i-- {
-		if s.is(members[i].Key) {
+		if s.Is(members[i].Key) {
 			return i
 		}
 	}
@@ -114,11 +110,11 @@ func overridden(members []Member, i int) bool {
 	return false
 }
 
-func appendValue(out []byte, v json.RawMessage) []byte {
-	if v == nil {
-		return append(out, "null"...)
+func value(m Member) []byte {
+	if m.Value == nil {
+		return []byte("null")
 	}
-	return append(out, v...)
+	return m.Value
 }
 
 // StringMember returns the member key with the text s.

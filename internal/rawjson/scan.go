@@ -1,4 +1,4 @@
-package events
+package rawjson
 
 import (
 	"bytes"
@@ -6,20 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks the top-level members of one JSON object that is known to be
-// valid. After next returned true, key holds the key's bytes without quotes,
-// still escaped, and src[start:end] is the value.
-type scanner struct {
+// Scanner finds the top-level members of one JSON object that is known to be
+// valid, without checking it again. Scan makes one.
+type Scanner struct {
 	src        []byte
-	pos        int // behind the last value, or behind the opening brace
-	first      int // behind the opening brace
-	key        []byte
-	start, end int // of the value; 0 before the first
+	pos        int    // behind the last value, or behind the opening brace
+	first      int    // behind the opening brace
+	key        []byte // without quotes, still escaped
+	start, end int    // of the value; 0 before the first
 }
 
-// scan starts a walk; anything but an object has no members.
-func scan(obj []byte) *scanner {
-	s := &scanner{src: obj}
+// Scan returns a scanner before the first member of obj. Anything but an object has no members.
+func Scan(obj []byte) *Scanner {
+	s := &Scanner{src: obj}
 	s.blanks()
 	if s.pos == len(obj) || obj[s.pos] != '{' {
 		s.pos = len(obj)
@@ -30,8 +29,8 @@ func scan(obj []byte) *scanner {
 	return s
 }
 
-// next steps to the following member; false at the end.
-func (s *scanner) next() bool {
+// Next steps to the following member; false at the end.
+func (s *Scanner) Next() bool {
 	s.blanks()
 	if s.pos < len(s.src) && s.src[s.pos] == ',' {
 		s.pos++
@@ -55,17 +54,18 @@ func (s *scanner) next() bool {
 	return true
 }
 
-func (s *scanner) value() json.RawMessage { return s.src[s.start:s.end:s.end] }
+// Value returns the value of the member, a part of the source.
+func (s *Scanner) Value() json.RawMessage { return s.src[s.start:s.end:s.end] }
 
-// is reports whether the key under the scanner is name.
-func (s *scanner) is(name string) bool {
+// Is reports whether the key under the Scanner is name.
+func (s *Scanner) Is(name string) bool {
 	if bytes.IndexByte(s.key, '\\') < 0 {
 		return string(s.key) == name
 	}
-	return unescape(s.key) == name
+	return Unescape(s.key) == name
 }
 
-func (s *scanner) blanks() {
+func (s *Scanner) blanks() {
 	for s.pos < len(s.src) && isBlank(s.src[s.pos]) {
 		s.pos++
 	}
@@ -117,16 +117,16 @@ func endOfNested(src []byte, i int) int {
 	return len(src)
 }
 
-// text returns the text of raw, and whether raw is a string.
-func text(raw json.RawMessage) (string, bool) {
+// Text returns the text of raw, and whether raw is a string.
+func Text(raw json.RawMessage) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}
-	return unescape(raw[1 : len(raw)-1]), true
+	return Unescape(raw[1 : len(raw)-1]), true
 }
 
-// unescape returns the text of a valid JSON string without its quotes.
-func unescape(inner []byte) string {
+// Unescape returns the text of a valid JSON string without its quotes.
+func Unescape(inner []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
 	}

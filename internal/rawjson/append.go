@@ -1,4 +1,4 @@
-package events
+package rawjson
 
 import (
 	"bytes"
@@ -75,46 +75,4 @@ func textOf(t time.Time) string {
 		lastSecond.Store(s)
 	}
 	return s.text
-}
-
-// AppendSubject appends the members that say what ran, for what, when and with
-// which result: those that runs are looked up by. Seq is not among them.
-func (r *Run) AppendSubject(dst []byte) []byte {
-	dst = AppendString(AppendKey(dst, "run_id"), r.ID)
-	dst = AppendString(AppendKey(dst, "event_id"), r.EventID)
-	dst = AppendString(AppendKey(dst, "event"), r.Event)
-	dst = AppendString(AppendKey(dst, "hook"), r.Hook)
-	dst = AppendText(dst, "session_id", r.SessionID)
-	dst = AppendText(dst, "agent_id", r.AgentID)
-	dst = AppendText(dst, "agent_name", r.AgentName)
-	dst = AppendString(AppendKey(dst, "result"), string(r.Result))
-	dst = append(AppendKey(dst, "started"), '"')
-	return append(AppendTime(dst, r.Started), '"')
-}
-
-// AppendDetail appends all other members, of the output only how much there
-// was.
-func (r *Run) AppendDetail(dst []byte) []byte {
-	dst = AppendText(dst, "given", r.Given)
-	dst = AppendText(dst, "source", r.Source)
-	dst = AppendText(dst, "digest", r.Digest)
-	dst = AppendInt(dst, "generation", int64(r.Generation))
-	dst = AppendText(dst, "sender", r.Sender)
-	dst = AppendText(dst, "dialect", string(r.Dialect))
-	dst = AppendText(dst, "spawned", r.Spawned)
-	dst = AppendText(dst, "input", r.Input)
-	dst = strconv.AppendInt(AppendKey(dst, "exit_code"), int64(r.ExitCode), 10)
-	dst = AppendText(dst, "signal", r.Signal)
-	dst = AppendText(dst, "error", r.Error)
-	dst = AppendText(dst, "killed", r.Killed)
-	dst = AppendInt(dst, "left", int64(r.Left))
-	dst = strconv.AppendFloat(AppendKey(dst, "queue_ms"), r.QueueMS, 'f', -1, 64)
-	dst = strconv.AppendFloat(AppendKey(dst, "duration_ms"), r.DurationMS, 'f', -1, 64)
-	dst = appendBytes(AppendKey(dst, "stdout"), r.Stdout)
-	return appendBytes(AppendKey(dst, "stderr"), r.Stderr)
-}
-
-func appendBytes(dst []byte, o Output) []byte {
-	dst = append(dst, `{"bytes":`...)
-	return append(strconv.AppendInt(dst, o.Bytes, 10), '}')
 }
