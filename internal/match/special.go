@@ -1,4 +1,4 @@
-package dispatch
+package match
 
 import (
 	"github.com/hookd/hookd/internal/dialect"
@@ -12,8 +12,8 @@ const noCase = "the names that its patterns match stand for special events of th
 // kind (PostToolUseFailure, beforeShellExecution) is given for those alone. For
 // others the hook is given the next name that a pattern of it matches; without
 // one, ok is false. The emitted name always suits.
-func (m match) suiting(e *events.Event) (_ match, ok bool) {
-	if m.given == e.Contract.Name || !events.Special(m.given) || stands(m.given, e) {
+func (m Match) suiting(e *events.Event) (_ Match, ok bool) {
+	if m.Given == e.Contract.Name || !events.Special(m.Given) || stands(m.Given, e) {
 		return m, true
 	}
 	var names []*events.Contract
@@ -22,18 +22,9 @@ func (m match) suiting(e *events.Event) (_ match, ok bool) {
 			names = append(names, row)
 		}
 	}
-	other, ok := matchNames(m.hook, e.Contract, names)
-	other.generation = m.generation
+	other, ok := matchNames(m.Hook, e.Contract, names)
+	other.Generation = m.Generation
 	return other, ok
-}
-
-// suited returns m as e has it where a person wants it to run, and why it would
-// not; "" = it would.
-func suited(m match, e *events.Event) (match, string) {
-	if other, ok := m.suiting(e); ok {
-		return other, refuses(m.hook, e)
-	}
-	return m, noCase
 }
 
 // stands reports whether a row called name stands for e.

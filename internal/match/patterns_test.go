@@ -1,4 +1,4 @@
-package dispatch
+package match
 
 import (
 	"fmt"
@@ -17,19 +17,19 @@ func TestIndexFindsWhatTryingEachHookFinds(t *testing.T) {
 	shapes := []string{"%s", "%s", "%s*", "%s:*", "*%s", "*", "{%s,zzz}", "?%s", "[a-z]%s", "%s?", "hookd:*"}
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {
-		ix := newIndex(randomHooks(t, random, shapes, words))
+		ix := New(randomHooks(t, random, shapes, words))
 		for _, word := range words {
 			c := events.For("", word)
 			names := kindNames(c)
 			var want []string
 			for _, h := range ix.hooks {
 				if m, ok := matchNames(h, c, names); ok {
-					want = append(want, h.Name+" "+m.given)
+					want = append(want, h.Name+" "+m.Given)
 				}
 			}
 			var got []string
-			for _, m := range ix.named("", word).candidates {
-				got = append(got, m.hook.Name+" "+m.given)
+			for _, m := range ix.Named("", word).candidates {
+				got = append(got, m.Hook.Name+" "+m.Given)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("round %d, %s: got %v, want %v", round, word, got, want)

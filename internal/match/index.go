@@ -1,0 +1,283 @@
+// Package match finds the hooks that run for an event. It is pure: it reads no
+// file, starts nothing and never blocks, and the same snapshot and event always
+// give the same hooks, in the order in which they are registered.
+//
+// What it does not do: decide when they run, or what their answers come to.
+package match
+
+import (
+	"cmp"
+	"strconv"
+	"sync"
+
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Match is a hook that runs for an event.
+type Match struct {
+	Hook       *hook.Hook
+	Rules      *neutral.Rules   // of the hook
+	Given      string           // the event name it is given
+	Reads      *events.Contract // how its answer is read; nil = as the emitted event has it
+	Words      []verdict.Word   // in which its answer may be, beside the common ones
+	Blocks     bool             // its answer counts
+	Generation uint64           // of the snapshot
+	At         int              // place among the event's hooks
+}
+
+// Policy is what the hook's definition says of its answers.
+func (m Match) Policy() verdict.Policy {
+	return verdict.Policy{
+		Name: m.Hook.Name, Blocking: m.Blocks, OnError: string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
+		StrictOutput: m.Hook.StrictOutput, Words: m.Words,
+	}
+}
+
+// Reading is the contract that the hook's answer to an event of c is read by; nil
+// = its stdout is not an answer. Observers of an event that can be decided are
+// read too: one that answers nonsense may be a guard that was meant to block.
+func (m Match) Reading(c *events.Contract) *events.Contract {
+	if m.Reads != nil {
+		c = m.Reads
+	}
+	if !c.Decidable {
+		return nil
+	}
+	return c
+}
+
+// Index finds the hooks of an event. What depends on the event's name alone is
+// computed once a name; the rest (agent, matcher, filters) is checked an event.
+type Index struct {
+	snapshot *hook.Snapshot
+	hooks    []*hook.Hook
+	patterns patterns
+
+	mu     sync.RWMutex // guards byName
+	byName map[nameKey]*Named
+}
+
+type nameKey struct {
+	dialect events.Dialect
+	name    string
+}
+
+// Named is what depends on an event's name, and the dialect it was sent in.
+type Named struct {
+	Contract   *events.Contract
+	candidates []Match // hooks with a pattern that matches a name of the kind
+}
+
+// maxNames bounds the cache: names are the senders' to choose.
+const maxNames = 4096
+
+// New makes the index of a snapshot.
+func New(snap *hook.Snapshot) *Index {
+	hooks := snap.Runnable()
+	return &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), byName: map[nameKey]*Named{}}
+}
+
+// Snapshot is what the index was made of.
+func (ix *Index) Snapshot() *hook.Snapshot { return ix.snapshot }
+
+// Match returns the hooks that run for e, in registration order.
+func (ix *Index) Match(e *events.Event) []Match {
+	return ix.Named(e.Contract.Dialect, e.Contract.Name).Match(e)
+}
+
+// Match returns the hooks that run for e, which has the name, in registration
+// order.
+func (n *Named) Match(e *events.Event) []Match {
+	var ms []Match
+	for _, m := range n.candidates {
+		m, ok := m.suiting(e)
+		if ok && m.refusal(e) == "" {
+			m.At = len(ms)
+			ms = append(ms, m)
+		}
+	}
+	return ms
+}
+
+// Named returns what is known of a name.
+func (ix *Index) Named(dialect events.Dialect, name string) *Named {
+	key := nameKey{dialect, name}
+	ix.mu.RLock()
+	found := ix.byName[key]
+	ix.mu.RUnlock()
+	if found != nil {
+		return found
+	}
+	found = ix.find(events.For(dialect, name))
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if len(ix.byName) >= maxNames {
+		clear(ix.byName)
+	}
+	ix.byName[key] = found
+	return found
+}
+
+func (ix *Index) find(c *events.Contract) *Named {
+	n := &Named{Contract: c}
+	names := kindNames(c)
+	for _, at := range ix.patterns.hooksFor(names) {
+		if m, ok := matchNames(ix.hooks[at], c, names); ok {
+			m.Generation = ix.snapshot.Generation
+			n.candidates = append(n.candidates, m)
+		}
+	}
+	return n
+}
+
+// kindNames returns every row whose name the event goes by, the emitted one first
+// and those last that a hook is given only where no other fits.
+func kindNames(c *events.Contract) []*events.Contract {
+	names := []*events.Contract{c}
+	var observed []*events.Contract
+	for _, other := range c.Aliases() {
+		switch {
+		case other.Name == c.Name:
+		case dialect.Observed(other.Name) != nil:
+			observed = append(observed, other)
+		default:
+			names = append(names, other)
+		}
+	}
+	return append(names, observed...)
+}
+
+// matchNames picks the name that h is given: the emitted one if a pattern
+// matches it; else the first other name in the order of h's patterns; else one
+// that is given last. hookd's own events reach only patterns that ask for them.
+func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract) (Match, bool) {
+	if p, ok := patternFor(h, emitted); ok {
+		return Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: emitted.Name, Words: dialect.Words(emitted, emitted.Name), Blocks: h.Blocks(emitted, p)}, true
+	}
+	for _, observed := range []bool{false, true} {
+		for _, p := range h.Patterns {
+			for _, c := range names[1:] {
+				row := dialect.Observed(c.Name)
+				if (row != nil) != observed || !reaches(p, c) {
+					continue
+				}
+				m := Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: c.Name, Words: dialect.Words(emitted, c.Name), Blocks: h.Blocks(emitted, p)}
+				if observed { // but where its row says that the event can be decided
+					m.Reads, m.Blocks = row, m.Blocks && row.Decidable
+				}
+				return m, true
+			}
+		}
+	}
+	return Match{}, false
+}
+
+// patternFor returns the pattern of h that matches c's name, an exact one if
+// there is one, because exactness decides whether the hook blocks.
+func patternFor(h *hook.Hook, c *events.Contract) (found hook.Pattern, ok bool) {
+	for _, p := range h.Patterns {
+		if reaches(p, c) && (!ok || !found.Exact() && p.Exact()) {
+			found, ok = p, true
+		}
+	}
+	return found, ok
+}
+
+func reaches(p hook.Pattern, c *events.Contract) bool {
+	if c.Dialect == events.Hookd && !p.Reserved() {
+		return false
+	}
+	return p.Match(c.Name)
+}
+
+// refusal says why the hook does not run for e although a pattern matches, in words
+// for `hookd match`; "" = it runs.
+func (m Match) refusal(e *events.Event) string {
+	h := m.Hook
+	if agent := m.Rules.Agent(e); h.Agent != "" && agent != h.Agent {
+		return "it belongs to agent " + strconv.Quote(h.Agent) + ", the event to " + strconv.Quote(agent)
+	}
+	if e.Lane != "" && e.Lane != Lane(h) {
+		return "it stands in the " + Lane(h) + " lane, the event asks for " + e.Lane
+	}
+	if h.Type == hook.Spawn && e.Depth > 0 {
+		return "an agent action does not start from within a hook"
+	}
+	why, _ := h.Admits(hook.Subject{Tools: dialect.ToolNames(e), Cwd: m.Rules.Place(e), AgentName: e.AgentName, Dialect: string(e.Dialect)})
+	return why
+}
+
+// Lane is the lane that a hook that blocks stands in.
+func Lane(h *hook.Hook) string {
+	if h.Lane == events.LanePreempt {
+		return events.LanePreempt
+	}
+	return events.LaneDefault
+}
+
+// One returns h as it runs for e, or as it would where its definition keeps it
+// from that, and why it does; "" = it runs.
+func One(h *hook.Hook, e *events.Event) (m Match, why string) {
+	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
+	if !ok {
+		m = Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: e.Contract.Name, Blocks: e.Contract.Decidable}
+		return m, "none of its patterns matches " + e.Contract.Name
+	}
+	if other, ok := m.suiting(e); ok {
+		return other, other.refusal(e)
+	}
+	return m, noCase
+}
+
+// Decision says whether a hook runs for an event, for `hookd match`.
+type Decision struct {
+	Hook   *hook.Hook
+	Runs   bool
+	Why    string // when it does not run
+	Given  string // the event name it would be given
+	Lane   string // observers, decidable, or decidable (preempt)
+	Blocks bool   // its answer counts
+}
+
+// Explain says for every runnable hook of snap whether it runs for an event
+// that is sent with wait, in registration order.
+func Explain(snap *hook.Snapshot, env events.Envelope) []Decision {
+	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
+	e.Dialect, e.Wait = cmp.Or(e.Dialect, e.Contract.Dialect), true
+	names := kindNames(e.Contract)
+	var list []Decision
+	for _, h := range snap.Runnable() {
+		m, ok := matchNames(h, e.Contract, names)
+		suits := false
+		if ok {
+			m, suits = m.suiting(e)
+		}
+		d := Decision{Hook: h, Given: m.Given, Blocks: m.Blocks, Lane: laneName(m)}
+		switch {
+		case !ok:
+			d.Why = "no pattern matches " + e.Contract.Name + " or another name of its kind"
+		case !suits:
+			d.Why = noCase
+		default:
+			d.Why = m.refusal(e)
+		}
+		d.Runs = d.Why == ""
+		list = append(list, d)
+	}
+	return list
+}
+
+func laneName(m Match) string {
+	switch {
+	case !m.Blocks:
+		return "observers"
+	case Lane(m.Hook) == events.LanePreempt:
+		return "decidable (preempt)"
+	default:
+		return "decidable"
+	}
+}

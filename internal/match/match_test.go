@@ -1,0 +1,90 @@
+package match
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+func TestMatchingIsThatOfTheDocumentedTable(t *testing.T) {
+	for _, tt := range []struct {
+		patterns string
+		event    string
+		given    string // "" = does not run
+	}{
+		{"agent:*", "agent:start", "agent:start"},
+		{"agent:*", "agent:step", "agent:step"},
+		{"agent:*", "session:start", ""},
+		{"session:*", "session:reset", "session:reset"},
+		{"*", "gateway:startup", "gateway:startup"},
+		{"*", "custom.event", "custom.event"},
+		{"{agent,session}:start", "session:start", "session:start"},
+		{"{agent,session}:start", "agent:end", ""},
+		{"agent:end", "Stop", "agent:end"},
+		{"agent:end", "stop", "agent:end"},
+		{"pre_tool_use", "PreToolUse", "pre_tool_use"},
+		{"beforeToolCall pre_tool_use", "PreToolUse", "beforeToolCall"},
+		{"agent:end onStop", "Stop", "onStop"},
+		{"*", "hookd:reload", ""},
+		{"hookd:*", "hookd:reload", "hookd:reload"},
+		{"agent:end", "agent:start", ""},
+	} {
+		t.Run(tt.patterns+"/"+tt.event, func(t *testing.T) {
+			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")})[0]
+			if d.Runs != (tt.given != "") || d.Runs && d.Given != tt.given {
+				t.Errorf("runs %t given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
+			}
+		})
+	}
+}
+
+func TestWildcardHooksObserve(t *testing.T) {
+	yes := true
+	for _, tt := range []struct {
+		name    string
+		hook    *hook.Hook
+		event   string
+		decides bool
+	}{
+		{"exact", newHook("h", "pre_tool_use"), "pre_tool_use", true},
+		{"wildcard", newHook("h", "*"), "pre_tool_use", false},
+		{"braces", newHook("h", "{pre_tool_use,stop}"), "pre_tool_use", true},
+		{"wildcard-and-exact", newHook("h", "*", "pre_tool_use"), "pre_tool_use", true},
+		{"wildcard-set", with(newHook("h", "*"), func(h *hook.Hook) { h.Blocking = &yes }), "pre_tool_use", true},
+		{"librefang-observes", with(newHook("h", "agent:end"), func(h *hook.Hook) { h.Blocking = &yes }), "Stop", false},
+		{"transform", newHook("h", "transform_tool_result"), "transform_tool_result", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event})[0]
+			if !d.Runs || d.Blocks != tt.decides {
+				t.Errorf("runs %t (%s), decides %t, want %t", d.Runs, d.Why, d.Blocks, tt.decides)
+			}
+		})
+	}
+}
+
+func snapshot(hooks ...*hook.Hook) *hook.Snapshot {
+	s := &hook.Snapshot{Generation: 1}
+	for _, h := range hooks {
+		s.Entries = append(s.Entries, hook.Entry{Hook: h, Name: h.Name, State: hook.Active})
+	}
+	return s
+}
+
+func newHook(name string, patterns ...string) *hook.Hook {
+	h := &hook.Hook{ID: name, Name: name, Type: hook.Command, Timeout: 5 * time.Second, Enabled: true}
+	for _, text := range patterns {
+		p, err := hook.CompilePattern(text)
+		if err != nil {
+			panic(err)
+		}
+		h.Patterns = append(h.Patterns, p)
+	}
+	return h
+}
+
+func with(h *hook.Hook, change func(*hook.Hook)) *hook.Hook { change(h); return h }
