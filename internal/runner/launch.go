@@ -1,4 +1,4 @@
-package daemon
+package runner
 
 import (
 	"cmp"
@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/dialect/familiar"
-	"github.com/hookd/hookd/internal/dialect/librefang"
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // launch is what one process is started with.
@@ -23,7 +23,7 @@ type launch struct {
 	path    string
 	args    []string
 	env     []string
-	stdin   []byte
+	stdin   [][]byte
 	files   []string // removed after the run
 	unknown []string // template variables that the event does not have
 }
@@ -32,7 +32,7 @@ func (l *launch) prepare() error {
 	if err := l.environment(); err != nil {
 		return err
 	}
-	l.stdin = append(stdin(l.job), '\n')
+	l.stdin = append(stdinParts(l.job), []byte{'\n'})
 	h := l.job.Hook
 	text := h.ScriptText
 	if h.Template != nil {
@@ -58,11 +58,22 @@ func (l *launch) program(script string) {
 	l.path, l.args = h.Path, h.Args
 }
 
+// trustIn judges what a hook names by relative paths, where the event says in
+// which directory it runs: its seal is of the directory that it has without one.
+func (l *launch) trustIn(dir string) error {
+	if !l.job.Hook.InEventCwd || dir == l.job.Hook.RunDir("", l.variable) {
+		return nil
+	}
+	return trusted(l.settings.trust, trust.Launch{
+		Program: l.path, Args: l.args, Dir: dir, Path: l.variable("PATH"), Home: l.variable("HOME"),
+	})
+}
+
 // environment is the inherited one, the hook's variables, and the two (or
 // three) of the event.
 func (l *launch) environment() error {
 	l.own()
-	data, truncated := librefang.EventData(payload(l.job), librefang.EventDataLimit)
+	data, truncated := dialect.EventData(payload(l.job))
 	l.env = setVariable(l.env, "HOOK_EVENT", l.job.Given)
 	l.env = setVariable(l.env, "HOOK_EVENT_DATA", data)
 	if !truncated {
@@ -71,10 +82,16 @@ func (l *launch) environment() error {
 	return l.file("HOOK_EVENT_DATA_FILE", ".json", payload(l.job))
 }
 
-// own makes the environment that has the hook's own variables.
+// own makes the environment that has the hook's own variables. A model's key is
+// none that hooks inherit: one that needs it names it, ${env.OPENAI_API_KEY}. An
+// agent that is started is such a model's client, and has them all.
 func (l *launch) own() {
 	l.env = slices.Clone(l.settings.env)
-	for _, v := range l.job.Hook.Environ(l.variable) {
+	if l.job.Hook.Type == hook.Spawn {
+		l.env = append(l.env, l.settings.keys...)
+	}
+	lookup := func(name string) string { return cmp.Or(l.variable(name), variable(l.settings.keys, name)) }
+	for _, v := range l.job.Hook.Environ(lookup) {
 		name, value, _ := strings.Cut(v, "=")
 		l.env = setVariable(l.env, name, value)
 	}
@@ -83,7 +100,8 @@ func (l *launch) own() {
 // bind gives a template the event's values: they reach a script through
 // variables and files only, never as shell text.
 func (l *launch) bind(t hook.Template) (text string, err error) {
-	bound, err := t.Bind(familiar.NewContext(l.job.Event, l.job.Given, l.job.Payload, l.job.Output).Value)
+	j := l.job
+	bound, err := t.Bind(j.Rules.Variables(j.Event, j.Given, j.Payload, j.Output))
 	if err != nil {
 		return "", err
 	}
@@ -115,14 +133,16 @@ func (l *launch) agent(prompt string) error {
 	if err != nil {
 		return fmt.Errorf("start agent %q: %w", name, err)
 	}
-	if err := trusted(l.settings.trust, path, a.Command[1:], l.variable("PATH")); err != nil {
+	dir := l.job.Hook.RunDir(l.job.Event.Cwd, l.variable)
+	what := trust.Launch{Program: path, Args: a.Command[1:], Dir: dir, Path: l.variable("PATH")}
+	if err := trusted(l.settings.trust, what); err != nil {
 		return fmt.Errorf("start agent %q: %w", name, err)
 	}
 	l.path, l.args, l.stdin = path, slices.Clone(a.Command[1:]), nil
 	if a.Prompt == "arg" {
 		l.args = append(l.args, prompt)
 	} else {
-		l.stdin = []byte(prompt)
+		l.stdin = [][]byte{[]byte(prompt)}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package daemon
+package runner
 
 import (
 	"bytes"
@@ -9,29 +9,33 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/worker"
 )
 
+// Joined is told of a process that carries out many runs of the hook with the
+// id: events that it sends count as one deeper than depth says. left forgets it.
+type Joined func(hook string, p dispatch.Process, depth func() int) (left func())
+
 // persistent runs the jobs of hooks whose process is kept.
 type persistent struct {
-	r       *runner
+	r       *Runner
 	workers *worker.Set
 	stopped sync.Once // watches for the end of the runs' context
 
 	// starting is told before a process is started, joined of it.
 	starting func() (known func())
-	joined   func(hook string, p dispatch.Process, depth func() int) (left func())
+	joined   Joined
 
 	mu    sync.Mutex   // guards what is below
-	hooks []*hook.Hook // in force; nil = nobody has said
+	hooks []*hook.Hook // in force; nil = not known yet
 }
 
-func newPersistent(r *runner) *persistent {
+func newPersistent(r *Runner) *persistent {
 	nothing := func() {}
 	p := &persistent{
 		r:        r,
@@ -66,7 +70,12 @@ func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
 	p.endWith(ctx)
 	c := call(j)
-	c.Done = func(a worker.Answer) { done(outcomeOf(j, a)) }
+	c.Done = func(a worker.Answer) {
+		if proc.Short(a.Err) {
+			p.r.shortage.note(p.r.log, a.Err)
+		}
+		done(outcomeOf(j, a))
+	}
 	p.pool(j.Hook).Submit(c)
 }
 
@@ -79,7 +88,11 @@ func (p *persistent) endWith(ctx context.Context) {
 // pool returns the copies of h with the settings of now.
 func (p *persistent) pool(h *hook.Hook) *worker.Pool {
 	return p.workers.Pool(p.key(h), func() worker.Hook {
-		return worker.Hook{Name: h.Name, Copies: h.Concurrency, Spec: func() (proc.Spec, error) { return p.spec(h) }}
+		return worker.Hook{
+			Name:   h.Name,
+			Copies: h.Concurrency,
+			Spec:   func(looks func(string)) (proc.Spec, error) { return p.spec(h, looks) },
+		}
 	})
 }
 
@@ -112,20 +125,10 @@ func (p *persistent) renew() {
 	}
 }
 
-// describe tells what lives of h.
-func (p *persistent) describe(h *hook.Hook) *api.Kept {
-	list, starts := p.workers.Copies(p.key(h))
-	k := &api.Kept{Copies: []api.Copy{}, Starts: starts}
-	for _, c := range list {
-		k.Copies = append(k.Copies, api.Copy(c))
-	}
-	return k
-}
-
 // spec is what a copy of h is started as. No event is known, so it has none in
 // its environment.
-func (p *persistent) spec(h *hook.Hook) (proc.Spec, error) {
-	h, err := p.r.admit(h)
+func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, error) {
+	h, err := p.r.admit(h, looks)
 	if err != nil {
 		return proc.Spec{}, err
 	}
@@ -138,23 +141,29 @@ func (p *persistent) spec(h *hook.Hook) (proc.Spec, error) {
 
 // call is the job as one line.
 func call(j *dispatch.Job) *worker.Call {
-	line := stdin(j)
+	line := Stdin(j)
 	if bytes.IndexByte(line, '\n') >= 0 { // between the values of a payload; a string has none
 		line = bytes.ReplaceAll(line, []byte{'\n'}, []byte{' '})
 	}
-	return &worker.Call{ID: j.Event.EventID, Line: append(line, '\n'), Timeout: j.Timeout, Limit: j.Whole, Depth: j.Event.Depth}
+	return &worker.Call{
+		ID:      j.Event.EventID,
+		Line:    append(line, '\n'),
+		Timeout: j.Timeout,
+		Limit:   j.Whole,
+		Depth:   j.Event.Depth,
+	}
 }
 
 // outcomeOf puts an answer into the form of a run. What the answer holds
 // besides its event_id counts as the stdout of an exit 0.
 func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
 	out := dispatch.Outcome{
-		Err: a.Err, TimedOut: a.TimedOut, Failure: a.Failure, ExitCode: a.Exit.Code, Signal: a.Exit.Signal,
+		Err: a.Err, TimedOut: a.TimedOut, Stalled: a.Stalled, Failure: a.Failure, ExitCode: a.Exit.Code, Signal: a.Exit.Signal,
 		Killed: a.Exit.Killed, Left: a.Exit.Left, Started: a.Started, Duration: a.Duration, Stderr: kept(a.Stderr),
 	}
 	switch {
 	case a.Err != nil:
-		out.ExitCode, out.Started = -1, time.Now()
+		out.ExitCode, out.Started, out.Short = -1, time.Now(), proc.Short(a.Err)
 	case a.TimedOut:
 		out.ExitCode, out.Failure = -1, ""
 	case a.Failure != "" && out.ExitCode == 0:
@@ -173,10 +182,10 @@ func unaddressed(whole []byte, eventID string) []byte {
 	if !bytes.Contains(whole, []byte(eventID)) || !json.Valid(whole) {
 		return whole
 	}
-	if id, _ := events.GetString(whole, "event_id"); id != eventID || events.Get(whole, "hook_event_name") != nil {
+	if id, _ := rawjson.GetString(whole, "event_id"); id != eventID || rawjson.Get(whole, "hook_event_name") != nil {
 		return whole
 	}
-	if rest := events.Without(whole, "event_id"); rest != nil {
+	if rest := rawjson.Without(whole, "event_id"); rest != nil {
 		return rest
 	}
 	return []byte("{}")

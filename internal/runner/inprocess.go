@@ -1,7 +1,9 @@
-package daemon
+package runner
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -10,46 +12,72 @@ import (
 
 	"github.com/hookd/hookd/internal/builtin"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/proc"
 )
 
 // builtin runs a hook that is written in Go.
-func (r *runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	b, ok := builtin.Lookup(j.Hook.Command)
 	if !ok {
-		return dispatch.Outcome{Failure: fmt.Sprintf("no builtin hook registered as %q", j.Hook.Command), ExitCode: -1, Started: time.Now()}
+		return dispatch.Outcome{
+			Failure:  fmt.Sprintf("no builtin hook registered as %q", j.Hook.Command),
+			ExitCode: -1,
+			Started:  time.Now(),
+		}
 	}
+	now := *j.Event
+	now.Data = j.Data // with what hooks before it have rewritten
 	env := r.hookEnvironment(j)
 	lookup := func(name string) string { return variable(env, name) }
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
 		return b.Run(ctx, &builtin.Call{
-			Event: j.Given, Payload: stdin(j), Args: j.Hook.Args,
+			Event: j.Given, Payload: Stdin(j), Args: j.Hook.Args,
+			Row: now.Contract, Data: now.Data, Canonical: dialect.Canonical(&now), Tool: dialect.Call(&now),
 			Cwd: place(j, lookup), SessionID: j.Event.SessionID,
 			Env: lookup, Environ: env, DataDir: r.dataDir,
 			Log: func(msg string, err error) {
-				r.log.Warn("built-in", zap.String("hook", j.Hook.Name), zap.String("what", msg), zap.String("run_id", j.RunID), zap.Error(err))
+				r.log.Warn(
+					"built-in",
+					zap.String("hook", j.Hook.Name),
+					zap.String("what", msg),
+					zap.String("run_id", j.RunID),
+					zap.Error(err),
+				)
 			},
 		})
 	})
 }
 
 // hookEnvironment is the inherited environment with the hook's own variables.
-func (r *runner) hookEnvironment(j *dispatch.Job) []string {
+func (r *Runner) hookEnvironment(j *dispatch.Job) []string {
 	l := &launch{settings: r.settings.Load(), job: j}
 	l.own()
 	return l.env
 }
 
 // model asks a language model.
-func (r *runner) model(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
-	h := j.Hook
+func (r *Runner) model(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	h, payload := j.Hook, Stdin(j)
+	tool := toolGiven(j, payload)
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
 		return r.settings.Load().judge.Ask(ctx, judge.Call{
-			Event: j.Given, Payload: stdin(j), Model: h.Model, Prompt: h.Prompt, SystemPrompt: h.SystemPrompt, Schema: h.Schema,
+			Event: j.Given, Payload: payload, ToolName: tool.Own, ToolInput: tool.Given, Model: h.Model, Prompt: h.Prompt, SystemPrompt: h.SystemPrompt, Schema: h.Schema,
 		})
 	})
+}
+
+// toolGiven is the tool call that the payload of a hook tells of, where the
+// dialect of the name that the hook was given has it.
+func toolGiven(j *dispatch.Job, payload json.RawMessage) neutral.ToolCall {
+	row := cmp.Or(events.LookupIn(j.Event.Contract.Dialect, j.Given), events.Lookup(j.Given), j.Event.Contract)
+	given := events.Event{Contract: row}
+	given.Envelope.Event, given.Dialect, given.Data = j.Given, row.Dialect, payload
+	return dialect.Call(&given)
 }
 
 func judgeProviders(list map[string]config.Provider) map[string]judge.Provider {

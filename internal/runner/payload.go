@@ -1,0 +1,50 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/rawjson"
+)
+
+// payload is the event's data in the shape that the hook's rules give it.
+func payload(j *dispatch.Job) json.RawMessage {
+	if shape := j.Rules.Payload; shape != nil {
+		return shape(j.Payload)
+	}
+	return j.Payload
+}
+
+// Stdin returns the object that the process reads: the payload and what hookd knows.
+func Stdin(j *dispatch.Job) []byte { return bytes.Join(stdinParts(j), nil) }
+
+// stdinParts is Stdin without a copy of the payload.
+func stdinParts(j *dispatch.Job) [][]byte {
+	data := payload(j)
+	members := []rawjson.Member{
+		rawjson.StringMember("hook_event_name", j.Given),
+		rawjson.StringMember("event_id", j.Event.EventID),
+	}
+	for _, m := range []rawjson.Member{
+		rawjson.StringMember("session_id", j.Event.SessionID),
+		rawjson.StringMember("cwd", cwd(j)),
+		rawjson.StringMember("timestamp", j.Event.Time.Format(time.RFC3339Nano)),
+	} {
+		if rawjson.Get(data, m.Key) == nil {
+			members = append(members, m)
+		}
+	}
+	return rawjson.Parts(data, members...)
+}
+
+// cwd is what the hook is told: the event's own, or, to hooks that run in it,
+// where they run when the event has none (as docker-agent does).
+func cwd(j *dispatch.Job) string {
+	dir := j.Place
+	if dir == "" && j.Hook.InEventCwd {
+		return j.Hook.Dir
+	}
+	return dir
+}

@@ -1,0 +1,289 @@
+// Package runner carries out one run: it looks whether the hook's files may be
+// started, builds what its type is given (environment, stdin, template values),
+// and hands it to a process (proc), a worker of a persistent hook (worker), a
+// built-in or a model (judge). What comes back is an Outcome, whatever happened:
+// no error of a hook leaves this package in another form.
+//
+// Run blocks until the run has ended and ends it by its deadline; Submit does
+// not block. It matches nothing, orders nothing and records nothing: dispatch does.
+package runner
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/judge"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/worker"
+)
+
+// Runner carries out jobs. It fits dispatch.Runner and dispatch.Submitter.
+type Runner struct {
+	proc     *proc.Runner
+	tempDir  string
+	dataDir  string
+	log      *zap.Logger
+	settings atomic.Pointer[settings]
+	latest   Latest
+	kept     *persistent
+	shortage shortage
+}
+
+// Options say what runs are carried out with.
+type Options struct {
+	Proc    *proc.Runner
+	TempDir string // private, for values that no environment variable holds; what is in it is removed
+	DataDir string // what built-ins retain
+	Log     *zap.Logger
+}
+
+// settings are what a reload can change.
+type settings struct {
+	env        []string // of every hook
+	keys       []string // of models: for hooks that name them, see launch.own
+	generation int      // changes with env
+	agents     map[string]config.Agent
+	trust      *trust.Checker // of what agents are started with
+	judge      *judge.Judge
+}
+
+var _ dispatch.Submitter = (*Runner)(nil)
+
+// New returns a Runner. Configure must be called before the first run.
+func New(o Options) *Runner {
+	os.RemoveAll(o.TempDir) // what a killed predecessor left
+	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, log: o.Log.Named("runner")}
+	r.kept = newPersistent(r)
+	return r
+}
+
+// Follow makes each run start with the version of its hook that latest returns;
+// without it a hook is what it was when its job was made. Call it before the
+// first run.
+func (r *Runner) Follow(latest Latest) { r.latest = latest }
+
+// Track tells of the processes of persistent hooks: starting before one is
+// started, joined when it runs. Call it before the first run.
+func (r *Runner) Track(starting func() (known func()), joined Joined) {
+	r.kept.starting, r.kept.joined = starting, joined
+}
+
+// Keep ends the processes of all persistent hooks but these, after draining, and
+// is called with each new snapshot.
+func (r *Runner) Keep(hooks []*hook.Hook) { r.kept.keep(hooks) }
+
+// Workers returns the processes that live of a persistent hook, and how many
+// were started.
+func (r *Runner) Workers(h *hook.Hook) (list []worker.Copy, starts int) {
+	return r.kept.workers.Copies(r.kept.key(h))
+}
+
+// Alive returns how many processes of persistent hooks live.
+func (r *Runner) Alive() int { return r.kept.workers.Alive() }
+
+// Path returns the PATH that hooks are given.
+func (r *Runner) Path() string { return variable(r.settings.Load().env, "PATH") }
+
+// TempDir returns the folder of files that live as long as a run.
+func (r *Runner) TempDir() string { return r.tempDir }
+
+// Close drains the processes of persistent hooks until ctx ends, then kills them.
+func (r *Runner) Close(ctx context.Context) { r.kept.workers.Close(ctx) }
+
+// Configure puts settings into force for the runs that start from now on.
+func (r *Runner) Configure(c config.Config) {
+	all, providers := inherited(c.Env, c.Path), judgeProviders(c.Providers)
+	env, keys := withoutKeys(all, judge.KeyVariables(providers), c.Env)
+	next := &settings{env: env, keys: keys, agents: c.Agents, trust: trust.New(), judge: judge.New(judge.Options{
+		Providers: providers,
+		Getenv:    func(name string) string { return variable(all, name) },
+	})}
+	old := r.settings.Load()
+	if old != nil {
+		next.generation = old.generation
+		if !slices.Equal(old.env, env) || !slices.Equal(old.keys, keys) {
+			next.generation++
+		}
+	}
+	if r.settings.Store(next); old != nil {
+		old.judge.Close()
+		r.kept.renew()
+	}
+}
+
+// withoutKeys takes the keys of models out of an environment, but those that the
+// settings give to all hooks.
+func withoutKeys(all, names []string, given map[string]string) (env, keys []string) {
+	for _, v := range all {
+		name, _, _ := strings.Cut(v, "=")
+		if _, named := given[name]; !named && slices.Contains(names, name) {
+			keys = append(keys, v)
+			continue
+		}
+		env = append(env, v)
+	}
+	return env, keys
+}
+
+// inherited is the environment of all hooks: the daemon's own less what belongs
+// to its service manager, then the settings.
+func inherited(env map[string]string, path string) []string {
+	base := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(signals.ServiceVariables, name)
+	})
+	for _, name := range slices.Sorted(maps.Keys(env)) { // in order: a change of it ends what is kept
+		base = setVariable(base, name, env[name])
+	}
+	if path != "" {
+		base = setVariable(base, "PATH", path)
+	}
+	if path = variable(base, "PATH"); path != trust.CleanPath(path) {
+		base = setVariable(base, "PATH", trust.CleanPath(path))
+	}
+	return base
+}
+
+// Run executes the job and waits for its end. A hook whose files others could
+// have changed does not start.
+func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	if j.Hook.Persistent {
+		return r.kept.run(ctx, j)
+	}
+	h, err := r.admit(j.Hook, j.Looks)
+	if err != nil {
+		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
+	}
+	if h != j.Hook {
+		now := *j
+		now.Hook, j = h, &now
+	}
+	switch j.Hook.Type {
+	case hook.Builtin:
+		j.Inside()
+		return r.builtin(ctx, j)
+	case hook.Model:
+		j.Inside()
+		return r.model(ctx, j)
+	default:
+		return r.process(ctx, j)
+	}
+}
+
+// Submit gives the job of a persistent hook to its process.
+func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
+	r.kept.submit(ctx, j, done)
+}
+
+// process starts the job's process and waits for it.
+func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	p := &launch{settings: r.settings.Load(), job: j, dir: r.tempDir}
+	defer p.cleanup()
+	j.Looks(j.Place)
+	if err := p.prepare(); err != nil {
+		return dispatch.Outcome{Err: err, Short: proc.Short(err), ExitCode: -1, Started: time.Now()}
+	}
+	if len(p.unknown) > 0 {
+		r.log.Warn(
+			"variables that the event does not have are empty",
+			zap.String("hook", j.Hook.Name),
+			zap.Strings("variables", p.unknown),
+			zap.String("run_id", j.RunID),
+		)
+	}
+	dir := j.Hook.RunDir(j.Place, p.variable)
+	if err := p.trustIn(dir); err != nil {
+		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
+	}
+	j.Starting()
+	out := outcome(r.start(ctx, j, proc.Spec{
+		Path: p.path, Args: p.args, Env: p.env, Dir: dir,
+		Stdin:   p.stdin,
+		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole, Latest: j.Latest, Looks: j.Looks,
+		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },
+	}))
+	out.Whole = unaddressed(out.Whole, j.Event.EventID)
+	return out
+}
+
+// shortPause is the time between two starts of a run that a sender waits for,
+// while the system has no process to spare.
+const shortPause = 20 * time.Millisecond
+
+// start runs a process. For a run that a sender waits for it retries until
+// its deadline while there is no process to be had; others have a queue to wait in.
+func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.Exit {
+	pause := time.NewTimer(shortPause)
+	defer pause.Stop()
+	for {
+		x := r.proc.Run(ctx, s)
+		if !proc.Short(x.Err) {
+			return x
+		}
+		r.shortage.note(r.log, x.Err)
+		if !j.Awaited || time.Until(j.Latest) < shortPause {
+			return x
+		}
+		pause.Reset(shortPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return x
+		}
+	}
+}
+
+// shortage says that processes cannot be started, once in shortageEvery.
+type shortage struct {
+	mu    sync.Mutex
+	said  time.Time
+	times int // since then
+}
+
+const shortageEvery = 10 * time.Second
+
+func (s *shortage) note(log *zap.Logger, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.times++
+	if now := time.Now(); now.Sub(s.said) >= shortageEvery {
+		log.Warn("no process can be started now, runs are tried again", zap.Error(err), zap.Int("starts", s.times))
+		s.said, s.times = now, 0
+	}
+}
+
+func outcome(x proc.Exit) dispatch.Outcome {
+	out := dispatch.Outcome{
+		ExitCode: x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: x.Killed, Left: x.Left,
+		Started: x.Start, Duration: x.Duration,
+		Stdout: kept(x.Stdout), Stderr: kept(x.Stderr), Whole: x.Whole, Exceeded: x.WholeExceeded,
+	}
+	if x.Err != nil {
+		out.Err, out.Short = x.Err, proc.Short(x.Err)
+	}
+	if x.Late != nil {
+		out.Late = func() (stdout, stderr events.Output) {
+			o, e := x.Late()
+			return kept(o), kept(e)
+		}
+	}
+	return out
+}
+
+func kept(o proc.Output) events.Output {
+	return events.Output{Head: string(o.Head), Tail: string(o.Tail), Bytes: o.Bytes}
+}
