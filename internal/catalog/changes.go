@@ -1,4 +1,4 @@
-package daemon
+package catalog
 
 import (
 	"bytes"
@@ -22,20 +22,21 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // maxChanges is how large the record of changes may grow, in bytes; then its
 // older half goes, but for the last change of each hook that is there.
 const maxChanges = 1 << 20
 
-// changeLog records what becomes of hooks, one JSON object a line, in a file
+// Changes records what becomes of hooks, one JSON object a line, in a file
 // that is only appended to until it is full. As the last record of a hook is
 // kept, changes made while no daemon ran are noticed and recorded at the next
 // start. A record that cannot be written is logged as an error and written with
 // the next one; hooks go on.
-type changeLog struct {
+type Changes struct {
 	path     string
-	approved func(string) (discovery.Approval, bool)
+	approved func() map[string]discovery.Approval // nil = nothing has to be allowed
 	log      *zap.Logger
 
 	mu      sync.Mutex       // guards all below
@@ -51,10 +52,10 @@ type known struct {
 	waits  string // digest of what waits to be allowed
 }
 
-// openChanges returns at once and reads the record meanwhile, as hooks have to
+// OpenChanges returns at once and reads the record meanwhile, as hooks have to
 // be read as well before there is a change to note.
-func openChanges(c config.Config, log *zap.Logger) *changeLog {
-	r := &changeLog{path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"), last: map[string]known{}}
+func OpenChanges(c config.Config, log *zap.Logger) *Changes {
+	r := &Changes{path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"), last: map[string]known{}}
 	r.mu.Lock()
 	go func() {
 		defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func openChanges(c config.Config, log *zap.Logger) *changeLog {
 	return r
 }
 
-func (r *changeLog) load() {
+func (r *Changes) load() {
 	text := r.text()
 	for c := range changesIn(text) {
 		r.keep(c)
@@ -75,8 +76,8 @@ func (r *changeLog) load() {
 }
 
 // text is the whole record.
-func (r *changeLog) text() []byte {
-	text, err := os.ReadFile(r.path)
+func (r *Changes) text() []byte {
+	text, err := readfile.Read(r.path, 16*maxChanges)
 	if err != nil && !os.IsNotExist(err) {
 		r.log.Error("changes recorded so far cannot be read", zap.Error(err))
 	}
@@ -95,7 +96,7 @@ func changesIn(text []byte) iter.Seq[api.Change] {
 }
 
 // keep takes a record into memory.
-func (r *changeLog) keep(c api.Change) {
+func (r *Changes) keep(c api.Change) {
 	switch c.Change {
 	case "removed":
 		delete(r.last, c.Hook)
@@ -108,12 +109,16 @@ func (r *changeLog) keep(c api.Change) {
 	}
 }
 
-// note records in what snap differs from what is on record.
-func (r *changeLog) note(snap *hook.Snapshot) {
+// Note records in what snap differs from what is on record.
+func (r *Changes) Note(snap *hook.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var fresh []api.Change
-	present := map[string]bool{}
+	allowed := map[string]discovery.Approval{}
+	if r.approved != nil {
+		allowed = r.approved()
+	}
+	present := map[string]bool{settingsRecord: true}
 	for _, e := range snap.Entries {
 		for _, h := range []*hook.Hook{e.Hook, e.Waits} { // both nil: a file that never was a hook
 			if h != nil {
@@ -121,14 +126,14 @@ func (r *changeLog) note(snap *hook.Snapshot) {
 			}
 		}
 		if e.Waits != nil {
-			fresh = append(fresh, r.waiting(e)...)
+			fresh = append(fresh, r.waiting(e, allowed)...)
 		} else if e.Hook != nil {
-			fresh = append(fresh, r.compare(e)...)
+			fresh = append(fresh, r.compare(e, allowed)...)
 		}
 	}
 	for id, k := range r.last {
 		if !present[id] {
-			fresh = append(fresh, api.Change{Hook: id, Change: "removed", From: k.digest})
+			fresh = append(fresh, api.Change{Hook: id, Change: "removed", From: k.digest, By: allowedBy(allowed[id])})
 		}
 	}
 	slices.SortStableFunc(fresh, func(a, b api.Change) int { return cmp.Compare(a.Hook, b.Hook) })
@@ -136,25 +141,26 @@ func (r *changeLog) note(snap *hook.Snapshot) {
 }
 
 // waiting returns that something waits to be allowed, which is no change yet.
-func (r *changeLog) waiting(e hook.Entry) []api.Change {
+func (r *Changes) waiting(e hook.Entry, allowed map[string]discovery.Approval) []api.Change {
 	was := r.last[e.Waits.ID]
 	if was.state == string(hook.Waiting) && was.waits == e.Waits.Digest {
 		return nil
 	}
 	return []api.Change{{
 		Hook: e.Waits.ID, Change: string(hook.Waiting), From: was.digest, To: e.Waits.Digest,
-		File: e.Waits.File, By: r.who(e, e.Waits), Why: worst(e.Problems).String(),
+		File: e.Waits.File, By: author(e, e.Waits, allowed), Why: Worst(e.Problems).String(),
 	}}
 }
 
 // compare returns what has become of one hook: another digest, another state.
-func (r *changeLog) compare(e hook.Entry) (list []api.Change) {
+func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (list []api.Change) {
 	h, was := e.Hook, r.last[e.Hook.ID]
 	if was.digest == h.Digest && was.state == string(e.State) {
 		return nil
 	}
-	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: r.who(e, h)}
+	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: author(e, h, allowed)}
 	switch {
+	case e.State == hook.Gone: // what is there is not another, but not there
 	case was.digest == "":
 		c.Change = "added"
 	case was.digest != h.Digest:
@@ -166,43 +172,74 @@ func (r *changeLog) compare(e hook.Entry) (list []api.Change) {
 	if was.state != string(e.State) {
 		c.From, c.Change = h.Digest, string(e.State)
 		if len(e.Problems) > 0 {
-			c.Why = worst(e.Problems).String()
+			c.Why = Worst(e.Problems).String()
 		}
 		list = append(list, c)
 	}
 	return list
 }
 
-// who says whose work a change is, as far as anybody can know.
-func (r *changeLog) who(e hook.Entry, h *hook.Hook) string {
-	if r.approved != nil && e.State != hook.Waiting {
-		if a, ok := r.approved(h.ID); ok {
-			return fmt.Sprintf("allowed by %s at %s", a.By, a.At.Format(time.RFC3339))
+// author names the author of a change, as far as that can be known: of a change in
+// files the owner and the time of what was written last, be it the folder that
+// something is gone from.
+func author(e hook.Entry, h *hook.Hook, allowed map[string]discovery.Approval) string {
+	if e.State != hook.Waiting && e.State != hook.Gone {
+		if by := allowedBy(allowed[h.ID]); by != "" {
+			return by
 		}
 	}
 	var newest os.FileInfo
 	for _, path := range append([]string{h.File}, h.Seal.Own()...) {
-		if info, err := os.Stat(path); err == nil && (newest == nil || info.ModTime().After(newest.ModTime())) {
+		if info := nearest(path); info != nil && (newest == nil || info.ModTime().After(newest.ModTime())) {
 			newest = info
 		}
 	}
 	if newest == nil {
 		return ""
 	}
-	owner := strconv.FormatUint(uint64(newest.Sys().(*syscall.Stat_t).Uid), 10)
-	if u, err := user.LookupId(owner); err == nil {
-		owner = u.Username
-	}
-	return fmt.Sprintf("%s of %s, written %s", newest.Name(), owner, newest.ModTime().UTC().Format(time.RFC3339))
+	return written(newest)
 }
 
+func allowedBy(a discovery.Approval) string {
+	if a.By == "" {
+		return ""
+	}
+	return fmt.Sprintf("allowed by %s at %s", a.By, a.At.Format(time.RFC3339))
+}
+
+// nearest is what stands at path, or else the folder above it that is there.
+func nearest(path string) os.FileInfo {
+	for filepath.IsAbs(path) {
+		if info, err := os.Stat(path); err == nil {
+			return info
+		}
+		if path = filepath.Dir(path); path == "/" {
+			break
+		}
+	}
+	return nil
+}
+
+func written(info os.FileInfo) string {
+	uid := strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Uid), 10)
+	owner := "uid " + uid
+	if u, err := user.LookupId(uid); err == nil {
+		owner = u.Username + " (uid " + uid + ")"
+	}
+	return fmt.Sprintf("%s of %s, written %s", info.Name(), owner, info.ModTime().UTC().Format(time.RFC3339))
+}
+
+// settingsRecord stands for hookd.yaml among the hooks of the record; no hook
+// has such a name.
+const settingsRecord = "(settings)"
+
 // write appends records to the file.
-func (r *changeLog) write(fresh []api.Change) {
+func (r *Changes) write(fresh []api.Change) {
 	if len(fresh) == 0 {
 		return
 	}
 	if len(r.unsaved) > maxChanges {
-		r.unsaved = nil // nobody mends that disk
+		r.unsaved = nil // the disk stays broken
 	}
 	for _, c := range fresh {
 		c.Time = time.Now().UTC()
@@ -217,11 +254,11 @@ func (r *changeLog) write(fresh []api.Change) {
 	}
 }
 
-func (r *changeLog) add(text []byte) error {
-	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+func (r *Changes) add(text []byte) error {
+	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if os.IsNotExist(err) {
 		if err = os.MkdirAll(filepath.Dir(r.path), 0o700); err == nil {
-			f, err = os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			f, err = os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 		}
 	}
 	if err != nil {
@@ -240,7 +277,7 @@ func line(c api.Change) []byte {
 }
 
 // rewrite keeps the newer half, and the last record of each hook.
-func (r *changeLog) rewrite() {
+func (r *Changes) rewrite() {
 	size, seen := 0, map[string]bool{}
 	var kept [][]byte
 	for _, c := range slices.Backward(slices.Collect(changesIn(r.text()))) {
@@ -266,8 +303,8 @@ func (r *changeLog) rewrite() {
 // shownChanges is how many changes of a hook are told.
 const shownChanges = 10
 
-// of returns the last changes of a hook, newest first.
-func (r *changeLog) of(id string) (list []api.Change) {
+// Of returns the last changes of a hook, newest first.
+func (r *Changes) Of(id string) (list []api.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for c := range changesIn(r.text()) {

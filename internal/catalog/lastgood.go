@@ -1,4 +1,4 @@
-package daemon
+package catalog
 
 import (
 	"bytes"
@@ -8,17 +8,34 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/store"
 )
 
-// lastGood is what a hook's file said when it was last good: a guard whose file
-// is broken must still be there after a restart. It fits discovery.Options.
-func (d *Daemon) lastGood(unit hook.Source) []byte {
-	for _, m := range d.store.Manifests() {
+// Manifests is where LastGood retains files; the store is one.
+type Manifests interface {
+	Manifests() []store.Manifest
+	SaveManifest(store.Manifest)
+	DropManifest(source string)
+}
+
+// LastGood retains what the files of hooks said when they were last good: a
+// guard whose file is broken must still be there after a restart.
+type LastGood struct {
+	files Manifests
+	mu    sync.Mutex // one Keep at a time
+}
+
+// NewLastGood returns what files retains.
+func NewLastGood(files Manifests) *LastGood { return &LastGood{files: files} }
+
+// Text returns what the file of a unit said, nil when nothing is known. It fits
+// discovery.Options.
+func (g *LastGood) Text(unit hook.Source) []byte {
+	for _, m := range g.files.Manifests() {
 		if m.Source == unit.String() {
 			return m.Text
 		}
@@ -26,16 +43,16 @@ func (d *Daemon) lastGood(unit hook.Source) []byte {
 	return nil
 }
 
-// keepGood notes the files of all hooks that are good now, and forgets those
-// that are no longer there. It reads files, so it stands in nobody's way.
-func (d *Daemon) keepGood(snap *hook.Snapshot) {
-	d.keeping.Lock()
-	defer d.keeping.Unlock()
+// Keep notes the files of all hooks that are good now, and forgets those that
+// are no longer there. It looks at files, so nothing should wait for it.
+func (g *LastGood) Keep(snap *hook.Snapshot) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if len(snap.Entries) >= discovery.ManyHooks {
 		defer debug.FreeOSMemory() // as discovery does after reading them
 	}
 	kept := map[string]store.Manifest{}
-	for _, m := range d.store.Manifests() {
+	for _, m := range g.files.Manifests() {
 		kept[m.Source] = m
 	}
 	for unit, entries := range bySource(snap) {
@@ -45,18 +62,16 @@ func (d *Daemon) keepGood(snap *hook.Snapshot) {
 		if m.Digest == "" || known && m.Digest == old.Digest {
 			continue
 		}
-		text, err := os.ReadFile(entries[0].File)
-		if err != nil || known && bytes.Equal(text, old.Text) {
+		text := entries[0].Hook.Text // what was read and is in force, whatever the file says by now
+		if len(text) == 0 || known && bytes.Equal(text, old.Text) {
 			continue
 		}
-		if m.Text = text; d.reads(unit, m) {
-			m.At = snap.Loaded
-			d.store.SaveManifest(m)
-		}
+		m.Text, m.At = text, snap.Loaded
+		g.files.SaveManifest(m)
 	}
 	for source := range kept {
 		if gone(source) {
-			d.store.DropManifest(source)
+			g.files.DropManifest(source)
 		}
 	}
 }
@@ -79,16 +94,6 @@ func digests(entries []hook.Entry) string {
 		list = append(list, e.Hook.Digest)
 	}
 	return strings.Join(list, " ")
-}
-
-// reads reports whether the text, which may be newer than the snapshot, is good.
-func (d *Daemon) reads(unit hook.Source, m store.Manifest) bool {
-	if parse := fileParsers[unit.Type]; parse != nil {
-		hooks, _ := parse(unit.Path, m.Text)
-		return len(hooks) > 0
-	}
-	h, _ := hookdir.ReadText(unit.Path, m.Text, readOptions(*d.config.Load(), false))
-	return h != nil
 }
 
 // gone reports whether a unit was removed, and not only its whole directory,

@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// Pending is a hook that waits to be allowed, as it was when it was looked at.
+type Pending struct {
+	Hook    string   `json:"hook"` // its ID
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	New     bool     `json:"new"`  // nothing of it was ever allowed
+	Gone    bool     `json:"gone"` // it was allowed, and is not there any more or switched off
+	Digest  string   `json:"digest"`
+	Changes []string `json:"changes"`           // since it was allowed, for people
+	Refused string   `json:"refused,omitempty"` // why it will not run all the same
+	Diffs   []Text   `json:"-"`
+
+	approval discovery.Approval
+}
+
+// Text is one file of a hook, as allowed ("" = it was not there) and as it is.
+type Text struct{ Path, Old, New string }
+
+// Waiting lists the hooks that wait under settings c, or would with
+// reload.mode: ask, in registration order. It needs no daemon.
+func Waiting(c config.Config) (list []Pending) {
+	c.ReloadMode = "ask"
+	allowed := approved(c)()
+	for _, e := range Scan(c).Entries {
+		switch {
+		case e.State == hook.Gone:
+			list = append(list, pendingGone(allowed, e, "is gone"))
+		case e.Waits != nil && e.Waits == e.Hook:
+			list = append(list, pendingGone(allowed, e, "is switched off"))
+		case e.Waits != nil:
+			old, known := allowed[e.Waits.ID]
+			list = append(list, pending(e.Waits, old, known && !old.Gone))
+		}
+	}
+	return list
+}
+
+// pendingGone is a hook whose end waits to be allowed.
+func pendingGone(allowed map[string]discovery.Approval, e hook.Entry, how string) Pending {
+	p := Pending{Name: e.Name, Hook: e.Name, File: e.File, Gone: true, Changes: []string{how}}
+	for id, a := range allowed {
+		if e.Hook != nil && id == e.Hook.ID ||
+			e.Hook == nil && a.Source == e.Source && (a.Name == e.Name || id == e.Name) {
+			p.Hook, p.approval = id, a
+		}
+	}
+	p.Digest = p.approval.Digest
+	if e.State == hook.Gone {
+		p.approval.Gone, p.approval.Texts = true, nil
+	} else {
+		p.approval.Off = true
+	}
+	return p
+}
+
+func pending(h *hook.Hook, old discovery.Approval, known bool) Pending {
+	p := Pending{
+		Hook:     h.ID,
+		Name:     h.Name,
+		File:     h.File,
+		New:      !known,
+		approval: discovery.Approve(h),
+		Changes:  []string{},
+	}
+	p.Digest = p.approval.Digest
+	if known {
+		p.Changes = old.Changes(h)
+	}
+	if bad := h.Seal.Refusals(); len(bad) > 0 {
+		p.Refused = bad[0].Error()
+	}
+	for _, path := range append([]string{h.File}, h.Seal.Own()...) {
+		before, after := string(old.Texts[path]), string(p.approval.Texts[path])
+		if before != after {
+			p.Diffs = append(p.Diffs, Text{path, before, after})
+		}
+	}
+	return p
+}
+
+// Allow puts p into force: a daemon that reads hooks again will run it, as long
+// as it is what it was when p was made.
+func Allow(c config.Config, p Pending) error {
+	approvals := discovery.NewApprovals(c.AllowedDir())
+	if old, known := approvals.Get(p.Hook); known && !p.Gone {
+		p.approval.Off = old.Off
+	}
+	p.approval.At, p.approval.By = time.Now().UTC(), person()
+	return approvals.Put(p.approval)
+}
+
+// AllowOff notes whether a person has switched a hook off: with reload.mode: ask
+// a marker alone switches off nothing that was allowed.
+func AllowOff(c config.Config, name string, off bool) error {
+	approvals := discovery.NewApprovals(c.AllowedDir())
+	for _, a := range approvals.All() {
+		if a.Name != name || a.Gone || a.Off == off {
+			continue
+		}
+		a.Off, a.At, a.By = off, time.Now().UTC(), person()
+		if err := approvals.Put(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AllowSettings puts hookd.yaml into force as it was when c was loaded.
+func AllowSettings(c config.Config) error {
+	return config.Allowed{At: time.Now().UTC(), By: person(), Text: c.File}.Allow(c.Home)
+}
+
+// person names the user who types a command, also behind sudo, and the process.
+func person() string {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if behind := os.Getenv("SUDO_USER"); behind != "" {
+		name += " (sudo by " + behind + ")"
+	}
+	return fmt.Sprintf("%s (uid %d, pid %d, started by %s)", name, os.Getuid(), os.Getpid(), programOf(os.Getppid()))
+}
+
+// programOf names a process and its program, as far as that can be known.
+func programOf(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return fmt.Sprintf("pid %d", pid)
+	}
+	return fmt.Sprintf("%s, pid %d", strings.TrimSpace(string(text)), pid)
+}

@@ -1,0 +1,151 @@
+// Package catalog knows the hooks as the settings say, with or without a daemon:
+// where they are read from and how, which of them an event would run, what is
+// wrong with them, which wait to be allowed and what allows them, what they were
+// when they were last good, and how they have changed.
+//
+// Scan, Match, Validate and Waiting read files and may take as long as the file
+// system takes; nothing here starts a process. A broken file is a problem of
+// that file, never an error of the whole. Changes and LastGood write, and log
+// what they cannot write: hooks go on.
+package catalog
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/builtin"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/judge"
+	"github.com/hookd/hookd/internal/source/dockeragent"
+	"github.com/hookd/hookd/internal/source/familiar"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// Options say where and how the hooks of settings c are found. The settings'
+// reload.mode decides whether hooks have to be allowed.
+func Options(c config.Config) discovery.Options {
+	return discovery.Options{
+		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Fixed: settingHooks(c),
+		Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled, Approved: approved(c), Parsers: fileParsers(c),
+	}
+}
+
+// fileSources are the files that the settings name under sources.
+func fileSources(c config.Config) []discovery.FileSource {
+	var list []discovery.FileSource
+	for _, s := range c.Sources {
+		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Parse: fileParsers(c)[s.Type]})
+	}
+	return list
+}
+
+// fileParsers say how files of hooks are read under settings c, by the type of
+// their source.
+func fileParsers(c config.Config) map[string]discovery.Parse {
+	return map[string]discovery.Parse{
+		dockeragent.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+			return dockeragent.Parse(path, text, dockeragent.Options{})
+		},
+		familiar.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+			return familiar.Parse(path, text, familiar.Options{AgentTimeout: c.TimeoutAgent})
+		},
+	}
+}
+
+// settingHooks are the hooks that settings stand for. That of snapshot is waited
+// for, so that the tree is noted before a tool starts, and never has a say.
+func settingHooks(c config.Config) []*hook.Hook {
+	if !c.Snapshot {
+		return nil
+	}
+	waited := true
+	h := &hook.Hook{
+		ID: "setting:snapshot", Name: "snapshot", Description: "of the setting snapshot",
+		Source: hook.Source{Type: "setting", Path: "snapshot"}, Dir: c.Home,
+		Type: hook.Builtin, Command: "snapshot", Definition: "snapshot",
+		Lane: events.LaneDefault, Blocking: &waited, OnError: hook.OnErrorIgnore,
+		Timeout: c.TimeoutBuiltin, Enabled: true, Order: hook.OrderSession,
+	}
+	for _, name := range []string{
+		"session_start", "turn_start", "turn_end", "user_prompt_submit", "stop",
+		"pre_tool_use", "post_tool_use", "session_end",
+	} {
+		h.Patterns = append(h.Patterns, hook.Pattern{Text: name})
+	}
+	return []*hook.Hook{h}
+}
+
+// FlagHooks makes the hooks of docker-agent's --hook-… flags: commands by
+// event, run in dir unless the event has a directory of its own.
+func FlagHooks(commands map[string][]string, dir string) []*hook.Hook {
+	return dockeragent.FromFlags(commands, dir, dockeragent.Options{})
+}
+
+// HookFlags are docker-agent's flags and the events that they add hooks to.
+func HookFlags() []dockeragent.Flag { return dockeragent.Flags() }
+
+func readOptions(c config.Config, strict bool) hookdir.Options {
+	return hookdir.Options{
+		Strict: strict, KnownEvents: EventNames(), Path: c.Path,
+		Timeouts: map[hook.Type]time.Duration{
+			hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript, hook.Builtin: c.TimeoutBuiltin,
+			hook.Model: c.TimeoutModel, hook.Spawn: c.TimeoutAgent,
+		},
+		Builtins:   builtin.Names(),
+		CheckModel: checkModel,
+		CheckGuard: checkGuard,
+	}
+}
+
+// checkGuard says why a built-in that guards has nothing to do on the events of
+// a pattern.
+func checkGuard(h *hook.Hook, p hook.Pattern) string {
+	b, ok := builtin.Lookup(h.Command)
+	if !ok || b.Needs == nil {
+		return ""
+	}
+	watches := false
+	for _, row := range events.All() {
+		if !p.Match(row.Name) || !b.Needs(row) {
+			continue
+		}
+		if h.Blocks(row, p) || !row.Decidable {
+			return ""
+		}
+		watches = true
+	}
+	if watches {
+		return "a hook on a pattern only observes; name the events, or write blocking: true"
+	}
+	return "it is for " + strings.Join(b.Events, ", ") + " and what other agents call them"
+}
+
+// checkModel holds a model hook to what its events can use.
+func checkModel(h *hook.Hook) error {
+	for _, p := range h.Patterns {
+		if err := judge.Check(h.Model, h.Prompt, h.Schema, events.Lookup(p.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EventNames returns the names of all events of the contract.
+func EventNames() []string {
+	var names []string
+	for _, c := range events.All() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// approved says what has been allowed, nil when nothing has to be.
+func approved(c config.Config) func() map[string]discovery.Approval {
+	if c.ReloadMode != "ask" {
+		return nil
+	}
+	return discovery.NewApprovals(c.AllowedDir()).All
+}
