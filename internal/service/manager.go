@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"context"
@@ -19,9 +19,9 @@ type manager interface {
 	names() []string   // of all files there may be
 	files(packaging.Service) ([]packaging.File, error)
 
-	start(changed func(name string) bool) []step
-	stop() (before, after []step) // the files are removed
-	tidy()                        // what is left when nobody was told
+	start(changed func(name string) bool) []Step
+	stop() (before, after []Step) // the files are removed
+	tidy()                        // removes links that the manager, not told, left behind
 
 	reachable(ctx context.Context) error // errNoManager: not on this machine
 	active(ctx context.Context) bool     // it runs our service, or its socket
@@ -34,17 +34,17 @@ type manager interface {
 // errNoManager says that files would be of no use.
 var errNoManager = errors.New("this machine has no service manager for users")
 
-func (m *machine) manager() manager {
+func (m *Machine) manager() manager {
 	if m.system == "darwin" {
 		return launchd{m}
 	}
 	return systemd{m}
 }
 
-type systemd struct{ m *machine }
+type systemd struct{ m *Machine }
 
-func systemctl(args ...string) step {
-	return step{argv: append([]string{"systemctl", "--user"}, args...)}
+func systemctl(args ...string) Step {
+	return Step{argv: append([]string{"systemctl", "--user"}, args...)}
 }
 
 func (s systemd) folder() string {
@@ -63,20 +63,22 @@ func (systemd) files(s packaging.Service) ([]packaging.File, error) { return s.S
 // start restarts the service in any case: the program may be a new one. As the
 // socket stays, no event is lost by that. Only a socket that has moved is
 // closed for a moment.
-func (systemd) start(changed func(string) bool) []step {
-	steps := []step{systemctl("daemon-reload")}
+func (systemd) start(changed func(string) bool) []Step {
+	steps := []Step{systemctl("daemon-reload")}
 	if changed("hookd.socket") {
 		stop := systemctl("stop", "hookd.service", "hookd.socket")
-		stop.may = true // the first time there is none
+		stop.mayFail = true // the first time there is none
 		steps = append(steps, stop)
 	}
-	return append(steps, systemctl("enable", "hookd.socket", "hookd.service"), systemctl("start", "hookd.socket"), systemctl("restart", "hookd.service"))
+	return append(steps, systemctl("enable", "hookd.socket", "hookd.service"), systemctl("start", "hookd.socket"),
+		systemctl("restart", "hookd.service"))
 }
 
-func (systemd) stop() (before, after []step) {
+func (systemd) stop() (before, after []Step) {
 	failed := systemctl("reset-failed", "hookd.service", "hookd.socket")
-	failed.may = true
-	return []step{systemctl("disable", "--now", "hookd.service", "hookd.socket")}, []step{systemctl("daemon-reload"), failed}
+	failed.mayFail = true
+	return []Step{systemctl("disable", "--now", "hookd.service", "hookd.socket")},
+		[]Step{systemctl("daemon-reload"), failed}
 }
 
 // tidy removes the links that enable made.
@@ -123,9 +125,9 @@ func (systemd) look() string {
 	return "see why with `systemctl --user status hookd` and `journalctl --user -u hookd`"
 }
 
-type launchd struct{ m *machine }
+type launchd struct{ m *Machine }
 
-func launchctl(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
+func launchctl(args ...string) Step { return Step{argv: append([]string{"launchctl"}, args...)} }
 
 func (l launchd) domain() string { return "gui/" + strconv.Itoa(l.m.uid) }
 func (l launchd) target() string { return l.domain() + "/" + packaging.Label }
@@ -140,18 +142,18 @@ func (launchd) files(s packaging.Service) ([]packaging.File, error) {
 	return []packaging.File{f}, err
 }
 
-func (l launchd) start(func(string) bool) []step {
+func (l launchd) start(func(string) bool) []Step {
 	forget := launchctl("bootout", l.target())
-	forget.may = true // the first time there is none
+	forget.mayFail = true // the first time there is none
 	begin := launchctl("bootstrap", l.domain(), filepath.Join(l.folder(), packaging.Label+".plist"))
-	begin.again = true
-	return []step{forget, launchctl("enable", l.target()), begin}
+	begin.retry = true
+	return []Step{forget, launchctl("enable", l.target()), begin}
 }
 
-func (l launchd) stop() (before, after []step) {
+func (l launchd) stop() (before, after []Step) {
 	forget := launchctl("bootout", l.target())
-	forget.may = true
-	return []step{forget}, nil
+	forget.mayFail = true
+	return []Step{forget}, nil
 }
 
 func (launchd) tidy() {}

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"context"
@@ -13,15 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/trust"
 	"github.com/hookd/hookd/packaging"
 )
 
-// machine is where a service is installed.
-type machine struct {
+// Machine is where a service is installed.
+type Machine struct {
 	system string // as runtime.GOOS
 	home   string // the user's
 	uid    int
@@ -31,16 +29,17 @@ type machine struct {
 	run func(ctx context.Context, argv []string) (string, error)
 }
 
-func thisMachine() (*machine, error) {
+// This returns the machine and user that this program runs for.
+func This() (*Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, fail(exitFailed, "type `export HOME=/your/home`, then `hookd install`", "find the home directory: %w", err)
+		return nil, fail("type `export HOME=/your/home`, then `hookd install`", "find the home directory: %w", err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, fail(exitFailed, "type its whole path, as in `/usr/local/bin/hookd install`", "find this program: %w", err)
+		return nil, fail("type its whole path, as in `/usr/local/bin/hookd install`", "find this program: %w", err)
 	}
-	return &machine{system: runtime.GOOS, home: home, uid: os.Getuid(), exe: exe, run: runCommand}, nil
+	return &Machine{system: runtime.GOOS, home: home, uid: os.Getuid(), exe: exe, run: runCommand}, nil
 }
 
 func runCommand(ctx context.Context, argv []string) (string, error) {
@@ -48,15 +47,15 @@ func runCommand(ctx context.Context, argv []string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// step is one command.
-type step struct {
-	argv  []string
-	may   bool // fail, and nobody minds
-	again bool // is tried again for a while: launchd takes its time to forget a job
+// Step is one command.
+type Step struct {
+	argv    []string
+	mayFail bool // an error is ignored
+	retry   bool // until it succeeds, for a while: launchd takes its time to forget a job
 }
 
 // String is the command as it is typed.
-func (s step) String() string {
+func (s Step) String() string {
 	var words []string
 	for _, w := range s.argv {
 		if flag := strings.TrimPrefix(w, "--"); flag != w && trust.Quote(flag) == flag {
@@ -69,17 +68,17 @@ func (s step) String() string {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s step) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
+func (s Step) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
 // do runs steps until one fails.
-func (m *machine) do(ctx context.Context, steps []step) error {
+func (m *Machine) do(ctx context.Context, steps []Step) error {
 	for _, s := range steps {
 		said, err := m.run(ctx, s.argv)
-		for try := 0; s.again && err != nil && try < 20 && ctx.Err() == nil; try++ {
+		for try := 0; s.retry && err != nil && try < 20 && ctx.Err() == nil; try++ {
 			pause(ctx, 250*time.Millisecond)
 			said, err = m.run(ctx, s.argv)
 		}
-		if err != nil && !s.may {
+		if err != nil && !s.mayFail {
 			return fmt.Errorf("%s: %w: %s", s, err, said)
 		}
 	}
@@ -95,36 +94,40 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// Options say how the service is to run.
+type Options struct {
+	Config   config.Config
+	Given    map[string]string // settings of the command line, by name
+	Path     string            // PATH of the user's shell
+	Hardened bool              // systemd only: hookd and its hooks cannot gain rights
+}
+
 // service is hookd as this machine's service manager is to run it.
-func (m *machine) service(cmd *cobra.Command, hardened bool) (s packaging.Service, notes []string, err error) {
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return s, nil, err
-	}
-	s.Socket, s.Hardened, s.Log = cfg.Socket, hardened, filepath.Join(m.home, "Library", "Logs", "hookd", "hookd.log")
+func (m *Machine) service(o Options) (s packaging.Service, notes []string, err error) {
+	s.Socket, s.Hardened, s.Log = o.Config.Socket, o.Hardened,
+		filepath.Join(m.home, "Library", "Logs", "hookd", "hookd.log")
 	if s.Program, err = m.program(); err != nil {
 		return s, nil, err
 	}
-	path, left := m.path(os.Getenv("PATH"))
+	path, left := m.path(o.Path)
 	if path == "" {
-		return s, nil, fail(exitFailed, "type `export PATH=/usr/local/bin:/usr/bin:/bin`, then `hookd install`", "PATH has no folder that a service can use")
+		return s, nil, fail("type `export PATH=/usr/local/bin:/usr/bin:/bin`, then `hookd install`", "PATH has no folder that a service can use")
 	}
 	for _, l := range left {
 		notes = append(notes, "left out of the service's PATH: "+l)
 	}
-	s.Variables = append([]packaging.Variable{{Name: "PATH", Value: path}}, settingVariables(cmd, cfg)...)
+	s.Variables = append([]packaging.Variable{{Name: "PATH", Value: path}}, settingVariables(o)...)
 	return s, notes, nil
 }
 
 // settingVariables are the settings that do not stand in hookd.yaml: the
 // service would not have them.
-func settingVariables(cmd *cobra.Command, cfg config.Config) (list []packaging.Variable) {
+func settingVariables(o Options) (list []packaging.Variable) {
 	if os.Getenv("LIBREFANG_HOME") != "" {
-		list = append(list, packaging.Variable{Name: "LIBREFANG_HOME", Value: cfg.Home})
+		list = append(list, packaging.Variable{Name: "LIBREFANG_HOME", Value: o.Config.Home})
 	}
-	flags := given(cmd)
 	for _, k := range config.Keys() {
-		value, set := flags[k.Name]
+		value, set := o.Given[k.Name]
 		if !set {
 			value = os.Getenv(k.Env)
 		}
@@ -138,10 +141,10 @@ func settingVariables(cmd *cobra.Command, cfg config.Config) (list []packaging.V
 // program returns the path that the service starts: this program with all
 // links resolved, but for a package manager's folder that has the version in
 // it (Homebrew, Nix), which goes away with the next one: there the link in PATH.
-func (m *machine) program() (string, error) {
+func (m *Machine) program() (string, error) {
 	path, err := filepath.EvalSymlinks(m.exe)
 	if err != nil {
-		return "", fail(exitFailed, "install it anew, then type `hookd install`", "find this program: %w", err)
+		return "", fail("install it again, then type `hookd install`", "find this program: %w", err)
 	}
 	if strings.Contains(path, "/Cellar/") || strings.HasPrefix(path, "/nix/store/") {
 		if link, err := exec.LookPath("hookd"); err == nil && filepath.IsAbs(link) && sameProgram(link, path) {
@@ -149,11 +152,12 @@ func (m *machine) program() (string, error) {
 		}
 	}
 	if m.temporary(path) {
-		return "", fail(exitFailed, "put it in a folder that stays, with `make install PREFIX=\"$HOME/.local\"`, then type `~/.local/bin/hookd install`", "hookd runs from %s, a temporary folder", filepath.Dir(path))
+		return "", fail("put it in a folder that stays, with `make install PREFIX=\"$HOME/.local\"`, then type `~/.local/bin/hookd install`", "hookd runs from %s, a temporary folder", filepath.Dir(path))
 	}
 	var refusal *trust.Refusal
 	if err := trust.New().Check(path); errors.As(err, &refusal) {
-		return "", fail(exitFailed, "type `"+refusal.Do+"`, then `hookd install`", "others could replace hookd: %s %s", refusal.Path, refusal.Fact)
+		return "", fail("type `"+refusal.Do+"`, then `hookd install`", "others could replace hookd: %s %s",
+			refusal.Path, refusal.Fact)
 	}
 	return path, nil
 }
@@ -166,7 +170,7 @@ func sameProgram(a, b string) bool {
 
 // temporary reports whether path is in a folder that is emptied now and then.
 // What is under the home is as lasting as the home itself.
-func (m *machine) temporary(path string) bool {
+func (m *Machine) temporary(path string) bool {
 	home := resolved(m.home)
 	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm", "/var/folders"} {
 		dir = resolved(dir)
@@ -188,9 +192,18 @@ func below(path, dir string) bool {
 	return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/")
 }
 
+// others says how others could put files into a folder, or another folder in
+// its place; nil if they cannot.
+func others(dir string) *trust.Refusal {
+	if bad := trust.New().Seal(trust.Files{Folder: dir}).Refusals(); len(bad) > 0 {
+		return &bad[0]
+	}
+	return nil
+}
+
 // path returns the folders of a PATH that a service can use, and what is left
 // out with the reason. A relative or missing one is left out in silence.
-func (m *machine) path(value string) (path string, left []string) {
+func (m *Machine) path(value string) (path string, left []string) {
 	var keep []string
 	for _, dir := range filepath.SplitList(value) {
 		dir = filepath.Clean(dir)
@@ -199,8 +212,9 @@ func (m *machine) path(value string) (path string, left []string) {
 		case !filepath.IsAbs(dir) || err != nil || !info.IsDir() || slices.Contains(keep, dir):
 		case m.temporary(resolved(dir)):
 			left = append(left, dir+" is temporary")
-		case info.Mode().Perm()&0o002 != 0:
-			left = append(left, dir+" is writable by everybody")
+		case others(dir) != nil:
+			r := others(dir)
+			left = append(left, fmt.Sprintf("%s: %s %s; type `%s`, then `hookd install`", dir, r.Path, r.Fact, r.Do))
 		default:
 			keep = append(keep, dir)
 		}

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 )
 
 // mac is a machine whose commands are noted and answered by fails.
-func mac(t *testing.T, fails map[string]int) (*machine, *[]string) {
+func mac(t *testing.T, fails map[string]int) (*Machine, *[]string) {
 	var asked []string
-	return &machine{system: "darwin", home: t.TempDir(), uid: 501, run: func(_ context.Context, argv []string) (string, error) {
+	return &Machine{system: "darwin", home: t.TempDir(), uid: 501, run: func(_ context.Context, argv []string) (string, error) {
 		line := strings.Join(argv, " ")
 		asked = append(asked, line)
 		if fails[line] > 0 {
@@ -73,7 +73,7 @@ func TestLaunchdFiles(t *testing.T) {
 
 func TestPathOfTheService(t *testing.T) {
 	home := t.TempDir()
-	m := &machine{home: home}
+	m := &Machine{home: home}
 	for _, dir := range []string{"bin", "open"} {
 		if err := os.Mkdir(filepath.Join(home, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestPathOfTheService(t *testing.T) {
 	if want := bin + ":/usr/bin"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if len(left) != 2 || !strings.Contains(left[0], "temporary") || !strings.Contains(left[1], "writable by everybody") {
+	if len(left) != 2 || !strings.Contains(left[0], "temporary") || !strings.Contains(left[1], "writable by every user") {
 		t.Errorf("left out %q", left)
 	}
 }
@@ -104,7 +104,7 @@ func TestProgramOfAPackageManager(t *testing.T) {
 		os.Symlink("../Cellar/hookd/1.0/bin/hookd", filepath.Join(prefix, "bin", "hookd"))); err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{home: prefix, exe: filepath.Join(cellar, "hookd")}
+	m := &Machine{home: prefix, exe: filepath.Join(cellar, "hookd")}
 	t.Setenv("PATH", filepath.Join(prefix, "bin"))
 	if got, err := m.program(); got != filepath.Join(prefix, "bin", "hookd") {
 		t.Errorf("got %q, %v, want the link", got, err)
@@ -120,7 +120,7 @@ func TestProgramOfAPackageManager(t *testing.T) {
 }
 
 func TestStepIsWrittenAsTyped(t *testing.T) {
-	s := step{argv: []string{"systemctl", "--user", "enable", "a b", "--x=$y"}}
+	s := Step{argv: []string{"systemctl", "--user", "enable", "a b", "--x=$y"}}
 	if got, want := s.String(), `systemctl --user enable 'a b' '--x=$y'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -1,0 +1,271 @@
+// Package service decides what `hookd install` and `hookd uninstall` do on this
+// machine, and does it: which service manager there is (systemd, launchd), which
+// files it reads, which program, PATH and settings they name, and which commands
+// start and stop the service. Look tells how the service is.
+//
+// It promises: a plan is made without changing anything; a file that install did
+// not write is never replaced or removed; a file is written as a whole, for the
+// user alone; nothing is written where no service manager answers, nor in a
+// folder that others can write to. An error names what to type next.
+//
+// It prints nothing, and the texts of units are those of package packaging.
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/packaging"
+)
+
+// Error says what failed and what to type next.
+type Error struct {
+	Err error
+	Do  string
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+func fail(do, format string, args ...any) error { return &Error{fmt.Errorf(format, args...), do} }
+
+// ErrUnreachable says that no service manager answers: nothing was written, and
+// the plan's notes say what to do instead.
+var ErrUnreachable = errors.New("hookd is not installed as a service")
+
+// Level is how bad a finding is.
+type Level string
+
+const (
+	OK      Level = "ok"
+	Note    Level = "note"    // worth knowing; nothing is broken
+	Problem Level = "problem" // needs the user
+)
+
+// Finding is what Look found.
+type Finding struct {
+	Level Level
+	Found string
+	Do    string // the command to type next; "" = none is needed
+}
+
+// Plan is what install or uninstall does, and then what it did.
+type Plan struct {
+	Program  string   `json:"program,omitempty"`
+	Files    []Change `json:"files"`
+	Commands []Step   `json:"commands"`
+	DryRun   bool     `json:"dry_run"` // for the caller to set
+	Notes    []string `json:"notes,omitempty"`
+
+	machine       *Machine
+	manager       manager
+	before, after []Step // of uninstall: before and after the files are removed
+}
+
+// Change is one file: what happens to it.
+type Change struct {
+	Path  string `json:"path"`
+	State string `json:"state"` // new, changed, unchanged, removed
+	Text  string `json:"text,omitempty"`
+
+	name string // as the service manager knows it
+}
+
+// Install plans what makes hookd a service of this user.
+func (m *Machine) Install(o Options) (*Plan, error) {
+	s, notes, err := m.service(o)
+	if err != nil {
+		return nil, err
+	}
+	mgr := m.manager()
+	files, err := mgr.files(s)
+	if err != nil {
+		return nil, fail("choose paths without such characters, then type `hookd install`", "write the service's files: %w", err)
+	}
+	p := &Plan{Program: s.Program, Notes: notes, machine: m, manager: mgr}
+	if p.Files, err = changes(mgr, files); err != nil {
+		return nil, err
+	}
+	p.Commands = mgr.start(p.changed)
+	return p, nil
+}
+
+// Install writes the files and starts the service. Without a service manager
+// that answers it leaves nothing behind: the error is ErrUnreachable. running
+// returns the pid of a daemon that answers, 0 for none.
+func (p *Plan) Install(ctx context.Context, running func() int) error {
+	mgr := p.manager
+	missing := mgr.reachable(ctx)
+	if missing == nil && !mgr.active(ctx) {
+		if pid := running(); pid > 0 {
+			return fail(fmt.Sprintf("stop it with `kill %d`, then type `hookd install`", pid), "hookd already runs with pid %d, and not as a service", pid)
+		}
+	}
+	if missing != nil {
+		p.Files, p.Commands = []Change{}, []Step{}
+		p.Notes = append(p.Notes, mgr.without()...)
+		return fail("do as it says above, or start it here with `hookd serve`", "%w: %w", ErrUnreachable, missing)
+	}
+	if err := safe(mgr); err != nil {
+		return err
+	}
+	if err := apply(p.Files, mgr.folders()); err != nil {
+		return fail("see the folder's permissions, then type `hookd install`", "%w", err)
+	}
+	if err := p.machine.do(ctx, p.Commands); err != nil {
+		return fail(mgr.look(), "%w", err)
+	}
+	p.Notes = append(p.Notes, mgr.started()...)
+	return nil
+}
+
+// Uninstall plans what takes back Install. A plan without files has nothing to do.
+func (m *Machine) Uninstall() (*Plan, error) {
+	mgr := m.manager()
+	p := &Plan{Notes: []string{"hooks, settings and history stay where they are"}, machine: m, manager: mgr}
+	var err error
+	if p.Files, err = changes(mgr, nil); err != nil {
+		return nil, err
+	}
+	if len(p.Files) == 0 {
+		p.Notes = []string{"hookd is not installed as a service"}
+		return p, nil
+	}
+	p.before, p.after = mgr.stop()
+	p.Commands = append(p.before[:len(p.before):len(p.before)], p.after...)
+	return p, nil
+}
+
+// Uninstall stops the service and removes its files. A service manager that does
+// not answer is a note, not an error.
+func (p *Plan) Uninstall(ctx context.Context) error {
+	mgr, before, after := p.manager, p.before, p.after
+	if err := mgr.reachable(ctx); err != nil {
+		before, after, p.Commands = nil, nil, []Step{}
+		p.Notes = append(p.Notes, "the service manager was not told: "+err.Error())
+	}
+	if err := p.machine.do(ctx, before); err != nil {
+		return fail(mgr.look(), "%w", err)
+	}
+	if err := apply(p.Files, nil); err != nil {
+		return fail("see the folder's permissions, then type `hookd uninstall`", "%w", err)
+	}
+	mgr.tidy()
+	if err := p.machine.do(ctx, after); err != nil {
+		return fail(mgr.look(), "%w", err)
+	}
+	return nil
+}
+
+// safe refuses folders of units, or of logs, that others can write to: what they
+// put there would run as this user.
+func safe(mgr manager) error {
+	folders := append([]string{mgr.folder()}, mgr.folders()...)
+	for _, name := range mgr.names() {
+		folders = append(folders, filepath.Dir(filepath.Join(mgr.folder(), name)))
+	}
+	for _, dir := range folders {
+		if r := others(dir); r != nil {
+			return fail("type `"+r.Do+"`, then `hookd install`", "others could change the service: %s %s", r.Path, r.Fact)
+		}
+	}
+	return nil
+}
+
+// changes compares the files that are to be there with those that are. A file
+// that install did not write stays: it stands in the way of one of ours.
+func changes(mgr manager, files []packaging.File) (list []Change, err error) {
+	want := map[string]string{}
+	for _, f := range files {
+		want[f.Name] = f.Text
+	}
+	for _, name := range mgr.names() {
+		c := Change{Path: filepath.Join(mgr.folder(), name), name: name}
+		text, wanted := want[name]
+		have, err := readfile.Read(c.Path, readfile.Limit)
+		there := err == nil
+		ours := there && bytes.Contains(have, []byte(packaging.Mark))
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, fail("see its permissions with `ls -l "+c.Path+"`, then type `hookd install`", "%w", err)
+		case wanted && there && !ours:
+			return nil, fail("move it away, then type `hookd install`", "%s was not written by `hookd install`", c.Path)
+		case wanted && !there:
+			c.State, c.Text = "new", text
+		case wanted && (string(have) != text || !private(c.Path)):
+			c.State, c.Text = "changed", text
+		case wanted:
+			c.State = "unchanged"
+		case ours:
+			c.State = "removed"
+		default:
+			continue
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// private reports whether only the user can read a file.
+func private(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&0o077 == 0
+}
+
+func (p *Plan) changed(name string) bool {
+	for _, c := range p.Files {
+		if c.name == name && c.State != "unchanged" {
+			return true
+		}
+	}
+	return false
+}
+
+// apply makes the files so, and the folders.
+func apply(files []Change, folders []string) error {
+	for _, dir := range folders {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, c := range files {
+		var err error
+		switch c.State {
+		case "new", "changed":
+			err = replaceFile(c.Path, c.Text)
+		case "removed":
+			if err = os.Remove(c.Path); err == nil && strings.Contains(c.name, "/") {
+				os.Remove(filepath.Dir(c.Path)) // unless a drop-in of the user's is there
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file as a whole or not at all, for the user alone: the
+// variables of a service may be keys.
+func replaceFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
