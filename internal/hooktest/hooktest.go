@@ -1,0 +1,110 @@
+// Package hooktest is the kit of hookd's tests: folders whose paths a socket can
+// have, hooks in them, something that runs until the test ends, and a wait for a
+// condition. Tests alone import it.
+//
+// It promises: what it makes is removed when the test ends; what it runs has
+// ended by then, and an error of it fails the test; nothing waits for a fixed
+// time. A test that needs what this machine lacks is skipped, by the name
+// SKIP-TOOL. It imports no package of hookd, so that every package's own tests
+// can use it.
+package hooktest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Patience is how long a test waits for what must come: a busy machine may need long.
+const Patience = 2 * time.Minute
+
+// OtherUser is the number of a second user; no account is needed.
+const OtherUser = 65534
+
+// Until waits until cond holds, and fails the test when it never does.
+func Until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(Patience); !cond(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited %s in vain until %s", Patience, what)
+		}
+	}
+}
+
+// Run runs something, a daemon or a server, until the test ends or stop is
+// called, which waits for its end. stop may be called more than once.
+func Run(t testing.TB, run func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("it ended with: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// ShortDir makes a folder whose paths are short enough for a socket.
+func ShortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "hookd")
+	Must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// Hook makes hooks/NAME in home, which runs lines of shell as run.sh. yaml has
+// the other fields. It returns the hook's folder.
+func Hook(t testing.TB, home, name, yaml, script string) string {
+	t.Helper()
+	dir := filepath.Join(home, "hooks", name)
+	Write(t, filepath.Join(dir, "run.sh"), "#!/bin/sh\n"+script, 0o755)
+	Write(t, filepath.Join(dir, "HOOK.yaml"), "name: "+name+"\ncommand: ./run.sh\n"+yaml, 0o644)
+	return dir
+}
+
+// Write writes a file with exactly that mode, and its folder.
+func Write(t testing.TB, path, text string, mode os.FileMode) {
+	t.Helper()
+	Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	Must(t, os.WriteFile(path, []byte(text), mode))
+	Must(t, os.Chmod(path, mode))
+}
+
+// Must fails the test on an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// NeedRoot skips a test that makes other users' files.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("SKIP-TOOL root: only root can make files of another user")
+	}
+}
+
+// NeedTool skips a test where a program is missing.
+func NeedTool(t testing.TB, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIP-TOOL %s: not installed", tool)
+		}
+	}
+}
