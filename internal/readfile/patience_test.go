@@ -1,0 +1,30 @@
+package readfile
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// What hangs is given up on, is not tried again while it does, and holds up
+// nothing else.
+func TestPatience(t *testing.T) {
+	back := make(chan struct{})
+	p := NewPatience(20*time.Millisecond, func() { close(back) })
+	mended := make(chan struct{})
+	if p.Try("/dead", func() { <-mended }) {
+		t.Error("a call that hangs has returned")
+	}
+	if p.Try("/dead", func() { t.Error("tried again while it hangs") }) || !slices.Equal(p.Hung(), []string{"/dead"}) {
+		t.Errorf("hung: %q", p.Hung())
+	}
+	patient := NewPatience(time.Minute, nil)
+	if ran := false; !patient.Try("/fine", func() { ran = true }) || !ran {
+		t.Error("a call that returns has not")
+	}
+	close(mended)
+	<-back
+	if got := p.Hung(); len(got) != 0 {
+		t.Errorf("still hung: %q", got)
+	}
+}

@@ -1,0 +1,116 @@
+// Package readfile is the one way in which hookd reads files that a person, an
+// agent or a repository has written: settings, hooks, agents' files. It opens
+// only regular files, never blocks on a pipe or a device, never reads more than
+// it is told to, and looks at what it has opened, not at the path again.
+//
+// A file system that does not answer blocks it, as it blocks everything.
+package readfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// Limit is how large a settings file, a hook's file or an agent's file may be.
+const Limit = 4 << 20
+
+var (
+	// ErrNotRegular says that a path leads to a pipe, a device, a socket or a folder.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrTooLarge says that a file holds more than it may.
+	ErrTooLarge = errors.New("too large")
+)
+
+// tooLarge is the limit that a file exceeds.
+type tooLarge int
+
+func (t tooLarge) Error() string { return fmt.Sprintf("larger than %d bytes", int(t)) }
+
+func (t tooLarge) Is(err error) bool { return err == ErrTooLarge }
+
+// Read returns the bytes of the regular file at path, never nil. More than
+// limit bytes are an error that wraps ErrTooLarge. Each error is an
+// *fs.PathError.
+//
+// It uses the system's calls themselves: with package os each of thousands of
+// small files costs three times as many.
+func Read(path string, limit int) ([]byte, error) {
+	data, err := read(path, limit)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return data, nil
+}
+
+// Head returns the first bytes of the regular file at path, at most n.
+func Head(path string, n int) ([]byte, error) {
+	fd, _, err := open(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	defer syscall.Close(fd)
+	data := make([]byte, n)
+	size, err := uninterrupted(func() (int, error) { return syscall.Read(fd, data) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return data[:size], nil
+}
+
+func read(path string, limit int) ([]byte, error) {
+	fd, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	if size > int64(limit) {
+		return nil, tooLarge(limit)
+	}
+	data, known := make([]byte, size+1), size > 0 // one more: there may be no second read
+	for at := 0; ; {
+		n, err := uninterrupted(func() (int, error) { return syscall.Read(fd, data[at:]) })
+		if err != nil {
+			return nil, err
+		}
+		at += n
+		switch {
+		case at > limit:
+			return nil, tooLarge(limit)
+		case at < len(data) && (known || n == 0): // a short read is the end, but of files that know no size
+			return data[:at], nil
+		case at == len(data): // it has grown
+			data = append(data, make([]byte, min(len(data), limit+1-at))...)
+		}
+	}
+}
+
+// open opens a regular file and tells its size.
+func open(path string) (fd int, size int64, err error) {
+	fd, err = uninterrupted(func() (int, error) {
+		return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	})
+	switch {
+	case errors.Is(err, syscall.ENXIO): // a socket
+		return 0, 0, ErrNotRegular
+	case err != nil:
+		return 0, 0, err
+	}
+	var st syscall.Stat_t
+	if err = syscall.Fstat(fd, &st); err == nil && st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		syscall.Close(fd)
+		return 0, 0, err
+	}
+	return fd, st.Size, nil
+}
+
+// uninterrupted repeats a call that a signal interrupted.
+func uninterrupted(call func() (int, error)) (n int, err error) {
+	for n, err = call(); errors.Is(err, syscall.EINTR); n, err = call() {
+	}
+	return n, err
+}
