@@ -1,0 +1,124 @@
+package logsink
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func notice(dropped uint64) []byte { return fmt.Appendf(nil, "dropped %d\n", dropped) }
+
+// A pipe that nothing reads holds up nothing. Once it is read, the lines come
+// in order, then how many are missing, then those that were logged since.
+func TestUnreadPipe(t *testing.T) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(in, notice)
+	const lines = 100_000
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for i := range lines / 4 {
+				fmt.Fprintf(s, "line %d of many\n", i)
+			}
+		})
+	}
+	writers.Wait() // although nothing is read
+	if err := s.Sync(); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("flushed into a pipe that nothing reads: %v", err)
+	}
+
+	read := bufio.NewScanner(out)
+	came, dropped, after := 0, 0, false
+	for read.Scan() {
+		text := read.Text()
+		switch n, _ := fmt.Sscanf(text, "dropped %d", &dropped); {
+		case n == 1:
+			fmt.Fprintf(s, "after\n")
+		case text == "after":
+			after = true
+		case strings.HasPrefix(text, "line ") && strings.HasSuffix(text, " of many") && dropped == 0:
+			came++
+		default:
+			t.Fatalf("got %q after %d lines", text, came)
+		}
+		if after {
+			break
+		}
+	}
+	if came+dropped != lines || dropped == 0 || came == 0 {
+		t.Errorf("%d came, %d were told to be dropped, of %d", came, dropped, lines)
+	}
+	if err := errors.Join(s.Close(), in.Close(), out.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// flaky fails while it is told to.
+type flaky struct {
+	mu   sync.Mutex
+	fail bool
+	text strings.Builder
+}
+
+func (f *flaky) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail {
+		return 0, io.ErrClosedPipe
+	}
+	return f.text.Write(p)
+}
+
+func (f *flaky) set(fail bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail = fail
+}
+
+// Lines that the log refuses are counted as well.
+func TestRefusedLines(t *testing.T) {
+	to := &flaky{fail: true}
+	s := New(to, notice)
+	for range 3 {
+		fmt.Fprintf(s, "lost\n")
+		if err := s.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to.set(false)
+	fmt.Fprintf(s, "kept\n")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	fmt.Fprintf(s, "late\n")
+	if got := to.text.String(); got != "kept\ndropped 3\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What was written before the end is in the log.
+func TestClose(t *testing.T) {
+	to := &flaky{}
+	s := New(to, notice)
+	want := ""
+	for i := range 1000 {
+		line := fmt.Sprintf("line %d\n", i)
+		want += line
+		io.WriteString(s, line)
+	}
+	if err := s.Close(); err != nil || to.text.String() != want {
+		t.Errorf("got %d of %d bytes, %v", to.text.Len(), len(want), err)
+	}
+}
