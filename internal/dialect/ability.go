@@ -22,6 +22,7 @@ type Ability struct {
 }
 
 const (
+	rewritten  = `{"a":1}` // a new input
 	notSaid    = "it is dropped"
 	notBlocked = "it goes on; hookd logs what hooks said"
 )
@@ -33,7 +34,8 @@ func abilities() []Ability {
 		{Name: "deny a tool call", kind: events.KindToolBefore, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: "the call runs: its hooks only watch"},
 		{Name: "ask a person about it", kind: events.KindToolBefore, answer: verdict.Answer{PermissionDecision: "ask"}, Else: "the call is denied; with --ask=none the agent's own rules decide"},
 		{Name: "approve it", kind: events.KindToolBefore, answer: verdict.Answer{PermissionDecision: "allow"}, Else: "the agent's own rules decide"},
-		{Name: "rewrite it", kind: events.KindToolBefore, answer: verdict.Answer{UpdatedInput: json.RawMessage(`{"a":1}`)}, Else: "the call runs as it was: deny instead"},
+		{Name: "rewrite it", kind: events.KindToolBefore, answer: verdict.Answer{UpdatedInput: json.RawMessage(rewritten)}, Else: "the call has the input that it had: deny instead, or approve it as well"},
+		{Name: "rewrite it and approve it", kind: events.KindToolBefore, answer: verdict.Answer{UpdatedInput: json.RawMessage(rewritten), PermissionDecision: "allow"}, Else: "the call has the input that it had: deny instead"},
 		{Name: "add context to it", kind: events.KindToolBefore, answer: verdict.Answer{Context: "T"}, Else: notSaid},
 		{Name: "answer a permission request", kind: events.KindPermissionRequest, answer: verdict.Answer{PermissionDecision: "allow"}, Else: "the person is asked"},
 		{Name: "replace a tool's result", kind: events.KindToolAfter, answer: verdict.Answer{UpdatedResponse: json.RawMessage(`"x"`)}, Else: "the model sees the old one: redaction does not work"},
@@ -48,18 +50,6 @@ func abilities() []Ability {
 	}
 }
 
-// pluginsCan are the abilities of the agents that take a plugin, as the tests of
-// internal/bridge/shims show them.
-func pluginsCan(d events.Dialect) string {
-	switch d {
-	case events.OpenCode:
-		return "deny a tool call, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start"
-	case events.OpenClaw:
-		return "deny a tool call, ask a person about it, rewrite it, replace a tool's result, add context to a result, block a prompt, add context to a prompt, add context at the start, keep the agent working at its stop"
-	}
-	return ""
-}
-
 // Abilities tells what hooks can make the agent that speaks d do: what its
 // protocol has words for, found by trying each answer. Nil for a dialect
 // without an agent.
@@ -72,7 +62,7 @@ func Abilities(d events.Dialect) []Ability {
 	for i := range list {
 		a := &list[i]
 		if agent.Answer == nil {
-			a.Can = slices.Contains(strings.Split(pluginsCan(d), ", "), a.Name)
+			a.Can = slices.Contains(strings.Split(agent.PluginCan, ", "), a.Name)
 		} else {
 			a.Can = can(d, agent, a.kind, a.answer)
 		}
@@ -97,6 +87,12 @@ func can(d events.Dialect, agent *neutral.Agent, kind events.Kind, answer verdic
 		a.Verdict = verdict.Fold(row, a.Payload, []verdict.Answer{answer})
 		if answer.UpdatedResponse != nil && agent.Replaces != nil && agent.Replaces(row.Name, a.Payload) {
 			a.Verdict.UpdatedToolResponse = answer.UpdatedResponse // of the tool.transform before it
+		}
+		if answer.UpdatedInput != nil {
+			if strings.Contains(agent.Answer(a).Stdout, rewritten) {
+				return true
+			}
+			continue
 		}
 		noise := answer.SystemMessage == "" && a.Verdict.SystemMessage != "" // "this event cannot do that"
 		if asked := a.Asks() && !a.Is(agent.Asks); !asked && !noise && agent.Answer(a) != none {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -92,21 +93,21 @@ func TestPayload(t *testing.T) {
 		{"docker_failure", "claude-code", "PostToolUseFailure", `{"tool_name":"Read","error":"no such file"}`, "post_tool_use", nil,
 			`{"tool_name":"read_file","error":"no such file","hook_event_name":"post_tool_use","tool_response":"no such file","tool_error":true,"emitted":{"tool_name":"Read","error":"no such file"}}`},
 		{"agent_end", "claude-code", "Stop", `{"session_id":"s","last_assistant_message":"done"}`, "agent:end", minute,
-			`{"session_id":"s","last_assistant_message":"done","agent_id":"` + AgentUUID("claude-code", "s") + `","status":"ok","duration_ms":60000,"response_preview":"done","tokens_used":null,"steps":null}`},
+			`{"session_id":"s","last_assistant_message":"done","agent_id":"` + neutral.AgentUUID("claude-code", "s") + `","status":"ok","duration_ms":60000,"response_preview":"done","tokens_used":null,"steps":null}`},
 		{"agent_end_error", "claude-code", "StopFailure", `{"session_id":"s","error":"rate_limit"}`, "agent:end", nil,
-			`{"session_id":"s","error":"rate_limit","agent_id":"` + AgentUUID("claude-code", "s") + `","status":"error","tokens_used":null,"steps":null,"duration_ms":null,"response_preview":null}`},
+			`{"session_id":"s","error":"rate_limit","agent_id":"` + neutral.AgentUUID("claude-code", "s") + `","status":"error","tokens_used":null,"steps":null,"duration_ms":null,"response_preview":null}`},
 		{"agent_start", "codex", "UserPromptSubmit", `{"session_id":"s","agent_id":"mine","prompt":"hi"}`, "agent:start", nil,
 			`{"session_id":"s","agent_id":"mine","prompt":"hi","sender":"user","message_preview":"hi"}`},
 		{"no_session", "codex", "UserPromptSubmit", `{}`, "agent:start", nil,
 			`{"sender":"user","agent_id":null,"session_id":null,"message_preview":null}`},
 		{"session_start", "gemini-cli", "SessionStart", `{"session_id":"s"}`, "session:start", nil,
-			`{"session_id":"s","agent_id":"` + AgentUUID("gemini-cli", "s") + `"}`},
+			`{"session_id":"s","agent_id":"` + neutral.AgentUUID("gemini-cli", "s") + `"}`},
 		{"transform", "docker-agent", "tool_response_transform", `{"session_id":"s","tool_name":"shell","tool_input":{"cmd":"ls"},"tool_response":"out"}`, "transform_tool_result", nil,
-			`{"session_id":"s","tool_name":"shell_exec","tool_input":{"command":"ls"},"tool_response":"out","agent_id":"` + AgentUUID("docker-agent", "s") + `","tool_output":"out","emitted":{"session_id":"s","tool_name":"shell","tool_input":{"cmd":"ls"},"tool_response":"out"}}`},
+			`{"session_id":"s","tool_name":"shell_exec","tool_input":{"command":"ls"},"tool_response":"out","agent_id":"` + neutral.AgentUUID("docker-agent", "s") + `","tool_output":"out","emitted":{"session_id":"s","tool_name":"shell","tool_input":{"cmd":"ls"},"tool_response":"out"}}`},
 		{"stop_from_librefang", "librefang", "agent:end", `{"session_id":"s","status":"ok","response_preview":"done"}`, "Stop", nil,
 			`{"session_id":"s","status":"ok","response_preview":"done","hook_event_name":"Stop","last_assistant_message":"done"}`},
 		{"shared_name_is_librefangs", "claude-code", "SessionEnd", `{"session_id":"s"}`, "session:end", nil,
-			`{"session_id":"s","agent_id":"` + AgentUUID("claude-code", "s") + `"}`},
+			`{"session_id":"s","agent_id":"` + neutral.AgentUUID("claude-code", "s") + `"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := event(t, events.Dialect(tt.from), tt.event, tt.data)
@@ -120,7 +121,7 @@ func TestPayload(t *testing.T) {
 // Whatever an agent sends, under each name that its event goes by: the payload
 // is an object with every field that was sent, and all of the event is there.
 func TestPayloadLosesNothing(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/bridge/*/*.json")
+	files, err := filepath.Glob("*/testdata/*/*.json")
 	if err != nil || len(files) < 100 {
 		t.Fatalf("got %d payloads, %v", len(files), err)
 	}
@@ -144,16 +145,16 @@ func loses(t *testing.T, e *events.Event, row *events.Contract) {
 	if !json.Valid(got) {
 		t.Fatalf("%s: %s is no JSON", at, got)
 	}
-	whole := events.Get(got, "emitted")
-	for key, value := range events.Members(e.Data) {
-		is := events.Get(got, key)
+	whole := rawjson.Get(got, "emitted")
+	for key, value := range rawjson.Members(e.Data) {
+		is := rawjson.Get(got, key)
 		if is == nil || string(is) != string(value) && string(whole) != string(e.Data) {
 			t.Errorf("%s: field %s was %s, is %s, and emitted is %s", at, key, value, is, whole)
 		}
 	}
 	if row = rowOf(e.Contract, row.Name); row.Dialect == events.LibreFang {
 		for _, f := range row.Fields {
-			if events.Get(got, f.Name) == nil {
+			if rawjson.Get(got, f.Name) == nil {
 				t.Errorf("%s: no field %s in %s", at, f.Name, got)
 			}
 		}
@@ -195,9 +196,9 @@ func TestToolNames(t *testing.T) {
 func TestTransform(t *testing.T) {
 	e := event(t, events.Copilot, "postToolUse", `{"sessionId":"s","toolName":"bash","toolArgs":{"command":"env"},"toolResult":{"textResultForLlm":"out"}}`)
 	e.SessionID, e.ID, e.Wait = "s", "mine", true
-	env := Transform(e, events.Get(e.Data, "toolResult"))
+	env := Transform(e, rawjson.Get(e.Data, "toolResult"))
 	want := `{"sessionId":"s","toolName":"bash","toolArgs":{"command":"env"},"toolResult":{"textResultForLlm":"out"},"tool_name":"bash","tool_input":{"command":"env"},"tool_response":"out"}`
-	if string(env.Data) != want || env.Event != "tool_response_transform" || env.ID != "" || env.AgentID != AgentUUID(events.Copilot, "s") || env.SessionID != "s" {
+	if string(env.Data) != want || env.Event != "tool_response_transform" || env.ID != "" || env.AgentID != neutral.AgentUUID(events.Copilot, "s") || env.SessionID != "s" {
 		t.Errorf("got %+v\n%s", env, env.Data)
 	}
 	if e.ID != "mine" || e.Envelope.Event != "postToolUse" {
@@ -229,7 +230,7 @@ func TestAnswerIsInTheEventsWords(t *testing.T) {
 
 // Computed with Python's uuid.uuid5(uuid.NAMESPACE_URL, …).
 func TestAgentUUID(t *testing.T) {
-	if got, want := AgentUUID("claude-code", "s"), "d60497a9-0b01-5dda-aee3-1ac6eb5ec23b"; got != want {
+	if got, want := neutral.AgentUUID("claude-code", "s"), "d60497a9-0b01-5dda-aee3-1ac6eb5ec23b"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -237,7 +238,7 @@ func TestAgentUUID(t *testing.T) {
 // Whatever an agent sends, the payload is one JSON object, for every name that
 // the event goes by, and the agent can be answered.
 func FuzzPayload(f *testing.F) {
-	files, _ := filepath.Glob("../../testdata/bridge/*/*.json")
+	files, _ := filepath.Glob("*/testdata/*/*.json")
 	for i, file := range files {
 		if text, err := os.ReadFile(file); err == nil {
 			f.Add(i*7, text)
@@ -267,7 +268,7 @@ func FuzzPayload(f *testing.F) {
 		if agent.Pair != nil {
 			agent.Pair(row.Name, e.Data)
 		}
-		result := events.Get(e.Data, "tool_response")
+		result := rawjson.Get(e.Data, "tool_response")
 		if env := Transform(e, result); !json.Valid(env.Data) {
 			t.Fatalf("transform of %s: %s", row.Name, env.Data)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -20,7 +21,7 @@ func ToolNames(e *events.Event) []string {
 	if names != nil {
 		return names
 	}
-	if name, _ := events.GetString(e.Data, "tool_name"); name != "" {
+	if name, _ := rawjson.GetString(e.Data, "tool_name"); name != "" {
 		return []string{name}
 	}
 	return nil
@@ -53,16 +54,39 @@ func canonical(tool string) bool {
 	return false
 }
 
+// Call returns the tool call that e tells of, as the tool of the agent that sent
+// it takes its arguments. A tool that this agent's dialect does not know is what
+// another dialect calls so; the call says that this is a guess.
+func Call(e *events.Event) neutral.ToolCall {
+	c := reader(e).Call(e.Contract.Name, e.Data)
+	if c.Own == "" && c.Tool == "" {
+		c.Own, _ = rawjson.GetString(e.Data, "tool_name")
+		c.Tool, c.Given = c.Own, rawjson.Get(e.Data, "tool_input")
+		c.Input = c.Given
+	}
+	for _, d := range events.Dialects() {
+		if guess, ok := table(d).Guess(c); ok {
+			return guess
+		}
+	}
+	return c
+}
+
 // Answer returns a, the answer of a hook that was given the event under the
 // name given, in the words of the emitted event: the members of a new input
 // are called as e's own tool calls them.
 func Answer(e *events.Event, given string, a verdict.Answer) verdict.Answer {
-	row := rowOf(e.Contract, given)
-	if row == e.Contract || a.UpdatedInput == nil {
+	if a.UpdatedInput == nil {
 		return a
 	}
-	from, to := table(row.Dialect), reader(e)
-	a.UpdatedInput = from.Args(from.Own(to.Read(e.Contract.Name, e.Data)), a.UpdatedInput, to, first(ToolNames(e)))
+	row, own := rowOf(e.Contract, given), first(ToolNames(e))
+	if row != e.Contract {
+		from, to := table(row.Dialect), reader(e)
+		a.UpdatedInput = from.Args(from.Own(to.Read(e.Contract.Name, e.Data)), a.UpdatedInput, to, own)
+	}
+	if agent := Agent(e.Contract.Dialect); agent != nil && agent.Completed != nil {
+		a.UpdatedInput = agent.Completed(own, a.UpdatedInput)
+	}
 	return a
 }
 

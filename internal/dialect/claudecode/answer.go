@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/hookd/hookd/internal/dialect/neutral"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Events by how they are told no.
@@ -16,12 +16,12 @@ const (
 	takesText  = "SessionStart Setup UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStart SubagentStop"
 )
 
-// Answer writes what Claude Code reads (reference/dialects.md A1, B3).
+// Answer writes what Claude Code reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	if a.Is(byExit) && a.Denies() {
 		return neutral.Reply{Stderr: a.Reason(), Exit: 2} // the only way to say no there
 	}
-	var top []events.Member
+	var top []rawjson.Member
 	if !a.Verdict.Continue {
 		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", cmp.Or(a.Verdict.StopReason, a.Reason())))
 	}
@@ -32,15 +32,15 @@ func Answer(a neutral.Asked) neutral.Reply {
 		top = append(top, neutral.Str("systemMessage", a.Verdict.SystemMessage))
 	}
 	if inner := specific(a); len(inner) > 0 {
-		inner = append([]events.Member{neutral.Str("hookEventName", a.Event)}, inner...)
+		inner = append([]rawjson.Member{neutral.Str("hookEventName", a.Event)}, inner...)
 		top = append(top, neutral.Member("hookSpecificOutput", inner...))
 	}
 	return neutral.Say("", top...)
 }
 
 // specific is the inside of hookSpecificOutput.
-func specific(a neutral.Asked) []events.Member {
-	var inner []events.Member
+func specific(a neutral.Asked) []rawjson.Member {
+	var inner []rawjson.Member
 	switch {
 	case a.Is("PreToolUse"):
 		inner = beforeTool(a)
@@ -57,20 +57,23 @@ func specific(a neutral.Asked) []events.Member {
 	return inner
 }
 
-func beforeTool(a neutral.Asked) []events.Member {
+// beforeTool answers a PreToolUse. A new input comes without a decision where no
+// hook took one: Claude Code's own permissions apply to it.
+func beforeTool(a neutral.Asked) []rawjson.Member {
 	word := ""
 	switch {
 	case a.Denies():
 		word = "deny"
 	case a.Asks():
 		word = "ask"
-	case a.Allows(), a.Rewrites():
+	case a.Allows():
 		word = "allow"
-	default:
-		return nil
 	}
-	inner := []events.Member{neutral.Str("permissionDecision", word)}
-	if word != "allow" || a.Verdict.DecisionReason != "" {
+	var inner []rawjson.Member
+	if word != "" {
+		inner = append(inner, neutral.Str("permissionDecision", word))
+	}
+	if word == "deny" || word == "ask" || word == "allow" && a.Verdict.DecisionReason != "" {
 		inner = append(inner, neutral.Str("permissionDecisionReason", a.Reason()))
 	}
 	if a.Rewrites() {
@@ -80,20 +83,20 @@ func beforeTool(a neutral.Asked) []events.Member {
 }
 
 // permission answers a PermissionRequest: a rewrite counts with an allow only.
-func permission(a neutral.Asked) []events.Member {
+func permission(a neutral.Asked) []rawjson.Member {
 	switch {
 	case a.Denies():
-		decision := []events.Member{neutral.Str("behavior", "deny"), neutral.Str("message", a.Reason())}
+		decision := []rawjson.Member{neutral.Str("behavior", "deny"), neutral.Str("message", a.Reason())}
 		if !a.Verdict.Continue {
 			decision = append(decision, neutral.Bool("interrupt", true))
 		}
-		return []events.Member{neutral.Member("decision", decision...)}
+		return []rawjson.Member{neutral.Member("decision", decision...)}
 	case a.Allows():
-		decision := []events.Member{neutral.Str("behavior", "allow")}
+		decision := []rawjson.Member{neutral.Str("behavior", "allow")}
 		if a.Rewrites() {
 			decision = append(decision, neutral.Raw("updatedInput", a.Verdict.UpdatedInput))
 		}
-		return []events.Member{neutral.Member("decision", decision...)}
+		return []rawjson.Member{neutral.Member("decision", decision...)}
 	}
 	return nil
 }
@@ -101,7 +104,7 @@ func permission(a neutral.Asked) []events.Member {
 // shaped returns the new result in the shape of the old one: Claude Code
 // refuses another.
 func shaped(a neutral.Asked) json.RawMessage {
-	was, is := events.Get(a.Payload, "tool_response"), a.Verdict.UpdatedToolResponse
+	was, is := rawjson.Get(a.Payload, "tool_response"), a.Verdict.UpdatedToolResponse
 	if len(was) > 0 && len(is) > 0 && is[0] == '"' && was[0] != '"' {
 		return neutral.WithResultText(was, neutral.TextOf(is))
 	}

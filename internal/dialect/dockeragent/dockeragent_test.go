@@ -1,9 +1,13 @@
 package dockeragent
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
 )
 
 func TestPayloadLeavesOutWhatIsEmpty(t *testing.T) {
@@ -38,6 +42,21 @@ func TestAgentOfAnEvent(t *testing.T) {
 		e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
 		if got := Agent(e); got != tt.want {
 			t.Errorf("Agent(%s) = %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+// What docker-agent reads and hookd's verdict holds is all in the answer.
+func TestAnswerKeepsAllOfTheVerdict(t *testing.T) {
+	row := events.LookupIn(events.DockerAgent, "tool_guard")
+	v := verdict.Fold(row, json.RawMessage(`{}`), []verdict.Answer{{
+		Policy: verdict.Policy{Name: "h", Blocking: true}, PermissionDecision: "allow", PermissionReason: "it reads",
+		Metadata: map[string]string{"blast_radius": "none"}, SuppressOutput: true,
+	}})
+	got := Answer(neutral.Asked{Event: row.Name, Payload: json.RawMessage(`{}`), Verdict: v}).Stdout
+	for _, want := range []string{`"suppress_output":true`, `"permission_decision":"allow"`, `"permission_decision_reason":"it reads"`, `"metadata":{"blast_radius":"none"}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s in it", got, want)
 		}
 	}
 }

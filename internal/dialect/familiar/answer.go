@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -31,7 +32,7 @@ type Answer struct {
 }
 
 // Read reads the answer of one run of a hook for an event that was emitted
-// with contract c (seed 001, exit codes; SPEC section 10). Exit 0 goes on,
+// with contract c. Exit 0 goes on,
 // exit 2 skips, and everything else, a timeout too, is a failure. A hook that
 // does not block has no say; what it captured counts all the same.
 func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
@@ -115,4 +116,20 @@ func cut(text string) string {
 // trimmed returns a stream as text without blanks around it.
 func trimmed(stream []byte) string {
 	return string(bytes.TrimSpace(bytes.ToValidUTF8(stream, []byte("\uFFFD"))))
+}
+
+// Reply writes what Familiar reads: exit 1 with a reason aborts where the
+// hook's onFailure is abort, exit 2 skips, and stdout is what captureOutput
+// captures.
+func Reply(a neutral.Asked) neutral.Reply {
+	row := events.LookupIn(events.Familiar, a.Event)
+	switch {
+	case row == nil:
+		return neutral.Reply{}
+	case a.Denies() && a.Verdict.Skip:
+		return neutral.Reply{Stderr: a.Reason(), Exit: 2}
+	case a.Denies() && row.CanBlock:
+		return neutral.Reply{Stderr: a.Reason(), Exit: 1}
+	}
+	return neutral.Reply{Stdout: a.Verdict.AdditionalContext}
 }

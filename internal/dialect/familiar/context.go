@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Context is what the templates of one run may name.
@@ -25,10 +26,10 @@ func NewContext(e *events.Event, given string, payload json.RawMessage, output s
 	if len(bytes.TrimSpace(payload)) == 0 {
 		payload = json.RawMessage("{}")
 	}
-	var common []events.Member
+	var common []rawjson.Member
 	add := func(name string, value json.RawMessage) {
 		if value != nil && missing(payload, name) {
-			common = append(common, events.Member{Key: name, Value: value})
+			common = append(common, rawjson.Member{Key: name, Value: value})
 		}
 	}
 	add("agent_name", text(Agent(e)))
@@ -38,14 +39,14 @@ func NewContext(e *events.Event, given string, payload json.RawMessage, output s
 	add("timestamp", text(e.Time.UTC().Format(time.RFC3339Nano)))
 	for _, s := range synonyms {
 		if e.Dialect != events.Familiar && c.documents(s.name) {
-			add(s.name, events.Get(payload, s.of))
+			add(s.name, rawjson.Get(payload, s.of))
 		}
 	}
 	if output != "" { // what hookd kept wins: it is newer than what the agent was told
-		common = append(common, events.Member{Key: "hook_output", Value: text(output)})
+		common = append(common, rawjson.Member{Key: "hook_output", Value: text(output)})
 	}
-	c.values = events.With(payload, common...)
-	if c.whole = events.Get(payload, "json_context"); isNull(c.whole) {
+	c.values = rawjson.With(payload, common...)
+	if c.whole = rawjson.Get(payload, "json_context"); isNull(c.whole) {
 		c.whole = c.values
 	}
 	return c
@@ -65,7 +66,7 @@ var synonyms = []struct{ name, of string }{
 	{"parameters", "params"},
 }
 
-func missing(obj json.RawMessage, name string) bool { return isNull(events.Get(obj, name)) }
+func missing(obj json.RawMessage, name string) bool { return isNull(rawjson.Get(obj, name)) }
 
 func isNull(value json.RawMessage) bool { return value == nil || string(value) == "null" }
 
@@ -74,7 +75,7 @@ func text(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}
-	return events.Quote(s)
+	return rawjson.Quote(s)
 }
 
 // JSON returns the whole context, json_context: an object.
@@ -93,21 +94,21 @@ func (c *Context) Value(name string) (value string, known bool) {
 		return render(found), true
 	}
 	root, _, _ := strings.Cut(name, ".")
-	return "", root == "hook_output" || events.Get(c.values, root) != nil || c.documents(root)
+	return "", root == "hook_output" || rawjson.Get(c.values, root) != nil || c.documents(root)
 }
 
 // find follows name into the payload. A key with dots in it is found as well.
 func (c *Context) find(name string) json.RawMessage {
 	at := c.values
 	for {
-		if found := events.Get(at, name); found != nil {
+		if found := rawjson.Get(at, name); found != nil {
 			return found
 		}
 		key, rest, more := strings.Cut(name, ".")
 		if !more {
 			return nil
 		}
-		if at = events.Get(at, key); at == nil {
+		if at = rawjson.Get(at, key); at == nil {
 			return nil
 		}
 		name = rest

@@ -3,9 +3,13 @@ package familiar
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
+
+var noon = time.Date(2026, 2, 3, 12, 0, 0, 0, time.UTC)
 
 func event(t *testing.T, line string) *events.Event {
 	t.Helper()
@@ -18,7 +22,7 @@ func event(t *testing.T, line string) *events.Event {
 	return e
 }
 
-// Every variable of seed 001, "Context Variables".
+// Every variable that Familiar documents.
 func TestEveryDocumentedVariable(t *testing.T) {
 	for _, tt := range []struct{ event, data, variable, want string }{
 		{"onStart", `"agent_name":"n"`, "agent_name", "n"},
@@ -98,7 +102,7 @@ func TestKeptOutputIsPartOfTheContext(t *testing.T) {
 	if got, _ := c.Value("hook_output"); got != "it's\nkept" {
 		t.Errorf("{{hook_output}} = %q", got)
 	}
-	if got := events.Get(c.JSON(), "hook_output"); string(got) != `"it's\nkept"` {
+	if got := rawjson.Get(c.JSON(), "hook_output"); string(got) != `"it's\nkept"` {
 		t.Errorf("json_context has hook_output %s", got)
 	}
 }

@@ -1,11 +1,9 @@
-// Package familiar knows Familiar's dialect (seed 001): which agent an event
-// belongs to and where its hooks run, the values of their template variables,
-// what an exit code means, and the output that hooks hand on to later ones.
-// Reading AGENT.md files is package source/familiar's business. Nothing here
-// blocks, and only Outputs keeps state.
 package familiar
 
-import "github.com/hookd/hookd/internal/events"
+import (
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
+)
 
 // Agent returns the agent whose hooks run for e; "" = none. There is no
 // default: an event that names no agent belongs to no AGENT.md file.
@@ -14,7 +12,7 @@ func Agent(e *events.Event) string { return e.AgentName }
 // Workspace returns where e's hooks run and what a workspace filter looks at:
 // the payload's workspace, else the event's cwd; "" = unknown.
 func Workspace(e *events.Event) string {
-	if dir, ok := events.GetString(e.Data, "workspace"); ok && dir != "" {
+	if dir, ok := rawjson.GetString(e.Data, "workspace"); ok && dir != "" {
 		return dir
 	}
 	return e.Cwd
@@ -24,7 +22,7 @@ func Workspace(e *events.Event) string {
 // e's conversation printed. An event without a conversation is one of its own.
 func Conversation(e *events.Event) string {
 	id := e.SessionID
-	if own, ok := events.GetString(e.Data, "conversation_id"); ok && own != "" {
+	if own, ok := rawjson.GetString(e.Data, "conversation_id"); ok && own != "" {
 		id = own
 	}
 	if id == "" {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 const (
@@ -110,5 +110,5 @@ func shorten(payload []byte, chosen []jsonString, level int) json.RawMessage {
 		list = append(append(append(list, '"'), path...), '"')
 	})
 	out = append(out, payload[copied:]...)
-	return events.With(out, events.Member{Key: truncatedKey, Value: append(list, ']')})
+	return rawjson.With(out, rawjson.Member{Key: truncatedKey, Value: append(list, ']')})
 }

@@ -6,6 +6,18 @@
 // blocks.
 package librefang
 
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{Name: events.LibreFang, Events: Rows, Agent: Bridge, Settings: Settings, Observes: true}
+}
+
 const (
 	// EventDataLimit is the size in bytes up to which HOOK_EVENT_DATA is the
 	// whole payload. Linux takes at most 128 KiB for one variable.
@@ -25,4 +37,10 @@ func Preview(s string) string {
 		n++
 	}
 	return s
+}
+
+// Bridge is LibreFang as the bridge knows it: a HOOK.yaml of LibreFang's own
+// whose command is the bridge. LibreFang reads no answer but a new tool result.
+func Bridge() neutral.Agent {
+	return neutral.Agent{Table: Table(), Timeout: neutral.Always(5 * time.Second), Answer: Answer, Fill: fill, Nulls: true}
 }

@@ -1,8 +1,12 @@
 package neutral
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Agent is one agent's side of the bridge: how its payloads are read and what
@@ -13,6 +17,9 @@ type Agent struct {
 	// EventField is the payload's field that names the event; "" = only the
 	// bridge's argument does.
 	EventField string
+	// EventWords are other names of events in EventField: "word=name",
+	// separated by blanks.
+	EventWords string
 	// Timeout is how long the agent waits for the bridge, where its settings
 	// say nothing else.
 	Timeout func(event string) time.Duration
@@ -39,10 +46,30 @@ type Agent struct {
 	// Normal gives a payload the shape that the agent's row documents, where
 	// the agent has sent others. Nil = it always has that shape.
 	Normal func(event string, payload json.RawMessage) json.RawMessage
+	// Completed gives a hook's change of the input of the tool called own its
+	// canonical names, and makes members that say one thing twice agree. Nil = a
+	// change is as it is.
+	Completed func(own string, change json.RawMessage) json.RawMessage
 	// Answer writes what the agent reads; pure. Nil = it has no hook commands, a
 	// plugin speaks for it (internal/bridge/shims).
 	Answer func(Asked) Reply
+	// Borrows is another dialect, of which the agent sends events too: Borrowed
+	// answers those by the Answer of that dialect's agent. "" = it sends none.
+	Borrows  events.Dialect
+	Borrowed func(a Asked, answer func(Asked) Reply) Reply
+	// PluginCan names the abilities of an agent without an Answer, separated by
+	// ", ": see dialect.Abilities.
+	PluginCan string
+	// Fill adds facts that the system documents and other agents' events do not
+	// tell: e is to be given as row. Nil = there are none.
+	Fill func(f Facts, e *events.Event, row *events.Contract, since Since)
+	// Nulls: documented fields that are not known are null, not absent.
+	Nulls bool
 }
+
+// Since returns how long ago the last prompt.submit of a session was, and
+// whether there was one.
+type Since func(session string) (time.Duration, bool)
 
 // On returns a Replaces for the events of names.
 func On(names string) func(string, json.RawMessage) bool {
@@ -52,4 +79,14 @@ func On(names string) func(string, json.RawMessage) bool {
 // Always returns a Timeout that is the same for all events.
 func Always(d time.Duration) func(string) time.Duration {
 	return func(string) time.Duration { return d }
+}
+
+// EventName returns the event that a payload names, as its row does; "" if it
+// names none.
+func (a *Agent) EventName(payload json.RawMessage) string {
+	if a.EventField == "" {
+		return ""
+	}
+	name, _ := rawjson.GetString(payload, a.EventField)
+	return cmp.Or(translated(name, a.EventWords, false), name)
 }

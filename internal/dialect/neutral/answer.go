@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -36,11 +36,25 @@ func (a Asked) Allows() bool {
 // Rewrites reports whether the call is allowed with another input.
 func (a Asked) Rewrites() bool { return a.Verdict.Allowed && a.Verdict.UpdatedInput != nil }
 
+// RewritesOnly reports whether a hook changed the input and none said whether the
+// call may run: to an agent that takes a new input only with an approval, that
+// is not told as one.
+func (a Asked) RewritesOnly() bool { return a.Rewrites() && !a.Allows() && !a.Asks() }
+
+// InputStays tells a person that the agent was not given the new input.
+func InputStays(agent string) string {
+	return "hookd: a hook changed the input of this call, and " + agent +
+		" takes another input only from a hook that approves the call: the call has the input that it had"
+}
+
 // Reason returns why, in the hooks' words; never "".
 func (a Asked) Reason() string {
 	v := a.Verdict
 	if a.Denies() {
 		return cmp.Or(v.Message, v.DecisionReason, v.StopReason, "denied by a hook")
+	}
+	if a.Rewrites() {
+		return cmp.Or(v.DecisionReason, v.Message, "a hook changed the input of this call")
 	}
 	return cmp.Or(v.DecisionReason, v.Message, "a hook asks for a person's decision")
 }
@@ -49,36 +63,36 @@ func (a Asked) Reason() string {
 func (a Asked) Is(names string) bool { return names != "" && holds(names, a.Event) }
 
 // Object writes members as a JSON object, in order; "" for none.
-func Object(members ...events.Member) string {
+func Object(members ...rawjson.Member) string {
 	if len(members) == 0 {
 		return ""
 	}
-	return string(events.With(nil, members...))
+	return string(rawjson.With(nil, members...))
 }
 
 // Say makes the reply that is one JSON object on stdout; empty stands for none
 // where members are missing.
-func Say(empty string, members ...events.Member) Reply {
+func Say(empty string, members ...rawjson.Member) Reply {
 	return Reply{Stdout: cmp.Or(Object(members...), empty)}
 }
 
 // Member makes a member whose value is an object.
-func Member(key string, members ...events.Member) events.Member {
-	return events.Member{Key: key, Value: events.With(nil, members...)}
+func Member(key string, members ...rawjson.Member) rawjson.Member {
+	return rawjson.Member{Key: key, Value: rawjson.With(nil, members...)}
 }
 
 // Str makes a member whose value is a string.
-func Str(key, value string) events.Member { return events.StringMember(key, value) }
+func Str(key, value string) rawjson.Member { return rawjson.StringMember(key, value) }
 
 // Bool makes a member whose value is true or false.
-func Bool(key string, value bool) events.Member {
+func Bool(key string, value bool) rawjson.Member {
 	if value {
-		return events.Member{Key: key, Value: json.RawMessage("true")}
+		return rawjson.Member{Key: key, Value: json.RawMessage("true")}
 	}
-	return events.Member{Key: key, Value: json.RawMessage("false")}
+	return rawjson.Member{Key: key, Value: json.RawMessage("false")}
 }
 
 // Raw makes a member of any value.
-func Raw(key string, value json.RawMessage) events.Member {
-	return events.Member{Key: key, Value: value}
+func Raw(key string, value json.RawMessage) rawjson.Member {
+	return rawjson.Member{Key: key, Value: value}
 }

@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Fact is one thing that an event may tell, whatever its dialect calls it.
@@ -80,7 +80,7 @@ func (f Facts) String(fact Fact) string { return TextOf(f[fact]) }
 // Set adds a fact that is a text; an empty one is unknown.
 func (f Facts) Set(fact Fact, text string) {
 	if text != "" {
-		f[fact] = events.Quote(text)
+		f[fact] = rawjson.Quote(text)
 	}
 }
 
@@ -94,6 +94,7 @@ const (
 	Preview      // as its first 120 characters
 	Not          // negated
 	Parts        // as text, or as a list of parts with text in them
+	Texts        // as an object of texts, of which lists and objects are JSON
 )
 
 // Row ties one field of a payload to a fact. Where several rows have the same
@@ -114,12 +115,20 @@ type Fixed struct {
 	Value  string // JSON
 }
 
-// ToolName ties a dialect's own name of a tool, and of its arguments, to the
-// canonical ones, which are Claude Code's.
+// ToolName ties a dialect's own name of a tool, and of the arguments that it
+// executes, to the canonical ones, which are Claude Code's.
 type ToolName struct {
 	Own, Canonical string
-	Args           string // "own=canonical", separated by blanks; all others keep their names
-	OneWay         bool   // other tools are never called by this name: its arguments are of another kind
+	// Args are the arguments that differ: "own=canonical", separated by blanks. Of
+	// several for one canonical name the tool takes the first that it is given.
+	// "own[]=canonical" is a list of them; "=canonical" says that the tool has no
+	// such argument. A canonical argument without a pair has the same name here.
+	Args   string
+	OneWay bool   // other tools are never called by this name: its arguments are of another kind
+	Code   string // the language of its command; "" = a shell's
+	// Canon makes the input canonical where more than names differ. It gets the
+	// input with those that Args say. Nil = they say it all.
+	Canon func(input json.RawMessage) json.RawMessage
 }
 
 // Table is how one dialect says what all of them say. The zero Table knows
@@ -129,6 +138,9 @@ type Table struct {
 	Fixed     []Fixed
 	Tools     []ToolName
 	MCPPrefix string // before the name of an MCP tool: "MCP:" of MCP:create_issue
+	// MCPCallers are the tools, separated by blanks, whose arguments name an MCP
+	// tool. "" = the agent itself names it, beside the call's arguments.
+	MCPCallers string
 }
 
 // holds reports whether list, names separated by blanks, has name; "" has all.

@@ -6,11 +6,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Read returns what the payload data of an event called name tells.
 func (t *Table) Read(name string, data json.RawMessage) Facts {
+	f := t.read(name, data)
+	t.canonize(f)
+	return f
+}
+
+// read is Read with the tool and its arguments as the payload calls them.
+func (t *Table) read(name string, data json.RawMessage) Facts {
 	f, p := Facts{}, newPayload(data)
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -27,21 +34,21 @@ func (t *Table) Read(name string, data json.RawMessage) Facts {
 		}
 	}
 	f.gather()
-	t.canonize(f)
 	return f
 }
 
-// gather makes the arguments that stood in fields of their own one object.
+// gather makes the arguments that stood in fields of their own one object. An
+// event that has such fields has its arguments nowhere else.
 func (f Facts) gather() {
-	var args []events.Member
+	var args []rawjson.Member
 	for _, name := range []string{"command", "file_path", "content", "edits"} {
 		if v := f[arg(name)]; v != nil {
-			args = append(args, events.Member{Key: name, Value: v})
+			args = append(args, rawjson.Member{Key: name, Value: v})
 			delete(f, arg(name))
 		}
 	}
-	if len(args) > 0 && f[Input] == nil {
-		f[Input] = events.With(nil, args...)
+	if len(args) > 0 {
+		f[Input] = rawjson.With(nil, args...)
 	}
 }
 
@@ -53,7 +60,7 @@ type payload struct {
 
 func newPayload(data json.RawMessage) *payload {
 	p := &payload{members: map[string]json.RawMessage{}}
-	for key, value := range events.Members(data) {
+	for key, value := range rawjson.Members(data) {
 		p.members[key] = value
 	}
 	return p
@@ -61,10 +68,10 @@ func newPayload(data json.RawMessage) *payload {
 
 // find returns the value at path; nil when it is absent or null.
 func (p *payload) find(path string) json.RawMessage {
-	if v := p.members[path]; v != nil || !strings.Contains(path, ".") {
-		return known(v)
+	key, rest, nested := strings.Cut(path, ".")
+	if !nested {
+		return known(p.members[path])
 	}
-	key, rest, _ := strings.Cut(path, ".")
 	v := p.members[key]
 	if v == nil {
 		return nil
@@ -98,7 +105,7 @@ func element(list json.RawMessage, i int) json.RawMessage {
 
 func (r *Row) read(v json.RawMessage) json.RawMessage {
 	if word := translated(TextOf(v), r.Words, false); word != "" {
-		return events.Quote(word)
+		return rawjson.Quote(word)
 	}
 	return r.Form.read(v)
 }
@@ -108,7 +115,7 @@ func (r *Row) write(v json.RawMessage) json.RawMessage {
 		return r.Form.write(v)
 	}
 	if word := translated(TextOf(v), r.Words, true); word != "" {
-		return events.Quote(word)
+		return rawjson.Quote(word)
 	}
 	return nil
 }
@@ -137,9 +144,11 @@ func (f Form) read(v json.RawMessage) json.RawMessage {
 		}
 	case f == Not:
 		return negated(v)
+	case f == Texts:
+		return unpacked(v)
 	case f == Parts:
 		if text := joined(v); text != "" {
-			return events.Quote(text)
+			return rawjson.Quote(text)
 		}
 	}
 	return v
@@ -148,15 +157,29 @@ func (f Form) read(v json.RawMessage) json.RawMessage {
 func (f Form) write(v json.RawMessage) json.RawMessage {
 	switch f {
 	case JSON:
-		return events.Quote(compact(v))
+		return rawjson.Quote(compact(v))
 	case Flat:
-		return events.Quote(ResultText(v))
+		return rawjson.Quote(ResultText(v))
 	case Preview:
-		return events.Quote(first120(flatten(v)))
+		return rawjson.Quote(first120(flatten(v)))
 	case Not:
 		return negated(v)
 	}
 	return v
+}
+
+// unpacked returns an object with the lists and objects that stand in it as text.
+func unpacked(v json.RawMessage) json.RawMessage {
+	var members []rawjson.Member
+	for key, value := range rawjson.Members(v) {
+		if text := TextOf(value); json.Valid([]byte(text)) && (text[0] == '[' || text[0] == '{') {
+			members = append(members, rawjson.Member{Key: key, Value: json.RawMessage(text)})
+		}
+	}
+	if members == nil {
+		return v
+	}
+	return rawjson.With(v, members...)
 }
 
 func negated(v json.RawMessage) json.RawMessage {
@@ -211,7 +234,7 @@ func compact(v json.RawMessage) string {
 	return b.String()
 }
 
-// previewLength is LibreFang's: the first 120 characters (seed 000).
+// previewLength is LibreFang's: the first 120 characters.
 const previewLength = 120
 
 func first120(s string) string {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // slots are the members of a tool's result that hold the text the model sees,
@@ -34,7 +34,7 @@ func WithResultText(result json.RawMessage, text string) json.RawMessage {
 	if v := bytes.TrimSpace([]byte(text)); json.Valid(v) && len(result) > 0 && v[0] == result[0] {
 		return v
 	}
-	return events.Quote(text)
+	return rawjson.Quote(text)
 }
 
 // slotTexts returns the texts of the slots that are not empty; ok tells
@@ -50,7 +50,7 @@ func slotTexts(v json.RawMessage) (texts []string, ok bool) {
 		return blockTexts(v)
 	case '{':
 		for _, key := range group(v) {
-			inner, has := slotTexts(events.Get(v, key))
+			inner, has := slotTexts(rawjson.Get(v, key))
 			texts, ok = append(texts, inner...), ok || has
 		}
 	}
@@ -76,13 +76,13 @@ func blockTexts(v json.RawMessage) (texts []string, ok bool) {
 // group returns the slots that an object has. One with the same content in a
 // second form has none: both must be replaced.
 func group(v json.RawMessage) []string {
-	if events.Get(v, "structuredContent") != nil {
+	if rawjson.Get(v, "structuredContent") != nil {
 		return nil
 	}
 	for _, keys := range slots {
 		var has []string
 		for _, key := range keys {
-			if k := kind(events.Get(v, key)); k == '"' || k == '[' || k == '{' {
+			if k := kind(rawjson.Get(v, key)); k == '"' || k == '[' || k == '{' {
 				has = append(has, key)
 			}
 		}
@@ -101,7 +101,7 @@ func fill(v json.RawMessage, left **string) json.RawMessage {
 		if *left != nil {
 			text, *left = **left, nil
 		}
-		return events.Quote(text)
+		return rawjson.Quote(text)
 	case '[':
 		var blocks []json.RawMessage
 		_ = json.Unmarshal(v, &blocks) // slotTexts has read it
@@ -111,8 +111,8 @@ func fill(v json.RawMessage, left **string) json.RawMessage {
 		return append(append(json.RawMessage("["), bytes.Join(raws(blocks), []byte(","))...), ']')
 	case '{':
 		for _, key := range group(v) {
-			if inner := events.Get(v, key); hasSlots(inner) {
-				v = events.With(v, events.Member{Key: key, Value: fill(inner, left)})
+			if inner := rawjson.Get(v, key); hasSlots(inner) {
+				v = rawjson.With(v, rawjson.Member{Key: key, Value: fill(inner, left)})
 			}
 		}
 	}

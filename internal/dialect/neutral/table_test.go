@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 func valid(v []byte) bool { return json.Valid(v) }
@@ -41,7 +42,7 @@ func TestRead(t *testing.T) {
 		{"any", `{}`, Session, ``},
 		{"call", `{"in":{"tool":"sh","args":{"cmd":"x","y":1}}}`, Tool, `"Bash"`},
 		{"call", `{"in":{"tool":"sh","args":{"cmd":"x","y":1}}}`, Input, `{"command":"x","y":1}`},
-		{"call", `{"in":{"tool":"sh","args":{"cmd":"x","command":"y"}}}`, Input, `{"cmd":"x","command":"y"}`},
+		{"call", `{"in":{"tool":"sh","args":{"cmd":"x","command":"y"}}}`, Input, `{"command":"x"}`},
 		{"any", `{"in":{"args":{"cmd":"x"}}}`, Input, ``},
 		{"any", `{"in":"text"}`, Tool, ``},
 		{"shell", `{"command":"ls"}`, Input, `{"command":"ls"}`},
@@ -71,16 +72,16 @@ func TestWrite(t *testing.T) {
 	}
 	facts := Facts{
 		Session: json.RawMessage(`"s"`), Tool: json.RawMessage(`"Bash"`), Input: json.RawMessage(`{"command":"x","y":1}`), Cwd: json.RawMessage(`"/w"`),
-		Failed: json.RawMessage(`true`), Result: json.RawMessage(`{"a": 1}`), Prompt: events.Quote(strings.Repeat("é", 130)), Status: json.RawMessage(`"aborted"`),
+		Failed: json.RawMessage(`true`), Result: json.RawMessage(`{"a": 1}`), Prompt: rawjson.Quote(strings.Repeat("é", 130)), Status: json.RawMessage(`"aborted"`),
 		Answer: json.RawMessage(`"undocumented"`),
 	}
-	got := string(events.With(nil, sample.Write(row, facts)...))
+	got := string(rawjson.With(nil, sample.Write(row, facts)...))
 	want := `{"id":"s","in":{"tool":"sh","args":{"cmd":"x","y":1}},"roots":["/w"],"ok":false,"text":"{\"a\":1}","start":"` + strings.Repeat("é", 120) + `"}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	row.Name = "shell"
-	if got := events.Get(events.With(nil, sample.Write(row, facts)...), "command"); got != nil {
+	if got := rawjson.Get(rawjson.With(nil, sample.Write(row, facts)...), "command"); got != nil {
 		t.Errorf("the tool's own name for the argument is cmd, got command %s", got) // "command" is then no argument of sh
 	}
 	if string(facts[Tool]) != `"Bash"` || string(facts[Input]) != `{"command":"x","y":1}` {

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // mcpPrefix begins the canonical names of MCP tools: mcp__server__tool.
@@ -16,20 +14,32 @@ const mcpPrefix = "mcp__"
 // canonize gives the tool and its arguments their canonical names.
 func (t *Table) canonize(f Facts) {
 	own := f.String(Tool)
+	f[Input] = fromText(f[Input])
 	if name := t.mcpName(own, f.String(MCPServer), f.String(MCPTool)); name != "" {
 		f.Set(Tool, name)
 	} else if row := t.tool(own); row != nil {
 		f.Set(Tool, row.Canonical)
-		f[Input] = renamed(f[Input], row.Args, false)
+		f[Input] = row.canonical(f[Input])
 	}
 	if f[Input] == nil {
 		delete(f, Input)
 	}
 }
 
+// fromText returns the value that a text holds, where arguments came as text.
+func fromText(v json.RawMessage) json.RawMessage {
+	if text := []byte(TextOf(v)); len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
+		return text
+	}
+	return v
+}
+
 // mcpName is the canonical name of an MCP tool; "" if the tool is none, or its
 // server is not known.
 func (t *Table) mcpName(own, server, tool string) string {
+	if t.MCPCallers != "" && !holds(t.MCPCallers, own) {
+		return "" // any tool can be given an argument of that name
+	}
 	if tool == "" {
 		tool = strings.TrimPrefix(own, t.MCPPrefix)
 	}
@@ -44,28 +54,43 @@ func (t *Table) Own(f Facts) string { return t.own(f).String(Tool) }
 
 // own returns the facts with the tool called as t's dialect calls it.
 func (t *Table) own(f Facts) Facts {
-	name := f.String(Tool)
-	for i := range t.Tools {
-		if row := &t.Tools[i]; row.Canonical == name && !row.OneWay {
-			f = maps.Clone(f)
-			f.Set(Tool, row.Own)
-			if f[Input] = renamed(f[Input], row.Args, true); f[Input] == nil {
-				delete(f, Input)
-			}
-			return f
-		}
+	row := t.named(f.String(Tool))
+	if row == nil {
+		return f
+	}
+	f = maps.Clone(f)
+	f.Set(Tool, row.Own)
+	if f[Input] = row.native(f[Input]); f[Input] == nil {
+		delete(f, Input)
 	}
 	return f
 }
 
-// tool returns the first row of t's own name.
-func (t *Table) tool(own string) *ToolName {
+// named returns the row by which t's dialect calls the canonical tool name; nil
+// = it has no such tool.
+func (t *Table) named(name string) *ToolName {
 	for i := range t.Tools {
-		if t.Tools[i].Own == own {
-			return &t.Tools[i]
+		if row := &t.Tools[i]; row.Canonical == name && !row.OneWay {
+			return row
 		}
 	}
-	return nil
+	return canonicalTool(name)
+}
+
+// tool returns the first row of t's own name, which an agent may take in any
+// letter case, or that of a tool with a canonical name; nil = it is not known.
+func (t *Table) tool(own string) *ToolName {
+	for _, same := range []func(string) bool{
+		func(name string) bool { return name == own },
+		func(name string) bool { return strings.EqualFold(name, own) },
+	} {
+		for i := range t.Tools {
+			if same(t.Tools[i].Own) {
+				return &t.Tools[i]
+			}
+		}
+	}
+	return canonicalTool(own)
 }
 
 // Names returns the names that a tool goes by: the dialect's own, then the
@@ -82,6 +107,9 @@ func (t *Table) Names(name string, data json.RawMessage) []string {
 	}
 	add(own)
 	add(t.mcpName(own, t.field(MCPServer, name, p), mcpTool))
+	if row := t.tool(own); row != nil {
+		own = row.Own // in the table's letter case
+	}
 	for _, row := range t.Tools {
 		if row.Own == own {
 			add(row.Canonical)
@@ -118,40 +146,10 @@ func (t *Table) fixed(fact Fact, event string) string {
 // equal stay. It returns nil for nil.
 func (t *Table) Args(own string, input json.RawMessage, to *Table, toOwn string) json.RawMessage {
 	if row := t.tool(own); row != nil {
-		input = renamed(input, row.Args, false)
+		input = row.canonical(input)
 	}
 	if row := to.tool(toOwn); row != nil {
-		input = renamed(input, row.Args, true)
+		input = row.native(input)
 	}
 	return input
-}
-
-// renamed renames members by args, pairs of own=canonical; reverse gives them
-// their own names. A member whose new name is taken keeps its old one.
-func renamed(object json.RawMessage, args string, reverse bool) json.RawMessage {
-	if args == "" || object == nil {
-		return object
-	}
-	names := map[string]string{}
-	for _, pair := range strings.Fields(args) {
-		from, to, _ := strings.Cut(pair, "=")
-		if reverse {
-			from, to = to, from
-		}
-		if _, given := names[from]; !given {
-			names[from] = to
-		}
-	}
-	var members []events.Member
-	changed := false
-	for key, value := range events.Members(object) {
-		if to, ok := names[key]; ok && events.Get(object, to) == nil {
-			key, changed = to, true
-		}
-		members = append(members, events.Member{Key: key, Value: value})
-	}
-	if !changed {
-		return object
-	}
-	return events.With(nil, members...)
 }

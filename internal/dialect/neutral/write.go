@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Write returns the fields that row documents, as far as the facts fill them,
 // in the order of t. A field that holds several facts is one object.
-func (t *Table) Write(row *events.Contract, facts Facts) []events.Member {
+func (t *Table) Write(row *events.Contract, facts Facts) []rawjson.Member {
 	facts = t.own(facts)
-	var out []events.Member
+	var out []rawjson.Member
 	done := map[string]bool{}
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -31,7 +32,7 @@ func (t *Table) Write(row *events.Contract, facts Facts) []events.Member {
 // value returns a fact; of the input also one argument.
 func (f Facts) value(fact Fact) json.RawMessage {
 	if name, ok := strings.CutPrefix(string(fact), string(Input)+"."); ok {
-		return known(events.Get(f[Input], name))
+		return known(rawjson.Get(f[Input], name))
 	}
 	return f[fact]
 }
@@ -42,9 +43,9 @@ func documents(row *events.Contract, path string) bool {
 }
 
 // place sets the value at path.
-func place(members []events.Member, path string, v json.RawMessage) []events.Member {
+func place(members []rawjson.Member, path string, v json.RawMessage) []rawjson.Member {
 	key, rest, nested := strings.Cut(path, ".")
-	at := slices.IndexFunc(members, func(m events.Member) bool { return m.Key == key })
+	at := slices.IndexFunc(members, func(m rawjson.Member) bool { return m.Key == key })
 	switch {
 	case !nested:
 	case rest == "0":
@@ -54,10 +55,10 @@ func place(members []events.Member, path string, v json.RawMessage) []events.Mem
 		if at >= 0 {
 			inner = members[at].Value
 		}
-		v = events.With(inner, place(nil, rest, v)...)
+		v = rawjson.With(inner, place(nil, rest, v)...)
 	}
 	if at < 0 {
-		return append(members, events.Member{Key: key, Value: v})
+		return append(members, rawjson.Member{Key: key, Value: v})
 	}
 	if nested && rest != "0" {
 		members[at].Value = v

@@ -1,0 +1,13 @@
+package claudecode
+
+import (
+	"github.com/hookd/hookd/internal/dialect/neutral"
+)
+
+// tools are the agent's names of tools and of the arguments that it executes.
+var tools = []neutral.ToolName{
+	{Own: "Task", Canonical: "Agent", OneWay: true},
+	{Own: "PowerShell", Canonical: neutral.Shell, OneWay: true, Code: "PowerShell"},
+	{Own: "Monitor", Canonical: neutral.Shell, OneWay: true},
+	{Own: "MultiEdit", Canonical: "Edit", Args: "edits=edits =old_string =new_string", OneWay: true},
+}

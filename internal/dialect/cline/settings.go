@@ -1,0 +1,12 @@
+package cline
+
+import (
+	"github.com/hookd/hookd/internal/dialect/neutral"
+)
+
+// Settings says where Cline keeps its hooks, and how one is written there.
+func Settings() neutral.Settings {
+	return neutral.Settings{
+		Dir: "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts,
+	}
+}

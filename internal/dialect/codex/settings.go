@@ -1,0 +1,30 @@
+package codex
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+)
+
+// Settings says where Codex keeps its hooks, and how one is written there.
+func Settings() neutral.Settings {
+	return neutral.Settings{
+		DirEnv: "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
+		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
+		Unit:      time.Second,
+		NoMatcher: true, // a matcher is a regular expression, and * is none
+		After:     []string{"Codex runs a new hook when you trust it: start codex and type /hooks"},
+		Other: &neutral.OtherFile{
+			Name: "config.toml", Format: neutral.FormatTOML, Switches: []neutral.Toggle{feature("hooks"), feature("codex_hooks")},
+			Hooks: "hooks", Except: "state", Say: " has hooks too: Codex runs both files and warns about it",
+		},
+	}
+}
+
+// feature is a feature that Codex runs no hooks without.
+func feature(name string) neutral.Toggle {
+	return neutral.Toggle{
+		Path: []string{"features", name},
+		Say:  "`features." + name + "` is false there: Codex runs no hooks until it is removed",
+	}
+}

@@ -1,0 +1,19 @@
+package cursor
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Settings says where Cursor keeps its hooks, and how one is written there.
+func Settings() neutral.Settings {
+	return neutral.Settings{
+		Dir: ".cursor", File: "hooks.json", Project: ".cursor/hooks.json",
+		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
+		Shape: neutral.Handlers, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
+		// where its setting for it is on
+		Runs: &neutral.Foreign{Agent: events.ClaudeCode, By: "Cursor", Title: "Claude Code"},
+	}
+}

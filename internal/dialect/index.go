@@ -1,0 +1,107 @@
+package dialect
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hookd/hookd/internal/dialect/antigravity"
+	"github.com/hookd/hookd/internal/dialect/claudecode"
+	"github.com/hookd/hookd/internal/dialect/cline"
+	"github.com/hookd/hookd/internal/dialect/codex"
+	"github.com/hookd/hookd/internal/dialect/copilot"
+	"github.com/hookd/hookd/internal/dialect/cursor"
+	"github.com/hookd/hookd/internal/dialect/dockeragent"
+	"github.com/hookd/hookd/internal/dialect/familiar"
+	"github.com/hookd/hookd/internal/dialect/gemini"
+	"github.com/hookd/hookd/internal/dialect/hermes"
+	"github.com/hookd/hookd/internal/dialect/hookd"
+	"github.com/hookd/hookd/internal/dialect/kimi"
+	"github.com/hookd/hookd/internal/dialect/librefang"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/dialect/openclaw"
+	"github.com/hookd/hookd/internal/dialect/opencode"
+	"github.com/hookd/hookd/internal/dialect/windsurf"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// systems is the index: one line a system, in the order of the columns of the
+// contract table. Where two know an event's name, the first wins when the sender
+// does not say which it speaks.
+var systems = []neutral.System{
+	librefang.System(),
+	dockeragent.System(),
+	familiar.System(),
+	claudecode.System(),
+	codex.System(),
+	gemini.System(),
+	cursor.System(),
+	copilot.System(),
+	kimi.System(),
+	windsurf.System(),
+	cline.System(),
+	antigravity.System(),
+	hermes.System(),
+	opencode.System(),
+	openclaw.System(),
+	hookd.System(),
+}
+
+// entry is a system of the index with its agent, made when something first asks.
+type entry struct {
+	neutral.System
+	agent func() *neutral.Agent
+}
+
+var index atomic.Pointer[[]entry]
+
+func init() { install(systems) }
+
+// install makes list the index, and its rows the contract table.
+func install(list []neutral.System) {
+	var entries []entry
+	var columns []events.Column
+	for _, s := range list {
+		columns = append(columns, events.Column{Dialect: s.Name, Rows: s.Events, Captured: s.Captured})
+		entries = append(entries, entry{s, sync.OnceValue(func() *neutral.Agent { return newAgent(s) })})
+	}
+	index.Store(&entries)
+	events.SetTable(columns...)
+}
+
+// newAgent returns the agent of s; nil if it has none.
+func newAgent(s neutral.System) *neutral.Agent {
+	if s.Agent == nil {
+		return nil
+	}
+	a := s.Agent()
+	if a.Borrows == "" {
+		return &a
+	}
+	own := a.Answer
+	a.Answer = func(asked neutral.Asked) neutral.Reply {
+		if events.LookupIn(s.Name, asked.Event) == nil && events.LookupIn(a.Borrows, asked.Event) != nil {
+			return a.Borrowed(asked, Agent(a.Borrows).Answer)
+		}
+		return own(asked)
+	}
+	return &a
+}
+
+// Add puts a system at the end of the index until remove is called. It is for
+// tests: nothing else may look anything up meanwhile.
+func Add(s neutral.System) (remove func()) {
+	install(append(slices.Clone(systems), s))
+	return func() { install(systems) }
+}
+
+// find returns the entry of d, or nil.
+func find(d events.Dialect) *entry {
+	list := *index.Load()
+	for i := range list {
+		if list[i].Name == d {
+			return &list[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package neutral
+
+import (
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// System is one system whose events hookd knows: all that package dialect needs
+// of its folder. Functions build what they return, so that a program which asks
+// for one system does not pay for the others.
+type System struct {
+	Name   events.Dialect
+	Events func() []events.Contract // its rows of the contract table
+	// Captured: see events.Column.
+	Captured bool
+	// Agent is its side of the bridge. Nil = no agent sends these events.
+	Agent func() Agent
+	// Words are those in which its own hooks answer, beside the common ones.
+	// Nil = it has none.
+	Words func() []verdict.Word
+	// Settings is where it keeps hooks. Nil = hookd cannot be connected to it.
+	Settings func() Settings
+	// Rules are those of the hooks that its own files define. Nil = they have
+	// those of hook folders.
+	Rules *Rules
+	// Observes: a hook is given its names where no other fits, and its answer is
+	// read by their rows, most of which have none.
+	Observes bool
+}

@@ -1,0 +1,13 @@
+package opencode
+
+import (
+	"github.com/hookd/hookd/internal/dialect/neutral"
+)
+
+// Settings says where OpenCode keeps its hooks, and how one is written there.
+func Settings() neutral.Settings {
+	return neutral.Settings{
+		DirEnv: "XDG_CONFIG_HOME", Dir: ".config", File: "opencode/plugins", Project: ".opencode/plugins",
+		Files: neutral.Plugin, After: []string{"OpenCode loads plugins at its start: start it again"},
+	}
+}
