@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Check returns a warning for each documented field of data that has another
@@ -15,11 +17,11 @@ func (c *Contract) Check(data json.RawMessage) []string {
 		return nil
 	}
 	values := make([]json.RawMessage, len(c.Fields)) // of several equal keys the last counts
-	s := scan(data)
-	for s.next() {
+	s := rawjson.Scan(data)
+	for s.Next() {
 		for i := range c.Fields {
-			if s.is(c.Fields[i].Name) {
-				values[i] = s.value()
+			if s.Is(c.Fields[i].Name) {
+				values[i] = s.Value()
 			}
 		}
 	}

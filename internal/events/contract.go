@@ -3,7 +3,7 @@ package events
 // Dialect names one system's event names, payloads and answers.
 type Dialect string
 
-// The dialects in the order of SPEC section 6: where two know a name, the
+// The dialects: where two know a name, the
 // first wins when the sender does not say which it speaks.
 const (
 	LibreFang   Dialect = "librefang"
@@ -71,6 +71,14 @@ type Field struct {
 	Doc      string `json:"doc,omitempty"`
 }
 
+// Field returns a documented field of that type.
+func (t Type) Field(name, doc string) Field { return Field{Name: name, Type: t, Doc: doc} }
+
+// Nullable returns a documented field of that type, or null.
+func (t Type) Nullable(name, doc string) Field {
+	return Field{Name: name, Type: t, Nullable: true, Doc: doc}
+}
+
 // Contract is one row of the table: what one event of one dialect carries and
 // what hooks may answer to it. The zero value of a capability means "no": an
 // event that no row describes only observes.
@@ -119,7 +127,7 @@ const (
 )
 
 // Preempt returns the contract of the preempt lane: the same event, with
-// hooks side by side, rewrites ignored and metadata kept (seed 004, "Preempting --yolo").
+// hooks side by side, rewrites ignored and metadata kept.
 func (c Contract) Preempt() Contract {
 	c.Sequence, c.Rewrite, c.Target, c.Metadata = false, RewriteNone, "", true
 	return c

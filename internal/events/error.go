@@ -17,7 +17,9 @@ const (
 	CodeStorage       Code = "storage" // the event cannot be kept
 	CodeDraining      Code = "draining"
 	CodeNotFound      Code = "not_found"
-	CodeRejected      Code = "rejected" // configuration
+	CodeIDConflict    Code = "id_conflict" // the id is another event's
+	CodeAnswerGone    Code = "answer_gone" // of an event that was sent again
+	CodeRejected      Code = "rejected"    // configuration
 	CodeForbidden     Code = "forbidden"
 	CodeBadRequest    Code = "bad_request"
 	CodeBadMethod     Code = "bad_method"

@@ -47,6 +47,7 @@ type Event struct {
 	ReplayOf string    // id of the event that this one repeats; "" = none
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
+	Sent     *Sent     // what tells it from other events with its id; nil = it has no id
 }
 
 // Lanes of pre_tool_use.

@@ -1,16 +1,20 @@
 package events
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/hookd/hookd/internal/rawjson"
+)
 
 // Example returns a payload that has every documented field, with values of
 // the right type, for trying a hook out. An event without documented fields
 // gets {}.
 func (c *Contract) Example() json.RawMessage {
-	var members []Member
+	var members []rawjson.Member
 	for _, f := range c.Fields {
-		members = append(members, Member{Key: f.Name, Value: f.example()})
+		members = append(members, rawjson.Member{Key: f.Name, Value: f.example()})
 	}
-	return With(json.RawMessage("{}"), members...)
+	return rawjson.With(json.RawMessage("{}"), members...)
 }
 
 func (f Field) example() json.RawMessage {
@@ -35,6 +39,6 @@ func (f Field) example() json.RawMessage {
 	case Array:
 		return json.RawMessage("[]")
 	default:
-		return Quote("example " + f.Name)
+		return rawjson.Quote("example " + f.Name)
 	}
 }

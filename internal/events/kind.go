@@ -1,6 +1,6 @@
 package events
 
-// The kinds of SPEC section 6. An event that means nothing to any other
+// The kinds that several dialects have. An event that means nothing to any other
 // dialect has a kind of its own, spelled like its name.
 const (
 	KindDaemonStart       Kind = "daemon.start"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The expression of SPEC section 5.
+// The expression that docs/protocol.md gives.
 var specName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*(:[A-Za-z0-9_.-]+)*$`)
 
 func TestCheckName(t *testing.T) {

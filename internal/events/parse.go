@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 )
 
 // Parse reads one event as a sender writes it: one JSON object with the keys
-// of SPEC section 5, case-sensitive; unknown keys are ignored and of several
+// of docs/protocol.md, case-sensitive; unknown keys are ignored and of several
 // equal ones the last counts. Data is an object on one line, {} when absent,
 // and a part of line unless it had to be brought onto one; all else has memory
 // of its own. What was tolerated is in Warnings. Whether the name is reserved is
@@ -76,22 +78,22 @@ type place struct {
 // read reports whether line is one JSON object and takes its members, in one
 // pass.
 func (m *written) read(line []byte) bool {
-	w := walker{src: line}
-	w.blanks()
-	for w.enter(); w.member(); {
-		key, start := w.name(), w.pos
-		if string(key) == "data" && w.at() == '{' {
+	w := rawjson.Walk(line)
+	w.Blanks()
+	for w.Enter(); w.Member(); {
+		key, start := w.Name(), w.Pos()
+		if string(key) == "data" && w.At() == '{' {
 			m.inData = place{}
-			for w.enter(); w.member(); {
-				m.inData.keep(w.name(), w.value())
+			for w.Enter(); w.Member(); {
+				m.inData.keep(w.Name(), w.Value())
 			}
-			m.data = line[start:w.pos:w.pos]
+			m.data = line[start:w.Pos():w.Pos()]
 			continue
 		}
-		m.keep(key, w.value())
+		m.keep(key, w.Value())
 	}
-	m.broken = w.broken
-	return w.end()
+	m.broken = w.Broken()
+	return w.End()
 }
 
 func (m *written) keep(key []byte, raw json.RawMessage) {
@@ -206,7 +208,7 @@ func (r *reader) present(to *string, name string, raw, other json.RawMessage) {
 	}
 	inner := raw[1 : len(raw)-1]
 	if string(inner) != *to || bytes.IndexByte(inner, '\\') >= 0 {
-		*to = unescape(inner)
+		*to = rawjson.Unescape(inner)
 	}
 }
 

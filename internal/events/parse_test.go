@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The example of SPEC section 5.
+// Every key of an envelope.
 const specLine = `{"event":"agent:end","data":{"agent_id":"a","status":"ok"},"wait":false,"id":"optional, yours","session_id":"s","agent_id":"a","agent_name":"n","cwd":"/p","sender":"librefang","dialect":"librefang","lane":"default","timeout_ms":4000,"parent":"event_id"}`
 
 func TestParseTakesEveryKey(t *testing.T) {

@@ -3,60 +3,70 @@ package events
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// dialects is the table in SPEC column order; each dialect's rows stand in a
-// file of their own. They are made when somebody first asks for them: a bridge
-// that is started for one event needs those of one dialect.
-var dialects = []struct {
-	name Dialect
-	rows func() []Contract
-}{
-	{LibreFang, rowsOf(LibreFang, libreFangRows)},
-	{DockerAgent, rowsOf(DockerAgent, dockerAgentRows)},
-	{Familiar, rowsOf(Familiar, familiarRows)},
-	{ClaudeCode, rowsOf(ClaudeCode, claudeCodeRows)},
-	{Codex, rowsOf(Codex, codexRows)},
-	{GeminiCLI, rowsOf(GeminiCLI, geminiRows)},
-	{Cursor, rowsOf(Cursor, cursorRows)},
-	{Copilot, rowsOf(Copilot, copilotRows)},
-	{Kimi, rowsOf(Kimi, kimiRows)},
-	{Windsurf, rowsOf(Windsurf, windsurfRows)},
-	{Cline, rowsOf(Cline, clineRows)},
-	{Antigravity, rowsOf(Antigravity, antigravityRows)},
-	{Hermes, rowsOf(Hermes, hermesRows)},
-	{OpenCode, rowsOf(OpenCode, openCodeRows)},
-	{OpenClaw, rowsOf(OpenClaw, openClawRows)},
-	{Hookd, rowsOf(Hookd, hookdRows)},
+// Column is one dialect's part of the table.
+type Column struct {
+	Dialect Dialect
+	Rows    func() []Contract // called once, when the rows are first asked for
+	// Captured: what a hook prints counts only where the hook's definition says
+	// so. Otherwise plain text is context at the start of a session and with a prompt.
+	Captured bool
 }
 
-// rowsOf completes the rows of d, once, with what follows from what they say.
-func rowsOf(d Dialect, rows func() []Contract) func() []Contract {
-	return sync.OnceValue(func() []Contract {
-		list := rows()
-		for i := range list {
-			list[i].complete(d)
-		}
-		return list
-	})
+// contracts is the table: its columns, and what is found in all of them.
+type contracts struct {
+	columns []Column
+	index   func() *index
 }
 
-func (c *Contract) complete(d Dialect) {
-	c.Dialect = d
+var installed atomic.Pointer[contracts]
+
+// SetTable makes columns the table; where two dialects know a name, the first
+// wins when the sender does not say which it speaks. Package dialect calls it when
+// the program starts: a program that looks up rows must import that package. The
+// rows of a column are made when something first asks for them: a bridge that is
+// started for one event needs those of one dialect.
+func SetTable(columns ...Column) {
+	t := &contracts{columns: slices.Clone(columns)}
+	for i, c := range columns {
+		t.columns[i].Rows = sync.OnceValue(func() []Contract {
+			rows := c.Rows()
+			for i := range rows {
+				rows[i].complete(c)
+			}
+			return rows
+		})
+	}
+	t.index = sync.OnceValue(t.newIndex)
+	installed.Store(t)
+}
+
+// table returns the contract table. Without one every event would merely
+// observe, guards too: that is a fault of the program.
+func table() *contracts {
+	t := installed.Load()
+	if t == nil {
+		panic("events: the program has no contract table: import github.com/hookd/hookd/internal/dialect")
+	}
+	return t
+}
+
+func (c *Contract) complete(column Column) {
+	c.Dialect = column.Dialect
 	if c.Kind == "" {
 		c.Kind = Kind(c.Name)
 	}
-	// docker-agent folds the answers to all its events: where nothing else
-	// counts, a system_message does.
-	c.Decidable = d == DockerAgent || c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
-	if c.Context && c.Dialect != Familiar && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
+	c.Decidable = c.Decidable || c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
+	if c.Context && !column.Captured && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
 		// Agents differ here (Gemini CLI shows it to the user), and a hook that
 		// just prints what the model shall know is to work with all of them.
 		c.PlainText = PlainContext
 	}
 }
 
-// index is the whole table, built once when somebody first asks.
+// index is what is looked up in all columns, built once when something first asks.
 type index struct {
 	all    []*Contract
 	byName map[string]*Contract // the first dialect that has the name
@@ -64,20 +74,20 @@ type index struct {
 	part   map[string]bool // names that only rows about a part of their kind have
 }
 
-var table = sync.OnceValue(func() *index {
+func (t *contracts) newIndex() *index {
 	ix := &index{
 		byName: map[string]*Contract{},
 		byKind: map[Kind][]*Contract{},
 		part:   map[string]bool{},
 	}
-	for _, d := range dialects {
-		rows := d.rows()
+	for _, column := range t.columns {
+		rows := column.Rows()
 		for i := range rows {
 			ix.add(&rows[i])
 		}
 	}
 	return ix
-})
+}
 
 func (ix *index) add(c *Contract) {
 	part := c.Tools != "" || c.Failed
@@ -92,17 +102,17 @@ func (ix *index) add(c *Contract) {
 	}
 }
 
-// Lookup returns the row of name in the first dialect, in SPEC column order,
+// Lookup returns the row of name in the first dialect, in the order of the columns,
 // that has it; nil if none has. Rows are shared: do not change them.
-func Lookup(name string) *Contract { return table().byName[name] }
+func Lookup(name string) *Contract { return table().index().byName[name] }
 
 // LookupIn returns the row of name in d, or nil.
 func LookupIn(d Dialect, name string) *Contract {
-	for _, known := range dialects {
-		if known.name != d {
+	for _, column := range table().columns {
+		if column.Dialect != d {
 			continue
 		}
-		rows := known.rows()
+		rows := column.Rows()
 		for i := range rows {
 			if rows[i].Name == name {
 				return &rows[i]
@@ -114,7 +124,7 @@ func LookupIn(d Dialect, name string) *Contract {
 
 // Special reports whether name stands for a part of its kind only, see
 // Contract.Tools and Contract.Failed.
-func Special(name string) bool { return table().part[name] }
+func Special(name string) bool { return table().index().part[name] }
 
 // For returns the row that rules an event called name from a sender that
 // speaks d. A name that d does not have is looked up in all dialects, so that
@@ -135,42 +145,43 @@ func For(d Dialect, name string) *Contract {
 // kind of the table is spelled so. An event that somebody calls "error" is not
 // what onError means; the blank keeps it apart, since no name has one.
 func ownKind(name string) Kind {
-	if _, taken := table().byKind[Kind(name)]; taken {
+	if _, taken := table().index().byKind[Kind(name)]; taken {
 		return Kind("own " + name)
 	}
 	return Kind(name)
 }
 
-// OfKind returns the rows whose names stand for k, in SPEC column order. Rows
+// OfKind returns the rows whose names stand for k, in the order of the columns. Rows
 // that merely are Also of the kind are not among them: StopFailure reaches
 // hooks on Stop, but Stop does not reach hooks on StopFailure.
-func OfKind(k Kind) []*Contract { return slices.Clone(table().byKind[k]) }
+func OfKind(k Kind) []*Contract { return slices.Clone(table().index().byKind[k]) }
 
-// All returns every row, dialects in SPEC column order.
-func All() []*Contract { return slices.Clone(table().all) }
+// All returns every row, dialects in the order of the columns.
+func All() []*Contract { return slices.Clone(table().index().all) }
 
-// Dialects returns all dialects in SPEC column order.
+// Dialects returns all dialects in the order of the columns.
 func Dialects() []Dialect {
-	names := make([]Dialect, len(dialects))
-	for i, d := range dialects {
-		names[i] = d.name
+	columns := table().columns
+	names := make([]Dialect, len(columns))
+	for i, c := range columns {
+		names[i] = c.Dialect
 	}
 	return names
 }
 
-// Aliases returns the rows whose names c's event goes by, in SPEC column
-// order: those of its kind, then those of the kind it is Also. A hook that
+// Aliases returns the rows whose names c's event goes by, in the order of
+// the columns: those of its kind, then those of the kind it is Also. A hook that
 // asks for any of them gets the event. An event that no row describes goes by
 // its own name alone.
 func (c *Contract) Aliases() []*Contract {
-	byKind := table().byKind
+	byKind := table().index().byKind
 	if len(byKind[c.Kind]) == 0 {
 		return []*Contract{c}
 	}
 	return slices.Concat(byKind[c.Kind], byKind[c.Also])
 }
 
-// fields joins a dialect's common fields and an event's own.
-func fields(common []Field, own ...Field) []Field {
+// Fields joins a dialect's common fields and an event's own.
+func Fields(common []Field, own ...Field) []Field {
 	return append(slices.Clone(common), own...)
 }
