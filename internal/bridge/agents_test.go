@@ -13,12 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // The marks by which the tests tell what the model was shown.
@@ -51,6 +54,13 @@ type real struct {
 	text     func(bridge string, s *stage) string
 	model    func(*model) http.HandlerFunc
 	command  func(url string) (args, env []string)
+
+	connects bool                      // settings are only the beginning: connect adds hookd to them
+	before   func(url string) []string // a command line of its own that sets it up; nil = none
+	leaves   bool                      // it leaves processes behind, which end with a name space of their own
+	ends     bool                      // a denial ends its run: each command has one
+	ownID    bool                      // its payloads have an agent_id
+	cannot   string                    // what its protocol does not offer: start, reason, redact
 }
 
 var reals = []real{
@@ -88,6 +98,38 @@ var reals = []real{
 		},
 	},
 }
+
+var plugged = []real{
+	{
+		name: "openclaw", dialect: events.OpenClaw, program: "openclaw", settings: ".openclaw/openclaw.json", model: chat, connects: true,
+		cannot: "start", // `agent --local` tells of no start
+		text: func(_ string, s *stage) string {
+			defaults := object{"workspace": s.work, "skipBootstrap": true, "model": object{"primary": "mock/gpt-test"}}
+			model := object{"id": "gpt-test", "name": "gpt-test", "contextWindow": 128000, "maxTokens": 4096}
+			provider := object{"baseUrl": s.url, "apiKey": "x", "api": "openai-completions", "models": []any{model}}
+			return "// settings as people have them\n" + raw(object{
+				"agents": object{"defaults": defaults}, "models": object{"providers": object{"mock": provider}},
+				"tools": object{"exec": object{"security": "full", "ask": "off"}},
+			})
+		},
+		command: func(string) (args, env []string) {
+			return []string{"agent", "--local", "--agent", "main", "--session-id", "one", "--message", "do it"}, []string{"OPENCLAW_SKIP_CHANNELS=1"}
+		},
+	},
+	{
+		name: "cline", dialect: events.Cline, program: "cline", model: chat, connects: true, leaves: true, ends: true, ownID: true,
+		cannot: "start reason redact",
+		before: func(url string) []string {
+			return []string{"auth", "-p", "openai", "-k", "x", "-m", "gpt-test", "-b", url + "/v1"}
+		},
+		command: func(string) (args, env []string) {
+			return []string{"--auto-approve", "true", "do it"}, []string{"CLINE_TELEMETRY_DISABLED=1"}
+		},
+	},
+}
+
+// lacks reports whether the agent's protocol does not offer something.
+func (r real) lacks(what string) bool { return slices.Contains(strings.Fields(r.cannot), what) }
 
 func claude(url string) (args, env []string) {
 	return []string{"-p", "do it", "--allowedTools", "Bash", "--output-format", "json"},
@@ -127,7 +169,8 @@ func (r real) found(t *testing.T) string {
 		return path
 	}
 	if dir := os.Getenv("HOOKD_AGENTS"); dir != "" {
-		for _, path := range []string{filepath.Join(dir, r.program), filepath.Join(dir, "node_modules", ".bin", r.program)} {
+		npm := filepath.Join("node_modules", ".bin", r.program)
+		for _, path := range []string{filepath.Join(dir, r.program), filepath.Join(dir, npm), filepath.Join(dir, r.name, npm)} {
 			if found, err := exec.LookPath(path); err == nil {
 				return found
 			}
@@ -141,7 +184,7 @@ func (r real) found(t *testing.T) string {
 func TestRealAgents(t *testing.T) {
 	var bridge string
 	dir := t.TempDir()
-	for _, r := range reals {
+	for _, r := range slices.Concat(reals, plugged) {
 		t.Run(r.name, func(t *testing.T) {
 			program := r.found(t)
 			if bridge == "" {
@@ -177,7 +220,7 @@ type stage struct {
 
 func newStage(t *testing.T, r real) *stage {
 	t.Helper()
-	s := &stage{home: shortDir(t), work: shortDir(t), ended: shortDir(t), model: &model{}, notified: make(chan string, 9)}
+	s := &stage{home: hooktest.ShortDir(t), work: hooktest.ShortDir(t), ended: hooktest.ShortDir(t), model: &model{}, notified: make(chan string, 9)}
 	server := httptest.NewServer(r.model(s.model))
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -229,22 +272,60 @@ func freePort(t *testing.T) string {
 // run lets the agent work until it ends.
 func (s *stage) run(t *testing.T, r real, program, bridge string) {
 	t.Helper()
-	path := filepath.Join(s.home, r.settings)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
+	if r.text != nil {
+		path := filepath.Join(s.home, r.settings)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		command := bridge + " " + string(r.dialect) + " --socket=" + s.socket
+		if err := os.WriteFile(path, []byte(r.text(command, s)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	command := bridge + " " + string(r.dialect) + " --socket=" + s.socket
-	if err := os.WriteFile(path, []byte(r.text(command, s)), 0o600); err != nil {
-		t.Fatal(err)
+	if r.connects {
+		plan, err := connect.Connect(connect.Options{Agent: string(r.dialect), Home: s.home, Bridge: bridge, Getenv: func(string) string { return "" }})
+		if err == nil {
+			err = plan.Apply()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	args, env := r.command(s.url)
+	if r.before != nil {
+		s.start(t, r, program, r.before(s.url), env)
+	}
+	if !r.ends {
+		s.start(t, r, program, args, env)
+		return
+	}
+	for i := range commands {
+		s.model.only(i)
+		s.start(t, r, program, args, env)
+	}
+}
+
+// start runs the agent's program once.
+func (s *stage) start(t *testing.T, r real, program string, args, env []string) {
+	t.Helper()
+	if r.leaves {
+		apart := []string{"--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"}
+		if err := exec.Command("unshare", append(apart, "true")...).Run(); err != nil {
+			t.Skipf("SKIP-TOOL unshare: %v, and %s leaves processes behind", err, r.dialect)
+		}
+		program, args = "unshare", slices.Concat(apart, []string{program}, args)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	args, env := r.command(s.url)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.WaitDelay = s.work, 10*time.Second
-	cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb"}, env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	// Some agents want a newer node than the system has.
+	search := filepath.Join(os.Getenv("HOOKD_AGENTS"), "node", "node_modules", ".bin") + ":" + os.Getenv("PATH")
+	cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + search, "LANG=C.UTF-8", "TERM=dumb", "HOOKD_SOCKET=" + s.socket}, env...)
+	if out, err := cmd.CombinedOutput(); err != nil && !r.ends {
 		t.Fatalf("%s: %v\n%s", r.dialect, err, out)
+	} else {
+		t.Logf("%s", out)
 	}
 }
 
@@ -252,20 +333,24 @@ func (s *stage) run(t *testing.T, r real, program, bridge string) {
 func (s *stage) check(t *testing.T, r real) {
 	t.Helper()
 	asked := s.model.asked()
-	if len(asked) <= len(commands) {
+	if len(asked) <= len(commands) && !r.ends {
 		t.Fatalf("the model was asked %d times, want more than %d", len(asked), len(commands))
 	}
-	if !strings.Contains(asked[0], theContext) {
+	if !r.lacks("start") && !strings.Contains(asked[0], theContext) {
 		t.Errorf("the context of the session's start is not in the model's first request:\n%.6000s", asked[0])
 	}
 	if _, err := os.Stat(filepath.Join(s.work, "victim/kept")); err != nil {
 		t.Errorf("the denied command ran: %v", err)
 	}
-	if !strings.Contains(asked[1], theReason) {
+	if !r.lacks("reason") && !strings.Contains(asked[1], theReason) {
 		t.Errorf("the model was not told why its call was denied:\n%.6000s", asked[1])
 	}
 	if _, err := os.Stat(filepath.Join(s.work, "made/deep")); err != nil {
 		t.Errorf("the rewritten command did not run rewritten: %v", err)
+	}
+	if r.lacks("redact") {
+		s.checkEnd(t, r)
+		return
 	}
 	if last := asked[len(commands)]; !strings.Contains(last, theRedacted) || strings.Contains(last, theSecret) {
 		t.Errorf("the secret is not redacted in the model's next request:\n%.6000s", last)
@@ -278,7 +363,7 @@ func (s *stage) checkEnd(t *testing.T, r real) {
 	t.Helper()
 	name, data := collected(t, s.ended)
 	session, _ := data["session_id"].(string)
-	if name != "agent:end" || session == "" || data["agent_id"] != dialect.AgentUUID(r.dialect, session) || data["status"] != "ok" {
+	if name != "agent:end" || session == "" || !r.ownID && data["agent_id"] != neutral.AgentUUID(r.dialect, session) || data["status"] != "ok" {
 		t.Errorf("%s got %v", name, data)
 	}
 	select {

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -89,14 +91,14 @@ func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict,
 	if env.Wait {
 		env.TimeoutMS = min(max(time.Until(l.hooks).Milliseconds(), 1), events.MaxTimeout.Milliseconds())
 	}
-	if err := l.conn.Send(ctx, env); err != nil {
+	if err := l.conn.Send(ctx, convert.Event(env)); err != nil {
 		return nil, err
 	}
 	answer, err := l.conn.Receive(ctx)
 	if err == nil && env.Wait && answer.Verdict == nil {
 		err = errors.New("hookd answered without a verdict") // which is not the same as no opinion
 	}
-	return answer.Verdict, err
+	return convert.Verdict(answer.Verdict), err
 }
 
 // transform lets hooks rewrite a tool's result before anybody else sees it,
@@ -106,7 +108,7 @@ func (c *call) transform(ctx context.Context, l *line, e *events.Event) (json.Ra
 	if c.agent.Replaces == nil || !c.agent.Replaces(c.event, c.payload) {
 		return nil, nil
 	}
-	result := events.Get(e.Data, c.agent.ResultField)
+	result := rawjson.Get(e.Data, c.agent.ResultField)
 	if result == nil {
 		return nil, nil
 	}
@@ -117,7 +119,7 @@ func (c *call) transform(ctx context.Context, l *line, e *events.Event) (json.Ra
 		return nil, err
 	}
 	changed := neutral.WithResultText(result, neutral.ResultText(v.UpdatedToolResponse))
-	e.Data = events.With(e.Data, events.Member{Key: c.agent.ResultField, Value: changed})
+	e.Data = rawjson.With(e.Data, rawjson.Member{Key: c.agent.ResultField, Value: changed})
 	return changed, nil
 }
 
@@ -145,7 +147,7 @@ func (c *call) paired(v *verdict.Verdict) {
 	if c.id == "" || v.UpdatedInput == nil || !v.Allowed {
 		return
 	}
-	rewritten := events.With(c.payload, events.Member{Key: c.row.Target, Value: v.UpdatedInput})
+	rewritten := rawjson.With(c.payload, rawjson.Member{Key: c.row.Target, Value: v.UpdatedInput})
 	if name, _ := c.agent.Pair(c.event, rewritten); name != "" {
 		c.state.put(c.pairKey(name), c.id)
 	}

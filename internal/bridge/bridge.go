@@ -3,7 +3,7 @@
 // verdict where there can be one, and prints exactly what that agent expects.
 //
 // Promises. "No opinion" stays no opinion: an allow is printed only when a
-// hook said so or where a rewrite can be said in no other way. Nothing but the
+// hook said so, and a rewrite is none. Nothing but the
 // answer is on stdout. Every answer is written before the agent's own deadline.
 // When hookd does not run, is slow or refuses, the answer is no opinion, at
 // once; with FailClosed it is a denial. Exit code 2 is only ever a verdict.
@@ -58,6 +58,9 @@ type call struct {
 	payload json.RawMessage  // as the agent sent it, in its documented shape
 	state   state
 	id      string // of the first event of a pair
+
+	borrowed bool   // out of Claude Code's settings, in another agent's form
+	mark     func() // leaves that hookd has answered, once the agent has the answer; nil = it has not
 }
 
 // Run answers one call of an agent and returns the exit code.
@@ -82,7 +85,11 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 	if failed && !c.agent.Breaks && !c.FailClosed && reply.Exit == 0 {
 		reply.Exit = 1 // an error that the agent shows and that denies nothing
 	}
-	return c.write(reply)
+	exit = c.write(reply)
+	if c.mark != nil && exit == reply.Exit {
+		c.mark()
+	}
+	return exit
 }
 
 // answer finds out what the agent is to be told. failed: the bridge is used
@@ -96,10 +103,14 @@ func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, 
 	if err := c.read(ctx); err != nil || mistake != nil {
 		return c.fail(errors.Join(mistake, err)), true
 	}
+	if c.twin() {
+		return c.reply(nil), false
+	}
 	v, err := c.ask(ctx)
 	if err != nil {
 		return c.fail(err), false
 	}
+	c.mark = func() { c.answered(v) }
 	return c.reply(v), false
 }
 
@@ -147,16 +158,20 @@ func (c *call) notice(err error) {
 	}
 }
 
-// worthSaying: that the daemon does not run is said once a session.
+// worthSaying: that the daemon does not run is said once a session, that
+// another user's process stands in its place is said each time.
 func (c *call) worthSaying(err error) bool {
-	if !errors.Is(err, client.ErrNotRunning) {
+	if !errors.Is(err, client.ErrNotRunning) || errors.Is(err, client.ErrForeign) {
 		return true
 	}
 	return c.state.first("told\x00" + c.Agent + "\x00" + c.session())
 }
 
 func (c *call) advice(err error) string {
-	if !errors.Is(err, client.ErrNotRunning) {
+	switch {
+	case errors.Is(err, client.ErrForeign):
+		return ", so no hook runs: set LIBREFANG_HOME to a folder that only you can write to, then type `hookd serve`"
+	case !errors.Is(err, client.ErrNotRunning):
 		return ""
 	}
 	return ", so no hook runs: start it with `hookd serve`"

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -62,7 +63,7 @@ func TestDaemonDown(t *testing.T) {
 	for _, tt := range guardCalls {
 		for _, closed := range []bool{false, true} {
 			t.Run(tt.agent, func(t *testing.T) {
-				o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: filepath.Join(shortDir(t), "s"), State: t.TempDir(), FailClosed: closed}
+				o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: filepath.Join(hooktest.ShortDir(t), "s"), State: t.TempDir(), FailClosed: closed}
 				first, second := called(t, o, tt.payload), called(t, o, tt.payload)
 				told(t, o, first, tt.none, tt.deny, tt.exit, "hookd is not running")
 				const notice = "so no hook runs"
@@ -124,7 +125,7 @@ func TestOthersGoOnWithoutAVerdict(t *testing.T) {
 		{"familiar", "beforeToolCall", `{"conversation_id":"s","tool_name":"bash","tool_input":{}}`},
 		{"librefang", "transform_tool_result", `{"session_id":"s","agent_id":"a","tool_name":"shell","tool_input":{},"tool_output":"out"}`},
 	} {
-		for name, socket := range map[string]string{"down": filepath.Join(shortDir(t), "s"), "slow": slow, "crash": crashes} {
+		for name, socket := range map[string]string{"down": filepath.Join(hooktest.ShortDir(t), "s"), "slow": slow, "crash": crashes} {
 			o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: socket, FailClosed: true}
 			if name == "slow" {
 				o.Timeout = 50 * time.Millisecond
@@ -139,7 +140,7 @@ func TestOthersGoOnWithoutAVerdict(t *testing.T) {
 // --fail-closed does not turn off what guards nothing: an agent whose stop is
 // denied would never stop.
 func TestFailClosedGuardsCallsOnly(t *testing.T) {
-	o := Options{Agent: "claude-code", Socket: filepath.Join(shortDir(t), "s"), FailClosed: true}
+	o := Options{Agent: "claude-code", Socket: filepath.Join(hooktest.ShortDir(t), "s"), FailClosed: true}
 	for _, file := range []string{"Stop", "SessionStart", "UserPromptSubmit", "PostToolUse"} {
 		if got := called(t, o, captured(t, "claude-code/"+file+".json")); got.stdout != "" || got.exit != 0 {
 			t.Errorf("%s: got %+v", file, got)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
-	"github.com/hookd/hookd/internal/events"
 )
 
 // Exit codes of emit. A usage error is not the usual 2: where an agent runs the
@@ -107,7 +106,7 @@ func emit(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		fmt.Fprintf(stderr, "hookd-bridge: %v\n%s", err, Usage)
 		return exitFailed
 	}
-	ev.Event, ev.Dialect, ev.TimeoutMS = rest[0], events.Dialect(d), timeout.Milliseconds()
+	ev.Event, ev.Dialect, ev.TimeoutMS = rest[0], client.Dialect(d), timeout.Milliseconds()
 	if ev.Data, err = payloadOf(data, stdin); err != nil {
 		fmt.Fprintf(stderr, "hookd-bridge: %v\n", err)
 		return exitFailed

@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // house starts a real daemon with hooks: folder name to HOOK.yaml and run.sh.
@@ -17,17 +19,9 @@ func house(t *testing.T, hooks map[string][2]string) (socket string) {
 // furnished is a home with hooks.
 func furnished(t *testing.T, hooks map[string][2]string) (home string) {
 	t.Helper()
-	home = shortDir(t)
+	home = hooktest.ShortDir(t)
 	for name, files := range hooks {
-		dir := filepath.Join(home, "hooks", name)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string]string{"HOOK.yaml": "name: " + name + "\ncommand: ./run.sh\n" + files[0], "run.sh": "#!/bin/sh\n" + files[1]} {
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
+		hooktest.Hook(t, home, name, files[0], files[1])
 	}
 	return home
 }
@@ -36,23 +30,14 @@ func furnished(t *testing.T, hooks map[string][2]string) (home string) {
 // outside of the package, which can import the daemon: that imports this one.
 var StartDaemon func(t *testing.T, home string) (socket string)
 
-func until(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		<-tick.C
-	}
-}
-
-// captured reads a payload of testdata/bridge.
+// captured reads a payload of an agent: DIALECT/EVENT.json.
 func captured(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../testdata/bridge", name))
+	files, err := filepath.Glob(filepath.Join("../dialect/*/testdata", name))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got %q for %s: %v", files, name, err)
+	}
+	text, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +55,11 @@ func TestOneHookServesAgents(t *testing.T) {
 	for _, tt := range []struct{ agent, file, deny, modify, context string }{
 		{"claude-code", "PreToolUse",
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm -rf"}}`,
-			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo -n hello","description":"run it"}}}`,
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"echo -n hello","description":"run it"}}}`,
 			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the context"}}`},
 		{"codex", "PreToolUse",
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm -rf"}}`,
-			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo -n hello"}}}`,
+			`{"systemMessage":"` + neutral.InputStays("Codex") + `"}`, // it takes a new input with an approval only
 			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the context"}}`},
 		{"gemini-cli", "BeforeTool",
 			`{"decision":"deny","reason":"no rm -rf"}`,

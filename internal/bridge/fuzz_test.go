@@ -18,7 +18,7 @@ import (
 // hookd can read, and without an opinion nothing is denied.
 func FuzzCall(f *testing.F) {
 	agents := dialect.Agents()
-	files, err := filepath.Glob("../../testdata/bridge/*/*.json")
+	files, err := filepath.Glob("../dialect/*/testdata/*/*.json")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no seeds: %v", err)
 	}

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-const goldenDir = "../../testdata/bridge"
+const goldenFiles = "../dialect/*/testdata/*/*.json" // the folder of each agent: NAME/testdata/DIALECT
 
 // kinds are what the hooks answer, as one hook would: what an event makes of
 // it is the business of package verdict.
@@ -87,7 +87,7 @@ func (d *table) sent() string {
 func TestGolden(t *testing.T) {
 	d := &table{}
 	socket := serve(t, d.emit)
-	files, err := filepath.Glob(filepath.Join(goldenDir, "*", "*.json"))
+	files, err := filepath.Glob(goldenFiles)
 	if err != nil || len(files) < 100 {
 		t.Fatalf("got %d payloads, %v", len(files), err)
 	}

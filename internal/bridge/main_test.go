@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/server"
 )
 
@@ -71,31 +72,11 @@ func owned(env *events.Envelope) events.Envelope {
 // serve runs a real server and returns its socket.
 func serve(t *testing.T, decide emitter) string {
 	t.Helper()
-	socket := filepath.Join(shortDir(t), "s")
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	ctx, cancel := context.WithCancel(context.Background())
 	s, err := server.Listen(server.Options{Socket: socket, Emitter: emitting{decide, ctx}})
-	if err != nil {
-		cancel()
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	hooktest.Must(t, err)
+	hooktest.Run(t, s.Serve)
+	t.Cleanup(cancel) // before the server waits for its answers
 	return socket
-}
-
-// shortDir makes a directory whose paths a socket can have.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "hb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // catch runs one call and returns the events that hookd got for it.
@@ -39,6 +41,8 @@ func TestForeignEventsCarryTheFieldsOfTheirName(t *testing.T) {
 	for _, tt := range []struct{ agent, event, payload, want string }{
 		{"cline", "PreToolUse", `{"taskId":"1","hookName":"PreToolUse","workspaceRoots":["/w"],"preToolUse":{"toolName":"execute_command","parameters":{"command":"ls"}}}`,
 			`{"taskId":"1","hookName":"PreToolUse","workspaceRoots":["/w"],"preToolUse":{"toolName":"execute_command","parameters":{"command":"ls"}},"session_id":"1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`},
+		{"cline", "PreToolUse", `{"taskId":"1","hookName":"tool_call","tool_call":{"id":"c","name":"run_commands","input":{"commands":["ls","rm x"]}},"preToolUse":{"toolName":"run_commands","parameters":{"commands":"[\"ls\",\"rm x\"]"}}}`,
+			`{"taskId":"1","hookName":"tool_call","tool_call":{"id":"c","name":"run_commands","input":{"commands":["ls","rm x"]}},"preToolUse":{"toolName":"run_commands","parameters":{"commands":"[\"ls\",\"rm x\"]"}},"session_id":"1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"commands":["ls","rm x"],"command":"ls\nrm x"},"tool_use_id":"c"}`},
 		{"antigravity", "PreToolUse", `{"conversationId":"c","toolCall":{"name":"run_command","args":{"CommandLine":"ls"}}}`,
 			`{"conversationId":"c","toolCall":{"name":"run_command","args":{"CommandLine":"ls"}},"session_id":"c","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`},
 		{"kimi", "PostToolUse", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Shell","tool_call_id":"c","tool_output":"out"}`,
@@ -52,6 +56,29 @@ func TestForeignEventsCarryTheFieldsOfTheirName(t *testing.T) {
 				t.Errorf("got %s\nwant %s", seen[0].Data, tt.want)
 			}
 		})
+	}
+}
+
+// The event is the one whose file Cline runs, whatever words its versions have
+// for it.
+func TestNamesOfClinesEvents(t *testing.T) {
+	for _, tt := range []struct{ arg, hookName, want string }{
+		{"PreToolUse", "tool_call", "PreToolUse"},
+		{"", "tool_call", "PreToolUse"},
+		{"PreToolUse", "PreToolUse", "PreToolUse"},
+		{"PreToolUse", "a_new_word", "PreToolUse"},
+		{"PreToolUse", "", "PreToolUse"},
+		{"TaskComplete", "agent_end", "TaskComplete"},
+		{"", "prompt_submit", "UserPromptSubmit"},
+	} {
+		o := Options{Agent: "cline"}
+		if tt.arg != "" {
+			o.Args = []string{tt.arg}
+		}
+		seen := catch(t, o, `{"hookName":"`+tt.hookName+`"}`)
+		if len(seen) != 1 || seen[0].Event != tt.want {
+			t.Errorf("%+v: got %+v", tt, seen)
+		}
 	}
 }
 
@@ -91,7 +118,7 @@ func TestPayloadAsArgument(t *testing.T) {
 // LibreFang's documented agent:end hook runs when any agent stops, with the
 // fields that LibreFang documents.
 func TestAgentEndOfEveryAgent(t *testing.T) {
-	out := shortDir(t)
+	out := hooktest.ShortDir(t)
 	socket := house(t, map[string][2]string{
 		"notify": {"events: [agent:end]\n", `printf '%s' "$HOOK_EVENT $HOOK_EVENT_DATA" > ` + out + `/$$ && mv ` + out + `/$$ ` + out + `/$$.done` + "\n"},
 	})
@@ -108,11 +135,11 @@ func TestAgentEndOfEveryAgent(t *testing.T) {
 			name, data := collected(t, out)
 			var session string
 			for _, key := range []string{"session_id", "conversation_id", "sessionId", "conversationId"} {
-				if s, ok := events.GetString(json.RawMessage(captured(t, tt.file)), key); ok && session == "" {
+				if s, ok := rawjson.GetString(json.RawMessage(captured(t, tt.file)), key); ok && session == "" {
 					session = s
 				}
 			}
-			want := map[string]any{"session_id": session, "agent_id": dialect.AgentUUID(events.Dialect(tt.agent), session), "status": "ok", "tokens_used": nil, "steps": nil}
+			want := map[string]any{"session_id": session, "agent_id": neutral.AgentUUID(events.Dialect(tt.agent), session), "status": "ok", "tokens_used": nil, "steps": nil}
 			if tt.preview != "" {
 				want["response_preview"] = tt.preview
 			}
@@ -133,7 +160,7 @@ func TestAgentEndOfEveryAgent(t *testing.T) {
 func collected(t *testing.T, dir string) (event string, data map[string]any) {
 	t.Helper()
 	var text []byte
-	until(t, "the hook has run", func() bool {
+	hooktest.Until(t, "the hook has run", func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "*.done"))
 		if len(files) == 0 {
 			return false

@@ -18,6 +18,14 @@ import (
 type model struct {
 	mu       sync.Mutex
 	requests []string // guarded by mu
+	one      *int     // the only command to ask for; nil = all; guarded by mu
+}
+
+// only has the next run of the agent ask for command i alone.
+func (m *model) only(i int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.one = &i
 }
 
 func (m *model) asked() []string {
@@ -31,6 +39,12 @@ func (m *model) next(request []byte, results int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, string(request))
+	if m.one != nil {
+		if results == 0 {
+			return commands[*m.one]
+		}
+		return ""
+	}
 	if results < len(commands) {
 		return commands[results]
 	}
@@ -148,6 +162,60 @@ func openAI(m *model) http.HandlerFunc {
 			object{"type": "response.output_item.done", "output_index": 0, "item": item},
 			object{"type": "response.completed", "response": object{"id": "r", "usage": usage}},
 		)
+	}
+}
+
+// before are the commands that a list has before the one asked for: a guard
+// must see that one all the same.
+var before = map[string][]string{"rm -rf victim": {"true", "echo 'open", "cat <<END"}}
+
+// chat is the Chat Completions API.
+func chat(m *model) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var req struct {
+			Stream   bool
+			Tools    []struct{ Function struct{ Name string } }
+			Messages []struct{ Role string }
+		}
+		_ = json.Unmarshal(body, &req)
+		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+			io.WriteString(w, `{"object":"list","data":[{"id":"gpt-test","object":"model","created":1,"owned_by":"mock"}]}`)
+			return
+		}
+		results := 0
+		for _, msg := range req.Messages {
+			if msg.Role == "tool" {
+				results++
+			}
+		}
+		message, why := object{"role": "assistant", "content": "done"}, "stop"
+		for _, tool := range req.Tools {
+			args, ok := map[string]func(string) object{
+				"exec":         func(c string) object { return object{"command": c} },
+				"run_commands": func(c string) object { return object{"commands": append(before[c], c)} },
+			}[tool.Function.Name]
+			if !ok {
+				continue
+			}
+			if command := m.next(body, results); command != "" {
+				call := object{"name": tool.Function.Name, "arguments": raw(args(command))}
+				message = object{"role": "assistant", "content": nil, "tool_calls": []any{object{"index": 0, "id": fmt.Sprintf("call_%d", results), "type": "function", "function": call}}}
+				why = "tool_calls"
+			}
+			break
+		}
+		usage := object{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+		part := func(kind string, choice object) object {
+			return object{"id": "c", "created": 1, "model": "gpt-test", "object": kind, "choices": []any{choice}, "usage": usage}
+		}
+		if !req.Stream {
+			io.WriteString(w, raw(part("chat.completion", object{"index": 0, "message": message, "finish_reason": why})))
+			return
+		}
+		sse(w, part("chat.completion.chunk", object{"index": 0, "delta": message, "finish_reason": nil}),
+			part("chat.completion.chunk", object{"index": 0, "delta": object{}, "finish_reason": why}))
+		io.WriteString(w, "data: [DONE]\n\n")
 	}
 }
 

@@ -37,10 +37,10 @@ func (c *call) read(ctx context.Context) error {
 	if err := c.readPayload(ctx); err != nil {
 		return err
 	}
-	if field := c.agent.EventField; field != "" {
-		if name, ok := events.GetString(c.payload, field); ok && name != "" {
-			c.event = name
-		}
+	c.foreign()
+	// A name that no row has may be a new word for what the argument names.
+	if name := c.agent.EventName(c.payload); name != "" && (events.Lookup(name) != nil || events.LookupIn(events.Dialect(c.Agent), c.event) == nil) {
+		c.event = name
 	}
 	if c.event == "" {
 		return fmt.Errorf("%s does not say which event this is: type hookd-bridge %s EVENT", c.Agent, c.Agent)

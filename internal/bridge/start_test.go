@@ -1,14 +1,13 @@
 package bridge_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/bridge"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func init() { bridge.StartDaemon = startDaemon }
@@ -23,23 +22,8 @@ func startDaemon(t *testing.T, home string) (socket string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
-	ready, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for cl := client.New(client.Options{Socket: c.Socket}); cl.Ready(ready) != nil; <-tick.C {
-		if ready.Err() != nil {
-			t.Fatal("waited in vain until the daemon is ready")
-		}
-	}
+	hooktest.Run(t, d.Run)
+	cl := client.New(client.Options{Socket: c.Socket})
+	hooktest.Until(t, "the daemon is ready", func() bool { return cl.Ready(t.Context()) == nil })
 	return c.Socket
 }

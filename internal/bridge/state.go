@@ -3,9 +3,12 @@ package bridge
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 const (
@@ -13,6 +16,8 @@ const (
 	fresh = 5 * time.Minute
 	// stale is the age at which what was kept is of no use to anybody.
 	stale = 7 * 24 * time.Hour
+	// maxKept is the longest value that is kept.
+	maxKept = 4 << 10
 )
 
 // state is what one call of the bridge leaves for the next: small files in the
@@ -42,13 +47,18 @@ func (s state) first(key string) bool {
 	if s.dir == "" || os.MkdirAll(s.dir, 0o700) != nil {
 		return true
 	}
-	s.prune()
-	f, err := os.OpenFile(s.path(key), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	s.prune(stale)
+	return !os.IsExist(create(s.path(key), ""))
+}
+
+// create writes a file that is not there yet: what is there may be a pipe.
+func create(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return !os.IsExist(err)
+		return err
 	}
-	f.Close()
-	return true
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // put keeps value under key for take.
@@ -58,7 +68,8 @@ func (s state) put(key, value string) {
 	}
 	path := s.path(key)
 	temp := path + "." + value
-	if os.WriteFile(temp, []byte(value), 0o600) != nil || os.Rename(temp, path) != nil {
+	os.Remove(temp) // what is there is no file of ours: we would have renamed it
+	if create(temp, value) != nil || os.Rename(temp, path) != nil {
 		os.Remove(temp)
 	}
 }
@@ -73,21 +84,24 @@ func (s state) take(key string) string {
 	if err != nil {
 		return ""
 	}
-	value, err := os.ReadFile(path)
+	value, err := readfile.Read(path, maxKept)
 	if os.Remove(path) != nil || err != nil || time.Since(info.ModTime()) > fresh {
 		return ""
 	}
 	return string(value)
 }
 
-// prune removes what is too old for any use.
-func (s state) prune() {
+// inside is a folder of its own in the state.
+func (s state) inside(name string) state { return state{filepath.Join(s.dir, name)} }
+
+// prune removes what is older than age.
+func (s state) prune(age time.Duration) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > stale {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > age {
 			os.Remove(filepath.Join(s.dir, e.Name()))
 		}
 	}

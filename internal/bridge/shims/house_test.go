@@ -9,11 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // hooks of the tests: folder name to HOOK.yaml and run.sh. They are written in
@@ -40,8 +40,8 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	home := shortDir(t)
-	h := &house{t: t, config: config.Default(home), out: shortDir(t)}
+	home := hooktest.ShortDir(t)
+	h := &house{t: t, config: config.Default(home), out: hooktest.ShortDir(t)}
 	h.config.FireStartup = false
 	for name, files := range hooks {
 		dir := filepath.Join(home, "hooks", name)
@@ -76,13 +76,13 @@ func (h *house) start() {
 		}
 	})
 	cl := client.New(client.Options{Socket: h.config.Socket})
-	until(h.t, "the daemon is ready", func() bool { return cl.Ready(h.t.Context()) == nil })
+	hooktest.Until(h.t, "the daemon is ready", func() bool { return cl.Ready(h.t.Context()) == nil })
 }
 
 // logged waits for what the log hook was given.
 func (h *house) logged() (text string) {
 	h.t.Helper()
-	until(h.t, "the log hook has run", func() bool {
+	hooktest.Until(h.t, "the log hook has run", func() bool {
 		files, _ := filepath.Glob(filepath.Join(h.out, "*.done"))
 		if len(files) == 0 {
 			return false
@@ -105,7 +105,7 @@ type gate struct {
 // newGate passes connections on to target; "" takes them and says nothing.
 func newGate(t *testing.T, target string) *gate {
 	t.Helper()
-	g := &gate{socket: filepath.Join(shortDir(t), "s")}
+	g := &gate{socket: filepath.Join(hooktest.ShortDir(t), "s")}
 	l, err := net.Listen("unix", g.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -147,28 +147,4 @@ func pass(c net.Conn, target string) {
 	io.Copy(d, c)
 	d.Close()
 	<-back
-}
-
-func until(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		<-tick.C
-	}
-}
-
-// shortDir makes a directory whose paths a socket can have.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "hs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }

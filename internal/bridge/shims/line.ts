@@ -4,9 +4,10 @@
 // when its answer has come; events at the same time have one each.
 
 import { randomUUID } from "node:crypto"
+import { lstat, readlink } from "node:fs/promises"
 import { connect } from "node:net"
 import { homedir } from "node:os"
-import { join } from "node:path"
+import { dirname, isAbsolute, join, resolve } from "node:path"
 
 /** How long hooks may take to decide, in ms; the answer gets a little more. */
 const hooksTime = 54_000
@@ -89,7 +90,7 @@ class Line {
     if (this.told) return
     this.told = true
     const down = err?.code === "ENOENT" || err?.code === "ECONNREFUSED"
-    const text = down ? "hookd does not run, so no hook runs: start it with `hookd serve`" : `hookd: ${err?.message ?? err}`
+    const text = down ? "hookd does not run, so no hook runs: start it with `hookd serve`" : err instanceof Foreign ? err.message : `hookd: ${err?.message ?? err}`
     try {
       Promise.resolve(this.notice(text)).catch(() => {})
     } catch {}
@@ -100,7 +101,75 @@ class Line {
   }
 }
 
-function open(path, deadline) {
+/** How many symbolic links a path may lead through, as for the system. */
+const maxLinks = 40
+
+/** Says that another user may listen where hookd should. */
+class Foreign extends Error {
+  constructor(path, fact, mend) {
+    super(`hookd does not run, so no hook runs: another user may listen in its place, as ${path} ${fact}; ${mend}`)
+  }
+}
+
+/**
+ * Throws where another user could have put a socket at `path`. Node cannot ask
+ * the kernel which process listens, so the path has to tell: the owner of the
+ * socket, and of every folder and link that leads to it, must be the user or
+ * root, and nobody else may write to those folders. What a folder of root's
+ * holds that is sticky, such as /tmp, only its owner can replace.
+ */
+async function checkPath(path) {
+  let at = "/"
+  let rest = resolve(path).split("/")
+  for (let links = 0; rest.length > 0; ) {
+    const name = rest.shift()
+    if (name === "..") at = dirname(at) // of where a link has led
+    const next = name === ".." ? at : join(at, name)
+    const info = await lstat(next)
+    if (info.uid !== 0 && info.uid !== process.geteuid()) {
+      throw new Foreign(next, `belongs to uid ${info.uid}`, "set LIBREFANG_HOME to a folder that only you can write to, then type `hookd serve`")
+    }
+    if (info.isSymbolicLink()) {
+      if (++links > maxLinks) throw new Foreign(next, "leads through too many links", `type \`ls -l ${next}\``)
+      const target = await readlink(next)
+      if (isAbsolute(target)) at = "/"
+      rest = [...target.split("/"), ...rest]
+      continue
+    }
+    at = next
+    const sticky = info.uid === 0 && (info.mode & 0o1000) !== 0
+    if (info.isDirectory() && (info.mode & 0o022) !== 0 && !sticky) {
+      throw new Foreign(next, "is a folder that others can write to", `type \`chmod go-w ${next}\``)
+    }
+  }
+}
+
+/**
+ * Opens a connection. The path is checked before and after: the socket that was
+ * connected to is the one that was there all the time.
+ */
+async function open(path, deadline) {
+  await within(checkPath(path), deadline, path)
+  const socket = await dial(path, deadline)
+  try {
+    await within(checkPath(path), deadline, path)
+  } catch (err) {
+    socket.destroy()
+    throw err
+  }
+  return socket
+}
+
+/** The result of a promise, if it comes before the deadline. */
+function within(promise, deadline, path) {
+  let timer
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no connection to ${path}`)), Math.max(deadline - Date.now(), 1))
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+function dial(path, deadline) {
   return new Promise((resolve, reject) => {
     const socket = connect(path)
     const timer = setTimeout(() => socket.destroy(new Error(`no connection to ${path}`)), deadline - Date.now())

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestFor(t *testing.T) {
@@ -144,7 +146,7 @@ func TestConnections(t *testing.T) {
 
 // Without a daemon there is no opinion, which is said once.
 func TestDaemonDown(t *testing.T) {
-	nobody := filepath.Join(shortDir(t), "s")
+	nobody := filepath.Join(hooktest.ShortDir(t), "s")
 	const said = `{"warned":["hookd does not run, so no hook runs: start it with ` + "`hookd serve`" + `"]}`
 
 	p := plug(t, "opencode", nobody)
@@ -162,7 +164,7 @@ func TestDaemonDown(t *testing.T) {
 // With HOOKD_FAIL_CLOSED calls are denied that could not be checked, and no
 // more than calls.
 func TestFailClosed(t *testing.T) {
-	p := plug(t, "opencode", filepath.Join(shortDir(t), "s"), "HOOKD_FAIL_CLOSED=1")
+	p := plug(t, "opencode", filepath.Join(hooktest.ShortDir(t), "s"), "HOOKD_FAIL_CLOSED=1")
 	p.wants("tool", bash("ls"), `{"thrown":"hookd could not check this"}`)
 	p.wants("prompt", answer{"text": "hi"}, `{"parts":[{"id":"prt_1","type":"text","text":"hi"}]}`)
 }
@@ -190,7 +192,7 @@ func TestStrangers(t *testing.T) {
 // stranger answers each connection with text, and closes it.
 func stranger(t *testing.T, text string) (socket string) {
 	t.Helper()
-	socket = filepath.Join(shortDir(t), "s")
+	socket = filepath.Join(hooktest.ShortDir(t), "s")
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +220,7 @@ func TestSlowDaemon(t *testing.T) {
 	g := newGate(t, "")
 	p := plug(t, "opencode", g.socket)
 	slow := p.begin("tool", bash("ls"))
-	until(t, "the plugin has asked", func() bool { return g.opened.Load() == 1 })
+	hooktest.Until(t, "the plugin has asked", func() bool { return g.opened.Load() == 1 })
 	p.wants("warned", nil, `{"warned":[]}`)
 	select {
 	case a := <-slow:
