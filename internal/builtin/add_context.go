@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/template"
@@ -94,12 +95,11 @@ func renderContext(_ context.Context, c *Call) ([]byte, error) {
 // (another dialect's, say) leaves the others readable.
 func (c *Call) input() (*Input, error) {
 	in := &Input{}
-	if err := c.read(&in.Payload); err != nil {
-		return nil, err
-	}
 	var raw map[string]json.RawMessage
-	if err := c.read(&raw); err != nil {
-		return nil, err
+	if len(c.Payload) > 0 {
+		if err := errors.Join(json.Unmarshal(c.Payload, &in.Payload), json.Unmarshal(c.Payload, &raw)); err != nil {
+			return nil, fmt.Errorf("read payload of %s: %w", c.Event, err)
+		}
 	}
 	for key, value := range raw {
 		one, err := json.Marshal(map[string]json.RawMessage{key: value})

@@ -15,7 +15,7 @@ var addGitDiff = Builtin{
 // gitDiff never runs the repository's external diff programs.
 func gitDiff(ctx context.Context, c *Call) ([]byte, error) {
 	if slices.Equal(c.Args, []string{"full"}) {
-		return contextText(titled("Current working-tree diff:", c.git(ctx, "diff", "--no-color", "--no-ext-diff", "--no-textconv")))
+		return contextText(titled("Current working-tree diff:", c.git(ctx, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")))
 	}
-	return contextText(titled("Current working-tree diff (stat):", c.git(ctx, "diff", "--no-color", "--no-ext-diff", "--stat")))
+	return contextText(titled("Current working-tree diff (stat):", c.git(ctx, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--stat")))
 }

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
+
+	"github.com/hookd/hookd/internal/git"
 )
 
 // Bounds of add_prompt_files. docker-agent documents none; these keep one
@@ -22,7 +26,7 @@ const (
 var addPromptFiles = Builtin{
 	Name: "add_prompt_files", Events: []string{"turn_start"},
 	Args: "[--depth=N] FILE...: --depth also lists files of these names up to N levels below the working directory",
-	Doc:  "gives the model the named files, each from the nearest directory above the working directory and from the home directory",
+	Doc:  "gives the model the named files, each from the nearest directory above the working directory, up to the repository's top or the home directory, and from that; no file of another user's, and none behind a link that leaves them",
 	Run:  promptFiles,
 }
 
@@ -30,14 +34,14 @@ func promptFiles(ctx context.Context, c *Call) ([]byte, error) {
 	depth, names := promptArgs(c.Args)
 	var parts []string
 	room := maxPromptTotal
-	for _, path := range promptPaths(names, c.Cwd, c.getenv("HOME")) {
-		text, err := readPrompt(path, min(room, maxPromptFile))
+	for _, file := range promptPaths(names, c.Cwd, c.getenv("HOME")) {
+		text, err := file.read(min(room, maxPromptFile))
 		if err != nil {
 			c.log("read prompt file", err)
 			continue
 		}
 		room -= len(text)
-		parts = append(parts, "Instructions from: "+path+"\n"+text)
+		parts = append(parts, "Instructions from: "+file.path()+"\n"+text)
 	}
 	if list := promptIndex(ctx, names, c.Cwd, depth); list != "" {
 		parts = append(parts, list)
@@ -58,65 +62,105 @@ func promptArgs(args []string) (depth int, names []string) {
 	return depth, args
 }
 
+// prompt is a file that may be read, seen from a directory that it must not leave.
+type prompt struct{ within, rel string }
+
+func (p prompt) path() string { return filepath.Join(p.within, p.rel) }
+
 // promptPaths returns the files that the names stand for, in order: for each
-// the nearest one at or above cwd, then the one in home if that is another.
-func promptPaths(names []string, cwd, home string) []string {
-	var paths []string
+// the nearest one at or above cwd, then the one in home if that is another. The
+// search ends at the top of the repository or at home, and no link leads out of
+// these; outside of both none leads out of the folder that a file is found in.
+func promptPaths(names []string, cwd, home string) []prompt {
+	var found []prompt
+	limit := searchLimit(cwd, home)
 	for _, name := range names {
 		if name == "" {
 			continue
 		}
-		if filepath.IsAbs(name) {
-			paths = append(paths, name)
+		if filepath.IsAbs(name) { // the hook names it: it may lead anywhere
+			found = append(found, prompt{"/", name})
 			continue
 		}
-		found := nearest(cwd, name)
-		if found != "" {
-			paths = append(paths, found)
+		near, ok := nearest(cwd, limit, name)
+		if ok {
+			found = append(found, near)
 		}
-		if inHome := filepath.Join(home, name); home != "" && inHome != found && isFile(inHome) {
-			paths = append(paths, inHome)
+		inHome := prompt{home, name}
+		if filepath.IsAbs(home) && inHome.path() != near.path() && exists(inHome.path()) {
+			found = append(found, inHome)
 		}
 	}
-	return paths
+	return found
 }
 
-func nearest(dir, name string) string {
-	if dir == "" {
-		return ""
+// searchLimit is the last directory at or above cwd that is searched, "" for /.
+func searchLimit(cwd, home string) string {
+	if top := git.Top(cwd); top != "" {
+		return top
 	}
-	for {
-		if path := filepath.Join(dir, name); isFile(path) {
-			return path
+	if home != "" && strings.HasPrefix(cwd+"/", filepath.Clean(home)+"/") {
+		return filepath.Clean(home)
+	}
+	return ""
+}
+
+func nearest(dir, limit, name string) (prompt, bool) {
+	if !filepath.IsAbs(dir) {
+		return prompt{}, false
+	}
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
+		if path := filepath.Join(dir, name); exists(path) {
+			rel, err := filepath.Rel(cmp.Or(limit, dir), path)
+			return prompt{cmp.Or(limit, dir), rel}, err == nil
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
+		if dir == limit || dir == filepath.Dir(dir) {
+			return prompt{}, false
 		}
-		dir = parent
 	}
 }
 
-func isFile(path string) bool {
+func exists(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return err == nil && !info.IsDir()
 }
 
-// readPrompt returns the first limit bytes of a regular file.
-func readPrompt(path string, limit int) (string, error) {
-	if !isFile(path) {
-		return "", &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(path)
+// read returns the first limit bytes. It must be a regular file of the user or
+// root, reached by no link that leaves p.within.
+func (p prompt) read(limit int) (string, error) {
+	f, err := p.open()
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", &fs.PathError{Op: "read", Path: p.path(), Err: errors.New("not a regular file")}
+	case !ownedByUsOrRoot(info):
+		return "", &fs.PathError{Op: "read", Path: p.path(), Err: errors.New("it belongs to another user")}
+	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return "", err
 	}
 	return capped(strings.TrimRight(string(data), "\r\n"), limit), nil
+}
+
+// open does not wait for the other end of a pipe.
+func (p prompt) open() (*os.File, error) {
+	const flags = os.O_RDONLY | syscall.O_NONBLOCK
+	if p.within == "/" {
+		return os.OpenFile(p.rel, flags, 0)
+	}
+	root, err := os.OpenRoot(p.within)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenFile(p.rel, flags, 0)
 }
 
 // promptIndex lists the files below cwd, down to depth levels, that have one

@@ -5,13 +5,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
 )
 
 // Call is one invocation of a built-in. The zero values of Cwd, SessionID and
-// DataDir mean unknown; built-ins that need them have no opinion then.
+// DataDir mean unknown; built-ins that need them have no opinion then. What an
+// event is and tells comes from Row, Canonical and Tool, which are the same
+// whatever name the hook listed; Event and Payload are for what passes them on.
 type Call struct {
 	Event     string                      // name the hook was given
-	Payload   json.RawMessage             // payload object
+	Payload   json.RawMessage             // payload object as the hook was given it
+	Row       *events.Contract            // the emitted event: what it is, and what can be answered
+	Data      json.RawMessage             // payload as emitted, with earlier rewrites; Row.Target is a field of it
+	Canonical json.RawMessage             // the same in docker-agent's words
+	Tool      neutral.ToolCall            // the tool call that the event tells of
 	Args      []string                    // the hook's args
 	Cwd       string                      // directory the hook works on, absolute
 	SessionID string                      // the event's session
@@ -22,15 +31,17 @@ type Call struct {
 }
 
 // Func runs a built-in. stdout is what a docker-agent command hook would
-// print, empty for no opinion; err means that the hook failed.
+// print, empty for no opinion; a rewrite in it is in the words of Row. err means
+// that the hook failed.
 type Func func(ctx context.Context, c *Call) (stdout []byte, err error)
 
 // Builtin describes one built-in.
 type Builtin struct {
-	Name   string   // what a hook's command says
-	Doc    string   // one sentence for people
-	Events []string // docker-agent's names of the events it is made for; nil = any
-	Args   string   // its arguments, for people; "" = none
+	Name   string                          // what a hook's command says
+	Doc    string                          // one sentence for people
+	Events []string                        // docker-agent's names of the events it is made for; nil = any
+	Args   string                          // its arguments, for people; "" = none
+	Needs  func(row *events.Contract) bool // a guard works on these events alone; nil = it is none
 	Run    Func
 }
 
@@ -88,13 +99,13 @@ func (c *Call) log(msg string, err error) {
 	}
 }
 
-// read decodes the payload into target, a pointer to a struct whose fields are
-// the ones a built-in uses.
+// read decodes the canonical payload into target, a pointer to a struct whose
+// fields are the ones a built-in uses.
 func (c *Call) read(target any) error {
-	if len(c.Payload) == 0 {
+	if len(c.Canonical) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(c.Payload, target); err != nil {
+	if err := json.Unmarshal(c.Canonical, target); err != nil {
 		return fmt.Errorf("read payload of %s: %w", c.Event, err)
 	}
 	return nil

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/events"
 )
 
 // bench runs one built-in and reads its answer.
@@ -22,7 +25,15 @@ type bench struct {
 }
 
 func newBench(t *testing.T, name, event, payload string, args ...string) *bench {
-	return &bench{T: t, name: name, call: Call{Event: event, Payload: json.RawMessage(payload), Args: args, Env: func(string) string { return "" }}}
+	return &bench{T: t, name: name, call: callOf(events.For("", event), payload, args...)}
+}
+
+// callOf is the call of a built-in on an event as its agent emits it.
+func callOf(row *events.Contract, payload string, args ...string) Call {
+	e := &events.Event{Contract: row}
+	e.Envelope.Event, e.Dialect, e.Data = row.Name, row.Dialect, json.RawMessage(payload)
+	return Call{Event: row.Name, Payload: e.Data, Row: row, Data: e.Data, Canonical: dialect.Canonical(e), Tool: dialect.Call(e),
+		Args: args, Env: func(string) string { return "" }}
 }
 
 // answer runs the built-in; a failure ends the test.
@@ -83,7 +94,9 @@ func TestOddPayloads(t *testing.T) {
 		b, _ := Lookup(name)
 		for _, payload := range []string{``, `{}`, `null`, `{"tool_input":5,"tool_response":[1],"messages":"x","iteration":"y","command":{}}`} {
 			for _, event := range append(b.Events, "no_such_event") {
-				_, err := b.Run(t.Context(), &Call{Event: event, Payload: json.RawMessage(payload), DataDir: t.TempDir()})
+				c := callOf(events.For("", event), payload)
+				c.DataDir = t.TempDir()
+				_, err := b.Run(t.Context(), &c)
 				if err != nil && strings.Contains(err.Error(), "panic") {
 					t.Errorf("%s on %s with %s: %v", name, event, payload, err)
 				}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -81,8 +82,8 @@ func (c conformanceCase) dispatch(t *testing.T, data json.RawMessage, dataDir st
 	if c.Lane == events.LanePreempt {
 		contract = contract.Preempt()
 	}
-	cwd, _ := events.GetString(data, "cwd")
-	session, _ := events.GetString(data, "session_id")
+	cwd, _ := rawjson.GetString(data, "cwd")
+	session, _ := rawjson.GetString(data, "session_id")
 	now := data
 	var answers []verdict.Answer
 	for _, h := range c.Hooks {
@@ -90,8 +91,9 @@ func (c conformanceCase) dispatch(t *testing.T, data json.RawMessage, dataDir st
 		if !ok {
 			t.Fatalf("no built-in is called %s", h.Command)
 		}
-		call := &Call{Event: c.Event, Payload: now, Args: h.Args, Cwd: cwd, SessionID: session, Env: os.Getenv, DataDir: dataDir}
-		stdout, err := b.Run(t.Context(), call)
+		call := callOf(events.LookupIn(events.DockerAgent, c.Event), string(now), h.Args...)
+		call.Cwd, call.SessionID, call.Env, call.DataDir = cwd, session, os.Getenv, dataDir
+		stdout, err := b.Run(t.Context(), &call)
 		out := verdict.Output{Stdout: stdout}
 		if err != nil {
 			out = verdict.Output{ExitCode: -1, Failure: err.Error()}

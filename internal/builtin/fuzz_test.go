@@ -37,11 +37,12 @@ func FuzzBuiltin(f *testing.F) {
 		if len(b.Events) > 0 {
 			event = b.Events[0]
 		}
-		c := &Call{Event: event, Payload: json.RawMessage(payload), Cwd: dir, SessionID: "s", DataDir: data}
+		c := callOf(events.For("", event), payload)
+		c.Cwd, c.SessionID, c.DataDir = dir, "s", data
 		if args != "" {
 			c.Args = strings.Split(args, "\n")
 		}
-		stdout, err := b.Run(t.Context(), c)
+		stdout, err := b.Run(t.Context(), &c)
 		if err != nil {
 			if strings.Contains(err.Error(), "panic") && !strings.Contains(payload+args, "panic") {
 				t.Fatalf("%s: %v", name, err)

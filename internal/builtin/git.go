@@ -1,14 +1,13 @@
 package builtin
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/git"
 )
 
 // maxGitOutput is how much of git's output reaches the model, in bytes (seed 004).
@@ -18,34 +17,28 @@ const truncated = "\n... (truncated)"
 
 // git runs git in the call's directory and returns its output, trimmed and
 // cut. It is empty where there is nothing to say: no directory, no repository,
-// no git. It never takes the repository's locks, so it writes nothing there.
+// no git. Nothing that the repository configures is executed, see package git.
 func (c *Call) git(ctx context.Context, args ...string) string {
-	if c.Cwd == "" {
+	repo, err := git.Open(ctx, c.Cwd, c.Environ)
+	if err != nil {
+		c.logGit(args[0], err)
 		return ""
 	}
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", c.Cwd}, args...)...)
-	cmd.Env = c.gitEnviron()
-	cmd.WaitDelay = time.Second
-	out := head{limit: 4 * maxGitOutput}
-	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil && out.Len() < out.limit {
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) && !errors.Is(err, exec.ErrNotFound) { // no repository, no git: nothing to say
-			c.log("git "+args[0], err)
-		}
+	out, err := repo.Output(ctx, 4*maxGitOutput, args...)
+	if err != nil && !errors.Is(err, git.ErrMuch) {
+		c.logGit(args[0], err)
 		return ""
 	}
-	return capped(strings.TrimSpace(strings.ToValidUTF8(out.String(), "\uFFFD")), maxGitOutput)
+	return capped(strings.TrimSpace(strings.ToValidUTF8(string(out), "\uFFFD")), maxGitOutput)
 }
 
-// gitEnviron is the environment of git: the hook's own, without a terminal,
-// a pager or optional locks.
-func (c *Call) gitEnviron() []string {
-	env := c.Environ
-	if env == nil {
-		env = os.Environ()
+// logGit leaves out what only means that there is nothing to say: no
+// repository, no git, no commit.
+func (c *Call) logGit(command string, err error) {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) && !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, git.ErrNoRepository) {
+		c.log("git "+command, err)
 	}
-	return append(env[:len(env):len(env)], "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C.UTF-8")
 }
 
 // titled returns title, a blank line and text; nothing without text.
@@ -65,22 +58,4 @@ func capped(text string, limit int) string {
 		limit--
 	}
 	return text[:limit] + truncated
-}
-
-// errFull ends a process whose output nobody needs any more.
-var errFull = errors.New("enough output")
-
-// head keeps the first limit bytes that are written to it.
-type head struct {
-	bytes.Buffer
-	limit int
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	room := h.limit - h.Len()
-	if len(p) > room {
-		h.Buffer.Write(p[:room])
-		return room, errFull
-	}
-	return h.Buffer.Write(p)
 }

@@ -141,6 +141,17 @@ func TestRedactArguments(t *testing.T) {
 	}
 }
 
+// The escapes of JSON hide nothing, and what is no part of a secret stays as it is.
+func TestRedactEscapedArguments(t *testing.T) {
+	rest := strings.Repeat("aB3dE5", 6)
+	payload := `{"tool_name":"write","tool_input":{"a\/b":"x\/y","command":"echo \/ \u0067hp_` + rest + `","body":"{\"p\\u0061ssword\":\"hunter2\",\"n\":1.50}","argv":["--token","` + rest + `"]}}`
+	a := newBench(t, "redact_secrets", "PreToolUse", payload).answer()
+	want := `{"command":"echo \/ [REDACTED]","body":"{\"p\\u0061ssword\":\"[REDACTED]\",\"n\":1.50}","argv":["--token","[REDACTED]"]}`
+	if got := string(a.Specific.UpdatedInput); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestRedactMessages(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3dE5", 6)
 	message := `{"role":"assistant","content":"%[1]s","reasoning_content":"%[1]s","multi_content":[{"type":"text","text":"%[1]s"},{"type":"image","url":"%[1]s"},"%[1]s"],` +

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Bounds of a tool result and of the excerpt that replaces it (seed 004). The
@@ -24,10 +26,14 @@ var limitLargeToolResults = Builtin{
 	Name: "limit_large_tool_results", Events: []string{"tool_response_transform", "session_end"},
 	Doc: "writes a tool result over 50 KiB or 2,000 lines to a file, and leaves the model an excerpt and the file's name; session_end removes the files",
 	Run: limitResult,
+	Needs: func(row *events.Contract) bool {
+		return row.Rewrite == events.RewriteResponse || row.Kind == events.KindSessionEnd
+	},
 }
 
-// limitedCategories are the tools whose results can be large; what others
-// return is bounded by themselves.
+// limitedCategories are docker-agent's tools whose results can be large; what
+// others return is bounded by themselves. Other agents tell no category: all of
+// their results are looked at.
 var limitedCategories = []string{"filesystem", "shell", "background_jobs", "mcp", "a2a"}
 
 // resultPayload is what the limiter reads of the event.
@@ -38,7 +44,7 @@ type resultPayload struct {
 }
 
 func limitResult(_ context.Context, c *Call) ([]byte, error) {
-	if kind := events.Lookup(c.Event); kind != nil && kind.Kind == events.KindSessionEnd {
+	if c.Row.Kind == events.KindSessionEnd {
 		if err := os.RemoveAll(c.resultDir()); err != nil {
 			c.log("remove large tool results", err)
 		}
@@ -48,19 +54,14 @@ func limitResult(_ context.Context, c *Call) ([]byte, error) {
 	if err := c.read(&p); err != nil {
 		return nil, err
 	}
-	raw, isText := c.result()
-	if !slices.Contains(limitedCategories, p.ToolCategory) || !isText {
+	if c.Row.Rewrite != events.RewriteResponse || rawjson.Get(c.Data, "tool_category") != nil && !slices.Contains(limitedCategories, p.ToolCategory) {
 		return nil, nil
 	}
-	text := string(raw)
+	text := neutral.ResultText(rawjson.Get(c.Data, c.Row.Target))
 	if len(text) <= maxResultBytes && countLines(text) <= maxResultLines {
 		return nil, nil
 	}
-	excerpt, err := quoted(c.excerpt(p, text))
-	if err != nil {
-		return nil, err
-	}
-	return answer{Specific: &specific{UpdatedResponse: excerpt}}.encode()
+	return c.answerResult(c.excerpt(p, text))
 }
 
 // excerpt writes text to a file and returns what replaces it. A file that
@@ -73,7 +74,7 @@ func (c *Call) excerpt(p resultPayload, text string) string {
 		return tailOf(p.ToolCategory, text, notice+" The full result could not be saved; narrow the tool call to get the part you need.\n\n")
 	}
 	notice += " The full result is available in a file: " + path + "\n\n"
-	if p.ToolCategory == "filesystem" && p.ToolName == "read_file" {
+	if c.Tool.Own == "read_file" && p.ToolCategory == "filesystem" && p.ToolName == "read_file" {
 		return headOf(p.ToolInput, text, notice)
 	}
 	return tailOf(p.ToolCategory, text, notice)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 // limited sends a result through the limiter and returns what replaces it, ""
@@ -18,7 +20,8 @@ func limited(t *testing.T, b *bench, category, tool, result, input string) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.call.Payload = payload
+	call := callOf(b.call.Row, string(payload))
+	b.call.Data, b.call.Canonical, b.call.Tool = call.Data, call.Canonical, call.Tool
 	var text string
 	if raw := b.answer().Specific.UpdatedResponse; raw != nil {
 		if err := json.Unmarshal(raw, &text); err != nil {
@@ -101,7 +104,7 @@ func TestLimitCleansUpAfterASession(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("got %v, %v, want a directory for the user alone", info.Mode(), err)
 	}
-	other.call.Event, other.call.Payload = "session_end", json.RawMessage(`{}`)
+	other.call.Row = events.LookupIn(events.DockerAgent, "session_end")
 	other.answer()
 	if _, err := os.Stat(other.call.resultDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the session's directory: got %v, want it removed", err)

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,12 +9,16 @@ import (
 
 	"github.com/hookd/hookd/internal/builtin/secrets"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 var redactSecrets = Builtin{
 	Name: "redact_secrets", Events: []string{"tool_input_transform", "pre_tool_use", "before_llm_call", "tool_response_transform"},
 	Doc: "replaces secrets of known forms by [REDACTED] in a tool call's arguments, in messages for the model and in tool results",
 	Run: redactEvent,
+	Needs: func(row *events.Contract) bool {
+		return row.Rewrite != events.RewriteNone || row.Kind == events.KindToolBefore
+	},
 }
 
 // Redact returns s with each secret replaced by [REDACTED]; see package
@@ -25,39 +30,59 @@ var errNothingToRedact = errors.New("redact_secrets has nothing to rewrite on th
 // redactEvent works on what the event's contract lets hooks rewrite: the
 // arguments, the result or the messages.
 func redactEvent(_ context.Context, c *Call) ([]byte, error) {
-	contract := events.Lookup(c.Event)
-	if contract == nil || contract.Rewrite == events.RewriteNone {
-		c.log("redact_secrets on "+c.Event, errNothingToRedact)
-		return nil, nil
+	switch c.Row.Rewrite {
+	case events.RewriteNone:
+		return c.cannotRedact()
+	case events.RewriteInput:
+		return c.redactInput(c.Tool.Given)
 	}
-	value := events.Get(c.Payload, contract.Target)
+	value := rawjson.Get(c.Data, c.Row.Target)
 	if len(value) == 0 || string(value) == "null" {
 		return nil, nil
 	}
-	switch contract.Rewrite {
-	case events.RewriteInput:
-		return c.redactInput(value)
+	switch c.Row.Rewrite {
 	case events.RewriteMessages:
 		return redactMessages(value)
 	}
-	return redactResponse(value, contract.Dialect == events.DockerAgent)
+	return redactResponse(value, c.Row.Dialect == events.DockerAgent)
+}
+
+// cannotRedact says that a call keeps its secrets where the agent takes no other
+// arguments, and that there is nothing to redact elsewhere.
+func (c *Call) cannotRedact() ([]byte, error) {
+	if c.Row.Kind != events.KindToolBefore {
+		c.log("redact_secrets on "+c.Event, errNothingToRedact)
+		return nil, nil
+	}
+	if out, err := c.redactInput(c.Tool.Given); len(out) == 0 || err != nil {
+		return nil, err
+	}
+	return answer{SystemMessage: fmt.Sprintf("redact_secrets: the arguments of tool %q hold secret material, and %s takes no others from a hook",
+		c.Tool.Own, c.Row.Name)}.encode()
 }
 
 // redactInput answers with the changed top-level keys only: the rest stays.
 func (c *Call) redactInput(input json.RawMessage) ([]byte, error) {
-	var changed []events.Member
-	for key, value := range events.Members(input) {
-		if redacted, ok := redactJSON(value, key, nil); ok {
-			changed = append(changed, events.Member{Key: key, Value: redacted})
-		}
-	}
-	if len(changed) == 0 {
+	redacted, ok := secrets.RedactJSON(input, "", nil)
+	if !ok {
 		return nil, nil
 	}
-	tool, _ := events.GetString(c.Payload, "tool_name")
+	var was, changed []rawjson.Member
+	for key, value := range rawjson.Members(input) {
+		was = append(was, rawjson.Member{Key: key, Value: value})
+	}
+	for key, value := range rawjson.Members(redacted) { // as many, in the same order
+		if was[0].Key == key && !bytes.Equal(was[0].Value, value) {
+			changed = append(changed, rawjson.Member{Key: key, Value: value})
+		}
+		was = was[1:]
+	}
+	if len(changed) == 0 {
+		return nil, nil // a secret is in the name of an argument, which an answer cannot change
+	}
 	return answer{
-		SystemMessage: fmt.Sprintf("redact_secrets: redacted secret material from arguments of tool %q", tool),
-		Specific:      &specific{UpdatedInput: events.With(json.RawMessage(`{}`), changed...)},
+		SystemMessage: fmt.Sprintf("redact_secrets: redacted secret material from arguments of tool %q", c.Tool.Own),
+		Specific:      &specific{UpdatedInput: rawjson.With(json.RawMessage(`{}`), changed...)},
 	}.encode()
 }
 
@@ -72,7 +97,7 @@ var opaque = map[string]bool{
 // redactMessages answers with the full list, and only if something changed:
 // the agent takes what it gets for all there is.
 func redactMessages(messages json.RawMessage) ([]byte, error) {
-	redacted, changed := redactJSON(messages, "", opaque)
+	redacted, changed := secrets.RedactJSON(messages, "", opaque)
 	if !changed {
 		return nil, nil
 	}
@@ -85,7 +110,7 @@ func redactResponse(response json.RawMessage, textOnly bool) ([]byte, error) {
 	if textOnly && response[0] != '"' {
 		return nil, nil
 	}
-	redacted, changed := redactJSON(response, "", nil)
+	redacted, changed := secrets.RedactJSON(response, "", nil)
 	if !changed {
 		return nil, nil
 	}

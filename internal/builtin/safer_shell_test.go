@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 func TestSaferShellFindsTheCommand(t *testing.T) {
@@ -22,7 +24,8 @@ func TestSaferShellFindsTheCommand(t *testing.T) {
 		{"other-tool-odd-input", `{"tool_name":"mcp_x","tool_input":"text"}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err := saferShell.Run(context.Background(), &Call{Event: "pre_tool_use", Payload: []byte(tt.payload)})
+			c := callOf(events.LookupIn(events.DockerAgent, "pre_tool_use"), tt.payload)
+			out, err := saferShell.Run(context.Background(), &c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ func takeSnapshot(ctx context.Context, c *Call) ([]byte, error) {
 	if c.Cwd == "" || c.SessionID == "" || c.DataDir == "" {
 		return nil, nil
 	}
-	step := stepOf(c.Event)
+	step := stepOf(c.Row)
 	if step == nil {
 		return nil, nil
 	}
@@ -42,18 +42,14 @@ type snapshotStep func(ctx context.Context, c *Call, repo *shadow.Repo) error
 
 // stepOf finds what an event is to snapshots: docker-agent's turns by name,
 // the rest by kind, which serves other agents' names of the same moments.
-func stepOf(event string) snapshotStep {
-	switch event {
+func stepOf(row *events.Contract) snapshotStep {
+	switch row.Name {
 	case "turn_start":
 		return beginTurn
 	case "turn_end":
 		return endTurn
 	}
-	contract := events.Lookup(event)
-	if contract == nil {
-		return nil
-	}
-	switch contract.Kind {
+	switch row.Kind {
 	case events.KindSessionStart, events.KindPromptSubmit:
 		return beginTurn
 	case events.KindTurnStop:

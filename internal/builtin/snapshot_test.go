@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/builtin/shadow"
+	"github.com/hookd/hookd/internal/events"
 )
 
 // snapshotBench sends a session's events to the built-in and reads what is in
@@ -42,9 +42,10 @@ func (b snapshotBench) write(name, text string) {
 // send runs the built-in; it must have no answer and nothing to log.
 func (b snapshotBench) send(event, payload string) {
 	b.Helper()
-	c := &Call{Event: event, Payload: json.RawMessage(payload), Cwd: b.cwd, SessionID: "s/1", DataDir: b.data,
-		Log: func(msg string, err error) { b.Errorf("%s: %v", msg, err) }}
-	if out, err := snapshot.Run(b.Context(), c); len(out) != 0 || err != nil {
+	c := callOf(events.For("", event), payload)
+	c.Cwd, c.SessionID, c.DataDir = b.cwd, "s/1", b.data
+	c.Log = func(msg string, err error) { b.Errorf("%s: %v", msg, err) }
+	if out, err := snapshot.Run(b.Context(), &c); len(out) != 0 || err != nil {
 		b.Fatalf("%s: got %q, %v, want nothing", event, out, err)
 	}
 }
@@ -133,8 +134,9 @@ func TestSnapshotErrorsAreOnlyLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var logged error
-	c := &Call{Event: "turn_start", Cwd: b.cwd, SessionID: "s", DataDir: b.data, Log: func(_ string, err error) { logged = err }}
-	if out, err := snapshot.Run(t.Context(), c); len(out) != 0 || err != nil || logged == nil {
+	c := callOf(events.LookupIn(events.DockerAgent, "turn_start"), "{}")
+	c.Cwd, c.SessionID, c.DataDir, c.Log = b.cwd, "s", b.data, func(_ string, err error) { logged = err }
+	if out, err := snapshot.Run(t.Context(), &c); len(out) != 0 || err != nil || logged == nil {
 		t.Errorf("got %q, %v, logged %v, want only a log entry", out, err, logged)
 	}
 }

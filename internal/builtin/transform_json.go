@@ -6,7 +6,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 var transformJSON = Builtin{
@@ -37,9 +39,7 @@ func keepKeys(_ context.Context, c *Call) ([]byte, error) {
 		return nil, err
 	}
 	if text { // it came as text that holds JSON, and so it goes
-		if kept, err = quoted(string(kept)); err != nil {
-			return nil, err
-		}
+		return c.answerResult(string(kept))
 	}
 	return answer{Specific: &specific{UpdatedResponse: kept}}.encode()
 }
@@ -50,13 +50,13 @@ func pickKeys(obj json.RawMessage, keys []string) (json.RawMessage, error) {
 	if !json.Valid(obj) || !startsObject(obj) {
 		return nil, errNotObject
 	}
-	var members []events.Member
-	for key, value := range events.Members(obj) {
+	var members []rawjson.Member
+	for key, value := range rawjson.Members(obj) {
 		if slices.Contains(keys, key) {
-			members = append(members, events.Member{Key: key, Value: value})
+			members = append(members, rawjson.Member{Key: key, Value: value})
 		}
 	}
-	return events.With(json.RawMessage(`{}`), members...), nil
+	return rawjson.With(json.RawMessage(`{}`), members...), nil
 }
 
 func startsObject(text []byte) bool {
@@ -70,25 +70,33 @@ func startsObject(text []byte) bool {
 	return false
 }
 
-// result returns the tool result that the event carries, as JSON, and whether
-// it came as a string whose content this is. nil means that there is none.
+// result returns the tool result that the event lets hooks rewrite, as JSON, and
+// whether it is text whose content this is: the text that the model sees, where
+// that holds an object. nil means that there is none.
 func (c *Call) result() (json.RawMessage, bool) {
-	raw := events.Get(c.Payload, c.target(events.RewriteResponse, "tool_response"))
+	if c.Row.Rewrite != events.RewriteResponse {
+		return nil, false
+	}
+	raw := rawjson.Get(c.Data, c.Row.Target)
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, false
 	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
+	text := json.RawMessage(neutral.ResultText(raw))
+	if raw[0] != '"' && !(json.Valid(text) && startsObject(text)) {
 		return raw, false
 	}
-	return json.RawMessage(text), true
+	return text, true
 }
 
-// target returns the payload field that the event lets hooks rewrite by r, or
-// docker-agent's name for it where the event's contract has none.
-func (c *Call) target(r events.Rewrite, otherwise string) string {
-	if contract := events.Lookup(c.Event); contract != nil && contract.Rewrite == r {
-		return contract.Target
+// answerResult answers with text as the new result, in the shape of the one that
+// the agent sent.
+func (c *Call) answerResult(text string) ([]byte, error) {
+	value, err := quoted(text)
+	if err != nil {
+		return nil, err
 	}
-	return otherwise
+	if was := rawjson.Get(c.Data, c.Row.Target); len(was) > 0 && was[0] != '"' {
+		value = neutral.WithResultText(was, text)
+	}
+	return answer{Specific: &specific{UpdatedResponse: value}}.encode()
 }

@@ -17,6 +17,7 @@ import (
 //   - value, instead, is one for what is assigned to a name that begins with a
 //     keyword: `keyword_api_key = "value"`, `--keyword-token value`, JSON, YAML.
 //     Only the value is the secret.
+//   - assigned, instead, leaves the judgement to Go, see named.go.
 //   - inside lets the match begin in the middle of a word; value does too.
 //   - solid keeps it from beginning after any of - _ + / = as well, for long forms
 //     whose parts could otherwise be tried again and again.
@@ -32,6 +33,7 @@ type rule struct {
 	Keywords []string `json:"keywords"` // lower case
 	Pattern  string   `json:"pattern"`
 	Value    string   `json:"value"`
+	Assigned bool     `json:"assigned"`
 	Lead     int      `json:"lead"`
 	Inside   bool     `json:"inside"`
 	Solid    bool     `json:"solid"`
@@ -86,7 +88,7 @@ func (r *rule) expression() string {
 	const (
 		rest   = `[\w.-]{0,40}` // of the name
 		assign = `(?:\\?["'\x60]?\]?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,8}|[ \t]{1,4})`
-		open   = `\\?["'\x60]?`
+		open   = `(?:\\?["'\x60])?`
 		border = `(?:[^\w+/=.~-]|\.?\z|\.\s)`
 	)
 	return `(?i:` + strings.Join(names, "|") + `)` + rest + assign + open + `(?P<secret>` + r.Value + `)` + border
@@ -96,7 +98,13 @@ func (r *rule) expression() string {
 // only its secret, ends; it is 0 if there is none. A match that is not ok looks
 // right but has no mixed secret; nothing within it has. A token may also begin
 // at free, where the last found one ended.
-func (r *rule) match(s string, at, free int) (h Hit, until int, ok bool) {
+func (r *rule) match(s string, at, free int, f *fuel) (h Hit, until int, ok bool) {
+	if r.Assigned {
+		if start, end, ok := assigned(s, at); ok {
+			return Hit{r.ID, start, end}, end, true
+		}
+		return Hit{}, 0, false
+	}
 	first := at
 	for first > 0 && at-first < r.Lead && isWord(s[first-1]) {
 		first--
@@ -105,7 +113,11 @@ func (r *rule) match(s string, at, free int) (h Hit, until int, ok bool) {
 		if !r.mayBegin(s, start, free) {
 			continue
 		}
-		if h, until, ok = r.matchFrom(s, start); until > 0 {
+		if f.empty(at) {
+			end := wordEnd(s, at)
+			return Hit{r.ID, start, end}, end, true
+		}
+		if h, until, ok = r.matchFrom(s, start, f); until > 0 {
 			return h, until, ok
 		}
 	}
@@ -126,8 +138,8 @@ func (r *rule) mayBegin(s string, at, free int) bool {
 	return border(s, at)
 }
 
-func (r *rule) matchFrom(s string, at int) (h Hit, until int, ok bool) {
-	loc := r.find(s[at:])
+func (r *rule) matchFrom(s string, at int, f *fuel) (h Hit, until int, ok bool) {
+	loc := r.find(s[at:], f)
 	if loc == nil {
 		return Hit{}, 0, false
 	}
@@ -135,16 +147,42 @@ func (r *rule) matchFrom(s string, at int) (h Hit, until int, ok bool) {
 	return h, at + loc[1], h.Start < h.End && (!r.Mixed || mixed(s[h.Start:h.End]))
 }
 
-// find runs the expression on as little of s as decides, so that a failure is
-// cheap however long s is, and a match costs what it is long.
-func (r *rule) find(s string) []int {
+// find runs the expression on as little of s as decides, so that a match costs
+// what it is long, and a failure what the expression has read.
+func (r *rule) find(s string, f *fuel) []int {
 	for n := cmp.Or(r.Window, 1<<10); ; n *= 4 {
 		part := s[:min(n, len(s))]
-		loc := r.compiled().FindStringSubmatchIndex(part)
+		in := strings.NewReader(part)
+		loc := r.compiled().FindReaderSubmatchIndex(in)
+		if loc == nil {
+			f.spent += len(part) - in.Len()
+		}
 		if loc == nil || loc[1] < len(part) || len(part) == len(s) {
 			return loc
 		}
 	}
+}
+
+// fuel bounds what expressions that fail read of a text: a few times as much as
+// the text before them is long, and a little to begin with. Text that takes more
+// is made of key words, one within the form that another begins. What stands
+// there then counts as a secret unread: to find out would take the square of its length.
+type fuel struct{ spent int }
+
+const (
+	firstFuel   = 16 << 10
+	fuelPerByte = 4
+)
+
+// empty reports whether nothing is left for a key word at that place.
+func (f *fuel) empty(at int) bool { return f.spent > firstFuel+fuelPerByte*at }
+
+// wordEnd returns where the word at s[at] ends: at a blank, a quote or an escape.
+func wordEnd(s string, at int) int {
+	for at < len(s) && s[at] > ' ' && s[at] != '\\' && !isQuote(s[at]) {
+		at++
+	}
+	return at
 }
 
 // maxName is longer than any keyword of a value rule with the rest of its name.
@@ -181,9 +219,13 @@ func border(s string, at int) bool {
 	return false
 }
 
+// mixed reports whether s has a digit and a letter.
 func mixed(s string) bool {
-	digit := strings.IndexFunc(s, func(r rune) bool { return '0' <= r && r <= '9' }) >= 0
-	letter := strings.IndexFunc(s, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }) >= 0
+	digit, letter := false, false
+	for i := 0; i < len(s) && !(digit && letter); i++ {
+		digit = digit || isDigit(s[i])
+		letter = letter || isAlnum(s[i]) && !isDigit(s[i])
+	}
 	return digit && letter
 }
 
@@ -192,5 +234,7 @@ func isAlnum(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x
 func isWord(b byte) bool {
 	return isAlnum(b) || b == '_' || b == '~' || b == '.' || b == '+' || b == '-'
 }
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func isHex(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'f' }

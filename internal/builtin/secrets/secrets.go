@@ -16,7 +16,9 @@
 // What it promises: the same text always gives the same result; Redact of its
 // own result changes nothing; text that is valid UTF-8 stays so; of a rule with
 // a named group "secret" only that span goes; overlapping spans become one
-// marker; no checksum has to be right, so made-up samples are found too. Time
+// marker; what is written with the escapes of JSON is decoded before it is
+// looked at, JSON within JSON strings too; JSON stays valid, and a byte that is
+// no part of a secret stays as it is; no checksum has to be right, so made-up samples are found too. Time
 // is linear in the text: one pass over it finds the key words of all rules
 // (Aho-Corasick), and an expression only ever runs from a key word on. It never
 // fails and never blocks. It does not look inside what is encoded (base64,
@@ -41,22 +43,60 @@ type Hit struct {
 // Redact returns s with each secret replaced by Marker, and s itself if it has
 // none.
 func Redact(s string) string {
-	for {
-		spans := merge(Find(s), s)
+	for looks := 1; ; looks++ {
+		spans := newSearch(s).spans(s)
 		if len(spans) == 0 {
 			return s
 		}
-		s = replace(s, spans)
-		// What was hidden behind a neighbour may show now. Each round takes away
+		s = replace(s, widened(spans, s, looks))
+		// What was hidden behind a neighbour may show now. Each look takes away
 		// bytes that no marker covers, so there is a last one: nearly always this.
 	}
 }
 
-// Find returns the secrets in s in the order of their starts. Hits of
-// different rules may overlap.
+// widened stretches what a later look has found, so that a chain of secrets in
+// which each hides the next does not take a look for each: to all of its word,
+// and then to what is between quotes or escapes.
+func widened(spans []span, s string, looks int) []span {
+	if looks < 4 {
+		return spans
+	}
+	ends := func(b byte) bool { return b == '"' || b == '\\' || looks < 6 && (b <= ' ' || isQuote(b)) }
+	var wide []span
+	for _, sp := range spans {
+		reached := 0 // each byte is looked at once
+		if n := len(wide); n > 0 {
+			reached = wide[n-1].end
+		}
+		if sp.end <= reached {
+			continue
+		}
+		for sp.end < len(s) && !ends(s[sp.end]) {
+			sp.end++
+		}
+		from := sp.start
+		for from > reached && !ends(s[from-1]) {
+			from--
+		}
+		if from > 0 && s[from-1] == '\\' {
+			length, _, _ := escape(s[from-1:])
+			from += length - 1 // an escape is not cut
+		}
+		wide = append(wide, span{max(reached, min(sp.start, from)), sp.end})
+	}
+	return wide
+}
+
+// Find returns the secrets in s as it stands, with no escape decoded, in the
+// order of their starts. Hits of different rules may overlap.
 func Find(s string) []Hit {
+	hits, _ := find(s)
+	return hits
+}
+
+// find also tells how much of s the expressions that failed have read.
+func find(s string) (hits []Hit, f fuel) {
 	rules := loaded()
-	var hits []Hit
 	var after []int // by rule: where its last match ended; nil = no key word was met
 	end := 0        // of the match that reaches furthest: a new token may begin there
 	rules.words.each(s, func(at int, users []int32) {
@@ -67,7 +107,7 @@ func Find(s string) []Hit {
 			if at < after[i] {
 				continue // inside what this rule has already found
 			}
-			hit, until, ok := rules.all[i].match(s, at, end)
+			hit, until, ok := rules.all[i].match(s, at, end, &f)
 			after[i] = max(after[i], until)
 			if ok {
 				end = max(end, hit.End)
@@ -76,7 +116,7 @@ func Find(s string) []Hit {
 		}
 	})
 	slices.SortStableFunc(hits, func(a, b Hit) int { return a.Start - b.Start })
-	return hits
+	return hits, f
 }
 
 // span is a part of a text that one marker replaces.

@@ -124,17 +124,22 @@ func lockFile(n int) string {
 // knownInGo explains every hit in the Go standard library, by file: all are
 // credentials by form, put there as samples. None is a false one.
 var knownInGo = map[string]string{
-	"cmd/go/internal/auth/netrc_test.go":          "sample .netrc passwords",
-	"cmd/go/internal/auth/userauth_test.go":       "sample Authorization headers",
-	"cmd/go/testdata/script/goauth_netrc.txt":     "sample .netrc passwords",
-	"cmd/go/testdata/script/goauth_userauth.txt":  "sample Authorization headers",
-	"cmd/go/testdata/script/mod_auth.txt":         "sample .netrc passwords",
-	"cmd/go/testdata/script/netrc_issue66832.txt": "sample .netrc passwords",
-	"crypto/tls/example_test.go":                  "a sample private key",
-	"crypto/tls/testdata/example-key.pem":         "a sample private key",
-	"crypto/x509/platform_root_key.pem":           "a private key of a test",
-	"net/http/client_test.go":                     "passwords in URLs",
-	"net/url/url_test.go":                         "passwords in URLs",
+	"cmd/go/internal/auth/gitauth_test.go":           "sample answers of git credential",
+	"cmd/go/testdata/vcstest/auth/or401.txt":         "sample passwords",
+	"cmd/go/testdata/vcstest/auth/or404.txt":         "sample passwords",
+	"cmd/go/testdata/vcstest/auth/ormanylines.txt":   "sample passwords",
+	"cmd/go/testdata/vcstest/auth/oronelongline.txt": "sample passwords",
+	"cmd/go/internal/auth/netrc_test.go":             "sample .netrc passwords",
+	"cmd/go/internal/auth/userauth_test.go":          "sample Authorization headers",
+	"cmd/go/testdata/script/goauth_netrc.txt":        "sample .netrc passwords",
+	"cmd/go/testdata/script/goauth_userauth.txt":     "sample Authorization headers",
+	"cmd/go/testdata/script/mod_auth.txt":            "sample .netrc passwords",
+	"cmd/go/testdata/script/netrc_issue66832.txt":    "sample .netrc passwords",
+	"crypto/tls/example_test.go":                     "a sample private key",
+	"crypto/tls/testdata/example-key.pem":            "a sample private key",
+	"crypto/x509/platform_root_key.pem":              "a private key of a test",
+	"net/http/client_test.go":                        "passwords in URLs",
+	"net/url/url_test.go":                            "passwords in URLs",
 }
 
 func TestGoStandardLibrary(t *testing.T) {

@@ -122,3 +122,15 @@ func (a *automaton) each(s string, yield func(at int, users []int32)) {
 		}
 	}
 }
+
+// in reports whether s holds any of the words.
+func (a *automaton) in(s []byte) bool {
+	state := 0
+	for i := range len(s) {
+		state = int(a.next[state*a.width+int(a.column[s[i]])])
+		if a.ends[state] != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // maxNewFile is the size in bytes up to which a file that the source does not
@@ -141,7 +142,7 @@ func (r *Repo) unreadable(path string) bool {
 	if !info.Mode().IsRegular() {
 		return true
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
 	if err != nil {
 		return true
 	}

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hookd/hookd/internal/git"
 )
 
 // errNoGit says that there is no git program.
@@ -58,26 +59,18 @@ func said(stderr string) string {
 	return ": " + line
 }
 
-// clean is environ without the caller's GIT_*, which would lead git to another
-// repository, index or configuration.
+// clean is the environment of git on the shadow.
 func clean(environ []string) []string {
-	if environ == nil {
-		environ = os.Environ()
-	}
-	env := make([]string, 0, len(environ)+8)
-	for _, v := range environ {
-		if !strings.HasPrefix(v, "GIT_") {
-			env = append(env, v)
-		}
-	}
-	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
+	return append(git.Clean(environ), "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
 }
+
+// maxListing bounds what git lists of the source.
+const maxListing = 256 << 20
 
 // ask runs git on the source, in a way that writes nothing there and starts
 // none of its programs.
 func (r *Repo) ask(ctx context.Context, args ...string) ([]byte, error) {
-	c := command{dir: r.Root, env: append(r.env[:len(r.env):len(r.env)], "GIT_OPTIONAL_LOCKS=0")}
-	return c.run(ctx, append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)...)
+	return r.source.Output(ctx, maxListing, args...)
 }
 
 // settings of the shadow: no program of the user's runs, and no setting of the

@@ -10,6 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookd/hookd/internal/git"
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // ErrNotRepository says that there is nothing to take snapshots of: the
@@ -25,7 +28,8 @@ type Repo struct {
 	data    string   // hookd's data directory, without symbolic links
 	exclude string   // the source's info/exclude
 	global  string   // the source's core.excludesFile; "" = none
-	env     []string // of every git process
+	env     []string // of every git process on the shadow
+	source  *git.Repo
 	config  []string // the shadow's settings as arguments
 }
 
@@ -33,7 +37,15 @@ type Repo struct {
 // which is made by the first capture. environ is the environment of git, nil
 // the process's own. The error is ErrNotRepository where there is none.
 func Open(ctx context.Context, dataDir, cwd string, environ []string) (*Repo, error) {
-	r := &Repo{Root: cwd, env: clean(environ)}
+	cwd, err := filepath.Abs(cwd)
+	if err != nil {
+		return nil, err
+	}
+	source, err := git.Open(ctx, cwd, environ)
+	if err != nil {
+		return nil, notRepository(ctx, err)
+	}
+	r := &Repo{Root: cwd, env: clean(environ), source: source}
 	out, err := r.ask(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "info/exclude")
 	if err != nil {
 		return nil, notRepository(ctx, err)
@@ -45,6 +57,7 @@ func Open(ctx context.Context, dataDir, cwd string, environ []string) (*Repo, er
 	if r.Root, err = filepath.EvalSymlinks(top); err != nil {
 		return nil, fmt.Errorf("find working tree: %w", err)
 	}
+	source.Dir = r.Root
 	if r.data, err = realPath(dataDir); err != nil {
 		return nil, fmt.Errorf("find data directory: %w", err)
 	}
@@ -56,7 +69,7 @@ func Open(ctx context.Context, dataDir, cwd string, environ []string) (*Repo, er
 // notRepository tells git's answer "no" from a git that could not be asked.
 func notRepository(ctx context.Context, err error) error {
 	var exit *exec.ExitError
-	if ctx.Err() == nil && (errors.As(err, &exit) || errors.Is(err, errNoGit) || errors.Is(err, os.ErrNotExist)) {
+	if ctx.Err() == nil && (errors.As(err, &exit) || errors.Is(err, errNoGit) || errors.Is(err, git.ErrNoRepository) || errors.Is(err, os.ErrNotExist)) {
 		return ErrNotRepository
 	}
 	return fmt.Errorf("find working tree: %w", err)
@@ -82,9 +95,9 @@ func (r *Repo) readConfig(ctx context.Context) error {
 	for _, s := range settings {
 		r.config = append(r.config, "-c", s)
 	}
-	c := command{dir: r.Root, env: r.env, quiet: 1} // 1: no such setting
-	out, err := c.run(ctx, "config", "--null", "--type=path", "--get-regexp", `^core\.(excludesfile|ignorecase|filemode|symlinks|precomposeunicode)$`)
-	if err != nil {
+	out, err := r.ask(ctx, "config", "--null", "--type=path", "--get-regexp", `^core\.(excludesfile|ignorecase|filemode|symlinks|precomposeunicode)$`)
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) { // 1: no such setting
 		return err
 	}
 	r.global = r.defaultExcludes()
@@ -161,7 +174,7 @@ func (r *Repo) rules() ([]byte, error) {
 		if path == "" {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, err := readfile.Read(path, readfile.Limit)
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !isNotDir(err) {
 			return nil, fmt.Errorf("read ignore rules: %w", err)
 		}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // state is what the shadow knows besides its trees, the file state.json.
@@ -26,10 +28,13 @@ type mark struct {
 	Trees map[string]string `json:"trees"`
 }
 
+// maxState is how large a state may be.
+const maxState = 64 << 20
+
 // load reads the state; the zero state where there is none.
 func (r *Repo) load() (state, error) {
 	st := state{Root: r.Root, Next: 1, Marks: map[string]mark{}}
-	text, err := os.ReadFile(r.stateFile())
+	text, err := readfile.Read(r.stateFile(), maxState)
 	if errors.Is(err, os.ErrNotExist) {
 		return st, nil
 	}

@@ -12,12 +12,28 @@ type arg struct {
 	dynamic bool   // a part is computed when the command runs
 	split   bool   // that part may become several words
 	pattern bool   // it has an unquoted * ? or [
+	solid   bool   // computed, but sure not to begin with a dash
+	vanish  bool   // it may turn out to be no word at all
 	guess   string // what a computed word may well be, "" = no idea
+	src     string // how it is written in the line; "" = it is not
+}
+
+// written is the word as people know it from the line.
+func (a arg) written() string {
+	switch {
+	case a.src != "":
+		return a.src
+	case a.text == "" && a.dynamic:
+		return "a computed word"
+	case a.text == "":
+		return "''"
+	}
+	return a.text
 }
 
 // mayBeFlag reports whether the word may turn out to be a flag.
 func (a arg) mayBeFlag() bool {
-	return a.dynamic && (a.split || a.text == "" || a.text[0] == '-')
+	return a.dynamic && (a.split || a.text == "" && !a.solid || a.text != "" && a.text[0] == '-')
 }
 
 // line is a command's words sorted into flags and others.
@@ -79,11 +95,6 @@ func (l *line) has(flag string) bool {
 
 func (l *line) hasAny(flags []string) bool { return slices.ContainsFunc(flags, l.has) }
 
-// hasExact reports whether one of the flags is given just as it is.
-func (l *line) hasExact(flags []string) bool {
-	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(l.exact, f) })
-}
-
 // begins reports whether the words begin with path.
 func (l *line) begins(path []string) bool {
 	if len(l.words) < len(path) {
@@ -110,7 +121,9 @@ func (l *line) text() string {
 // known of its standard input. In doubt it fits.
 func (e *entry) fits(l *line, input string) bool {
 	switch {
-	case !l.begins(e.path), l.hasExact(e.Deny), len(e.Flags) > 0 && !l.hasAny(e.Flags):
+	case !l.begins(e.path), len(e.Flags) > 0 && !l.hasAny(e.Flags):
+		return false
+	case slices.ContainsFunc(e.Deny, func(f string) bool { return slices.Contains(l.exact, f) }):
 		return false
 	case slices.ContainsFunc(e.All, func(f string) bool { return !l.has(f) }):
 		return false
@@ -120,30 +133,13 @@ func (e *entry) fits(l *line, input string) bool {
 	return e.text == nil || e.text.MatchString(l.text()+"\n"+input)
 }
 
-// vouches reports whether a safe entry covers the whole line. In doubt it does
-// not.
-func (e *entry) vouches(l *line, p program) bool {
-	restricted := len(e.Deny)+len(e.Only)+len(e.Flags) > 0 || e.Max != nil
-	switch {
-	case !l.begins(e.path), l.hasAny(e.Deny), len(e.Flags) > 0 && !l.hasExact(e.Flags):
-		return false
-	case restricted && slices.ContainsFunc(l.all, arg.mayBeFlag):
-		return false
-	case len(e.path) > 0 && slices.ContainsFunc(l.before, func(f string) bool { return !slices.Contains(p.Harmless, f) }):
-		return false
-	case e.Only != nil && slices.ContainsFunc(l.exact, func(f string) bool { return !slices.Contains(e.Only, f) && !slices.Contains(p.Harmless, f) }):
-		return false
-	}
-	return e.Max == nil || e.count(l) <= *e.Max
-}
-
-// count is how many words stand after the subcommand.
-func (e *entry) count(l *line) int {
-	n := 0
-	for _, w := range l.words[len(e.path):] {
-		if !e.Plus || !strings.HasPrefix(w.text, "+") {
-			n++
+// culprit is the first word for which the entry fits.
+func (e *entry) culprit(l *line) string {
+	for _, a := range l.all {
+		one := sortArgs([]arg{a}, nil)
+		if len(e.Flags) > 0 && one.hasAny(e.Flags) || e.words != nil && e.words.MatchString(a.text) {
+			return a.written()
 		}
 	}
-	return n
+	return ""
 }

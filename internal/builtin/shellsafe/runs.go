@@ -18,13 +18,13 @@ func (s *scan) runs(program string, args []arg, l *line, in input, depth int) bo
 		s.evaluated(program, args, depth)
 		return true
 	case "source", ".":
-		s.unknown(program, "runs a file")
+		s.unknown(written(program, args), "runs a file")
 		return true
 	case "trap":
 		s.trap(args, depth)
 		return true
 	case "alias":
-		s.unknown(program, "changes what a name runs")
+		s.unknown(written(program, args), "changes what a name runs")
 		for _, a := range args {
 			_, value, _ := strings.Cut(a.text, "=")
 			s.guessing(func() { s.line(value, depth+1) })
@@ -75,7 +75,9 @@ var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=`)
 // is none.
 func (s *scan) wrapped(program string, w wrapper, args []arg, in input, depth int) bool {
 	if w.Changes != "" {
-		s.unknown(program, w.Changes)
+		s.unknown(written(program, args), w.Changes)
+	} else if bad := w.harmless.read(args).bad; bad != "" {
+		s.unknown(written(program, args), bad+" is not known to change nothing")
 	}
 	before := len(s.found)
 	rest, lines, ok := w.inner(args)
@@ -85,7 +87,12 @@ func (s *scan) wrapped(program string, w wrapper, args []arg, in input, depth in
 	if !ok {
 		return true // it only looks something up
 	}
-	rest = s.innerAssigns(w, rest)
+	variables, rest := s.innerAssigns(w, rest)
+	defer func() {
+		for _, a := range variables {
+			s.environment(assignment.FindStringSubmatch(a.text)[1], a, len(s.found) > before)
+		}
+	}()
 	if w.Stop != "" {
 		if i := slices.IndexFunc(rest, func(a arg) bool { return strings.HasPrefix(a.text, w.Stop) }); i >= 0 {
 			rest = rest[:i]
@@ -95,7 +102,7 @@ func (s *scan) wrapped(program string, w wrapper, args []arg, in input, depth in
 		return w.Changes != "" || len(lines) > 0
 	}
 	if w.Feeds {
-		rest = append(slices.Clip(rest), arg{dynamic: true, split: true})
+		rest = fed(args, rest)
 		in = input{piped: true}
 	}
 	look := func() {
@@ -160,6 +167,45 @@ func (w wrapper) inner(args []arg) (rest, lines []arg, ok bool) {
 	return nil, lines, true
 }
 
+// fed returns the command of an xargs with the words that it adds, or puts in
+// the place of a mark.
+func fed(args, command []arg) []arg {
+	mark := ""
+	for i, a := range args[:len(args)-len(command)] {
+		switch {
+		case a.text == "-I" && i+1 < len(args):
+			mark = args[i+1].text
+		case strings.HasPrefix(a.text, "-I"):
+			mark = a.text[2:]
+		case a.text == "-i" || a.text == "--replace":
+			mark = "{}"
+		case strings.HasPrefix(a.text, "--replace="):
+			mark = strings.TrimPrefix(a.text, "--replace=")
+		case strings.HasPrefix(a.text, "-i"):
+			mark = a.text[2:]
+		}
+	}
+	if mark == "" {
+		return append(slices.Clip(command), arg{dynamic: true, split: true})
+	}
+	return marked(command, mark, "")
+}
+
+// marked returns a command's words with what takes the place of mark computed;
+// each such word then begins with start.
+func marked(command []arg, mark, start string) []arg {
+	out := slices.Clone(command)
+	for i, a := range command {
+		if before, _, ok := strings.Cut(a.text, mark); ok {
+			if before == "" {
+				before = start
+			}
+			out[i] = arg{text: before, dynamic: true, guess: strings.ReplaceAll(a.text, mark, "./file"), src: a.src}
+		}
+	}
+	return out
+}
+
 // textFlag returns the flag of flags that text is, or begins with if that is a
 // short one; "" if there is none.
 func textFlag(flags []string, text string) string {
@@ -172,18 +218,13 @@ func textFlag(flags []string, text string) string {
 }
 
 // innerAssigns takes NAME=value off the front of the inner command.
-func (s *scan) innerAssigns(w wrapper, rest []arg) []arg {
-	for len(rest) > 0 {
-		m := assignment.FindStringSubmatch(rest[0].text)
-		if m == nil || !w.Assigns && w.Changes == "" {
-			break
+func (s *scan) innerAssigns(w wrapper, rest []arg) (variables, command []arg) {
+	for i, a := range rest {
+		if !assignment.MatchString(a.text) || a.split || !w.Assigns && w.Changes == "" {
+			return rest[:i], rest[i:]
 		}
-		if s.known.dangerous.MatchString(m[1]) {
-			s.unknown(m[0], "is a variable that changes what programs do")
-		}
-		rest = rest[1:]
 	}
-	return rest
+	return rest, nil
 }
 
 // evaluated looks at words that become a command line.
@@ -202,48 +243,75 @@ func (s *scan) evaluated(program string, words []arg, depth int) {
 		s.line(text, depth+1)
 		return
 	}
-	s.unknown(program, "runs text that is computed")
+	s.unknown(written(program, words), "runs text that is computed")
 	s.guessing(func() { s.line(text, depth+1) })
 }
 
+// plainShells are those whose language is read here; the others have their own.
+var plainShells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}
+
+var (
+	shellFlag = regexp.MustCompile(`^(?:-[euxvlfsp]+|--(?:login|norc|noprofile|posix)|-)$`)
+	shellText = regexp.MustCompile(`^-[euxvlfsp]*c[euxvlfsp]*$`)
+)
+
 // shell looks at what a shell is told to run: its -c, a file, or its input.
 func (s *scan) shell(program string, args []arg, in input, depth int) {
+	what := written(program, args)
+	if !slices.Contains(plainShells, program) {
+		s.unknown(what, "runs the text of another language")
+	}
 	for i, a := range args {
+		text, flag := a.text, len(a.text) > 1 && strings.ContainsAny(a.text[:1], "-+")
 		switch {
 		case a.mayBeFlag():
-			s.unknown(program, "has flags that are computed")
+			s.unknown(what, "has flags that are computed")
 			return
-		case a.text == "--version" || a.text == "--help":
+		case a.dynamic || !flag && text != "-" && text != "/dev/stdin":
+			s.unknown(what, "runs a file")
 			return
-		case strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "c"):
-			s.shellText(program, a.text, args[i+1:], depth)
+		case flag && text[0] == '-' && !strings.HasPrefix(text, "--") && strings.Contains(text, "c"):
+			if !shellText.MatchString(text) {
+				s.unknown(what, text+" is not known to change nothing")
+			}
+			s.commandText(program, args[i+1:], depth)
 			return
-		case (a.text == "-o" || a.text == "+o" || a.text == "-O" || a.text == "--rcfile" || a.text == "--init-file"):
-			s.unknown(program, "has options of its own")
-		case strings.HasPrefix(a.text, "-") && a.text != "-":
-		case !strings.HasPrefix(a.text, "+") && !(i > 0 && (args[i-1].text == "-o" || args[i-1].text == "+o" || args[i-1].text == "-O")) && a.text != "-" && a.text != "/dev/stdin":
-			s.unknown(program, "runs a file")
-			return
+		case flag && !shellFlag.MatchString(text):
+			s.unknown(what, text+" is not known to change nothing")
+			if slices.ContainsFunc([]string{"-o", "+o", "-O", "--"}, func(f string) bool { return strings.HasPrefix(text, f) }) {
+				s.afterOption(program, args[i+1:], depth)
+				return
+			}
 		}
 	}
 	if in.text != "" {
 		s.evaluated(program, []arg{{text: in.text, dynamic: !in.known, guess: in.text}}, depth)
 	}
 	if !in.known {
-		s.unknown(program, "runs what it reads")
+		s.unknown(what, "runs what it reads")
 	}
 }
 
-// shellText looks at the text after -c. Further flags may stand before it.
-func (s *scan) shellText(program, flag string, rest []arg, depth int) {
-	if strings.ContainsAny(flag, "oO") {
-		s.unknown(program, "has options of its own")
+// afterOption looks for the text to run behind a flag that is not known.
+func (s *scan) afterOption(program string, rest []arg, depth int) {
+	for i, a := range rest {
+		if len(a.text) > 1 && a.text[0] == '-' && a.text[1] != '-' && strings.Contains(a.text, "c") {
+			s.commandText(program, rest[i+1:], depth)
+			return
+		}
 	}
+}
+
+// commandText looks at the text after -c. Further flags may stand before it.
+func (s *scan) commandText(program string, rest []arg, depth int) {
 	for len(rest) > 0 && !rest[0].dynamic && len(rest[0].text) > 1 && strings.ContainsAny(rest[0].text[:1], "-+") {
+		if !shellFlag.MatchString(rest[0].text) {
+			s.unknown(rest[0].written(), "is a flag of "+program+" that is not known to change nothing")
+		}
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
-		s.unknown(program, "has no text to run")
+		s.unknown(program+" -c", "has no text to run")
 		return
 	}
 	s.evaluated(program, rest[:1], depth)
@@ -254,7 +322,15 @@ func (s *scan) trap(args []arg, depth int) {
 	if len(args) > 0 && args[0].text == "--" {
 		args = args[1:]
 	}
-	if len(args) < 2 || args[0].text == "-" && !args[0].dynamic {
+	if len(args) > 0 && args[0].text == "-" && !args[0].dynamic || len(args) == 1 && args[0].text == "-l" {
+		return
+	}
+	for _, a := range args[min(1, len(args)):] {
+		if a.dynamic || !signalName.MatchString(a.text) {
+			s.unknown(written("trap", args), a.written()+" is no signal that is known")
+		}
+	}
+	if len(args) < 2 {
 		return
 	}
 	s.evaluated("trap", args[:1], depth)
@@ -285,8 +361,15 @@ func (s *scan) eachFound(program string, args []arg, depth int) bool {
 	if !ran {
 		return false
 	}
-	l := sortArgs(own, nil)
-	return s.reads(program, &l)
+	if program == "fd" { // it adds the file where it is not told
+		s.unknown(written(program, args), "runs a command for each file")
+		return true
+	}
+	bad, ok := s.reads(program, own)
+	if !ok {
+		s.unknown(written(program, args), bad+" is not known to only find")
+	}
+	return true
 }
 
 // eachFile looks at a command that gets the names of files: what it destroys,
@@ -296,12 +379,7 @@ func (s *scan) eachFile(args []arg, depth int) {
 		s.unknown("find -exec", "has no command")
 		return
 	}
-	args = slices.Clone(args)
-	for i, a := range args {
-		if strings.Contains(a.text, "{}") {
-			args[i] = arg{text: strings.ReplaceAll(a.text, "{}", "./file"), dynamic: a.dynamic, guess: a.guess}
-		}
-	}
+	args = marked(args, "{}", "./")
 	before := len(s.found)
 	s.command(args, input{}, depth+1)
 	for i := before; i < len(s.found); i++ {

@@ -57,13 +57,18 @@ const (
 	maxDepth   = 8    // of command lines within command lines
 	maxReasons = 4    // told in one assessment
 	maxFound   = 1000 // kept
+	maxPart    = 80   // bytes of the line in one reason
 )
 
 // Assess reads a command line.
 func Assess(command string) Assessment {
-	s := &scan{known: known(), functions: map[string]bool{}, vars: map[string]string{}}
+	s := newScan()
 	s.line(command, 0)
 	return s.assessment()
+}
+
+func newScan() *scan {
+	return &scan{known: known(), functions: map[string]bool{}, vars: map[string]string{}}
 }
 
 // finding is one thing seen in a line that is not reading.

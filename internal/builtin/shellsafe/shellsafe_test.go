@@ -105,7 +105,7 @@ func TestAssess(t *testing.T) {
 
 // sees reports whether category is among the findings on a line.
 func sees(line, category string) bool {
-	s := &scan{known: known(), functions: map[string]bool{}, vars: map[string]string{}}
+	s := newScan()
 	s.line(line, 0)
 	for _, f := range s.found {
 		if f.category == category {
@@ -155,8 +155,8 @@ func TestRadius(t *testing.T) {
 
 func TestReasonNamesWhatWasSeen(t *testing.T) {
 	got := Assess("mkdir a; rm -rf b; git push --force").Reason
-	want := "rm: deletes whole directories"
-	if !strings.HasPrefix(got, want) || !strings.Contains(got, "mkdir: ") || !strings.Contains(got, "git push: ") {
+	want := "rm -rf b: deletes whole directories"
+	if !strings.HasPrefix(got, want) || !strings.Contains(got, "mkdir a: ") || !strings.Contains(got, "git push --force: ") {
 		t.Errorf("got %q, want it to begin with %q and name mkdir and git push", got, want)
 	}
 }

@@ -24,25 +24,27 @@ type taxonomy struct {
 	Wrappers    map[string]wrapper `json:"wrappers"`
 	Carriers    map[string]wrapper `json:"carriers"`
 	Destructive []*entry           `json:"destructive"`
-	Safe        []*entry           `json:"safe"`
 	Shells      []string           `json:"shells"`
 	Dangerous   string             `json:"dangerous_variables"`
+	Harmless    string             `json:"harmless_variables"` // may be set for a command
+	Pagers      string             `json:"pager_variables"`    // and these, with these values
 
-	destructive, safe map[string][]*entry // by program
-	prefixes          []*entry            // destructive ones whose program ends in *
-	dangerous         *regexp.Regexp
+	destructive map[string][]*entry // by program
+	prefixes    []*entry            // those whose program ends in *
+	dangerous   *regexp.Regexp
+	harmless    *regexp.Regexp
+	pagers      *regexp.Regexp
 }
 
-// program is how the flags before a program's subcommand read.
+// program is how the flags before a program's subcommand stand.
 type program struct {
-	Valued   []string `json:"valued"`   // flags that take the next word
-	Harmless []string `json:"harmless"` // flags that a known read may have there
-	Depth    int      `json:"depth"`    // most words of a subcommand
+	Valued []string `json:"valued"` // flags that take the next word
 }
 
 // wrapper is a command that runs another one.
 type wrapper struct {
 	Valued   []string `json:"valued"`   // flags that take the next word
+	Flags    string   `json:"flags"`    // flags that change nothing, as in reads.json
 	Skip     int      `json:"skip"`     // words before the inner command
 	Sub      []string `json:"sub"`      // it only is one with one of these words first
 	Text     []string `json:"text"`     // flags whose value is a command line
@@ -54,6 +56,13 @@ type wrapper struct {
 	Opaque   bool     `json:"opaque"`   // the inner command cannot be told
 	Changes  string   `json:"changes"`  // why it asks whatever it runs; "" = it adds nothing
 	Category string   `json:"category"` // of what it deletes; "" = the inner command's
+
+	harmless *grammar // of Flags
+}
+
+func (w *wrapper) prepare() {
+	w.harmless = newGrammar(w.Flags, nil)
+	w.harmless.stops = true
 }
 
 // entry is one known command.
@@ -64,9 +73,6 @@ type entry struct {
 	Words    string   `json:"words"`
 	Text     string   `json:"text"`
 	Deny     []string `json:"deny"`
-	Only     []string `json:"only"`
-	Max      *int     `json:"max"`
-	Plus     bool     `json:"plus"` // words that begin with + do not count for max
 	Category string   `json:"category"`
 	Radius   Radius   `json:"radius"`
 	Reason   string   `json:"reason"`
@@ -78,7 +84,7 @@ type entry struct {
 // known reads the embedded table once. A broken one is a mistake in the
 // program, found by any test.
 var known = sync.OnceValue(func() *taxonomy {
-	t := &taxonomy{destructive: map[string][]*entry{}, safe: map[string][]*entry{}}
+	t := &taxonomy{destructive: map[string][]*entry{}}
 	dec := json.NewDecoder(strings.NewReader(string(taxonomyJSON)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(t); err != nil {
@@ -93,11 +99,17 @@ var known = sync.OnceValue(func() *taxonomy {
 		}
 		t.destructive[name] = append(t.destructive[name], e)
 	}
-	for _, e := range t.Safe {
-		name := e.prepare()
-		t.safe[name] = append(t.safe[name], e)
+	for name, w := range t.Wrappers {
+		w.prepare()
+		t.Wrappers[name] = w
+	}
+	for name, w := range t.Carriers {
+		w.prepare()
+		t.Carriers[name] = w
 	}
 	t.dangerous = regexp.MustCompile(t.Dangerous)
+	t.harmless = regexp.MustCompile(t.Harmless)
+	t.pagers = regexp.MustCompile(t.Pagers)
 	return t
 })
 
@@ -123,6 +135,9 @@ func (t *taxonomy) destructiveFor(name string) []*entry {
 	}
 	return entries
 }
+
+// isDangerous reports whether a variable changes what programs or the shell do.
+func (t *taxonomy) isDangerous(name string) bool { return t.dangerous.MatchString(name) }
 
 // systemDirs are where the programs that the table knows live: a program of
 // the same name elsewhere is another one.

@@ -24,7 +24,7 @@ func (s *scan) args(words []*syntax.Word) []arg {
 		}
 		for part, err := range expand.BracesSeq(nil, split) {
 			if err != nil || len(out) > maxBraces {
-				out = append(out, arg{dynamic: true, split: true})
+				out = append(out, arg{dynamic: true, split: true, src: s.text(w)})
 				break
 			}
 			out = append(out, s.word(part))
@@ -38,9 +38,25 @@ func (s *scan) word(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
 	}
-	v := evaluation{vars: s.vars}
-	v.parts(w.Parts, false)
-	a := arg{text: v.text.String(), dynamic: v.dynamic, split: v.split, pattern: v.pattern}
+	return s.evaluate(w, false)
+}
+
+// quotedWord evaluates a word as if it stood in double quotes, as the text of a
+// here-document is.
+func (s *scan) quotedWord(w *syntax.Word) arg {
+	if w == nil {
+		return arg{}
+	}
+	return s.evaluate(w, true)
+}
+
+func (s *scan) evaluate(w *syntax.Word, quoted bool) arg {
+	v := evaluation{scan: s}
+	v.parts(w.Parts, quoted)
+	a := arg{
+		text: v.text.String(), dynamic: v.dynamic, split: v.split, pattern: v.pattern, solid: v.solid, vanish: v.vanish,
+		src: s.text(w),
+	}
 	if v.dynamic && v.guessed {
 		a.guess = v.guess.String()
 	}
@@ -49,27 +65,49 @@ func (s *scan) word(w *syntax.Word) arg {
 
 // evaluation collects a word's text.
 type evaluation struct {
-	vars    map[string]string
+	scan    *scan
 	text    strings.Builder // up to the first computed part
 	guess   strings.Builder // all of it, as far as variables are known
 	dynamic bool
 	split   bool
 	pattern bool
+	solid   bool
+	vanish  bool
+	empty   bool // the word begins with a solid part that may be empty
 	guessed bool // every computed part was a variable that was set in sight
 }
 
 func (v *evaluation) literal(s string) {
+	if v.empty && s != "" {
+		v.solid, v.empty = v.solid && s[0] != '-', false
+	}
 	if !v.dynamic {
 		v.text.WriteString(s)
 	}
 	v.guess.WriteString(s)
 }
 
-func (v *evaluation) computed(quoted bool, guess string, ok bool) {
-	v.guessed = ok && (v.guessed || !v.dynamic)
+// outcome is what is known of a computed part.
+type outcome struct {
+	guess   string
+	guessed bool
+	plain   bool // it does not begin with a dash
+	filled  bool // it is not empty
+	whole   bool // it is one word even without quotes
+	list    bool // it may be several words even with quotes
+}
+
+func (v *evaluation) computed(quoted bool, o outcome) {
+	if !v.dynamic && v.text.Len() == 0 {
+		v.solid, v.empty = o.plain, !o.filled
+	} else if v.empty {
+		v.solid, v.empty = v.solid && o.plain, !o.filled
+	}
+	v.guessed = o.guessed && (v.guessed || !v.dynamic)
 	v.dynamic = true
-	v.split = v.split || !quoted
-	v.guess.WriteString(guess)
+	v.split = v.split || o.list || !quoted && !o.whole
+	v.vanish = v.vanish || !quoted && !o.filled
+	v.guess.WriteString(o.guess)
 }
 
 func (v *evaluation) parts(parts []syntax.WordPart, quoted bool) {
@@ -86,14 +124,57 @@ func (v *evaluation) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.DblQuoted:
 			v.parts(p.Parts, true)
 		case *syntax.ParamExp:
-			guess, ok := v.variable(p)
-			v.computed(quoted, guess, ok)
+			v.param(p, quoted)
+		case *syntax.ArithmExp:
+			v.literal("1") // a number, whichever
+		case *syntax.CmdSubst:
+			v.substitution(p, quoted)
 		case *syntax.ProcSubst:
 			v.literal("/dev/fd/63")
 		default:
-			v.computed(quoted, "", false)
+			v.computed(quoted, outcome{})
 		}
 	}
+}
+
+func (v *evaluation) param(p *syntax.ParamExp, quoted bool) {
+	if v.scan.isNumberParam(p) {
+		v.literal("1")
+		return
+	}
+	o := outcome{list: isList(p)}
+	if p.Param != nil && p.Exp == nil && !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil {
+		name := p.Param.Value
+		known := v.scan.values.at(name, p.Pos().Offset())
+		o.plain, o.filled, o.whole = known.plain, known.filled, known.whole
+		if pathsOfShell.MatchString(name) && v.scan.values.of[name] == nil && !v.scan.values.unknown {
+			o.plain, o.filled, o.whole = true, true, name == "HOME"
+		}
+	}
+	o.guess, o.guessed = v.variable(p)
+	v.computed(quoted, o)
+}
+
+// isList reports whether an expansion may be several words within quotes.
+func isList(p *syntax.ParamExp) bool {
+	if p.Names != 0 || p.Param == nil || p.Param.Value == "@" {
+		return true
+	}
+	w, ok := p.Index.(*syntax.Word)
+	return ok && w.Lit() == "@" || p.Index != nil && !ok
+}
+
+func (v *evaluation) substitution(p *syntax.CmdSubst, quoted bool) {
+	if v.scan.printsNumber(p.Stmts) {
+		if quoted {
+			v.literal("1")
+			return
+		}
+		v.computed(quoted, outcome{plain: true, whole: true})
+		return
+	}
+	path, word := v.scan.printsPath(p.Stmts)
+	v.computed(quoted, outcome{plain: path || word, whole: word})
 }
 
 // lit takes literal text: a backslash stands for what follows it.
@@ -112,6 +193,9 @@ func (v *evaluation) lit(text string, quoted bool) {
 			continue
 		}
 		v.pattern = v.pattern || !quoted && strings.IndexByte("*?[", c) >= 0
+		if c == '(' && !quoted {
+			v.scan.unknown(text, "is a pattern of one shell")
+		}
 		v.literal(text[i : i+1])
 	}
 }
@@ -122,7 +206,7 @@ func (v *evaluation) variable(p *syntax.ParamExp) (string, bool) {
 	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
 		return "", false
 	}
-	if value, ok := v.vars[p.Param.Value]; ok && p.Exp == nil {
+	if value, ok := v.scan.vars[p.Param.Value]; ok && p.Exp == nil {
 		return value, true
 	}
 	if p.Exp == nil || p.Exp.Word == nil {
@@ -130,7 +214,7 @@ func (v *evaluation) variable(p *syntax.ParamExp) (string, bool) {
 	}
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull, syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		inner := evaluation{vars: v.vars}
+		inner := evaluation{scan: v.scan}
 		inner.parts(p.Exp.Word.Parts, false)
 		return inner.guess.String(), !inner.dynamic
 	}

@@ -1,0 +1,212 @@
+package secrets
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// maxNamed is the longest value that is read together with its key.
+const maxNamed = 4096
+
+// maxDepth is how deep encoding/json reads.
+const maxDepth = 10_000
+
+// RedactJSON replaces the secrets in the strings of valid JSON and reports
+// whether there were any; every other byte stays as it is, and the result is
+// valid. name is the key that the value itself has. Values of the keys in skip
+// are left alone, but not within a tool call's arguments, where a key means
+// nothing, and not in JSON that a string holds.
+func RedactJSON(value json.RawMessage, name string, skip map[string]bool) (json.RawMessage, bool) {
+	s, changed := string(value), false
+	for looks := 1; ; looks++ {
+		spans, ok := newSearch(s).document(s, name, skip)
+		if !ok || len(spans) == 0 {
+			return json.RawMessage(s), changed
+		}
+		s, changed = replace(s, widened(spans, s, looks)), true
+	}
+}
+
+// place is where in a JSON value a string stands.
+type place struct {
+	key       string // of the string, or of the list it is in
+	list      string // the list's own key; the key of an element may be the flag before it
+	named     string // {"name": NAME, "value": …}
+	inList    bool
+	arguments bool // within those of a tool call
+}
+
+// document finds the secrets in the strings of s, which may be several JSON
+// values one after another. It is not ok if s is anything else. Strings are
+// decoded first, and each is read with what names it: {"password": "…"},
+// ["--password", "…"], {"name": "PASSWORD", "value": "…"}.
+func (w *search) document(s, name string, skip map[string]bool) (found []span, ok bool) {
+	if first := strings.TrimLeft(s, blanks); first == "" || strings.IndexByte(`{["`, first[0]) < 0 {
+		return nil, false
+	}
+	var outer []place
+	here := place{key: name}
+	for i := 0; i < len(s); {
+		switch b := s[i]; {
+		case b == '{' || b == '[':
+			if len(outer) == maxDepth {
+				return nil, false
+			}
+			outer = append(outer, here)
+			here.arguments = here.arguments || here.key == "input" || here.key == "arguments" || here.key == "args"
+			here.inList, here.list, here.named = b == '[', here.key, ""
+			i++
+		case b == '}' || b == ']':
+			if len(outer) == 0 || here.inList != (b == ']') {
+				return nil, false
+			}
+			here, outer = outer[len(outer)-1], outer[:len(outer)-1]
+			i++
+		case b == '"':
+			end := stringEnd(s, i)
+			if end < 0 {
+				return nil, false
+			}
+			found = append(found, shifted(w.literal(s[i+1:end-1], isKey(s[end:]), &here, skip), i+1)...)
+			i = end
+		default:
+			n := bare(s[i:])
+			if n == 0 {
+				return nil, false
+			}
+			i += n
+		}
+	}
+	return found, len(outer) == 0
+}
+
+// literal finds the secrets in a string of which inside is what its quotes hold.
+func (w *search) literal(inside string, isKey bool, here *place, skip map[string]bool) []span {
+	text := inside
+	if strings.IndexByte(inside, '\\') >= 0 && len(inside) <= w.left {
+		w.left -= len(inside)
+		text = decode(inside)
+	}
+	var found []span
+	switch {
+	case isKey:
+		here.key = text
+		found = w.spans(text)
+	case here.arguments || !skip[here.member()]:
+		found = w.value(text, here.name())
+	}
+	if !isKey {
+		here.follow(text)
+	}
+	if len(text) != len(inside) {
+		found = encoded(inside, found)
+	}
+	return found
+}
+
+// member is the key that the string or its list has.
+func (p *place) member() string {
+	if p.inList {
+		return p.list
+	}
+	return p.key
+}
+
+// name is what names the string that stands here.
+func (p *place) name() string {
+	if p.named != "" && strings.EqualFold(p.key, "value") {
+		return p.named
+	}
+	return p.key
+}
+
+// follow takes note of what a string says of the one that follows it.
+func (p *place) follow(text string) {
+	switch {
+	case p.inList:
+		p.key = p.list
+		if len(text) <= maxName && strings.HasPrefix(text, "-") {
+			p.key = text
+		}
+	case strings.EqualFold(p.key, "name") || strings.EqualFold(p.key, "key"):
+		p.named = text
+	}
+}
+
+// value finds the secrets in the text of a string. Its key may be what gives
+// one away.
+func (w *search) value(text, key string) []span {
+	found := w.spans(text)
+	if key == "" || text == "" || len(key) > maxName {
+		return found
+	}
+	var room [maxName + 5]byte
+	prefix := append(append(append(room[:0], '"'), key...), `":"`...)
+	if !loaded().words.in(prefix) {
+		return found // as most keys
+	}
+	if c := classify(key); c != public && plausible(text, c, given) {
+		return []span{{0, len(text)}}
+	}
+	if len(text) > maxNamed {
+		return found
+	}
+	var beside []span
+	whole := string(prefix) + text + `"`
+	for _, sp := range merge(Find(whole), whole) {
+		if sp.start >= len(prefix) && sp.end <= len(prefix)+len(text) {
+			beside = append(beside, span{sp.start - len(prefix), sp.end - len(prefix)})
+		}
+	}
+	return join(found, beside)
+}
+
+func shifted(spans []span, by int) []span {
+	for i := range spans {
+		spans[i].start += by
+		spans[i].end += by
+	}
+	return spans
+}
+
+const blanks = " \t\r\n"
+
+// bare returns how many bytes of s are JSON outside of strings and brackets.
+func bare(s string) int {
+	if strings.IndexByte(" \t\r\n,:-+.0123456789", s[0]) >= 0 {
+		if len(s) > 1 && isDigit(s[0]) && s[1]|0x20 == 'e' {
+			return 2
+		}
+		return 1
+	}
+	for _, word := range []string{"true", "false", "null"} {
+		if strings.HasPrefix(s, word) {
+			return len(word)
+		}
+	}
+	return 0
+}
+
+// isKey reports whether rest, which follows a string, makes it a key.
+func isKey(rest string) bool {
+	for i := range len(rest) {
+		if strings.IndexByte(blanks, rest[i]) < 0 {
+			return rest[i] == ':'
+		}
+	}
+	return false
+}
+
+// stringEnd returns where the JSON string that begins at s[at] ends, -1 if it
+// does not.
+func stringEnd(s string, at int) int {
+	for i := at + 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
