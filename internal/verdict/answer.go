@@ -21,6 +21,7 @@ type Policy struct {
 	Blocking     bool   // takes part in the verdict; else its answer is read for the record only
 	OnError      string // "warn" (also ""), "ignore", "block"
 	StrictOutput bool
+	Words        []Word // of the dialect whose name of the event the hook was given, beside the common ones
 }
 
 // Answer is one hook's answer, read. The zero Answer is "no opinion".
@@ -75,7 +76,7 @@ func (a *Answer) reasons() []string {
 	if a.PermissionDecision == "deny" || a.ExitCode == 2 {
 		lines = append(lines, a.PermissionReason)
 	}
-	return lines
+	return unique(lines)
 }
 
 // Replaces reports whether the answer carries a rewrite that counts for c. On
@@ -95,6 +96,31 @@ func (a *Answer) rewriteFor(c *events.Contract) json.RawMessage {
 		return a.UpdatedMessages
 	}
 	return nil
+}
+
+// Told returns the answer with a warning for each part of it that an event with
+// contract c has no use for: a hook's work must not be lost in silence.
+func (a Answer) Told(c *events.Contract) Answer {
+	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
+		return a
+	}
+	for _, part := range []struct {
+		key   string
+		given bool
+		taken bool
+	}{
+		{keyInput, a.UpdatedInput != nil, c.Rewrite == events.RewriteInput},
+		{keyMessages, a.UpdatedMessages != nil, c.Rewrite == events.RewriteMessages},
+		{keyResponse, a.UpdatedResponse != nil, c.Rewrite == events.RewriteResponse},
+		{keyContext, a.Context != "", c.Context},
+		{keySummary, a.Summary != "", c.Summary},
+		{keyMetadata, len(a.Metadata) > 0, c.Metadata},
+	} {
+		if part.given && !part.taken {
+			a.warn(fmt.Sprintf("%s was ignored: %s takes none", part.key, c.Name))
+		}
+	}
+	return a
 }
 
 // Rewrite applies the answer's rewrite, if it has one that counts for c, to

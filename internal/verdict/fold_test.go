@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
@@ -269,5 +270,35 @@ func BenchmarkFold(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Fold(c, json.RawMessage(call), answers)
+	}
+}
+
+// A part of an answer that the event cannot take is told once, and does no harm.
+func TestPartsThatAnEventDoesNotTakeAreTold(t *testing.T) {
+	parts := map[string]string{
+		"updated_input": `{"a":1}`, "updated_messages": `[{"role":"user"}]`, "updated_tool_response": `"x"`,
+		"additional_context": `"x"`, "summary": `"x"`, "metadata": `{"k":"v"}`,
+	}
+	told := map[string]bool{}
+	for _, c := range events.All() {
+		for key, value := range parts {
+			a := Read(c, blocking, exit(0, `{"hook_specific_output":{"`+key+`":`+value+`}}`, ""))
+			if !c.Decidable || c.Explicit || a.Failure != "" {
+				continue
+			}
+			a = a.Told(c)
+			v := Fold(c, json.RawMessage(`{}`), []Answer{a})
+			carries := v.UpdatedInput != nil || v.UpdatedMessages != nil || v.UpdatedToolResponse != nil || v.AdditionalContext != "" ||
+				v.Summary != "" || v.Metadata != nil
+			if says := strings.Count(a.Warning, key+" was ignored"); says > 1 || (says == 1) == carries {
+				t.Errorf("%s %s: %s: warning %q, verdict %+v", c.Dialect, c.Name, key, a.Warning, v)
+			}
+			told[key] = told[key] || !carries
+		}
+	}
+	for key := range parts {
+		if !told[key] {
+			t.Errorf("no event was found that cannot take %s", key)
+		}
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // member is one key of a JSON object with its value, untouched.
@@ -24,43 +27,34 @@ var (
 )
 
 // parseObject reads text as exactly one JSON object; blanks around it are fine.
+// It goes over the text once: answers have megabytes.
 func parseObject(text []byte) (object, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	var whole json.RawMessage
-	if err := dec.Decode(&whole); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("unexpected end of JSON")
-		}
-		return nil, err
-	}
-	if whole[0] != '{' {
-		return nil, errNotObject
-	}
-	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
-		return nil, errTrailing
-	}
-	return members(whole)
-}
-
-// members splits a valid JSON object into its members.
-func members(valid []byte) (object, error) {
-	dec := json.NewDecoder(bytes.NewReader(valid))
-	if _, err := dec.Token(); err != nil { // the brace
-		return nil, err
-	}
+	w := rawjson.Walk(text)
+	w.Blanks()
 	var obj object
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		m := member{key: key.(string)}
-		if err := dec.Decode(&m.value); err != nil {
-			return nil, err
-		}
-		obj = append(obj, m)
+	for w.Enter(); w.Member(); {
+		obj = append(obj, member{string(w.Name()), w.Value()})
+	}
+	if !w.End() {
+		return nil, whyNoObject(text)
 	}
 	return obj, nil
+}
+
+// whyNoObject says what is wrong with text.
+func whyNoObject(text []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	var whole json.RawMessage
+	err := dec.Decode(&whole)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("unexpected end of JSON")
+	case err != nil:
+		return err
+	case len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 && whole[0] == '{':
+		return errTrailing
+	}
+	return errNotObject
 }
 
 // get returns the value of key, nil if there is none. Of a key given twice
@@ -72,6 +66,27 @@ func (o object) get(key string) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// contradicts returns a key that stands twice in o, in whatever letter case,
+// with different values; "" = there is none. It also looks into the objects that
+// answers put their decisions in.
+func (o object) contradicts() string {
+	seen := make(map[string]json.RawMessage, len(o))
+	for _, m := range o {
+		key := strings.ToLower(m.key)
+		if was, again := seen[key]; again && !bytes.Equal(was, m.value) {
+			return m.key
+		}
+		seen[key] = m.value
+		switch foldKey(m.key) {
+		case "hookspecificoutput", "decision":
+			if key := objectIn(m.value).contradicts(); key != "" {
+				return key
+			}
+		}
+	}
+	return ""
 }
 
 // with returns a copy of o in which key has value: in its place if it was

@@ -10,34 +10,24 @@ import (
 
 // decode reads an answer's object into a. It checks types and words; what the
 // event can do with it is decided when the answers are folded.
-func (a *Answer) decode(o object) error {
+func (a *Answer) decode(o object) (*heard, error) {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), specificKeys)
-	liftDenial(o, inner)
+	h, err := hear(o, a.Policy.Words, top, inner)
+	if err != nil {
+		return h, err
+	}
 	a.decodeTop(top)
 	a.decodeSpecific(inner)
 	if err := errors.Join(top.err, inner.err); err != nil {
-		return fmt.Errorf("invalid hook output: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
+		return h, fmt.Errorf("invalid hook output: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
 	}
 	if err := a.checkWords(); err != nil {
-		return err
+		return h, err
 	}
 	a.Blocked = a.blocks() || a.PermissionDecision == "deny"
-	a.warnOf(top, inner)
-	return nil
-}
-
-// liftDenial takes a deny or ask that stands outside hook_specific_output for
-// one inside: whoever wrote it wants the call stopped, and a guard must not fail
-// for a matter of nesting. A misplaced allow stays what it was, nothing.
-func liftDenial(o object, inner *fields) {
-	outside := pick(o, words(keyPermission, keyPermReason))
-	switch string(outside.values[keyPermission]) {
-	case `"deny"`, `"ask"`:
-		if !inner.has(keyPermission) {
-			inner.values[keyPermission], inner.values[keyPermReason] = outside.values[keyPermission], outside.values[keyPermReason]
-		}
-	}
+	a.warnOf(h)
+	return h, nil
 }
 
 func (a *Answer) decodeTop(f *fields) {
@@ -62,7 +52,10 @@ func (a *Answer) decodeSpecific(f *fields) {
 	if len(list) > 0 {
 		a.UpdatedMessages = f.rewrite(keyMessages)
 	}
-	if f.object(keyInput); f.err == nil {
+	if f.has(keyInput) && f.values[keyInput][0] != '{' && f.err == nil {
+		f.err = fmt.Errorf("%s must be an object", keyInput)
+	}
+	if f.err == nil {
 		a.UpdatedInput = f.rewrite(keyInput)
 	}
 	a.UpdatedResponse = f.rewrite(keyResponse)
@@ -125,28 +118,38 @@ func (a *Answer) checkWords() error {
 
 // warnOf notes what was tolerated and is probably a mistake: a key on the
 // wrong level would else be a verdict that is lost in silence.
-func (a *Answer) warnOf(top, inner *fields) {
-	for _, key := range append(slices.Clone(top.twice), inner.twice...) {
+func (a *Answer) warnOf(h *heard) {
+	for _, key := range append(slices.Clone(h.top.twice), h.inner.twice...) {
 		a.warn(fmt.Sprintf("key %s is given more than once", key))
 	}
-	for _, key := range top.unknown {
-		if w, ok, _ := specificKeys.find(key); ok && w != keyEventName {
+	for _, key := range h.top.unknown {
+		if w, ok, _ := specificKeys.find(key); ok && w != keyEventName && !dialectHas(a.Policy.Words, key) {
 			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output", w))
 		}
 	}
-	for _, key := range inner.unknown {
-		if w, ok, _ := topKeys.find(key); ok {
+	for _, key := range h.inner.unknown {
+		if w, ok, _ := topKeys.find(key); ok && !h.own[foldKey(keySpecific)+"."+foldKey(key)] {
 			a.warn(fmt.Sprintf("key %s does not belong inside hook_specific_output and was ignored", w))
 		}
 	}
 }
 
+// dialectHas reports whether a top-level key is one of a dialect's words.
+func dialectHas(list []Word, key string) bool {
+	return slices.ContainsFunc(list, func(w Word) bool {
+		own, _, _ := strings.Cut(foldKey(w.Key), ".")
+		return own == foldKey(key)
+	})
+}
+
 func (a *Answer) warn(text string) { a.Warning = join(a.Warning, text) }
 
 // hasVerdictKey reports whether o speaks of a verdict at all.
-func hasVerdictKey(o object) bool {
+func (a *Answer) hasVerdictKey(o object) bool {
 	for _, m := range o {
-		if _, ok, _ := topKeys.find(m.key); ok {
+		_, common, _ := topKeys.find(m.key)
+		_, misplaced, _ := specificKeys.find(m.key)
+		if _, denial, _ := denials.find(m.key); common || misplaced || denial || dialectHas(a.Policy.Words, m.key) {
 			return true
 		}
 	}

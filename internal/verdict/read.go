@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +42,13 @@ func (a *Answer) read(c *events.Contract, out Output) error {
 	case c.Explicit:
 		return a.readExplicit(stdout)
 	}
-	return a.readStdout(c, bytes.TrimSpace(stdout))
+	return a.readStdout(c, trim(stdout))
+}
+
+// trim returns text without the white space around it, and without the byte
+// order mark that some editors and PowerShell write before it.
+func trim(text []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\uFEFF")))
 }
 
 // readBlock reads an exit 2. It is a verdict by itself; of a JSON answer
@@ -49,8 +56,9 @@ func (a *Answer) read(c *events.Contract, out Output) error {
 // the user, and continue: false. A rewrite or an allow is lost.
 func (a *Answer) readBlock(stdout []byte) {
 	a.Blocked = true
-	said := Answer{}
-	if obj := verdictObject(bytes.TrimSpace(valid(stdout))); obj == nil || said.decode(obj) != nil {
+	said := Answer{Policy: a.Policy}
+	obj := a.verdictObject(trim(valid(stdout)))
+	if _, err := said.decode(obj); obj == nil || err != nil {
 		return
 	}
 	a.Continue, a.SystemMessage = said.Continue, said.SystemMessage
@@ -58,11 +66,11 @@ func (a *Answer) readBlock(stdout []byte) {
 }
 
 // verdictObject finds the object that an exit 2 explains itself with.
-func verdictObject(text []byte) object {
+func (a *Answer) verdictObject(text []byte) object {
 	if obj, err := parseObject(text); err == nil {
 		return obj
 	}
-	return lastLine(text)
+	return a.lastLine(text)
 }
 
 // readStdout reads trimmed stdout of an exit 0 (SPEC section 9).
@@ -76,36 +84,61 @@ func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 	if a.Policy.StrictOutput {
 		return errors.New("strict_output requires a JSON object or empty stdout")
 	}
-	if obj := lastLine(text); obj != nil {
+	if obj := a.lastLine(text); obj != nil {
 		a.warn("text before the JSON answer was skipped: print it to stderr")
-		return a.decode(obj)
+		return a.understand(c, obj)
+	}
+	guards := c.FailClosed && a.Policy.Blocking
+	if guards && len(text) <= maxWord && strings.IndexByte(`["tfn`, text[0]) >= 0 && json.Valid(text) {
+		return fmt.Errorf("its answer is JSON but no object: deny with %s", denial)
 	}
 	a.PlainText = string(text)
 	return nil
 }
+
+// maxWord is how long text may be that is looked at as a JSON value which is no
+// object: an answer that says a word or a list of them.
+const maxWord = 64 << 10
+
+// denial is what a hook that means no prints.
+const denial = `{"decision":"block","reason":"…"}`
 
 func (a *Answer) readObject(c *events.Contract, text []byte) error {
 	obj, err := parseObject(text)
 	if err != nil {
 		return fmt.Errorf("invalid hook output: %w", err)
 	}
-	if err := a.decode(obj); err != nil {
+	return a.understand(c, obj)
+}
+
+// understand reads an object as an answer to an event with contract c. Where a
+// guard's failure denies, one that says nothing that anybody knows is a failure.
+func (a *Answer) understand(c *events.Contract, obj object) error {
+	h, err := a.decode(obj)
+	switch {
+	case err != nil:
 		return err
-	}
-	if a.Policy.StrictOutput {
+	case a.Policy.StrictOutput:
 		return a.checkStrict(c, obj)
+	case c.FailClosed && a.Policy.Blocking:
+		if key := h.silent(obj); key != "" {
+			return fmt.Errorf("its answer says nothing that hookd knows: key %q is no word of this event's agent; deny with %s", key, denial)
+		}
+		if key := obj.contradicts(); key != "" {
+			return fmt.Errorf("its answer gives key %q twice, with different values", key)
+		}
 	}
 	return nil
 }
 
 // lastLine returns the object on the last line of text if it speaks of a
 // verdict, else nil. A deny that follows a line of log must not be lost.
-func lastLine(text []byte) object {
+func (a *Answer) lastLine(text []byte) object {
 	line := text[bytes.LastIndexByte(text, '\n')+1:]
 	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' {
 		return nil
 	}
-	if obj, err := parseObject(line); err == nil && hasVerdictKey(obj) {
+	if obj, err := parseObject(line); err == nil && a.hasVerdictKey(obj) {
 		return obj
 	}
 	return nil
@@ -135,6 +168,11 @@ func (a *Answer) readReplacement(stdout []byte) error {
 			a.UpdatedResponse = quote(from.text(from.key)) // a later one is the more explicit
 		}
 	}
+	for _, key := range inner.given() {
+		if key != keyResponse && key != keyEventName {
+			a.warn(key + " was ignored: only a new result counts here")
+		}
+	}
 	a.SystemMessage = f.text(keySystemMessage)
 	if err := errors.Join(f.err, inner.err); err != nil {
 		return fmt.Errorf("invalid hook output: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
@@ -162,7 +200,7 @@ func (a *Answer) readExplicit(stdout []byte) error {
 			return fmt.Errorf("a content guard's answer has no place for %q", key)
 		}
 	}
-	if err := a.decode(obj); err != nil {
+	if _, err := a.decode(obj); err != nil {
 		return err
 	}
 	yes := len(obj) == 1 && a.Continue != nil && *a.Continue

@@ -50,16 +50,42 @@ func TestRead(t *testing.T) {
 		{"permission-ask", "pre_tool_use", exit(0, specific(`"permission_decision":"ask","permission_decision_reason":"sure?"`), ""), "ask: sure?", ""},
 		{"permission-allow", "pre_tool_use", exit(0, specific(`"permission_decision":"allow"`), ""), "allow", ""},
 
+		{"byte-order-mark", "pre_tool_use", exit(0, "\ufeff{\"decision\":\"block\"}", ""), "block", ""},
+		{"byte-order-mark-behind-a-blank", "pre_tool_use", exit(0, " \ufeff {\"decision\":\"block\"}", ""), "block", ""},
+		{"array", "pre_tool_use", exit(0, `[{"decision":"block"}]`, ""), "failure: its answer is JSON but no object…", ""},
+		{"string", "pre_tool_use", exit(0, `"deny"`, ""), "failure: its answer is JSON but no object…", ""},
+		{"false", "pre_tool_use", exit(0, "false\n", ""), "failure: its answer is JSON but no object…", ""},
+		{"a-line-of-log", "pre_tool_use", exit(0, "[info] looked at it", ""), "plain text", ""},
+		{"twice", "pre_tool_use", exit(0, `{"decision":"block","decision":"allow"}`, ""), "failure: its answer gives key…", ""},
+		{"twice-in-capitals", "pre_tool_use", exit(0, `{"decision":"block","DECISION":null}`, ""), "failure: its answer gives key…", ""},
+		{"twice-inside", "pre_tool_use", exit(0, specific(`"permission_decision":"deny","permission_decision":"allow"`), ""), "failure: its answer gives key…", ""},
+		{"twice-the-same", "pre_tool_use", exit(0, `{"decision":"block","decision":"block"}`, ""), "block", "decision is given more than once"},
+
 		{"camel-case", "pre_tool_use", exit(0, `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"x"}}`, ""), "block: x", ""},
 		{"camel-stop-reason", "pre_tool_use", exit(0, `{"continue":false,"stopReason":"why"}`, ""), "block: why", ""},
 		{"any-letter-case", "pre_tool_use", exit(0, `{"DECISION":"block"}`, ""), "block", ""},
 		{"snake-wins", "pre_tool_use", exit(0, `{"hook_specific_output":{"permission_decision":"deny"},"hookSpecificOutput":{}}`, ""), "block", "hook_specific_output is given more than once"},
 		{"snake-wins-after-camel", "pre_tool_use", exit(0, `{"continue":false,"stopReason":"camel","stop_reason":"snake"}`, ""), "block: snake", "stop_reason is given more than once"},
-		{"unknown-keys", "pre_tool_use", exit(0, `{"future":1,"hook_specific_output":{"later":true}}`, ""), "no opinion", ""},
+		{"unknown-keys", "post_tool_use", exit(0, `{"future":1,"hook_specific_output":{"later":true}}`, ""), "no opinion", ""},
+		{"unknown-keys-of-a-guard", "pre_tool_use", exit(0, `{"future":1,"hook_specific_output":{"later":true}}`, ""), "failure: its answer says nothing…", ""},
+		{"unknown-keys-beside-a-reason", "pre_tool_use", exit(0, `{"desicion":"block","reason":"no"}`, ""), "failure: its answer says nothing…", ""},
+		{"unknown-keys-inside", "pre_tool_use", exit(0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permisionDecision":"deny"}}`, ""), "failure: its answer says nothing…", ""},
+		{"known-and-unknown-keys", "pre_tool_use", exit(0, `{"future":1,"system_message":"hi"}`, ""), "allowed, with something to say", ""},
+		{"another-agents-denial", "pre_tool_use", exit(0, `{"permission":"deny","system_message":"no"}`, ""), "failure: its answer says nothing…", ""},
+		{"another-agents-denial-after-text", "pre_tool_use", exit(0, "a log line\n{\"cancel\":true}", ""), "failure: its answer says nothing…", ""},
+		{"empty-inside", "pre_tool_use", exit(0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, ""), "no opinion", ""},
+		{"behavior-deny", "permission_request", exit(0, specific(`"decision":{"behavior":"deny","message":"no","interrupt":true}`), ""), "block: no", ""},
+		{"behavior-allow", "permission_request", exit(0, specific(`"decision":{"behavior":"allow"}`), ""), "allow", ""},
+		{"behavior-misspelled", "permission_request", exit(0, specific(`"decision":{"behavior":"denied"}`), ""), "failure: invalid…", ""},
+		{"behavior-before-a-tool", "pre_tool_use", exit(0, specific(`"decision":{"behavior":"deny","message":"no"}`), ""), "block: no", ""},
+		{"updated-tool-output", "tool_response_transform", exit(0, specific(`"updatedToolOutput":{"stdout":"x"}`), ""), "rewrite", ""},
+		{"updated-mcp-tool-output", "tool_response_transform", exit(0, specific(`"updatedMCPToolOutput":"x"`), ""), "rewrite", ""},
+		{"defer", "pre_tool_use", exit(0, specific(`"permissionDecision":"defer"`), ""), "ask", ""},
 		{"misplaced-allow", "pre_tool_use", exit(0, `{"permission_decision":"allow"}`, ""), "no opinion", "permission_decision belongs inside hook_specific_output"},
 		{"misplaced-deny", "pre_tool_use", exit(0, `{"permissionDecision":"deny","permissionDecisionReason":"no"}`, ""), "block: no", "permission_decision belongs inside hook_specific_output"},
 		{"misplaced-ask", "pre_tool_use", exit(0, `{"permission_decision":"ask"}`, ""), "ask", "permission_decision belongs inside hook_specific_output"},
-		{"misplaced-inside", "pre_tool_use", exit(0, specific(`"decision":"block"`), ""), "no opinion", "decision does not belong inside"},
+		{"misplaced-inside", "pre_tool_use", exit(0, specific(`"decision":"block"`), ""), "block", ""},
+		{"misplaced-text", "pre_tool_use", exit(0, specific(`"systemMessage":"x","additionalContext":"y"`), ""), "allowed, with something to say", "system_message does not belong inside"},
 
 		{"two-objects", "pre_tool_use", exit(0, "{}\n{}", ""), "failure: invalid hook output: expected a single JSON object, found more after it", ""},
 		{"text-after", "pre_tool_use", exit(0, `{"decision":"block"} done`, ""), "failure: invalid hook output: expected a single JSON object, found more after it", ""},
@@ -105,7 +131,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := Read(row(t, tt.event), blocking, tt.out)
-			if got := a.String(); got != tt.want {
+			if got := a.String(); got != tt.want && !(strings.HasSuffix(tt.want, "…") && strings.HasPrefix(got, strings.TrimSuffix(tt.want, "…"))) {
 				t.Errorf("answer = %q, want %q", got, tt.want)
 			}
 			if !strings.Contains(a.Warning, tt.warning) || tt.warning == "" && a.Warning != "" {
@@ -303,6 +329,8 @@ func BenchmarkRead(b *testing.B) {
 		{"silent", ""},
 		{"deny", `{"hook_specific_output":{"permission_decision":"deny","permission_decision_reason":"no rm"}}`},
 		{"rewrite", `{"hook_specific_output":{"updated_input":{"cmd":"ls -h"}},"system_message":"added -h"}`},
+		{"1KiB", rewriteOf(1 << 10)},
+		{"8MiB", rewriteOf(8 << 20)},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -311,4 +339,10 @@ func BenchmarkRead(b *testing.B) {
 			}
 		})
 	}
+}
+
+// rewriteOf is an answer with a new input of so many bytes.
+func rewriteOf(size int) string {
+	line := strings.Repeat(`a line of a \"file\" that a hook wrote again\n`, size/44+1)
+	return `{"hook_specific_output":{"permission_decision":"allow","updated_input":{"file_path":"/tmp/a","content":"` + line[:size/44*44] + `"}}}`
 }

@@ -3,6 +3,7 @@ package verdict
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -12,7 +13,8 @@ import (
 func (a *Answer) checkStrict(c *events.Contract, o object) error {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), specificKeys)
-	if unknown := append(top.unknown, inner.unknown...); len(unknown) > 0 {
+	unknown := slices.DeleteFunc(append(top.unknown, inner.unknown...), func(key string) bool { return dialectHas(a.Policy.Words, key) })
+	if len(unknown) > 0 {
 		return fmt.Errorf("invalid hook output: unknown field %q", unknown[0])
 	}
 	if name := inner.text(keyEventName); name != "" && name != c.Name {
