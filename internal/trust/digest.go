@@ -46,31 +46,39 @@ func addFile(h hash.Hash, name string) {
 	fmt.Fprintf(h, "file %q %q %d %d %d %v\n", name, target, inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
 }
 
-// Contents sums up the bytes of each of the seal's own files, by path: what a
-// person who allows a hook allows. A file that is missing or cannot be read
-// has the sum "".
+// Contents are the sums of the bytes of each of the seal's own files, by path, as
+// they were sealed: what a person who allows a hook allows. A file that is
+// missing or cannot be read has the sum "".
 func (s *Seal) Contents() map[string]string {
 	list := map[string]string{}
 	if s == nil {
 		return list
 	}
 	for _, f := range s.own {
-		list[f.path] = fileSum(f.path)
+		sum := f.sum
+		if sum == "" && !s.files.Contents {
+			sum = fileSum(f.path)
+		}
+		list[f.path] = sum
 	}
 	return list
 }
 
+// maxSummed is how large a file may be whose bytes count.
+const maxSummed = 256 << 20
+
+// fileSum sums up a regular file that is not larger than maxSummed; "" for any other.
 func fileSum(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would block for ever
-		return ""
-	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if n, err := io.Copy(h, io.LimitReader(f, maxSummed+1)); err != nil || n > maxSummed {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil))

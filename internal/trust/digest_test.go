@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // Everything a digest is made of changes it, and nothing else does.
@@ -13,17 +15,17 @@ func TestDigestChanges(t *testing.T) {
 	file, link, other := filepath.Join(dir, "run.sh"), filepath.Join(dir, "link"), filepath.Join(dir, "other.sh")
 	at := time.Unix(1_700_000_000, 1)
 	for _, name := range []string{file, other} {
-		must(t, os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700))
-		must(t, os.Chtimes(name, at, at))
+		hooktest.Must(t, os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700))
+		hooktest.Must(t, os.Chtimes(name, at, at))
 	}
-	must(t, os.Symlink(file, link))
+	hooktest.Must(t, os.Symlink(file, link))
 	digest := func() string { return Digest(Sum([]byte("name: a\n")), link) }
 
 	base := digest()
 	if len(base) != 64 {
 		t.Fatalf("digest has %d digits, want 64", len(base))
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte("x"), 0o600))
+	hooktest.Must(t, os.WriteFile(filepath.Join(dir, "log"), []byte("x"), 0o600))
 	if got := digest(); got != base {
 		t.Error("a file beside the command changed the digest")
 	}
@@ -42,12 +44,12 @@ func TestDigestChanges(t *testing.T) {
 		{"mtime", func() error { return os.Chtimes(file, at, at.Add(time.Nanosecond)) }},
 		{"size", func() error { return os.Truncate(file, 3) }},
 		{"target", func() error {
-			must(t, os.Remove(link))
+			hooktest.Must(t, os.Remove(link))
 			return os.Symlink(other, link)
 		}},
 		{"missing", func() error { return os.Remove(other) }},
 	} {
-		must(t, step.do())
+		hooktest.Must(t, step.do())
 		got := digest()
 		if got == last {
 			t.Errorf("%s: the digest did not change", step.name)
@@ -65,12 +67,5 @@ func TestDigestParts(t *testing.T) {
 	b := Digest("x", "/no")
 	if a == b {
 		t.Error("a definition can imitate a file")
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -11,10 +12,16 @@ import (
 type memory struct {
 	plain *Checker // the one without it
 
-	mu    sync.Mutex // guards all below
-	facts map[string]*fact
-	links map[string]linkTarget
-	heads map[string][]string // what the first lines of programs name
+	mu     sync.Mutex // guards all below
+	facts  map[string]*fact
+	links  map[string]linkTarget
+	heads  map[string]string // first lines of programs
+	status map[string]status // what paths lead to
+}
+
+type status struct {
+	info fs.FileInfo
+	err  error
 }
 
 type linkTarget struct {
@@ -27,7 +34,7 @@ type linkTarget struct {
 // not remember anything.
 func (c *Checker) Once() *Checker {
 	next := *c
-	next.memory = &memory{plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{}, heads: map[string][]string{}}
+	next.memory = &memory{plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{}, heads: map[string]string{}, status: map[string]status{}}
 	return &next
 }
 
@@ -72,16 +79,16 @@ func (c *Checker) readLink(path, home string) (string, error) {
 	return t.path, t.err
 }
 
-// shebang is the function of that name, for a hook that runs in home. The file
+// firstLine is the function of that name, for a hook that runs in home. The file
 // is looked at first: should it change before its line is read, the seal is that
 // of the file before.
-func (c *Checker) shebang(file, home, path string) []string {
+func (c *Checker) firstLine(file, home string) string {
 	if !c.remembers(file, home) {
-		return shebang(file, path)
+		return firstLine(file)
 	}
-	return remembered(c, file+"\x00"+path, "", func(m *memory) map[string][]string { return m.heads }, func() []string {
+	return remembered(c, file, home, func(m *memory) map[string]string { return m.heads }, func() string {
 		c.walk().path(file, above)
-		return shebang(file, path)
+		return firstLine(file)
 	})
 }
 

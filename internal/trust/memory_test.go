@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // One look at many hooks looks at what they share once, and at what is their
@@ -11,16 +13,16 @@ import (
 func TestOnce(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "hook")
-	must(t, os.Mkdir(home, 0o700))
+	hooktest.Must(t, os.Mkdir(home, 0o700))
 	own, shared := filepath.Join(home, "run.sh"), filepath.Join(root, "lib.sh")
 	for _, path := range []string{own, shared} {
-		must(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
+		hooktest.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
 	}
 	files := Files{Folder: home, Run: []string{own, shared}, Own: []string{own, shared}}
 	once := New().Once()
 	first := once.Seal(files)
 	for _, path := range []string{own, shared} {
-		must(t, os.Chmod(path, 0o777))
+		hooktest.Must(t, os.Chmod(path, 0o777))
 	}
 	if got := first.Check(); got == nil {
 		t.Error("a seal does not notice what changed since the look that made it")

@@ -2,131 +2,297 @@ package trust
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
-// Programs returns what starting a command line executes: the program, the
-// script that it is told to run when it is an interpreter, and the
-// interpreters that #! lines name. own are those of them whose content is the
-// hook's own: the script, else the program. Relative names are found in dir,
-// those that env looks up in the directories of path.
-func Programs(program string, args []string, dir, path string) (run, own []string) {
-	return new(Checker).Programs(program, args, dir, path)
+// Launch says what a process is started with: all that tells which files it
+// executes.
+type Launch struct {
+	Program string
+	Args    []string
+	Script  string // text for a shell, given on its command line
+	Dir     string // where it runs
+	Path    string // its variable PATH
+	Home    string // what ~ means in Script; "" = nothing
+	Preload string // values of variables that make programs load files first, see Preloads
 }
 
-// Programs is the function of that name, with what c remembers of interpreters.
-func (c *Checker) Programs(program string, args []string, dir, path string) (run, own []string) {
-	if program == "" {
-		return nil, nil
-	}
-	run, own = []string{program}, []string{program}
-	if script := scriptOf(program, args, dir); script != "" {
-		run, own = append(run, script), []string{script}
-	}
-	next := c.shebang(run[len(run)-1], dir, path)
-	for range 4 { // as deep as the kernel goes
-		if next == nil {
-			break
-		}
-		run = append(run, next...)
-		next = c.shebang(run[len(run)-1], dir, path)
-	}
-	return run, own
+// Preloads are the variables that name files which a shell, the dynamic linker
+// or an interpreter executes before anything else.
+var Preloads = []string{
+	"BASH_ENV", "ENV", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT",
 }
 
-// interpreters run the file that their first plain argument names.
-var interpreters = []string{
-	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "python", "pypy", "node", "nodejs", "deno", "bun", "tsx",
-	"ruby", "perl", "php", "lua", "luajit", "tclsh", "expect", "Rscript", "pwsh", "osascript", "groovy", "julia", "guile", "uv", "env", "nice", "timeout", "nohup", "setsid",
+// maxParts bounds what one hook may be made of: each part is looked at before
+// each start.
+const maxParts = 1024
+
+// Add adds to f what l executes. No program is known by its name: each
+// argument that names a file, whole or behind a = or an option's letter, is a
+// part of the hook, as are the interpreters and the arguments that #! lines
+// name, the programs that a word means in l.Path, and the words of shell text.
+// Words that name no file are noted, so that one which comes later is noticed.
+func (c *Checker) Add(f Files, l Launch) Files {
+	p := &parts{c: c, l: l, files: f, seen: map[string]bool{}}
+	if l.Program != "" {
+		p.part(l.Program, true)
+	}
+	for _, arg := range l.Args {
+		p.word(arg)
+	}
+	p.script(l.Script, 0)
+	p.script(l.Preload, 0)
+	for at := 0; at < len(p.queue); at++ { // it grows
+		p.shebang(p.queue[at])
+	}
+	if n := len(p.seen); n > maxParts {
+		p.refuse(l.Program, fmt.Sprintf("names %d files, and %d are the most that are looked at before each start", n, maxParts), "hookd new my-hook --lang sh")
+	}
+	return p.files
 }
 
-// scriptOf returns the file that an interpreter is told to run, "" for other
-// programs and for text given on the command line. Options may have values, so
-// it is the first argument that names a file.
-func scriptOf(program string, args []string, dir string) string {
-	name := strings.TrimRight(filepath.Base(program), "0123456789.")
-	if !slices.Contains(interpreters, name) {
-		return ""
-	}
-	for _, arg := range args {
-		if arg == "-c" || arg == "-e" || arg == "-m" {
-			return ""
-		}
-		if arg == "" || strings.HasPrefix(arg, "-") {
-			continue
-		}
-		if !filepath.IsAbs(arg) {
-			arg = filepath.Join(dir, arg)
-		}
-		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
-			return arg
-		}
-	}
-	return ""
+// parts gathers the files of a launch.
+type parts struct {
+	c     *Checker
+	l     Launch
+	files Files
+	seen  map[string]bool
+	queue []string // files whose #! line has not been read
 }
 
-// shebang returns the interpreter that the first line of a script names, and
-// with env also the program that env looks up. Nil for what is no script.
-func shebang(file, path string) []string {
-	line, ok := bytes.CutPrefix(firstLine(file), []byte("#!"))
-	words := strings.Fields(string(line))
-	if !ok || len(words) == 0 || !filepath.IsAbs(words[0]) {
-		return nil
-	}
-	if filepath.Base(words[0]) != "env" {
-		return words[:1]
-	}
-	for _, word := range words[1:] {
-		if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
-			continue
-		}
-		if found := inPath(word, path); found != "" {
-			return []string{words[0], found}
-		}
-		break
-	}
-	return words[:1]
+func (p *parts) first(path string) bool {
+	was := p.seen[path]
+	p.seen[path] = true
+	return !was && len(p.seen) <= maxParts
 }
 
-func inPath(name, path string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	for _, dir := range filepath.SplitList(path) {
-		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file
-		}
-	}
-	return ""
+func (p *parts) refuse(path, fact, do string) {
+	p.files.Bad = append(p.files.Bad, Refusal{Path: path, Fact: fact, Do: do})
 }
 
-// firstLine reads the beginning of a regular file; nothing of any other.
-func firstLine(file string) []byte {
-	fd, err := retry(func() (int, error) {
-		return syscall.Open(file, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
-	}) // a pipe would block for ever
+// part adds a file. What root has installed is judged, but is not the hook's
+// own: an upgrade of the system is no change of a hook.
+func (p *parts) part(path string, executed bool) {
+	if !p.first(path) {
+		return
+	}
+	if executed {
+		p.files.Run = append(p.files.Run, path)
+	} else {
+		p.files.Read = append(p.files.Read, path)
+	}
+	if !p.c.installed(path) {
+		p.files.Own = append(p.files.Own, path)
+	}
+	p.queue = append(p.queue, path)
+}
+
+// word adds what an argument names.
+func (p *parts) word(word string) {
+	if p.file(word) {
+		return
+	}
+	if strings.ContainsAny(word, " \t\n;|&()<>`$'\"") {
+		p.script(word, 0) // for env -S, sh -c and their like
+	}
+	if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+		if !strings.HasPrefix(word, "--") && len(word) > 2 {
+			p.file(word[2:])
+		}
+		_, value, _ := strings.Cut(word, "=")
+		p.file(value)
+		for _, piece := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ':' || r == '=' }) {
+			p.file(piece)
+		}
+		return
+	}
+	p.program(word)
+}
+
+// file adds the file of that name in the directory of the run, and reports
+// whether there is one.
+func (p *parts) file(name string) bool {
+	if name == "" || len(name) > 4096 || strings.IndexByte(name, 0) >= 0 {
+		return false
+	}
+	path := name
+	if !filepath.IsAbs(name) {
+		path = p.l.Dir + "/" + name
+	}
+	if !strings.Contains(path, "..") { // which is not to be cleaned: what it means depends on links
+		path = filepath.Clean(path)
+	}
+	switch info, err := p.c.stat(path); {
+	case err == nil && info.Mode().IsRegular():
+		p.part(path, true)
+		return true
+	case err == nil && info.IsDir():
+		p.folder(path)
+	case errors.Is(err, fs.ErrNotExist) && p.first(path):
+		p.files.Absent = append(p.files.Absent, path)
+		p.unended(path)
+	}
+	return false
+}
+
+// begins are what the names of files begin with that an interpreter or a build
+// tool executes when it is given their directory: python3 DIR, node DIR, make -C DIR.
+// Those with a whole name that are not there yet are noted.
+var begins = []string{
+	"__main__.py", "index.js", "package.json", "Makefile", "makefile", "GNUmakefile", "main.go",
+	"__init__.", "__main__.", "index.", "main.", "build.", "rakefile", "justfile", "taskfile.", "dockerfile", "compose.", "docker-compose.",
+	"cargo.toml", "cmakelists.txt", "deno.json", "mod.", "go.mod", "pom.xml",
+}
+
+// folder adds what is executed of a directory that is named, where not only
+// root fills it.
+func (p *parts) folder(dir string) {
+	info, err := p.c.stat(dir)
+	if err != nil || p.c.installed(dir) || info.Mode()&fs.ModeSticky != 0 || !p.first(dir+"/.") {
+		return // in a sticky one, as /tmp, others may have files of any name
+	}
+	for _, name := range names(dir) {
+		lower := strings.ToLower(name)
+		if strings.HasSuffix(lower, ".go") || slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(lower, strings.ToLower(b)) }) {
+			p.beside(dir, name)
+		}
+	}
+	for _, name := range begins[:7] {
+		if path := filepath.Join(dir, name); p.first(path) {
+			p.files.Absent = append(p.files.Absent, path)
+		}
+	}
+}
+
+// unended adds the files that path names but for their ending: node finds
+// guard.js by the word guard.
+func (p *parts) unended(path string) {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	if info, err := p.c.stat(dir); err != nil || info.Mode()&fs.ModeSticky != 0 {
+		return
+	}
+	if strings.HasPrefix(base, "-") || strings.ContainsAny(base, " *?;|&$") || p.c.installed(dir) {
+		return
+	}
+	for _, name := range names(dir) {
+		if strings.HasPrefix(name, base+".") {
+			p.beside(dir, name)
+		}
+	}
+}
+
+func (p *parts) beside(dir, name string) {
+	path := filepath.Join(dir, name)
+	if info, err := p.c.stat(path); err == nil && info.Mode().IsRegular() {
+		p.part(path, false)
+	}
+}
+
+// maxNames is how much of a directory is looked at.
+const maxNames = 4096
+
+func names(dir string) []string {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil
 	}
-	defer syscall.Close(fd)
-	var st syscall.Stat_t
-	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
-		return nil
-	}
-	head := make([]byte, 256)
-	n, _ := retry(func() (int, error) { return syscall.Read(fd, head) })
-	line, _, _ := bytes.Cut(head[:max(n, 0)], []byte("\n"))
-	return line
+	defer f.Close()
+	list, _ := f.Readdirnames(maxNames) // what could be read of it counts
+	return list
 }
 
-// retry repeats a call that a signal interrupted.
-func retry(call func() (int, error)) (n int, err error) {
-	for n, err = call(); err == syscall.EINTR; n, err = call() {
+// program adds the program that a word means in PATH. A directory that comes
+// before it, and that not only root fills, may get one of that name later.
+func (p *parts) program(name string) (found bool) {
+	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\x00") {
+		return false
 	}
-	return n, err
+	for _, dir := range filepath.SplitList(p.l.Path) {
+		if !filepath.IsAbs(dir) {
+			continue // no hook runs with such a PATH, see CleanPath
+		}
+		path := dir + "/" + name
+		info, err := p.c.stat(path)
+		switch {
+		case err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0:
+			p.part(path, false)
+			return true
+		case errors.Is(err, fs.ErrNotExist) && !p.c.installed(dir) && p.first(path):
+			p.files.Absent = append(p.files.Absent, path)
+		}
+	}
+	return false
+}
+
+// CleanPath returns a PATH without the entries that mean another directory in
+// each: those that are empty or relative.
+func CleanPath(path string) string {
+	dirs := slices.DeleteFunc(strings.Split(path, ":"), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, ":")
+}
+
+// shebang adds what the first line of a script names: the interpreter, and
+// what is in its argument, which env -S takes apart.
+func (p *parts) shebang(file string) {
+	line, ok := strings.CutPrefix(p.c.firstLine(file, p.l.Dir), "#!")
+	line = strings.Trim(line, " \t\r")
+	interpreter, rest := line, ""
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		interpreter, rest = line[:i], strings.TrimLeft(line[i:], " \t")
+	}
+	if !ok || interpreter == "" {
+		return
+	}
+	if !filepath.IsAbs(interpreter) {
+		p.refuse(file, "names the interpreter "+Quote(interpreter)+", which is another in each directory", "sed -i '1s|#!.*|#!/bin/sh|' "+Quote(file))
+		return
+	}
+	p.part(interpreter, true)
+	if rest == "" {
+		return
+	}
+	p.file(rest) // the kernel hands it over in one piece
+	for _, word := range strings.Fields(rest) {
+		p.word(word)
+	}
+}
+
+// installed reports whether root has put a file there: for root itself only
+// the folders of the system count as such.
+func (c *Checker) installed(path string) bool {
+	info, err := c.stat(path)
+	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.IsDir() && info.Mode()&0o022 != 0 {
+		return false
+	}
+	return c.uid != 0 || slices.ContainsFunc(systemFolders, func(dir string) bool { return strings.HasPrefix(path, dir) })
+}
+
+var systemFolders = []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/", "/bin", "/sbin"}
+
+// stat looks at what a path leads to, for a look at many hooks once.
+func (c *Checker) stat(path string) (fs.FileInfo, error) {
+	s := remembered(c, path, "", func(m *memory) map[string]status { return m.status }, func() status {
+		info, err := os.Stat(path)
+		return status{info, err}
+	})
+	return s.info, s.err
+}
+
+// firstLine reads the beginning of a regular file; nothing of any other.
+func firstLine(file string) string {
+	head, err := readfile.Head(file, 512) // as far as any kernel reads
+	if err != nil {
+		return ""
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return string(line)
 }

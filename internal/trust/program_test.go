@@ -1,56 +1,140 @@
 package trust
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 var farOff = time.Unix(1_000_000_000, 0)
 
-func TestPrograms(t *testing.T) {
+// Whatever starts a file, it is a part of the hook: as an argument, in one,
+// behind a = or an option, in a #! line, in shell text, in PATH.
+func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(text), 0o700))
+		hooktest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		hooktest.Must(t, os.WriteFile(path, []byte(text), 0o700))
 		return path
 	}
-	sh := write("run.sh", "#!/bin/sh -eu\n")
-	py := write("hook.py", "print()\n")
-	nested := write("nested", "#!"+sh+"\n")
-	tool := write("bin/mytool", "#!/bin/sh\n")
-	env := write("env.sh", "#!/usr/bin/env -S A=b mytool -x\n")
-	python := write("bin/python3.12", "\x7fELF")
-	bash := write("bin/bash", "\x7fELF")
-	cat := write("bin/cat", "\x7fELF")
+	guard, lib := write("guard.sh", "#!/bin/sh -eu\n"), write("lib/rc", "")
+	tool, other := write("bin/mytool", "#!/bin/sh\n"), write("bin/other", "\x7fELF")
+	env := write("env.sh", "#!/usr/bin/env -S A=b mytool -x guard.sh\n")
+	nested := write("nested", "#!"+env+"\n")
+	hooktest.Must(t, os.Mkdir(filepath.Join(dir, "data"), 0o777))
+	entry, makefile, source := write("app/__main__.py", ""), write("app/Makefile", ""), write("app/x_linux.go", "")
+	module := write("lib/check.js", "")
+	write("app/notes.txt", "")
 	for _, tt := range []struct {
-		name     string
-		program  string
-		args     []string
-		run, own []string
+		name  string
+		l     Launch
+		parts []string
 	}{
-		{"nothing", "", nil, nil, nil},
-		{"script", sh, nil, []string{sh, "/bin/sh"}, []string{sh}},
-		{"script-with-data", sh, []string{"hook.py"}, []string{sh, "/bin/sh"}, []string{sh}},
-		{"script-of-a-script", nested, nil, []string{nested, sh, "/bin/sh"}, []string{nested}},
-		{"env", env, nil, []string{env, "/usr/bin/env", tool, "/bin/sh"}, []string{env}},
-		{"interpreter", python, []string{"-u", "hook.py", "run.sh"}, []string{python, py}, []string{py}},
-		{"option-with-value", python, []string{"-W", "ignore", py}, []string{python, py}, []string{py}},
-		{"text", bash, []string{"-c", "cat run.sh", "run.sh"}, []string{bash}, []string{bash}},
-		{"interpreted-script", bash, []string{"run.sh"}, []string{bash, sh, "/bin/sh"}, []string{sh}},
-		{"no-interpreter", cat, []string{"run.sh"}, []string{cat}, []string{cat}},
-		{"missing", filepath.Join(dir, "none"), nil, []string{filepath.Join(dir, "none")}, []string{filepath.Join(dir, "none")}},
+		{"nothing", Launch{}, nil},
+		{"script", Launch{Program: guard}, []string{guard, "/bin/sh"}},
+		{"bash-e", Launch{Program: "/bin/sh", Args: []string{"-e", "guard.sh"}}, []string{"/bin/sh", guard}},
+		{"bash-m", Launch{Program: "/bin/sh", Args: []string{"-m", "guard.sh"}}, []string{"/bin/sh", guard}},
+		{"rcfile", Launch{Program: "/bin/sh", Args: []string{"--rcfile", "lib/rc", "./guard.sh"}}, []string{"/bin/sh", lib, guard}},
+		{"rcfile-joined", Launch{Program: "/bin/sh", Args: []string{"--rcfile=lib/rc"}}, []string{"/bin/sh", lib}},
+		{"option-joined", Launch{Program: "/usr/bin/awk", Args: []string{"-fguard.sh"}}, []string{"/usr/bin/awk", guard}},
+		{"list", Launch{Program: "/bin/sh", Args: []string{"--load=lib/rc,guard.sh"}}, []string{"/bin/sh", lib, guard}},
+		{"env-S", Launch{Program: "/usr/bin/env", Args: []string{"-S", "mytool ./guard.sh"}}, []string{"/usr/bin/env", tool, guard, "/bin/sh"}},
+		{"env", Launch{Program: "/usr/bin/env", Args: []string{"X=lib/rc", "mytool"}}, []string{"/usr/bin/env", lib, tool, "/bin/sh"}},
+		{"xargs", Launch{Program: "/usr/bin/xargs", Args: []string{"-n1", "mytool"}}, []string{"/usr/bin/xargs", tool, "/bin/sh"}},
+		{"stdbuf", Launch{Program: "/usr/bin/stdbuf", Args: []string{"-oL", "./guard.sh"}}, []string{"/usr/bin/stdbuf", guard, "/bin/sh"}},
+		{"unknown-interpreter", Launch{Program: other, Args: []string{"guard.sh"}}, []string{other, guard, "/bin/sh"}},
+		{"text", Launch{Program: "/bin/sh", Args: []string{"-c", ". ./lib/rc; exec ./guard.sh"}}, []string{"/bin/sh", lib, guard}},
+		{"text-in-text", Launch{Program: "/bin/sh", Args: []string{"-c", `sh -c "sh -c './guard.sh'"`}}, []string{"/bin/sh", guard}},
+		{"shebang-words", Launch{Program: env}, []string{env, "/usr/bin/env", tool, guard, "/bin/sh"}},
+		{"shebang-chain", Launch{Program: nested}, []string{nested, env, "/usr/bin/env", tool, guard, "/bin/sh"}},
+		{"directory", Launch{Program: "/bin/ls", Args: []string{"data", "--x=/tmp"}}, []string{"/bin/ls"}},
+		{"directory-that-runs", Launch{Program: other, Args: []string{"app"}}, []string{other, entry, makefile, source}},
+		{"directory-of-make", Launch{Program: other, Args: []string{"-Capp"}}, []string{other, entry, makefile, source}},
+		{"directory-in-text", Launch{Program: "/bin/sh", Script: "cd app && make"}, []string{"/bin/sh", entry, makefile, source}},
+		{"module", Launch{Program: other, Args: []string{"lib/check"}}, []string{other, module}},
+		{"device", Launch{Program: "/bin/cat", Args: []string{"/dev/null"}}, []string{"/bin/cat"}},
+		{"shell-text", Launch{Program: "/bin/sh", Script: "mytool | (cd x && 'guard.sh' --a) >lib/rc 2>&1"}, []string{"/bin/sh", tool, guard}},
+		{"shell-input", Launch{Program: "/bin/sh", Script: "sh -s <lib/rc"}, []string{"/bin/sh", lib}},
+		{"shell-home", Launch{Program: "/bin/sh", Script: ". ~/rc", Home: filepath.Join(dir, "lib")}, []string{"/bin/sh", lib}},
+		{"preload", Launch{Program: "/bin/sh", Preload: " ./lib/rc"}, []string{"/bin/sh", lib}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			run, own := Programs(tt.program, tt.args, dir, filepath.Join(dir, "bin"))
-			if !slices.Equal(run, tt.run) || !slices.Equal(own, tt.own) {
-				t.Errorf("got %q, own %q; want %q, own %q", run, own, tt.run, tt.own)
+			tt.l.Dir, tt.l.Path = dir, filepath.Join(dir, "bin")
+			f := New().Add(Files{}, tt.l)
+			got := slices.Concat(f.Run, f.Read)
+			for _, part := range tt.parts {
+				if !slices.Contains(got, part) {
+					t.Errorf("%s is no part of %q", part, got)
+				}
+			}
+			for _, part := range got {
+				if !slices.Contains(tt.parts, part) && part != "/bin/sh" {
+					t.Errorf("%s is a part", part)
+				}
+				if own := slices.Contains(f.Own, part); own != strings.HasPrefix(part, dir) {
+					t.Errorf("%s is the hook's own: %t", part, own)
+				}
+			}
+			if len(f.Bad) > 0 {
+				t.Errorf("refused: %v", f.Bad)
 			}
 		})
+	}
+}
+
+// A name that becomes a file, in the directory of the run or before the file of
+// that name in PATH, is a change of the hook.
+func TestAppearing(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	hooktest.Must(t, os.Mkdir(first, 0o700))
+	hooktest.Must(t, os.Mkdir(second, 0o700))
+	hooktest.Must(t, os.WriteFile(filepath.Join(second, "mytool"), nil, 0o700))
+	for _, name := range []string{"late.sh", "first/mytool", "lib/rc"} {
+		c := New()
+		f := c.Add(Files{}, Launch{
+			Program: "/usr/bin/env", Args: []string{"mytool", "late.sh", "--rc=lib/rc"}, Dir: dir, Path: first + ":" + second,
+		})
+		s := c.Seal(f)
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		hooktest.Must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o700))
+		hooktest.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o700))
+		var changed *Changed
+		if err := s.Check(); !errors.As(err, &changed) {
+			t.Errorf("%s has come, and the check says %v", name, err)
+		}
+		if err := s.Check(); !errors.As(err, &changed) {
+			t.Errorf("%s has come, and the second check says %v", name, err)
+		}
+	}
+}
+
+func TestRelativeInterpreters(t *testing.T) {
+	dir := t.TempDir()
+	for _, line := range []string{"#!./x", "#!x", "#! bin/sh -e", "#!\t../sh"} {
+		script := filepath.Join(dir, "run.sh")
+		hooktest.Must(t, os.WriteFile(script, []byte(line+"\n"), 0o700))
+		c := New()
+		for _, l := range []Launch{{Program: script}, {Program: "/usr/bin/env", Args: []string{"./run.sh"}, Dir: dir}} {
+			if bad := c.Seal(c.Add(Files{}, l)).Refusals(); len(bad) != 1 || !strings.Contains(bad[0].Fact, "interpreter") {
+				t.Errorf("%s: refusals %v", line, bad)
+			}
+		}
+	}
+	for path, want := range map[string]string{"": "", ":/bin": "/bin", "/bin:": "/bin", "/bin::/usr/bin": "/bin:/usr/bin", ".:/bin:x": "/bin"} {
+		if got := CleanPath(path); got != want {
+			t.Errorf("CleanPath(%q) = %q, want %q", path, got, want)
+		}
 	}
 }
 

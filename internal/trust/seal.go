@@ -4,15 +4,21 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 )
 
 // Files are what one hook is made of. Paths are absolute; "" entries do not
 // count, and what is missing is noted as missing.
 type Files struct {
-	Folder string   // the hook's own: no entry of it may be anybody else's to add
-	Read   []string // what defines it
-	Run    []string // what is executed for it: programs, their interpreters
-	Own    []string // those of Run whose content is the hook's own
+	Folder string    // the hook's own: no entry of it may be anybody else's to add
+	Read   []string  // what defines it
+	Run    []string  // what is executed for it: programs, their interpreters, what these are given
+	Own    []string  // those of Run and Read whose content is the hook's own
+	Absent []string  // what would be a part of it, but is no file
+	Bad    []Refusal // what is wrong with it, whatever the disk says
+
+	Contents bool // Own is compared byte for byte, whatever times and sizes say
 }
 
 // Seal is a hook's files as they were when they were looked at.
@@ -27,6 +33,9 @@ type Seal struct {
 // Seal looks at files and judges them.
 func (c *Checker) Seal(files Files) *Seal {
 	w, own := c.look(files)
+	for _, f := range own[len(own)-w.appeared:] {
+		w.refuse(Refusal{Path: f.path, Fact: "has come while hookd read the hook", Do: "hookd reload"})
+	}
 	s := &Seal{c: c.forgetful(), files: files, own: own, refusals: w.refusals}
 	steps := slices.Clone(w.steps) // as long as it has to be: there are as many seals as hooks
 	s.steps.Store(&steps)
@@ -38,7 +47,7 @@ func (c *Checker) Seal(files Files) *Seal {
 // change of a hook.
 func (c *Checker) look(files Files) (*walk, []fact) {
 	w := c.walk()
-	w.home = files.Folder
+	w.home, w.refusals = files.Folder, slices.Clone(files.Bad)
 	if files.Folder != "" {
 		w.path(files.Folder, folder)
 	}
@@ -50,9 +59,19 @@ func (c *Checker) look(files Files) (*walk, []fact) {
 	}
 	var own []fact
 	for _, path := range files.Own {
-		f, _ := w.path(path, running)
+		as := running
+		if slices.Contains(files.Read, path) {
+			as = reading
+		}
+		f, _ := w.path(path, as)
 		if f.missing || f.uid != 0 || c.uid == 0 {
-			own = append(own, content(path, f))
+			own = append(own, w.content(path, f, files.Contents))
+		}
+	}
+	for _, path := range files.Absent {
+		if f, ok := w.passing(path); ok && f.is(unix.S_IFREG) {
+			own = append(own, w.content(path, f, files.Contents)) // it is another hook now
+			w.appeared++
 		}
 	}
 	return w, own
@@ -60,12 +79,21 @@ func (c *Checker) look(files Files) (*walk, []fact) {
 
 // content is what tells that a file may hold something else than before. The
 // time of the last change of its inode is none of it: a new link or a backup
-// changes that.
-func content(path string, f *fact) fact {
+// changes that. It only makes that the file is looked at again, and then its
+// bytes tell, where they count.
+func (w *walk) content(path string, f *fact, whole bool) fact {
 	if f.missing {
 		return fact{path: path, missing: true}
 	}
-	return fact{path: path, dev: f.dev, ino: f.ino, mode: f.mode, size: f.size, mtime: f.mtime}
+	c := fact{path: path, dev: f.dev, ino: f.ino, mode: f.mode, size: f.size, mtime: f.mtime}
+	if whole && f.is(unix.S_IFREG) {
+		if f.size > maxSummed {
+			w.refuse(Refusal{Path: path, Fact: fmt.Sprintf("is larger than %d MiB: what it holds cannot be allowed", maxSummed>>20), Do: "ls -l " + Quote(path)})
+		} else {
+			c.sum = fileSum(path)
+		}
+	}
+	return c
 }
 
 // Own lists the files whose content is the hook's own.
@@ -122,11 +150,15 @@ func (e *Changed) Error() string {
 // where nothing has changed. Nil means that the hook may start. A *Refusal was
 // there when the files were sealed and still is; a *Changed calls for a new
 // seal. A nil Seal holds nothing and always passes.
-func (s *Seal) Check() error {
+func (s *Seal) Check() error { return s.CheckTelling(func(string) {}) }
+
+// CheckTelling is a Check that tells looks of each path before it looks at it: a
+// file system that hangs can hold it for ever.
+func (s *Seal) CheckTelling(looks func(path string)) error {
 	if s == nil {
 		return nil
 	}
-	return s.check(s.c)
+	return s.check(s.c, looks)
 }
 
 // Recheck is the seal's Check, with what c remembers.
@@ -134,11 +166,11 @@ func (c *Checker) Recheck(s *Seal) error {
 	if s == nil {
 		return nil
 	}
-	return s.check(c)
+	return s.check(c, func(string) {})
 }
 
-func (s *Seal) check(c *Checker) error {
-	changed := s.changed(c)
+func (s *Seal) check(c *Checker, looks func(path string)) error {
+	changed := s.changed(c, looks)
 	switch {
 	case changed == "" && len(s.refusals) > 0:
 		return &s.refusals[0]
@@ -172,9 +204,10 @@ func (s *Seal) again(c *Checker, changed string) error {
 }
 
 // changed returns the first path that is not as it was, "" when all are.
-func (s *Seal) changed(c *Checker) string {
+func (s *Seal) changed(c *Checker, looks func(path string)) string {
 	steps := *s.steps.Load()
 	for i := range steps {
+		looks(steps[i].path)
 		now := c.glance(steps[i].path, s.files.Folder)
 		if !steps[i].same(&now) {
 			return steps[i].path

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // A seal notices whatever makes another hook of the files, also what keeps
@@ -17,32 +19,32 @@ func TestSealNotices(t *testing.T) {
 		changed bool
 	}{
 		{"nothing", func(*tree) {}, false},
-		{"a-file-beside", func(tr *tree) { must(tr.T, os.WriteFile(filepath.Join(tr.folder, "log"), []byte("x"), 0o600)) }, false},
+		{"a-file-beside", func(tr *tree) { hooktest.Must(tr.T, os.WriteFile(filepath.Join(tr.folder, "log"), []byte("x"), 0o600)) }, false},
 		{"a-tighter-folder", func(tr *tree) { tr.chmod(tr.folder, 0o700) }, false},
-		{"a-hard-link", func(tr *tree) { must(tr.T, os.Link(tr.run, filepath.Join(tr.base, "backup"))) }, false},
-		{"the-definition", func(tr *tree) { must(tr.T, os.WriteFile(tr.yaml, []byte("name: other\n"), 0o644)) }, false},
-		{"written", func(tr *tree) { must(tr.T, os.WriteFile(tr.run, []byte("#!/bin/sh\necho x\n"), 0o755)) }, true},
+		{"a-hard-link", func(tr *tree) { hooktest.Must(tr.T, os.Link(tr.run, filepath.Join(tr.base, "backup"))) }, false},
+		{"the-definition", func(tr *tree) { hooktest.Must(tr.T, os.WriteFile(tr.yaml, []byte("name: other\n"), 0o644)) }, false},
+		{"written", func(tr *tree) { hooktest.Must(tr.T, os.WriteFile(tr.run, []byte("#!/bin/sh\necho x\n"), 0o755)) }, true},
 		{"mode", func(tr *tree) { tr.chmod(tr.run, 0o700) }, true},
-		{"touched", func(tr *tree) { must(tr.T, os.Chtimes(tr.run, farOff, farOff)) }, true},
+		{"touched", func(tr *tree) { hooktest.Must(tr.T, os.Chtimes(tr.run, farOff, farOff)) }, true},
 		{"swapped-with-the-same-size-and-time", func(tr *tree) {
 			info, err := os.Stat(tr.run)
-			must(tr.T, err)
+			hooktest.Must(tr.T, err)
 			other := filepath.Join(tr.base, "other")
-			must(tr.T, os.WriteFile(other, []byte("#!/bin/ls\n"), 0o755))
-			must(tr.T, os.Chtimes(other, info.ModTime(), info.ModTime()))
-			must(tr.T, os.Rename(other, tr.run))
+			hooktest.Must(tr.T, os.WriteFile(other, []byte("#!/bin/ls\n"), 0o755))
+			hooktest.Must(tr.T, os.Chtimes(other, info.ModTime(), info.ModTime()))
+			hooktest.Must(tr.T, os.Rename(other, tr.run))
 		}, true},
-		{"removed", func(tr *tree) { must(tr.T, os.Remove(tr.run)) }, true},
-		{"a-link-in-its-place", func(tr *tree) { must(tr.T, os.Symlink(tr.move(tr.run), tr.run)) }, false}, // to the same file
+		{"removed", func(tr *tree) { hooktest.Must(tr.T, os.Remove(tr.run)) }, true},
+		{"a-link-in-its-place", func(tr *tree) { hooktest.Must(tr.T, os.Symlink(tr.move(tr.run), tr.run)) }, false}, // to the same file
 		{"another-folder-in-its-place", func(tr *tree) {
-			must(tr.T, os.Rename(tr.folder, tr.folder+".old"))
-			must(tr.T, os.MkdirAll(tr.folder, 0o755))
-			must(tr.T, os.WriteFile(tr.run, []byte("#!/bin/sh\n"), 0o755))
+			hooktest.Must(tr.T, os.Rename(tr.folder, tr.folder+".old"))
+			hooktest.Must(tr.T, os.MkdirAll(tr.folder, 0o755))
+			hooktest.Must(tr.T, os.WriteFile(tr.run, []byte("#!/bin/sh\n"), 0o755))
 		}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name == "mode" && os.Getuid() != 0 {
-				needRoot(t)
+				hooktest.NeedRoot(t)
 			}
 			tr := newTree(t)
 			s := tr.seal()
@@ -101,10 +103,10 @@ func TestSealAndRefusals(t *testing.T) {
 
 // Programs that come with the system may be upgraded under a running hookd.
 func TestSystemProgramsMayChange(t *testing.T) {
-	needRoot(t)
+	hooktest.NeedRoot(t)
 	tr := newTree(t)
 	s := newChecker(nobody, "/etc/passwd", "/etc/group").Seal(tr.files())
-	must(t, os.WriteFile(tr.run, []byte("#!/bin/sh\necho upgraded\n"), 0o755))
+	hooktest.Must(t, os.WriteFile(tr.run, []byte("#!/bin/sh\necho upgraded\n"), 0o755))
 	if err := s.Check(); err != nil {
 		t.Errorf("root's program was upgraded: %v", err)
 	}
@@ -122,11 +124,11 @@ func TestContents(t *testing.T) {
 	if len(a) != 1 || len(a[tr.run]) != 64 {
 		t.Fatalf("contents %v, want one sum", a)
 	}
-	must(t, os.Chtimes(tr.run, farOff, farOff))
+	hooktest.Must(t, os.Chtimes(tr.run, farOff, farOff))
 	if b := s.Contents(); b[tr.run] != a[tr.run] {
 		t.Error("touching a file changes the sum of its content")
 	}
-	must(t, os.Remove(tr.run))
+	hooktest.Must(t, os.Remove(tr.run))
 	if b := s.Contents(); b[tr.run] != "" {
 		t.Error("a missing file has a sum")
 	}
@@ -143,9 +145,8 @@ func BenchmarkCheck(b *testing.B) {
 	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(yaml, nil, 0o644), os.WriteFile(run, []byte("#!/bin/sh\n"), 0o755)); err != nil {
 		b.Fatal(err)
 	}
-	programs, own := Programs(run, nil, folder, "")
-	files := Files{Folder: folder, Read: []string{yaml}, Run: programs, Own: own}
 	c := New()
+	files := c.Add(Files{Folder: folder, Read: []string{yaml}}, Launch{Program: run, Dir: folder})
 	b.Run("seal", func(b *testing.B) {
 		for b.Loop() {
 			c.Seal(files)

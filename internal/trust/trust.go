@@ -43,7 +43,7 @@ func newChecker(uid uint32, passwd, group string) *Checker {
 // Refusal says why a path is not trusted, and what to do about it.
 type Refusal struct {
 	Path string
-	Fact string // "is writable by everybody (mode 0777)"
+	Fact string // "is writable by every user (mode 0777)"
 	Do   string // the command to type
 }
 
@@ -87,7 +87,7 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:
 		return nil, false // others can add entries, but not replace ours
 	case f.mode&0o002 != 0:
-		return c.refuse(f, "is writable by everybody", c.chmod(f)), false
+		return c.refuse(f, "is writable by every user", c.chmod(f)), false
 	case f.mode&0o020 == 0:
 		return nil, false
 	case !c.groups.private(c.uid, f.gid):

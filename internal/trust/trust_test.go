@@ -9,18 +9,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // nobody is a second user: the number is enough, no account is needed.
 const nobody = 65534
-
-// needRoot skips a test that makes other users' files.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("SKIP-TOOL root: only root can make files of another user")
-	}
-}
 
 // asNobody runs a shell command as the second user.
 func asNobody(t *testing.T, script string, args ...string) error {
@@ -44,26 +38,32 @@ type tree struct {
 
 func newTree(t *testing.T) *tree {
 	base, err := os.MkdirTemp("/tmp", "trust")
-	must(t, err)
+	hooktest.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	base, err = filepath.EvalSymlinks(base) // on macOS /tmp is a link
-	must(t, err)
-	must(t, os.Chmod(base, 0o755))
+	hooktest.Must(t, err)
+	hooktest.Must(t, os.Chmod(base, 0o755))
 	tr := &tree{T: t, base: base, home: filepath.Join(base, "home")}
 	tr.folder = filepath.Join(tr.home, "it's a hook")
 	tr.yaml, tr.run = filepath.Join(tr.folder, "HOOK.yaml"), filepath.Join(tr.folder, "run.sh")
-	must(t, os.MkdirAll(tr.folder, 0o755))
-	must(t, os.WriteFile(tr.yaml, []byte("name: a\n"), 0o644))
-	must(t, os.WriteFile(tr.run, []byte("#!/bin/sh\n"), 0o755))
+	hooktest.Must(t, os.MkdirAll(tr.folder, 0o755))
+	hooktest.Must(t, os.WriteFile(tr.yaml, []byte("name: a\n"), 0o644))
+	hooktest.Must(t, os.WriteFile(tr.run, []byte("#!/bin/sh\n"), 0o755))
 	return tr
 }
 
-func (tr *tree) chmod(path string, mode os.FileMode) { tr.Helper(); must(tr.T, os.Chmod(path, mode)) }
-func (tr *tree) chown(path string, uid, gid int)     { tr.Helper(); must(tr.T, os.Lchown(path, uid, gid)) }
+func (tr *tree) chmod(path string, mode os.FileMode) {
+	tr.Helper()
+	hooktest.Must(tr.T, os.Chmod(path, mode))
+}
+func (tr *tree) chown(path string, uid, gid int) {
+	tr.Helper()
+	hooktest.Must(tr.T, os.Lchown(path, uid, gid))
+}
 func (tr *tree) move(path string) (moved string) {
 	tr.Helper()
 	moved = filepath.Join(tr.base, "moved")
-	must(tr.T, os.Rename(path, moved))
+	hooktest.Must(tr.T, os.Rename(path, moved))
 	return moved
 }
 func (tr *tree) files() Files {
@@ -73,7 +73,7 @@ func (tr *tree) seal() *Seal                          { return New().Seal(tr.fil
 func (tr *tree) refusals(c *Checker) (list []Refusal) { return c.Seal(tr.files()).Refusals() }
 func (tr *tree) mkdir(path string, mode os.FileMode) {
 	tr.Helper()
-	must(tr.T, os.Mkdir(path, 0o700))
+	hooktest.Must(tr.T, os.Mkdir(path, 0o700))
 	tr.chmod(path, mode)
 }
 
@@ -87,11 +87,11 @@ func TestRefusals(t *testing.T) {
 		fact string
 		do   string // %s is the quoted path; "" is not tried
 	}{
-		{"world-writable-folder", false, func(tr *tree) string { tr.chmod(tr.folder, 0o757); return tr.folder }, "writable by everybody (mode 0757)", "chmod o-w %s"},
-		{"world-writable-script", false, func(tr *tree) string { tr.chmod(tr.run, 0o777); return tr.run }, "writable by everybody (mode 0777)", "chmod go-w %s"},
-		{"world-writable-definition", false, func(tr *tree) string { tr.chmod(tr.yaml, 0o666); return tr.yaml }, "writable by everybody", "chmod go-w %s"},
-		{"world-writable-parent", false, func(tr *tree) string { tr.chmod(tr.home, 0o777); return tr.home }, "writable by everybody (mode 0777)", "chmod go-w %s"},
-		{"sticky-folder", false, func(tr *tree) string { tr.chmod(tr.folder, 0o777|os.ModeSticky); return tr.folder }, "writable by everybody (mode 1777)", "chmod go-w %s"},
+		{"world-writable-folder", false, func(tr *tree) string { tr.chmod(tr.folder, 0o757); return tr.folder }, "writable by every user (mode 0757)", "chmod o-w %s"},
+		{"world-writable-script", false, func(tr *tree) string { tr.chmod(tr.run, 0o777); return tr.run }, "writable by every user (mode 0777)", "chmod go-w %s"},
+		{"world-writable-definition", false, func(tr *tree) string { tr.chmod(tr.yaml, 0o666); return tr.yaml }, "writable by every user", "chmod go-w %s"},
+		{"world-writable-parent", false, func(tr *tree) string { tr.chmod(tr.home, 0o777); return tr.home }, "writable by every user (mode 0777)", "chmod go-w %s"},
+		{"sticky-folder", false, func(tr *tree) string { tr.chmod(tr.folder, 0o777|os.ModeSticky); return tr.folder }, "writable by every user (mode 1777)", "chmod go-w %s"},
 		{"setuid", false, func(tr *tree) string { tr.chmod(tr.run, 0o755|os.ModeSetuid); return tr.run }, "setuid or setgid", "chmod ug-s %s"},
 		{"setgid", false, func(tr *tree) string { tr.chmod(tr.run, 0o755|os.ModeSetgid); return tr.run }, "setuid or setgid", "chmod ug-s %s"},
 		{"others-script", true, func(tr *tree) string { tr.chown(tr.run, nobody, 0); return tr.run }, "is owned by", "chown root %s"},
@@ -107,44 +107,44 @@ func TestRefusals(t *testing.T) {
 		{"link-to-others-script", true, func(tr *tree) string {
 			moved := tr.move(tr.run)
 			tr.chown(moved, nobody, 0)
-			must(tr.T, os.Symlink("../../moved", tr.run))
+			hooktest.Must(tr.T, os.Symlink("../../moved", tr.run))
 			return moved
 		}, "is owned by", "chown root %s"},
 		{"link-through-open-directory", false, func(tr *tree) string {
 			open := filepath.Join(tr.base, "open")
 			tr.mkdir(open, 0o777)
-			must(tr.T, os.Symlink(tr.move(tr.run), filepath.Join(open, "second")))
-			must(tr.T, os.Symlink(filepath.Join(open, "second"), tr.run))
+			hooktest.Must(tr.T, os.Symlink(tr.move(tr.run), filepath.Join(open, "second")))
+			hooktest.Must(tr.T, os.Symlink(filepath.Join(open, "second"), tr.run))
 			return open
-		}, "writable by everybody", "chmod go-w %s"},
+		}, "writable by every user", "chmod go-w %s"},
 		{"link-in-the-folder-part", false, func(tr *tree) string {
 			open := filepath.Join(tr.base, "open")
 			tr.mkdir(open, 0o777)
-			must(tr.T, os.Rename(tr.folder, filepath.Join(open, "real")))
-			must(tr.T, os.Symlink("../home/../open/real", tr.folder))
+			hooktest.Must(tr.T, os.Rename(tr.folder, filepath.Join(open, "real")))
+			hooktest.Must(tr.T, os.Symlink("../home/../open/real", tr.folder))
 			return open
-		}, "writable by everybody", "chmod go-w %s"},
+		}, "writable by every user", "chmod go-w %s"},
 		{"others-link", true, func(tr *tree) string {
 			sticky := filepath.Join(tr.base, "sticky")
 			tr.mkdir(sticky, 0o777|os.ModeSticky)
 			moved, link := tr.move(tr.run), filepath.Join(sticky, "link")
-			must(tr.T, asNobody(tr.T, `ln -s "$1" "$2"`, moved, link))
-			must(tr.T, os.Symlink(link, tr.run))
+			hooktest.Must(tr.T, asNobody(tr.T, `ln -s "$1" "$2"`, moved, link))
+			hooktest.Must(tr.T, os.Symlink(link, tr.run))
 			return link
 		}, "is owned by", ""},
 		{"others-file-in-sticky", true, func(tr *tree) string {
 			sticky := filepath.Join(tr.base, "sticky")
 			tr.mkdir(sticky, 0o777|os.ModeSticky)
 			script := filepath.Join(sticky, "run.sh")
-			must(tr.T, asNobody(tr.T, `echo '#!/bin/sh' >"$1" && chmod 755 "$1"`, script))
-			must(tr.T, os.Remove(tr.run))
-			must(tr.T, os.Symlink(script, tr.run))
+			hooktest.Must(tr.T, asNobody(tr.T, `echo '#!/bin/sh' >"$1" && chmod 755 "$1"`, script))
+			hooktest.Must(tr.T, os.Remove(tr.run))
+			hooktest.Must(tr.T, os.Symlink(script, tr.run))
 			return script
 		}, "is owned by", "chown root %s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.root {
-				needRoot(t)
+				hooktest.NeedRoot(t)
 			}
 			tr := newTree(t)
 			if bad := tr.refusals(New()); len(bad) > 0 {
@@ -185,20 +185,26 @@ func TestTrusted(t *testing.T) {
 		{"private", false, func(tr *tree) { tr.chmod(tr.home, 0o700); tr.chmod(tr.run, 0o700) }},
 		{"links", false, func(tr *tree) {
 			moved := tr.move(tr.run)
-			must(tr.T, os.Symlink("../../home/../moved", filepath.Join(tr.home, "it's a hook", "second")))
-			must(tr.T, os.Symlink("second", tr.run))
+			hooktest.Must(tr.T, os.Symlink("../../home/../moved", filepath.Join(tr.home, "it's a hook", "second")))
+			hooktest.Must(tr.T, os.Symlink("second", tr.run))
 			_ = moved
 		}},
 		{"sticky-parent-of-root", true, func(tr *tree) { tr.chmod(tr.home, 0o777|os.ModeSticky) }},
 		{"setgid-directory", false, func(tr *tree) { tr.chmod(tr.folder, 0o755|os.ModeSetgid) }},
 		{"roots-own-group", true, func(tr *tree) { tr.chmod(tr.folder, 0o775); tr.chmod(tr.run, 0o775) }},
-		{"missing-program", false, func(tr *tree) { must(tr.T, os.Remove(tr.run)) }},
-		{"link-to-nowhere", false, func(tr *tree) { must(tr.T, os.Remove(tr.run)); must(tr.T, os.Symlink("/nowhere/at/all", tr.run)) }},
-		{"link-to-itself", false, func(tr *tree) { must(tr.T, os.Remove(tr.run)); must(tr.T, os.Symlink("run.sh", tr.run)) }},
+		{"missing-program", false, func(tr *tree) { hooktest.Must(tr.T, os.Remove(tr.run)) }},
+		{"link-to-nowhere", false, func(tr *tree) {
+			hooktest.Must(tr.T, os.Remove(tr.run))
+			hooktest.Must(tr.T, os.Symlink("/nowhere/at/all", tr.run))
+		}},
+		{"link-to-itself", false, func(tr *tree) {
+			hooktest.Must(tr.T, os.Remove(tr.run))
+			hooktest.Must(tr.T, os.Symlink("run.sh", tr.run))
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.root {
-				needRoot(t)
+				hooktest.NeedRoot(t)
 			}
 			tr := newTree(t)
 			tt.make(tr)
@@ -230,7 +236,7 @@ func TestSystemsSetuidProgramsAreSpared(t *testing.T) {
 
 // Another user than root has root's files and his own, and nobody else's.
 func TestOtherUsersView(t *testing.T) {
-	needRoot(t)
+	hooktest.NeedRoot(t)
 	tr := newTree(t)
 	c := newChecker(nobody, "/etc/passwd", "/etc/group")
 	if bad := tr.refusals(c); len(bad) > 0 {
@@ -255,7 +261,7 @@ func TestOtherUsersView(t *testing.T) {
 // The point of it all: what passes, another user really cannot swap; what is
 // refused, he can.
 func TestAnotherUserCannotSwapWhatIsTrusted(t *testing.T) {
-	needRoot(t)
+	hooktest.NeedRoot(t)
 	const swap = `echo evil >"$1/new" && mv "$1/new" "$1/run.sh"`
 	tr := newTree(t)
 	if bad := tr.refusals(New()); len(bad) > 0 {
@@ -303,7 +309,7 @@ func TestPrivateGroups(t *testing.T) {
 		})
 	}
 	// A member who joins later counts at once.
-	must(t, os.WriteFile(group, []byte("root:x:0:you\nme:x:1000:me, you\n"), 0o600))
+	hooktest.Must(t, os.WriteFile(group, []byte("root:x:0:you\nme:x:1000:me, you\n"), 0o600))
 	if g.private(1000, 1000) {
 		t.Error("a group with a new member is private")
 	}
@@ -316,7 +322,7 @@ func TestPrivateGroups(t *testing.T) {
 }
 
 func TestACLNeedsMoreThanThePrivateGroup(t *testing.T) {
-	needRoot(t)
+	hooktest.NeedRoot(t)
 	if _, err := exec.LookPath("setfacl"); err != nil {
 		t.Skip("SKIP-TOOL setfacl: the access list cannot be made without it")
 	}
@@ -345,6 +351,6 @@ func TestCheckOfOnePath(t *testing.T) {
 func writeText(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	hooktest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }

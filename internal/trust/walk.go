@@ -15,7 +15,8 @@ type fact struct {
 	mode         uint32 // as the system writes it
 	uid, gid     uint32
 	size         int64
-	mtime, ctime int64 // in nanoseconds
+	mtime, ctime int64  // in nanoseconds
+	sum          string // of its bytes; "" = they were not read
 }
 
 func (f *fact) is(kind uint32) bool { return f.mode&unix.S_IFMT == kind }
@@ -30,6 +31,7 @@ type walk struct {
 	steps    []step
 	refusals []Refusal
 	seen     map[string]int // path of a step to its place in steps
+	appeared int            // files that were noted as absent
 }
 
 type step struct {
@@ -74,6 +76,15 @@ func (w *walk) path(path string, as role) (f *fact, ok bool) {
 		}
 		rest = target + "/" + rest
 	}
+}
+
+// passing walks a path without judging what is not judged anyway: nothing of
+// it is executed as it stands.
+func (w *walk) passing(path string) (f *fact, ok bool) {
+	refusals := w.refusals
+	f, ok = w.path(path, above)
+	w.refusals = refusals
+	return f, ok
 }
 
 // cutName takes the first name from a path, "" when there is none; "." and ""
