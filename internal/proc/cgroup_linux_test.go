@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestCgroupIsFoundFromAPid(t *testing.T) {
@@ -23,7 +25,7 @@ func TestCgroupIsFoundFromAPid(t *testing.T) {
 	}
 	e := r.Run(t.Context(), s)
 	child := 0
-	until(t, "the child in its session", func() bool {
+	hooktest.Until(t, "the child in its session", func() bool {
 		pids := survivors(t, mark(s))
 		if len(pids) == 1 {
 			child = pids[0]
@@ -58,7 +60,7 @@ func TestCgroupIsFoundFromAPid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the child to end", func() bool { return len(survivors(t, mark(s))) == 0 })
+	hooktest.Until(t, "the child to end", func() bool { return len(survivors(t, mark(s))) == 0 })
 }
 
 func TestCgroupsAreUsedAgain(t *testing.T) {
@@ -127,7 +129,7 @@ func TestCloseRemovesFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the folder to be free", func() bool { return removeCgroup(r.Cgroup()) == nil })
+	hooktest.Until(t, "the folder to be free", func() bool { return removeCgroup(r.Cgroup()) == nil })
 }
 
 func TestRemoveCgroupWithFoldersInIt(t *testing.T) {
@@ -213,7 +215,9 @@ func TestStuckProcessDoesNotHoldTheRun(t *testing.T) {
 				t.Errorf("%s: %v", file, err)
 			}
 		}
-		defer func() { until(t, "the freezer to be empty", func() bool { return unix.Rmdir(freezer) == nil }) }()
+		defer func() {
+			hooktest.Until(t, "the freezer to be empty", func() bool { return unix.Rmdir(freezer) == nil })
+		}()
 		r.reapWait = 300 * time.Millisecond
 		ctx, cancel := context.WithCancel(t.Context())
 		s := shell(t, "while :; do :; done")
@@ -222,7 +226,7 @@ func TestStuckProcessDoesNotHoldTheRun(t *testing.T) {
 			pid = p.PID
 			set("cgroup.procs", itoa(p.PID))
 			set("freezer.state", "FROZEN")
-			until(t, "it to freeze", func() bool {
+			hooktest.Until(t, "it to freeze", func() bool {
 				b, _ := os.ReadFile(filepath.Join(freezer, "freezer.state"))
 				return strings.TrimSpace(string(b)) == "FROZEN"
 			})
@@ -233,7 +237,7 @@ func TestStuckProcessDoesNotHoldTheRun(t *testing.T) {
 			t.Errorf("got %+v, want it given up with one left", e)
 		}
 		set("freezer.state", "THAWED")
-		until(t, "it to be reaped in the background", func() bool { return !exists("/proc/" + itoa(pid)) })
+		hooktest.Until(t, "it to be reaped in the background", func() bool { return !exists("/proc/" + itoa(pid)) })
 		if e := r.Run(t.Context(), shell(t, "echo fine")); all(e.Stdout) != "fine\n" {
 			t.Errorf("got %+v afterwards", e)
 		}

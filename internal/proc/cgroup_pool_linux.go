@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,9 +17,12 @@ import (
 // background children that live on, and a run does without.
 const maxCgroups = 512
 
-// maxFaults is how many starts may fail because of their cgroup before runs
-// do without.
-const maxFaults = 3
+// maxFaults is how many starts in a row may fail because of their cgroup before
+// runs do without for as long as faultPause.
+const (
+	maxFaults  = 3
+	faultPause = time.Minute
+)
 
 // cgroups is a pool of cgroup folders. They are kept, for making one costs as
 // much as a process. A nil pool gives nothing.
@@ -31,7 +35,8 @@ type cgroups struct {
 	busy   []*cgroup // with background children
 	open   int       // folders that exist
 	made   int       // for their names
-	faults int
+	faults int       // in a row
+	paused time.Time // until then runs do without
 	closed bool
 }
 
@@ -84,7 +89,7 @@ func (c *cgroups) take() *cgroup {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || c.faults >= maxFaults {
+	if c.closed || time.Now().Before(c.paused) {
 		return nil
 	}
 	if len(c.free) == 0 {
@@ -146,9 +151,18 @@ func (c *cgroups) put(g *cgroup) {
 func (c *cgroups) drop(g *cgroup) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.faults++
+	if c.faults++; c.faults >= maxFaults {
+		c.faults, c.paused = 0, time.Now().Add(faultPause)
+	}
 	g.spent = true
 	c.sort(g)
+}
+
+// works notes that a process has started in a cgroup.
+func (c *cgroups) works() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = 0
 }
 
 // remove removes an empty cgroup.

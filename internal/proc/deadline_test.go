@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestDeadlineKillsEverything(t *testing.T) {
@@ -87,7 +89,7 @@ func TestContextKills(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			defer cancel()
-			until(t, "the children", func() bool { return exists(filepath.Join(s.Dir, "ready")) })
+			hooktest.Until(t, "the children", func() bool { return exists(filepath.Join(s.Dir, "ready")) })
 		}()
 		e := r.Run(ctx, s)
 		wantKilled(t, r, s, e)
@@ -166,7 +168,7 @@ touch ready; sleep 300`
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			defer cancel()
-			until(t, "the storm", func() bool { return exists(filepath.Join(s.Dir, "ready")) })
+			hooktest.Until(t, "the storm", func() bool { return exists(filepath.Join(s.Dir, "ready")) })
 		}()
 		e := r.Run(ctx, s)
 		if e.Killed == "" {
@@ -182,7 +184,7 @@ touch ready; sleep 300`
 
 // killAll ends what a test has left behind.
 func killAll(t *testing.T, variable string) {
-	until(t, "the survivors to die", func() bool {
+	hooktest.Until(t, "the survivors to die", func() bool {
 		pids := survivors(t, variable)
 		for _, pid := range pids {
 			if p, err := os.FindProcess(pid); err == nil {

@@ -30,13 +30,14 @@ type Kept struct {
 	said sync.Mutex // guards the sink of p.err
 }
 
-// Keep starts the process of s and keeps it. Stdin, Timeout, TermBefore, Whole
-// and Started of s are not used. An error is a *StartError.
+// Keep starts the process of s and keeps it. Stdin, Timeout, Latest, TermBefore,
+// Whole and Started of s are not used. An error is a *StartError.
 func (r *Runner) Keep(ctx context.Context, s Spec) (*Kept, error) {
-	s = Spec{Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir}
+	s = Spec{Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir, Looks: s.Looks}
 	if err := checkSpec(ctx, &s); err != nil {
 		return nil, err
 	}
+	touch(&s)
 	k := &Kept{
 		p:    &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}},
 		done: make(chan struct{}),
@@ -199,13 +200,23 @@ func take(fd int, b []byte) (n int, ended bool) {
 
 // listen takes what the process writes to stderr, until it has ended.
 func (k *Kept) listen() {
-	k.err.Read(func(fd uintptr) bool {
-		for {
-			if more, ended := k.hear(int(fd)); !more {
-				return ended
+	for ended := false; !ended; {
+		err := k.err.Read(func(fd uintptr) bool {
+			for range burst / (64 << 10) {
+				var more bool
+				if more, ended = k.hear(int(fd)); !more {
+					return ended
+				}
 			}
+			return true
+		})
+		if err != nil {
+			return
 		}
-	})
+		if !ended {
+			k.p.r.pause(context.Background(), burstPause)
+		}
+	}
 }
 
 // hear takes one buffer of stderr. Without more, there is nothing now, or

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func keep(t testing.TB, r *Runner, s Spec) *Kept {
@@ -103,7 +105,7 @@ func TestKeepReadsToTheEnd(t *testing.T) {
 		if err := os.WriteFile(s.Dir+"/go", nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the background child to write into a pipe that is still read", func() bool { return exists(s.Dir + "/wrote") })
+		hooktest.Until(t, "the background child to write into a pipe that is still read", func() bool { return exists(s.Dir + "/wrote") })
 	})
 }
 
@@ -181,7 +183,7 @@ func TestKeepStderrIsBounded(t *testing.T) {
 	k := keep(t, newRunner(t, Options{}), helper(t, "endless"))
 	go io.Copy(io.Discard, reader{k})
 	var total int64
-	until(t, "a megabyte on stderr", func() bool {
+	hooktest.Until(t, "a megabyte on stderr", func() bool {
 		o := k.Stderr()
 		if len(o.Head) > HeadBytes || len(o.Tail) > TailBytes {
 			t.Fatalf("kept %d and %d bytes", len(o.Head), len(o.Tail))

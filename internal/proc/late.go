@@ -1,9 +1,18 @@
 package proc
 
 import (
+	"context"
 	"os"
 	"sync"
 	"time"
+)
+
+// Of output that no run waits for, burst bytes are read at once, then none for
+// burstPause: a process that writes without end gets some 20 MiB a second, and costs hookd
+// next to nothing.
+const (
+	burst      = 1 << 20
+	burstPause = 50 * time.Millisecond
 )
 
 // late reads the pipes that background children hold after the process has
@@ -50,24 +59,38 @@ func (l *late) follow(s *stream, killed bool) {
 	if err != nil {
 		return
 	}
-	conn.Read(func(uintptr) bool { return l.take(s) })
+	for ended := false; !ended; {
+		err := conn.Read(func(uintptr) (done bool) {
+			done, ended = l.take(s)
+			return done
+		})
+		if err != nil {
+			return
+		}
+		if !ended {
+			l.r.pause(context.Background(), burstPause)
+		}
+	}
 }
 
-// take reads what is there and reports whether the stream has ended.
-func (l *late) take(s *stream) bool {
+// take reads what is there. It is done when the stream has ended, and when a
+// whole burst was read: then the writer has to wait for a moment.
+func (l *late) take(s *stream) (done, ended bool) {
 	buf := l.r.scratch.Get().(*[64 << 10]byte)
 	defer l.r.scratch.Put(buf)
-	for {
+	for taken := 0; taken < burst; {
 		b, ended := s.readOpen(buf[:])
 		if len(b) == 0 {
-			return ended
+			return ended, ended
 		}
+		taken += len(b)
 		l.mu.Lock()
 		if time.Now().Before(l.until) {
 			s.add(b)
 		}
 		l.mu.Unlock()
 	}
+	return true, false
 }
 
 // end closes a pipe, and says so after the last one.

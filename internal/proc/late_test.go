@@ -1,10 +1,13 @@
 package proc
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestBackgroundChildLivesOn(t *testing.T) {
@@ -28,7 +31,7 @@ func TestBackgroundChildLivesOn(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.Dir, "returned"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the child to finish", func() bool { return exists(filepath.Join(s.Dir, "finished")) })
+		hooktest.Until(t, "the child to finish", func() bool { return exists(filepath.Join(s.Dir, "finished")) })
 	})
 }
 
@@ -70,7 +73,7 @@ func TestLateWindowCloses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the child", func() bool { return exists(filepath.Join(s.Dir, "done")) })
+	hooktest.Until(t, "the child", func() bool { return exists(filepath.Join(s.Dir, "done")) })
 	second, _ := e.Late()
 	if all(first) != "early\n" || all(second) != "early\n" {
 		t.Errorf("got %q, then %q, want what came within the window", all(first), all(second))
@@ -86,7 +89,7 @@ func TestLateEndsWithThePipe(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the child to end", func() bool { return len(survivors(t, mark(s))) == 0 })
+	hooktest.Until(t, "the child to end", func() bool { return len(survivors(t, mark(s))) == 0 })
 	if stdout, _ := e.Late(); all(stdout) != "early\n" {
 		t.Errorf("got %q", all(stdout))
 	}
@@ -107,4 +110,40 @@ func TestEndlessBackgroundChildDoesNotHoldTheRun(t *testing.T) {
 	if o, _ := e.Late(); len(o.Head) > HeadBytes || len(o.Tail) > TailBytes {
 		t.Errorf("got %d+%d bytes, want them bounded", len(o.Head), len(o.Tail))
 	}
+}
+
+// A background child that writes without end is read in bursts: between them it
+// waits, and so does its reader.
+func TestAWriterWithoutEndIsReadInBursts(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *Runner) {
+		paused, resume := make(chan time.Duration), make(chan struct{})
+		r.pause = func(_ context.Context, d time.Duration) bool {
+			paused <- d
+			<-resume
+			return true
+		}
+		s := shell(t, `while [ ! -e stop ]; do head -c 1000000 /dev/zero; done & echo hi`)
+		e := r.Run(t.Context(), s)
+		if e.Late == nil {
+			t.Fatalf("got %+v, want a held pipe", e)
+		}
+		for range 3 {
+			if got := <-paused; got != burstPause {
+				t.Errorf("paused for %s, want %s", got, burstPause)
+			}
+			resume <- struct{}{}
+		}
+		<-paused
+		if err := os.WriteFile(filepath.Join(s.Dir, "stop"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		close(resume)
+		go func() {
+			for range paused { // what it wrote before it saw that it is to stop
+			}
+		}()
+		hooktest.Until(t, "the child to end", func() bool { return len(survivors(t, mark(s))) == 0 })
+		e.Late()
+		close(paused)
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -23,7 +25,7 @@ func TestNothingGrows(t *testing.T) {
 	}
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		specs := []Spec{
-			{Path: "/bin/true", Stdin: []byte("{}\n"), Timeout: time.Minute},
+			{Path: "/bin/true", Stdin: [][]byte{[]byte("{}\n")}, Timeout: time.Minute},
 			{Path: "/nowhere", Timeout: time.Minute},
 			shell(t, "echo out; echo err >&2; exit 2"),
 			shell(t, "sleep 0.02 & echo background"),
@@ -55,13 +57,13 @@ func TestNothingGrows(t *testing.T) {
 			open, _ := os.ReadDir("/proc/self/fd")
 			return len(open), runtime.NumGoroutine(), countChildren()
 		}
-		until(t, "the first runs to settle", func() bool { return countChildren() == 0 })
+		hooktest.Until(t, "the first runs to settle", func() bool { return countChildren() == 0 })
 		fds, goroutines, _ := settled()
 		memory := heap()
 		round(runs)
 		// A pooled cgroup has two descriptors, and the pool is as large as the most
 		// runs there were at once.
-		until(t, "descriptors, goroutines and children to be where they were", func() bool {
+		hooktest.Until(t, "descriptors, goroutines and children to be where they were", func() bool {
 			f, g, c := settled()
 			return f <= fds+40 && g <= goroutines+1 && c == 0
 		})

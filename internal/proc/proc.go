@@ -14,8 +14,8 @@
 // 2 (all others of this program are marked close-on-exec for that); all of its
 // stdin is there before it starts. There is one waiting call per run and no
 // timer, no goroutine per pipe, no wait for "any child", so other parts of the
-// program may run processes of their own. The deadline counts from the start:
-// a file system that hangs while the program is opened hangs the start.
+// program may run processes of their own. The deadline counts from the start: a
+// file system that hangs holds the start, before the fork, for as long as that.
 //
 // Package proc knows nothing of hooks and events, logs nothing and retries
 // nothing but a file that is busy (ETXTBSY).
@@ -102,11 +102,17 @@ type Spec struct {
 	Args  []string // argv after argv[0]
 	Env   []string // the whole environment; nil is an empty one
 	Dir   string   // working directory, absolute; "" is the caller's own
-	Stdin []byte   // all of stdin; nil is an empty one
+	Stdin [][]byte // all of stdin, in parts that follow each other; nil is an empty one
 
 	// Timeout is the wall clock from the start to the kill. 0 or less is no
 	// deadline: only ctx ends the run.
 	Timeout time.Duration
+	// Latest is when the run ends at the latest, however late it has started;
+	// after it nothing is started. Zero is never.
+	Latest time.Time
+	// Looks, if not nil, is called before each file that is looked at for the
+	// start. One that does not answer holds the start.
+	Looks func(path string)
 	// TermBefore sends SIGTERM and SIGCONT to the process group that long
 	// before the kill. 0, or not less than Timeout: never.
 	TermBefore time.Duration

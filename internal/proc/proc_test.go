@@ -116,18 +116,6 @@ func newRunner(t testing.TB, o Options) *Runner {
 	return r
 }
 
-// until waits for the world to be as cond says.
-func until(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !cond(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited a minute for %s", what)
-		}
-	}
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -171,7 +159,7 @@ func TestExitFacts(t *testing.T) {
 
 func TestWhatTheProcessIsGiven(t *testing.T) {
 	s := helper(t, "echo", "one", "", "two words", "--x")
-	s.Stdin = []byte("{\"a\":1}\n")
+	s.Stdin = [][]byte{[]byte("{\"a\":1}\n")}
 	e := newRunner(t, Options{}).Run(t.Context(), s)
 	dir, _ := filepath.EvalSymlinks(s.Dir)
 	want := fmt.Sprintf("args %q\nenv %q\ndir %s\n{\"a\":1}\n", s.Args, s.Env, dir)
@@ -191,20 +179,20 @@ func TestStdin(t *testing.T) {
 	big := pattern(5 << 20)
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		s := shell(t, "cat")
-		s.Stdin, s.Whole = big, len(big)
+		s.Stdin, s.Whole = [][]byte{big}, len(big)
 		e := r.Run(t.Context(), s)
 		if e.Code != 0 || !bytes.Equal(e.Whole, big) || e.WholeExceeded {
 			t.Errorf("got %d bytes back, exceeded %v, want all of %d", len(e.Whole), e.WholeExceeded, len(big))
 		}
 		s = shell(t, "echo did not read")
-		s.Stdin = big
+		s.Stdin = [][]byte{big}
 		if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != "did not read\n" {
 			t.Errorf("got %+v, want a process that need not read", e)
 		}
 		for _, n := range []int{1, 4095, 4096, 4097, 70_000} { // about the sizes of pipes
 			s = shell(t, "cat")
-			s.Stdin = big[:n]
-			if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != all(Keep(s.Stdin)) || e.Stdout.Bytes != int64(n) {
+			s.Stdin = [][]byte{big[:n/3], big[n/3 : n]}
+			if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != all(Keep(big[:n])) || e.Stdout.Bytes != int64(n) {
 				t.Errorf("got %d bytes back, want all of %d", e.Stdout.Bytes, n)
 			}
 		}
@@ -216,7 +204,7 @@ func TestStdin(t *testing.T) {
 }
 
 func TestTempStdin(t *testing.T) {
-	fd, link, err := tempStdin([]byte("hello"))
+	fd, link, err := tempStdin([][]byte{[]byte("hel"), []byte("lo")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +254,7 @@ func TestConcurrentRuns(t *testing.T) {
 				for j := range 25 {
 					want := fmt.Sprintf("%d %d\n", i, j)
 					e := r.Run(context.Background(), Spec{
-						Path: "/bin/sh", Args: []string{"-c", "cat"}, Stdin: []byte(want), Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute,
+						Path: "/bin/sh", Args: []string{"-c", "cat"}, Stdin: [][]byte{[]byte(want)}, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute,
 					})
 					if e.Err != nil || e.Code != 0 || all(e.Stdout) != want {
 						err = fmt.Errorf("run %d of %d: got %+v, want %q", j, i, e, want)
@@ -288,7 +276,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, o := range []Options{{}, {Record: record}, {Cgroup: true}, {Cgroup: true, Record: record}} {
 		b.Run(fmt.Sprintf("cgroup=%v,record=%v", o.Cgroup, o.Record != ""), func(b *testing.B) {
 			r := newRunner(b, o)
-			s := Spec{Path: "/bin/true", Stdin: pattern(300), Timeout: 5 * time.Second}
+			s := Spec{Path: "/bin/true", Stdin: [][]byte{pattern(300)}, Timeout: 5 * time.Second}
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					if e := r.Run(context.Background(), s); e.Err != nil || e.Code != 0 {

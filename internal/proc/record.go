@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // The record is a file of text: a line about its owner, padded to ownerSize,
@@ -13,6 +16,7 @@ import (
 const (
 	ownerSize = 8 << 10
 	slotSize  = 256
+	maxRecord = ownerSize + slotSize<<16 // far more runs than a daemon has slots for
 )
 
 // owner says whose record it is.
@@ -62,11 +66,11 @@ func newRecord(path string, groups *cgroups) *record {
 	if line == nil {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o600) // a pipe would block for ever
 	if err != nil {
 		return nil
 	}
-	if _, err := f.WriteAt(line, 0); err != nil {
+	if _, err := f.WriteAt(line, 0); err != nil { // also in a pipe or a device
 		f.Close()
 		return nil
 	}
@@ -229,7 +233,7 @@ func links(all ...string) []string {
 // left out.
 func readRecord(path string) (owner, []entry) {
 	var o owner
-	text, err := os.ReadFile(path)
+	text, err := readfile.Read(path, maxRecord)
 	if err != nil || len(text) < ownerSize || json.Unmarshal(text[:ownerSize], &o) != nil {
 		return owner{}, nil
 	}

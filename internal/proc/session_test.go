@@ -3,6 +3,8 @@ package proc
 import (
 	"os"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestSession(t *testing.T) {
@@ -30,7 +32,7 @@ func TestSession(t *testing.T) {
 	if err := os.WriteFile(s.Dir+"/go", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the group to end", func() bool { return !GroupAlive(e.PID) })
+	hooktest.Until(t, "the group to end", func() bool { return !GroupAlive(e.PID) })
 	if _, _, ok := Session(e.PID); ok {
 		t.Error("got a session of a process that is gone")
 	}

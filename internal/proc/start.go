@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,10 @@ const (
 func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err := checkSpec(ctx, s); err != nil {
 		return nil, err
+	}
+	touch(s)
+	if due(s.Latest, time.Now()) {
+		return nil, &StartError{Path: s.Path, Message: "start " + s.Path + ": not started: its files have answered too late", Err: unix.ETIMEDOUT}
 	}
 	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}}
 	child, err := p.open(ctx, s)
@@ -92,7 +97,11 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	p.group = p.r.groups.take()
 	since := p.r.record.clock()
 	pidfd, err := p.exec(ctx, s, child)
-	if err != nil && p.group != nil {
+	switch {
+	case p.group == nil:
+	case err == nil:
+		p.r.groups.works()
+	default:
 		group := p.group
 		p.group = nil
 		if cgroupFault(err) {
@@ -112,6 +121,9 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	if s.Timeout > 0 {
 		p.deadline = p.exit.Start.Add(s.Timeout)
 	}
+	if !s.Latest.IsZero() && (p.deadline.IsZero() || s.Latest.Before(p.deadline)) {
+		p.deadline = s.Latest
+	}
 	if s.TermBefore > 0 && s.TermBefore < s.Timeout {
 		p.term = p.deadline.Add(-s.TermBefore)
 	}
@@ -121,7 +133,15 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 // cgroupFault reports whether a start may have failed because of the cgroup
 // and not because of the program.
 func cgroupFault(err error) bool {
-	return err != unix.ETXTBSY && err != unix.ENOEXEC && err != unix.E2BIG
+	return err != unix.ETXTBSY && err != unix.ENOEXEC && err != unix.E2BIG && !Short(err)
+}
+
+// Short reports whether a start failed because the system, or the user, had no
+// process, descriptor or memory to spare at that moment. It may work a little
+// later.
+func Short(err error) bool {
+	var errno unix.Errno
+	return errors.As(err, &errno) && (errno == unix.EAGAIN || errno == unix.ENOMEM || errno == unix.EMFILE || errno == unix.ENFILE)
 }
 
 // exec forks and executes, again while the file is busy.
@@ -161,20 +181,40 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // tempStdin is stdin for systems without memfd: a file without a name.
-func tempStdin(data []byte) (fd int, link string, err error) {
+func tempStdin(data [][]byte) (fd int, link string, err error) {
 	f, err := os.CreateTemp("", "hookd-stdin-")
 	if err != nil {
 		return -1, "", err
 	}
 	defer f.Close()
 	if err = os.Remove(f.Name()); err == nil {
-		_, err = f.WriteAt(data, 0)
+		err = writeAll(f, data)
 	}
 	if err != nil {
 		return -1, "", err
 	}
 	fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	return fd, f.Name() + " (deleted)", err
+}
+
+// writeAll writes the parts, without moving the offset that the child reads from.
+func writeAll(f *os.File, parts [][]byte) error {
+	at := int64(0)
+	for _, part := range parts {
+		n, err := f.WriteAt(part, at)
+		if err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+func size(parts [][]byte) (n int) {
+	for _, part := range parts {
+		n += len(part)
+	}
+	return n
 }
 
 func closeAll(fds []int) {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // A predecessor: it runs the script of its arguments (record, cgroup or group,
@@ -68,12 +70,12 @@ func kill9(t *testing.T, way, script, ready string) killed {
 	if bytes.HasPrefix(said[:n], []byte("no cgroup")) {
 		t.Skip("no writable cgroup v2 here")
 	}
-	until(t, ready, func() bool { return exists(filepath.Join(s.Dir, ready)) })
+	hooktest.Until(t, ready, func() bool { return exists(filepath.Join(s.Dir, ready)) })
 	if ready == "over" {
-		until(t, "the end of the run", func() bool { _, runs := readRecord(k.record); return len(runs) == 0 })
+		hooktest.Until(t, "the end of the run", func() bool { _, runs := readRecord(k.record); return len(runs) == 0 })
 		return k
 	}
-	until(t, "the run in the record", func() bool {
+	hooktest.Until(t, "the run in the record", func() bool {
 		_, runs := readRecord(k.record)
 		if len(runs) == 1 {
 			k.leader = runs[0].PID
@@ -89,7 +91,7 @@ func wantAlive(t *testing.T, k killed, r *Runner, n int) {
 	if got := r.Swept(); got != (Swept{}) {
 		t.Errorf("got %+v, want nothing ended", got)
 	}
-	until(t, "processes that live", func() bool { return len(survivors(t, k.mark)) == n }) // one that is being executed shows no environment
+	hooktest.Until(t, "processes that live", func() bool { return len(survivors(t, k.mark)) == n }) // one that is being executed shows no environment
 }
 
 var ways = []string{"group", "cgroup"}
@@ -113,9 +115,9 @@ func TestRunsOfAKilledPredecessorAreEnded(t *testing.T) {
 		for _, way := range ways {
 			t.Run(c.name+"/"+way, func(t *testing.T) {
 				k := kill9(t, way, c.script, "ready")
-				until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == c.left })
+				hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == c.left })
 				r := newRunner(t, sweepOptions(way, k))
-				until(t, "their end", func() bool { return len(survivors(t, k.mark)) == 0 })
+				hooktest.Until(t, "their end", func() bool { return len(survivors(t, k.mark)) == 0 })
 				if got := r.Swept(); got != (Swept{Runs: 1}) {
 					t.Errorf("got %+v, want one run and nobody left", got)
 				}
@@ -132,7 +134,7 @@ func TestBackgroundChildrenOutliveAKilledDaemon(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
 			k := kill9(t, way, "sleep 300 & setsid sleep 300 & touch over", "over")
-			until(t, "the children", func() bool { return len(survivors(t, k.mark)) == 2 })
+			hooktest.Until(t, "the children", func() bool { return len(survivors(t, k.mark)) == 2 })
 			r := newRunner(t, sweepOptions(way, k))
 			wantAlive(t, k, r, 2)
 		})
@@ -156,7 +158,7 @@ func TestStrangersAreNotTouched(t *testing.T) {
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			k := kill9(t, "group", "setsid sleep 300 & touch ready; wait", "ready")
-			until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })
+			hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })
 			editRecord(t, k.record, c.edit)
 			r := newRunner(t, Options{Record: k.record})
 			wantAlive(t, k, r, 2)
@@ -168,10 +170,10 @@ func TestStrangersAreNotTouched(t *testing.T) {
 // a session of that number.
 func TestASessionOfAStrangerIsNotTouched(t *testing.T) {
 	k := kill9(t, "group", "sleep 300 >/dev/null 2>&1 </dev/null & touch ready; wait", "ready")
-	until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })
+	hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })
 	editRecord(t, k.record, func(_ *owner, e *entry) { e.Start[0]--; e.Start[1] = e.Start[0]; e.Links = nil })
 	syscall.Kill(k.leader, syscall.SIGKILL)
-	until(t, "the leader's end", func() bool { return len(survivors(t, k.mark)) == 1 })
+	hooktest.Until(t, "the leader's end", func() bool { return len(survivors(t, k.mark)) == 1 })
 	r := newRunner(t, Options{Record: k.record})
 	wantAlive(t, k, r, 1)
 }
@@ -190,7 +192,7 @@ func TestADaemonThatAHookStarted(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			k := kill9(t, way, "sleep 300 & touch ready; while :; do sleep 0.05; [ -e go ] && \"$(cat go)\"; done", "ready")
 			o, runs := readRecord(k.record)
-			until(t, "the processes", func() bool { return len(survivors(t, k.mark)) >= 2 })
+			hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) >= 2 })
 			exe, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
@@ -202,12 +204,12 @@ func TestADaemonThatAHookStarted(t *testing.T) {
 			if err := os.Rename(filepath.Join(k.dir, "go.new"), filepath.Join(k.dir, "go")); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the next daemon's sweep", func() bool { return exists(k.record + ".swept") })
+			hooktest.Until(t, "the next daemon's sweep", func() bool { return exists(k.record + ".swept") })
 			text, err := os.ReadFile(k.record + ".swept")
 			if err != nil || string(text) != "{1 0}" {
 				t.Errorf("got %q, %v of owner %+v runs %+v", text, err, o, runs)
 			}
-			until(t, "the others' end", func() bool { return len(survivors(t, k.mark)) == 1 })
+			hooktest.Until(t, "the others' end", func() bool { return len(survivors(t, k.mark)) == 1 })
 			if pids := survivors(t, k.mark); len(pids) == 1 {
 				syscall.Kill(pids[0], syscall.SIGKILL)
 			}

@@ -41,7 +41,7 @@ func pipe() (r, w int, err error) {
 func event() (fd, raise int, err error) { return pipe() }
 
 // stdinOf returns a file without a name with data in it.
-func stdinOf(data []byte) (fd int, link string, err error) { return tempStdin(data) }
+func stdinOf(data [][]byte) (fd int, link string, err error) { return tempStdin(data) }
 
 // watchExit returns a kqueue that is readable once pid has ended. -1 is none:
 // no queue to be had, or it has ended already.

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"strconv"
 	"syscall"
@@ -50,13 +51,13 @@ const leastPipe = 4096
 // file in memory, which costs twice as much. A start that forks just between
 // has a copy of the writing end until its program begins; who reads to the
 // end waits for that.
-func stdinOf(data []byte) (fd int, link string, err error) {
+func stdinOf(data [][]byte) (fd int, link string, err error) {
 	var fds [2]int
-	if len(data) > leastPipe || unix.Pipe2(fds[:], unix.O_CLOEXEC) != nil {
+	if size(data) > leastPipe || unix.Pipe2(fds[:], unix.O_CLOEXEC) != nil {
 		return memoryStdin(data)
 	}
-	if len(data) > 0 {
-		_, err = unix.Write(fds[1], data)
+	if size(data) > 0 {
+		_, err = unix.Write(fds[1], bytes.Join(data, nil))
 	}
 	unix.Close(fds[1])
 	if err != nil {
@@ -67,7 +68,7 @@ func stdinOf(data []byte) (fd int, link string, err error) {
 }
 
 // memoryStdin is stdin as a file in memory.
-func memoryStdin(data []byte) (fd int, link string, err error) {
+func memoryStdin(data [][]byte) (fd int, link string, err error) {
 	name := "hookd-" + strconv.FormatUint(rand.Uint64(), 16)
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
 	if err == unix.EINVAL { // before Linux 6.3
@@ -76,13 +77,17 @@ func memoryStdin(data []byte) (fd int, link string, err error) {
 	if err != nil {
 		return tempStdin(data)
 	}
-	for at := 0; at < len(data); {
-		n, err := unix.Pwrite(fd, data[at:], int64(at))
-		if err != nil && err != unix.EINTR {
-			unix.Close(fd)
-			return -1, "", err
+	at := int64(0)
+	for _, part := range data {
+		for len(part) > 0 {
+			n, err := unix.Pwrite(fd, part, at)
+			if err != nil && err != unix.EINTR {
+				unix.Close(fd)
+				return -1, "", err
+			}
+			n = max(n, 0)
+			part, at = part[n:], at+int64(n)
 		}
-		at += max(n, 0)
 	}
 	return fd, "/memfd:" + name + " (deleted)", nil
 }

@@ -1,0 +1,121 @@
+package proc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// headBytes is what touch reads of a program: more than the system reads of it
+// before the new program has taken the child's place.
+const headBytes = 4096
+
+// maxInterpreters is how many scripts may lead to each other, execve(2).
+const maxInterpreters = 5
+
+var scratchHead = sync.Pool{New: func() any { return new([headBytes]byte) }}
+
+// touch looks at what the system looks at while a process starts: its directory,
+// the program, and the interpreters and the loader that this names. A file that
+// does not answer holds its caller here, in a call that Go knows of. In the fork
+// it would hold one of Go's processors, and with the next garbage collection the
+// whole program. What is wrong with the files is for the start to say.
+func touch(s *Spec) {
+	looks := s.Looks
+	if looks == nil {
+		looks = func(string) {}
+	}
+	if s.Dir != "" {
+		looks(s.Dir)
+		unix.Access(s.Dir, unix.X_OK)
+	}
+	buf := scratchHead.Get().(*[headBytes]byte)
+	defer scratchHead.Put(buf)
+	path := s.Path
+	for range maxInterpreters + 1 {
+		looks(path)
+		if path = next(path, buf[:]); path == "" {
+			return
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Dir, path)
+		}
+	}
+}
+
+// next reads the beginning of a program and returns what else the system opens
+// to start it; "" = nothing.
+func next(path string, buf []byte) string {
+	var st unix.Stat_t
+	if unix.Access(path, unix.X_OK) != nil || unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	n, _ := unix.Pread(fd, buf, 0)
+	head := buf[:max(n, 0)]
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if interp, ok := interpreter(line); ok {
+		return interp
+	}
+	return loader(fd, head)
+}
+
+// loader returns the program that loads the libraries of an ELF file, elf(5);
+// "" = it has none, or is of no kind that this machine is likely to start.
+func loader(fd int, head []byte) string {
+	const interp = 3 // PT_INTERP
+	if len(head) < 64 || !bytes.HasPrefix(head, []byte("\x7fELF")) || head[5] != 1 {
+		return ""
+	}
+	little := binary.LittleEndian
+	wide := head[4] == 2
+	table, size, count := int64(little.Uint32(head[28:])), int(little.Uint16(head[42:])), int(little.Uint16(head[44:]))
+	least, offsetAt, lengthAt := 32, 4, 16
+	if wide {
+		table, size, count = int64(little.Uint64(head[32:])), int(little.Uint16(head[54:])), int(little.Uint16(head[56:]))
+		least, offsetAt, lengthAt = 56, 8, 32
+	}
+	number := func(b []byte) int64 {
+		if wide {
+			return int64(little.Uint64(b))
+		}
+		return int64(little.Uint32(b))
+	}
+	if size < least || table < 0 {
+		return ""
+	}
+	for i := range min(count, headBytes/size) {
+		row := part(fd, head, table+int64(i)*int64(size), int64(size))
+		if row == nil {
+			return ""
+		}
+		if little.Uint32(row) == interp {
+			name, _, _ := bytes.Cut(part(fd, head, number(row[offsetAt:]), number(row[lengthAt:])), []byte{0})
+			return string(name)
+		}
+	}
+	return ""
+}
+
+// part returns n bytes of a file from off on, nil if it is shorter; head is how
+// it begins.
+func part(fd int, head []byte, off, n int64) []byte {
+	if off < 0 || n <= 0 || n > headBytes {
+		return nil
+	}
+	if off <= int64(len(head))-n {
+		return head[off : off+n]
+	}
+	b := make([]byte, n)
+	if got, err := unix.Pread(fd, b, off); err != nil || int64(got) < n {
+		return nil
+	}
+	return b
+}
