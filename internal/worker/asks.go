@@ -42,24 +42,24 @@ func (a *asks) init(p *Pool) { a.pool, a.slots = p, map[int]chan struct{}{} }
 func (a *asks) ask(ctx context.Context, c *Call) (ans Answer) {
 	start := time.Now()
 	until := start.Add(c.Timeout)
+	if err := a.pool.heldUp(); err != nil && !a.rests() {
+		return Answer{Err: notTried(err), Started: start}
+	}
 	slots := a.at(c.Depth)
 	if !enter(ctx, slots, until) {
 		return Answer{Started: start, Duration: time.Since(start),
 			Failure: fmt.Sprintf("no copy of it was free before the deadline (concurrency %d)", a.pool.hook.Copies)}
 	}
-	leave := true
-	defer func() {
-		if leave {
-			<-slots
-		}
-	}()
+	defer func() { <-slots }()
 	ans = Answer{Failure: "was not given to it: hookd stops", Started: start}
 	for deaths := 0; deaths < 2 && ctx.Err() == nil; {
-		w, err := a.take(ctx, slots, until)
+		w, err := a.take(ctx, until)
+		var late *lateStart
 		switch {
-		case err == errStuck:
-			leave = false
-			return Answer{Failure: err.Error(), Started: start, Duration: time.Since(start)}
+		case errors.As(err, &late):
+			return Answer{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
+		case proc.Short(err) && pause(ctx, shortPause, until):
+			continue
 		case err != nil:
 			return Answer{Err: err, Started: start}
 		}
@@ -85,6 +85,25 @@ func (a *asks) at(depth int) chan struct{} {
 	return a.slots[depth]
 }
 
+// shortPause is the time between two starts while the system has no process to
+// spare.
+const shortPause = 20 * time.Millisecond
+
+// pause waits for d; false when until or the end of ctx comes before that.
+func pause(ctx context.Context, d time.Duration, until time.Time) bool {
+	if time.Until(until) < d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // enter waits for a slot.
 func enter(ctx context.Context, slots chan struct{}, until time.Time) bool {
 	select {
@@ -103,12 +122,19 @@ func enter(ctx context.Context, slots chan struct{}, until time.Time) bool {
 	return false
 }
 
-// take returns a copy that nobody uses, and starts one if there is none.
-func (a *asks) take(ctx context.Context, slots chan struct{}, until time.Time) (*asked, error) {
+// take returns an idle copy, and starts one if there is none.
+func (a *asks) take(ctx context.Context, until time.Time) (*asked, error) {
 	if w := a.rested(); w != nil {
 		return w, nil
 	}
-	return a.begin(ctx, slots, until)
+	return a.begin(ctx, until)
+}
+
+// rests reports whether there is an idle copy.
+func (a *asks) rests() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.idle, func(w *asked) bool { return !w.kept.Ended() })
 }
 
 func (a *asks) rested() *asked {
@@ -124,18 +150,26 @@ func (a *asks) rested() *asked {
 	return nil
 }
 
-var errStuck = errors.New("was not given to it: its process did not start in time")
+// lateStart says that a copy did not start in time, and what it waited for.
+type lateStart struct{ error }
 
-// begin starts a copy and waits for that, at most until then: a file system that
-// hangs can hold a start for ever. Such a start keeps the slot.
-func (a *asks) begin(ctx context.Context, slots chan struct{}, until time.Time) (*asked, error) {
+// notTried is the error of a call while another's start is overdue.
+func notTried(why error) error { return fmt.Errorf("not tried, as a start of it still waits: %w", why) }
+
+// begin starts a copy and waits for that, at most until then: a file that does
+// not answer can hold a start for ever.
+func (a *asks) begin(ctx context.Context, until time.Time) (*asked, error) {
+	if err := a.pool.heldUp(); err != nil {
+		return nil, notTried(err)
+	}
 	type result struct {
 		copy *asked
 		err  error
 	}
 	started, left := make(chan result), make(chan struct{})
+	o := a.pool.opening()
 	go func() {
-		w, err := a.start()
+		w, err := a.start(o)
 		select {
 		case started <- result{w, err}:
 			return
@@ -144,7 +178,6 @@ func (a *asks) begin(ctx context.Context, slots chan struct{}, until time.Time) 
 		if err == nil {
 			a.put(w)
 		}
-		<-slots
 	}()
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -152,14 +185,20 @@ func (a *asks) begin(ctx context.Context, slots chan struct{}, until time.Time) 
 	case r := <-started:
 		return r.copy, r.err
 	case <-timer.C:
+		if !o.late() { // it has ended just now
+			r := <-started
+			return r.copy, r.err
+		}
+		close(left)
+		return nil, &lateStart{o.why()}
 	case <-ctx.Done():
 	}
 	close(left)
-	return nil, errStuck
+	return nil, errClosed
 }
 
-func (a *asks) start() (*asked, error) {
-	p, err := a.pool.start("decidable")
+func (a *asks) start(o *opening) (*asked, error) {
+	p, err := a.pool.start("decidable", o)
 	if err != nil {
 		return nil, err
 	}

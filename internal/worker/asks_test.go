@@ -184,7 +184,7 @@ func TestAskDeaf(t *testing.T) {
 func TestAskNoStart(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.set.Pool(Key{ID: "none"}, func() Hook {
-		return Hook{Spec: func() (proc.Spec, error) { return proc.Spec{Path: "/nowhere/x"}, nil }}
+		return Hook{Spec: func(func(string)) (proc.Spec, error) { return proc.Spec{Path: "/nowhere/x"}, nil }}
 	})
 	if a := b.ask(p, ""); a.Err == nil || !strings.Contains(a.Err.Error(), "/nowhere/x") {
 		t.Errorf("got %+v, want the start's error", a)
@@ -194,23 +194,28 @@ func TestAskNoStart(t *testing.T) {
 	}
 }
 
-// A start that hangs delays nobody beyond the deadline, and has the slot until
-// it comes back.
+// A start that hangs delays no call beyond the deadline, and others fail at once
+// until it comes back.
 func TestAskStuckStart(t *testing.T) {
 	b := newBench(t, Options{})
 	working := b.pool("lines", 0)
 	release := make(chan struct{})
 	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
-		return Hook{Spec: func() (proc.Spec, error) { <-release; return working.hook.Spec() }}
+		return Hook{Spec: func(func(string)) (proc.Spec, error) { <-release; return working.hook.Spec(func(string) {}) }}
 	})
-	for _, want := range []string{"did not start in time", "no copy of it was free"} {
-		c := call("")
-		c.Timeout = 20 * time.Millisecond
-		if a := p.Ask(t.Context(), c); !strings.Contains(a.Failure, want) {
-			t.Errorf("got %+v, want %q", a, want)
-		}
+	c := call("")
+	c.Timeout = 20 * time.Millisecond
+	if a := p.Ask(t.Context(), c); !a.TimedOut || !strings.Contains(a.Stalled, "did not start in time") {
+		t.Errorf("got %+v, want a timeout", a)
+	}
+	if a := p.Ask(t.Context(), call("")); a.Err == nil || !strings.Contains(a.Err.Error(), "still waits") {
+		t.Errorf("got %+v, want an error at once", a)
+	}
+	if a := b.await(submit(p, call(""))); a.Err == nil || !strings.Contains(a.Err.Error(), "still waits") {
+		t.Errorf("an observer got %+v, want an error at once", a)
 	}
 	close(release)
+	b.until("the start comes back", func() bool { return p.heldUp() == nil })
 	wantAnswer(t, b.ask(p, ""), "")
 	if got := b.starts(p); got != 1 {
 		t.Errorf("got %d starts, want the one that was late", got)
@@ -320,7 +325,7 @@ func TestStarting(t *testing.T) {
 		t.Fatalf("got %+v", a)
 	}
 	if a := b.ask(b.set.Pool(Key{ID: "absent"}, func() Hook {
-		return Hook{Name: "absent", Spec: func() (proc.Spec, error) { return proc.Spec{Path: "/absent"}, nil }}
+		return Hook{Name: "absent", Spec: func(func(string)) (proc.Spec, error) { return proc.Spec{Path: "/absent"}, nil }}
 	}), ""); a.Err == nil {
 		t.Fatalf("got %+v from a program that is not there", a)
 	}
@@ -363,4 +368,31 @@ func TestJoined(t *testing.T) {
 	b.set.Kill()
 	<-left
 	<-left
+}
+
+// Observers are not held for longer than their deadline by a start that hangs.
+func TestSubmitStuckStart(t *testing.T) {
+	b := newBench(t, Options{})
+	working := b.pool("lines", 0)
+	release := make(chan struct{})
+	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
+		return Hook{Spec: func(looks func(string)) (proc.Spec, error) {
+			looks("/mnt/dead")
+			<-release
+			return working.hook.Spec(func(string) {})
+		}}
+	})
+	first, second := call(""), call("")
+	first.Timeout = 20 * time.Millisecond
+	one, two := submit(p, first), submit(p, second)
+	for _, done := range []<-chan Answer{one, two} {
+		if a := b.await(done); !a.TimedOut || !strings.Contains(a.Stalled, `"/mnt/dead" did not answer`) {
+			t.Errorf("got %+v, want a timeout that names the file", a)
+		}
+	}
+	close(release)
+	b.until("the start comes back", func() bool { return p.heldUp() == nil })
+	if a := b.await(submit(p, call(""))); a.Err != nil || a.TimedOut {
+		t.Errorf("got %+v, want an answer", a)
+	}
 }

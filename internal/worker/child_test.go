@@ -150,7 +150,7 @@ func (b *bench) pool(mode string, copies int) *Pool {
 		b.Fatal(err)
 	}
 	return b.set.Pool(Key{ID: mode, Digest: "1"}, func() Hook {
-		return Hook{Name: mode, Copies: copies, Spec: func() (proc.Spec, error) {
+		return Hook{Name: mode, Copies: copies, Spec: func(func(string)) (proc.Spec, error) {
 			return proc.Spec{Path: exe, Env: append(os.Environ(), childVar+"="+mode, "GORACE=atexit_sleep_ms=0"), Dir: "/"}, nil
 		}}
 	})

@@ -41,6 +41,11 @@ func (f *feed) submit(c *Call) {
 		c.Done(ans)
 		return
 	}
+	if err := f.pool.heldUp(); err != nil && f.open() == 0 {
+		f.mu.Unlock()
+		c.Done(Answer{Err: notTried(err), Started: time.Now()})
+		return
+	}
 	f.waiting.push(c)
 	f.deal()
 	f.mu.Unlock()
@@ -59,7 +64,7 @@ func (f *feed) deal() {
 	}
 	for open := f.open(); f.starting < f.waiting.n && open+f.starting < f.pool.hook.Copies; {
 		f.starting++
-		go f.start()
+		go f.start(f.waiting.first.Timeout)
 	}
 }
 
@@ -86,9 +91,13 @@ func (f *feed) open() (n int) {
 }
 
 // start starts a copy and deals. It runs in a goroutine of its own, which
-// becomes the copy's reader.
-func (f *feed) start() {
-	p, err := f.pool.start("observers")
+// becomes the copy's reader. What waits is not held for longer than patience by
+// files that do not answer.
+func (f *feed) start(patience time.Duration) {
+	o := f.pool.opening()
+	overdue := time.AfterFunc(patience, func() { f.overdue(o, patience) })
+	p, err := f.pool.start("observers", o)
+	overdue.Stop()
 	f.mu.Lock()
 	f.starting--
 	if err != nil {
@@ -103,6 +112,23 @@ func (f *feed) start() {
 	f.mu.Unlock()
 	go w.write()
 	w.read()
+}
+
+// overdue fails what waits when a start did not come to an end in time and there
+// is no other copy for it.
+func (f *feed) overdue(o *opening, patience time.Duration) {
+	if !o.late() {
+		return
+	}
+	why := o.why()
+	f.mu.Lock()
+	if f.open() > 0 {
+		f.mu.Unlock()
+		return
+	}
+	lost := f.waiting.take()
+	f.mu.Unlock()
+	fail(lost, Answer{Stalled: why.Error(), TimedOut: true, Duration: patience})
 }
 
 // buried takes a copy out that has ended, and what it has not answered back in,

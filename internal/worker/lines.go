@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // firstBuffer is how much of a program's output is read at once; an answer that
@@ -80,15 +80,15 @@ func parse(line []byte) (id []byte, body json.RawMessage, err error) {
 	case !json.Valid(line):
 		return nil, nil, garbage("wrote a line that begins with { and is not JSON")
 	}
-	raw := events.Get(line, "event_id")
+	raw := rawjson.Get(line, "event_id")
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, nil, garbage("wrote an answer without an event_id")
 	}
 	if id = raw[1 : len(raw)-1]; bytes.IndexByte(id, '\\') >= 0 {
-		s, _ := events.GetString(line, "event_id")
+		s, _ := rawjson.GetString(line, "event_id")
 		id = []byte(s)
 	}
-	return id, events.Without(line, "event_id"), nil
+	return id, rawjson.Without(line, "event_id"), nil
 }
 
 var errText = errors.New("text on stdout that is no answer was skipped: print it to stderr")

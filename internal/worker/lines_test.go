@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 func TestParse(t *testing.T) {
@@ -42,10 +42,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil || id == nil {
 			return
 		}
-		if want, ok := events.GetString(bytes.TrimSpace(line), "event_id"); !ok || string(id) != want {
+		if want, ok := rawjson.GetString(bytes.TrimSpace(line), "event_id"); !ok || string(id) != want {
 			t.Fatalf("%q: got id %q, want %q", line, id, want)
 		}
-		if body != nil && (!json.Valid(body) || events.Get(body, "event_id") != nil) {
+		if body != nil && (!json.Valid(body) || rawjson.Get(body, "event_id") != nil) {
 			t.Fatalf("%q: got body %q", line, body)
 		}
 	})

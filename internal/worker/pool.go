@@ -22,14 +22,15 @@ type Pool struct {
 	asks asks
 	feed feed
 
-	mu     sync.Mutex // guards what is below
-	copies map[*process]bool
-	starts int
+	mu      sync.Mutex // guards what is below
+	copies  map[*process]bool
+	overdue map[*opening]bool // starts that did not end in time
+	starts  int
 }
 
 func newPool(s *Set, key Key, h Hook) *Pool {
 	h.Copies = cmp.Or(h.Copies, 1)
-	p := &Pool{set: s, key: key, hook: h, log: s.log.With(zap.String("hook", h.Name)), copies: map[*process]bool{}}
+	p := &Pool{set: s, key: key, hook: h, log: s.log.With(zap.String("hook", h.Name)), copies: map[*process]bool{}, overdue: map[*opening]bool{}}
 	p.asks.init(p)
 	p.feed.init(p)
 	return p
@@ -46,16 +47,17 @@ func (p *Pool) Ask(ctx context.Context, c *Call) Answer { return p.asks.ask(ctx,
 func (p *Pool) Submit(c *Call) { p.feed.submit(c) }
 
 // start starts a copy.
-func (p *Pool) start(lane string) (*process, error) {
-	spec, err := p.hook.Spec()
+func (p *Pool) start(lane string, o *opening) (*process, error) {
+	defer o.end()
+	spec, err := p.hook.Spec(o.looks)
 	if err != nil {
 		return nil, err
 	}
 	if !p.set.enter() {
 		return nil, errClosed
 	}
-	known := p.set.opts.Starting()
-	defer known()
+	o.starting()
+	spec.Looks = o.looks
 	kept, err := p.set.opts.Proc.Keep(context.Background(), spec)
 	if err != nil {
 		p.set.alive.Done()

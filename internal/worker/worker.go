@@ -59,8 +59,9 @@ type Key struct {
 type Hook struct {
 	Name   string // for the log
 	Copies int    // of each lane; 0 = 1
-	// Spec says what a copy is started as; it is asked at each start.
-	Spec func() (proc.Spec, error)
+	// Spec says what a copy is started as; it is asked at each start, and tells
+	// looks of each file before it looks at it.
+	Spec func(looks func(path string)) (proc.Spec, error)
 }
 
 // Call is one line and what becomes of it. It must not be used twice.
@@ -83,6 +84,7 @@ type Call struct {
 type Answer struct {
 	Body     []byte // the object of the answer without event_id; nil = no more in it
 	Err      error  // no copy could be started
+	Stalled  string // what its start still waited for at its deadline, in words for people; "" = nothing
 	Failure  string // there is no answer, in words for people
 	Exceeded bool   // it was longer than Limit
 	TimedOut bool   // it missed its deadline
