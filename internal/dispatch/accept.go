@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -47,20 +48,23 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Er
 // may be used for something else when Begin has returned.
 func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
 	if env.ID == "" {
-		return d.admit(from, env, nil)
+		return d.admit(from, env, nil, nil)
 	}
 	return d.beginOnce(from, env)
 }
 
 // beginOnce is Begin for an event that its sender may send again.
 func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
-	seen, first := d.seen.enter(env.Sender, env.ID, time.Now())
+	seen, first, conflict := d.seen.enter(env, time.Now())
+	if conflict != nil {
+		return Receipt{}, nil, conflict
+	}
 	if !first {
 		again := *env
 		again.Data, again.At = bytes.Clone(env.Data), time.Time{}
 		return Receipt{}, func(r *Receipt) (err *events.Error) {
 			var ok bool
-			if *r, ok = seen.join(again.Wait); !ok { // the first was refused, so this one is the first
+			if *r, ok, err = d.seen.join(seen, again.Wait); !ok { // the first was refused, so this one is the first
 				*r, err = d.Emit(from, again)
 			}
 			return err
@@ -72,11 +76,11 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 			d.seen.settle(seen, Receipt{}, false)
 		}
 	}()
-	rcpt, rest, err := d.admit(from, env, nil)
+	rcpt, rest, err := d.admit(from, env, nil, &events.Sent{Content: seen.content})
 	admitted = true
 	if err != nil || rest == nil {
 		d.seen.settle(seen, rcpt, err == nil)
-		seen.finish(rcpt)
+		d.seen.finish(seen, rcpt)
 		return rcpt, nil, err
 	}
 	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
@@ -88,7 +92,7 @@ func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.E
 	first, returned := *r, false
 	defer func() {
 		d.seen.settle(seen, first, returned && err == nil)
-		seen.finish(*r)
+		d.seen.finish(seen, *r)
 	}()
 	err = rest(r)
 	returned = true
@@ -98,7 +102,7 @@ func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.E
 // EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
 // does not wait for the disk.
 func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
-	rcpt, rest, err := d.admit(Origin{}, &env, nil)
+	rcpt, rest, err := d.admit(Origin{}, &env, nil, nil)
 	if rest != nil {
 		go rest(&Receipt{})
 	}
@@ -111,7 +115,7 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
 func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *events.Error) {
 	env := e.Envelope
 	env.Wait, env.ID, env.Warnings = false, "", nil
-	rcpt, rest, err := d.admit(from, &env, &replay{of: e.EventID, only: only})
+	rcpt, rest, err := d.admit(from, &env, &replay{of: e.EventID, only: only}, nil)
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
 	}
@@ -123,8 +127,8 @@ type replay struct{ of, only string }
 
 var errDraining = &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
 
-// admit checks, keeps and queues an event.
-func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay) (rcpt Receipt, rest Rest, err *events.Error) {
+// admit checks, keeps and queues an event. sent is nil for one without an id.
+func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sent *events.Sent) (rcpt Receipt, rest Rest, err *events.Error) {
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {
@@ -138,24 +142,24 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay) (rc
 	if err != nil {
 		return rcpt, nil, err
 	}
-	known := d.index.Load().named(env.Dialect, env.Event)
+	known := d.index.Load().Named(env.Dialect, env.Event)
 	e := passing.Get().(*events.Event)
-	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.contract
+	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.Contract
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
 	d.prompts.note(e)
-	matched := known.match(e)
+	matched := known.Match(e)
 	if again != nil {
 		e.ReplayOf = again.of
 		if matched, err = again.limit(matched); err != nil {
 			return rcpt, nil, err
 		}
 	}
-	if len(matched) == 0 && !e.Wait {
+	if len(matched) == 0 && !e.Wait && sent == nil {
 		return d.pass(e)
 	}
-	e.Data = bytes.Clone(e.Data)
+	e.Data, e.Sent = bytes.Clone(e.Data), sent
 	a := &admission{d: d, event: e, plan: newPlan(e, matched)}
 	if err := a.enter(); err != nil {
 		return rcpt, nil, err
@@ -170,12 +174,27 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay) (rc
 // passing has events that nobody has any more.
 var passing = sync.Pool{New: func() any { return new(events.Event) }}
 
+// largeData is from which size on an event for which no hook waits is prepared.
+const largeData = 4 << 10
+
+// prepare is Recorder.Prepare, unless that is quickly done later.
+func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
+	if !kept && len(e.Data) <= largeData {
+		return nil
+	}
+	return d.recorder.Prepare(e, kept)
+}
+
 // pass accepts an event that nobody runs for and nobody waits for: only the
 // stream has it. It is over when pass returns, and so is e.
 func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
+	if len(e.Data) > largeData {
+		e.Data = bytes.Clone(e.Data)
+	}
+	p := d.prepare(e, false)
 	d.order.Lock()
 	defer d.order.Unlock()
-	if err := d.recorder.Accept(e, nil, nil); err != nil {
+	if err := d.recorder.Accept(e, p, nil, nil); err != nil {
 		return Receipt{}, nil, err
 	}
 	d.opts.Tap.Accepted(e, 0)
@@ -186,14 +205,14 @@ func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
 }
 
 // limit keeps the hook that is asked for.
-func (r *replay) limit(ms []match) ([]match, *events.Error) {
+func (r *replay) limit(ms []match.Match) ([]match.Match, *events.Error) {
 	if r.only == "" {
 		return ms, nil
 	}
 	for _, m := range ms {
-		if m.hook.ID == r.only || m.hook.Name == r.only {
-			m.at = 0
-			return []match{m}, nil
+		if m.Hook.ID == r.only || m.Hook.Name == r.only {
+			m.At = 0
+			return []match.Match{m}, nil
 		}
 	}
 	return nil, &events.Error{Code: events.CodeNotFound, Message: "no hook " + r.only + " runs for this event", Hint: "see `hookd list`, and `hookd match EVENT` for why a hook does not run"}
@@ -231,13 +250,17 @@ func (a *admission) enter() *events.Error {
 	a.tasks, a.results = a.plan.tasks(e)
 	kept := ids(a.plan)
 	var stored func(bool, *events.Error)
-	if len(kept) > 0 {
+	if len(kept) > 0 || e.Sent != nil && !a.decided() {
 		stored, a.stored = a.keep, make(chan *events.Error, 1)
 	}
+	if e.Sent != nil {
+		e.Sent.Matched = names(a.plan.matched)
+	}
 	d.pending.Add(len(a.tasks))
+	p := d.prepare(e, len(kept) > 0)
 	d.order.Lock()
 	defer d.order.Unlock()
-	if err := d.recorder.Accept(e, kept, stored); err != nil {
+	if err := d.recorder.Accept(e, p, kept, stored); err != nil {
 		a.withdraw()
 		return err
 	}
@@ -250,9 +273,9 @@ func (a *admission) enter() *events.Error {
 // ids are the hooks whose runs are kept until they have ended: all but those
 // that make the verdict.
 func ids(p plan) (list []string) {
-	for _, ms := range [][]match{p.queued, p.nested, p.later} {
+	for _, ms := range [][]match.Match{p.queued, p.nested, p.later} {
 		for _, m := range ms {
-			list = append(list, m.hook.ID)
+			list = append(list, m.Hook.ID)
 		}
 	}
 	return list
@@ -261,7 +284,7 @@ func ids(p plan) (list []string) {
 // keep is told what became of the event on disk, in the order of the events,
 // and queues its runs. It must not block.
 func (a *admission) keep(kept bool, err *events.Error) {
-	if err != nil && !a.decided() {
+	if err != nil && !a.decided() && len(a.plan.matched) > 0 {
 		a.withdraw()
 		a.stored <- err
 		return
@@ -322,7 +345,9 @@ func (a *admission) rest() Rest {
 		}
 		if a.event.Wait {
 			a.d.startNested(a.event, a.plan.nested, a.results, a.kept)
-			r.Verdict, r.Runs = allowed(), a.d.await(a.event, len(a.plan.matched), a.results)
+			timeout := a.event.TimeoutMS
+			a.event, a.tasks = nil, nil // the wait may be long, and the runs have them
+			r.Verdict, r.Runs = allowed(), await(timeout, len(a.plan.matched), a.results)
 		}
 		return nil
 	}
@@ -331,7 +356,7 @@ func (a *admission) rest() Rest {
 // decide answers with a verdict. Observers that it may stop start afterwards,
 // when the disk has them.
 func (a *admission) decide(r *Receipt) {
-	var done []ran
+	var done []*attempt
 	r.Verdict, done = a.d.decide(a.event, a.plan.deciding)
 	a.d.opts.Tap.Decided(a.event, r.Verdict)
 	r.Runs = runs(done)
@@ -350,8 +375,8 @@ func (a *admission) decide(r *Receipt) {
 // never refused because others queue. The sender is told.
 func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
 	for _, m := range append(p.queued, p.later...) {
-		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.hook.Name+" does not run for this event")
-		d.log.Warn("queue full, observer dropped", zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID))
+		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.Hook.Name+" does not run for this event")
+		d.log.Warn("queue full, observer dropped", zap.String("hook", m.Hook.Name), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID))
 	}
 	p.queued, p.later, p.matched = nil, nil, p.deciding
 }

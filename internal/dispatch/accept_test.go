@@ -3,6 +3,7 @@ package dispatch
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ func TestBeginKeepsNothingOfTheSendersBuffer(t *testing.T) {
 		var env events.Envelope
 		var buf []byte
 		for i, id := range []string{"", "", "one", "one", "two"} {
-			buf = fmt.Appendf(buf[:0], `{"n":%d}`, i)
+			buf = fmt.Appendf(buf[:0], `{"n":%d}`, []int{0, 1, 2, 2, 4}[i])
 			env = events.Envelope{Event: "x", SessionID: "s", ID: id, Data: buf}
 			if _, rest, err := b.Begin(Origin{}, &env); err != nil {
 				t.Fatal(err)
@@ -49,11 +50,11 @@ type copies struct {
 	shown []events.Event
 }
 
-func (c *copies) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (c *copies) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
 	own := *e
 	own.Data = append([]byte(nil), e.Data...)
 	c.shown = append(c.shown, own)
-	return c.tape.Accept(e, hooks, stored)
+	return c.tape.Accept(e, p, hooks, stored)
 }
 
 // Events that nobody runs for follow each other in the same memory: nothing of
@@ -79,5 +80,48 @@ func TestEventsThatPassLeaveNothingBehind(t *testing.T) {
 		if got := fmt.Sprintf("%+v", e); got != fmt.Sprintf("%+v", want) || e.Contract.Name != "b" {
 			t.Errorf("event %d was shown as %s", i+1, got)
 		}
+	}
+}
+
+// slowRecorder takes its time to prepare large events.
+type slowRecorder struct {
+	tape
+	large, ready chan struct{}
+}
+
+func (r *slowRecorder) Prepare(e *events.Event, _ bool) Prepared {
+	if len(e.Data) > 1<<20 {
+		r.large <- struct{}{}
+		<-r.ready
+	}
+	return nil
+}
+
+// What is slow about one large event delays no other, whether a hook runs for
+// it, decides about it, or does neither.
+func TestALargeEventDelaysNoOther(t *testing.T) {
+	hooks := []*hook.Hook{newHook("note", "agent:step"), newHook("guard", "pre_tool_use")}
+	large := []byte(`{"text":"` + strings.Repeat("x", 2<<20) + `"}`)
+	for _, env := range []events.Envelope{
+		{Event: "agent:step", Data: large}, {Event: "agent:end", Data: large}, {Event: "pre_tool_use", Wait: true, Data: large},
+	} {
+		r := &slowRecorder{large: make(chan struct{}), ready: make(chan struct{})}
+		b := newBench(t, Options{Recorder: r}, hooks, nil)
+		var sending sync.WaitGroup
+		sending.Go(func() {
+			if _, err := b.Emit(Origin{}, env); err != nil {
+				t.Error(err)
+			}
+		})
+		<-r.large
+		for _, small := range []events.Envelope{
+			{Event: "pre_tool_use", Wait: true, Data: []byte(`{}`)}, {Event: "agent:step", Data: []byte(`{}`)}, {Event: "agent:end", Data: []byte(`{}`)},
+		} {
+			if _, err := b.Emit(Origin{}, small); err != nil {
+				t.Error(err)
+			}
+		}
+		close(r.ready)
+		sending.Wait()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
 )
 
 // page is how many events are read from disk at once.
@@ -18,7 +19,7 @@ const page = 256
 //
 // An event can be read from disk a moment before keep is told that it is there.
 // Until then it is nobody's: only keep knows which of its runs have a place in
-// memory, and who waits for them.
+// memory, and which senders wait for them.
 type backlog struct {
 	mu      sync.Mutex // guards all below
 	on      bool
@@ -54,9 +55,9 @@ func (b *backlog) takes(a *admission) bool {
 		go a.d.refill()
 	}
 	b.arrived++
-	for _, ms := range [][]match{a.plan.nested, a.plan.later} {
+	for _, ms := range [][]match.Match{a.plan.nested, a.plan.later} {
 		for _, m := range ms {
-			b.own[Key{a.event.Seq, m.hook.ID}] = true
+			b.own[Key{a.event.Seq, m.Hook.ID}] = true
 		}
 	}
 	switch {
@@ -64,6 +65,9 @@ func (b *backlog) takes(a *admission) bool {
 	case b.stopped:
 		postpone(a.tasks)
 	default:
+		for _, t := range a.tasks {
+			t.event = nil // the disk has it: a sender that waits must not hold it in memory
+		}
 		b.waited[a.event.Seq] = a.tasks
 	}
 	return true
@@ -80,9 +84,11 @@ func (b *backlog) claim(k Key) {
 
 // Resume takes up what earlier lives of hookd accepted: events with numbers
 // below first. Runs that are older than maxAge become dead letters; a hook that
-// is gone is recorded as dropped. Call it once, before the first event.
+// is gone is recorded as dropped. The ids of their events are known again when it
+// returns. Call it once, before the first event.
 func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
 	d.life = life{first: first, maxAge: maxAge}
+	d.loadIDs()
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()
 	if !d.backlog.on {
@@ -105,7 +111,15 @@ func (d *Dispatcher) refill() {
 		b.mu.Lock()
 		after, told, arrived := b.after, b.told, b.arrived
 		b.mu.Unlock()
-		list, err := d.recorder.Pending(after, page)
+		size, err := d.recorder.NextPending(after)
+		if err == nil && !d.awaitRoom(size) {
+			b.stop()
+			return
+		}
+		var list []Waiting
+		if err == nil {
+			list, err = d.recorder.Pending(after, page)
+		}
 		if err != nil {
 			if !warned {
 				d.log.Warn("what waits on disk cannot be read, it is tried again", zap.Duration("every", rereadAfter), zap.Error(err))
@@ -127,6 +141,19 @@ func (d *Dispatcher) refill() {
 			return
 		}
 	}
+}
+
+// awaitRoom waits until the queue has room for an event of size bytes; false
+// when hookd stops before that.
+func (d *Dispatcher) awaitRoom(size int64) bool {
+	for !d.queue.fits(size) {
+		select {
+		case <-d.queue.room:
+		case <-d.stopping:
+			return false
+		}
+	}
+	return true
 }
 
 // upto returns the runs of events whose number is at most seq.
@@ -173,7 +200,7 @@ func (b *backlog) end(arrived uint64) bool {
 	return true
 }
 
-// stop tells those who wait for what is on disk that it has its turn when
+// stop tells senders that wait for what is on disk that it has its turn when
 // hookd is back.
 func (b *backlog) stop() {
 	b.mu.Lock()
@@ -275,8 +302,8 @@ func (b *backlog) leave(list []Waiting) (own []bool, result chan<- events.Run) {
 // resumed makes the task of a run that was accepted earlier, with today's hook
 // of that id; nil when there is none that runs for its event.
 func (d *Dispatcher) resumed(w Waiting, result chan<- events.Run) *task {
-	for _, m := range d.index.Load().match(w.Event) {
-		if m.hook.ID == w.Hook {
+	for _, m := range d.index.Load().Match(w.Event) {
+		if m.Hook.ID == w.Hook {
 			return &task{event: w.Event, match: m, attempt: w.Attempt, result: result}
 		}
 	}
@@ -293,7 +320,7 @@ func (d *Dispatcher) expire(w Waiting) {
 	d.recorder.Finished(w.key(), events.Run{}, Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"})
 }
 
-// dropped records that a run has no hook any more, and tells who waits for it.
+// dropped records that a run has no hook any more, and tells the sender that waits for it.
 func (d *Dispatcher) dropped(w Waiting, result chan<- events.Run, k Key, fate Fate) {
 	r := w.run(events.ResultDropped)
 	r.ID, r.Error = events.NewRunID(time.Now()), noHook

@@ -34,53 +34,10 @@ func manyHooks(tb testing.TB) *hook.Snapshot {
 	return snap
 }
 
-func eventNamed(name string) *events.Event {
-	return &events.Event{Envelope: events.Envelope{Event: name, Data: []byte("{}")}, Contract: events.For("", name)}
-}
-
-// A name is known once an event had it: what matches is kept in the snapshot.
-func BenchmarkMatch(b *testing.B) {
-	ix := newIndex(manyHooks(b))
-	b.Run("known", func(b *testing.B) {
-		e := eventNamed("app7:done")
-		if got := ix.match(e); len(got) != 1 {
-			b.Fatalf("%d hooks match", len(got))
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			ix.match(e)
-		}
-	})
-	b.Run("new", func(b *testing.B) {
-		list := make([]string, 1<<16)
-		for i := range list {
-			list[i] = fmt.Sprintf("app%d:done", i)
-		}
-		b.ReportAllocs()
-		for i := 0; b.Loop(); i++ {
-			if i%len(list) == 0 {
-				b.StopTimer()
-				ix = newIndex(ix.snapshot)
-				b.StartTimer()
-			}
-			ix.named("", list[i%len(list)])
-		}
-	})
-}
-
-// What a reload costs before any name is known.
-func BenchmarkIndex(b *testing.B) {
-	snap := manyHooks(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		newIndex(snap)
-	}
-}
-
 // silent keeps nothing.
 type silent struct{ seq uint64 }
 
-func (s *silent) Accept(e *events.Event, _ []string, stored func(bool, *events.Error)) *events.Error {
+func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(bool, *events.Error)) *events.Error {
 	s.seq++
 	e.Seq = s.seq
 	if stored != nil {
@@ -88,9 +45,11 @@ func (s *silent) Accept(e *events.Event, _ []string, stored func(bool, *events.E
 	}
 	return nil
 }
+func (*silent) Prepare(*events.Event, bool) Prepared   { return nil }
 func (*silent) Started(Key, string, time.Time)         {}
 func (*silent) Finished(Key, events.Run, Fate)         {}
 func (*silent) Keeps() bool                            { return false }
+func (*silent) NextPending(uint64) (int64, error)      { return 0, nil }
 func (*silent) Pending(uint64, int) ([]Waiting, error) { return nil, nil }
 
 // What an event costs that no hook wants, but for the stream and the disk.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -24,11 +24,17 @@ const startTime = 100 * time.Millisecond
 func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continue: true} }
 
 // decide runs the hooks that decide e and folds their answers. The preempt
-// lane goes first, and a deny or ask of it skips the other (SPEC section 9).
-func (d *Dispatcher) decide(e *events.Event, ms []match) (*verdict.Verdict, []ran) {
-	var preempt, rest []match
+// lane goes first, and a deny or ask of it skips the other.
+func (d *Dispatcher) decide(e *events.Event, ms []match.Match) (*verdict.Verdict, []*attempt) {
+	if len(ms) > 0 {
+		if !d.deciding.enter(e) {
+			return d.crowdedOut(e, ms)
+		}
+		defer d.deciding.leave(e)
+	}
+	var preempt, rest []match.Match
 	for _, m := range ms {
-		if laneOf(m.hook) == events.LanePreempt {
+		if match.Lane(m.Hook) == events.LanePreempt {
 			preempt = append(preempt, m)
 		} else {
 			rest = append(rest, m)
@@ -53,22 +59,22 @@ func (d *Dispatcher) decide(e *events.Event, ms []match) (*verdict.Verdict, []ra
 // budget is the time that all of an event's hooks have together: what the
 // sender says, else the largest deadline of what runs side by side, or the sum
 // of what runs in sequence.
-func budget(e *events.Event, c *events.Contract, preempt, rest []match) time.Duration {
+func budget(e *events.Event, c *events.Contract, preempt, rest []match.Match) time.Duration {
 	if e.TimeoutMS > 0 {
 		return time.Duration(e.TimeoutMS) * time.Millisecond
 	}
 	return longest(preempt, false) + longest(rest, c.Sequence) + startTime
 }
 
-func longest(ms []match, sequence bool) (most time.Duration) {
+func longest(ms []match.Match, sequence bool) (most time.Duration) {
 	chains := chains(ms)
 	if sequence {
-		chains = [][]match{ms}
+		chains = [][]match.Match{ms}
 	}
 	for _, chain := range chains {
 		var sum time.Duration
 		for _, m := range chain {
-			sum += m.hook.Timeout
+			sum += m.Hook.Timeout
 		}
 		most = max(most, sum)
 	}
@@ -77,10 +83,10 @@ func longest(ms []match, sequence bool) (most time.Duration) {
 
 // chains splits hooks into those that must run one after another: the hooks of
 // one AGENT.md do, in file order; each other hook is a chain of its own.
-func chains(ms []match) (list [][]match) {
+func chains(ms []match.Match) (list [][]match.Match) {
 	for i, m := range ms {
-		same := func(chain []match) bool { return chain[0].hook.Source == m.hook.Source }
-		if m.chained() && slices.ContainsFunc(list, same) {
+		same := func(chain []match.Match) bool { return chain[0].Hook.Source == m.Hook.Source }
+		if chained(m) && slices.ContainsFunc(list, same) {
 			at := slices.IndexFunc(list, same)
 			list[at] = append(list[at], m)
 			continue
@@ -91,12 +97,12 @@ func chains(ms []match) (list [][]match) {
 }
 
 // chained reports whether an abort of an earlier hook of the same file stops
-// this one (seed 001, SPEC section 10).
-func (m match) chained() bool { return m.hook.Dialect == events.Familiar }
+// this one.
+func chained(m match.Match) bool { return m.Rules.Chained }
 
 // lane runs the hooks of one lane, in sequence or side by side as c says, and
 // returns what ran in registration order.
-func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, ms []match) []ran {
+func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) []*attempt {
 	if c.Sequence {
 		return d.sequence(until, e, c, ms)
 	}
@@ -105,14 +111,14 @@ func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, 
 
 // sequence runs one hook after another, each seeing the rewrites so far.
 // A denial does not stop the rest: every hook sees every event.
-func (d *Dispatcher) sequence(until time.Time, e *events.Event, c *events.Contract, ms []match) (done []ran) {
+func (d *Dispatcher) sequence(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) (done []*attempt) {
 	data := e.Data
 	for _, m := range ms {
 		if aborted(done, m) {
 			continue
 		}
 		now := data // a run that is stuck may look at it later
-		r := d.limited(until, m, func() ran { return d.asked(d.ctx, until, e, c, m, now) })
+		r := d.asked(d.ctx, until, e, c, m, now)
 		done = append(done, r)
 		if c.FirstWins && r.answer.Replaces(c) {
 			break
@@ -124,12 +130,12 @@ func (d *Dispatcher) sequence(until time.Time, e *events.Event, c *events.Contra
 
 // parallel runs one of the chains itself: to hand it to another goroutine and to
 // hear of its end wakes a thread each, which costs more than the rest.
-func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contract, ms []match) []ran {
+func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) []*attempt {
 	chains := chains(ms)
 	if len(chains) == 0 {
 		return nil
 	}
-	list := make([][]ran, len(chains))
+	list := make([][]*attempt, len(chains))
 	var others sync.WaitGroup
 	for i, chain := range chains[1:] {
 		others.Go(func() { list[i+1] = d.inOrder(until, e, c, chain) })
@@ -137,36 +143,25 @@ func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contra
 	list[0] = d.inOrder(until, e, c, chains[0])
 	others.Wait()
 	done := slices.Concat(list...)
-	slices.SortStableFunc(done, func(a, b ran) int { return a.match.at - b.match.at })
+	slices.SortStableFunc(done, func(a, b *attempt) int { return a.match.At - b.match.At })
 	return done
 }
 
-func (d *Dispatcher) inOrder(until time.Time, e *events.Event, c *events.Contract, chain []match) (done []ran) {
+func (d *Dispatcher) inOrder(until time.Time, e *events.Event, c *events.Contract, chain []match.Match) (done []*attempt) {
 	for _, m := range chain {
 		if !aborted(done, m) {
-			done = append(done, d.limited(until, m, func() ran { return d.asked(d.ctx, until, e, c, m, e.Data) }))
+			done = append(done, d.asked(d.ctx, until, e, c, m, e.Data))
 		}
 	}
 	return done
 }
 
 // aborted reports whether a run before it stops m.
-func aborted(done []ran, m match) bool {
-	return m.chained() && slices.ContainsFunc(done, func(r ran) bool { return r.aborts && r.match.hook.Source == m.hook.Source })
+func aborted(done []*attempt, m match.Match) bool {
+	return chained(m) && slices.ContainsFunc(done, func(r *attempt) bool { return r.aborts && r.match.Hook.Source == m.Hook.Source })
 }
 
-// ran is a run and how it answered.
-type ran struct {
-	match  match
-	run    events.Run
-	answer verdict.Answer
-	aborts bool    // no later hook of the same file runs
-	warn   bool    // its failure is worth a WARN
-	job    *Job    // nil when it never came to that
-	out    Outcome // of the job
-}
-
-func answers(done []ran) []verdict.Answer {
+func answers(done []*attempt) []verdict.Answer {
 	list := make([]verdict.Answer, len(done))
 	for i, r := range done {
 		list[i] = r.answer
@@ -174,24 +169,23 @@ func answers(done []ran) []verdict.Answer {
 	return list
 }
 
-func runs(done []ran) []events.Run {
+// told is what a sender is told of a run.
+func told(r events.Run) events.Run {
+	r.Stdout, r.Stderr, r.Input = events.Output{}, events.Output{}, ""
+	return r
+}
+
+func runs(done []*attempt) []events.Run {
 	list := make([]events.Run, len(done))
 	for i, r := range done {
-		list[i] = r.run
+		list[i] = told(r.run)
 	}
 	return list
 }
 
-// limited returns what do returns, or a timed-out run when do is not back
-// shortly after until or the end of all runs; do goes on and records itself. The
-// Runner answers for persistent hooks in time, so they need no other goroutine.
-func (d *Dispatcher) limited(until time.Time, m match, do func() ran) ran {
-	if m.hook.Persistent {
-		return do()
-	}
-	done := make(chan ran, 1)
-	d.pending.Add(1)
-	go func() { defer d.pending.Done(); done <- do() }()
+// limited returns the run that comes through done, or a timed-out one when that is
+// not there shortly after until or the end of all runs; it is recorded later.
+func (d *Dispatcher) limited(until time.Time, m match.Match, done <-chan *attempt) *attempt {
 	timer := time.NewTimer(time.Until(until) + grace)
 	defer timer.Stop()
 	select {
@@ -210,31 +204,55 @@ func (d *Dispatcher) limited(until time.Time, m match, do func() ran) ran {
 	}
 }
 
-func stuck(m match) ran {
+func stuck(m match.Match) *attempt {
 	why := "still runs after its deadline and the kill"
-	return ran{
+	return &attempt{
 		match:  m,
-		run:    events.Run{Hook: m.hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
-		answer: verdict.Answer{Policy: m.policy(), Failure: why},
+		run:    events.Run{Hook: m.Hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
+		answer: verdict.Answer{Policy: m.Policy(), Failure: why},
 	}
 }
+
+// leastRest is what a run that had to wait for its slot must have left at least:
+// it would only be killed. It is the shortest deadline that a hook can have.
+const leastRest = 50 * time.Millisecond
 
 // asked runs one hook and reads its answer. It waits for a slot, at most until
 // then or until ctx ends.
-func (d *Dispatcher) asked(ctx context.Context, until time.Time, e *events.Event, c *events.Contract, m match, data json.RawMessage) ran {
-	if !d.permits.takeUntil(ctx, until, e.Depth) {
-		return d.unstarted(e, c, nil, m, "no slot was free before the deadline of the event")
+func (d *Dispatcher) asked(ctx context.Context, until time.Time, e *events.Event, c *events.Contract, m match.Match, data json.RawMessage) *attempt {
+	a, asked := &attempt{event: e, contract: c, match: m, data: data}, time.Now()
+	waited := !d.permits.try(e.Depth)
+	if waited && !d.permits.takeUntil(ctx, until, e.Depth) {
+		return d.unstarted(a, "no slot was free before the deadline of the event")
 	}
-	defer d.permits.give(e.Depth)
-	timeout := min(m.hook.Timeout, time.Until(until))
-	if timeout <= 0 {
-		return d.unstarted(e, c, nil, m, "the deadline of the event passed before its turn")
+	a.timeout = min(m.Hook.Timeout, time.Until(until))
+	if waited && a.timeout < min(max(m.Hook.Timeout/10, leastRest), until.Sub(asked)) {
+		d.permits.give(e.Depth)
+		return d.unstarted(a, "a slot was free too late: there was no time left to run")
 	}
-	return d.execute(e, c, nil, m, data, timeout)
+	if a.timeout <= 0 {
+		d.permits.give(e.Depth)
+		return d.unstarted(a, "the deadline of the event passed before its turn")
+	}
+	done := make(chan *attempt, 1)
+	d.pending.Add(1)
+	run := func() {
+		d.execute(a, func() {
+			defer d.pending.Done()
+			d.permits.give(e.Depth)
+			done <- a
+		})
+	}
+	if m.Hook.Persistent { // its Runner is back in time, and needs no other goroutine
+		run()
+		return <-done
+	}
+	go run()
+	return d.limited(until, m, done)
 }
 
 // startLater queues the observers that deciding hooks of their file let through.
-func (d *Dispatcher) startLater(e *events.Event, ms []match, done []ran, kept bool) {
+func (d *Dispatcher) startLater(e *events.Event, ms []match.Match, done []*attempt, kept bool) {
 	for _, m := range ms {
 		t := &task{event: e, match: m, kept: kept}
 		if aborted(done, m) {
@@ -249,46 +267,42 @@ func (d *Dispatcher) startLater(e *events.Event, ms []match, done []ran, kept bo
 
 // startNested runs the observers that a hook waits for at once: their permits
 // are those of their depth, so that a hook cannot wait for its own place.
-func (d *Dispatcher) startNested(e *events.Event, ms []match, results chan<- events.Run, kept bool) {
+func (d *Dispatcher) startNested(e *events.Event, ms []match.Match, results chan<- events.Run, kept bool) {
 	for _, m := range ms {
 		t := &task{event: e, match: m, result: results, kept: kept, nested: true}
 		d.pending.Add(1)
 		go func() {
-			defer d.pending.Done()
 			if !d.permits.take(d.ctx, e.Depth) {
-				t.tell(d.unstarted(e, e.Contract, t, m, "hookd was stopped").run)
+				t.tell(d.unstarted(t.try(), "hookd was stopped").run)
+				d.pending.Done()
 				return
 			}
-			defer d.permits.give(e.Depth)
-			t.tell(d.execute(e, e.Contract, t, m, e.Data, m.hook.Timeout).run)
+			a := t.try()
+			d.execute(a, func() {
+				defer d.pending.Done()
+				d.permits.give(e.Depth)
+				t.tell(a.run)
+			})
 		}()
 	}
 }
 
-// await collects n runs of observers. A timeout_ms of the sender ends the
+// await collects n runs of observers. A timeout of the sender, in milliseconds, ends the
 // wait, not the runs.
-func (d *Dispatcher) await(e *events.Event, n int, results <-chan events.Run) (runs []events.Run) {
+func await(timeout int64, n int, results <-chan events.Run) (runs []events.Run) {
 	var expired <-chan time.Time
-	if e.TimeoutMS > 0 {
-		timer := time.NewTimer(time.Duration(e.TimeoutMS) * time.Millisecond)
+	if timeout > 0 {
+		timer := time.NewTimer(time.Duration(timeout) * time.Millisecond)
 		defer timer.Stop()
 		expired = timer.C
 	}
 	for len(runs) < n {
 		select {
 		case r := <-results:
-			runs = append(runs, r)
+			runs = append(runs, told(r))
 		case <-expired:
 			return runs
 		}
 	}
 	return runs
-}
-
-func (m match) policy() verdict.Policy {
-	onError := m.hook.OnError
-	if onError == "" {
-		onError = hook.OnErrorWarn
-	}
-	return verdict.Policy{Name: m.hook.Name, Blocking: m.blocks, OnError: string(onError), StrictOutput: m.hook.StrictOutput}
 }

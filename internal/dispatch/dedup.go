@@ -1,95 +1,266 @@
 package dispatch
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/verdict"
 )
 
-// An id counts as seen for this long, and at most this many are kept.
+// An id counts as seen for dedupWindow. At most dedupMax are kept, and of the
+// answers to them answerBytes in all.
 const (
 	dedupWindow = 10 * time.Minute
 	dedupMax    = 100_000
+	answerBytes = 32 << 20
 )
 
 // dedup remembers the ids that senders gave their events, so that one that is
-// sent again is accepted once.
+// sent again is accepted once. When there are too many, the senders with the most
+// lose their oldest: one that floods does not push out another's.
 type dedup struct {
-	mu      sync.Mutex
-	entries map[dedupKey]*entry
+	ids IDs // what is on disk: no more than what is here, but for what has expired
+
+	mu      sync.Mutex // guards all below
+	senders map[string]*senderIDs
+	count   int
+	answers []*entry // those that hold their answer, oldest first
+	bytes   int      // of them
+}
+
+// senderIDs are the ids of one sender.
+type senderIDs struct {
+	entries map[string]*entry
 	oldest  []*entry // in the order entered
 }
 
-type dedupKey struct{ sender, id string }
-
 // entry is one event with an id of its own.
 type entry struct {
-	key     dedupKey
-	at      time.Time
-	settled chan struct{} // closed once it was accepted or refused
-	ended   chan struct{} // closed once its receipt is complete
-	ok      bool          // it was accepted; valid after settled
-	first   Receipt       // as accepted; valid after settled
-	full    Receipt       // with verdict and runs; valid after ended
+	sender, id string
+	content    [sha256.Size]byte
+	at         time.Time
+	settled    chan struct{} // closed once it was accepted or refused
+	ended      chan struct{} // closed once its receipt is complete
+	ok         bool          // it was accepted; valid after settled
+	first      Receipt       // as accepted; valid after settled
+	full       Receipt       // with verdict and runs; valid after ended
+	size       int           // of what full holds
+	gone       bool          // full does not hold it any more; guarded by dedup.mu
 }
 
-func newDedup() *dedup { return &dedup{entries: map[dedupKey]*entry{}} }
+// contentOf sums up what an event says, which tells events with the same id apart.
+// How its sender waits for it is no part of that.
+func contentOf(env *events.Envelope) [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range []string{string(env.Dialect), env.Event, env.SessionID, env.AgentID, env.AgentName, env.Cwd, env.Lane} {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	h.Write(env.Data)
+	return [sha256.Size]byte(h.Sum(nil))
+}
 
-// enter returns the entry of an id; first tells whether this call made it.
-func (d *dedup) enter(sender, id string, now time.Time) (e *entry, first bool) {
+func newDedup(ids IDs) *dedup { return &dedup{ids: ids, senders: map[string]*senderIDs{}} }
+
+var errConflict = &events.Error{
+	Code:    events.CodeIDConflict,
+	Message: "the sender has used this id for another event within the last 10 minutes",
+	Hint:    "give each event an id of its own, and send it again unchanged only",
+}
+
+var errGone = &events.Error{
+	Code:    events.CodeAnswerGone,
+	Message: "an event with this id was decided, but its answer is not kept any more",
+	Hint:    "send it as a new event, with another id",
+}
+
+// enter returns the entry of an event's id; first tells whether this call made
+// it. An error says that the id is another event's.
+func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool, err *events.Error) {
+	what := contentOf(env)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.expire(now)
-	key := dedupKey{sender, id}
-	if e, ok := d.entries[key]; ok {
-		return e, false
+	s := d.senders[env.Sender]
+	if s != nil {
+		d.expire(env.Sender, s, now)
+		if e, ok := s.entries[env.ID]; ok {
+			if e.content != what {
+				return nil, false, errConflict
+			}
+			return e, false, nil
+		}
 	}
-	e = &entry{key: key, at: now, settled: make(chan struct{}), ended: make(chan struct{})}
-	d.entries[key] = e
-	d.oldest = append(d.oldest, e)
-	return e, true
+	return d.add(strings.Clone(env.Sender), strings.Clone(env.ID), what, now), true, nil
 }
 
-func (d *dedup) expire(now time.Time) {
-	for len(d.oldest) > 0 && (len(d.oldest) >= dedupMax || now.Sub(d.oldest[0].at) > dedupWindow) {
-		if e := d.oldest[0]; d.entries[e.key] == e {
-			delete(d.entries, e.key)
+// add makes room for an id and enters it. The caller holds mu.
+func (d *dedup) add(sender, id string, what [sha256.Size]byte, at time.Time) *entry {
+	for d.count >= dedupMax {
+		d.evict()
+	}
+	s := d.senders[sender]
+	if s == nil {
+		s = &senderIDs{entries: map[string]*entry{}}
+		d.senders[sender] = s
+	}
+	e := &entry{sender: sender, id: id, content: what, at: at, settled: make(chan struct{}), ended: make(chan struct{})}
+	s.entries[id] = e
+	s.oldest = append(s.oldest, e)
+	d.count++
+	return e
+}
+
+// expire forgets what a sender sent before the window.
+func (d *dedup) expire(sender string, s *senderIDs, now time.Time) {
+	for len(s.oldest) > 0 && now.Sub(s.oldest[0].at) > dedupWindow {
+		d.dropOldest(sender, s)
+	}
+}
+
+// looks is how many senders evict compares: a map's order is random.
+const looks = 32
+
+// evict forgets the oldest id of a sender with many, on disk too.
+func (d *dedup) evict() {
+	var most *senderIDs
+	var name string
+	n := 0
+	for sender, s := range d.senders {
+		if most == nil || len(s.oldest) > len(most.oldest) {
+			most, name = s, sender
 		}
-		d.oldest = d.oldest[1:]
+		if n++; n == looks {
+			break
+		}
+	}
+	old := most.oldest[0]
+	d.dropOldest(name, most)
+	select {
+	case <-old.settled:
+		if old.ok {
+			d.ids.ForgetSent(old.first.Seq)
+		}
+	default: // settle does it
+	}
+}
+
+func (d *dedup) dropOldest(sender string, s *senderIDs) {
+	e := s.oldest[0]
+	s.oldest[0] = nil
+	s.oldest = s.oldest[1:]
+	d.count--
+	if s.entries[e.id] == e {
+		delete(s.entries, e.id)
+	}
+	if len(s.oldest) == 0 {
+		delete(d.senders, sender)
 	}
 }
 
 // settle tells the duplicates what became of the first; a refused event is
 // forgotten, so that it can be sent again.
 func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
-	if !accepted {
-		d.mu.Lock()
-		if d.entries[e.key] == e { // else it has expired, and the id is another event's
-			delete(d.entries, e.key)
-		}
-		d.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.senders[e.sender]
+	known := s != nil && s.entries[e.id] == e // else it has gone, and the id may be another event's
+	switch {
+	case !accepted && known:
+		delete(s.entries, e.id)
+	case accepted && !known:
+		d.ids.ForgetSent(r.Seq)
 	}
 	e.ok, e.first = accepted, r
 	close(e.settled)
 }
 
-// finish completes the receipt that waiting duplicates get.
-func (e *entry) finish(r Receipt) {
-	e.full = r
+// finish completes the receipt that waiting duplicates get, in this life and,
+// if the event was accepted, in the next.
+func (d *dedup) finish(e *entry, r Receipt) {
+	r.Verdict = ownCopy(r.Verdict)
+	if e.ok && r.Verdict != nil {
+		d.ids.Answered(r.Seq, sizeOf(r), r.encodeAnswer)
+	}
+	d.complete(e, r)
+}
+
+// complete notes what waiting duplicates are told. The answers that were kept
+// longest go when they take too much room.
+func (d *dedup) complete(e *entry, r Receipt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e.full, e.size = r, sizeOf(r)
 	close(e.ended)
+	d.answers = append(d.answers, e)
+	d.bytes += e.size
+	for now := time.Now(); len(d.answers) > 1 && (d.bytes > answerBytes || now.Sub(d.answers[0].at) > dedupWindow); {
+		old := d.answers[0]
+		d.answers[0] = nil
+		d.answers = d.answers[1:]
+		d.bytes -= old.size
+		old.full, old.gone = Receipt{}, true
+		if old.ok {
+			d.ids.ForgetAnswer(old.first.Seq)
+		}
+	}
+}
+
+// sizeOf is about how much memory a receipt takes.
+func sizeOf(r Receipt) int {
+	size := 512
+	for _, w := range r.Warnings {
+		size += len(w)
+	}
+	for _, run := range r.Runs {
+		size += 512 + len(run.Error)
+	}
+	if v := r.Verdict; v != nil {
+		size += len(v.DecisionReason) + len(v.Message) + len(v.SystemMessage) + len(v.AdditionalContext) + len(v.UpdatedInput) +
+			len(v.UpdatedToolResponse) + len(v.UpdatedMessages) + len(v.Summary) + len(v.StopReason) + len(v.Stderr)
+		for key, value := range v.Metadata {
+			size += len(key) + len(value)
+		}
+	}
+	return size
+}
+
+// ownCopy is a verdict that holds no more than itself: its parts may be pieces of
+// a hook's whole output.
+func ownCopy(v *verdict.Verdict) *verdict.Verdict {
+	if v == nil {
+		return nil
+	}
+	c := *v
+	for _, text := range []*string{&c.DecisionReason, &c.Message, &c.SystemMessage, &c.AdditionalContext, &c.Summary, &c.StopReason, &c.Stderr} {
+		*text = strings.Clone(*text)
+	}
+	c.UpdatedInput, c.UpdatedToolResponse, c.UpdatedMessages = bytes.Clone(v.UpdatedInput), bytes.Clone(v.UpdatedToolResponse), bytes.Clone(v.UpdatedMessages)
+	return &c
 }
 
 // join returns the receipt of the first event with this id, waiting for its
 // runs if asked to; ok is false when that event was refused.
-func (e *entry) join(wait bool) (r Receipt, ok bool) {
+func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *events.Error) {
 	<-e.settled
 	if !e.ok {
-		return Receipt{}, false
+		return Receipt{}, false, nil
 	}
 	r = e.first
 	if wait {
 		<-e.ended
+		d.mu.Lock()
+		gone := e.gone
 		r = e.full
+		d.mu.Unlock()
+		if gone {
+			return Receipt{}, true, errGone
+		}
 	}
 	r.Duplicate = true
-	return r, true
+	return r, true, nil
 }

@@ -23,14 +23,16 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/dialect/familiar"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 )
 
 // Runner executes one job. It returns when the job's main process was reaped
-// or given up, and kills it when ctx ends. Only for a persistent hook it always
-// returns right after Job.Timeout or the end of ctx, whatever hangs.
+// or given up, and kills it when ctx ends. A file that does not answer can hold
+// it for ever: then the Dispatcher goes on without it. Only for a persistent hook
+// it always returns right after Job.Timeout or the end of ctx, whatever hangs.
 type Runner interface {
 	Run(ctx context.Context, j *Job) Outcome
 }
@@ -42,17 +44,27 @@ type Job struct {
 	Event   *events.Event
 	Given   string          // the event name the hook is given
 	Payload json.RawMessage // the payload under that name, after earlier rewrites
-	Output  string          // what hooks of the conversation that capture it have printed (Familiar)
+	Data    json.RawMessage // the same as the event was emitted
+	Rules   *neutral.Rules  // of the hook
+	Place   string          // where the event happened, by the rules of the hook; "" = unknown
+	Output  string          // what hooks of the conversation have printed for later ones
 	Timeout time.Duration   // from the start of the process
+	Latest  time.Time       // what has not started by then does not start, and is killed if it does
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
 	Awaited bool            // somebody waits for it: it must not stand behind observers
 
+	// Looks is to be called before each file that is looked at for the start,
+	// and Inside when the job runs inside the daemon from now on.
+	Looks  func(path string)
+	Inside func()
 	// Starting is to be called once before a process is started for the job, and
 	// Started after that when it was; not for a persistent hook, see Joined.
 	Starting func()
 	Started  func(Process)
 
-	unfit error // why it cannot be run; nil = it can
+	stage   *stage
+	settled bool  // it has come back, or was given up; guarded by stalls.mu
+	unfit   error // why it cannot be run; nil = it can
 }
 
 // Process identifies what a job started, to find out later who sends an event.
@@ -64,7 +76,9 @@ type Process struct {
 // Outcome is what a job left behind.
 type Outcome struct {
 	Err      error  // it did not start
+	Short    bool   // because there was no process, descriptor or memory to spare at that moment
 	Failure  string // it ran inside the daemon and failed, in words for people
+	Stalled  string // what it still waited for at its deadline, in words for people; "" = nothing
 	ExitCode int    // -1 when there is none
 	Signal   string
 	TimedOut bool
@@ -87,6 +101,7 @@ type Outcome struct {
 type Options struct {
 	Runner   Runner
 	Recorder Recorder
+	IDs      IDs         // nil = ids of events are forgotten when the process ends
 	Tap      Tap         // nil = none
 	Log      *zap.Logger // nil = none
 
@@ -106,13 +121,15 @@ type Dispatcher struct {
 	opts     Options
 	log      *zap.Logger
 	recorder Recorder
-	index    atomic.Pointer[index]
+	index    atomic.Pointer[match.Index]
 	queue    *queue
 	permits  permits
+	deciding crowd
 	chain    *chain
 	seen     *dedup
-	outputs  familiar.Outputs
+	outputs  outputs
 	prompts  *prompts
+	stalls   stalls
 
 	backlog backlog
 	retries retries
@@ -142,13 +159,17 @@ func New(o Options) *Dispatcher {
 	if o.Tap == nil {
 		o.Tap = deaf{}
 	}
+	if o.IDs == nil {
+		o.IDs = noIDs{}
+	}
 	d := &Dispatcher{
 		opts:     o,
 		log:      o.Log.Named("dispatch"),
 		recorder: o.Recorder,
 		permits:  newPermits(o.Decidable),
+		deciding: crowd{maxBytes: o.MaxBytes},
 		chain:    newChain(o.GroupAlive),
-		seen:     newDedup(),
+		seen:     newDedup(o.IDs),
 		prompts:  newPrompts(),
 		backlog:  newBacklog(),
 		stopping: make(chan struct{}),
@@ -173,8 +194,8 @@ func setDefault[T int | int64](v *T, def T) {
 // flight and in the queue keep the hook that they were matched with. It
 // returns the snapshot that was in force before.
 func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
-	if old := d.index.Swap(newIndex(snap)); old != nil {
-		before = old.snapshot
+	if old := d.index.Swap(match.New(snap)); old != nil {
+		before = old.Snapshot()
 	}
 	return before
 }
@@ -199,7 +220,7 @@ func (d *Dispatcher) Stats() Stats {
 	d.accept.RUnlock()
 	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.queue.load()
 	s.RunningDecide, s.WaitingDecide = d.permits.used(), int(d.permits.waiting.Load())
-	s.Retrying, s.Behind = d.retries.count(), d.backlog.active()
+	s.Retrying, s.Behind = d.retries.count()+d.queue.rests(), d.backlog.active()
 	return s
 }
 

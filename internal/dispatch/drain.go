@@ -75,5 +75,5 @@ func postpone(tasks []*task) {
 
 // unran is what the sender is told of a task that did not run.
 func (t *task) unran(result events.Result, why string) events.Run {
-	return events.Run{Hook: t.match.hook.Name, Result: result, ExitCode: -1, Error: why}
+	return events.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
 }

@@ -26,7 +26,7 @@ type disk struct {
 	refuse  *events.Error
 }
 
-func (k *disk) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (k *disk) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
 	k.tape.mu.Lock()
 	k.tape.seq++
 	e.Seq = k.tape.seq
@@ -80,6 +80,14 @@ func (k *disk) Finished(key Key, r events.Run, fate Fate) {
 func (k *disk) down(err *events.Error) { k.mu.Lock(); defer k.mu.Unlock(); k.refuse = err }
 
 func (k *disk) Keeps() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.refuse == nil }
+
+func (k *disk) NextPending(after uint64) (size int64, err error) {
+	list, err := k.Pending(after, 1)
+	if len(list) > 0 {
+		size = int64(len(list[0].Event.Data))
+	}
+	return size, err
+}
 
 func (k *disk) Pending(after uint64, limit int) (page []Waiting, err error) {
 	k.mu.Lock()
@@ -561,11 +569,11 @@ type upset struct {
 	calls int
 }
 
-func (u *upset) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (u *upset) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
 	if u.calls++; u.calls == 1 {
 		panic("upset")
 	}
-	return u.tape.Accept(e, hooks, stored)
+	return u.tape.Accept(e, p, hooks, stored)
 }
 
 func TestDuplicatesOfAnEventThatPanickedGoOn(t *testing.T) {

@@ -7,8 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// Window is how many runs of observers a copy of a persistent hook has at once
-// (SPEC 7.4).
+// Window is how many runs of observers a copy of a persistent hook has at once.
 const Window = 64
 
 // Submitter is a Runner that runs observers' jobs of persistent hooks without
@@ -25,7 +24,7 @@ func (q *queue) piped(h *hook.Hook) bool { return h.Persistent && q.submit != ni
 
 // limit is how many runs of the task's hook there may be at once; 0 = any number.
 func (q *queue) limit(t *task) int {
-	h := t.match.hook
+	h := t.match.Hook
 	if q.piped(h) {
 		return Window * max(1, h.Concurrency)
 	}
@@ -35,7 +34,7 @@ func (q *queue) limit(t *task) int {
 // lane is the task's own, but for a hook with one pipe, which keeps the order of
 // sessions by itself: its runs need not wait for each other.
 func (q *queue) lane(t *task) (key laneKey, ordered bool) {
-	if h := t.match.hook; q.piped(h) && h.Concurrency <= 1 && h.Order != hook.OrderSerial {
+	if h := t.match.Hook; q.piped(h) && h.Concurrency <= 1 && h.Order != hook.OrderSerial {
 		return laneKey{}, false
 	}
 	return t.lane()
@@ -67,18 +66,23 @@ func (q *queue) ended(t *task) {
 
 // submit runs one task of a persistent hook; ended is called after it.
 func (d *Dispatcher) submit(t *task, ended func()) {
-	job, over := d.job(t.event, t.event.Contract, t, t.match, t.event.Data, t.match.hook.Timeout)
+	a := t.try()
+	over := d.prepareJob(a)
 	done := func(out Outcome) {
-		defer d.pending.Done()
 		over()
-		t.tell(d.ran(t.event, t.event.Contract, t, t.match, job, out).run)
+		if out.Short && d.putOff(t) {
+			return
+		}
+		defer d.pending.Done()
+		d.end(a, out)
+		t.tell(a.run)
 		ended()
 	}
-	if job.unfit != nil {
-		done(unstartable(job.unfit))
+	if a.job.unfit != nil {
+		done(unstartable(a.job.unfit))
 		return
 	}
-	d.opts.Runner.(Submitter).Submit(d.ctx, job, done)
+	d.opts.Runner.(Submitter).Submit(d.ctx, a.job, done)
 }
 
 // Starting is to be called before a process is started that is kept, and known

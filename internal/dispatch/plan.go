@@ -5,26 +5,27 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 )
 
 // plan splits the hooks that match one event by what becomes of their runs.
 type plan struct {
-	matched  []match // all, in registration order
-	deciding []match // their answers make the verdict that the sender waits for
-	nested   []match // observers that a hook waits for, see startNested
-	queued   []match // the observers' lane
-	later    []match // observers that an earlier deciding hook of their file may stop
+	matched  []match.Match // all, in registration order
+	deciding []match.Match // their answers make the verdict that the sender waits for
+	nested   []match.Match // observers that a hook waits for, see startNested
+	queued   []match.Match // the observers' lane
+	later    []match.Match // observers that an earlier deciding hook of their file may stop
 }
 
-func newPlan(e *events.Event, matched []match) plan {
+func newPlan(e *events.Event, matched []match.Match) plan {
 	p := plan{matched: dedupe(matched)}
 	for _, m := range p.matched {
 		switch {
-		case e.Wait && e.Contract.Decidable && m.blocks:
+		case e.Wait && e.Contract.Decidable && m.Blocks:
 			p.deciding = append(p.deciding, m)
 		case e.Wait && !e.Contract.Decidable && e.Depth > 0:
 			p.nested = append(p.nested, m)
-		case m.chained() && p.decides(m.hook.Source):
+		case chained(m) && p.decides(m.Hook.Source):
 			p.later = append(p.later, m)
 		default:
 			p.queued = append(p.queued, m)
@@ -34,7 +35,7 @@ func newPlan(e *events.Event, matched []match) plan {
 }
 
 func (p plan) decides(s hook.Source) bool {
-	return slices.ContainsFunc(p.deciding, func(m match) bool { return m.hook.Source == s })
+	return slices.ContainsFunc(p.deciding, func(m match.Match) bool { return m.Hook.Source == s })
 }
 
 // tasks makes the queued runs. results receives the run of each when the
@@ -46,22 +47,21 @@ func (p plan) tasks(e *events.Event) (tasks []*task, results chan events.Run) {
 	return tasksOf(e, p.queued, results), results
 }
 
-func tasksOf(e *events.Event, ms []match, results chan<- events.Run) (tasks []*task) {
+func tasksOf(e *events.Event, ms []match.Match, results chan<- events.Run) (tasks []*task) {
 	for _, m := range ms {
 		tasks = append(tasks, &task{event: e, match: m, result: results})
 	}
 	return tasks
 }
 
-// dedupe keeps the first of identical definitions (docker-agent does so too:
-// reference/docker-agent.md 3.2).
-func dedupe(ms []match) []match {
+// dedupe keeps the first of identical definitions, as docker-agent does.
+func dedupe(ms []match.Match) []match.Match {
 	if len(ms) < 2 {
 		return ms
 	}
 	seen := map[string]bool{}
-	return slices.DeleteFunc(ms, func(m match) bool {
-		id := m.hook.Definition
+	return slices.DeleteFunc(ms, func(m match.Match) bool {
+		id := m.Hook.Definition
 		if id == "" {
 			return false
 		}
@@ -71,10 +71,10 @@ func dedupe(ms []match) []match {
 	})
 }
 
-func names(ms []match) []string {
+func names(ms []match.Match) []string {
 	list := make([]string, len(ms))
 	for i, m := range ms {
-		list[i] = m.hook.Name
+		list[i] = m.Hook.Name
 	}
 	return list
 }

@@ -3,27 +3,30 @@ package dispatch
 import (
 	"sync"
 
-	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 )
 
 // task is one queued run.
 type task struct {
 	event  *events.Event
-	match  match
+	match  match.Match
 	result chan<- events.Run // nil = nobody waits; never blocks
 
 	kept    bool // its pending run is on disk, until Recorder.Finished ends it
 	nested  bool // a hook waits for it
 	attempt int  // attempts that ended before
+	short   int  // starts in a row for which the system had no process
 }
 
 // queue is the observers' lane: it bounds what waits, keeps the order that a
 // hook asks for, and starts as many runs at once as it has slots. It has no
 // goroutine of its own: whoever adds or ends a run starts the next ones.
 type queue struct {
-	run  func(*task)   // executes a task; called in its own goroutine
+	// run executes a task in a goroutine of its own, and calls ended after it,
+	// maybe before it returns.
+	run  func(t *task, ended func())
 	room chan struct{} // an event has left
 
 	// submit begins a task of a persistent hook and calls ended after it,
@@ -38,6 +41,7 @@ type queue struct {
 	ready     fifo
 	pipe      fifo // ready, of persistent hooks; see flow
 	flowing   bool
+	resting   map[*task]bool     // put off; they keep their place in their lane
 	lanes     map[laneKey]*fifo  // runs that wait for the one before them; an entry means one is under way
 	hooks     map[string]*upkeep // by hook id, only of hooks with a limit
 	events    map[*events.Event]int
@@ -55,10 +59,10 @@ type upkeep struct {
 	waiting fifo
 }
 
-func newQueue(slots, maxEvents int, maxBytes int64, run func(*task)) *queue {
+func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
-		lanes: map[laneKey]*fifo{}, hooks: map[string]*upkeep{}, events: map[*events.Event]int{},
+		resting: map[*task]bool{}, lanes: map[laneKey]*fifo{}, hooks: map[string]*upkeep{}, events: map[*events.Event]int{},
 	}
 }
 
@@ -69,12 +73,23 @@ func (q *queue) reserve(e *events.Event, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	size := int64(len(e.Data))
-	if len(q.events) > 0 && (len(q.events) >= q.maxEvents || q.bytes+size > q.maxBytes) {
+	if !q.holds(size) {
 		return false
 	}
 	q.events[e] = n
 	q.bytes += size
 	return true
+}
+
+// fits reports whether there is room for an event of size bytes now.
+func (q *queue) fits(size int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.holds(size)
+}
+
+func (q *queue) holds(size int64) bool {
+	return len(q.events) == 0 || len(q.events) < q.maxEvents && q.bytes+size <= q.maxBytes
 }
 
 // force makes room for n more tasks of an event, whether there is any or not.
@@ -127,10 +142,10 @@ func (q *queue) enter(t *task) {
 // admit makes t ready unless its hook already runs as often as it may.
 func (q *queue) admit(t *task) {
 	if limit := q.limit(t); limit > 0 {
-		u := q.hooks[t.match.hook.ID]
+		u := q.hooks[t.match.Hook.ID]
 		if u == nil {
 			u = &upkeep{}
-			q.hooks[t.match.hook.ID] = u
+			q.hooks[t.match.Hook.ID] = u
 		}
 		if u.running >= limit {
 			u.waiting.push(t)
@@ -142,7 +157,7 @@ func (q *queue) admit(t *task) {
 }
 
 func (q *queue) prepare(t *task) {
-	if q.piped(t.match.hook) {
+	if q.piped(t.match.Hook) {
 		q.pipe.push(t)
 		return
 	}
@@ -163,12 +178,12 @@ func (q *queue) start() {
 		q.slots--
 		q.queued--
 		q.running++
-		go q.work(t)
+		go q.run(t, func() { q.done(t) })
 	}
 }
 
-func (q *queue) work(t *task) {
-	q.run(t)
+// done gives the slot of a task to the next one.
+func (q *queue) done(t *task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.slots++
@@ -198,7 +213,7 @@ func (q *queue) leave(e *events.Event) {
 // release lets the runs go on that waited for t.
 func (q *queue) release(t *task) {
 	q.leave(t.event)
-	if u, limit := q.hooks[t.match.hook.ID], q.limit(t); u != nil && limit > 0 {
+	if u, limit := q.hooks[t.match.Hook.ID], q.limit(t); u != nil && limit > 0 {
 		if u.running--; u.running < limit {
 			if next := u.waiting.pop(); next != nil {
 				u.running++
@@ -206,7 +221,7 @@ func (q *queue) release(t *task) {
 			}
 		}
 		if u.running == 0 && u.waiting.empty() {
-			delete(q.hooks, t.match.hook.ID)
+			delete(q.hooks, t.match.Hook.ID)
 		}
 	}
 	if key, ordered := q.lane(t); ordered {
@@ -224,6 +239,10 @@ func (q *queue) close() []*task {
 	defer q.mu.Unlock()
 	q.closed = true
 	left := append(q.ready.drain(), q.pipe.drain()...)
+	for t := range q.resting {
+		left = append(left, t)
+	}
+	clear(q.resting)
 	for _, u := range q.hooks {
 		left = append(left, u.waiting.drain()...)
 	}
@@ -235,6 +254,40 @@ func (q *queue) close() []*task {
 		q.leave(t.event)
 	}
 	return left
+}
+
+// rest takes the slot from a task that could not start. It keeps its place: what
+// is not to overtake it does not. False when the queue is closed.
+func (q *queue) rest(t *task) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	if q.running--; !q.piped(t.match.Hook) {
+		q.slots++
+	}
+	q.queued++
+	q.resting[t] = true
+	q.start()
+	return true
+}
+
+// wake makes a task ready that rests.
+func (q *queue) wake(t *task) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.resting[t] {
+		delete(q.resting, t)
+		q.prepare(t)
+		q.start()
+	}
+}
+
+func (q *queue) rests() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.resting)
 }
 
 func (q *queue) load() (queued, events int, bytes int64, running int) {
@@ -250,10 +303,7 @@ func (t *task) lane() (key laneKey, ordered bool) {
 	if t.attempt > 0 {
 		return laneKey{}, false
 	}
-	h, session := t.match.hook, t.event.SessionID
-	if h.Dialect == events.Familiar {
-		session = familiar.Conversation(t.event)
-	}
+	h, session := t.match.Hook, t.match.Rules.Conversation(t.event)
 	switch {
 	case h.Order == hook.OrderSerial:
 		return laneKey{hook: h.ID}, true

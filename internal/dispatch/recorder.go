@@ -7,18 +7,26 @@ import (
 )
 
 // Recorder keeps what was accepted and how it ended. None of its methods
-// blocks but Pending: they stand between the hook and the answer.
+// blocks but Pending and NextPending: they stand between the hook and the answer.
 type Recorder interface {
-	// Accept numbers e, shows it to whoever listens, and keeps it with one
+	// Prepare does what of Accept takes long for a large event, and depends
+	// neither on its number nor on those before it. It is called with e as it is
+	// given to Accept, which gets what is returned, but in no order and without
+	// a lock: one large event must not hold up the verdicts of others. kept tells
+	// whether there are hooks.
+	Prepare(e *events.Event, kept bool) Prepared
+	// Accept numbers e, which p was prepared for unless it is nil, shows it to subscribers, and keeps it with one
 	// pending run for each of hooks, which are ids in order of registration. Without
-	// any, e is over when Accept returns: what is kept of it is a copy. An
+	// any, e is over when Accept returns: what is kept of it is a copy. The id that
+	// its sender gave it, which e.Sent tells of, is kept with it. An
 	// error refuses the event: nothing runs for it, though it may have been shown
 	// when the disk failed only then. Else stored, unless
 	// it is nil, is called once, with the outcome: whether the runs are kept
 	// until Finished ends them, or why an event that waits for the disk could
-	// not be. The calls come in the order of Accept, maybe before it returns.
+	// not be. The calls come in the order of Accept, maybe before it returns. For an
+	// event without hooks stored is nil, unless its id is to be on disk.
 	// One that waits for its verdict is never refused.
-	Accept(e *events.Event, hooks []string, stored func(kept bool, err *events.Error)) *events.Error
+	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *events.Error)) *events.Error
 	// Started notes that an attempt at a kept run has begun.
 	Started(k Key, runID string, at time.Time)
 	// Finished records a run and, if fate says so, what becomes of the pending
@@ -29,7 +37,14 @@ type Recorder interface {
 	// Pending returns what was kept and has not ended, in the order accepted:
 	// all runs of the first events above after, limit at most.
 	Pending(after uint64, limit int) ([]Waiting, error)
+	// NextPending returns how large the data of the first event is that Pending
+	// would return, so that it is read when there is room for it.
+	NextPending(after uint64) (size int64, err error)
 }
+
+// Prepared is what a Recorder made of an event before it was its turn; nil =
+// nothing.
+type Prepared any
 
 // Key names one pending run: the number of its event and the id of its hook.
 type Key struct {

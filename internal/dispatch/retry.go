@@ -16,7 +16,7 @@ import (
 // maxBackoff is the longest time between two attempts.
 const maxBackoff = time.Hour
 
-func (t *task) key() Key { return Key{Seq: t.event.Seq, Hook: t.match.hook.ID} }
+func (t *task) key() Key { return Key{Seq: t.event.Seq, Hook: t.match.Hook.ID} }
 
 // conclude records a run and what becomes of its task: nil for a run that was
 // never queued.
@@ -48,7 +48,7 @@ func failed(r events.Result) bool {
 
 // fate says what becomes of the task after a run of it.
 func (t *task) fate(r events.Run, now time.Time) Fate {
-	policy := t.match.hook.Retry
+	policy := t.match.Hook.Retry
 	switch {
 	case !failed(r.Result) || policy.Max == 0:
 		return Fate{Ended: true}

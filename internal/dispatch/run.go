@@ -11,16 +11,44 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/dialect"
-	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
 // observe runs one task of the observers' lane.
-func (d *Dispatcher) observe(t *task) {
-	defer d.pending.Done()
-	t.tell(d.execute(t.event, t.event.Contract, t, t.match, t.event.Data, t.match.hook.Timeout).run)
+func (d *Dispatcher) observe(t *task, ended func()) {
+	a := t.try()
+	d.execute(a, func() {
+		defer d.pending.Done()
+		t.tell(a.run)
+		ended()
+	})
+}
+
+// attempt is one try at running a hook for an event: what it is given, and then
+// how it went.
+type attempt struct {
+	event    *events.Event
+	contract *events.Contract // of the lane that it stands in
+	match    match.Match
+	data     json.RawMessage // of the event, as rewritten so far
+	timeout  time.Duration
+	task     *task // nil when it was never queued
+
+	job    *Job    // nil when it never came to that
+	out    Outcome // of the job
+	run    events.Run
+	answer verdict.Answer
+	aborts bool // no later hook of the same file runs
+	warn   bool // its failure is worth a WARN
+}
+
+// try makes the next attempt at a queued run.
+func (t *task) try() *attempt {
+	e := t.event
+	return &attempt{event: e, contract: e.Contract, match: t.match, data: e.Data, timeout: t.match.Hook.Timeout, task: t}
 }
 
 func (t *task) tell(r events.Run) {
@@ -32,98 +60,116 @@ func (t *task) tell(r events.Run) {
 // drop records a task that will never start.
 func (d *Dispatcher) drop(t *task) {
 	defer d.pending.Done()
-	t.tell(d.unstarted(t.event, t.event.Contract, t, t.match, "hookd was stopped before its turn").run)
+	t.tell(d.unstarted(t.try(), "hookd was stopped before its turn").run)
 }
 
-// execute runs hook m for e with the payload data, reads its answer, records
-// the run and logs what went wrong. t is nil for a run that was never queued.
-func (d *Dispatcher) execute(e *events.Event, c *events.Contract, t *task, m match, data json.RawMessage, timeout time.Duration) ran {
-	job, over := d.job(e, c, t, m, data, timeout)
-	out := d.run(job)
-	over()
-	return d.ran(e, c, t, m, job, out)
+// execute makes an attempt: it runs the hook, reads its answer, records the run
+// and logs what went wrong. end is called once after that, maybe before execute
+// returns: a Runner that is held by files that do not answer is not waited for. A
+// queued run that could not start for want of a process goes back to the queue
+// instead.
+func (d *Dispatcher) execute(a *attempt, end func()) {
+	over := d.prepareJob(a)
+	d.bounded(a.job, func(out Outcome) {
+		over()
+		if out.Short && d.putOff(a.task) {
+			return
+		}
+		d.end(a, out)
+		end()
+	})
 }
 
-// job makes the job of one run, and what is to be called when it has ended.
-func (d *Dispatcher) job(e *events.Event, c *events.Contract, t *task, m match, data json.RawMessage, timeout time.Duration) (job *Job, over func()) {
-	job = &Job{
-		RunID: events.NewRunID(time.Now()), Hook: m.hook, Event: e, Given: m.given,
-		Timeout: timeout, Whole: d.whole(c, m), Awaited: t == nil || t.nested,
+// prepareJob makes the job of an attempt, and returns what is to be called when it
+// has ended.
+func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
+	e, m, t, now := a.event, a.match, a.task, time.Now()
+	job := &Job{
+		RunID: events.NewRunID(now), Hook: m.Hook, Rules: m.Rules, Event: e, Given: m.Given,
+		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime), Whole: d.whole(a.contract, m), Awaited: t == nil || t.nested,
+		stage: &stage{},
 	}
-	job.Payload, job.unfit = d.payload(e, m, data)
-	if m.hook.Dialect == events.Familiar {
-		job.Output = d.outputs.Get(familiar.Conversation(e), time.Now())
+	a.job, job.Data = job, a.data
+	job.Looks, job.Inside = job.stage.looks, job.stage.runs
+	job.Payload, job.unfit = d.payload(e, m, a.data)
+	job.Place = m.Rules.Place(e)
+	if m.Rules.Read != nil {
+		job.Output = d.outputs.get(m.Rules.Conversation(e), now)
 	}
-	if t != nil && t.kept && !m.hook.Persistent { // a line is not worth a note of its own on disk
-		d.recorder.Started(t.key(), job.RunID, time.Now())
+	if t != nil && t.kept && !m.Hook.Persistent { // a line is not worth a note of its own on disk
+		d.recorder.Started(t.key(), job.RunID, now)
 	}
-	if m.hook.Persistent {
-		return job, d.chain.busy(e.Depth)
+	if m.Hook.Persistent {
+		return d.chain.busy(e.Depth)
 	}
-	known, ended := func() {}, func() {}
-	job.Starting = func() { known = d.chain.starting(e.Depth) }
-	job.Started = func(p Process) { ended = d.chain.started(p, e.Depth, m.hook.ID); known() }
-	return job, func() { known(); ended() }
+	l := &lineage{chain: d.chain, depth: e.Depth, hook: m.Hook.ID}
+	job.Starting = l.starting
+	job.Started = func(p Process) { job.stage.runs(); l.started(p) }
+	return l.end
 }
 
-// ran reads the answer of a job that has ended, records the run and logs what
-// went wrong.
-func (d *Dispatcher) ran(e *events.Event, c *events.Contract, t *task, m match, job *Job, out Outcome) ran {
-	out.limit = job.Timeout.Round(time.Millisecond)
-	r := ran{match: m, run: record(e, m, job.RunID, out), job: job, out: out}
-	d.judge(e, c, &r)
-	d.report(e, r)
-	d.opts.Tap.Ran(e, r.run, out.Err)
-	d.finish(t, r.run, out)
-	return r
+// end reads the answer of an attempt whose job has ended, records the run and logs
+// what went wrong.
+func (d *Dispatcher) end(a *attempt, out Outcome) {
+	out.limit = a.job.Timeout.Round(time.Millisecond)
+	a.out, a.run = out, record(a.event, a.match, a.job.RunID, out)
+	d.readAnswer(a)
+	d.report(a)
+	d.opts.Tap.Ran(a.event, a.run, out.Err)
+	d.finish(a.task, a.run, out)
 }
 
 // payload is data, the event's as rewritten so far, in the words of the name
 // that the hook is given. A panic in finding them costs one run, not the daemon.
-func (d *Dispatcher) payload(e *events.Event, m match, data json.RawMessage) (payload json.RawMessage, err error) {
+func (d *Dispatcher) payload(e *events.Event, m match.Match, data json.RawMessage) (payload json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error("panic in making a payload", zap.String("hook", m.hook.Name), zap.String("event_id", e.EventID), zap.Any("panic", p), zap.Stack("stack"))
+			d.log.Error("panic in making a payload", zap.String("hook", m.Hook.Name), zap.String("event_id", e.EventID), zap.Any("panic", p), zap.Stack("stack"))
 			err = errInternal
 		}
 	}()
-	if m.given == e.Contract.Name {
+	if m.Given == e.Contract.Name {
 		return data, nil
 	}
 	now := *e
 	now.Data = data
-	return dialect.Payload(&now, m.given, d.prompts.since), nil
+	return dialect.Payload(&now, m.Given, d.prompts.since), nil
 }
 
 var errInternal = errors.New("internal error, see hookd's log")
 
-// judge reads the answer of a run and says how it ended, by the rules of the
+// readAnswer reads the answer of a run and says how it ended, by the rules of the
 // hook's dialect. A panic in reading it is a failure of the run: output that
 // upsets hookd must not end it, and again when the run has its next turn.
-func (d *Dispatcher) judge(e *events.Event, c *events.Contract, r *ran) {
+func (d *Dispatcher) readAnswer(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {
 			why := "its answer cannot be read: internal error, see hookd's log"
-			d.log.Error("panic in reading an answer", zap.String("hook", r.match.hook.Name), zap.String("run_id", r.run.ID), zap.Any("panic", p), zap.Stack("stack"))
-			r.answer, r.warn = verdict.Answer{Policy: r.match.policy(), Failure: why, ExitCode: r.out.ExitCode}, true
-			r.run.Result, r.run.Error = events.ResultFailed, why
+			d.log.Error("panic in reading an answer", zap.String("hook", a.match.Hook.Name), zap.String("run_id", a.run.ID), zap.Any("panic", p), zap.Stack("stack"))
+			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
+			a.run.Result, a.run.Error = events.ResultFailed, why
 		}
 	}()
-	if r.match.hook.Dialect != events.Familiar {
-		r.answer = dialect.Answer(e, r.match.given, d.read(c, r.match, r.out))
-		r.run.Result, r.run.Error = result(r.match, r.out, r.answer, r.answer.Failure)
-		r.warn = r.run.Result != events.ResultOK && r.run.Result != events.ResultBlock && r.match.hook.OnError != hook.OnErrorIgnore
+	rules := a.match.Rules
+	if rules.Read == nil {
+		a.answer = d.read(a.contract, a.match, a.out)
+		if a.match.Hook.Type != hook.Builtin { // which answers in the event's own words
+			a.answer = dialect.Answer(a.event, a.match.Given, a.answer)
+		}
+		a.answer = a.answer.Told(a.event.Contract)
+		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)
+		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock && a.match.Hook.OnError != hook.OnErrorIgnore
 		return
 	}
-	out := output(r.out)
-	if !r.match.hook.Capture {
-		out.Stdout = []byte(r.out.Stdout.Head + r.out.Stdout.Tail)
+	out := output(a.out)
+	if !a.match.Hook.Capture {
+		out.Stdout = []byte(a.out.Stdout.Head + a.out.Stdout.Tail)
 	}
-	a := familiar.Read(e.Contract, familiar.Policy{Policy: r.match.policy(), Capture: r.match.hook.Capture}, out)
-	d.outputs.Append(familiar.Conversation(e), a.Output, time.Now())
-	r.answer, r.aborts, r.warn = a.Answer, a.Aborts, a.Failure != "" && !a.Silent
-	if r.run.Result, r.run.Error = result(r.match, r.out, a.Answer, a.Failure); r.run.Result == events.ResultOK || r.run.Result == events.ResultFailed {
-		r.run.Result = a.Result()
+	read := rules.Read(a.event.Contract, a.match.Policy(), a.match.Hook.Capture, out)
+	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
+	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
+	if a.run.Result, a.run.Error = result(a.match, a.out, read.Answer, read.Failure); a.run.Result == events.ResultOK || a.run.Result == events.ResultFailed {
+		a.run.Result = read.Result
 	}
 }
 
@@ -144,45 +190,33 @@ func (d *Dispatcher) run(j *Job) (out Outcome) {
 // unstartable is the outcome of a job that never started.
 func unstartable(err error) Outcome { return Outcome{Err: err, ExitCode: -1, Started: time.Now()} }
 
-// reading is the contract that the hook's answer is read by; nil = its stdout
-// is not an answer. Observers of an event that can be decided are read too: one
-// that answers nonsense may be a guard that was meant to block.
-func (m match) reading(c *events.Contract) *events.Contract {
-	if m.reads != nil {
-		c = m.reads
-	}
-	if !c.Decidable {
-		return nil
-	}
-	return c
-}
-
 // whole is how many bytes of stdout the hook's answer may have.
-func (d *Dispatcher) whole(c *events.Contract, m match) int {
-	switch r := m.reading(c); {
-	case m.hook.Capture:
+func (d *Dispatcher) whole(c *events.Contract, m match.Match) int {
+	switch r := m.Reading(c); {
+	case m.Hook.Capture:
 		return d.opts.AnswerBytes
-	case m.hook.Dialect == events.Familiar:
+	case m.Rules.Read != nil:
 		return 0 // the kept part is enough for a message
 	case r == nil:
 		return 0
-	case m.blocks && r.Rewrite != events.RewriteNone:
+	case m.Blocks && r.Rewrite != events.RewriteNone:
 		return d.opts.RewriteBytes
 	default:
 		return d.opts.AnswerBytes
 	}
 }
 
-// unstarted records a run that did not get a chance.
-func (d *Dispatcher) unstarted(e *events.Event, c *events.Contract, t *task, m match, why string) ran {
-	out := Outcome{TimedOut: true, ExitCode: -1, Started: time.Now(), limit: time.Since(e.Time).Round(time.Millisecond)}
-	r := ran{match: m, run: record(e, m, events.NewRunID(out.Started), out), out: out}
-	d.judge(e, c, &r)
-	r.run.Result, r.run.Error = events.ResultTimeout, why
-	d.report(e, r)
-	d.opts.Tap.Ran(e, r.run, nil)
-	d.conclude(t, r.run)
-	return r
+// unstarted records an attempt that did not get a chance, and returns it.
+func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
+	e := a.event
+	out := Outcome{TimedOut: true, Stalled: why, ExitCode: -1, Started: time.Now(), limit: time.Since(e.Time).Round(time.Millisecond)}
+	a.out, a.run = out, record(e, a.match, events.NewRunID(out.Started), out)
+	d.readAnswer(a)
+	a.run.Result, a.run.Error = events.ResultTimeout, why
+	d.report(a)
+	d.opts.Tap.Ran(e, a.run, nil)
+	d.conclude(a.task, a.run)
+	return a
 }
 
 // finish hands the record over, at once or, when a background child still
@@ -200,20 +234,20 @@ func (d *Dispatcher) finish(t *task, r events.Run, out Outcome) {
 	}()
 }
 
-func record(e *events.Event, m match, id string, out Outcome) events.Run {
+func record(e *events.Event, m match.Match, id string, out Outcome) events.Run {
 	r := events.Run{
-		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.hook.Name, Source: m.hook.Source.String(),
-		Digest: m.hook.Digest, Generation: m.generation,
+		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
+		Digest: m.Hook.Digest, Generation: m.Generation,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect,
 		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
 		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(e.Time))), DurationMS: ms(out.Duration),
 		Stdout: out.Stdout, Stderr: out.Stderr,
 	}
-	if m.given != r.Event {
-		r.Given = m.given
+	if m.Given != r.Event {
+		r.Given = m.Given
 	}
-	if m.hook.Type == hook.Spawn {
-		r.Spawned = m.hook.SpawnAgent
+	if m.Hook.Type == hook.Spawn {
+		r.Spawned = m.Hook.SpawnAgent
 	}
 	r.Input = preview(e.Data)
 	return r
@@ -230,16 +264,16 @@ func preview(data json.RawMessage) string {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // read reads the hook's answer.
-func (d *Dispatcher) read(c *events.Contract, m match, out Outcome) verdict.Answer {
-	c = m.reading(c)
-	if c == nil || !m.blocks && out.Exceeded {
-		return verdict.Answer{Policy: m.policy(), ExitCode: out.ExitCode}
+func (d *Dispatcher) read(c *events.Contract, m match.Match, out Outcome) verdict.Answer {
+	c = m.Reading(c)
+	if c == nil || !m.Blocks && out.Exceeded {
+		return verdict.Answer{Policy: m.Policy(), ExitCode: out.ExitCode}
 	}
 	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces && !bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
 		// Only a rewrite may be long, and text is none.
 		out.Exceeded, out.Whole = true, out.Whole[:d.opts.AnswerBytes]
 	}
-	return verdict.Read(c, m.policy(), output(out))
+	return verdict.Read(c, m.Policy(), output(out))
 }
 
 // output puts an outcome into the form in which answers are read.
@@ -248,6 +282,8 @@ func output(out Outcome) verdict.Output {
 	switch {
 	case out.Err != nil:
 		o.Failure = out.Err.Error()
+	case out.TimedOut && out.Stalled != "":
+		o.Failure = "timed out after " + out.limit.String() + ": " + out.Stalled
 	case out.TimedOut:
 		o.Failure = "timed out after " + out.limit.String()
 	case out.Failure != "":
@@ -262,21 +298,23 @@ func output(out Outcome) verdict.Output {
 
 // result classifies a run and says for people why it was not ok. Exit 2 is an
 // answer only from a hook whose answers count.
-func result(m match, out Outcome, a verdict.Answer, failure string) (events.Result, string) {
+func result(m match.Match, out Outcome, a verdict.Answer, failure string) (events.Result, string) {
 	switch {
 	case out.Err != nil:
 		return events.ResultSpawnError, out.Err.Error()
+	case out.TimedOut && out.Stalled != "":
+		return events.ResultTimeout, out.Stalled
 	case out.TimedOut:
 		return events.ResultTimeout, "killed at its deadline"
 	case out.Failure != "":
 		return events.ResultFailed, out.Failure
 	case out.Signal != "":
 		return events.ResultFailed, "was ended by " + out.Signal
-	case m.blocks && failure != "":
+	case m.Blocks && failure != "":
 		return events.ResultFailed, failure
-	case m.blocks && a.Blocked:
+	case m.Blocks && a.Blocked:
 		return events.ResultBlock, ""
-	case out.ExitCode != 0 && !m.blocks:
+	case out.ExitCode != 0 && !m.Blocks:
 		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
 	case failure != "":
 		return events.ResultFailed, failure
@@ -284,14 +322,14 @@ func result(m match, out Outcome, a verdict.Answer, failure string) (events.Resu
 	return events.ResultOK, ""
 }
 
-// report logs one WARN for a run that failed (SPEC 7.5), never payloads,
+// report logs one WARN for a run that failed, never payloads,
 // output or environment.
-func (d *Dispatcher) report(e *events.Event, r ran) {
-	m := r.match
+func (d *Dispatcher) report(r *attempt) {
+	e, m := r.event, r.match
 	if !r.warn && r.answer.Warning == "" {
 		return
 	}
-	fields := []zap.Field{zap.String("hook", m.hook.Name), zap.String("event", e.Envelope.Event)}
+	fields := []zap.Field{zap.String("hook", m.Hook.Name), zap.String("event", e.Envelope.Event)}
 	switch {
 	case !r.warn:
 		fields = append(fields, zap.String("answer", r.answer.Warning))

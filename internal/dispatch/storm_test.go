@@ -33,7 +33,7 @@ func newLateDisk(seed uint64) *lateDisk {
 
 func (k *lateDisk) moment() { pass(time.Duration(k.random.IntN(20)) * time.Millisecond) }
 
-func (k *lateDisk) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
 	k.tape.mu.Lock()
 	k.tape.seq++
 	e.Seq = k.tape.seq

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -35,19 +36,13 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	}
 	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
-	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
-	why := "none of its patterns matches " + e.Contract.Name
-	if ok {
-		m, why = suited(m, e)
-	} else {
-		m = match{hook: h, given: e.Contract.Name, blocks: e.Contract.Decidable}
-	}
+	m, why := match.One(h, e)
 	contract := *e.Contract
-	if laneOf(h) == events.LanePreempt {
+	if match.Lane(h) == events.LanePreempt {
 		contract = contract.Preempt()
 	}
 	r := d.asked(ctx, now.Add(h.Timeout+grace), e, &contract, m, e.Data)
-	t := Trial{Job: r.job, Run: r.run, Why: why, Blocks: m.blocks, Warning: r.answer.Warning}
+	t := Trial{Job: r.job, Run: r.run, Why: why, Blocks: m.Blocks, Warning: r.answer.Warning}
 	if r.out.Late != nil {
 		t.Run.Stdout, t.Run.Stderr = r.out.Late()
 	}

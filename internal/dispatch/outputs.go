@@ -1,4 +1,4 @@
-package familiar
+package dispatch
 
 import (
 	"container/list"
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits of what is kept of the output of hooks.
+// Limits of outputs.
 const (
 	maxOutput        = 256 << 10 // of one conversation
 	maxConversations = 10_000
@@ -15,12 +15,11 @@ const (
 	outputAge        = 24 * time.Hour
 )
 
-// Outputs keeps {{hook_output}} for each conversation: what its hooks with
-// captureOutput printed, in the order in which they ended, joined by line
-// ends. It is bounded: of a conversation the newest outputs stay, and of the
+// outputs keeps for each conversation what its hooks printed for later ones, in
+// the order in which they ended, joined by line ends. It is bounded: of a conversation the newest outputs stay, and of the
 // conversations those that were used last, for a day. It does not outlive the
 // daemon. The zero value works, and it is safe for concurrent use.
-type Outputs struct {
+type outputs struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of conversations in used
 	used  list.List                // *conversation, the one used last first
@@ -34,9 +33,9 @@ type conversation struct {
 	last  time.Time
 }
 
-// Append adds what a hook of the conversation printed. Of a text that is
+// add adds what a hook of the conversation printed. Of a text that is
 // larger than what is kept, the end stays. An empty text adds nothing.
-func (o *Outputs) Append(key, text string, now time.Time) {
+func (o *outputs) add(key, text string, now time.Time) {
 	if text == "" {
 		return
 	}
@@ -55,8 +54,8 @@ func (o *Outputs) Append(key, text string, now time.Time) {
 	o.expire(now)
 }
 
-// Get returns the conversation's output so far; "" if there is none.
-func (o *Outputs) Get(key string, now time.Time) string {
+// get returns the conversation's output so far; "" if there is none.
+func (o *outputs) get(key string, now time.Time) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.expire(now)
@@ -67,7 +66,7 @@ func (o *Outputs) Get(key string, now time.Time) string {
 }
 
 // touch returns the conversation, new or not, and makes it the one used last.
-func (o *Outputs) touch(key string, now time.Time) *conversation {
+func (o *outputs) touch(key string, now time.Time) *conversation {
 	if o.byKey == nil {
 		o.byKey = map[string]*list.Element{}
 	}
@@ -82,13 +81,13 @@ func (o *Outputs) touch(key string, now time.Time) *conversation {
 	return c
 }
 
-func (o *Outputs) grow(c *conversation, by int) {
+func (o *outputs) grow(c *conversation, by int) {
 	c.size += by
 	o.size += by
 }
 
 // expire forgets conversations from the one unused longest on.
-func (o *Outputs) expire(now time.Time) {
+func (o *outputs) expire(now time.Time) {
 	for at := o.used.Back(); at != nil; at = o.used.Back() {
 		c := at.Value.(*conversation)
 		if o.size <= maxOutputs && o.used.Len() <= maxConversations && now.Sub(c.last) < outputAge {

@@ -1,0 +1,173 @@
+package dispatch
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// killTime is what a run that has begun is given past its deadline to be killed
+// and reaped before the Dispatcher goes on without it.
+const killTime = 3 * time.Second
+
+// maxStalled is how many runs of a hook may be held at once by directories of
+// different events before all its runs fail at once.
+const maxStalled = 4
+
+// stage is how far a job has come.
+type stage struct {
+	mu      sync.Mutex
+	file    string // looked at last, for the start
+	running bool
+}
+
+func (s *stage) looks(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.file = path
+}
+
+func (s *stage) runs() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = true
+}
+
+func (s *stage) at() (file string, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file, s.running
+}
+
+// bounded runs a job and calls end once: with its outcome, or, when its files do
+// not answer until Job.Latest, with that of a run that timed out. Such a run is
+// left to itself. Until it comes back, others of its hook fail at once: so each
+// hook holds few threads, and is tried again as soon as its files answer.
+func (d *Dispatcher) bounded(j *Job, end func(Outcome)) {
+	if j.Hook.Persistent {
+		end(d.run(j))
+		return
+	}
+	if err := d.stalls.refuse(j); err != nil {
+		end(unstartable(err))
+		return
+	}
+	begun := time.Now()
+	var giveUp func()
+	giveUp = func() {
+		switch why, over := d.stalls.giveUp(j, time.Now()); {
+		case over:
+		case why == "":
+			time.AfterFunc(time.Until(j.Latest.Add(killTime)), giveUp)
+		default:
+			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)})
+		}
+	}
+	timer := time.AfterFunc(time.Until(j.Latest), giveUp)
+	out := d.run(j)
+	timer.Stop()
+	if d.stalls.back(j) {
+		end(out)
+		return
+	}
+	d.log.Info("a run that was given up has come back, its hook is tried again", zap.String("hook", j.Hook.Name), zap.String("run_id", j.RunID), zap.Duration("after", time.Since(begun)))
+}
+
+// stalls are the runs that were given up and have not come back, by hook.
+type stalls struct {
+	mu    sync.Mutex
+	hooks map[version][]stall
+}
+
+// version is a hook as it is: a changed one is tried again.
+type version struct{ id, digest string }
+
+type stall struct {
+	job   *Job
+	place string
+	why   string
+}
+
+func versionOf(h *hook.Hook) version { return version{h.ID, h.Digest} }
+
+// place is the directory that the event makes a hook work in; "" = none.
+func place(j *Job) string {
+	if j.Hook.InEventCwd || j.Hook.Type == hook.Builtin {
+		return j.Place
+	}
+	return ""
+}
+
+// refuse returns why a job is not to be tried now; nil = it is.
+func (s *stalls) refuse(j *Job) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.hooks[versionOf(j.Hook)]
+	if len(list) == 0 {
+		return nil
+	}
+	at := place(j)
+	same := func(held stall) bool { return held.place == at }
+	if i := slices.IndexFunc(list, same); i >= 0 {
+		return heldUp(list[i])
+	}
+	if len(list) >= maxStalled {
+		return heldUp(list[0])
+	}
+	return nil
+}
+
+func heldUp(by stall) error {
+	return errors.New("not tried, as run " + by.job.RunID + " still waits: " + by.why)
+}
+
+// giveUp notes that a job is not waited for any more, and returns for people
+// what holds it; "" = it has begun and gets some more time. over says that it
+// has come back just now.
+func (s *stalls) giveUp(j *Job, now time.Time) (why string, over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	file, running := j.stage.at()
+	switch {
+	case j.settled:
+		return "", true
+	case running && now.Before(j.Latest.Add(killTime)):
+		return "", false
+	case running:
+		why = "it could not be ended"
+	case file == "":
+		why = "its start did not come to an end"
+	default:
+		why = strconv.Quote(file) + " did not answer: does its file system hang? type: mount"
+	}
+	if s.hooks == nil {
+		s.hooks = map[version][]stall{}
+	}
+	v := versionOf(j.Hook)
+	s.hooks[v] = append(s.hooks[v], stall{job: j, place: place(j), why: why})
+	j.settled = true
+	return why, false
+}
+
+// back notes that the Runner has come back with a job, and reports whether that
+// is still waited for.
+func (s *stalls) back(j *Job) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !j.settled {
+		j.settled = true
+		return true
+	}
+	v := versionOf(j.Hook)
+	s.hooks[v] = slices.DeleteFunc(s.hooks[v], func(held stall) bool { return held.job == j })
+	if len(s.hooks[v]) == 0 {
+		delete(s.hooks, v)
+	}
+	return false
+}
