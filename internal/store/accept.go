@@ -10,9 +10,24 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
+// Prepared is what Accept or Note writes of an event, made before it has its
+// number: making it takes as long as looking for secrets in what is kept.
+type Prepared struct {
+	row    eventRow
+	policy *Policy
+}
+
+// Prepare makes the row of e, whose data must not change any more; pending
+// tells that hooks wait for it.
+func (s *Store) Prepare(e *events.Event, pending bool) *Prepared {
+	p := s.policy.Load()
+	return &Prepared{encodeEvent(e, pending, p), p}
+}
+
 // Accept writes e, with one pending run for each hook, and calls done when that
 // is on disk, or with the reason why it is not. e must have its number and id
-// and is not changed any more. The hooks are in order of registration, each
+// and is not changed any more; prepared is what Prepare made of it, nil = it is
+// made now. The hooks are in order of registration, each
 // named by the id that comes back in Pending.Hook; the same one twice is one
 // run. done is called by the store's own goroutine, in the order of the calls
 // of Accept: it must not block and must not wait for the Store.
@@ -21,14 +36,23 @@ import (
 // when Policy.QueueBytes wait already, what Health reports while nothing can be
 // written, ErrClosed. After an error that done was told nothing was accepted
 // either, except that a power loss right after ErrIO may leave the event on disk.
-func (s *Store) Accept(e *events.Event, hooks []string, done func(error)) error {
+func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
+	s.given.Load().note(e.Seq)
 	err := s.Admits(len(e.Data), len(hooks) > 0)
 	if err == nil {
 		hooks = unique(hooks)
-		p := s.policy.Load()
-		row := encodeEvent(e, len(hooks) > 0, p)
-		o := s.accept(*e, hooks, row.fate(p))
-		o.exec = func(db *database) error { return s.insert(db, row, hooks) }
+		if prepared == nil {
+			prepared = s.Prepare(e, len(hooks) > 0)
+		}
+		row := prepared.row
+		row.seq = e.Seq
+		o, sent := s.accept(*e, hooks, row.fate(prepared.policy)), sentOf(e)
+		o.exec = func(db *database) error {
+			if err := s.insert(db, row, hooks); err != nil {
+				return err
+			}
+			return insertSent(db, sent)
+		}
 		o.done = func(err error) {
 			if err != nil {
 				err = fmt.Errorf("accept event %s: %w", e.EventID, err)
@@ -55,21 +79,31 @@ func (s *Store) Admits(size int, pending bool) error {
 }
 
 // Note writes an event that no hook waits for, later and without waiting. Where
-// events come faster than they can be written, some are left out: Feed.Lost
-// tells which. Nothing of e is kept but its texts.
-func (s *Store) Note(e *events.Event) {
+// events come faster than they can be written, some are left out, and missing
+// in what Since reads; the id that a sender gave its event is not. Nothing of e is kept but its texts; prepared is what
+// Prepare made of it, nil = it is made later of a copy.
+func (s *Store) Note(e *events.Event, prepared *Prepared) {
+	s.given.Load().note(e.Seq)
+	if e.Sent != nil {
+		s.noteSent(e)
+	}
 	if !s.queue.room(e.Seq, e.Time) {
 		return
 	}
 	own := *e
-	own.Data = bytes.Clone(e.Data)
+	if prepared == nil {
+		own.Data = bytes.Clone(e.Data)
+	} else {
+		own.Data = prepared.row.data
+	}
 	o := s.accept(own, nil, fate{})
 	o.note = true
-	var row eventRow
 	o.exec = func(db *database) error {
-		if row.id == "" { // here, since redaction may take long
-			row = encodeEvent(&own, false, s.policy.Load())
+		if prepared == nil { // here, since redaction takes a while
+			prepared = s.Prepare(&own, false)
 		}
+		row := prepared.row
+		row.seq = own.Seq
 		err := s.insert(db, row, nil)
 		if refused(err) {
 			s.queue.drop(own.Seq)
@@ -106,7 +140,8 @@ func unique(hooks []string) []string {
 
 // insert writes an event and its pending runs.
 func (s *Store) insert(db *database, row eventRow, hooks []string) error {
-	if err := insertEvent(db, row); err != nil {
+	added, err := insertEvent(db, row)
+	if err != nil {
 		return err
 	}
 	for ord, h := range hooks {
@@ -115,12 +150,14 @@ func (s *Store) insert(db *database, row eventRow, hooks []string) error {
 		}
 	}
 	s.saw(row.seq)
-	s.w.state.events++
+	if added {
+		s.w.state.events++
+	}
 	return nil
 }
 
 func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
-	_, err := db.exec(`INSERT INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`, int64(seq), r.hook, ord, r.attempt, r.due)
+	_, err := db.exec(`INSERT OR REPLACE INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`, int64(seq), r.hook, ord, r.attempt, r.due)
 	if err != nil {
 		return fmt.Errorf("insert pending run of %s: %w", r.hook, err)
 	}
@@ -202,6 +239,7 @@ func (s *Store) deletePending(db *database, k Key) error {
 func (s *Store) record(k Key, run *events.Run, lean func(*database) error, after func()) {
 	o := &op{lean: lean, after: after, exec: lean}
 	if run != nil && run.ID != "" {
+		s.given.Load().note(run.Seq)
 		var row *runRow
 		o.size, o.number = runSize(run), run.Seq
 		o.exec = func(db *database) error {

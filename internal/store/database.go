@@ -6,11 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 
 	_ "modernc.org/sqlite" // the driver
 )
@@ -27,18 +29,26 @@ type database struct {
 	execs     map[string]driver.StmtExecContext // the same: those that write
 	args      []driver.NamedValue               // of the statement under way
 	reading   *sql.DB
-	main, wal os.FileInfo // as opened, to notice that they were deleted
+	main, wal os.FileInfo  // as opened, to notice that they were deleted
+	file      *os.File     // main, to look at its header; closed last, for that takes SQLite's locks away
+	merges    atomic.Int64 // grows when the log begins and ends to be merged, which changes the main file
+	sizes     sizes        // as of the last commit
 }
+
+// sizes are those of the files, and how often the log had been merged.
+type sizes struct{ main, wal, merges int64 }
 
 // openDatabase opens the file, makes it if there is none, and migrates it.
 func openDatabase(path string, durable Durability, steps []string) (db *database, err error) {
-	pinHeap()
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, classify(err))
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // as SQLite does, so that the log is found
 	}
 	db = &database{path: path, stmts: map[string]*sql.Stmt{}, execs: map[string]driver.StmtExecContext{}}
 	defer func() {
@@ -235,9 +245,17 @@ func (d *database) remember() (err error) {
 	if d.main, err = os.Stat(d.path); err != nil {
 		return err
 	}
-	d.wal, err = os.Stat(d.path + "-wal")
+	if d.wal, err = os.Stat(d.path + "-wal"); err != nil {
+		return err
+	}
+	if d.file == nil {
+		d.file, err = os.Open(d.path)
+	}
 	return err
 }
+
+// header is how each database begins.
+const header = "SQLite format 3\x00"
 
 // present fails with errGone unless the files that are open still have their
 // names: what is written to a file without a name is lost.
@@ -247,6 +265,47 @@ func (d *database) present() error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(was, is) {
 			return fmt.Errorf("%w: %s", errGone, name)
 		}
+	}
+	var begin [len(header)]byte
+	if n, err := d.file.ReadAt(begin[:], 0); n < len(begin) && err == io.EOF || n == len(begin) && string(begin[:]) != header {
+		return fmt.Errorf("%w: its header was overwritten", errCorrupt)
+	}
+	return nil
+}
+
+// measure takes down how large the files are.
+func (d *database) measure() (err error) {
+	d.sizes, err = d.sizesNow()
+	return err
+}
+
+func (d *database) sizesNow() (z sizes, err error) {
+	z.merges = d.merges.Load()
+	main, err := os.Stat(d.path)
+	if err != nil {
+		return z, err
+	}
+	wal, err := os.Stat(d.path + "-wal")
+	if err != nil {
+		return z, err
+	}
+	z.main, z.wal = main.Size(), wal.Size()
+	return z, nil
+}
+
+// uncut fails with errCorrupt when one of the files has become shorter since the
+// last commit: SQLite would go on writing, and what it wrote would be lost. It
+// cuts the log off only while it commits, the main file only in a merge.
+func (d *database) uncut() error {
+	was := d.sizes
+	now, err := d.sizesNow()
+	switch {
+	case err != nil: // present tells
+		return nil
+	case now.wal < was.wal:
+		return fmt.Errorf("%w: its log was cut off", errCorrupt)
+	case now.main < was.main && now.merges == was.merges && d.merges.Load() == was.merges && was.merges%2 == 0:
+		return fmt.Errorf("%w: it was cut off", errCorrupt)
 	}
 	return nil
 }
@@ -270,6 +329,9 @@ func (d *database) close() error {
 	}
 	if d.pool != nil {
 		errs = append(errs, d.pool.Close())
+	}
+	if d.file != nil {
+		d.file.Close()
 	}
 	return errors.Join(errs...)
 }

@@ -21,6 +21,7 @@ var (
 	ErrClosed    = errors.New("the store is closed")
 	ErrNewer     = errors.New("the database was written by a newer hookd")
 	ErrForeign   = errors.New("the file is another program's database")
+	ErrLocked    = errors.New("another hookd uses the database")
 	ErrNotFound  = errors.New("not found")
 	ErrAmbiguous = errors.New("more than one id begins so")
 )

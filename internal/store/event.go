@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // previewBytes of a payload are kept by PayloadPreview; events that are not
@@ -59,47 +60,74 @@ const detailBytes = 512
 
 // appendDetail writes eventDetail.
 func appendDetail(dst []byte, e *events.Event) []byte {
-	dst = events.AppendTrue(append(dst, '{'), "wait", e.Wait)
-	dst = events.AppendText(dst, "id", e.ID)
-	dst = events.AppendText(dst, "session_id", e.SessionID)
-	dst = events.AppendText(dst, "agent_id", e.AgentID)
-	dst = events.AppendText(dst, "agent_name", e.AgentName)
-	dst = events.AppendText(dst, "cwd", e.Cwd)
-	dst = events.AppendText(dst, "sender", e.Sender)
-	dst = events.AppendText(dst, "dialect", string(e.Dialect))
-	dst = events.AppendText(dst, "lane", e.Lane)
-	dst = events.AppendInt(dst, "timeout_ms", e.TimeoutMS)
-	dst = events.AppendText(dst, "parent", e.Parent)
-	dst = events.AppendTrue(dst, "agent_named", e.AgentNamed)
-	dst = events.AppendInt(dst, "depth", int64(e.Depth))
-	dst = events.AppendText(dst, "replay_of", e.ReplayOf)
+	dst = rawjson.AppendTrue(append(dst, '{'), "wait", e.Wait)
+	dst = rawjson.AppendText(dst, "id", e.ID)
+	dst = rawjson.AppendText(dst, "session_id", e.SessionID)
+	dst = rawjson.AppendText(dst, "agent_id", e.AgentID)
+	dst = rawjson.AppendText(dst, "agent_name", e.AgentName)
+	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
+	dst = rawjson.AppendText(dst, "sender", e.Sender)
+	dst = rawjson.AppendText(dst, "dialect", string(e.Dialect))
+	dst = rawjson.AppendText(dst, "lane", e.Lane)
+	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
+	dst = rawjson.AppendText(dst, "parent", e.Parent)
+	dst = rawjson.AppendTrue(dst, "agent_named", e.AgentNamed)
+	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
+	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
 	return append(dst, '}')
 }
 
 // encodeEvent makes the row of e. While it is pending all of its data is kept,
 // without regard to the policy.
 func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
-	text := p.Redact(e.Data)
+	kept, text := p.keep(e.Data)
 	r := eventRow{
 		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: appendDetail(make([]byte, 0, detailBytes), e),
-		redacted: !bytes.Equal(text, e.Data), kept: keptAll, data: e.Data,
-	}
-	kept := keptAll
-	switch {
-	case p.Payload == PayloadNone:
-		kept, text = keptNone, nil
-	case p.Payload == PayloadPreview && len(text) > previewBytes:
-		kept, text = keptPreview, text[:previewBytes]
+		redacted: !bytes.HasPrefix(e.Data, text) || kept == keptAll && len(text) != len(e.Data), kept: keptAll, data: e.Data,
 	}
 	switch {
 	case !pending:
 		r.kept, r.data = kept, text
 	case r.redacted:
 		r.later, r.laterData = kept, text
+	case kept != keptAll && len(e.Data) > redactBytes: // else SQLite loads all of data to cut it off
+		r.later, r.laterData = kept, text
 	case kept != keptAll:
 		r.later = kept
 	}
 	return r
+}
+
+// redactBytes is how much of a payload is looked at for a preview of it: the
+// longest secret, and more than that before it.
+const redactBytes = 32 << 10
+
+// keep returns what history keeps of data, and how much that is. It costs no
+// more than what is kept is worth: only PayloadFull looks at all of it.
+func (p *Policy) keep(data []byte) (kept int, text []byte) {
+	switch {
+	case p.Payload == PayloadNone:
+		return keptNone, nil
+	case p.Payload == PayloadFull:
+		return keptAll, p.Redact(data)
+	case len(data) <= redactBytes:
+		if text = p.Redact(data); len(text) <= previewBytes {
+			return keptAll, text
+		}
+	default:
+		// A secret that is cut off may not be known as one. What does not depend
+		// on where the text is cut has none.
+		more, less := p.Redact(data[:redactBytes]), p.Redact(data[:redactBytes/2])
+		text = more[:commonPrefix(more, less)]
+	}
+	return keptPreview, bytes.Clone(text[:min(len(text), previewBytes)])
+}
+
+func commonPrefix(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // fate is what is known of the row, which was made under p.
@@ -124,13 +152,19 @@ func whole(text []byte) []byte {
 	return text
 }
 
-func insertEvent(db *database, r eventRow) error {
-	_, err := db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, later, later_data, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+// insertEvent adds a row. One that is there already, because a commit came
+// through although its file was given up, is no error.
+func insertEvent(db *database, r eventRow) (added bool, err error) {
+	_, err = db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, later, later_data, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted, r.kept, r.later, r.laterData, r.data)
 	if err != nil {
-		return fmt.Errorf("insert event %s: %w", r.id, err)
+		var id string
+		if refused(err) && db.row(`SELECT id FROM events WHERE seq = ?`, int64(r.seq)).Scan(&id) == nil && id == r.id {
+			return false, nil
+		}
+		return false, fmt.Errorf("insert event %s: %w", r.id, err)
 	}
-	return nil
+	return true, nil
 }
 
 // releaseEvent brings the data to what history keeps, once nothing waits for

@@ -12,22 +12,8 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
-
-// tmpfs mounts a small file system of its own.
-func tmpfs(t *testing.T, size string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("mounting a tmpfs needs root: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // breaks drives a store against a disk that stops taking writes, and checks
 // that it does what its package comment says until and after mend.
@@ -58,7 +44,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	if !errors.Is(err, want) {
 		t.Fatalf("got %v, want %v", err, want)
 	}
-	eventually(t, "down", func() bool { return !healthy(s)() || try() != nil })
+	hooktest.Until(t, "down", func() bool { return !healthy(s)() || try() != nil })
 	h := s.Health()
 	if !errors.Is(h.Err, want) || h.Since.IsZero() {
 		t.Errorf("health %+v, want %v", h, want)
@@ -67,14 +53,14 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	// What does not wait goes on, and is kept.
 	seq++
 	noted := event(seq, "pre_tool_use", `{"n":1}`)
-	s.Note(noted)
+	s.Note(noted, nil)
 	seq++
 	s.Done(Key{1, "a"}, run(seq, noted, "a", events.ResultOK))
 	seq++
 	s.Record(run(seq, noted, "guard", events.ResultBlock))
 	mend()
-	eventually(t, "healed", healthy(s))
-	eventually(t, "accepts again", func() bool { return try() == nil })
+	hooktest.Until(t, "healed", healthy(s))
+	hooktest.Until(t, "accepts again", func() bool { return try() == nil })
 	flush(t, s)
 	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 2 {
 		t.Errorf("runs %+v %v, want the two that were recorded meanwhile", got.Runs, err)
@@ -94,7 +80,7 @@ func TestFullDiskHealsByItself(t *testing.T) {
 	for _, durable := range []Durability{DurableFsync, DurableOS} {
 		t.Run(string(durable), func(t *testing.T) {
 			o := options(t)
-			dir := tmpfs(t, "24m")
+			dir := hooktest.Disk(t, "24m")
 			o.Path, o.Durable = filepath.Join(dir, "home", "hookd.db"), durable
 			ballast := filepath.Join(dir, "ballast")
 			breaks(t, o, ErrFull, func() {
@@ -112,7 +98,7 @@ func TestFullDiskHealsByItself(t *testing.T) {
 
 func TestReadOnlyFileSystemHealsByItself(t *testing.T) {
 	o := options(t)
-	dir := tmpfs(t, "24m")
+	dir := hooktest.Disk(t, "24m")
 	o.Path = filepath.Join(dir, "hookd.db")
 	closed(t, open(t, o))
 	remount := func(flags uintptr) {
@@ -130,7 +116,7 @@ func TestReadOnlyFileSystemHealsByItself(t *testing.T) {
 		t.Errorf("incidents %v, want down", got)
 	}
 	remount(0)
-	eventually(t, "healed", healthy(s))
+	hooktest.Until(t, "healed", healthy(s))
 	accept(t, s, event(s.FirstSeq(), "agent:end", `{}`), "a")
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // watched opens a store whose incidents are collected.
@@ -70,7 +71,7 @@ func filled(t *testing.T, o Options) {
 	s := open(t, o)
 	for i := range uint64(3000) {
 		e := event(2*i+1, "agent:end", `{}`)
-		s.Note(e)
+		s.Note(e, nil)
 		s.Record(run(2*i+2, e, fmt.Sprint("hook", i%7), events.ResultOK))
 	}
 	accept(t, s, event(10_001, "agent:end", `{}`), "a", "b")
@@ -150,7 +151,7 @@ func TestCorruptDatabaseIsReplacedWhileRunning(t *testing.T) {
 	var reading sync.WaitGroup
 	for i := range 8 {
 		reading.Go(func() {
-			eventually(t, "the corruption was noticed", func() bool {
+			hooktest.Until(t, "the corruption was noticed", func() bool {
 				s.Runs(t.Context(), Query{Hook: fmt.Sprint("hook", i)})
 				_, found := in.find(IncidentCorrupt)
 				return found
@@ -158,7 +159,7 @@ func TestCorruptDatabaseIsReplacedWhileRunning(t *testing.T) {
 		})
 	}
 	reading.Wait()
-	eventually(t, "healthy", healthy(s))
+	hooktest.Until(t, "healthy", healthy(s))
 	flush(t, s)
 	if got := in.kinds(); !slices.Equal(got, []IncidentKind{IncidentCorrupt}) {
 		t.Errorf("incidents %v, want one", got)
@@ -263,7 +264,7 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := event(1, "agent:end", `{"a":1}`)
-	if err := insertEvent(db, encodeEvent(e, true, &Policy{Redact: func(b []byte) []byte { return b }})); err != nil {
+	if _, err := insertEvent(db, encodeEvent(e, true, &Policy{Redact: func(b []byte) []byte { return b }})); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now().UTC()
@@ -306,11 +307,11 @@ func TestUnwritablePathIsNoReasonNotToStart(t *testing.T) {
 	if _, err := s.Pending(t.Context(), 0, 1); err == nil {
 		t.Error("read from the void")
 	}
-	s.Note(e)
+	s.Note(e, nil)
 	if err := os.Remove(blocked); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "healed", healthy(s))
+	hooktest.Until(t, "healed", healthy(s))
 	flush(t, s)
 	if got, err := s.Event(t.Context(), e.EventID); err != nil || got.Seq != e.Seq {
 		t.Errorf("got %+v %v, want what was noted", got, err)
@@ -342,7 +343,7 @@ func TestLockedDatabaseIsWaitedFor(t *testing.T) {
 	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "healed", healthy(s))
+	hooktest.Until(t, "healed", healthy(s))
 	accept(t, s, event(2, "agent:end", `{}`), "a")
 }
 

@@ -20,6 +20,16 @@ const lateNumbers = 1024
 // memory knows better, and if the file turns out to be another one, what is
 // pending in memory is written to it.
 func (s *Store) attach() error {
+	if s.lock == nil {
+		if err := prepareFile(s.opts.Path); err != nil {
+			return fmt.Errorf("open store %s: %w", s.opts.Path, classify(err))
+		}
+		lock, err := lockDatabase(s.opts.Path)
+		if err != nil {
+			return fmt.Errorf("open store: %w", classify(err))
+		}
+		s.lock = lock
+	}
 	db, err := openDatabase(s.opts.Path, s.opts.Durable, migrations)
 	if err != nil {
 		return err
@@ -47,7 +57,7 @@ func (s *Store) adopt(db *database) error {
 	if known.epoch != "" { // numbers were given in this life already: they go on
 		st.seq = max(st.seq, known.seq)
 	}
-	if s.w.loaded && st.epoch != known.epoch {
+	if s.w.loaded && (st.epoch != known.epoch || s.w.cutOff) {
 		if err := s.carry(db, &st); err != nil {
 			return err
 		}
@@ -66,6 +76,11 @@ func (s *Store) adopt(db *database) error {
 			return err
 		}
 	}
+	if !s.w.loaded {
+		if err := s.settleNumbers(db, st); err != nil {
+			return err
+		}
+	}
 	reserved := st
 	reserved.seq += seqBlock
 	if err := reserved.save(db); err != nil {
@@ -77,9 +92,35 @@ func (s *Store) adopt(db *database) error {
 	if !s.w.loaded {
 		s.w.seen = max(s.w.seen, st.seq)
 	}
-	s.w.loaded, s.w.state = true, reserved
+	s.w.loaded, s.w.cutOff, s.w.state = true, false, reserved
 	s.w.spans.forget()
 	s.w.begun.forget()
+	return nil
+}
+
+// settleNumbers notes which of the numbers that an earlier life reserved were
+// never given.
+func (s *Store) settleNumbers(db *database, st state) error {
+	if _, err := db.exec(`DELETE FROM unused WHERE last <= ?`, int64(st.pruned)); err != nil {
+		return err
+	}
+	var kept uint64
+	if err := db.row(`SELECT max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0))`).Scan(&kept); err != nil {
+		return err
+	}
+	g, last, known := openGiven(s.lock, st.epoch)
+	s.given.Store(g)
+	if !known || last < kept || last >= st.seq { // less than kept: a life before this one could not write it
+		return nil
+	}
+	return noteUnused(db, last+1, st.seq)
+}
+
+func noteUnused(db *database, first, last uint64) error {
+	_, err := db.exec(`INSERT OR REPLACE INTO unused (first, last) VALUES (?, ?)`, int64(first), int64(last))
+	if err != nil {
+		return fmt.Errorf("note numbers that were never given: %w", err)
+	}
 	return nil
 }
 
@@ -107,11 +148,14 @@ func (s *Store) carry(db *database, st *state) (err error) {
 	for _, w := range s.live.held() {
 		p := s.policy.Load()
 		row := encodeEvent(w.event, true, p)
-		if err := insertEvent(db, row); err != nil {
+		added, err := insertEvent(db, row)
+		if err != nil {
 			return err
 		}
 		s.live.settle(row.seq, row.fate(p)) // the policy may be another one now
-		st.events++
+		if added {
+			st.events++
+		}
 		for ord, r := range w.rows {
 			if err := insertPending(db, w.event.Seq, ord, r); err != nil {
 				return err
@@ -132,6 +176,7 @@ func (s *Store) recover(cause error) error {
 	kind := IncidentCorrupt
 	if errors.Is(cause, errGone) {
 		kind = IncidentGone
+		s.w.cutOff = true
 		s.rescue()
 	}
 	err := s.replace(kind, cause)
@@ -222,7 +267,7 @@ func (s *Store) fail(err error) {
 
 // kind returns the sentinel that err is.
 func kind(err error) error {
-	for _, k := range []error{ErrFull, ErrIO, ErrReadOnly, ErrBusy, errCorrupt, errGone, ErrNewer, ErrForeign} {
+	for _, k := range []error{ErrFull, ErrIO, ErrReadOnly, ErrBusy, errCorrupt, errGone, ErrNewer, ErrForeign, ErrLocked} {
 		if errors.Is(err, k) {
 			return k
 		}
@@ -269,6 +314,9 @@ func (s *Store) probe() error {
 			if err := s.deleteEvent(db, seq); err != nil {
 				return err
 			}
+			if err := deleteSent(db, seq); err != nil {
+				return err
+			}
 		}
 		_, err := db.exec(`INSERT OR REPLACE INTO probe (id, data) VALUES (1, zeroblob(?))`, probeBytes)
 		return err
@@ -304,6 +352,9 @@ func (s *Store) finish() {
 		s.w.state.seq = s.w.seen + lateNumbers
 		err := s.w.state.save(s.db)
 		if err == nil {
+			err = noteUnused(s.db, s.w.seen+1, s.w.state.seq)
+		}
+		if err == nil {
 			err = s.merge("TRUNCATE")
 		}
 		if err != nil {
@@ -311,4 +362,13 @@ func (s *Store) finish() {
 		}
 	}
 	s.detach()
+	s.unlock()
+}
+
+// unlock lets another process open the database.
+func (s *Store) unlock() {
+	s.given.Load().close()
+	if s.lock != nil {
+		s.lock.Close()
+	}
 }

@@ -93,7 +93,7 @@ func TestPayloadPolicy(t *testing.T) {
 		redacted bool
 	}{
 		{"none", PayloadNone, nil, small, "", "", false},
-		{"none_redacted", PayloadNone, redact, large, "", "", true},
+		{"none_redacted", PayloadNone, redact, large, "", "", false},
 		{"preview_small", PayloadPreview, nil, small, small, "", false},
 		{"preview_large", "", nil, large, "", large[:255], false},
 		{"preview_small_redacted", PayloadPreview, redact, small, clean(small), "", true},
@@ -120,7 +120,7 @@ func TestPayloadPolicy(t *testing.T) {
 			}
 			waiting, noted := event(1, "agent:end", tt.data), event(2, "agent:end", tt.data)
 			accept(t, s, waiting, "a", "b")
-			s.Note(noted)
+			s.Note(noted, nil)
 			s.Done(Key{1, "a"}, run(3, waiting, "a", events.ResultOK))
 			closed(t, s)
 			s = open(t, o)
@@ -419,16 +419,13 @@ func TestSinceReadsTheStreamInOrder(t *testing.T) {
 	}
 	flush(t, s)
 	var got []string
-	for after := uint64(0); ; {
-		feed, err := s.Since(t.Context(), after, math.MaxUint64, 7)
-		if err != nil || feed.Pruned != 0 {
+	for after := uint64(0); after < 60; {
+		feed, err := s.Since(t.Context(), after, 60, 7, 1<<20)
+		if err != nil || feed.Through <= after {
 			t.Fatal(feed, err)
 		}
-		if len(feed.Records) == 0 {
-			break
-		}
+		after = feed.Through
 		for _, r := range feed.Records {
-			after = r.Seq
 			switch {
 			case r.Event != nil && r.Event.Seq == r.Seq && string(r.Event.Data) == `{"n":1}`:
 				got = append(got, fmt.Sprint("event ", r.Seq))
@@ -440,7 +437,31 @@ func TestSinceReadsTheStreamInOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if feed, err := s.Since(t.Context(), 10, 13, 100); err != nil || len(feed.Records) != 2 || feed.Records[0].Seq != 12 {
+	if feed, err := s.Since(t.Context(), 10, 13, 100, 1<<20); err != nil || len(feed.Records) != 2 || feed.Records[0].Seq != 12 {
 		t.Errorf("11 to 13: got %+v %v", feed, err)
+	}
+}
+
+// The last event of an agent is no replay and not of the session that asks.
+func TestLastEventOfAnAgent(t *testing.T) {
+	s := open(t, options(t))
+	if _, err := s.Last(t.Context(), events.Cline, "probe"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of none: got %v, want %v", err, ErrNotFound)
+	}
+	var want string
+	for i, of := range []struct {
+		d               events.Dialect
+		session, replay string
+	}{{events.Cline, "", ""}, {events.Cline, "one", ""}, {events.Cline, "one", "01J"}, {events.Cline, "probe", ""}, {events.Codex, "two", ""}} {
+		e := event(s.FirstSeq()+uint64(i), "PreToolUse", `{"dialect":"cline"}`)
+		e.Dialect, e.SessionID, e.ReplayOf = of.d, of.session, of.replay
+		s.Note(e, nil)
+		if i == 1 {
+			want = e.EventID
+		}
+	}
+	flush(t, s)
+	if e, err := s.Last(t.Context(), events.Cline, "probe"); err != nil || e.EventID != want {
+		t.Errorf("got %+v %v, want %s", e, err, want)
 	}
 }

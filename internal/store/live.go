@@ -9,7 +9,8 @@ import (
 )
 
 // heldBytes is how much payload of pending events is held in memory for the
-// case that the database is lost. What the dispatcher holds anyway is shared.
+// case that the database is lost. What the dispatcher holds is shared: it has
+// the oldest ones, so the newest make room for them.
 const heldBytes = 64 << 20
 
 // live is what is pending, as of the last commit.
@@ -19,6 +20,7 @@ type live struct {
 	runs   int
 	bytes  int64 // of payload, on disk
 	inRAM  int64
+	newest []uint64 // events that are held, the newest last; some are not any more
 }
 
 // waiting is an event and the hooks that have not ended for it.
@@ -83,19 +85,44 @@ func (l *live) fate(seq uint64) (f fate) {
 }
 
 // hold keeps an event that was read from disk, if no more than limit bytes
-// are held with it.
+// are held with it; newer ones make room.
 func (l *live) hold(e *events.Event, limit int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[e.Seq]; w != nil {
-		l.keep(w, e, limit)
+	w := l.events[e.Seq]
+	if w == nil || w.event != nil {
+		return
 	}
+	for n := len(l.newest); n > 0 && l.newest[n-1] > e.Seq && l.inRAM+int64(w.size) > limit; n-- {
+		if old := l.events[l.newest[n-1]]; old != nil && old.event != nil {
+			old.event = nil
+			l.inRAM -= int64(old.size)
+		}
+		l.newest = l.newest[:n-1]
+	}
+	l.keep(w, e, limit)
+}
+
+// event returns an event that is held; nil = it is not.
+func (l *live) event(seq uint64) *events.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		return w.event
+	}
+	return nil
 }
 
 func (l *live) keep(w *waiting, e *events.Event, limit int64) {
 	if w.event == nil && e != nil && l.inRAM+int64(w.size) <= limit {
 		w.event = e
 		l.inRAM += int64(w.size)
+		if n := len(l.newest); n == 0 || l.newest[n-1] < w.seq {
+			l.newest = append(l.newest, w.seq)
+		}
+		if len(l.newest) > 2*len(l.events)+64 {
+			l.newest = slices.DeleteFunc(l.newest, func(seq uint64) bool { return l.events[seq] == nil })
+		}
 	}
 }
 
@@ -200,7 +227,7 @@ func (l *live) load() (events, runs int, bytes int64) {
 func (l *live) fill(db *database) error {
 	l.mu.Lock()
 	clear(l.events)
-	l.runs, l.bytes, l.inRAM = 0, 0, 0
+	l.runs, l.bytes, l.inRAM, l.newest = 0, 0, 0, nil
 	l.mu.Unlock()
 	_, err := query(db, func(row scanner) (_ struct{}, err error) {
 		var seq uint64

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // Under a load that never rests the log begins anew all the same.
@@ -17,7 +18,7 @@ func TestLogStaysSmallUnderLoad(t *testing.T) {
 	largest := int64(0)
 	for seq := uint64(1); seq < 8000; seq += 2 {
 		e := event(seq, "agent:end", text)
-		s.Note(e)
+		s.Note(e, nil)
 		s.Record(run(seq+1, e, fmt.Sprint("hook", seq%7), events.ResultOK))
 		if seq%100 == 1 { // the backlog is bounded; the writer always has more to do
 			flush(t, s)
@@ -35,12 +36,12 @@ func TestANarrowerPolicyIsInForceAtOnce(t *testing.T) {
 	s := open(t, o)
 	for seq := uint64(1); seq < 1000; seq += 2 {
 		e := event(seq, "agent:end", `{}`)
-		s.Note(e)
+		s.Note(e, nil)
 		s.Record(run(seq+1, e, "a", events.ResultOK))
 	}
 	flush(t, s)
 	p := o.Policy
 	p.MaxRuns = 10
 	s.Configure(p)
-	eventually(t, "pruned", func() bool { h := s.Health(); return h.Runs == 10 && h.Events == 10 })
+	hooktest.Until(t, "pruned", func() bool { h := s.Health(); return h.Runs == 10 && h.Events == 10 })
 }

@@ -89,6 +89,8 @@ func (s *Store) checkpoint(ctx context.Context) {
 	if s.db == nil {
 		return
 	}
+	s.db.merges.Add(1)
+	defer s.db.merges.Add(1)
 	var busy, pages, merged int // pages are those of when it began
 	err := s.db.reading.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &merged)
 	if err = classify(err); errors.Is(err, errCorrupt) {
@@ -102,6 +104,8 @@ func (s *Store) checkpoint(ctx context.Context) {
 
 // merge merges the log by the writer's own connection.
 func (s *Store) merge(mode string) error {
+	s.db.merges.Add(1)
+	defer s.db.merges.Add(1)
 	var busy, pages, merged int
 	if err := s.db.row("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &merged); err != nil {
 		return fmt.Errorf("merge the log: %w", classify(err))

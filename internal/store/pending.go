@@ -3,13 +3,15 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/hookd/hookd/internal/events"
 )
 
-// pendingBytes is where a page of pending events ends early.
-const pendingBytes = 32 << 20
+// pendingBytes is where a page of pending events ends: an event that is larger
+// is a page of its own.
+const pendingBytes = 1 << 20
 
 const pendingColumns = `seq, id, at, name, size, detail, kept, data FROM events`
 
@@ -19,8 +21,12 @@ const pendingColumns = `seq, id, at, name, size, detail, kept, data FROM events`
 // back when there are no more; the last event's number is the next after.
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pending, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
-		waiting, err := list(ctx, db, scanPendingEvent, `SELECT `+pendingColumns+`
+		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
 			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`, int64(min(after, 1<<62)), limit)
+		if err != nil {
+			return err
+		}
+		waiting, err := s.pendingEvents(ctx, db, sizes[:fit(sizes, pendingBytes)])
 		if err != nil {
 			return err
 		}
@@ -28,7 +34,6 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 		if err != nil {
 			return err
 		}
-		size := 0
 		for _, e := range waiting {
 			runs, err := pendingOf(ctx, db, e, attempts)
 			if err != nil {
@@ -36,9 +41,6 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 			}
 			s.live.hold(e, heldBytes)
 			all = append(all, runs...)
-			if size += len(e.Data); size > pendingBytes {
-				break
-			}
 		}
 		return nil
 	})
@@ -48,9 +50,55 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 	return all, nil
 }
 
+// NextPending returns how large the data of the first pending event above after
+// is; 0 = there is none.
+func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		err := db.QueryRowContext(ctx, `SELECT size FROM events WHERE seq = (SELECT min(seq) FROM pending WHERE seq > ?)`, int64(min(after, 1<<62))).Scan(&size)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read what is pending: %w", err)
+	}
+	return size, nil
+}
+
+// pendingEvents reads events, but for a large one that memory has.
+func (s *Store) pendingEvents(ctx context.Context, db *sql.DB, sizes []sized) ([]*events.Event, error) {
+	if len(sizes) == 0 {
+		return nil, nil
+	}
+	first, last := sizes[0].seq, sizes[len(sizes)-1].seq
+	if first == last {
+		if e := s.live.event(first); e != nil {
+			return []*events.Event{e}, nil
+		}
+		return list(ctx, db, scanPendingEvent, `SELECT `+pendingColumns+`
+			WHERE seq = ?1 AND EXISTS (SELECT 1 FROM pending WHERE seq = ?1)`, int64(first)) // no sorter has a copy
+	}
+	return list(ctx, db, scanPendingEvent, `SELECT `+pendingColumns+`
+		WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq BETWEEN ? AND ?) ORDER BY seq`, int64(first), int64(last))
+}
+
+// dataOf takes the bytes that the driver has made for it, which database/sql would
+// copy.
+type dataOf []byte
+
+func (b *dataOf) Scan(v any) error {
+	data, ok := v.([]byte)
+	if !ok && v != nil {
+		return fmt.Errorf("read data: it is a %T", v)
+	}
+	*b = data
+	return nil
+}
+
 func scanPendingEvent(row scanner) (*events.Event, error) {
 	var r eventRow
-	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, &r.data); err != nil {
+	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, (*dataOf)(&r.data)); err != nil {
 		return nil, err
 	}
 	if r.kept != keptAll {

@@ -20,13 +20,13 @@ const (
 
 // Prune brings history within the policy: runs and events beyond MaxRuns,
 // older than MaxAge, or the oldest of all while the database is larger than
-// MaxBytes; dead letters older than 30 days or beyond 10,000; counts older
-// than they are kept. What is pending stays, and so do the events of dead
+// MaxBytes; dead letters older than 30 days or beyond 10,000; ids that senders
+// gave their events after 10 minutes; counts older than they are kept. What is pending stays, and so do the events of dead
 // letters. It works in small steps, between which others are written. The
 // store calls it each minute.
 func (s *Store) Prune(ctx context.Context) error {
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
-	for _, step := range []func(*database) (bool, error){p.dead, p.spans, p.runs, p.events, p.oldest, p.shrink} {
+	for _, step := range []func(*database) (bool, error){p.dead, p.sent, p.spans, p.runs, p.events, p.oldest, p.shrink} {
 		for more := true; more; {
 			begin := time.Now()
 			err := s.do(ctx, func(db *database) (err error) { more, err = step(db); return err })

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func prune(t *testing.T, s *Store) {
@@ -38,7 +38,7 @@ func TestPruneByNumber(t *testing.T) {
 	s := open(t, o)
 	for i := uint64(0); i < 1000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
-		s.Note(e)
+		s.Note(e, nil)
 		r := run(2*i+2, e, "a", events.ResultOK)
 		r.Stdout = events.Output{Head: "x", Bytes: 1}
 		s.Record(r)
@@ -56,9 +56,9 @@ func TestPruneByNumber(t *testing.T) {
 	if err != nil || page.Runs[0].Seq != 2000 {
 		t.Errorf("got %+v %v, want the newest", page, err)
 	}
-	feed, err := s.Since(t.Context(), 0, math.MaxUint64, 1000)
-	if err != nil || feed.Pruned < 1400 || feed.Records[0].Seq <= feed.Pruned {
-		t.Errorf("pruned up to %d, first %d (%v)", feed.Pruned, feed.Records[0].Seq, err)
+	feed, err := s.Since(t.Context(), 0, 3001, 1000, 1<<30)
+	if err != nil || feed.Missing[0].First != 1 || feed.Missing[0].Last < 1400 || feed.Records[0].Seq <= feed.Missing[0].Last {
+		t.Errorf("missing %v, first %d (%v)", feed.Missing, feed.Records[0].Seq, err)
 	}
 	if stats, err := s.Stats(t.Context(), StatsQuery{}); err != nil || stats[0].Runs != 1000 {
 		t.Errorf("stats %+v %v, want all 1000: they outlive the runs", stats, err)
@@ -103,7 +103,7 @@ func TestPruneByBytes(t *testing.T) {
 	s := open(t, o)
 	for i := uint64(0); i < 2000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
-		s.Note(e)
+		s.Note(e, nil)
 		r := run(2*i+2, e, fmt.Sprint("h", i%9), events.ResultOK)
 		r.Stdout = events.Output{Head: strings.Repeat("x", 5000), Bytes: 5000}
 		s.Record(r)
@@ -202,7 +202,7 @@ func TestPruneRunsByItself(t *testing.T) {
 		s.Record(run(i, event(1, "agent:end", `{}`), "a", events.ResultOK))
 	}
 	flush(t, s)
-	eventually(t, "pruned", func() bool { return s.Health().Runs == 1 })
+	hooktest.Until(t, "pruned", func() bool { return s.Health().Runs == 1 })
 }
 
 // While more comes than pruning deletes, it does not end; the log is merged all

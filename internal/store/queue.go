@@ -73,7 +73,7 @@ type queue struct {
 	paid    time.Time // up to when notes have used their time up
 	asked   time.Time // when there was the last
 	dropped uint64
-	lost    lost
+	missed  uint64 // greatest number of what was left out
 	closed  bool
 }
 
@@ -111,7 +111,7 @@ func (q *queue) room(number uint64, now time.Time) bool {
 	}
 	q.asked = now
 	if !q.paid.Before(now) {
-		q.lost.add(number)
+		q.missed = max(q.missed, number)
 		return false
 	}
 	q.paid = q.paid.Add(noteCost)
@@ -273,7 +273,14 @@ func (q *queue) drop(number uint64) {
 
 func (q *queue) miss(number uint64) {
 	q.dropped++
-	q.lost.add(number)
+	q.missed = max(q.missed, number)
+}
+
+// leftOut returns the greatest number of what was left out.
+func (q *queue) leftOut() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.missed
 }
 
 // progress returns how many records were ever added, and how many of them do
@@ -282,22 +289,6 @@ func (q *queue) progress() (added, gone uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.added, q.added - uint64(len(q.records))
-}
-
-// takeLost returns the numbers that were lost since the last call.
-func (q *queue) takeLost() lost {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.lost
-	q.lost = nil
-	return l
-}
-
-// giveLost takes back what could not be written.
-func (q *queue) giveLost(l lost) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lost = append(l, q.lost...)
 }
 
 func (q *queue) close() {

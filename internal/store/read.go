@@ -95,7 +95,7 @@ const historyColumns = `seq, id, at, name, size, detail, redacted, ` + historyKe
 
 func scanEvent(row scanner) (Event, error) {
 	var r eventRow
-	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept, &r.data); err != nil {
+	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept, (*dataOf)(&r.data)); err != nil {
 		return Event{}, err
 	}
 	v := Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
@@ -126,6 +126,20 @@ func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
 	return e, nil
 }
 
+// Last returns the newest event of a dialect that is no replay and not of the
+// session except; ErrNotFound where there is none. It may read all events.
+func (s *Store) Last(ctx context.Context, d events.Dialect, except string) (e Event, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		e, err = scanEvent(db.QueryRowContext(ctx, `SELECT `+historyColumns+` WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
+			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ? AND CAST(detail AS TEXT) ->> 'replay_of' IS NULL ORDER BY seq DESC LIMIT 1`, string(d), except))
+		return err
+	})
+	if err != nil {
+		return e, fmt.Errorf("last event of %s: %w", d, err)
+	}
+	return e, nil
+}
+
 // Record is one record of the stream: an event or a run.
 type Record struct {
 	Seq   uint64
@@ -136,39 +150,104 @@ type Record struct {
 // Feed is a stretch of the stream.
 type Feed struct {
 	Records []Record // in the order of their numbers
-	Pruned  uint64   // nothing up to here is read: rows may have been deleted
-	Lost    []Range  // in the stretch read, in order: they were never kept
+	Missing []Range  // numbers that were given to records which are not there, in order
+	Through uint64   // the stretch ends with this number
 }
 
+// Range is a stretch of numbers, both ends included.
+type Range struct{ First, Last uint64 }
+
 // Since returns the first records with numbers above after and up to upto,
-// limit at most. A caller that wants what it handed over a moment ago calls
-// Flush first.
-func (s *Store) Since(ctx context.Context, after, upto uint64, limit int) (feed Feed, err error) {
+// limit at most, and fewer when they take more than maxBytes: one record at
+// least. A number that was given and that no record has is missing, whatever
+// became of it: it was pruned, left out, or lost with the process. A caller that
+// wants what it handed over a moment ago calls Flush first.
+func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes int) (feed Feed, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
-		if err := db.QueryRowContext(ctx, `SELECT pruned FROM state`).Scan(&feed.Pruned); err != nil {
+		var pruned uint64
+		if err := db.QueryRowContext(ctx, `SELECT pruned FROM state`).Scan(&pruned); err != nil {
 			return err
 		}
-		from, to := int64(max(after, feed.Pruned)), int64(min(upto, 1<<62))
-		accepted, err := list(ctx, db, scanEvent, `SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, from, to, limit)
+		from, to := min(max(after, pruned), upto), min(upto, 1<<62)
+		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+` WHEN 2 THEN coalesce(length(later_data), length(data), 0) ELSE 256 END
+			FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
+		if err != nil {
+			return err
+		}
+		if n := fit(sizes, maxBytes); n < len(sizes) {
+			to = sizes[n].seq - 1
+		} else if n == limit {
+			to = sizes[n-1].seq
+		}
+		accepted, err := list(ctx, db, scanEvent, `SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
 		if err != nil {
 			return err
 		}
 		runs, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, false) },
-			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`, from, to, limit)
+			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`, int64(from), int64(to), limit)
 		if err != nil {
 			return err
 		}
 		if feed.Records = merge(accepted, runs, limit); len(feed.Records) == limit {
-			to = int64(feed.Records[limit-1].Seq)
+			to = feed.Records[limit-1].Seq
 		}
-		feed.Lost, err = list(ctx, db, func(row scanner) (r Range, err error) { return r, row.Scan(&r.First, &r.Last) },
-			`SELECT max(first, ?1 + 1), min(last, ?2) FROM lost WHERE last > ?1 AND first <= ?2 ORDER BY first`, from, to)
+		unused, err := list(ctx, db, func(row scanner) (r Range, err error) { return r, row.Scan(&r.First, &r.Last) },
+			`SELECT first, last FROM unused WHERE last > ? AND first <= ? ORDER BY first`, int64(from), int64(to))
+		feed.Missing, feed.Through = missing(after, to, pruned, feed.Records, unused), to
 		return err
 	})
 	if err != nil {
 		return feed, fmt.Errorf("read the stream from %d: %w", after, err)
 	}
 	return feed, nil
+}
+
+// sized is the number of an event and how much it takes in memory.
+type sized struct {
+	seq  uint64
+	size int
+}
+
+func scanSized(row scanner) (z sized, err error) { return z, row.Scan(&z.seq, &z.size) }
+
+// fit returns how many of the first events take no more than maxBytes together,
+// one at least.
+func fit(list []sized, maxBytes int) (n int) {
+	for sum := 0; n < len(list); n++ {
+		if sum += list[n].size; sum > maxBytes && n > 0 {
+			break
+		}
+	}
+	return n
+}
+
+// missing returns the numbers above after and up to to that are neither those of
+// records nor unused; nothing up to pruned was read.
+func missing(after, to, pruned uint64, records []Record, unused []Range) (list []Range) {
+	next := after + 1
+	have := func(r Range) {
+		if r.First > next {
+			list = append(list, Range{next, r.First - 1})
+		}
+		next = max(next, r.Last+1)
+	}
+	if pruned > after {
+		list, next = append(list, Range{next, min(pruned, to)}), min(pruned, to)+1
+	}
+	for _, r := range records {
+		for len(unused) > 0 && unused[0].First < r.Seq {
+			have(unused[0])
+			unused = unused[1:]
+		}
+		have(Range{r.Seq, r.Seq})
+	}
+	for _, r := range unused {
+		have(r)
+	}
+	if next <= to {
+		list = append(list, Range{next, to})
+	}
+	return list
 }
 
 // merge puts two lists into one order.

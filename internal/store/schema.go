@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -141,6 +141,34 @@ CREATE TABLE pending (
 ) STRICT, WITHOUT ROWID;
 INSERT OR IGNORE INTO pending SELECT seq, hook, ord, attempt, due FROM pending1 ORDER BY seq, ord;
 DROP TABLE pending1;
+`
+
+// Every number that was given is that of a record, or missing; so only those
+// that were reserved and never given are noted. What came before is taken for
+// that, but for what was known to be lost.
+const schemaV3 = `
+CREATE TABLE unused (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+INSERT INTO unused SELECT seq + 1, next - 1 FROM
+	(SELECT seq, lead(seq) OVER (ORDER BY seq) AS next FROM
+		(SELECT 0 AS seq UNION ALL SELECT seq FROM events UNION ALL SELECT seq FROM runs UNION ALL SELECT seq + 1 FROM state))
+	WHERE next > seq + 1 AND NOT EXISTS (SELECT 1 FROM lost WHERE first < next AND last > seq);
+DROP TABLE lost;
+`
+
+// The ids that senders gave their events are found again when they are sent
+// again after a restart. They have a table of their own: an event may be pruned
+// before its id expires.
+const schemaV4 = `
+CREATE TABLE sent (
+	seq      INTEGER PRIMARY KEY,
+	sender   TEXT    NOT NULL,
+	id       TEXT    NOT NULL,
+	content  BLOB    NOT NULL, -- digest of what the event says
+	at       INTEGER NOT NULL, -- nanoseconds since 1970
+	event_id TEXT    NOT NULL,
+	detail   BLOB    NOT NULL, -- what the sender was told at once, JSON
+	answer   BLOB              -- what it was told later; NULL = it is not known
+) STRICT;
 `
 
 // migrate brings the database to the newest version, each step whole or not

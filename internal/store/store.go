@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,6 +90,8 @@ type Store struct {
 	live     *live
 	shelf    *shelf
 	counts   counters
+	given    atomic.Pointer[given]
+	lock     *os.File               // held as long as the store is open; nil = its folder cannot be written yet
 	down     atomic.Pointer[outage] // nil while the disk does what it should
 	suspect  chan error             // a reader found the database corrupt
 	volume   atomic.Int64           // bytes written since the last checkpoint, roughly
@@ -108,7 +111,7 @@ type Store struct {
 }
 
 // Open opens or makes the database at Options.Path. It fails only where
-// trying again cannot help: with ErrNewer, ErrForeign or a bad option. A path
+// trying again cannot help: with ErrNewer, ErrForeign, ErrLocked or a bad option. A path
 // that cannot be written yields a Store that is down (see Health) and heals
 // by itself.
 func Open(o Options) (*Store, error) {
@@ -131,6 +134,7 @@ func Open(o Options) (*Store, error) {
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
+	s.given.Store(&given{})
 	s.Configure(o.Policy)
 	if err := s.start(); err != nil {
 		return nil, err
@@ -157,7 +161,8 @@ func (s *Store) start() error {
 		s.fallBack()
 		err = s.replace(IncidentCorrupt, err)
 	}
-	if errors.Is(err, ErrNewer) || errors.Is(err, ErrForeign) {
+	if errors.Is(err, ErrNewer) || errors.Is(err, ErrForeign) || errors.Is(err, ErrLocked) {
+		s.unlock()
 		return err
 	}
 	if err != nil {

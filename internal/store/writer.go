@@ -21,6 +21,7 @@ type writer struct {
 	begun  *begun
 	doubt  []uint64 // events whose refused commit may be on disk nevertheless
 	loaded bool     // the database was read once, so memory knows what is pending
+	cutOff bool     // a part of the database was deleted: what is pending is written again
 }
 
 // state is the row of the table state, and the number of dead letters.
@@ -124,10 +125,9 @@ func (s *Store) giveBack(batch []*op, o *outage) {
 // transact runs the batch between BEGIN and COMMIT. On failure nothing of it
 // is in force, neither on disk nor in memory.
 func (s *Store) transact(batch []*op) (err error) {
-	before, lost := s.w.state, s.queue.takeLost()
+	before := s.w.state
 	defer func() {
 		if err != nil {
-			s.queue.giveLost(lost)
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
 			s.w.state = before
 			s.w.spans.forget()
@@ -135,6 +135,9 @@ func (s *Store) transact(batch []*op) (err error) {
 			err = classify(err)
 		}
 	}()
+	if err := s.db.uncut(); err != nil {
+		return err
+	}
 	if _, err := s.db.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -146,12 +149,7 @@ func (s *Store) transact(batch []*op) (err error) {
 			return o.err
 		}
 	}
-	for _, r := range lost {
-		s.saw(r.Last)
-		if _, err := s.db.exec(`INSERT INTO lost (first, last) VALUES (?, ?) ON CONFLICT (first) DO UPDATE SET last = max(last, excluded.last)`, int64(r.First), int64(r.Last)); err != nil {
-			return err
-		}
-	}
+	s.saw(s.queue.leftOut())
 	if err := s.w.spans.flush(s.db); err != nil {
 		return err
 	}
@@ -166,7 +164,10 @@ func (s *Store) transact(batch []*op) (err error) {
 	}
 	s.w.begun.settle()
 	s.wrote(bytes, news)
-	return s.db.present()
+	if err := s.db.present(); err != nil {
+		return err
+	}
+	return s.db.measure()
 }
 
 // saw takes note of a number that is in use.

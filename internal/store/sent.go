@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// sentAge is how long the ids that senders gave their events are kept on disk.
+const sentAge = 10 * time.Minute
+
+// sentDetail is what has no column of its own.
+type sentDetail struct {
+	Matched  []string `json:"matched,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	Wait     bool     `json:"wait,omitempty"`
+	Decided  bool     `json:"decided,omitempty"`
+}
+
+// sentOf returns what the row of an event's id is made of; nil = it has no id.
+func sentOf(e *events.Event) *events.Event {
+	if e.Sent == nil {
+		return nil
+	}
+	own := *e
+	own.Data = nil
+	return &own
+}
+
+// insertSent writes the id that e's sender gave it; nil = it gave none.
+func insertSent(db *database, e *events.Event) error {
+	if e == nil {
+		return nil
+	}
+	detail, err := json.Marshal(sentDetail{e.Sent.Matched, e.Warnings, e.Wait, e.Wait && e.Contract.Decidable})
+	if err == nil {
+		_, err = db.exec(`INSERT OR REPLACE INTO sent (seq, sender, id, content, at, event_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			int64(e.Seq), e.Sender, e.ID, e.Sent.Content[:], nanos(e.Time), e.EventID, detail)
+	}
+	if err != nil {
+		return fmt.Errorf("insert the id of event %s: %w", e.EventID, err)
+	}
+	return nil
+}
+
+// noteSent writes the id of an event later, without the event.
+func (s *Store) noteSent(e *events.Event) {
+	sent := sentOf(e)
+	s.queue.add(&op{size: opCost, exec: func(db *database) error { return insertSent(db, sent) }})
+}
+
+// Sent calls each with every event that has an id and was accepted since then,
+// oldest first.
+func (s *Store) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
+	err := s.read(ctx, func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, `SELECT seq, sender, id, content, at, event_id, detail, answer FROM sent WHERE at >= ? ORDER BY seq`, nanos(since))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			e, err := scanSent(rows)
+			if err != nil {
+				return err
+			}
+			each(e)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("read the ids of events: %w", err)
+	}
+	return nil
+}
+
+func scanSent(row scanner) (e events.SentEvent, err error) {
+	var content, detail []byte
+	var at int64
+	if err := row.Scan(&e.Seq, &e.Sender, &e.ID, &content, &at, &e.EventID, &detail, &e.Answer); err != nil {
+		return e, err
+	}
+	var d sentDetail
+	if err := json.Unmarshal(detail, &d); err != nil || len(content) != len(e.Content) {
+		return e, fmt.Errorf("the id of event %s: %w", e.EventID, errCorrupt)
+	}
+	copy(e.Content[:], content)
+	e.Time, e.Matched, e.Warnings, e.Wait, e.Decided = moment(at), d.Matched, d.Warnings, d.Wait, d.Decided
+	return e, nil
+}
+
+// Answered records what the sender of an event with an id was told when its runs
+// had ended. answer is called later; size is about how long it is.
+func (s *Store) Answered(seq uint64, size int, answer func() ([]byte, error)) {
+	s.queue.add(&op{size: opCost + size, exec: func(db *database) error {
+		text, err := answer()
+		if err != nil {
+			return nil // the event counts as one whose answer is not known
+		}
+		return updateAnswer(db, seq, text)
+	}})
+}
+
+// ForgetAnswer takes the answer to an event with an id from the disk.
+func (s *Store) ForgetAnswer(seq uint64) {
+	s.queue.add(&op{exec: func(db *database) error { return updateAnswer(db, seq, nil) }})
+}
+
+func updateAnswer(db *database, seq uint64, answer []byte) error {
+	var value any // NULL
+	if answer != nil {
+		value = answer
+	}
+	if _, err := db.exec(`UPDATE sent SET answer = ? WHERE seq = ?`, value, int64(seq)); err != nil {
+		return fmt.Errorf("update the answer to an event: %w", err)
+	}
+	return nil
+}
+
+// ForgetSent takes the id of an event from the disk.
+func (s *Store) ForgetSent(seq uint64) {
+	s.queue.add(&op{exec: func(db *database) error { return deleteSent(db, seq) }})
+}
+
+func deleteSent(db *database, seq uint64) error {
+	if _, err := db.exec(`DELETE FROM sent WHERE seq = ?`, int64(seq)); err != nil {
+		return fmt.Errorf("delete the id of an event: %w", err)
+	}
+	return nil
+}
+
+// sent deletes ids that have expired.
+func (p *pruning) sent(db *database) (more bool, err error) {
+	n, err := db.exec(`DELETE FROM sent WHERE seq IN (SELECT seq FROM sent ORDER BY seq LIMIT ?) AND at < ?`, floodRows, nanos(p.now.Add(-sentAge)))
+	return n == floodRows, err
+}
