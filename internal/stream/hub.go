@@ -5,7 +5,9 @@
 // record the next sequence number and puts it in the ring: it never waits for
 // a subscriber, starts no goroutine and writes nowhere, so a stopped
 // subscriber costs nobody anything. A subscriber that the ring has overtaken
-// gets one gap record and goes on with the oldest record that is left.
+// gets one gap record and goes on with the oldest record that is left; one that
+// was overtaken in the middle of a large record, which is read in pieces, ends.
+// So what subscribers hold is bounded by the ring, however many are stopped.
 //
 // Records are read in the order of their numbers, which are those of one epoch:
 // of one Hub, or of all that continue one another. What the ring has dropped is
@@ -19,17 +21,19 @@ import (
 	"crypto/rand"
 	"strconv"
 	"sync"
+	"time"
 )
 
 const (
 	defaultSize     = 1024
-	defaultMaxBytes = 32 << 20
+	defaultMaxBytes = 16 << 20
+	stallTime       = 5 * time.Second
 )
 
 // Options bound the ring. The newest record is kept whatever its size.
 type Options struct {
 	Size     int // records; 0 = 1,024
-	MaxBytes int // sum of their lengths; 0 = 32 MiB
+	MaxBytes int // sum of their lengths; 0 = 16 MiB
 
 	First   uint64  // the first number; 0 = 1
 	Epoch   string  // of the numbers; "" = a new one
@@ -38,7 +42,8 @@ type Options struct {
 
 // An Archive has what has left the ring. Since returns records above after and
 // up to upto in the order of their numbers, some of them or all, and the last
-// number that this answers for. It may wait for the disk.
+// number that this answers for. It may wait for the disk. One subscriber at a
+// time calls it: an answer may be as large as one record.
 type Archive interface {
 	Since(ctx context.Context, after, upto uint64) (past []Past, through uint64, err error)
 }
@@ -49,6 +54,7 @@ type Past struct {
 	Seq     uint64
 	Name    string
 	Encode  Encoder
+	Data    []byte // follows what Encode appends, as with PublishLarge; nil = that is all
 	Missing uint64
 }
 
@@ -61,7 +67,9 @@ type Encoder func(seq uint64, dst []byte) []byte
 type Hub struct {
 	epoch    string
 	maxBytes int
-	archive  Archive // nil = none
+	archive  Archive       // nil = none
+	reading  chan struct{} // has one token: to read from the archive
+	stalled  time.Duration // after which a subscriber that reads nothing loses what it holds of the archive
 
 	mu           sync.Mutex // guards the fields below
 	ring         []record   // the record with number n is at n % len(ring)
@@ -76,9 +84,16 @@ type Hub struct {
 
 type record struct {
 	name  string
-	line  []byte // ends in a newline, not changed while the ring or a reader has it
+	line  []byte // ends in a newline unless data follows, not changed while the ring or a reader has it
+	data  []byte // of a large one: what follows line, before largeEnd
 	chunk *chunk // where line is; nil = in memory of its own
+	last  bool   // of a large one that is read in pieces: this is the last
 }
+
+// largeEnd ends a record whose data stands apart.
+const largeEnd = "}\n"
+
+func (r *record) size() int { return len(r.line) + len(r.data) }
 
 // Stats is what a Hub counted.
 type Stats struct {
@@ -99,7 +114,10 @@ func New(opt Options) *Hub {
 		opt.Epoch = rand.Text()
 	}
 	opt.First = max(opt.First, 1)
-	return &Hub{epoch: opt.Epoch, maxBytes: opt.MaxBytes, archive: opt.Archive, ring: make([]record, opt.Size), oldest: opt.First, next: opt.First}
+	return &Hub{
+		epoch: opt.Epoch, maxBytes: opt.MaxBytes, archive: opt.Archive, reading: make(chan struct{}, 1), stalled: stallTime,
+		ring: make([]record, opt.Size), oldest: opt.First, next: opt.First,
+	}
 }
 
 // Epoch names the sequence of numbers; those of another mean nothing here.
@@ -114,11 +132,16 @@ func (h *Hub) Stats() Stats {
 
 // Publish gives the record that encode appends the next number and returns
 // it. name is the event's name, which subscribers are matched against.
-func (h *Hub) Publish(name string, encode Encoder) uint64 {
+func (h *Hub) Publish(name string, encode Encoder) uint64 { return h.PublishLarge(name, encode, nil) }
+
+// PublishLarge publishes a record of which only the head is encoded while the
+// Hub is locked. Data follows it as it is, then a closing brace: it must be of
+// one line, and must not change any more.
+func (h *Hub) PublishLarge(name string, head Encoder, data []byte) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	seq := h.next
-	h.keep(h.memory.record(name, seq, encode))
+	h.keep(h.memory.record(name, seq, head, data))
 	if h.wake != nil {
 		close(h.wake)
 		h.wake = nil
@@ -134,11 +157,11 @@ func (h *Hub) first() uint64 {
 }
 
 func (h *Hub) keep(r record) {
-	h.bytes += len(r.line)
+	h.bytes += r.size()
 	size := uint64(len(h.ring))
 	for h.oldest < h.next && (h.next-h.oldest >= size || h.bytes > h.maxBytes) {
 		old := &h.ring[h.oldest%size]
-		h.bytes -= len(old.line)
+		h.bytes -= old.size()
 		h.memory.drop(old.chunk)
 		*old = record{}
 		h.oldest++
@@ -159,10 +182,12 @@ func (h *Hub) Close() {
 	}
 }
 
-// oneLine ends the record with a newline, its only one. JSON has line ends
-// only between tokens, where a blank does as well; a sender's own object may
-// be spread over lines.
-func oneLine(rec []byte) []byte {
+// oneLine ends the record with a newline, its only one.
+func oneLine(rec []byte) []byte { return append(blankLineEnds(rec), '\n') }
+
+// blankLineEnds takes the line ends out. JSON has them only between tokens,
+// where a blank does as well; a sender's own object may be spread over lines.
+func blankLineEnds(rec []byte) []byte {
 	for _, end := range []byte{'\n', '\r'} {
 		for i := 0; ; {
 			n := bytes.IndexByte(rec[i:], end)
@@ -173,7 +198,7 @@ func oneLine(rec []byte) []byte {
 			rec[i] = ' '
 		}
 	}
-	return append(rec, '\n')
+	return rec
 }
 
 func appendHello(dst []byte, epoch string, seq uint64) []byte {

@@ -11,11 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -191,7 +193,7 @@ func TestNextWaitsAndIsWoken(t *testing.T) {
 		lines, err := s.Next(t.Context(), nil)
 		got <- fmt.Sprint(parseRecords(t, lines), err)
 	}()
-	waitFor(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.wake != nil })
+	hooktest.Until(t, "the hub waits", func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.wake != nil })
 	h.Publish("a", plain(1))
 	if got, want := <-got, "[1] <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -240,7 +242,7 @@ func TestCloseWakesTheIdle(t *testing.T) {
 	drain(t, s)
 	done := make(chan error)
 	go func() { _, err := s.Next(t.Context(), nil); done <- err }()
-	waitFor(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.wake != nil })
+	hooktest.Until(t, "the hub waits", func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.wake != nil })
 	h.Close()
 	if err := <-done; err != io.EOF {
 		t.Errorf("got %v, want EOF", err)
@@ -353,20 +355,6 @@ func TestEpochsDiffer(t *testing.T) {
 	}
 }
 
-func waitFor(t testing.TB, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	late := time.After(30 * time.Second)
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatal("condition did not come true in 30s")
-		}
-	}
-}
-
 func BenchmarkPublish(b *testing.B) {
 	for _, subscribers := range []int{0, 10} {
 		b.Run(fmt.Sprintf("subscribers=%d", subscribers), func(b *testing.B) {
@@ -405,4 +393,142 @@ func BenchmarkPublish(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A large record is read in pieces, which make the same line as one that was
+// encoded as a whole; a subscriber that does not want it does not get any.
+func TestLargeRecord(t *testing.T) {
+	h := New(Options{})
+	e := &events.Event{Envelope: events.Envelope{Event: "agent:step"}, EventID: "01", Time: time.Unix(1, 0)}
+	e.Data = []byte("{\"text\":\"" + strings.Repeat("x", 5*batchBytes+7) + "\",\r\n \"n\":1}")
+	all, none := h.Subscribe(nil, From{}), h.Subscribe(func(string) bool { return false }, From{})
+	defer all.Close()
+	defer none.Close()
+	h.Publish("a", plain(1))
+	h.PublishLarge("agent:step", EventHead(e), EventData(e.Data))
+	h.Publish("a", plain(1))
+	whole := string(oneLine(EventRecord(e)(2, nil)))
+	h.Close()
+	var got []byte
+	for calls := 0; ; calls++ {
+		had := len(got)
+		var err error
+		if got, err = all.Next(t.Context(), got); err == io.EOF {
+			break
+		}
+		if err != nil || len(got)-had > 2*batchBytes {
+			t.Fatalf("call %d gave %d bytes, %v", calls, len(got)-had, err)
+		}
+	}
+	lines := strings.SplitAfter(string(got), "\n")
+	if len(lines) != 5 || lines[2] != whole {
+		t.Errorf("got %d lines, the large one has %d bytes, want %d", len(lines), len(lines[2]), len(whole))
+	}
+	if line, err := none.Next(t.Context(), nil); err != nil || strings.Contains(string(line), "agent:step") {
+		t.Errorf("a subscriber that wants none got %.80q, %v", line, err)
+	}
+}
+
+// What the ring has dropped takes no memory, also where a subscriber has read half
+// of it.
+func TestCutInALargeRecord(t *testing.T) {
+	h := New(Options{MaxBytes: 1 << 20})
+	e := &events.Event{Envelope: events.Envelope{Event: "agent:step"}, EventID: "01", Time: time.Unix(1, 0)}
+	data := []byte("{\"text\":\"" + strings.Repeat("x", 1<<20) + "\"}")
+	sub := h.Subscribe(nil, From{})
+	defer sub.Close()
+	h.PublishLarge("agent:step", EventHead(e), data)
+	for range 2 { // hello comes alone
+		if _, err := sub.Next(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.PublishLarge("agent:step", EventHead(e), data)
+	if _, err := sub.Next(t.Context(), nil); err != errCut {
+		t.Errorf("half a record ended with %v", err)
+	}
+}
+
+// slowArchive answers only when it has been asked often enough: each time
+// before, the caller's time runs out.
+type slowArchive struct{ refuse int }
+
+func (a *slowArchive) Since(ctx context.Context, after, upto uint64) ([]Past, uint64, error) {
+	if a.refuse--; a.refuse >= 0 {
+		<-ctx.Done()
+		return nil, 0, ctx.Err()
+	}
+	through := min(after+10, upto)
+	var list []Past
+	for seq := after + 1; seq <= through; seq++ {
+		list = append(list, Past{Seq: seq, Name: map[bool]string{true: "rare", false: "common"}[seq == 95], Encode: plain(1)})
+	}
+	return list, through, nil
+}
+
+// However long looking for what matches takes, it is no gap, and it is found.
+func TestLookingForLongIsNoGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Options{Size: 1, Archive: &slowArchive{refuse: 5}})
+		for range 100 {
+			h.Publish("common", plain(1))
+		}
+		since := uint64(0)
+		sub := h.Subscribe(func(name string) bool { return name == "rare" }, From{Since: &since})
+		defer sub.Close()
+		var got []byte
+		for pings := 0; ; {
+			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+			var err error
+			got, err = sub.Next(ctx, got)
+			cancel()
+			if recs := parseRecords(t, got); len(recs) == 2 {
+				if recs[1].Seq != 95 || pings != 5 {
+					t.Errorf("after %d pings got %v", pings, recs)
+				}
+				return
+			}
+			if err != nil {
+				if pings++; err != context.DeadlineExceeded || pings > 5 {
+					t.Fatalf("got %s, %v", got, err)
+				}
+			}
+		}
+	})
+}
+
+// A large record of the archive is one for all: a subscriber that reads it holds up those that
+// come after, but not by stopping.
+func TestStoppedReaderOfTheArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Options{Size: 1, Archive: largeArchive{}})
+		for range 3 {
+			h.Publish("a", plain(1))
+		}
+		since := uint64(0)
+		stopped, other := h.Subscribe(nil, From{Since: &since}), h.Subscribe(nil, From{Since: &since, Once: true})
+		defer stopped.Close()
+		defer other.Close()
+		if _, err := stopped.Next(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		var got []byte
+		for err := error(nil); err == nil; {
+			got, err = other.Next(t.Context(), got)
+		}
+		if recs := parseRecords(t, got); len(recs) != 4 || time.Since(begin) != stallTime {
+			t.Errorf("after %s got %v", time.Since(begin), recs)
+		}
+		if _, err := stopped.Next(t.Context(), nil); err != errCut {
+			t.Errorf("the stopped one got %v", err)
+		}
+	})
+}
+
+type largeArchive struct{}
+
+func (largeArchive) Since(_ context.Context, after, upto uint64) ([]Past, uint64, error) {
+	e := &events.Event{Envelope: events.Envelope{Event: "a"}, EventID: "01", Time: time.Unix(1, 0)}
+	return []Past{{Seq: after + 1, Name: "a", Encode: EventHead(e), Data: []byte(`{"t":"` + strings.Repeat("x", 1<<20) + `"}`)}}, after + 1, nil
 }

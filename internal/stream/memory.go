@@ -24,15 +24,18 @@ type chunk struct {
 }
 
 // record encodes a record in its place. One for which there is no room has got
-// its own by being appended to.
-func (m *memory) record(name string, seq uint64, encode Encoder) record {
+// its own by being appended to. The data of a large one is not copied.
+func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) record {
 	if m.last == nil || cap(m.last.buf)-len(m.last.buf) < chunkRest {
 		m.next()
 	}
 	c := m.last
 	used := len(c.buf)
-	line := oneLine(encode(seq, c.buf[used:]))
-	r := record{name: name, line: line[:len(line):len(line)]}
+	line := encode(seq, c.buf[used:])
+	if data == nil {
+		line = oneLine(line)
+	}
+	r := record{name: name, line: line[:len(line):len(line)], data: data}
 	if room := c.buf[used : used+1]; &room[0] == &line[0] {
 		c.buf = c.buf[:used+len(line)]
 		c.records++

@@ -1,10 +1,12 @@
 package stream
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // envelopeRoom is about what a record takes beside the data.
@@ -28,6 +30,24 @@ func EventRecord(e *events.Event) Encoder {
 	}
 }
 
+// LargeData is the size from which on an event's data is shown with
+// PublishLarge: copying it would hold up the others that get a number.
+const LargeData = 32 << 10
+
+// EventHead and EventData are the two parts of EventRecord for PublishLarge.
+func EventHead(e *events.Event) Encoder {
+	return func(seq uint64, dst []byte) []byte { return append(appendEvent(dst, seq, e), `,"data":`...) }
+}
+
+// EventData returns data on one line: data itself, which must not change any
+// more, or a copy where it has line ends.
+func EventData(data []byte) []byte {
+	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 {
+		return data
+	}
+	return blankLineEnds(bytes.Clone(data))
+}
+
 // BriefEventRecord encodes an event of whose data, size bytes, only the
 // beginning is left:
 //
@@ -36,7 +56,7 @@ func BriefEventRecord(e *events.Event, size int, preview string) Encoder {
 	return func(seq uint64, dst []byte) []byte {
 		dst = append(appendEvent(dst, seq, e), `,"data":{},"truncated":true,"bytes":`...)
 		dst = strconv.AppendInt(dst, int64(size), 10)
-		dst = events.AppendText(dst, "preview", preview)
+		dst = rawjson.AppendText(dst, "preview", preview)
 		return append(dst, '}')
 	}
 }
@@ -46,20 +66,20 @@ func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
 	dst = strconv.AppendUint(dst, seq, 10)
 	dst = append(dst, `,"event_id":"`...)
 	dst = append(dst, e.EventID...)
-	dst = events.AppendText(append(dst, '"'), "event", e.Event)
+	dst = rawjson.AppendText(append(dst, '"'), "event", e.Event)
 	dst = append(dst, `,"time":"`...)
-	dst = events.AppendTime(dst, e.Time)
+	dst = rawjson.AppendTime(dst, e.Time)
 	dst = append(dst, '"')
-	dst = events.AppendText(dst, "sender", e.Sender)
-	dst = events.AppendText(dst, "dialect", string(e.Dialect))
-	dst = events.AppendText(dst, "session_id", e.SessionID)
-	dst = events.AppendText(dst, "agent_id", e.AgentID)
-	dst = events.AppendText(dst, "agent_name", e.AgentName)
-	dst = events.AppendText(dst, "cwd", e.Cwd)
-	dst = events.AppendText(dst, "lane", e.Lane)
-	dst = events.AppendText(dst, "parent", e.Parent)
-	dst = events.AppendText(dst, "replay_of", e.ReplayOf)
-	return events.AppendInt(dst, "depth", int64(e.Depth))
+	dst = rawjson.AppendText(dst, "sender", e.Sender)
+	dst = rawjson.AppendText(dst, "dialect", string(e.Dialect))
+	dst = rawjson.AppendText(dst, "session_id", e.SessionID)
+	dst = rawjson.AppendText(dst, "agent_id", e.AgentID)
+	dst = rawjson.AppendText(dst, "agent_name", e.AgentName)
+	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
+	dst = rawjson.AppendText(dst, "lane", e.Lane)
+	dst = rawjson.AppendText(dst, "parent", e.Parent)
+	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
+	return rawjson.AppendInt(dst, "depth", int64(e.Depth))
 }
 
 // RunRecord encodes a finished run as

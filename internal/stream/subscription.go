@@ -2,8 +2,11 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
+	"sync"
+	"time"
 )
 
 // batchBytes ends a batch: about what one write to a local socket takes.
@@ -29,7 +32,55 @@ type Subscription struct {
 	behind bool   // what is next may be in the archive
 	batch  []record
 	chunks []*chunk // that the batch is in
+	done   int      // bytes that were read of the data of record cursor, when it is large
+	old    *oldData // what is read of the archive; nil = nothing
 	closed bool
+}
+
+// errCut ends a subscription in the middle of a large record.
+var errCut = errors.New("the record left the ring while it was read")
+
+// oldData is the data of a large record from the archive, of which there is one
+// in memory at a time. It is taken from a subscriber that stops reading.
+type oldData struct {
+	mu    sync.Mutex
+	rest  []byte
+	over  bool // it was given back
+	timer *time.Timer
+	hub   *Hub
+}
+
+func (h *Hub) holdOld(data []byte) *oldData {
+	o := &oldData{rest: data, hub: h}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.timer = time.AfterFunc(h.stalled, o.drop)
+	return o
+}
+
+// drop gives the data back, once.
+func (o *oldData) drop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return
+	}
+	o.timer.Stop()
+	o.rest, o.over = nil, true
+	<-o.hub.reading
+}
+
+// piece appends the next piece; end tells that it was the last one.
+func (o *oldData) piece(dst []byte) (_ []byte, end bool, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return dst, false, errCut
+	}
+	o.timer.Reset(o.hub.stalled)
+	n := min(batchBytes, len(o.rest))
+	dst, o.rest = append(dst, o.rest[:n]...), o.rest[n:]
+	return dst, len(o.rest) == 0, nil
 }
 
 // Subscribe begins a subscription to the records whose name match accepts; nil
@@ -38,7 +89,7 @@ type Subscription struct {
 //	{"type":"epoch","epoch":"5f1c…","seq":17}
 //
 // Where from.Since is of another epoch, or newer than the newest number, the
-// second is a gap that begins at 0, since nobody can say what was missed; all
+// second is a gap that begins at 0, since it is unknown what was missed; all
 // that the ring holds follows. Close the subscription when done.
 func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 	h.mu.Lock()
@@ -62,7 +113,8 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 	return s
 }
 
-// Next appends the next records, one or more, each ended by a newline, to dst.
+// Next appends the next records, one or more, each ended by a newline, to dst;
+// of a large one a piece, whose rest the next calls append.
 // It waits while there are none; what is there is returned even when ctx has
 // ended. A record
 //
@@ -74,11 +126,11 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 func (s *Subscription) Next(ctx context.Context, dst []byte) ([]byte, error) {
 	had := len(dst)
 	for {
-		if dst = s.catchUp(ctx, dst); len(dst) > had {
-			return dst, nil
+		var err error
+		if dst, err = s.catchUp(ctx, dst); err != nil || len(dst) > had {
+			return dst, err
 		}
 		var wake <-chan struct{}
-		var err error
 		dst, wake, err = s.take(dst)
 		if err != nil {
 			return dst, err
@@ -99,38 +151,67 @@ func (s *Subscription) Next(ctx context.Context, dst []byte) ([]byte, error) {
 }
 
 // catchUp appends what the archive has, until the ring has what is next. When
-// the archive cannot be read, take makes a gap of it.
-func (s *Subscription) catchUp(ctx context.Context, dst []byte) []byte {
+// the archive cannot be read, take makes a gap of it; looking for long is no
+// reason for one.
+func (s *Subscription) catchUp(ctx context.Context, dst []byte) ([]byte, error) {
+	if s.old != nil {
+		return s.copyOld(dst)
+	}
 	for had := len(dst); s.behind && len(dst) == had; {
 		oldest := s.hub.first()
 		if s.cursor >= oldest || s.cursor > s.end {
 			s.behind = false
 			break
 		}
+		select {
+		case s.hub.reading <- struct{}{}:
+		case <-ctx.Done():
+			return dst, ctx.Err()
+		}
 		past, through, err := s.hub.archive.Since(ctx, s.cursor-1, min(oldest-1, s.end))
-		if err != nil || through < s.cursor {
-			s.behind = false
-			break
+		more := err == nil && through >= s.cursor
+		if more {
+			dst, s.first = append(dst, s.first...), nil
+			for _, p := range past {
+				dst = s.appendPast(dst, p)
+			}
+			s.cursor = through + 1
 		}
-		dst, s.first = append(dst, s.first...), nil
-		for _, p := range past {
-			dst = s.appendPast(dst, p)
+		if s.old == nil {
+			<-s.hub.reading
 		}
-		s.cursor = through + 1
+		if !more && ctx.Err() != nil {
+			return dst, ctx.Err()
+		}
+		s.behind = more
 	}
-	return dst
+	return dst, nil
 }
 
 func (s *Subscription) appendPast(dst []byte, p Past) []byte {
 	switch {
 	case p.Missing > 0:
 		return appendGap(dst, s.hub.epoch, p.Seq, p.Missing)
-	case s.match == nil || s.match(p.Name):
-		line := len(dst)
-		dst = p.Encode(p.Seq, dst)
-		return append(dst[:line], oneLine(dst[line:])...)
+	case s.match != nil && !s.match(p.Name):
+		return dst
+	case p.Data != nil:
+		s.old = s.hub.holdOld(p.Data)
+		return p.Encode(p.Seq, dst)
 	}
-	return dst
+	line := len(dst)
+	dst = p.Encode(p.Seq, dst)
+	return append(dst[:line], oneLine(dst[line:])...)
+}
+
+// copyOld appends a piece of the large record that the archive gave.
+func (s *Subscription) copyOld(dst []byte) ([]byte, error) {
+	dst, end, err := s.old.piece(dst)
+	if end {
+		s.old.drop()
+		s.old = nil
+		dst = append(dst, largeEnd...)
+	}
+	return dst, err
 }
 
 // take moves the cursor over the next batch, which it leaves in s.batch, and
@@ -142,6 +223,9 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 	defer h.mu.Unlock()
 	had := len(dst)
 	dst, s.first = append(dst, s.first...), nil
+	if s.done > 0 && s.cursor < h.oldest {
+		return dst, nil, errCut
+	}
 	if s.cursor < h.oldest && s.cursor <= s.end {
 		dst = appendGap(dst, h.epoch, s.cursor, h.oldest-1)
 		s.cursor = h.oldest
@@ -149,8 +233,20 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 	}
 	for size := 0; s.cursor < h.next && s.cursor <= s.end && size < batchBytes; s.cursor++ {
 		r := h.ring[s.cursor%uint64(len(h.ring))]
+		switch {
+		case r.data == nil:
+		case s.match != nil && !s.match(r.name):
+			continue
+		case len(s.batch) > 0:
+			return dst, nil, nil // it begins with the next call
+		default:
+			if r = s.piece(r); !r.last {
+				s.read(r)
+				return dst, nil, nil
+			}
+		}
 		s.read(r)
-		size += len(r.line)
+		size += r.size()
 	}
 	switch {
 	case len(s.batch) > 0 || len(dst) > had:
@@ -162,6 +258,19 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 		h.wake = make(chan struct{})
 	}
 	return dst, h.wake, nil
+}
+
+// piece is the next piece of a large record.
+func (s *Subscription) piece(r record) record {
+	if s.done > 0 {
+		r.line, r.chunk = nil, nil
+	}
+	from, to := s.done, min(s.done+batchBytes, len(r.data))
+	if s.done, r.last = to, to == len(r.data); r.last {
+		s.done = 0
+	}
+	r.data = r.data[from:to]
+	return r
 }
 
 // read puts r into the batch, and keeps its memory from being used again.
@@ -178,7 +287,10 @@ func (s *Subscription) read(r record) {
 func (s *Subscription) copy(dst []byte) []byte {
 	for _, r := range s.batch {
 		if s.match == nil || s.match(r.name) {
-			dst = append(dst, r.line...)
+			dst = append(append(dst, r.line...), r.data...)
+			if r.last {
+				dst = append(dst, largeEnd...)
+			}
 		}
 	}
 	clear(s.batch) // an idle subscriber must not keep what the ring has dropped
@@ -198,6 +310,9 @@ func (s *Subscription) Close() {
 		return
 	}
 	s.closed = true
+	if s.old != nil {
+		s.old.drop()
+	}
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	s.hub.subscribers--
