@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // encode writes v as one line of JSON that a person can read: `<` stays `<`.
@@ -35,7 +36,7 @@ func appendAnswer(dst []byte, a *api.Answer) []byte {
 		return appendWhole(dst, *a)
 	}
 	dst = append(dst, `{"ok":true,"event_id":`...)
-	dst = events.AppendString(dst, a.EventID)
+	dst = rawjson.AppendString(dst, a.EventID)
 	dst = append(dst, `,"seq":`...)
 	dst = strconv.AppendUint(dst, a.Seq, 10)
 	dst = append(dst, `,"matched":[`...)
@@ -43,7 +44,7 @@ func appendAnswer(dst []byte, a *api.Answer) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = events.AppendString(dst, name)
+		dst = rawjson.AppendString(dst, name)
 	}
 	return append(dst, "],\"warnings\":[]}\n"...)
 }

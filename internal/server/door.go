@@ -2,10 +2,12 @@ package server
 
 import (
 	"bufio"
+	"container/list"
 	"context"
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,13 +17,9 @@ import (
 	"github.com/hookd/hookd/internal/nowait"
 )
 
-const (
-	// manySilent connections that have sent nothing yet leave others less time,
-	// and tooManySilent none.
-	manySilent    = 64
-	tooManySilent = 512
-	hurry         = 500 * time.Millisecond
-)
+// tooManySilent connections have sent nothing yet: the oldest of them goes when
+// one more comes.
+const tooManySilent = 512
 
 // conn is one connection, whichever door it takes. The raw connection is a
 // plain field: embedded, its other methods would pass by the peeked bytes.
@@ -31,6 +29,18 @@ type conn struct {
 	in   *bufio.Reader // small: only what was peeked passes through it
 	peer Peer
 	stop func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
+
+	silent *list.Element // in Server.silent; nil = it has sent something; guarded by Server.mu
+	idle   atomic.Int64  // since when it has been waited for, nanoseconds since 1970; 0 = it is not
+}
+
+// waits notes that nothing is done for the connection until it sends something.
+func (c *conn) waits(yes bool) {
+	var since int64
+	if yes {
+		since = time.Now().UnixNano()
+	}
+	c.idle.Store(since)
 }
 
 func (c *conn) Read(p []byte) (int, error)         { return c.in.Read(p) }
@@ -76,15 +86,16 @@ func (c *conn) linger(d time.Duration) {
 }
 
 // accept takes connections until the listener is closed.
-func (s *Server) accept(ctx context.Context) {
+func (s *Server) accept(ctx context.Context, listener net.Listener) {
 	for wait := time.Duration(0); ; {
-		nc, err := s.listener.Accept()
+		nc, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil { // out of descriptors, most likely: it passes
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
 			s.log.Warn("accept failed", zap.Error(err), zap.Duration("retry", wait))
+			s.makeRoom(0)
 			select {
 			case <-time.After(wait):
 			case <-s.quit:
@@ -100,7 +111,7 @@ func (s *Server) accept(ctx context.Context) {
 // open looks who is there and which door it wants. It owns the connection
 // until it hands it to net/http.
 func (s *Server) open(ctx context.Context, c *conn) {
-	s.track(c)
+	room := s.track(c)
 	handed := false
 	defer func() {
 		if v := recover(); v != nil {
@@ -116,6 +127,13 @@ func (s *Server) open(ctx context.Context, c *conn) {
 		return
 	}
 	c.peer, c.in = peer, bufio.NewReaderSize(c.wire, 512)
+	if !room {
+		s.log.Warn("connection refused: too many are busy", zap.Int("pid", peer.PID), zap.Int("connections", s.opt.MaxConns))
+		c.SetWriteDeadline(time.Now().Add(lingerTimeout))
+		c.Write(appendRefusal(nil, &events.Error{Code: events.CodeQueueFull, Message: "hookd has too many connections", Hint: "send it again, and close connections that are not needed", RetryAfter: 1}))
+		c.linger(lingerTimeout)
+		return
+	}
 	first, err := s.peek(c)
 	switch {
 	case err != nil:
@@ -136,15 +154,11 @@ func (s *Server) open(ctx context.Context, c *conn) {
 
 // peek waits for the first byte, in the connection's own goroutine.
 func (s *Server) peek(c *conn) (byte, error) {
-	timeout, ok := s.beginPeek()
-	if !ok {
-		s.log.Warn("connection refused: too many silent ones", zap.Int("pid", c.peer.PID))
-		return 0, errors.New("too many silent connections")
-	}
-	c.SetReadDeadline(time.Now().Add(timeout))
+	s.beginPeek(c)
+	c.SetReadDeadline(time.Now().Add(s.opt.Silence))
 	s.enter(c, func() { c.SetReadDeadline(time.Now()) })
 	b, err := c.in.Peek(1)
-	s.endPeek()
+	s.endPeek(c)
 	if err != nil {
 		return 0, err
 	}
@@ -153,29 +167,72 @@ func (s *Server) peek(c *conn) (byte, error) {
 	return b[0], nil
 }
 
-func (s *Server) beginPeek() (timeout time.Duration, ok bool) {
+// beginPeek counts c among the silent ones. Where they are too many the oldest
+// one is closed: an honest client sends at once.
+func (s *Server) beginPeek(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.peeking >= tooManySilent {
-		return 0, false
+	c.silent = s.silent.PushBack(c)
+	if s.silent.Len() > tooManySilent {
+		s.closeSilent()
 	}
-	s.peeking++
-	if s.peeking > manySilent {
-		return min(hurry, s.opt.Silence), true
-	}
-	return s.opt.Silence, true
 }
 
-func (s *Server) endPeek() {
+// closeSilent closes the connection that has been silent for longest; false
+// when there is none. The caller holds mu.
+func (s *Server) closeSilent() bool {
+	oldest := s.silent.Front()
+	if oldest == nil {
+		return false
+	}
+	c := s.silent.Remove(oldest).(*conn)
+	c.silent = nil
+	c.raw.Close()
+	s.log.Warn("connection closed: too many have sent nothing", zap.Int("pid", c.peer.PID))
+	return true
+}
+
+func (s *Server) endPeek(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.peeking--
+	if c.silent != nil {
+		s.silent.Remove(c.silent)
+		c.silent = nil
+	}
 }
 
-func (s *Server) track(c *conn) {
+// track counts c in. It reports false when there are as many connections as may
+// be, and something is done for each of them.
+func (s *Server) track(c *conn) (room bool) {
+	room = s.makeRoom(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[c] = struct{}{}
+	return room
+}
+
+// makeRoom closes a connection when there is no room for so many more, or for
+// none at all with more 0: one that has sent nothing, else the one that has been
+// waited for longest.
+func (s *Server) makeRoom(more int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if more > 0 && len(s.conns)+more <= s.opt.MaxConns || s.closeSilent() {
+		return true
+	}
+	var oldest *conn
+	for c := range s.conns {
+		if since := c.idle.Load(); since > 0 && (oldest == nil || since < oldest.idle.Load()) {
+			oldest = c
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.idle.Store(0)
+	oldest.raw.Close()
+	s.log.Warn("connection closed: there are too many, and this one sends nothing", zap.Int("pid", oldest.peer.PID))
+	return true
 }
 
 // enter says how to bring c to its end from now on. During a shutdown that is

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // manager is a service manager's end of a socket: it stays open whatever the
@@ -18,7 +20,7 @@ type manager struct {
 
 func newManager(t *testing.T) *manager {
 	t.Helper()
-	m := &manager{t: t, socket: filepath.Join(shortDir(t), "s")}
+	m := &manager{t: t, socket: filepath.Join(hooktest.ShortDir(t), "s")}
 	l, err := net.Listen("unix", m.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +137,7 @@ func TestGivenSocketIsChecked(t *testing.T) {
 // A folder may be reached by a link: the socket is the same.
 func TestGivenSocketBehindALink(t *testing.T) {
 	m := newManager(t)
-	link := filepath.Join(shortDir(t), "link")
+	link := filepath.Join(hooktest.ShortDir(t), "link")
 	if err := os.Symlink(filepath.Dir(m.socket), link); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		s.postLines(w, r, wait)
 		return
 	}
-	body, bad := s.readBody(w, r)
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -41,12 +43,48 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		env.Wait = *wait
 	}
 	env.Traceparent, env.Tracestate = r.Header.Get("traceparent"), r.Header.Get("tracestate")
-	answer, bad := s.opt.Emitter.Emit(r.Context(), connOf(r).peer, &env)
+	status := acceptedStatus(env.Wait)
+	answer, bad := s.emit(r.Context(), connOf(r).peer, &env, room)
 	if bad != nil {
 		refuse(w, bad)
 		return
 	}
-	respond(w, acceptedStatus(env.Wait), tidy(answer))
+	respond(w, status, tidy(answer))
+}
+
+// emit hands an event to the Emitter. While it waits for the runs of a large
+// one, the room that it had is another's, and env is empty.
+func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (api.Answer, *events.Error) {
+	if room == nil || !env.Wait {
+		return s.opt.Emitter.Emit(ctx, from, env)
+	}
+	answer, rest, bad := s.opt.Emitter.Begin(from, env)
+	*env = events.Envelope{}
+	room.release()
+	if bad != nil || rest == nil {
+		return answer, bad
+	}
+	type result struct {
+		answer api.Answer
+		bad    *events.Error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				s.logPanic(v)
+				done <- result{bad: errInternal()}
+			}
+		}()
+		answer, bad := rest()
+		done <- result{answer, bad}
+	}()
+	select {
+	case r := <-done:
+		return r.answer, r.bad
+	case <-ctx.Done():
+		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "the sender no longer waits for the answer"}
+	}
 }
 
 func acceptedStatus(wait bool) int {
@@ -62,8 +100,11 @@ func (s *Server) postLines(w http.ResponseWriter, r *http.Request, wait *bool) {
 	c, rc := connOf(r), http.NewResponseController(w)
 	rc.EnableFullDuplex() // HTTP/1 always has it
 	w.Header().Set("Content-Type", api.NDJSON)
+	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		w.WriteHeader(http.StatusContinue) // net/http sends none once the answer has begun
+	}
 	w.WriteHeader(acceptedStatus(wait != nil && *wait))
-	l := s.newLines(c.peer, r.Body, func(p []byte) error {
+	l := s.newLines(c.peer, r.Body, func() { c.SetReadDeadline(time.Now()) }, func(p []byte) error {
 		rc.SetWriteDeadline(time.Now().Add(answerTimeout))
 		if _, err := w.Write(p); err != nil {
 			return err
@@ -135,7 +176,8 @@ func (s *Server) getHook(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
-	body, bad := s.readBody(w, r)
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -220,20 +262,57 @@ func answer(w http.ResponseWriter, v any, bad *events.Error) {
 	respond(w, http.StatusOK, v)
 }
 
-// readBody reads one JSON body, bounded in size and time.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *events.Error) {
+// readBody reads one JSON body, bounded in size and time. The room that a large
+// one takes is the caller's to release.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *events.Error) {
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 	defer rc.SetReadDeadline(time.Time{}) // else the wait for the runs would end with it
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.opt.MaxEventBytes)))
+	most := int64(s.opt.MaxEventBytes)
+	if r.ContentLength > most {
+		return nil, nil, tooLarge(s.opt.MaxEventBytes)
+	}
+	in := http.MaxBytesReader(w, r.Body, most)
+	var first bytes.Buffer
+	_, err := io.CopyN(&first, in, min(smallEvent, most))
+	body = first.Bytes()
+	if err == nil { // there may be more
+		size := r.ContentLength
+		if size < 0 {
+			size = most
+		}
+		if room, bad = s.intake.take(r.Context(), size, func() { rc.SetReadDeadline(time.Now()) }); bad != nil {
+			return nil, nil, bad
+		}
+		rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+		body, err = readLarge(body, in, int(size), room)
+		room.whole()
+	}
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		return nil, tooLarge(s.opt.MaxEventBytes)
-	case err != nil:
-		return nil, &events.Error{Code: events.CodeBadRequest, Message: "the body did not arrive: " + err.Error(), Hint: fmt.Sprintf("send all of it within %s", bodyTimeout)}
+		bad = tooLarge(s.opt.MaxEventBytes)
+	case err != io.EOF && room != nil && room.slow() != nil:
+		bad = room.slow()
+	case err != io.EOF:
+		bad = &events.Error{Code: events.CodeBadRequest, Message: "the body did not arrive: " + err.Error(), Hint: fmt.Sprintf("send all of it within %s", bodyTimeout)}
 	}
-	return body, nil
+	return body, room, bad
+}
+
+// readLarge reads what follows first, until there is no more: then the error is
+// io.EOF. size is what there may be at most, and is not taken at once.
+func readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, err error) {
+	for body = first; err == nil; {
+		if len(body) == cap(body) {
+			body = append(make([]byte, 0, max(min(4*len(body), size), len(body)+1)), body...)
+		}
+		var n int
+		n, err = in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		room.came()
+	}
+	return body, err
 }
 
 // boolParam reads ?key, ?key=1, ?key=0; nil when it is absent.

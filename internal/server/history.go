@@ -18,8 +18,14 @@ func (s *Server) getEvent(w http.ResponseWriter, r *http.Request) {
 	answer(w, event, bad)
 }
 
+func (s *Server) getLast(w http.ResponseWriter, r *http.Request) {
+	event, bad := s.opt.History.Last(r.Context(), events.Dialect(r.PathValue("agent")), r.URL.Query().Get("except"))
+	answer(w, event, bad)
+}
+
 func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
-	body, bad := s.readBody(w, r)
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
 	if bad != nil {
 		refuse(w, bad)
 		return

@@ -35,6 +35,7 @@ func (s *Server) routes() []route {
 		{"POST", api.PathReload, s.postReload},
 		{"GET", api.PathRuns, s.getRuns},
 		{"GET", api.PathRuns + "/{id}", s.getRun},
+		{"GET", api.PathAgents + "/{agent}/last", s.getLast},
 		{"GET", api.PathStats, s.getStats},
 		{"GET", api.PathDead, s.getDeadLetters},
 		{"GET", api.PathDead + "/{id}", s.getDeadLetter},
@@ -56,8 +57,10 @@ func (s *Server) newHTTP() *http.Server {
 		ErrorLog:          log.New(httpLog{s.log}, "", 0),
 		ConnContext:       func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) },
 		ConnState: func(nc net.Conn, state http.ConnState) {
+			c := nc.(*conn)
+			c.waits(state == http.StateNew || state == http.StateIdle)
 			if state == http.StateClosed {
-				s.forget(nc.(*conn))
+				s.forget(c)
 			}
 		},
 	}
@@ -153,7 +156,7 @@ type recorder struct {
 }
 
 func (r *recorder) WriteHeader(status int) {
-	r.began = true
+	r.began = r.began || status >= http.StatusOK
 	r.ResponseWriter.WriteHeader(status)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestHTTPStatuses(t *testing.T) {
@@ -213,7 +214,7 @@ func TestKeepAliveAfterWait(t *testing.T) {
 	f := start(t, nil)
 	client := f.web()
 	go func() {
-		waitFor(t, "event waits", func() bool { return f.waiting.Load() == 1 })
+		hooktest.Until(t, "event waits", func() bool { return f.waiting.Load() == 1 })
 		close(f.release)
 	}()
 	for _, event := range []string{"test:wait", "agent:end", "agent:end"} {
@@ -233,7 +234,7 @@ func TestClientThatLeavesEndsTheWait(t *testing.T) {
 	f := start(t, nil)
 	conn := f.dial()
 	conn.send("POST /v1/events?wait=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 21\r\n\r\n" + `{"event":"test:wait"}`)
-	waitFor(t, "event waits", func() bool { return f.waiting.Load() == 1 })
+	hooktest.Until(t, "event waits", func() bool { return f.waiting.Load() == 1 })
 	conn.Close()
-	waitFor(t, "nobody waits", func() bool { return f.waiting.Load() == 0 })
+	hooktest.Until(t, "no sender waits", func() bool { return f.waiting.Load() == 0 })
 }

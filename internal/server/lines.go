@@ -28,11 +28,12 @@ var errClose = errors.New("closed by the server")
 
 // serveLines speaks plain lines on c until the client has sent its last one.
 func (s *Server) serveLines(ctx context.Context, c *conn) {
-	l := s.newLines(c.peer, c, func(p []byte) error {
+	l := s.newLines(c.peer, c, func() { c.SetReadDeadline(time.Now()) }, func(p []byte) error {
 		c.SetWriteDeadline(time.Now().Add(answerTimeout))
 		_, err := c.Write(p)
 		return err
 	})
+	l.conn = c
 	s.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
 	sub, err := l.run(ctx)
 	switch {
@@ -49,7 +50,9 @@ func (s *Server) serveLines(ctx context.Context, c *conn) {
 // of the line door, and the body of a POST of ndjson.
 type lines struct {
 	server *Server
+	ctx    context.Context // of run
 	peer   Peer
+	conn   *conn // nil = of no connection
 	wait   *bool // of the request, wins over the event's; nil = none
 	post   bool  // a request's body: it cannot become a stream
 
@@ -61,12 +64,15 @@ type lines struct {
 	filled bool      // in had no room for all that there was
 	came   time.Time // when what in has was read, or a line of it had been waited for
 	long   []byte    // a line that in has no room for
+	room   *share    // that long has
+	slow   func()    // ends the reading; see intake
 	out    []byte    // answers not written yet
 	owed   []owed    // answers that come after out
 }
 
-func (s *Server) newLines(peer Peer, src io.Reader, write func([]byte) error) *lines {
-	l := &lines{server: s, peer: peer, src: src, write: write}
+// newLines reads src; slow ends a read of it that is under way.
+func (s *Server) newLines(peer Peer, src io.Reader, slow func(), write func([]byte) error) *lines {
+	l := &lines{server: s, peer: peer, src: src, slow: slow, write: write}
 	l.in = bufio.NewReaderSize(l, lineBuffer)
 	return l
 }
@@ -82,7 +88,16 @@ func (l *lines) Read(p []byte) (int, error) {
 	if err := l.flush(); err != nil {
 		return 0, err
 	}
+	if l.conn != nil {
+		l.conn.waits(true)
+	}
 	n, err := l.src.Read(p)
+	if l.conn != nil {
+		l.conn.waits(false)
+	}
+	if l.room != nil {
+		l.room.came()
+	}
 	l.came, l.filled = time.Now(), n == len(p)
 	return n, err
 }
@@ -166,6 +181,8 @@ func (l *lines) say(o *owed) {
 // line asks to subscribe (the subscription), or there is a reason to close
 // that has been written (errClose).
 func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
+	l.ctx = ctx
+	defer l.free()
 	defer func() {
 		if v := recover(); v != nil {
 			l.server.logPanic(v)
@@ -174,10 +191,10 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 		}
 	}()
 	for {
-		line, err := l.next()
-		if errors.Is(err, errClose) {
-			l.refuse(tooLarge(l.server.opt.MaxEventBytes))
-			return nil, errors.Join(err, l.flush())
+		line, bad, err := l.next()
+		if bad != nil {
+			l.refuse(bad)
+			return nil, errors.Join(errClose, l.flush())
 		}
 		if err == io.EOF {
 			return nil, l.flush()
@@ -196,39 +213,63 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 	}
 }
 
-// next returns the next line. It is errClose when it is too long; a last line
-// needs no newline. The line is good until the next call.
-func (l *lines) next() ([]byte, error) {
-	if cap(l.long) > keepBuffer {
-		l.long = nil
+// next returns the next line, or why there can be no more. A last line needs no
+// newline. The line is good until the next call.
+func (l *lines) next() (line []byte, bad *events.Error, err error) {
+	if l.room != nil {
+		l.settle() // else what waits for the disk would have no bound
+		l.free()
 	}
 	if l.filled && l.in.Size() < fullBuffer {
 		l.grow()
 	}
-	line, err := l.in.ReadSlice('\n')
+	line, err = l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
-		line, err = l.nextLong(line)
+		line, bad, err = l.nextLong(line)
 	}
-	if err != nil && (err != io.EOF || len(line) == 0) {
-		return nil, err
+	if bad != nil || err != nil && (err != io.EOF || len(line) == 0) {
+		return nil, bad, err
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) > l.server.opt.MaxEventBytes {
-		return nil, errClose
+		return nil, tooLarge(l.server.opt.MaxEventBytes), nil
 	}
-	return line, nil
+	return line, nil, nil
 }
 
-func (l *lines) nextLong(start []byte) (line []byte, err error) {
-	l.long = append(l.long[:0], start...)
+// nextLong reads a line that does not fit into the buffer, when there is room
+// for all of it. Its sender has as long as that of a body.
+func (l *lines) nextLong(start []byte) (line []byte, bad *events.Error, err error) {
+	most := l.server.opt.MaxEventBytes
+	start = bytes.Clone(start)
+	if err := l.flush(); err != nil {
+		return nil, nil, err
+	}
+	if l.room, bad = l.server.intake.take(l.ctx, int64(most), l.slow); bad != nil {
+		return nil, bad, nil
+	}
+	l.long = start
 	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
-		if len(l.long) > l.server.opt.MaxEventBytes {
-			return nil, errClose
+		if len(l.long) > most {
+			return nil, tooLarge(most), nil
 		}
 		line, err = l.in.ReadSlice('\n')
+		if n := len(l.long) + len(line); n > cap(l.long) {
+			l.long = append(make([]byte, 0, max(n, min(4*len(l.long), most+fullBuffer))), l.long...)
+		}
 		l.long = append(l.long, line...)
 	}
-	return l.long, err
+	if bad = l.room.slow(); bad != nil {
+		return nil, bad, nil
+	}
+	l.room.whole()
+	return l.long, nil, err
+}
+
+// free gives back what the last line took, if that was long.
+func (l *lines) free() {
+	l.room.release()
+	l.room, l.long = nil, nil
 }
 
 // answer appends the answer to one line, or returns the subscription that it
@@ -242,6 +283,11 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if q, ok := readSubscribe(line); ok {
 			return l.subscribe(q)
 		}
+		if string(line) == api.PingLine {
+			l.settle()
+			l.out = append(l.out, api.PongLine...)
+			return nil
+		}
 		l.refuse(bad)
 		return nil
 	}
@@ -253,7 +299,10 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 			return nil // the next read fails the same way
 		}
 		var o owed
-		o.answer, o.bad = l.server.opt.Emitter.Emit(ctx, l.peer, env)
+		if l.room != nil {
+			l.long = nil
+		}
+		o.answer, o.bad = l.server.emit(ctx, l.peer, env, l.room)
 		l.came = time.Now()
 		l.say(&o)
 		return nil

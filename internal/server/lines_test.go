@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // They are more than any buffer holds.
@@ -207,7 +207,7 @@ func FuzzLineProtocol(f *testing.F) {
 		s.opt.MaxEventBytes = limit
 		s.log = s.opt.Log
 		var out bytes.Buffer
-		l := s.newLines(Peer{}, bytes.NewReader(input), func(p []byte) error { out.Write(p); return nil })
+		l := s.newLines(Peer{}, bytes.NewReader(input), func() {}, func(p []byte) error { out.Write(p); return nil })
 		l.server.opt.Emitter = emitFunc(func(*events.Envelope) (api.Answer, *events.Error) {
 			return api.Answer{EventID: "e"}, nil
 		})
@@ -258,11 +258,7 @@ func BenchmarkLineDoor(b *testing.B) {
 	if len(line) != 266 {
 		b.Fatalf("line has %d bytes", len(line))
 	}
-	dir, err := os.MkdirTemp("/tmp", "h")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir := hooktest.ShortDir(b)
 	d := newDaemon()
 	opt := options(d, filepath.Join(dir, "s"))
 	var seq uint64

@@ -3,8 +3,9 @@ package server
 import (
 	"errors"
 	"net"
-	"os"
 	"strconv"
+
+	"github.com/hookd/hookd/internal/peer"
 )
 
 // identify asks the kernel who is at the other end of c, and takes hold of its
@@ -19,18 +20,16 @@ func (s *Server) identify(c *conn) (Peer, error) {
 		return Peer{}, err
 	}
 	c.wire.socket = raw
-	var peer Peer
-	var asked error
-	err = raw.Control(func(fd uintptr) { peer.UID, peer.PID, asked = credentials(int(fd)) })
-	if err = errors.Join(err, asked); err != nil {
+	process, err := peer.Of(raw)
+	if err != nil {
 		return Peer{}, err
 	}
-	peer.Sender = "uid:" + strconv.Itoa(peer.UID)
-	if peer.welcome() {
-		peer.Origin = s.opt.Origin(peer.PID)
+	from := Peer{UID: process.UID, PID: process.PID, Sender: "uid:" + strconv.Itoa(process.UID)}
+	if from.welcome() {
+		from.Origin = s.opt.Origin(from.PID)
 	}
-	return peer, nil
+	return from, nil
 }
 
 // welcome reports whether the peer is the daemon's own user or root.
-func (p Peer) welcome() bool { return p.UID == 0 || p.UID == os.Geteuid() }
+func (p Peer) welcome() bool { return peer.Process{UID: p.UID}.Trusted() }

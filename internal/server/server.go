@@ -22,6 +22,7 @@
 package server
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"net"
@@ -32,6 +33,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
@@ -46,7 +49,7 @@ type Peer struct {
 }
 
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs
-// have ended. ctx ends when nobody waits for the answer any more: Emit must
+// have ended. ctx ends when the sender no longer waits for the answer: Emit must
 // then return soon, and must not cancel a run for it. env and env.Data are the
 // connection's again when the method that got them returns.
 //
@@ -91,6 +94,8 @@ type Runs interface {
 // History answers what was kept, and has it run again.
 type History interface {
 	Event(ctx context.Context, id string) (api.Event, *events.Error)
+	// Last is the newest event of a dialect, but those of the session except.
+	Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error)
 	Replay(ctx context.Context, from Peer, id string, r api.Replay) (api.Replayed, *events.Error)
 	Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error)
 	DeadLetters(ctx context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error)
@@ -126,10 +131,13 @@ type Options struct {
 
 	Origin        func(pid int) any // called once per connection, right after accept; nil = Peer.Origin is nil
 	MaxEventBytes int               // of one event as sent; 0 = 16 MiB
+	MaxConns      int               // connections at once; 0 = half of the descriptors that the process may have
 	Log           *zap.Logger       // nil = none
 
 	Silence time.Duration // a client that sends nothing at all is closed after this; 0 = 30 s
 	Ping    time.Duration // a quiet stream gets a ping this often; 0 = 15 s
+
+	lookAgain time.Duration // whether the socket is still there; 0 = 2 s
 }
 
 // Limits of time that no option changes.
@@ -148,7 +156,7 @@ type Server struct {
 	opt      Options
 	log      *zap.Logger
 	lock     *os.File
-	listener net.Listener
+	intake   *intake
 	web      *handoff
 	http     *http.Server
 	handlers sync.WaitGroup // one per connection
@@ -157,9 +165,12 @@ type Server struct {
 	quitOnce, forceOnce sync.Once
 
 	mu       sync.Mutex // guards the fields below
+	listener net.Listener
+	bound    os.FileInfo // of the socket that listener has; nil = not known
+	given    bool        // listener is the service manager's
 	started  bool
 	draining bool
-	peeking  int
+	silent   *list.List // connections that have sent nothing, the oldest first
 	conns    map[*conn]struct{}
 }
 
@@ -191,10 +202,12 @@ func Listen(opt Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, log: opt.Log, lock: lock, listener: listener,
-		web:  newHandoff(listener.Addr()),
+		web: newHandoff(listener.Addr()), intake: newIntake(int64(opt.MaxEventBytes) * 3 / 2),
 		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
-		conns: map[*conn]struct{}{},
+		silent: list.New(), conns: map[*conn]struct{}{},
 	}
+	s.given = opt.Listener != nil
+	s.bound, _ = os.Lstat(opt.Socket)
 	s.http = s.newHTTP()
 	return s, nil
 }
@@ -209,6 +222,9 @@ func withDefaults(opt Options) Options {
 	if opt.Silence <= 0 {
 		opt.Silence = 30 * time.Second
 	}
+	if opt.lookAgain <= 0 {
+		opt.lookAgain = 2 * time.Second
+	}
 	if opt.Ping <= 0 {
 		opt.Ping = 15 * time.Second
 	}
@@ -218,11 +234,29 @@ func withDefaults(opt Options) Options {
 	if opt.Refused == nil {
 		opt.Refused = func(events.Code) {}
 	}
+	if opt.MaxConns <= 0 {
+		opt.MaxConns = halfOfDescriptors()
+	}
 	if opt.Log == nil {
 		opt.Log = zap.NewNop()
 	}
-	opt.Log = opt.Log.Named("server")
+	opt.Log = opt.Log.Named("server").WithOptions(zap.WrapCore(sampled))
 	return opt
+}
+
+// halfOfDescriptors leaves the other half to runs and files.
+func halfOfDescriptors() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 512
+	}
+	return int(min(limit.Cur/2, 1<<20))
+}
+
+// sampled writes the first five lines of a kind in ten seconds, and of more only
+// one of a thousand: a client must not fill the log.
+func sampled(core zapcore.Core) zapcore.Core {
+	return zapcore.NewSamplerWithOptions(core, 10*time.Second, 5, 1000)
 }
 
 // Serve answers until Shutdown is called, or ctx ends, which cuts every
@@ -239,12 +273,17 @@ func (s *Server) Serve(ctx context.Context) error {
 
 	var loops sync.WaitGroup
 	loops.Go(func() { s.http.Serve(s.web) })
-	loops.Go(func() { s.accept(ctx) })
+	loops.Go(func() { s.accept(ctx, s.listener) })
+	gone := make(chan error, 1)
+	loops.Go(func() { gone <- s.watch(ctx, func(l net.Listener) { loops.Go(func() { s.accept(ctx, l) }) }) })
+	var lost error
 	select {
 	case <-s.quit:
 	case <-ctx.Done():
+	case lost = <-gone:
+		s.quitOnce.Do(func() { close(s.quit) })
 	}
-	err := s.drain()
+	err := errors.Join(lost, s.drain())
 	loops.Go(func() { s.http.Shutdown(ctx) })
 
 	ended := make(chan struct{})
@@ -305,10 +344,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // blocks for a moment in which those who were accepted last can send what they
 // came for. With a socket of our own it does nothing.
 func (s *Server) LetWait() {
-	if s.opt.Listener == nil {
+	s.mu.Lock()
+	if !s.given {
+		s.mu.Unlock()
 		return
 	}
 	s.listener.Close()
+	s.mu.Unlock()
 	settle := time.NewTimer(lastLines)
 	defer settle.Stop()
 	select {
@@ -320,12 +362,12 @@ func (s *Server) LetWait() {
 // drain closes the listener, which removes a socket of our own, and tells
 // every connection to come to its end.
 func (s *Server) drain() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	err := s.listener.Close()
 	if errors.Is(err, net.ErrClosed) { // LetWait
 		err = nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.draining = true
 	for c := range s.conns {
 		c.interrupt()

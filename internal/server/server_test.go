@@ -25,6 +25,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/stream"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -143,6 +144,13 @@ func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
 	return events.Run{ID: id}, nil
 }
 
+func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+	if agent != "cline" || except != "probe" {
+		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event", Hint: "hookd history"}
+	}
+	return api.Event{EventID: "last"}, nil
+}
+
 func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
 	if id == "none" {
 		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
@@ -190,17 +198,6 @@ type fixture struct {
 	ended  chan error
 }
 
-// shortDir makes a directory whose paths a socket can have.
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func options(d *daemon, socket string) Options {
 	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, State: d}
 }
@@ -208,7 +205,7 @@ func options(d *daemon, socket string) Options {
 func start(t testing.TB, change func(*Options)) *fixture {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	f := &fixture{daemon: newDaemon(), t: t, socket: filepath.Join(shortDir(t), "s"), logs: logs, ended: make(chan error, 1)}
+	f := &fixture{daemon: newDaemon(), t: t, socket: filepath.Join(hooktest.ShortDir(t), "s"), logs: logs, ended: make(chan error, 1)}
 	opt := options(f.daemon, f.socket)
 	opt.Log = zap.New(core)
 	if change != nil {
@@ -344,20 +341,6 @@ func (f *fixture) do(method, target, body string, header ...string) (*http.Respo
 	return resp, string(text)
 }
 
-func waitFor(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	late := time.After(30 * time.Second)
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("not in 30s: %s", what)
-		}
-	}
-}
-
 func (f *fixture) shutdown(d time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
@@ -376,7 +359,7 @@ func TestShutdownAnswersWhatWasSent(t *testing.T) {
 		_, body := f.do("POST", "/v1/events?wait=1", `{"event":"test:wait"}`)
 		posted <- body
 	}()
-	waitFor(t, "two events wait", func() bool { return f.waiting.Load() == 2 })
+	hooktest.Until(t, "two events wait", func() bool { return f.waiting.Load() == 2 })
 
 	down := make(chan error, 1)
 	go func() { down <- f.shutdown(time.Minute) }()
@@ -384,7 +367,7 @@ func TestShutdownAnswersWhatWasSent(t *testing.T) {
 		t.Errorf("idle connection read %q, want the end", got)
 	}
 	idle.Close()
-	waitFor(t, "socket removed", func() bool { _, err := os.Stat(f.socket); return errors.Is(err, os.ErrNotExist) })
+	hooktest.Until(t, "socket removed", func() bool { _, err := os.Stat(f.socket); return errors.Is(err, os.ErrNotExist) })
 	select {
 	case err := <-down:
 		t.Fatalf("shut down with events waiting: %v", err)
@@ -416,7 +399,7 @@ func TestShutdownCutsOffWhoDoesNotEnd(t *testing.T) {
 	f := start(t, nil)
 	waiting := f.dial()
 	waiting.send(`{"event":"test:wait","wait":true}` + "\n")
-	waitFor(t, "the event waits", func() bool { return f.waiting.Load() == 1 })
+	hooktest.Until(t, "the event waits", func() bool { return f.waiting.Load() == 1 })
 	if err := f.shutdown(50 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the context's error", err)
 	}
@@ -444,7 +427,7 @@ func TestShutdownEndsStreamsAndSilentClients(t *testing.T) {
 		text, _ := io.ReadAll(resp.Body)
 		posted <- string(text)
 	}()
-	waitFor(t, "a post and two subscribers", func() bool { return f.accepted.Load() == 1 && f.hub.Stats().Subscribers == 2 })
+	hooktest.Until(t, "a post and two subscribers", func() bool { return f.accepted.Load() == 1 && f.hub.Stats().Subscribers == 2 })
 	for range 1000 { // more than the socket of the stopped one takes
 		f.hub.Publish("agent:end", func(_ uint64, dst []byte) []byte {
 			return append(append(append(dst, `{"pad":"`...), bytes.Repeat([]byte("x"), 2000)...), `"}`...)
@@ -466,7 +449,7 @@ func TestShutdownEndsStreamsAndSilentClients(t *testing.T) {
 }
 
 func TestShutdownBeforeServe(t *testing.T) {
-	socket := filepath.Join(shortDir(t), "s")
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	s, err := Listen(options(newDaemon(), socket))
 	if err != nil {
 		t.Fatal(err)

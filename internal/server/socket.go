@@ -21,7 +21,7 @@ func checkLength(path string) error {
 	if len(path) <= maxPath {
 		return nil
 	}
-	return fmt.Errorf("socket path %s has %d bytes, this system allows %d: set LIBREFANG_HOME or `socket:` to a shorter one", path, len(path), maxPath)
+	return fmt.Errorf("socket path %s has %d bytes, this system allows %d: set LIBREFANG_HOME or `socket:` to a shorter one in a folder that is yours alone", path, len(path), maxPath)
 }
 
 // bind makes the socket, for this user alone. The lock must be held.

@@ -15,6 +15,10 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // playRole is another process of a test: the test binary run again.
@@ -78,7 +82,7 @@ func startRole(t *testing.T, socket string) *exec.Cmd {
 }
 
 func TestSecondDaemonSaysWhoHoldsTheHome(t *testing.T) {
-	socket := filepath.Join(shortDir(t), "s")
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	first := startRole(t, socket)
 	_, err := Listen(options(newDaemon(), socket))
 	var locked *LockedError
@@ -96,7 +100,7 @@ func TestSecondDaemonSaysWhoHoldsTheHome(t *testing.T) {
 }
 
 func TestKilledDaemonLeavesNothingInTheWay(t *testing.T) {
-	socket := filepath.Join(shortDir(t), "s")
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	first := startRole(t, socket)
 	first.Process.Kill()
 	first.Wait()
@@ -116,7 +120,7 @@ func TestKilledDaemonLeavesNothingInTheWay(t *testing.T) {
 }
 
 func TestSocketOfAnotherHomeIsNotTaken(t *testing.T) {
-	dir := shortDir(t)
+	dir := hooktest.ShortDir(t)
 	startRole(t, filepath.Join(dir, "s"))
 	opt := options(newDaemon(), filepath.Join(dir, "s"))
 	opt.Lock = filepath.Join(dir, "other.lock")
@@ -126,7 +130,7 @@ func TestSocketOfAnotherHomeIsNotTaken(t *testing.T) {
 }
 
 func TestWhatIsNotASocketStays(t *testing.T) {
-	path := filepath.Join(shortDir(t), "s")
+	path := filepath.Join(hooktest.ShortDir(t), "s")
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +146,7 @@ func TestWhatIsNotASocketStays(t *testing.T) {
 }
 
 func TestPathTooLong(t *testing.T) {
-	dir := shortDir(t)
+	dir := hooktest.ShortDir(t)
 	fits := filepath.Join(dir, strings.Repeat("x", maxPath-len(dir)-1))
 	s, err := Listen(options(newDaemon(), fits))
 	if err != nil {
@@ -164,7 +168,7 @@ func TestPathTooLong(t *testing.T) {
 func TestSocketIsPrivateWhateverTheUmask(t *testing.T) {
 	old := unix.Umask(0)
 	defer unix.Umask(old)
-	dir := filepath.Join(shortDir(t), "home")
+	dir := filepath.Join(hooktest.ShortDir(t), "home")
 	s, err := Listen(options(newDaemon(), filepath.Join(dir, "s")))
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +200,7 @@ func TestForeignUserIsClosedUnread(t *testing.T) {
 	if err != nil {
 		t.Skip("needs /proc/self/exe to copy the test binary from")
 	}
-	dir := shortDir(t)
+	dir := hooktest.ShortDir(t)
 	binary := filepath.Join(dir, "other")
 	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(binary, self, 0o755)); err != nil {
 		t.Fatal(err)
@@ -227,17 +231,188 @@ func TestSilentClientIsClosed(t *testing.T) {
 
 func TestSlowClientsDelayNobody(t *testing.T) {
 	f := start(t, nil)
-	for range 2 * manySilent {
-		f.dial()
+	var silent []*line
+	for range tooManySilent + 50 {
+		silent = append(silent, f.dial())
 	}
 	if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
 		t.Errorf("got %s", got)
 	}
-	waitFor(t, "those above the limit are hurried", func() bool {
-		f.server.mu.Lock()
-		defer f.server.mu.Unlock()
-		return f.server.peeking <= manySilent
-	})
+	if got := silent[0].read(); !strings.Contains(got, "EOF") && !strings.Contains(got, "reset") {
+		t.Errorf("the oldest one read %q, want its end", got)
+	}
+	if got := code(t, silent[len(silent)-1].ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Errorf("the newest one got %s", got)
+	}
+	if n := f.logs.FilterMessageSnippet("have sent nothing").Len(); n == 0 || n > 6 {
+		t.Errorf("logged %d lines, want some of a kind", n)
+	}
+}
+
+// Connections leave descriptors to runs: beyond their number one that is silent
+// goes, then the one that was waited for longest, and never one that is served.
+func TestConnectionsAreLimited(t *testing.T) {
+	f := start(t, func(o *Options) { o.MaxConns = 4 })
+	waiting := f.dial()
+	waiting.send(`{"event":"test:wait","wait":true}` + "\n")
+	hooktest.Until(t, "it waits", func() bool { return f.waiting.Load() == 1 })
+	idle := f.dial()
+	if got := code(t, idle.ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Fatal(got)
+	}
+	silent := f.dial()
+	for range 10 {
+		if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
+			t.Fatal(got)
+		}
+	}
+	for name, l := range map[string]*line{"silent": silent, "idle": idle} {
+		if got := l.read(); got != "EOF" {
+			t.Errorf("the %s one read %q, want its end", name, got)
+		}
+	}
+	close(f.release)
+	if r := parseReply(t, waiting.read()); r.Verdict == nil {
+		t.Error("the one that was served has lost its answer")
+	}
+}
+
+func TestRemovedSocketIsBoundAgain(t *testing.T) {
+	f := start(t, func(o *Options) { o.lookAgain = 5 * time.Millisecond })
+	before := f.dial()
+	for range 3 {
+		if err := os.Remove(f.socket); err != nil {
+			t.Fatal(err)
+		}
+		hooktest.Until(t, "it is there again", func() bool {
+			conn, err := net.Dial("unix", f.socket)
+			if err == nil {
+				conn.Close()
+			}
+			return err == nil
+		})
+		if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := code(t, before.ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Errorf("a connection of before got %s", got)
+	}
+}
+
+func TestSocketThatCannotBeBoundAgainEndsTheServer(t *testing.T) {
+	d := newDaemon()
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
+	opt := options(d, socket)
+	opt.lookAgain = 5 * time.Millisecond
+	s, err := Listen(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(socket); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(socket, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Serve(t.Context()); err == nil || !strings.Contains(err.Error(), socket) {
+		t.Errorf("serve ended with %v, want the reason", err)
+	}
+}
+
+// Half-sent large events have a fixed share of memory together; a sender that stops in
+// the middle of one gives way to a sender that sends all of it.
+func TestHalfSentEventsAreBounded(t *testing.T) {
+	const most = 1 << 20
+	f := start(t, func(o *Options) { o.MaxEventBytes = most })
+	half := `{"event":"agent:end","data":{"t":"` + strings.Repeat("x", most/2)
+	body := fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: hookd\r\nContent-Length: %d\r\n\r\n", most-10)
+	chunked := "POST /v1/events HTTP/1.1\r\nHost: hookd\r\nTransfer-Encoding: chunked\r\n\r\n80000\r\n"
+	var senders []*line
+	for i := range 24 {
+		l := f.dial()
+		senders = append(senders, l)
+		go io.WriteString(l, []string{"", body, chunked}[i%3]+half) // it may find no reader
+	}
+	hooktest.Until(t, "some are read", func() bool { return held(f.server.intake) > 0 })
+	for range 3 {
+		if got := code(t, f.dial().ask(half+`"}}`)); got != "ok" && got != string(events.CodeQueueFull) {
+			t.Errorf("a whole event got %s", got)
+		}
+		if n := held(f.server.intake); n > most*3/2 {
+			t.Errorf("%d bytes are held", n)
+		}
+	}
+	hooktest.Until(t, "a whole event gets its turn", func() bool { return code(t, f.dial().ask(half+`"}}`)) == "ok" })
+	for _, l := range senders {
+		l.Close()
+	}
+	hooktest.Until(t, "all is given back", func() bool { return held(f.server.intake) == 0 })
+}
+
+func held(in *intake) (n int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.held {
+		n += s.bytes
+	}
+	return n
+}
+
+// A large event that waits for its runs leaves its room to others.
+func TestRoomIsFreeWhileRunsAreWaitedFor(t *testing.T) {
+	f := start(t, func(o *Options) { o.MaxEventBytes = 1 << 20 })
+	large := `{"event":"test:disk","wait":true,"data":{"t":"` + strings.Repeat("x", 1<<19) + `"}}`
+	var waiting []*line
+	for range 5 {
+		l := f.dial()
+		waiting = append(waiting, l)
+		l.send(large + "\n")
+	}
+	web := f.dial()
+	waiting = append(waiting, web)
+	web.send(fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: hookd\r\nContent-Length: %d\r\n\r\n%s", len(large), large))
+	if got := code(t, f.dial().ask(strings.Replace(large, "test:disk", "agent:end", 1))); !strings.HasPrefix(got, "ok") {
+		t.Errorf("got %s", got)
+	}
+	hooktest.Until(t, "nothing is held", func() bool { return held(f.server.intake) == 0 })
+	close(f.release)
+	for _, l := range waiting {
+		if got := l.read(); strings.Contains(got, "EOF") {
+			t.Error("an answer is lost")
+		}
+	}
+}
+
+// A sign of life comes before the answers of events that wait.
+func TestPing(t *testing.T) {
+	f := start(t, nil)
+	l := f.dial()
+	l.send(api.PingLine + "\n" + `{"event":"test:wait","wait":true}` + "\n")
+	if got := l.read(); got+"\n" != api.PongLine {
+		t.Errorf("got %s", got)
+	}
+	close(f.release)
+	if r := parseReply(t, l.read()); r.Verdict == nil {
+		t.Error("no verdict")
+	}
+}
+
+// A client that asks for 100 Continue gets it, and the answers to its lines.
+func TestContinueOfNDJSON(t *testing.T) {
+	f := start(t, nil)
+	l := f.dial()
+	event := `{"event":"agent:end"}` + "\n"
+	l.send(fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: hookd\r\nContent-Type: application/x-ndjson\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(event)))
+	if got := l.read(); got != "HTTP/1.1 100 Continue\r" {
+		t.Fatalf("got %q", got)
+	}
+	l.send(event)
+	for got := ""; !strings.Contains(got, `"ok":true`); {
+		if got = l.read(); strings.Contains(got, "EOF") {
+			t.Fatal("no answer")
+		}
+	}
 }
 
 func TestFirstByteDecides(t *testing.T) {

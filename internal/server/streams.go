@@ -36,7 +36,7 @@ func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscrip
 	defer s.enter(c, nil)
 	media, frame := api.NDJSON, func(records []byte) []byte { return records }
 	if accepts(r, api.EventStream) {
-		media, frame = api.EventStream, sseFrames
+		media, frame = api.EventStream, new(sse).frames
 	}
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Cache-Control", "no-store")
@@ -79,19 +79,27 @@ func (s *Server) pump(ctx context.Context, sub Subscription, write func([]byte) 
 	}
 }
 
-// sseFrames turns lines of records into server-sent events, whose id is the
-// record's number, so that a browser's EventSource can go on after it.
-func sseFrames(records []byte) []byte {
+// sse turns lines of records into server-sent events, whose id is the record's
+// number, so that a browser's EventSource can go on after it.
+type sse struct {
+	within bool // the last line has no end yet: a large record comes in pieces
+}
+
+func (e *sse) frames(records []byte) []byte {
 	out := make([]byte, 0, len(records)+len(records)/4)
 	for line := range bytes.Lines(records) {
-		if id := recordSeq(line); id != nil {
+		if id := recordSeq(line); id != nil && !e.within {
 			out = append(out, "id: "...)
 			out = append(out, id...)
 			out = append(out, '\n')
 		}
-		out = append(out, "data: "...)
+		if !e.within {
+			out = append(out, "data: "...)
+		}
 		out = append(out, line...)
-		out = append(out, '\n')
+		if e.within = line[len(line)-1] != '\n'; !e.within {
+			out = append(out, '\n')
+		}
 	}
 	return out
 }

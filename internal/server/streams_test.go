@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func (f *fixture) publish(n int, name string) {
@@ -150,7 +151,7 @@ func TestSubscriberThatLeavesIsForgotten(t *testing.T) {
 	conn.send(`{"subscribe":["*"]}` + "\n")
 	conn.record()
 	conn.Close()
-	waitFor(t, "no subscribers", func() bool { return f.hub.Stats().Subscribers == 0 })
+	hooktest.Until(t, "no subscribers", func() bool { return f.hub.Stats().Subscribers == 0 })
 }
 
 // stream opens GET /v1/events and returns its lines as they come.
@@ -235,7 +236,7 @@ func TestStoppedHTTPStreamDoesNotHoldShutdown(t *testing.T) {
 	f := start(t, nil)
 	conn := f.dial()
 	conn.send("GET /v1/events?follow=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	waitFor(t, "a subscriber", func() bool { return f.hub.Stats().Subscribers == 1 })
+	hooktest.Until(t, "a subscriber", func() bool { return f.hub.Stats().Subscribers == 1 })
 	for range 200 {
 		f.publish(200, "agent:end")
 	}
