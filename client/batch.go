@@ -48,7 +48,18 @@ func (c *Client) EmitAll(ctx context.Context, list []Event) ([]Reply, error) {
 	n, err := conn.receiveAll(ctx, replies)
 	conn.Close() // a sender that still writes ends
 	<-sent
-	return fail(replies, n, err), err
+	for i := n; i < len(replies); i++ {
+		replies[i].Err = lostAfter(err, list[i])
+	}
+	return replies, lostAfter(err, list...)
+}
+
+// lostAfter marks err where all the events can be sent again, and only there.
+func lostAfter(err error, list ...Event) error {
+	if slices.ContainsFunc(list, func(ev Event) bool { return ev.ID == "" }) {
+		return plainly(err)
+	}
+	return again(err)
 }
 
 // sendAll sends what it can. A connection that breaks is what the receiver

@@ -14,9 +14,10 @@
 //
 // No other call is retried: one that failed after it was sent may have been
 // accepted. An Event with an ID can be sent again, hookd takes it once;
-// Retryable says when that is worth while.
+// Retryable says when that is worth while, a lost connection included.
 //
-// Errors: ErrNotRunning when nothing listens, ErrTimeout when ctx's deadline or
+// Errors: ErrNotRunning when nothing listens, or only a process that is neither
+// the own user's nor root's (then also ErrForeign), ErrTimeout when ctx's deadline or
 // Options.Timeout passed first, ctx's own error when it was cancelled, and a
 // *Error, whose Code says why, when hookd refused. A call that ends early
 // cancels no run.
@@ -37,55 +38,15 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/verdict"
-)
-
-// An Event is an event as it is sent. Only Event, its name, is required. Data
-// is a JSON object; SessionID, AgentID, AgentName and Cwd are taken from it
-// when they are empty. ID is the sender's own: the same one from the same
-// Sender is accepted once in 10 minutes. Dialect says whose name it is,
-// TimeoutMS what its hooks may take together, Parent the EventID of the event
-// that it follows from, Lane which lane of pre_tool_use runs.
-type Event = events.Envelope
-
-// An Answer is what the sender of an event gets: its EventID, its Seq in the
-// stream, the names of the hooks that Matched, Warnings about what was
-// tolerated; with Wait also the Verdict and the Runs.
-type Answer = api.Answer
-
-// A RunResult is a run in an Answer.
-type RunResult = api.RunResult
-
-// A Verdict is what the hooks that block say together. Allowed false denies,
-// and Message says why; Continue false stops the agent. PermissionDecision is
-// "", allow, ask or deny, with its DecisionReason. UpdatedInput is the tool's
-// whole new input, UpdatedToolResponse its new result, AdditionalContext text
-// for the model, SystemMessage text for the user. What nobody said is zero.
-type Verdict = verdict.Verdict
-
-// An Error is a refusal: its Code for programs, its Message and Hint for people.
-type Error = events.Error
-
-// What is asked for, by names that other modules can use.
-type (
-	Dialect    = events.Dialect // whose names an event uses
-	Code       = events.Code    // of an Error
-	Result     = events.Result  // of a run
-	Hook       = api.Hook       // a hook as the daemon has it
-	HookList   = api.Hooks      // all of them
-	Problem    = api.Problem    // in a hook's file
-	TestResult = api.Tested     // of a hook that was tried
-	Run        = events.Run     // the record of a run
-	Output     = events.Output  // of a run
-	RunQuery   = api.RunQuery   // which runs
-	Reloaded   = api.Reload     // what a reload did
-	DaemonInfo = api.Status     // how the daemon is
+	"github.com/hookd/hookd/internal/peer"
 )
 
 var (
 	// ErrNotRunning says that nothing listens on the socket.
 	ErrNotRunning = errors.New("hookd is not running")
+	// ErrForeign is the ErrNotRunning of a socket on which a process of another
+	// user listens, be it in hookd's name. Nothing was sent to it.
+	ErrForeign = fmt.Errorf("%w: another user's process listens on its socket", ErrNotRunning)
 	// ErrTimeout says that no answer came in time.
 	ErrTimeout = errors.New("no answer from hookd in time")
 )
@@ -96,7 +57,8 @@ type Options struct {
 	Timeout time.Duration // of each call but Tail and Subscribe, besides ctx's; 0 = none
 }
 
-// A Client sends requests to one daemon.
+// A Client sends requests to one daemon. The zero Client is that of the user's
+// own daemon, as New makes it of zero Options.
 type Client struct {
 	socket  string
 	timeout time.Duration
@@ -104,9 +66,6 @@ type Client struct {
 
 // New makes a Client. It does not dial.
 func New(opt Options) *Client {
-	if opt.Socket == "" {
-		opt.Socket = DefaultSocket()
-	}
 	return &Client{socket: opt.Socket, timeout: opt.Timeout}
 }
 
@@ -125,7 +84,12 @@ func DefaultSocket() string {
 }
 
 // Socket returns the path that the Client dials.
-func (c *Client) Socket() string { return c.socket }
+func (c *Client) Socket() string {
+	if c.socket == "" {
+		return DefaultSocket()
+	}
+	return c.socket
+}
 
 // Emit sends one event and returns its answer: at once when it was accepted,
 // or, with ev.Wait, when its runs have ended.
@@ -173,7 +137,7 @@ func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
 	if err != nil || out.Problems == nil {
 		return Reloaded{}, reply.refusal()
 	}
-	return out, &Error{Code: events.CodeRejected, Message: "some hooks were rejected", Hint: "see the problems with: hookd list"}
+	return out, &Error{Code: CodeRejected, Message: "some hooks were rejected", Hint: "see the problems with: hookd list"}
 }
 
 // Status tells how the daemon is.
@@ -202,18 +166,39 @@ func (c *Client) limit(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.timeout)
 }
 
+// dial connects, and has the kernel say which process listens before a byte
+// is sent: any user who can write to a folder on the way can put a socket there.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", c.socket)
+	conn, err := d.DialContext(ctx, "unix", c.Socket())
 	switch {
 	case err == nil:
+		if err := c.checkListener(conn); err != nil {
+			conn.Close()
+			return nil, err
+		}
 		return conn, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("%w (socket %s)", ErrNotRunning, c.socket)
+		return nil, fmt.Errorf("%w (socket %s)", ErrNotRunning, c.Socket())
 	case errors.Is(err, syscall.EINVAL): // all that the system says of a path that does not fit
-		err = fmt.Errorf("a path of %d bytes is too long for a socket: %w", len(c.socket), err)
+		err = fmt.Errorf("a path of %d bytes is too long for a socket, set LIBREFANG_HOME to a shorter one that is yours alone: %w", len(c.Socket()), err)
 	}
 	return nil, c.explain(ctx, "dial", err)
+}
+
+// checkListener refuses a listener that is neither the own user's nor root's.
+func (c *Client) checkListener(conn net.Conn) error {
+	socket, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())
+	}
+	switch listener, err := peer.Of(socket); {
+	case err != nil: // unknown is not trusted
+		return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())
+	case !listener.Trusted():
+		return fmt.Errorf("%w (socket %s, uid %d, pid %d)", ErrForeign, c.Socket(), listener.UID, listener.PID)
+	}
+	return nil
 }
 
 // explain says why op failed: ctx's end closes the connection, which is only
@@ -221,11 +206,13 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 func (c *Client) explain(ctx context.Context, op string, err error) error {
 	switch cause := ctx.Err(); {
 	case errors.Is(cause, context.DeadlineExceeded):
-		return fmt.Errorf("%w (socket %s)", ErrTimeout, c.socket)
+		return fmt.Errorf("%w (socket %s)", ErrTimeout, c.Socket())
 	case cause != nil:
 		return cause
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: it takes connections and gives no sign of life, is it stopped? (socket %s)", ErrTimeout, c.Socket())
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("%s: hookd closed the connection (socket %s): %w", op, c.socket, io.ErrUnexpectedEOF)
+		return fmt.Errorf("%s: hookd closed the connection (socket %s): %w", op, c.Socket(), io.ErrUnexpectedEOF)
 	}
-	return fmt.Errorf("%s (socket %s): %w", op, c.socket, err)
+	return fmt.Errorf("%s (socket %s): %w", op, c.Socket(), err)
 }

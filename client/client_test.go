@@ -17,6 +17,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/stream"
 	"github.com/hookd/hookd/internal/verdict"
@@ -87,6 +88,13 @@ func (d *daemon) Begin(from server.Peer, env *events.Envelope) (api.Answer, serv
 	return answer, nil, bad
 }
 
+func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+	if agent != "cline" || except != "probe" {
+		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event", Hint: "hookd history"}
+	}
+	return api.Event{EventID: "last"}, nil
+}
+
 func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
 	if id == "none" {
 		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
@@ -124,22 +132,11 @@ func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
 	return d.reload, nil
 }
 
-// dir makes a directory whose paths a socket can have.
-func dir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // start runs a server and returns a client of it.
 func start(t *testing.T) (*daemon, *Client) {
 	t.Helper()
 	d := &daemon{hub: stream.New(stream.Options{}), reload: api.Reload{Problems: []api.Problem{}}, hang: make(chan struct{})}
-	socket := filepath.Join(dir(t), "s")
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	s, err := server.Listen(server.Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, State: d, Ping: 5 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +166,7 @@ func TestEmit(t *testing.T) {
 	}
 	_, err = c.Emit(t.Context(), Event{Event: "a b"})
 	var refused *Error
-	if !errors.As(err, &refused) || refused.Code != events.CodeBadEventName || refused.Hint == "" {
+	if !errors.As(err, &refused) || refused.Code != CodeBadEventName || refused.Hint == "" {
 		t.Errorf("refused: %v", err)
 	}
 	if _, err = c.Emit(t.Context(), Event{Event: "x", Data: json.RawMessage("{")}); err == nil || !strings.Contains(err.Error(), `encode event "x"`) {
@@ -187,7 +184,7 @@ func TestTooLongPath(t *testing.T) {
 }
 
 func TestNotRunning(t *testing.T) {
-	path := filepath.Join(dir(t), "s")
+	path := filepath.Join(hooktest.ShortDir(t), "s")
 	want := fmt.Sprintf("hookd is not running (socket %s)", path)
 	c := New(Options{Socket: path})
 	_, emit := c.Emit(t.Context(), Event{Event: "agent:end"})
@@ -239,7 +236,7 @@ func TestStrangeServers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(dir(t), "s")
+			path := filepath.Join(hooktest.ShortDir(t), "s")
 			l, err := net.Listen("unix", path)
 			if err != nil {
 				t.Fatal(err)
@@ -374,7 +371,13 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	var refused *Error
-	if _, err := c.Hook(ctx, "none"); !errors.As(err, &refused) || refused.Code != events.CodeNotFound || refused.Hint != "hookd list" {
+	if e, err := c.Last(ctx, "cline", "probe"); err != nil || e.EventID != "last" {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	if _, err := c.Last(ctx, "codex", "probe"); !errors.As(err, &refused) || refused.Code != CodeNotFound {
+		t.Errorf("got %v, want not_found", err)
+	}
+	if _, err := c.Hook(ctx, "none"); !errors.As(err, &refused) || refused.Code != CodeNotFound || refused.Hint != "hookd list" {
 		t.Errorf("no hook: %v", err)
 	}
 	if got, err := c.Test(ctx, "a b", Event{Event: "agent:end", Data: json.RawMessage(`{"x":1}`)}); err != nil || got.Given != "a b agent:end" || got.Stdin != `{"x":1}` {
@@ -406,8 +409,8 @@ func TestQuestions(t *testing.T) {
 	if got, err := c.Reload(ctx); err != nil || got.Hooks != 4 {
 		t.Errorf("reload: %+v, %v", got, err)
 	}
-	d.reload.Problems = []Problem{{Message: "broken"}}
-	if got, err := c.Reload(ctx); !errors.As(err, &refused) || refused.Code != events.CodeRejected || len(got.Problems) != 1 {
+	d.reload.Problems = []api.Problem{{Message: "broken"}}
+	if got, err := c.Reload(ctx); !errors.As(err, &refused) || refused.Code != CodeRejected || len(got.Problems) != 1 {
 		t.Errorf("reload with a rejection: %+v, %v", got, err)
 	}
 }

@@ -2,46 +2,56 @@ package client
 
 import (
 	"errors"
-
-	"github.com/hookd/hookd/internal/events"
+	"io"
 )
+
+// A Code is why hookd refused something.
+type Code string
 
 // Codes of an Error.
 const (
-	CodeBadJSON       = events.CodeBadJSON
-	CodeBadEventName  = events.CodeBadEventName
-	CodeBadData       = events.CodeBadData    // the data is not an object
-	CodeBadField      = events.CodeBadField   // a field has a wrong type or value
-	CodeReserved      = events.CodeReserved   // hookd:* is the daemon's own
-	CodeBadRequest    = events.CodeBadRequest // a bad glob or query
-	CodeTooDeep       = events.CodeTooDeep    // hooks that set off each other
-	CodeTooLarge      = events.CodeTooLarge   // over max_event_bytes
-	CodeTooMany       = events.CodeTooMany    // a hook that sends too much
-	CodeQueueFull     = events.CodeQueueFull
-	CodeDiskQueueFull = events.CodeDiskQueueFull // the queue on disk is
-	CodeStorage       = events.CodeStorage       // the event cannot be kept
-	CodeDraining      = events.CodeDraining      // the daemon stops
-	CodeNotFound      = events.CodeNotFound
-	CodeRejected      = events.CodeRejected // a hook's file is broken
-	CodeForbidden     = events.CodeForbidden
-	CodeInternal      = events.CodeInternal // a fault of hookd
+	CodeBadJSON       Code = "bad_json"
+	CodeBadEventName  Code = "bad_event_name"
+	CodeBadData       Code = "bad_data"        // the data is not an object
+	CodeBadField      Code = "bad_field"       // a field has a wrong type or value
+	CodeReserved      Code = "reserved_event"  // hookd:* is the daemon's own
+	CodeTooLarge      Code = "too_large"       // over max_event_bytes
+	CodeTooDeep       Code = "too_deep"        // hooks that set off each other
+	CodeTooMany       Code = "too_many_events" // a hook that sends too much
+	CodeQueueFull     Code = "queue_full"
+	CodeDiskQueueFull Code = "disk_queue_full" // the queue on disk is
+	CodeStorage       Code = "storage"         // the event cannot be kept
+	CodeDraining      Code = "draining"        // the daemon stops
+	CodeNotFound      Code = "not_found"
+	CodeIDConflict    Code = "id_conflict" // the ID is another event's
+	CodeAnswerGone    Code = "answer_gone" // the event was accepted before, and its answer is no longer kept
+	CodeRejected      Code = "rejected"    // a hook's file is broken
+	CodeForbidden     Code = "forbidden"
+	CodeBadRequest    Code = "bad_request" // a bad glob or query
+	CodeBadMethod     Code = "bad_method"
+	CodeInternal      Code = "internal" // a fault of hookd
 )
+
+// A Result is how a run ended.
+type Result string
 
 // Results of a run.
 const (
-	ResultOK         = events.ResultOK
-	ResultBlock      = events.ResultBlock      // it said no
-	ResultFailed     = events.ResultFailed     // exit code, signal, or an answer that cannot be read
-	ResultTimeout    = events.ResultTimeout    // killed at its deadline
-	ResultSpawnError = events.ResultSpawnError // it never started
+	ResultOK         Result = "ok"
+	ResultBlock      Result = "block"       // it said no
+	ResultFailed     Result = "failed"      // exit code, signal, or an answer that cannot be read
+	ResultTimeout    Result = "timeout"     // killed at its deadline
+	ResultSpawnError Result = "spawn_error" // it never started
 
-	ResultInterrupted = events.ResultInterrupted // hookd ended while it ran
-	ResultDropped     = events.ResultDropped     // its hook was gone when its turn came
+	ResultInterrupted Result = "interrupted" // hookd ended while it ran
+	ResultDropped     Result = "dropped"     // its hook was gone when its turn came
 )
 
-// Retryable reports whether the same call may succeed later: nobody listens,
-// a queue or the disk is full, the daemon stops. It says nothing about whether an event
-// was accepted; give those that you send again an ID.
+// Retryable reports whether the same call may succeed later: no daemon listens, a
+// queue or the disk is full, the daemon stops, or the connection was lost after
+// an event that has an ID, which hookd takes once however often it is sent. A
+// lost connection after an event without one is not: the event may have been
+// accepted, and would run again. Give those that you send again an ID.
 func Retryable(err error) bool {
 	var refused *Error
 	if errors.As(err, &refused) {
@@ -51,5 +61,30 @@ func Retryable(err error) bool {
 		}
 		return false
 	}
-	return errors.Is(err, ErrNotRunning)
+	var lost *lostError
+	return errors.Is(err, ErrNotRunning) || errors.As(err, &lost)
+}
+
+// lostError is a lost connection whose event has an ID.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() error { return e.error }
+
+// again marks the loss of a connection as one after which an event can be sent
+// again; other errors stay as they are.
+func again(err error) error {
+	var marked *lostError
+	if errors.As(err, &marked) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return &lostError{err}
+}
+
+// plainly takes the mark off, for an event without an ID.
+func plainly(err error) error {
+	var marked *lostError
+	if errors.As(err, &marked) {
+		return marked.error
+	}
+	return err
 }

@@ -5,10 +5,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/api"
 )
 
 // A Conn is one connection for many events, whose answers come in the order
@@ -20,7 +25,20 @@ type Conn struct {
 	client *Client
 	conn   net.Conn
 	in     *bufio.Reader
+
+	mu   sync.Mutex
+	sent []bool // of each event that has no answer yet: whether it has an ID; guarded by mu
 }
+
+// A daemon that is stopped takes a connection and what is sent, and never
+// answers. Where no answer has come for signTime, another connection asks for a
+// sign of life, which a daemon gives at once, whatever its hooks do; again each
+// askAgain.
+const (
+	signTime  = 2 * time.Second
+	askAgain  = 10 * time.Second
+	takeBytes = 64 << 10 // so many are taken within askAgain
+)
 
 // Dial opens a connection. ctx is that of the dialling only.
 func (c *Client) Dial(ctx context.Context) (*Conn, error) {
@@ -35,36 +53,86 @@ func (c *Client) Dial(ctx context.Context) (*Conn, error) {
 // Receive returns one for each.
 func (c *Conn) Send(ctx context.Context, list ...Event) error {
 	var lines []byte
+	var ids []bool
 	for _, ev := range list {
+		ids = append(ids, ev.ID != "")
 		line, err := encode(ev)
 		if err != nil {
 			return fmt.Errorf("encode event %q: %w", ev.Event, err)
 		}
 		lines = append(append(lines, line...), '\n')
 	}
-	return c.write(ctx, lines)
+	c.mu.Lock()
+	c.sent = append(c.sent, ids...)
+	c.mu.Unlock()
+	err := c.write(ctx, lines)
+	if err != nil && !slices.Contains(ids, false) {
+		return again(err)
+	}
+	return err
+}
+
+// answered returns whether the first event without an answer has an ID, and
+// takes it off the list when it has its answer now.
+func (c *Conn) answered(now bool) (id bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.sent) == 0 {
+		return false
+	}
+	id = c.sent[0]
+	if now {
+		c.sent = c.sent[1:]
+	}
+	return id
 }
 
 func (c *Conn) write(ctx context.Context, p []byte) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	if _, err := c.conn.Write(p); err != nil {
-		return c.client.explain(ctx, "send", err)
+	for len(p) > 0 {
+		c.conn.SetWriteDeadline(time.Now().Add(askAgain))
+		n, err := c.conn.Write(p[:min(len(p), takeBytes)])
+		p = p[n:]
+		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || !c.client.alive(ctx)) {
+			return c.client.explain(ctx, "send", err)
+		}
 	}
 	return nil
+}
+
+// alive reports whether the daemon gives a sign of life: any line, for one that
+// does not know what is asked answers with an error.
+func (c *Client) alive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, signTime)
+	defer cancel()
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(signTime))
+	if _, err := conn.Write([]byte(api.PingLine + "\n")); err != nil {
+		return false
+	}
+	_, err = conn.Read(make([]byte, 1))
+	return err == nil
 }
 
 // Receive returns the answer to the first event that has none yet. A *Error is
 // its answer too: the connection goes on, unless the code is "too_large" or
 // "internal".
 func (c *Conn) Receive(ctx context.Context) (Answer, error) {
-	line, err := c.readLine(ctx)
+	line, err := c.readAnswer(ctx)
+	if id := c.answered(err == nil); err != nil && id {
+		return Answer{}, again(err)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
 	var reply struct {
 		Answer
-		Error *events.Error `json:"error"`
+		Error *Error `json:"error"`
 	}
 	if err := json.Unmarshal(line, &reply); err != nil {
 		return Answer{}, fmt.Errorf("read answer: %w", err)
@@ -73,6 +141,24 @@ func (c *Conn) Receive(ctx context.Context) (Answer, error) {
 		return Answer{}, reply.Error
 	}
 	return reply.Answer, nil
+}
+
+// readAnswer is readLine from a daemon that must be alive.
+func (c *Conn) readAnswer(ctx context.Context) (line []byte, err error) {
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	defer c.conn.SetReadDeadline(time.Time{})
+	for patience := signTime; ; patience = askAgain {
+		c.conn.SetReadDeadline(time.Now().Add(patience))
+		part, err := c.in.ReadBytes('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte{'\n'}), nil
+		case !errors.Is(err, os.ErrDeadlineExceeded) || !c.client.alive(ctx):
+			return nil, c.client.explain(ctx, "receive", err)
+		}
+	}
 }
 
 // readLine returns the next line without its newline, in memory of its own.

@@ -8,15 +8,6 @@ import (
 	"github.com/hookd/hookd/internal/api"
 )
 
-// What the history answers with.
-type (
-	StoredEvent = api.Event
-	Replayed    = api.Replayed
-	StatsQuery  = api.StatsQuery
-	HookStats   = api.HookStats
-	DeadLetter  = api.DeadLetter
-)
-
 // Runs lists finished runs, newest first: q.Limit of them, 50 when that is 0.
 // A long history is searched in parts, for as long as ctx lets it.
 func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
@@ -27,7 +18,7 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	runs := []Run{}
 	for {
 		q.Limit = min(want-len(runs), api.MaxRuns)
-		page, err := get[api.Runs](ctx, c, withQuery(api.PathRuns, q.Values()))
+		page, err := get[runsPage](ctx, c, withQuery(api.PathRuns, q.values()))
 		if err != nil {
 			return runs, err
 		}
@@ -50,6 +41,12 @@ func (c *Client) Event(ctx context.Context, id string) (StoredEvent, error) {
 	return get[StoredEvent](ctx, c, api.PathEvents+"/"+escape(id))
 }
 
+// Last returns the newest event of an agent that the history keeps, but those of
+// the session except. The error has CodeNotFound where there is none.
+func (c *Client) Last(ctx context.Context, agent, except string) (StoredEvent, error) {
+	return get[StoredEvent](ctx, c, withQuery(api.PathAgents+"/"+escape(agent)+"/last", url.Values{"except": {except}}))
+}
+
 // Replay has an event of the history accepted again, under a new id, for all
 // hooks that match it today or only for hook; its hooks observe. With dryRun it
 // only tells which would run.
@@ -59,7 +56,7 @@ func (c *Client) Replay(ctx context.Context, id, hook string, dryRun bool) (Repl
 
 // Stats counts the runs of each hook, in the order of their names.
 func (c *Client) Stats(ctx context.Context, q StatsQuery) ([]HookStats, error) {
-	stats, err := get[api.Stats](ctx, c, withQuery(api.PathStats, q.Values()))
+	stats, err := get[statsPage](ctx, c, withQuery(api.PathStats, q.values()))
 	return stats.Hooks, err
 }
 
@@ -73,7 +70,7 @@ func (c *Client) DeadLetters(ctx context.Context, hook string, limit int) ([]Dea
 	if limit > 0 {
 		values.Set("limit", strconv.Itoa(limit))
 	}
-	dead, err := get[api.DeadLetters](ctx, c, withQuery(api.PathDead, values))
+	dead, err := get[deadPage](ctx, c, withQuery(api.PathDead, values))
 	return dead.Dead, err
 }
 

@@ -61,9 +61,9 @@ func unmarshal[T any](body []byte) (v T, err error) {
 
 // refusal returns the *Error in the reply.
 func (r reply) refusal() error {
-	var refusal api.Refusal
-	if json.Unmarshal(r.body, &refusal) == nil && refusal.Error != nil {
-		return refusal.Error
+	var refused refusal
+	if json.Unmarshal(r.body, &refused) == nil && refused.Error != nil {
+		return refused.Error
 	}
 	return fmt.Errorf("%s: hookd answered with status %d", r.path, r.status)
 }

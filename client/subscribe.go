@@ -44,7 +44,7 @@ type Record struct {
 
 	Event *EventRecord    // with RecordEvent
 	Run   *Run            // with RecordRun; what it printed is in Client.Run
-	From  uint64          // with RecordGap: the first number that is missing; 0 = nobody can say
+	From  uint64          // with RecordGap: the first number that is missing; 0 = unknown
 	Raw   json.RawMessage // all of it
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/stream"
 )
@@ -25,15 +26,7 @@ func serve(t *testing.T, d *daemon, socket string) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx) }()
-	return func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}
+	return hooktest.Run(t, s.Serve)
 }
 
 func publish(h *stream.Hub, name string) {
@@ -43,7 +36,7 @@ func publish(h *stream.Hub, name string) {
 // A subscriber that loses the daemon misses nothing that the daemon still has,
 // sees nothing twice, and is told what is gone.
 func TestSubscribeComesBack(t *testing.T) {
-	socket := filepath.Join(dir(t), "s")
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	d := &daemon{hub: stream.New(stream.Options{Size: 4})}
 	stop := serve(t, d, socket)
 	c := New(Options{Socket: socket})
@@ -145,7 +138,7 @@ func TestSubscribeEnds(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	tries := 0
-	gone := New(Options{Socket: filepath.Join(dir(t), "s")})
+	gone := New(Options{Socket: filepath.Join(hooktest.ShortDir(t), "s")})
 	for _, err := range gone.Subscribe(t.Context(), SubscribeOptions{Lost: func(err error) error {
 		if !errors.Is(err, ErrNotRunning) {
 			t.Errorf("lost: %v", err)
@@ -200,7 +193,7 @@ func TestEmitAll(t *testing.T) {
 	if !errors.Is(err, ErrTimeout) || replies[1].Err != err || replies[2].Err != err {
 		t.Errorf("one that hangs: %+v, %v", replies, err)
 	}
-	gone := New(Options{Socket: filepath.Join(dir(t), "s")})
+	gone := New(Options{Socket: filepath.Join(hooktest.ShortDir(t), "s")})
 	if replies, err := gone.EmitAll(t.Context(), list[:1]); !errors.Is(err, ErrNotRunning) || replies[0].Err != err {
 		t.Errorf("no daemon: %+v, %v", replies, err)
 	}
@@ -244,7 +237,7 @@ func TestDecideHasABudget(t *testing.T) {
 // answers with its data as the message.
 func budgets(t *testing.T) (<-chan int64, *Client) {
 	t.Helper()
-	path := filepath.Join(dir(t), "s")
+	path := filepath.Join(hooktest.ShortDir(t), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

@@ -41,9 +41,9 @@ func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.
 			return err
 		}
 		if first {
-			var refusal api.Refusal
-			if json.Unmarshal(line, &refusal) == nil && refusal.Error != nil {
-				return refusal.Error
+			var refused refusal
+			if json.Unmarshal(line, &refused) == nil && refused.Error != nil {
+				return refused.Error
 			}
 		}
 		if bytes.HasPrefix(line, []byte(`{"type":"ping"`)) {

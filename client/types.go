@@ -1,0 +1,374 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// An Event is an event as it is sent: each field goes to hookd. Only Event, its
+// name, is required. SessionID, AgentID, AgentName and Cwd are taken from Data
+// where they are empty.
+type Event struct {
+	// Event is the name, e.g. "agent:end" or "pre_tool_use"; `hookd events` lists them.
+	Event string `json:"event"`
+	// Data is a JSON object, what the hooks are given; nil is {}.
+	Data json.RawMessage `json:"data,omitempty"`
+	// Wait holds the answer until the runs have ended, and asks for a verdict.
+	// EmitWait and Decide set it.
+	Wait bool `json:"wait,omitempty"`
+	// ID is the sender's own: hookd takes the same ID from the same Sender once in
+	// 10 minutes, and answers the second time with the first answer. With an ID, an
+	// event can be sent again after its connection was lost.
+	ID string `json:"id,omitempty"`
+	// SessionID is the agent's session.
+	SessionID string `json:"session_id,omitempty"`
+	// AgentID is the agent's id.
+	AgentID string `json:"agent_id,omitempty"`
+	// AgentName is the agent's name, for people and for filters of hooks.
+	AgentName string `json:"agent_name,omitempty"`
+	// Cwd is the folder that the agent works in.
+	Cwd string `json:"cwd,omitempty"`
+	// Sender is what sends the event; "" is uid:N, the user of this process.
+	Sender string `json:"sender,omitempty"`
+	// Dialect is the system whose name Event is; "" is the first that knows it.
+	Dialect Dialect `json:"dialect,omitempty"`
+	// Lane is which hooks of pre_tool_use run: "default" or "preempt"; "" is both.
+	Lane string `json:"lane,omitempty"`
+	// TimeoutMS is how many milliseconds the hooks of a decidable event may take
+	// together; 0 is as long as their own timeouts allow.
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+	// Parent is the EventID of the event that this one follows from.
+	Parent string `json:"parent,omitempty"`
+}
+
+// An Answer is what the sender of an event gets.
+type Answer struct {
+	OK        *bool       `json:"ok,omitempty"`        // true in each answer to a line; nil in one over HTTP
+	EventID   string      `json:"event_id"`            // hookd's own id of the event
+	Seq       uint64      `json:"seq"`                 // its place in the stream
+	Matched   []string    `json:"matched"`             // names of the hooks that run for it, in registration order
+	Duplicate bool        `json:"duplicate,omitempty"` // it was accepted before, under this EventID
+	Warnings  []string    `json:"warnings"`            // what hookd tolerated
+	Verdict   *Verdict    `json:"verdict,omitempty"`   // with Event.Wait; else nil
+	Runs      []RunResult `json:"runs,omitempty"`      // with Event.Wait
+}
+
+// A RunResult is a run in an Answer.
+type RunResult struct {
+	RunID      string  `json:"run_id"` // Client.Run has its record
+	Hook       string  `json:"hook"`
+	Result     Result  `json:"result"`
+	ExitCode   int     `json:"exit_code"` // -1 where there is none: killed, or never started
+	DurationMS float64 `json:"duration_ms"`
+	Error      string  `json:"error,omitempty"` // why it failed, for people
+}
+
+// A Verdict is what the hooks that block say together. What no hook said is
+// zero, but Allowed and Continue, which are then true.
+type Verdict struct {
+	Allowed            bool   `json:"allowed"`                       // false denies, and Message says why
+	Continue           bool   `json:"continue"`                      // false stops the agent, not only this call
+	PermissionDecision string `json:"permission_decision,omitempty"` // "", allow, ask or deny
+	DecisionReason     string `json:"decision_reason,omitempty"`     // of PermissionDecision
+	PermissionAllowed  bool   `json:"permission_allowed,omitempty"`  // a hook granted a permission that the agent asks for
+	Message            string `json:"message,omitempty"`             // why it is denied, for the model
+	SystemMessage      string `json:"system_message,omitempty"`      // text for the user
+	AdditionalContext  string `json:"additional_context,omitempty"`  // text for the model
+
+	UpdatedInput        json.RawMessage `json:"updated_input,omitempty"`         // the tool's whole new input; nil = none
+	UpdatedToolResponse json.RawMessage `json:"updated_tool_response,omitempty"` // its new result, "" clears it; nil = none
+	UpdatedMessages     json.RawMessage `json:"updated_messages,omitempty"`      // the whole new list; nil = none
+
+	Summary        string            `json:"summary,omitempty"`         // what replaces a conversation that is compacted
+	Metadata       map[string]string `json:"metadata,omitempty"`        // what hooks add for the agent's own use
+	Skip           bool              `json:"skip,omitempty"`            // the agent leaves this step out, without an error
+	StopReason     string            `json:"stop_reason,omitempty"`     // why Continue is false
+	SuppressOutput bool              `json:"suppress_output,omitempty"` // the agent does not show what the hooks printed
+	ExitCode       int               `json:"exit_code,omitempty"`       // of the hook that denied by its exit code
+	Stderr         string            `json:"stderr,omitempty"`          // of that hook
+	DecidedBy      []string          `json:"decided_by,omitempty"`      // hooks whose answers made the verdict what it is
+}
+
+// An Error is a refusal of hookd.
+type Error struct {
+	Code    Code   `json:"code"`           // why, for programs
+	Message string `json:"message"`        // why, for people
+	Hint    string `json:"hint,omitempty"` // what to do about it
+}
+
+// Error returns the Message.
+func (e *Error) Error() string { return e.Message }
+
+// A Dialect is a system whose names an event uses, e.g. "claude-code";
+// `hookd events` lists them.
+type Dialect string
+
+// A Problem is something wrong with a hook's file.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`   // 0 = of the whole file
+	Column  int    `json:"column,omitempty"` // 0 = of the whole line
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Warning bool   `json:"warning"` // the hook runs nevertheless
+}
+
+// A Hook is a hook as the daemon has it.
+type Hook struct {
+	ID          string          `json:"id"`
+	Name        string          `json:"name"` // as people see it
+	Description string          `json:"description,omitempty"`
+	State       string          `json:"state"`  // active, degraded, rejected, refused, waiting or disabled
+	Source      string          `json:"source"` // what kind of file it comes from, and which folder
+	File        string          `json:"file"`
+	Type        string          `json:"type,omitempty"`    // command, script, builtin, model, …
+	Events      []string        `json:"events,omitempty"`  // names and globs that it matches
+	Command     string          `json:"command,omitempty"` // with its folder, as it is started
+	Args        []string        `json:"args,omitempty"`
+	Script      string          `json:"script,omitempty"` // text for the shell; of Client.Hook only
+	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
+	Order       string          `json:"order,omitempty"`       // which runs wait for each other
+	Concurrency int             `json:"concurrency,omitempty"` // how many run at once
+	Persistent  *Workers        `json:"persistent,omitempty"`  // nil = a process for each event
+	Digest      string          `json:"digest,omitempty"`      // of the files that it is made of
+	Problems    []Problem       `json:"problems"`
+	Counts      map[string]int  `json:"counts"` // runs by Result since the daemon started
+	LastRun     *Run            `json:"last_run,omitempty"`
+	Settings    json.RawMessage `json:"settings,omitempty"` // the rest, as configured
+	Changes     []Change        `json:"changes,omitempty"`  // the last ones, newest first; of Client.Hook only
+}
+
+// Workers are the processes of a persistent hook.
+type Workers struct {
+	Copies []Worker `json:"copies"` // that live, oldest first; none before the first event
+	Starts int      `json:"starts"` // since the daemon started or the hook changed
+}
+
+// A Worker is one of them.
+type Worker struct {
+	PID      int       `json:"pid"`
+	Lane     string    `json:"lane"` // decidable or observers
+	Started  time.Time `json:"started"`
+	Owes     int       `json:"owes"`     // events that it has and has not answered
+	Answered uint64    `json:"answered"` // events that it has answered
+}
+
+// A Change is one record of what became of a hook.
+type Change struct {
+	Time   time.Time `json:"time"`
+	Hook   string    `json:"hook"`           // its ID
+	Change string    `json:"change"`         // added, changed, removed, or the state that it came to
+	From   string    `json:"from,omitempty"` // digest before
+	To     string    `json:"to,omitempty"`   // digest after
+	File   string    `json:"file,omitempty"`
+	By     string    `json:"by,omitempty"`  // the user that owns the file or allowed the change
+	Why    string    `json:"why,omitempty"` // the first problem of a hook that came to a bad state
+}
+
+// A HookList is all hooks.
+type HookList struct {
+	Generation uint64    `json:"generation"` // rises by one with each reload that changed something
+	Hooks      []Hook    `json:"hooks"`      // in registration order
+	Problems   []Problem `json:"problems"`   // of files that are no hook
+}
+
+// Reloaded is what a reload did.
+type Reloaded struct {
+	Generation uint64    `json:"generation"`
+	Changed    bool      `json:"changed"` // whether the hooks differ from those before
+	Hooks      int       `json:"hooks"`   // that can run
+	Problems   []Problem `json:"problems"`
+}
+
+// A TestResult is everything that a hook did that was tried.
+type TestResult struct {
+	Run     Run      `json:"run"`
+	Given   string   `json:"given"`             // the event's name as the hook was given it
+	Stdin   string   `json:"stdin"`             // what it read
+	Verdict *Verdict `json:"verdict"`           // as if it were the only hook
+	Decides bool     `json:"decides"`           // its answer counts; else it observes
+	Why     string   `json:"why,omitempty"`     // why it would not run for this event
+	Warning string   `json:"warning,omitempty"` // something odd about its answer that was tolerated
+}
+
+// A Run is the record of one execution of one hook for one event.
+type Run struct {
+	ID         string  `json:"run_id"`
+	Seq        uint64  `json:"seq,omitempty"` // its place in the stream
+	EventID    string  `json:"event_id"`
+	Event      string  `json:"event"`           // the name that was sent
+	Given      string  `json:"given,omitempty"` // the name that the hook was given, where it is another
+	Hook       string  `json:"hook"`
+	Source     string  `json:"source,omitempty"`     // as Hook.Source
+	Digest     string  `json:"digest,omitempty"`     // as Hook.Digest
+	Generation uint64  `json:"generation,omitempty"` // of the hooks that it was matched with
+	SessionID  string  `json:"session_id,omitempty"`
+	AgentID    string  `json:"agent_id,omitempty"`
+	AgentName  string  `json:"agent_name,omitempty"`
+	Sender     string  `json:"sender,omitempty"`
+	Dialect    Dialect `json:"dialect,omitempty"`
+
+	Spawned string `json:"spawned,omitempty"` // the agent that the hook started
+	Input   string `json:"input,omitempty"`   // how its payload begins: 256 bytes at most
+
+	Result     Result    `json:"result"`
+	ExitCode   int       `json:"exit_code"`        // -1 where there is none: killed, or never started
+	Signal     string    `json:"signal,omitempty"` // that ended it
+	Error      string    `json:"error,omitempty"`  // why it failed, for people
+	Killed     string    `json:"killed,omitempty"` // how its processes were killed: group, tree or cgroup
+	Left       int       `json:"left,omitempty"`   // processes that may have survived the kill
+	Started    time.Time `json:"started"`
+	QueueMS    float64   `json:"queue_ms"`    // from accepted to started
+	DurationMS float64   `json:"duration_ms"` // from started to the end of its main process
+
+	Stdout Output `json:"stdout"` // of Client.Run only
+	Stderr Output `json:"stderr"` // of Client.Run only
+}
+
+// Output is what the record of a run keeps of one stream: the first 16 KiB and
+// the last 48 KiB.
+type Output struct {
+	Head  string `json:"head,omitempty"`
+	Tail  string `json:"tail,omitempty"` // empty while Head holds all of it
+	Bytes int64  `json:"bytes"`          // how many there were
+}
+
+// Truncated reports whether bytes between Head and Tail were dropped.
+func (o Output) Truncated() bool { return o.Bytes > int64(len(o.Head)+len(o.Tail)) }
+
+// A RunQuery selects runs; the zero value selects the newest 50.
+type RunQuery struct {
+	Hook    string // name; "" = of all
+	Event   string // name; "" = all
+	Session string // SessionID; "" = all
+	Agent   string // AgentID or AgentName; "" = all
+	Result  string // a Result; "" = all
+	EventID string // "" = of all events
+
+	Since  time.Time // of Run.Started; zero = from the first
+	Until  time.Time // of Run.Started, which is before it; zero = to the last
+	Before uint64    // of Run.Seq, which is below it; 0 = begin with the newest
+	Limit  int       // 0 = 50
+}
+
+// A StoredEvent is an accepted event as the history keeps it.
+type StoredEvent struct {
+	Event     string          `json:"event"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Wait      bool            `json:"wait,omitempty"`
+	ID        string          `json:"id,omitempty"` // the sender's own
+	SessionID string          `json:"session_id,omitempty"`
+	AgentID   string          `json:"agent_id,omitempty"`
+	AgentName string          `json:"agent_name,omitempty"`
+	Cwd       string          `json:"cwd,omitempty"`
+	Sender    string          `json:"sender,omitempty"`
+	Dialect   Dialect         `json:"dialect,omitempty"`
+	Lane      string          `json:"lane,omitempty"`
+	TimeoutMS int64           `json:"timeout_ms,omitempty"`
+	Parent    string          `json:"parent,omitempty"`
+
+	EventID  string    `json:"event_id"`
+	Seq      uint64    `json:"seq"`
+	Time     time.Time `json:"time"`                // when it was accepted
+	ReplayOf string    `json:"replay_of,omitempty"` // EventID of the event that it repeats
+	Bytes    int       `json:"bytes"`               // of Data, as it was sent
+	Whole    bool      `json:"whole"`               // Data is all of it: the event can be replayed
+	Preview  string    `json:"preview,omitempty"`   // how Data begins, where it is not whole
+	Redacted bool      `json:"redacted,omitempty"`  // secrets were taken out of Data
+}
+
+// Replayed is what became of an event that was accepted again.
+type Replayed struct {
+	ReplayOf string   `json:"replay_of"`          // EventID of the old event
+	EventID  string   `json:"event_id,omitempty"` // of the new one; "" after a dry run
+	Seq      uint64   `json:"seq,omitempty"`      // of the new one
+	Matched  []string `json:"matched"`            // hooks that run for it
+	Warnings []string `json:"warnings"`           // what was tolerated
+}
+
+// A StatsQuery selects what Stats counts. Times are rounded to hours.
+type StatsQuery struct {
+	Hook  string    // name; "" = each
+	Since time.Time // zero = from the first
+	Until time.Time // zero = to the last
+}
+
+// HookStats is what one hook did in the time asked for.
+type HookStats struct {
+	Hook     string  `json:"hook"`
+	Runs     int64   `json:"runs"`
+	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
+	Blocked  int64   `json:"blocked"`
+	P50MS    float64 `json:"p50_ms"` // of the durations, within 5 %
+	P95MS    float64 `json:"p95_ms"`
+	P99MS    float64 `json:"p99_ms"`
+}
+
+// A DeadLetter is a run that was given up.
+type DeadLetter struct {
+	ID       int64     `json:"id"`
+	EventID  string    `json:"event_id"`
+	Event    string    `json:"event"`
+	Hook     string    `json:"hook"`
+	Attempts int       `json:"attempts"` // that ended; 0 = it never ran
+	Reason   string    `json:"reason"`
+	RunID    string    `json:"run_id,omitempty"` // of the last attempt
+	Time     time.Time `json:"time"`
+
+	Data json.RawMessage `json:"data,omitempty"` // of the event; of Client.DeadLetter only
+}
+
+// DaemonInfo is how the daemon is.
+type DaemonInfo struct {
+	Version     string         `json:"version"`
+	PID         int            `json:"pid"`
+	Home        string         `json:"home"`
+	Socket      string         `json:"socket"`
+	Started     time.Time      `json:"started"`
+	Epoch       string         `json:"epoch"` // which sequence Seq is of
+	Seq         uint64         `json:"seq"`   // the newest
+	Draining    bool           `json:"draining"`
+	Ready       bool           `json:"ready"`
+	Generation  uint64         `json:"generation"` // of the hooks
+	Reloaded    time.Time      `json:"reloaded"`
+	Watching    string         `json:"watching"` // "fsnotify", or "polling every 2s: REASON"
+	Path        string         `json:"path"`     // PATH of hooks, where they do not set it themselves
+	Hooks       map[string]int `json:"hooks"`    // by state
+	Runs        map[string]int `json:"runs"`     // by Result since the start
+	Events      uint64         `json:"events"`   // accepted since the start
+	Running     map[string]int `json:"running"`  // runs by lane
+	Queued      int            `json:"queued"`   // runs that wait
+	QueuedBytes int64          `json:"queued_bytes"`
+	Subscribers int            `json:"subscribers"`
+	Gaps        uint64         `json:"gaps"`     // told to subscribers that were too slow
+	Retrying    int            `json:"retrying"` // runs that wait for their next attempt
+	Behind      bool           `json:"behind"`   // events wait on disk for room in the queue
+	Store       Storage        `json:"store"`
+	Copies      int            `json:"copies"`           // processes of persistent hooks
+	Cgroup      string         `json:"cgroup,omitempty"` // that runs live in; "" = process groups only
+	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
+	Problems    []Problem      `json:"problems"`
+}
+
+// Storage is how the daemon's database is.
+type Storage struct {
+	Path          string    `json:"path"`
+	OK            bool      `json:"ok"`
+	Error         string    `json:"error,omitempty"` // why nothing can be kept
+	Since         time.Time `json:"since,omitzero"`  // of the Error
+	Bytes         int64     `json:"bytes"`
+	Events        int64     `json:"events"`
+	Runs          int64     `json:"runs"`
+	PendingEvents int       `json:"pending_events"` // with runs that have not ended
+	PendingRuns   int       `json:"pending_runs"`
+	PendingBytes  int64     `json:"pending_bytes"`
+	DeadLetters   int64     `json:"dead_letters"`
+	Lost          uint64    `json:"lost"` // records that could not be kept since the start
+}
+
+// HTTP is how the door for agents that call HTTP is.
+type HTTP struct {
+	Listen string `json:"listen"` // address
+	Open   bool   `json:"open"`
+	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
+}

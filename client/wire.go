@@ -1,0 +1,31 @@
+package client
+
+import (
+	"net/url"
+
+	"github.com/hookd/hookd/internal/api"
+)
+
+// What the socket answers with around this package's types. These are read and
+// written as JSON themselves: their members are those of the wire types.
+type (
+	refusal struct {
+		OK    *bool  `json:"ok,omitempty"` // false, on line answers only
+		Error *Error `json:"error"`
+	}
+	runsPage struct {
+		Runs   []Run  `json:"runs"`
+		Next   uint64 `json:"next,omitempty"`   // RunQuery.Before that goes on where this answer ends; 0 = there is no more
+		Recent bool   `json:"recent,omitempty"` // only of the last runs: the history cannot be read now
+	}
+	statsPage struct {
+		Hooks []HookStats `json:"hooks"`
+	}
+	deadPage struct {
+		Dead []DeadLetter `json:"dead"`
+	}
+)
+
+// Queries are written in URLs; the conversions compile while the fields are the same.
+func (q RunQuery) values() url.Values   { return api.RunQuery(q).Values() }
+func (q StatsQuery) values() url.Values { return api.StatsQuery(q).Values() }
