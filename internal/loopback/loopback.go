@@ -3,9 +3,12 @@
 // answers as the bridge would have answered on stdout. No process is started.
 //
 // Promises. It listens on loopback addresses alone. A request is read only
-// with the token; one that a web page or a rebound name would send (an Origin,
-// a foreign Host) is refused before that. Bodies and headers are bounded, and
-// so is the time to send them. What goes wrong behind the door is no opinion,
+// with the token, which is looked up each time, so that a changed one
+// counts at once; a request that a web page or a rebound name would send (an
+// Origin, a foreign Host) is refused before that. Connections that have not
+// shown the token are few and short: beyond maxStrangers the oldest goes, and
+// each ends after its first refusal. Bodies and headers are bounded, and so is
+// the time to send them. What goes wrong behind the door is no opinion,
 // as it is for the bridge; the agent gets a status of its own for a request
 // that is wrong.
 //
@@ -34,12 +37,12 @@ import (
 )
 
 const (
-	headerTime = 10 * time.Second
+	headerTime = 3 * time.Second
 	bodyTime   = 30 * time.Second
 	idleTime   = 2 * time.Minute
 	writeTime  = 10 * time.Second
 	closeTime  = 2 * time.Second
-	maxHeader  = 16 << 10
+	maxHeader  = 8 << 10 // net/http allows 4 KiB more
 )
 
 // Agents are those that can call hooks over HTTP, on a loopback address and
@@ -49,40 +52,48 @@ func Agents() []string { return []string{"claude-code"} }
 // URL is where an agent posts to, with listen as in the settings.
 func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }
 
-// Options of a Door. Listen, Token and Socket are required.
+// Options of a Door. Listen, TokenFile and Socket are required.
 type Options struct {
-	Listen   string      // host:port, the host a loopback address or localhost
-	Token    string      // what callers must show
-	Socket   string      // hookd's own
-	MaxBytes int64       // of a body; 0 = 16 MiB
-	State    string      // the bridge's folder; "" = its default
-	Log      *zap.Logger // nil = none
+	Listen     string        // host:port, the host a loopback address or localhost
+	TokenFile  string        // of what callers must show, see Token
+	Socket     string        // hookd's own
+	MaxBytes   int64         // of a body; 0 = 16 MiB
+	HeaderTime time.Duration // to send a header, token included; 0 = 3 s
+	State      string        // the bridge's folder; "" = its default
+	Log        *zap.Logger   // nil = none
 }
 
 // Door is a listener that is open.
 type Door struct {
-	opt      Options
-	listener net.Listener
-	log      *zap.Logger
+	opt       Options
+	listener  net.Listener
+	strangers strangers
+	log       *zap.Logger
 }
+
+// ErrNotLoopback is a Listen that others than this machine could reach.
+var ErrNotLoopback = errors.New("is not a loopback address: type 127.0.0.1:PORT")
 
 // Open listens. Serve must be called next.
 func Open(o Options) (*Door, error) {
-	if o.Token == "" {
-		return nil, errors.New("open the HTTP door: no token")
+	if _, err := Token(o.TokenFile); err != nil {
+		return nil, err
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 16 << 20
+	}
+	if o.HeaderTime <= 0 {
+		o.HeaderTime = headerTime
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
 	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w; set another port in hookd.yaml", err)
+		return nil, fmt.Errorf("http.listen: %w", err)
 	}
 	if addr, ok := l.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
-		return nil, errors.Join(fmt.Errorf("http.listen %s is not a loopback address: type 127.0.0.1:PORT", o.Listen), l.Close())
+		return nil, errors.Join(fmt.Errorf("http.listen %s %w", o.Listen, ErrNotLoopback), l.Close())
 	}
 	return &Door{opt: o, listener: l, log: o.Log.Named("loopback")}, nil
 }
@@ -96,11 +107,12 @@ func (d *Door) Close() error { return d.listener.Close() }
 // Serve answers until ctx ends, then gives calls under way a moment.
 func (d *Door) Serve(ctx context.Context) error {
 	s := &http.Server{
-		Handler: d.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // it quotes callers
+		Handler: d.handler(), ReadHeaderTimeout: d.opt.HeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ConnContext: withGuest,
+		ErrorLog:    log.New(io.Discard, "", 0), // it quotes callers
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(d.listener) }()
+	go func() { served <- s.Serve(welcoming{d.listener, &d.strangers}) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve http.listen: %w", err)
@@ -121,18 +133,27 @@ func (d *Door) handler() http.Handler {
 	return d.guard(mux)
 }
 
-// guard lets in who is neither a web page nor without the token.
+// guard admits requests that have the token and are no web page's. A connection
+// ends with its first request that is refused.
 func (d *Door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
+		refuse := func(status int, why string) {
+			http.NewResponseController(w).SetReadDeadline(time.Now()) // the rest of the request is not read
+			w.Header().Set("Connection", "close")
+			http.Error(w, why, status)
+		}
+		switch token, err := readToken(d.opt.TokenFile); {
 		case len(r.Header.Values("Origin")) > 0:
-			http.Error(w, "requests with an Origin are refused: this is not for web pages", http.StatusForbidden)
+			refuse(http.StatusForbidden, "requests with an Origin are refused: this is not for web pages")
 		case !local(r.Host):
-			http.Error(w, "requests for another host than a loopback address are refused", http.StatusForbidden)
-		case !hasToken(r, d.opt.Token):
+			refuse(http.StatusForbidden, "requests for another host than a loopback address are refused")
+		case err != nil:
+			refuse(http.StatusServiceUnavailable, "hookd has no token that only its user can read: type hookd token rotate")
+		case !hasToken(r, token):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="hookd"`)
-			http.Error(w, "the bearer token is missing or wrong: type hookd connect AGENT --http", http.StatusUnauthorized)
+			refuse(http.StatusUnauthorized, "the bearer token is missing or wrong: type hookd token rotate, or hookd connect AGENT --http")
 		default:
+			d.strangers.remove(guestOf(r.Context()))
 			next.ServeHTTP(w, r)
 		}
 	})

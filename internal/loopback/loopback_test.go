@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -12,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 const secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -53,12 +56,8 @@ func (h *hookd) events() []events.Envelope {
 // open runs a door before h; without h, before a socket that is not there.
 func open(t *testing.T, h *hookd, o Options) *Door {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "hl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	o.Listen, o.Token, o.State, o.Socket = "127.0.0.1:0", secret, dir, filepath.Join(dir, "s")
+	dir := hooktest.ShortDir(t)
+	o.Listen, o.TokenFile, o.State, o.Socket = "127.0.0.1:0", tokenFile(t, dir), dir, filepath.Join(dir, "s")
 	if h != nil {
 		l, err := net.Listen("unix", o.Socket)
 		if err != nil {
@@ -89,6 +88,16 @@ func open(t *testing.T, h *hookd, o Options) *Door {
 		}
 	})
 	return d
+}
+
+// tokenFile makes a file that holds the secret.
+func tokenFile(t testing.TB, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "http.token")
+	if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // post posts a body and returns the status and the answer.
@@ -197,8 +206,9 @@ func TestNoVerdict(t *testing.T) {
 }
 
 func TestOnlyLoopback(t *testing.T) {
-	d, err := Open(Options{Listen: "0.0.0.0:0", Token: secret, Socket: "s"})
-	if err == nil || !strings.Contains(err.Error(), "loopback") {
+	token := tokenFile(t, t.TempDir())
+	d, err := Open(Options{Listen: "0.0.0.0:0", TokenFile: token, Socket: "s"})
+	if !errors.Is(err, ErrNotLoopback) {
 		t.Errorf("got %v, %v", d, err)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -206,7 +216,7 @@ func TestOnlyLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	if _, err := Open(Options{Listen: taken.Addr().String(), Token: secret, Socket: "s"}); err == nil || !strings.Contains(err.Error(), "http.listen") {
+	if _, err := Open(Options{Listen: taken.Addr().String(), TokenFile: token, Socket: "s"}); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), "http.listen") {
 		t.Errorf("a port that is taken: got %v", err)
 	}
 }
@@ -244,5 +254,44 @@ func TestToken(t *testing.T) {
 	os.WriteFile(file, []byte("hello"), 0o600)
 	if _, err := Token(file); err == nil || !strings.Contains(err.Error(), "no token") {
 		t.Errorf("no token: got %v", err)
+	}
+	os.WriteFile(file, []byte(tokens[0]), 0o644) // one that others could read is replaced as well
+	rotated, old, err := Rotate(file)
+	if err != nil || len(rotated) != 64 || rotated == tokens[0] || old != tokens[0] {
+		t.Errorf("rotated: got %q after %q, %v", rotated, old, err)
+	}
+	if token, err := Token(file); err != nil || token != rotated {
+		t.Errorf("after the rotation: got %q, %v", token, err)
+	}
+	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Token(file); err == nil {
+		t.Error("a FIFO was taken for a token")
+	}
+}
+
+// A changed token counts for the next request, and one that others can read
+// counts no more.
+func TestRotatedTokenCountsAtOnce(t *testing.T) {
+	d := open(t, nil, Options{})
+	if status, text := post(t, d, path, call); status != 200 {
+		t.Fatalf("got %d %s", status, text)
+	}
+	token, _, err := Rotate(d.opt.TokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, text := post(t, d, path, call); status != 401 || !strings.Contains(text, "hookd token rotate") {
+		t.Errorf("the old token: got %d %s", status, text)
+	}
+	if status, text := post(t, d, path, call, "Authorization", "Bearer "+token); status != 200 {
+		t.Errorf("the new token: got %d %s", status, text)
+	}
+	if err := os.Chmod(d.opt.TokenFile, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := post(t, d, path, call, "Authorization", "Bearer "+token); status != 503 || !strings.Contains(text, "hookd token rotate") {
+		t.Errorf("a token that others can read: got %d %s", status, text)
 	}
 }
