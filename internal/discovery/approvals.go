@@ -13,36 +13,41 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/trust"
 )
 
 // Approval is what a person allowed of a hook (reload.mode: ask).
 type Approval struct {
 	Hook   string            `json:"hook"` // its ID
+	Name   string            `json:"name,omitempty"`
+	Source hook.Source       `json:"source"`
+	File   string            `json:"file,omitempty"` // that defines it
 	Digest string            `json:"digest"`
 	At     time.Time         `json:"at"`
 	By     string            `json:"by"`              // who typed it
 	Sum    string            `json:"sum"`             // of the definition
 	Files  map[string]string `json:"files"`           // sums of the contents of its own programs, by path
 	Texts  map[string][]byte `json:"texts,omitempty"` // of the definition, and of programs that are not long
+	Off    bool              `json:"off,omitempty"`   // a marker may switch the hook off
+	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone: nothing of it is allowed any more
 }
 
-// maxKept is how long a program may be to be kept for a comparison.
-const maxKept = 64 << 10
+const (
+	maxKept     = 64 << 10 // how long a program may be to be kept for a comparison
+	maxApproval = 64 << 20 // how long an approval may be
+)
 
 // Approve makes the approval of h as it is now: what is shown of it to a
 // person is what is allowed, whatever becomes of the files meanwhile.
 func Approve(h *hook.Hook) Approval {
-	a := Approval{Hook: h.ID, Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{}}
+	a := Approval{Hook: h.ID, Name: h.Name, Source: h.Source, File: h.File, Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{}}
 	a.Digest = allowDigest(a.Sum, a.Files)
-	if text, err := os.ReadFile(h.File); err == nil && trust.Sum(text) == h.Sum {
-		a.Texts[h.File] = text
+	if len(h.Text) > 0 {
+		a.Texts[h.File] = h.Text
 	}
 	for path, sum := range a.Files {
-		if info, err := os.Stat(path); err != nil || info.Size() > maxKept || !info.Mode().IsRegular() {
-			continue
-		}
-		if text, err := os.ReadFile(path); err == nil && trust.Sum(text) == sum {
+		if text, err := readfile.Read(path, maxKept); err == nil && trust.Sum(text) == sum {
 			a.Texts[path] = text
 		}
 	}
@@ -100,13 +105,31 @@ func (a Approvals) Get(id string) (Approval, bool) {
 	if a.dir == "" {
 		return Approval{}, false
 	}
-	path := a.file(id)
-	text, err := os.ReadFile(path)
-	if err != nil || trust.New().Check(path) != nil {
+	got, ok := a.read(trust.New(), a.file(id))
+	if !ok || got.Hook != id {
 		return Approval{}, false
 	}
-	var got Approval
-	if json.Unmarshal(text, &got) != nil || got.Hook != id || got.Digest == "" {
+	return got, true
+}
+
+// All returns what was allowed of all hooks, by ID. What cannot be read, or
+// what others could have written, is left out.
+func (a Approvals) All() map[string]Approval {
+	all := map[string]Approval{}
+	entries, _ := os.ReadDir(a.dir) // no folder, nothing allowed
+	checker := trust.New().Once()
+	for _, e := range entries {
+		path := filepath.Join(a.dir, e.Name())
+		if got, ok := a.read(checker, path); ok && path == a.file(got.Hook) {
+			all[got.Hook] = got
+		}
+	}
+	return all
+}
+
+func (a Approvals) read(checker *trust.Checker, path string) (got Approval, ok bool) {
+	text, err := readfile.Read(path, maxApproval)
+	if err != nil || checker.Check(path) != nil || json.Unmarshal(text, &got) != nil || got.Digest == "" {
 		return Approval{}, false
 	}
 	return got, true

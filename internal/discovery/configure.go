@@ -7,5 +7,5 @@ func (d *Discovery) Configure(opts Options) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opts.Root, d.opts.Read, d.opts.Disabled = opts.Root, opts.Read, opts.Disabled
-	d.opts.Files, d.opts.Fixed, d.opts.Approved = opts.Files, opts.Fixed, opts.Approved
+	d.opts.Files, d.opts.Fixed, d.opts.Approved, d.opts.Parsers = opts.Files, opts.Fixed, opts.Approved, opts.Parsers
 }

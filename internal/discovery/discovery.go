@@ -25,9 +25,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +36,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -49,9 +50,12 @@ type Options struct {
 	Disabled func() func(name string) bool // hooks switched off by hand, asked once a scan; nil = none
 	Log      *zap.Logger                   // nil = no log
 
-	// Approved is what a person has allowed of a hook (reload.mode: ask): what
-	// is new or has changed waits for it. Nil allows everything.
-	Approved func(id string) (Approval, bool)
+	// Approved is what a person has allowed of hooks, by ID (reload.mode: ask):
+	// what is new or has changed waits for it, and what is gone denies. It is
+	// asked once a scan. Nil allows everything.
+	Approved func() map[string]Approval
+	// Parsers read files of hooks, by type, that no Files name any more.
+	Parsers map[string]Parse
 	// LastGood is what the file of a unit said when it was last good, in an
 	// earlier life: it stands in for one that is broken when hookd starts. Nil,
 	// or a nil answer: nobody knows.
@@ -70,6 +74,7 @@ type Options struct {
 	Max     time.Duration // and at the latest after that long; 0 = 2 s
 	Rescan  time.Duration // all is read again that often, whatever was seen; 0 = 5 min
 	Poll    time.Duration // and that often where watching is impossible; 0 = 2 s
+	Answer  time.Duration // how long the files of one unit may take to answer; 0 = 5 s
 }
 
 // Discovery keeps the snapshot of all hooks up to date.
@@ -82,6 +87,7 @@ type Discovery struct {
 	watching atomic.Pointer[string]
 	dirty    chan struct{} // something that matters has changed
 	lost     chan error    // notifications were lost: look at once
+	files    *readfile.Patience
 
 	mu      sync.Mutex // one scan at a time; guards all below
 	changed func(*hook.Snapshot)
@@ -101,6 +107,7 @@ func New(opts Options) *Discovery {
 		dirty:      make(chan struct{}, 1),
 		lost:       make(chan error, 1),
 	}
+	d.files = readfile.NewPatience(opts.Answer, func() { poke(d.dirty) })
 	d.current.Store(&hook.Snapshot{})
 	d.say("off")
 	return d
@@ -116,6 +123,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Max, 2*time.Second)
 	set(&o.Rescan, 5*time.Minute)
 	set(&o.Poll, 2*time.Second)
+	set(&o.Answer, 5*time.Second)
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
@@ -135,18 +143,26 @@ func (o Options) withDefaults() Options {
 }
 
 // vetter is for one scan: it looks at what hooks share no more than once.
-func (o Options) vetter() vetter {
-	return vetter{
-		checker: o.Checker.Once(), digest: o.Digest, path: cmp.Or(o.Read.Path, os.Getenv("PATH")), approved: o.Approved, lastGood: o.LastGood,
-		restore: func(a Approval, dir string) *hook.Hook {
-			text, kept := a.Texts[filepath.Join(dir, hookdir.FileName)]
-			if !kept {
-				return nil
-			}
-			h, _ := hookdir.ReadText(dir, text, o.Read)
-			return h
-		},
+func (o Options) vetter(files *readfile.Patience) vetter {
+	v := vetter{
+		checker: o.Checker.Once(), digest: o.Digest, path: trust.CleanPath(cmp.Or(o.Read.Path, os.Getenv("PATH"))),
+		ask: o.Approved != nil, lastGood: o.LastGood, restore: o.restore, files: files,
 	}
+	if v.ask {
+		v.approved = o.Approved()
+	}
+	return v
+}
+
+// restore reads what a unit's file said once.
+func (o Options) restore(unit hook.Source, text []byte) []*hook.Hook {
+	if unit.Type == hookdir.SourceType {
+		return hooksDir{opts: o.Read}.restore(unit, text)
+	}
+	if parse := o.Parsers[unit.Type]; parse != nil {
+		return FileSource{Type: unit.Type, Parse: parse}.restore(unit, text)
+	}
+	return nil
 }
 
 // Folder reads and seals the hook of one folder, wherever it lies. The hook is
@@ -155,7 +171,7 @@ func Folder(dir string, opts Options) (*hook.Hook, []hook.Problem) {
 	opts = opts.withDefaults()
 	h, problems := hookdir.Read(dir, opts.Read)
 	if h != nil {
-		opts.vetter().seal(h)
+		opts.vetter(nil).seal(h)
 	}
 	return h, problems
 }
@@ -168,7 +184,7 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 	if previous == nil {
 		previous = &hook.Snapshot{}
 	}
-	s := scan(sources(opts), opts.vetter(), opts.Disabled(), previous)
+	s := scan(sources(opts), opts.vetter(readfile.NewPatience(opts.Answer, nil)), opts.Disabled(), previous)
 	if !differs(previous, s.snapshot) {
 		return previous
 	}
@@ -181,8 +197,14 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 func (d *Discovery) Current() *hook.Snapshot { return d.current.Load() }
 
 // Watching says how changes are noticed: "fsnotify", "polling every 2s:
-// REASON", or "off".
-func (d *Discovery) Watching() string { return *d.watching.Load() }
+// REASON", or "off"; and which files do not answer.
+func (d *Discovery) Watching() string {
+	how := *d.watching.Load()
+	if hung := d.files.Hung(); len(hung) > 0 {
+		how += "; no answer from " + strings.Join(hung, ", ")
+	}
+	return how
+}
 
 func (d *Discovery) say(how string) { d.watching.Store(&how) }
 
@@ -334,9 +356,12 @@ func (d *Discovery) reload() *hook.Snapshot {
 	}
 	latest := d.Current()
 	for pass := 1; ; pass++ {
-		s := scan(sources(d.opts), d.opts.vetter(), d.opts.Disabled(), latest)
-		latest, d.spots = s.snapshot, s.spots
-		if d.watch == nil {
+		s := scan(sources(d.opts), d.opts.vetter(d.files), d.opts.Disabled(), latest)
+		latest = s.snapshot
+		if s.spots == nil && d.watch != nil {
+			d.poll(errSilent)
+		}
+		if d.spots = s.spots; d.watch == nil {
 			break
 		}
 		added, err := d.watch.want(s.spots)
@@ -390,7 +415,7 @@ func (d *Discovery) report(before, now *hook.Snapshot) {
 	d.log.Info("hooks loaded", zap.Uint64("generation", now.Generation),
 		zap.Int("active", count[hook.Active]), zap.Int("degraded", count[hook.Degraded]),
 		zap.Int("rejected", count[hook.Rejected]), zap.Int("disabled", count[hook.Disabled]),
-		zap.Int("refused", count[hook.Refused]), zap.Int("waiting", count[hook.Waiting]))
+		zap.Int("refused", count[hook.Refused]), zap.Int("waiting", count[hook.Waiting]), zap.Int("gone", count[hook.Gone]))
 }
 
 // poke leaves a signal, unless one is waiting already.

@@ -1,11 +1,16 @@
 package discovery
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -13,94 +18,138 @@ import (
 type FileSource struct {
 	Type    string // of hook.Source
 	Pattern string // absolute path of a file, or a glob of them; see filepath.Match
-	Read    func(path string) ([]*hook.Hook, []hook.Problem)
-	Parse   func(path string, text []byte) ([]*hook.Hook, []hook.Problem) // Read for text that the file had once; nil = that cannot be
+	Parse   Parse  // of the file's text, as it is or was once
 }
 
-// list finds the files that the pattern names now, in byte order. A plain path
-// that is not there is a problem; a glob may match nothing.
-func (s FileSource) list(previous []hook.Source) listing {
-	l := listing{watch: s.watch}
-	if !hasMeta(s.Pattern) {
-		if _, err := os.Stat(s.Pattern); err != nil && !known(previous, s.unit(s.Pattern)) {
-			l.problems = []hook.Problem{{File: s.Pattern, Message: "read " + s.Type + " file: " + cause(err).Error(), Hint: "see `sources` in hookd.yaml"}}
-			return l
-		}
-		l.units = []hook.Source{s.unit(s.Pattern)}
-		return l
-	}
-	paths, err := filepath.Glob(s.Pattern) // in byte order
-	if err != nil {
-		l.problems = []hook.Problem{{File: s.Pattern, Message: "bad glob: " + err.Error(), Hint: "see `sources` in hookd.yaml"}}
-	}
-	for _, path := range paths {
-		l.units = append(l.units, s.unit(path))
-	}
-	return l
-}
+// Parse makes hooks of the text of the file at path, which it does not open.
+type Parse = func(path string, text []byte) ([]*hook.Hook, []hook.Problem)
 
-func (s FileSource) unit(path string) hook.Source { return hook.Source{Type: s.Type, Path: path} }
-
-func known(previous []hook.Source, unit hook.Source) bool {
-	for _, p := range previous {
-		if p == unit {
-			return true
+// ParseFile reads the file at path, once, and makes hooks of it.
+func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		var text []byte
+		if text, err = readfile.Read(path, readfile.Limit); err == nil {
+			return parse(path, text)
 		}
 	}
-	return false
+	return nil, []hook.Problem{{File: path, Message: cause(err).Error()}}
 }
 
-// watch adds every directory in which the pattern can come to match something.
-func (s FileSource) watch(w *spots) {
-	dirs := []string{"/"}
+// list finds the files that the pattern may name now, folder by folder in byte
+// order, so that a folder that does not answer keeps back only what is in it. A
+// plain path that is not there is a problem; a glob may match nothing.
+func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listing {
+	var l listing
+	var watches []func(*spots)
+	paths := []string{"/"}
 	for _, part := range strings.Split(strings.TrimPrefix(s.Pattern, "/"), "/") {
 		var next []string
-		for _, dir := range dirs {
+		for _, dir := range paths {
 			if !hasMeta(part) {
 				next = append(next, filepath.Join(dir, part))
 				continue
 			}
-			w.entries(dir, func(name string) bool { ok, _ := filepath.Match(part, name); return ok })
-			found, _ := filepath.Glob(filepath.Join(dir, part)) // the pattern was checked as a whole
-			next = append(next, found...)
+			entries, err := readDir(dir, files)
+			if errors.Is(err, errSilent) {
+				l.problems = append(l.problems, hook.Problem{File: dir, Message: "look for " + s.Type + " files: " + err.Error()})
+				l.units = append(l.units, s.below(dir, previous)...)
+				continue
+			}
+			matches := func(name string) bool { ok, _ := filepath.Match(part, name); return ok } // config checks patterns
+			watches = append(watches, func(w *spots) { w.entries(dir, matches) })
+			for _, e := range entries {
+				if matches(e.Name()) {
+					next = append(next, filepath.Join(dir, e.Name()))
+				}
+			}
 		}
-		dirs = next
+		paths = next
 	}
-	for _, path := range dirs {
-		w.link(path, 0)
+	for _, path := range paths {
+		l.units = append(l.units, s.unit(path))
 	}
+	l.watch = func(w *spots) {
+		for _, watch := range watches {
+			watch(w)
+		}
+	}
+	return l
 }
+
+// below are the units of the previous snapshot in a folder.
+func (s FileSource) below(dir string, previous []hook.Source) (units []hook.Source) {
+	for _, unit := range previous {
+		if ok, _ := filepath.Match(s.Pattern, unit.Path); ok && unit.Type == s.Type && strings.HasPrefix(unit.Path, strings.TrimSuffix(dir, "/")+"/") {
+			units = append(units, unit)
+		}
+	}
+	return units
+}
+
+func (s FileSource) unit(path string) hook.Source { return hook.Source{Type: s.Type, Path: path} }
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// read reads one file. A hook's sum is that of its own definition where it has
-// one, so that an edit of the file changes only the hooks that it touches.
+// read reads one file, once: the bytes that are parsed are those that are
+// summed and kept.
 func (s FileSource) read(unit hook.Source) reading {
-	hooks, problems := s.Read(unit.Path)
-	s.sum(unit, hooks)
-	return reading{name: filepath.Base(unit.Path), file: unit.Path, hooks: hooks, problems: problems, files: []string{unit.Path}}
+	r := reading{name: filepath.Base(unit.Path), file: unit.Path, files: []string{unit.Path}, named: !hasMeta(s.Pattern)}
+	text, err := readfile.Read(unit.Path, readfile.Limit)
+	if err != nil {
+		r.absent = missing(unit.Path, err)
+		p := hook.Problem{File: unit.Path, Message: "read " + s.Type + " file: " + cause(err).Error()}
+		if r.problems = []hook.Problem{p}; r.absent && r.named {
+			p.Hint = "see `sources` in hookd.yaml"
+			r.notes = []hook.Problem{p}
+		}
+		return r
+	}
+	hooks, problems := s.Parse(unit.Path, text)
+	sum(hooks, text)
+	r.hooks = hooks
+	for _, p := range problems {
+		switch {
+		case !p.Warning:
+			r.problems = append(r.problems, p)
+		case !slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return slices.Contains(h.Problems, p) }):
+			r.notes = append(r.notes, p)
+		}
+	}
+	return r
+}
+
+// missing reports whether there is no file, as far as can be seen.
+func missing(path string, err error) bool {
+	if errors.Is(err, fs.ErrPermission) {
+		_, err = os.Lstat(path)
+	}
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+func (s FileSource) silent(unit hook.Source) reading {
+	return silentReading(filepath.Base(unit.Path), unit.Path)
 }
 
 func (s FileSource) restore(unit hook.Source, text []byte) []*hook.Hook {
-	if s.Parse == nil {
-		return nil
-	}
 	hooks, problems := s.Parse(unit.Path, text)
 	if (reading{problems: problems}).rejected() {
 		return nil
 	}
-	s.sum(unit, hooks)
+	sum(hooks, text)
 	return hooks
 }
 
-func (s FileSource) sum(unit hook.Source, hooks []*hook.Hook) {
+// sum sums up the hooks of one text. A hook's sum is that of its own definition
+// where it has one, so that an edit of the file changes only the hooks that it
+// touches.
+func sum(hooks []*hook.Hook, text []byte) {
 	for _, h := range hooks {
 		definition := strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")
 		if h.Definition == "" { // it has none of its own: the file is it
-			text, _ := os.ReadFile(unit.Path) // it was there a moment ago
 			definition += "\x00" + string(text)
 		}
-		h.Sum = trust.Sum([]byte(definition))
+		h.Text, h.Sum = text, trust.Sum([]byte(definition))
 	}
 }
 
@@ -109,7 +158,7 @@ func (f fixed) restore(hook.Source, []byte) []*hook.Hook { return nil }
 // fixed is a source of hooks that were given on the command line.
 type fixed []*hook.Hook
 
-func (f fixed) list([]hook.Source) listing {
+func (f fixed) list([]hook.Source, *readfile.Patience) listing {
 	l := listing{watch: func(*spots) {}}
 	for _, h := range f {
 		l.units = append(l.units, hook.Source{Type: h.Source.Type, Path: h.ID})
@@ -127,3 +176,5 @@ func (f fixed) read(unit hook.Source) reading {
 	}
 	return reading{name: unit.Path, file: unit.Path}
 }
+
+func (f fixed) silent(unit hook.Source) reading { return silentReading(unit.Path, unit.Path) }

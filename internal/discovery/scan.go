@@ -7,25 +7,28 @@ import (
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // scanned is one look at everything.
 type scanned struct {
 	snapshot *hook.Snapshot
-	spots    *spots // what to watch for the next change
+	spots    *spots // what to watch for the next change; nil = that cannot be told, as files do not answer
 }
 
 // unit is one folder or file during a scan.
 type unit struct {
 	reading
 	source hook.Source
-	before []hook.Entry       // its entries in the previous snapshot
-	good   []*hook.Hook       // of these the hooks, nil when there were none
-	fails  bool               // what it says now cannot be used
-	waits  map[string]waiting // by the ID of what is in the place of the hook that waits
+	before []hook.Entry              // its entries in the previous snapshot
+	good   []*hook.Hook              // of these the hooks, nil when there were none
+	fails  bool                      // what it says now cannot be used
+	silent bool                      // its files do not answer
+	waits  map[string]waiting        // by the ID of what is in the place of the hook that waits
+	own    map[string][]hook.Problem // of one hook, by the ID of what is in its place
 }
 
-// waiting is a hook that nobody has allowed yet.
+// waiting is a hook that is not allowed yet.
 type waiting struct {
 	hook    *hook.Hook
 	inForce *hook.Hook // nil = nothing is
@@ -50,58 +53,116 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 		}
 		before[e.Source] = append(before[e.Source], e)
 	}
-	s := scanned{&hook.Snapshot{Loaded: time.Now()}, newSpots()}
+	snap := &hook.Snapshot{Loaded: time.Now()}
 	var units []*unit
+	var watches []func(*spots)
 	for _, src := range sources {
-		l := src.list(known)
-		l.watch(s.spots)
-		s.snapshot.Problems = append(s.snapshot.Problems, l.problems...)
-		for source, r := range readAll(src, v, l.units) {
-			for _, file := range r.files {
-				s.spots.file(source.Path, file)
+		l := src.list(known, v.files)
+		watches = append(watches, l.watch)
+		snap.Problems = append(snap.Problems, l.problems...)
+		for u := range readAll(src, v, l.units, before) {
+			if !u.silent {
+				watches = append(watches, u.watch)
 			}
-			for _, h := range r.hooks {
-				for _, file := range h.Seal.Own() {
-					s.spots.file(source.Path, file)
-				}
+			stays := u.named && len(u.before) > 0 // a file that the settings name fails when it is gone
+			if !u.absent || !stays {
+				snap.Problems = append(snap.Problems, u.notes...)
 			}
-			units = append(units, newUnit(r, v, src, source, before[source]))
+			if !u.absent || stays {
+				units = append(units, u)
+			}
 		}
 	}
-	s.spots.done()
 	settleNames(units)
 	for _, u := range units {
-		s.snapshot.Entries = append(s.snapshot.Entries, u.entries(disabled)...)
+		snap.Entries = append(snap.Entries, u.entries(v, disabled)...)
 	}
-	return s
+	snap.Entries = append(snap.Entries, v.gone(snap.Entries, before, disabled)...)
+	return scanned{snap, v.spots(watches)}
+}
+
+// spots makes what to watch, nil when that takes files that do not answer.
+func (v vetter) spots(watches []func(*spots)) *spots {
+	made := make(chan *spots, 1)
+	if !v.files.Try("what to watch", func() {
+		s := newSpots()
+		for _, watch := range watches {
+			watch(s)
+		}
+		s.done()
+		made <- s
+	}) {
+		return nil
+	}
+	return <-made
+}
+
+// watch adds the files of a unit: of what it says, and of what is in force in
+// its place.
+func (u *unit) watch(w *spots) {
+	for _, file := range u.files {
+		w.file(u.source.Path, file)
+	}
+	for _, h := range slices.Concat(u.hooks, u.good) {
+		for _, file := range h.Seal.Own() {
+			w.file(u.source.Path, file)
+		}
+		if h.Path != "" {
+			w.file(u.source.Path, h.Path)
+		}
+	}
 }
 
 // newUnit decides what of a unit comes into force: what it says now, unless
 // that is rejected, or refused while there is a last good version.
 func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.Entry) *unit {
-	u := &unit{reading: r, source: source, before: before, fails: r.rejected(), waits: map[string]waiting{}}
-	for _, e := range before {
-		if e.Hook != nil && !e.Provisional {
-			u.good = append(u.good, v.again(e.Hook))
-		}
+	u := &unit{reading: r, source: source, before: before, fails: r.rejected(), waits: map[string]waiting{}, own: map[string][]hook.Problem{}}
+	for _, h := range lastGood(before) {
+		u.good = append(u.good, v.again(h))
 	}
-	if u.fails && len(before) == 0 {
+	if u.fails && len(before) == 0 && !u.absent {
 		u.good = v.remembered(src, source)
 	}
 	so := fails
 	if len(u.good) > 0 && len(refusals(u.good, fails)) == 0 {
 		so = "the version before stays in force"
 	}
-	if bad := refusals(r.hooks, so); len(bad) > 0 {
-		u.problems = append(slices.Clone(u.problems), bad...)
-		u.fails = u.fails || len(u.good) > 0
+	for _, h := range r.hooks {
+		bad := refusals([]*hook.Hook{h}, so)
+		u.own[h.ID] = slices.Concat(u.own[h.ID], h.Problems, bad)
+		u.fails = u.fails || len(bad) > 0 && len(u.good) > 0
 	}
 	if u.fails {
+		for _, h := range r.hooks { // of what is not in force
+			u.problems = appendNew(u.problems, u.own[h.ID])
+		}
+		clear(u.own)
 		u.problems = appendNew(u.problems, refusals(u.good, fails))
 	} else {
 		u.hold(v)
 	}
 	return u
+}
+
+// silentUnit is a unit whose files do not answer: what was in force stays so,
+// and after a restart what was good then is there to fail, so that a guard denies.
+func silentUnit(src source, v vetter, source hook.Source, before []hook.Entry) *unit {
+	u := &unit{reading: src.silent(source), source: source, before: before, fails: true, silent: true, good: lastGood(before)}
+	if len(before) == 0 {
+		for _, h := range v.recalled(src, source) {
+			u.good = append(u.good, v.denying(h, trust.Refusal{Path: u.file, Fact: errSilent.Error(), Do: "df"}))
+		}
+	}
+	return u
+}
+
+func lastGood(before []hook.Entry) (good []*hook.Hook) {
+	for _, e := range before {
+		if e.Hook != nil && !e.Provisional {
+			good = append(good, e.Hook)
+		}
+	}
+	return good
 }
 
 // settleNames decides who gets a name that several units want: a unit that
@@ -156,35 +217,42 @@ func failLosers(units []*unit, owners map[string]*unit) (lost bool) {
 }
 
 // entries returns the unit's place in the snapshot.
-func (u *unit) entries(disabled func(string) bool) []hook.Entry {
+func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 	if u.fails && len(u.good) == 0 {
 		return []hook.Entry{{Name: u.name, File: u.file, Source: u.source, State: hook.Rejected, Problems: u.problems}}
 	}
 	var entries []hook.Entry
 	for _, h := range u.names() {
-		e := hook.Entry{Hook: h, Name: h.Name, File: u.file, Source: u.source, State: hook.Active, Problems: u.problems}
+		e := hook.Entry{Hook: h, Name: h.Name, File: u.file, Source: u.source, State: hook.Active, Problems: slices.Concat(u.problems, u.own[h.ID])}
 		refused := len(h.Seal.Refusals()) > 0
 		e.Provisional = refused && !slices.Contains(u.good, h)
 		w, waits := u.waits[h.ID]
-		switch {
-		case waits:
-			e.State, e.Hook, e.Waits = hook.Waiting, w.inForce, w.hook
-			e.Problems = append(slices.Clone(u.problems), w.problem)
+		off := disabled(h.Name)
+		if waits {
+			e.Hook, e.Waits = w.inForce, w.hook
+			e.Problems = append(e.Problems, w.problem)
 			e.Provisional = e.Provisional && w.inForce != nil
-		case !h.Enabled || disabled(h.Name):
+		}
+		switch {
+		case off && v.mayBeOff(h), !waits && !h.Enabled:
 			e.State = hook.Disabled
+		case waits:
+			e.State = hook.Waiting
+		case off:
+			e.State, e.Waits = hook.Waiting, h
+			e.Problems = append(e.Problems, switchedOff(h))
 		case refused:
 			e.State = hook.Refused
 		case u.fails:
 			e.State = hook.Degraded
 		}
-		entries = append(entries, u.keep(e))
+		entries = append(entries, same(e, u.before))
 	}
 	return entries
 }
 
-// hold keeps back the hooks that nobody has allowed. What was allowed before
-// stays in their places.
+// hold keeps back the hooks that are not allowed. What was allowed before
+// stays in their places, and so do the problems of what waits.
 func (u *unit) hold(v vetter) {
 	for i, h := range u.hooks {
 		if v.allowed(h) {
@@ -199,6 +267,9 @@ func (u *unit) hold(v vetter) {
 			u.hooks[i] = w.inForce
 		}
 		u.waits[u.hooks[i].ID] = w
+		if id := u.hooks[i].ID; id != h.ID {
+			u.own[id] = u.own[h.ID]
+		}
 	}
 }
 
@@ -219,17 +290,6 @@ func appendNew(list, more []hook.Problem) []hook.Problem {
 		}
 	}
 	return list
-}
-
-// keep returns the previous entry when nothing about it has changed, so that
-// an unchanged hook stays the same value from snapshot to snapshot.
-func (u *unit) keep(e hook.Entry) hook.Entry {
-	for _, old := range u.before {
-		if sameEntry(old, e) {
-			return old
-		}
-	}
-	return e
 }
 
 // differs reports whether b says anything that a does not.

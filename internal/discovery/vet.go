@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -18,53 +21,124 @@ import (
 type vetter struct {
 	checker  *trust.Checker
 	digest   func(sum string, files ...string) string
-	path     string                                  // where env looks programs up
-	approved func(id string) (Approval, bool)        // nil = everything is
-	lastGood func(hook.Source) []byte                // what a unit's file said in an earlier life; nil = nobody knows
-	restore  func(a Approval, dir string) *hook.Hook // reads what was allowed once; nil = that cannot be
+	path     string                                     // the PATH of hooks that set none
+	ask      bool                                       // what is new or has changed waits to be allowed
+	approved map[string]Approval                        // by ID of the hook
+	lastGood func(hook.Source) []byte                   // what a unit's file said before the restart; nil = unknown
+	restore  func(u hook.Source, t []byte) []*hook.Hook // reads what a unit's file said once
+	files    *readfile.Patience
 }
 
 // remembered returns the last good version of a unit that this life of the
-// daemon has not seen whole.
+// daemon has not seen whole: with reload.mode: ask what was allowed of it, else
+// what its file said when it was last good.
 func (v vetter) remembered(src source, unit hook.Source) []*hook.Hook {
-	if v.lastGood == nil {
-		return nil
-	}
-	text := v.lastGood(unit)
-	if text == nil {
-		return nil
-	}
-	hooks := src.restore(unit, text)
-	for _, h := range hooks {
+	hooks := v.recalled(src, unit)
+	for i, h := range hooks {
 		v.seal(h)
+		if a, known := v.approval(h.ID); known && a.Digest != AllowDigest(h) {
+			hooks[i] = v.denying(h, changedSince(h, a, h))
+		}
 	}
-	return slices.DeleteFunc(hooks, func(h *hook.Hook) bool { return !v.allowed(h) })
+	return hooks
+}
+
+// recalled is remembered without a look at the files.
+func (v vetter) recalled(src source, unit hook.Source) (hooks []*hook.Hook) {
+	if !v.ask {
+		if v.lastGood != nil {
+			if text := v.lastGood(unit); text != nil {
+				hooks = src.restore(unit, text)
+			}
+		}
+		return hooks
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.approved)) {
+		if a := v.approved[id]; a.Source == unit {
+			if h := v.asAllowed(a); h != nil {
+				hooks = append(hooks, h)
+			}
+		}
+	}
+	slices.SortStableFunc(hooks, func(a, b *hook.Hook) int { return cmp.Compare(a.Line, b.Line) })
+	return hooks
+}
+
+// asAllowed returns the hook that a person has allowed, not sealed; nil when
+// that cannot be read any more.
+func (v vetter) asAllowed(a Approval) *hook.Hook {
+	text, kept := a.Texts[a.File]
+	if !kept || a.Gone {
+		return nil
+	}
+	for _, h := range v.restore(a.Source, text) {
+		if h.ID == a.Hook {
+			return h
+		}
+	}
+	return nil
 }
 
 // seal notes what h is made of as it stands now.
 func (v vetter) seal(h *hook.Hook) {
-	var f trust.Files
+	f := trust.Files{Contents: v.ask}
 	if filepath.IsAbs(h.File) { // hooks of the command line have none
 		f.Read = []string{h.File}
 	}
 	if h.Source.Type == hookdir.SourceType {
 		f.Folder = h.Dir
 	}
-	dir := cmp.Or(h.WorkingDir, h.Dir)
+	launch := v.launch(h)
 	var digested []string
 	switch h.Type {
 	case hook.Command:
-		f.Run, f.Own = v.checker.Programs(h.Path, h.Args, dir, v.path)
-		digested = slices.Compact(append([]string{h.Path}, f.Own...))
+		launch.Program, launch.Args = h.Path, h.Args
+		digested = []string{h.Path}
 	case hook.Script, hook.Spawn:
-		f.Run, _ = v.checker.Programs(h.Shell, nil, dir, v.path)
+		launch.Program, launch.Script = h.Shell, h.ScriptText
+	}
+	if h.Type == hook.Command || h.Type == hook.Script || h.Type == hook.Spawn {
+		f = v.checker.Add(f, launch)
+		for _, file := range f.Own {
+			if file != h.Path {
+				digested = append(digested, file)
+			}
+		}
+	}
+	if trust.CleanPath(launch.Path) != launch.Path {
+		f.Bad = append(f.Bad, trust.Refusal{
+			Path: h.File, Fact: "sets a PATH with an entry that is empty or relative, which is another in each directory",
+			Do: "${EDITOR:-vi} " + trust.Quote(h.File),
+		})
 	}
 	h.Seal = v.checker.Seal(f)
 	h.Digest = v.digest(h.Sum, digested...)
 }
 
+// launch is the place that h runs in, as far as it is known before an event.
+func (v vetter) launch(h *hook.Hook) trust.Launch {
+	inherited := func(name string) string {
+		if name == "PATH" {
+			return v.path
+		}
+		return os.Getenv(name)
+	}
+	l := trust.Launch{Dir: h.RunDir("", inherited), Path: v.path, Home: os.Getenv("HOME")}
+	for _, variable := range h.Environ(inherited) {
+		switch name, value, _ := strings.Cut(variable, "="); {
+		case name == "PATH":
+			l.Path = value
+		case name == "HOME":
+			l.Home = value
+		case slices.Contains(trust.Preloads, name):
+			l.Preload += " " + strings.ReplaceAll(value, ":", " ")
+		}
+	}
+	return l
+}
+
 // again returns h with a new seal when its files are not those of the old one.
-// What nobody has allowed, or somebody has allowed no more, is sealed as refused.
+// A hook that is not allowed, or no longer, is there to fail.
 func (v vetter) again(h *hook.Hook) *hook.Hook {
 	var changed *trust.Changed
 	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
@@ -72,50 +146,118 @@ func (v vetter) again(h *hook.Hook) *hook.Hook {
 	}
 	next := *h
 	v.seal(&next)
+	a, known := v.approval(h.ID)
 	if !v.allowed(&next) {
-		a, _ := v.approval(h.ID)
-		next.Seal = next.Seal.With(changedSince(h, a, &next))
+		return v.denying(&next, changedSince(h, a, &next))
+	}
+	if old := v.asAllowed(a); known && old != nil {
+		next.OnError = old.OnError // it may have been there to fail
 	}
 	return &next
 }
 
 func (v vetter) approval(id string) (Approval, bool) {
-	if v.approved == nil {
-		return Approval{}, false
-	}
-	return v.approved(id)
+	a, known := v.approved[id]
+	return a, known && !a.Gone
 }
 
 // allowed reports whether h may come into force.
 func (v vetter) allowed(h *hook.Hook) bool {
-	if v.approved == nil || !filepath.IsAbs(h.File) { // who types a hook on the command line allows it
+	if !v.ask || !filepath.IsAbs(h.File) { // a hook typed on the command line is allowed by that
 		return true
 	}
-	a, known := v.approved(h.ID)
+	a, known := v.approval(h.ID)
 	return known && a.Digest == AllowDigest(h)
 }
 
+// mayBeOff reports whether a marker may switch h off: with reload.mode: ask what
+// was allowed goes on until a person has allowed that, too.
+func (v vetter) mayBeOff(h *hook.Hook) bool {
+	a, known := v.approval(h.ID)
+	return !v.ask || !known || a.Off
+}
+
+// denying returns h made to fail, and to deny by that wherever it has a say: a
+// guard that was allowed must not vanish because of what became of its files.
+func (v vetter) denying(h *hook.Hook, why trust.Refusal) *hook.Hook {
+	next := *h
+	if next.Seal == nil {
+		next.Seal = v.checker.Seal(trust.Files{})
+	}
+	next.Seal, next.OnError = next.Seal.With(why), hook.OnErrorBlock
+	return &next
+}
+
 // standIn returns the hook to have in force while h waits and there is no last
-// good version in memory: the text that was allowed once, else h itself, made
-// to fail: a guard that was allowed must not vanish because somebody changed
-// it. Nil for a hook that never was allowed.
+// good version in memory: what was allowed once, made to fail when its program
+// is another. Nil for a hook that never was allowed.
 func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 	a, known := v.approval(h.ID)
 	if !known {
 		return nil
 	}
-	if v.restore != nil && h.Source.Type == hookdir.SourceType {
-		if old := v.restore(a, h.Dir); old != nil && old.ID == h.ID {
-			v.seal(old)
-			if AllowDigest(old) != a.Digest {
-				old.Seal = old.Seal.With(changedSince(h, a, old))
+	old := v.asAllowed(a)
+	if old == nil {
+		return v.denying(h, changedSince(h, a, h))
+	}
+	if v.seal(old); AllowDigest(old) != a.Digest {
+		return v.denying(old, changedSince(h, a, h))
+	}
+	return old
+}
+
+// gone returns the hooks that were allowed and are not there any more: removed,
+// renamed, moved, out of what the settings name. Those with a say in a verdict
+// deny until a person has allowed that they are gone.
+func (v vetter) gone(present []hook.Entry, before map[hook.Source][]hook.Entry, disabled func(string) bool) (list []hook.Entry) {
+	there := map[string]bool{}
+	for _, e := range present {
+		for _, h := range []*hook.Hook{e.Hook, e.Waits} {
+			if h != nil {
+				there[h.ID] = true
 			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.approved)) {
+		a := v.approved[id]
+		if there[id] || a.Gone || a.Off && disabled(a.Name) {
+			continue
+		}
+		h := v.asAllowed(a)
+		if h != nil && (!h.Enabled || !h.Guards()) {
+			continue
+		}
+		e := hook.Entry{Name: cmp.Or(a.Name, id), File: a.File, Source: a.Source, State: hook.Gone}
+		why := trust.Refusal{Path: cmp.Or(a.File, id), Fact: "is gone, and the removal of hook " + trust.Quote(e.Name) + " is not allowed", Do: "hookd allow --gone " + trust.Quote(e.Name)}
+		e.Problems = []hook.Problem{{File: a.File, Message: "was allowed and is not there any more: it denies until that is allowed, too", Hint: why.Do}}
+		if h != nil {
+			e.Hook, e.Provisional = v.denying(h, why), true
+			e.Hook.Digest = a.Digest
+		} else {
+			e.Problems[0].Message = "was allowed, is not there any more, and cannot be read as it was: nothing stands in for it"
+		}
+		list = append(list, same(e, before[a.Source]))
+	}
+	return list
+}
+
+// same returns the previous entry when nothing about it has changed, so that an
+// unchanged hook stays the same value from snapshot to snapshot.
+func same(e hook.Entry, before []hook.Entry) hook.Entry {
+	for _, old := range before {
+		if sameEntry(old, e) {
 			return old
 		}
 	}
-	next := *h
-	next.Seal = h.Seal.With(changedSince(h, a, h))
-	return &next
+	return e
+}
+
+// switchedOff says that a marker waits to be allowed.
+func switchedOff(h *hook.Hook) hook.Problem {
+	return hook.Problem{
+		File: h.File, Message: "is switched off, and that was not allowed: it stays in force", Warning: true,
+		Hint: "hookd allow --gone " + trust.Quote(h.Name) + ", or hookd enable " + trust.Quote(h.Name),
+	}
 }
 
 // changedSince refuses runs of a hook whose program is not the allowed one.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/hookd/hookd/internal/dialect" // fills the contract table
 	"github.com/hookd/hookd/internal/hook"
 )
 
@@ -23,7 +24,7 @@ func newAsking(t *testing.T) *asking {
 	dir := t.TempDir()
 	a := &asking{T: t, approvals: NewApprovals(filepath.Join(dir, "allowed"))}
 	file := filepath.Join(dir, "agents.txt")
-	a.opts = Options{Root: filepath.Join(dir, "hooks"), Approved: a.approvals.Get, Files: []FileSource{{Type: "list", Pattern: file, Read: readList}}}
+	a.opts = Options{Root: filepath.Join(dir, "hooks"), Approved: a.approvals.All, Parsers: map[string]Parse{"list": readList}, Files: []FileSource{{Type: "list", Pattern: file, Parse: readList}}}
 	a.write("hooks/guard/HOOK.yaml", "name: guard\nevents: [pre_tool_use]\ncommand: ./run.sh\n")
 	a.write("hooks/guard/run.sh", "#!/bin/sh\nexit 0\n")
 	a.write("agents.txt", "one=true\ntwo=true\n")
@@ -31,11 +32,7 @@ func newAsking(t *testing.T) *asking {
 }
 
 // readList reads a file of hooks, one name=script a line.
-func readList(path string) (hooks []*hook.Hook, problems []hook.Problem) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, []hook.Problem{{File: path, Message: err.Error()}}
-	}
+func readList(path string, text []byte) (hooks []*hook.Hook, problems []hook.Problem) {
 	for line := range strings.Lines(string(text)) {
 		name, script, _ := strings.Cut(strings.TrimSpace(line), "=")
 		hooks = append(hooks, &hook.Hook{ID: path + "#" + name, Name: name, File: path, Source: hook.Source{Type: "list", Path: path},
@@ -164,7 +161,7 @@ func TestAskFilesOfHooks(t *testing.T) {
 	a.inForce(a.scan("two"), "true")
 	a.inForce(a.scan("three"), "nothing")
 	a.restart()
-	a.inForce(a.scan("two"), "refused") // it was allowed: it must not vanish
+	a.inForce(a.scan("two"), "true") // it was allowed: it must not vanish
 	a.inForce(a.scan("three"), "nothing")
 	a.allow("two")
 }
