@@ -7,8 +7,11 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +20,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // Config is every setting. Paths are absolute after Load.
@@ -44,12 +49,14 @@ type Config struct {
 	HistoryMaxRuns  int
 	HistoryPayload  string        // none, preview or full
 	RedactHistory   bool          // secrets are taken out of it
+	Snapshot        bool          // the snapshot built-in runs for every agent
 	ReplayMaxAge    time.Duration // what is older when hookd comes back becomes a dead letter
 
 	TimeoutCommand time.Duration // deadline of a hook that names none, by type
 	TimeoutScript  time.Duration
 	TimeoutBuiltin time.Duration
 	TimeoutModel   time.Duration
+	TimeoutAgent   time.Duration
 
 	Cgroup bool // a cgroup of its own for each run, where a cgroup v2 folder is writable
 
@@ -64,6 +71,11 @@ type Config struct {
 	LogLevel    string // debug, info, warn, error
 	LogFormat   string // json, console; "" = console on a terminal, else json
 	FireStartup bool   // emit gateway:startup when the boot is done
+
+	File        []byte   // hookd.yaml as it was read; nil = there is none
+	Asks        bool     // changes of hookd.yaml wait to be allowed
+	AllowedText []byte   // hookd.yaml as it was allowed, with Asks
+	Held        []string // keys of hookd.yaml whose change waits; they have their allowed values
 }
 
 // Source is one entry of `sources`.
@@ -138,7 +150,7 @@ func Default(home string) Config {
 		HistoryMaxAge: 30 * 24 * time.Hour, HistoryMaxBytes: 1 << 30, HistoryMaxRuns: 1_000_000,
 		HistoryPayload: "preview", RedactHistory: true, ReplayMaxAge: 24 * time.Hour,
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
-		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second,
+		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
 		Cgroup: true, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }
@@ -147,7 +159,8 @@ func Default(home string) Config {
 // on the command line; environ is the environment as os.Environ gives it.
 func Load(home string, flags map[string]string, environ []string) (Config, error) {
 	c := Default(home)
-	if err := c.readFile(filepath.Join(home, "hookd.yaml")); err != nil {
+	mode, _ := lookup(environ, "HOOKD_RELOAD_MODE")
+	if err := c.readFile(filepath.Join(home, "hookd.yaml"), cmp.Or(flags["reload.mode"], mode)); err != nil {
 		return Config{}, err
 	}
 	for _, k := range keys {
@@ -168,45 +181,127 @@ func Load(home string, flags map[string]string, environ []string) (Config, error
 	return c, nil
 }
 
-// readFile applies hookd.yaml; a file that is absent or empty changes nothing.
-func (c *Config) readFile(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// readFile applies hookd.yaml, as far as it is allowed; a file that is absent or
+// empty sets nothing. mode is the reload.mode that wins over the file's, if any.
+func (c *Config) readFile(path, mode string) error {
+	data, err := readfile.Read(path, readfile.Limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
+	c.File = data
+	nodes, err := parseSettings(path, data)
 	if err != nil {
 		return err
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	whole := *c
+	if err := whole.apply(path, nodes); err != nil { // also of what waits
+		return err
 	}
-	if len(doc.Content) == 0 {
-		return nil
+	if nodes, err = c.hold(nodes, mode); err != nil {
+		return err
 	}
-	return c.apply(path, "", doc.Content[0])
+	return c.apply(path, nodes)
 }
 
-// apply sets the keys of a mapping, whose nested mappings are dotted keys.
-func (c *Config) apply(path, prefix string, m *yaml.Node) error {
-	if m.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s:%d:%d: a mapping of settings is wanted here", path, m.Line, m.Column)
+// document returns the root of the only YAML document in data, nil when there
+// is none. Its errors begin with where they stand: ":LINE:COLUMN: " or ": ".
+func document(data []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf(": %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		return nil, fmt.Errorf(":%d:%d: a second YAML document: move its settings into the first, and remove the line ---", second.Line, second.Column)
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf(": %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	return doc.Content[0], nil
+}
+
+// parseSettings returns the value of each key that the text of a hookd.yaml sets.
+func parseSettings(path string, text []byte) (map[string]*yaml.Node, error) {
+	root, err := document(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", path, err)
+	}
+	f := settingsFile{path: path, nodes: map[string]*yaml.Node{}, lines: map[string]int{}}
+	if root == nil {
+		return f.nodes, nil
+	}
+	return f.nodes, f.mapping("", root)
+}
+
+// settingsFile is hookd.yaml while it is read.
+type settingsFile struct {
+	path  string
+	nodes map[string]*yaml.Node // value of each key, under its full name
+	lines map[string]int        // where the keys stand
+}
+
+// mapping reads the keys of a mapping, whose nested mappings are dotted keys.
+func (f *settingsFile) mapping(prefix string, m *yaml.Node) error {
+	if m.Kind != yaml.MappingNode {
+		return errorAt(f.path, m, "a mapping of settings is wanted here")
+	}
+	groups := map[string]int{}
 	for i := 0; i+1 < len(m.Content); i += 2 {
-		name, value := prefix+m.Content[i].Value, m.Content[i+1]
-		if k := find(name); k != nil {
-			if err := k.set(c, value); err != nil {
-				return fmt.Errorf("%s:%d:%d: %s: %w", path, value.Line, value.Column, name, err)
-			}
-			continue
+		at, value := m.Content[i], m.Content[i+1]
+		name, lines := prefix+at.Value, f.lines
+		isKey := find(name) != nil
+		if !isKey && !isGroup(name) {
+			return errorAt(f.path, at, "unknown key %q%s", name, didYouMean(name))
 		}
-		if isGroup(name) {
-			if err := c.apply(path, name+".", value); err != nil {
+		if !isKey {
+			lines = groups // `log.level: x` beside `log: {format: y}` is no repetition
+		}
+		if line, again := lines[name]; again {
+			return errorAt(f.path, at, "%s is set twice, first in line %d: remove one of them", name, line)
+		}
+		lines[name] = at.Line
+		if !isKey {
+			if err := f.mapping(name+".", value); err != nil {
 				return err
 			}
 			continue
 		}
-		return fmt.Errorf("%s:%d:%d: unknown key %q%s", path, m.Content[i].Line, m.Content[i].Column, name, didYouMean(name))
+		if n := null(value); n != nil {
+			return errorAt(f.path, n, "%s: there is no value: write one, or remove the key for its default", name)
+		}
+		f.nodes[name] = value
+	}
+	return nil
+}
+
+// apply sets the keys that have a value.
+func (c *Config) apply(path string, nodes map[string]*yaml.Node) error {
+	for _, k := range keys {
+		if n := nodes[k.name]; n != nil {
+			if err := k.set(c, n); err != nil {
+				return errorAt(path, n, "%s: %w", k.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func errorAt(path string, n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("%s:%d:%d: %w", path, n.Line, n.Column, fmt.Errorf(format, args...))
+}
+
+// null returns the first node in n that has no value: in a list or mapping, too.
+func null(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return n
+	}
+	for _, inner := range n.Content {
+		if found := null(inner); found != nil {
+			return found
+		}
 	}
 	return nil
 }

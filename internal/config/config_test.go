@@ -1,10 +1,12 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -75,6 +77,25 @@ func TestBadSettingsSayWhereAndWhat(t *testing.T) {
 		{"http-name", "http: {listen: 'example.org:7780'}\n", "want a loopback address"},
 		{"http-port", "http: {listen: 127.0.0.1}\n", "want HOST:PORT"},
 		{"http-port-0", "http: {listen: '127.0.0.1:0'}\n", "want HOST:PORT"},
+		{"repeated", "path: /a\nlog: {level: debug}\npath: /b\n", "hookd.yaml:3:1: path is set twice, first in line 1"},
+		{"repeated-dotted", "log: {level: debug}\nlog.level: info\n", "hookd.yaml:2:1: log.level is set twice"},
+		{"repeated-group", "log: {level: debug}\nlog: {format: json}\n", "hookd.yaml:2:1: log is set twice"},
+		{"repeated-nested", "log: {level: debug, level: info}\n", "log.level is set twice"},
+		{"repeated-env", "env: {A: b, A: c}\n", "want a mapping"},
+		{"repeated-source", "sources: [{type: docker-agent, type: familiar, path: x}]\n", "want {type: …, path: …}"},
+		{"repeated-agent", "agents: {a: {command: [x]}, a: {command: [y]}}\n", "want a mapping"},
+		{"repeated-provider", "providers: {a: {type: openai}, a: {type: openai}}\n", "want a mapping"},
+		{"second", "path: /a\n---\npath: /b\n", "hookd.yaml:2:1: a second YAML document"},
+		{"second-empty", "path: /a\n---\n", "a second YAML document"},
+		{"second-after-nothing", "---\n---\nreload: {mode: ask}\n", "a second YAML document"},
+		{"second-broken", "path: /a\n---\na: [\n", "hookd.yaml: "},
+		{"null", "path: null\n", "hookd.yaml:1:7: path: there is no value"},
+		{"null-tilde", "reload: {mode: ~}\n", "reload.mode: there is no value"},
+		{"null-nothing", "hooks_dir:\n", "hooks_dir: there is no value"},
+		{"null-list", "sources: [{type: docker-agent, path: null}]\n", "sources: there is no value"},
+		{"null-env", "env: {A: }\n", "env: there is no value"},
+		{"null-sources", "sources:\n", "sources: there is no value"},
+		{"null-group", "log:\n", "a mapping of settings is wanted here"},
 		{"env-name", "env: {'a=b': c}\n", "cannot be the name of a variable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,6 +106,11 @@ func TestBadSettingsSayWhereAndWhat(t *testing.T) {
 	}
 	if _, err := load(t, "", nil, "HOOKD_FIRE_STARTUP=perhaps"); err == nil || !strings.Contains(err.Error(), "HOOKD_FIRE_STARTUP") {
 		t.Errorf("bad variable: %v", err)
+	}
+	for _, v := range []string{"HOOKD_ENV={A: b, A: c}", "HOOKD_SOURCES=[]\n---\n[]", "HOOKD_ENV=null", "HOOKD_ENV={A: null}"} {
+		if _, err := load(t, "", nil, v); err == nil {
+			t.Errorf("%s is taken", v)
+		}
 	}
 	if _, err := load(t, "", map[string]string{"reload.mode": "never"}); err == nil || !strings.Contains(err.Error(), "--reload-mode") {
 		t.Errorf("bad flag: %v", err)
@@ -120,6 +146,24 @@ func TestEveryKeyIsDocumentedAndSettable(t *testing.T) {
 	for _, k := range Keys() {
 		if k.Doc == "" || !strings.HasPrefix(k.Env, "HOOKD_") {
 			t.Errorf("key %+v lacks a doc or a variable", k)
+		}
+	}
+}
+
+// A pipe, a device or a huge file where hookd.yaml should be is an error at once.
+func TestSettingsAreARegularFile(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"not a regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"larger than": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 10<<30))
+		},
+	} {
+		home := t.TempDir()
+		if err := make(filepath.Join(home, "hookd.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(home, nil, nil); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want %q", err, name)
 		}
 	}
 }

@@ -46,6 +46,8 @@ var keys = []key{
 	{"timeouts.script", "deadline of a script hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
 	{"timeouts.builtin", "deadline of a built-in that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
 	{"timeouts.model", "deadline of a model hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
+	{"timeouts.agent", "deadline of a hook that starts another agent and names none", duration(func(c *Config) *time.Duration { return &c.TimeoutAgent })},
+	{"snapshot", "run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed", boolean(func(c *Config) *bool { return &c.Snapshot })},
 	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}", providers},
 	{"http.listen", "loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)", loopback(func(c *Config) *string { return &c.HTTPListen })},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)", boolean(func(c *Config) *bool { return &c.Cgroup })},
@@ -78,11 +80,11 @@ func (k key) envName() string {
 func (k key) setText(c *Config, value string) error {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
 	if slices.Contains([]string{"env", "sources", "agents", "providers"}, k.name) {
-		var doc yaml.Node
-		if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) == 0 {
+		root, err := document([]byte(value))
+		if err != nil || root == nil || null(root) != nil {
 			return fmt.Errorf("want YAML such as {NAME: value} or [{type: T, path: P}], got %q", value)
 		}
-		node = *doc.Content[0]
+		node = *root
 	}
 	return k.set(c, &node)
 }
