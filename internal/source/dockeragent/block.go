@@ -149,6 +149,7 @@ func (r *reader) list(n *yaml.Node, at place, shape string) {
 
 // one reads one hook.
 func (r *reader) one(n *yaml.Node, at place) {
+	first := len(r.problems)
 	s := r.settings(n, at)
 	before := len(r.problems)
 	r.check(n, s, at)
@@ -159,5 +160,7 @@ func (r *reader) one(n *yaml.Node, at place) {
 		r.problem(n, hook.Problem{Message: fmt.Sprintf("%s: %s", at.path, why), Warning: true})
 		return
 	}
-	r.hooks = append(r.hooks, r.hook(s, at))
+	h := r.hook(s, at)
+	h.Problems = slices.Clone(r.problems[first:])
+	r.hooks = append(r.hooks, h)
 }

@@ -2,7 +2,7 @@ package dockeragent
 
 import (
 	"path/filepath"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -16,6 +16,11 @@ const defaultTimeout = 60 * time.Second
 func (r *reader) hook(s settings, at place) *hook.Hook {
 	h := build(s, at.contract.Name, filepath.Dir(r.path), r.shell)
 	h.ID = r.path + "#" + at.id
+	of := at.agent + "/" + at.contract.Name
+	if h.Name == "" { // its command may be a long script, and hold what no log should
+		h.Name = of + "[" + strconv.Itoa(r.numbers[of]) + "]"
+	}
+	r.numbers[of]++
 	h.File = r.path
 	h.Source = hook.Source{Type: SourceType, Path: r.path}
 	h.Agent = at.agent
@@ -33,8 +38,9 @@ func (r *reader) hook(s settings, at place) *hook.Hook {
 func build(s settings, event, dir, shell string) *hook.Hook {
 	takesPart := true
 	h := &hook.Hook{
-		Name:         display(s),
+		Name:         s.Name,
 		Dir:          dir,
+		Dialect:      events.DockerAgent,
 		Command:      s.Command,
 		Patterns:     []hook.Pattern{{Text: event}},
 		Lane:         events.LaneDefault,
@@ -57,17 +63,6 @@ func build(s settings, event, dir, shell string) *hook.Hook {
 		h.Type, h.ScriptText, h.Shell = hook.Script, s.Command, shell
 	}
 	return h
-}
-
-// display is the hook's name in messages: its name, else its command, else
-// its type.
-func display(s settings) string {
-	for _, name := range []string{s.Name, strings.TrimSpace(s.Command)} {
-		if name != "" {
-			return name
-		}
-	}
-	return s.Type
 }
 
 func onError(word string) hook.OnError {

@@ -41,6 +41,7 @@ func FromFlags(commands map[string][]string, dir string, opt Options) []*hook.Ho
 			}
 			h := build(s, f.Event, dir, opt.shell())
 			h.ID = "--" + f.Name + "[" + strconv.Itoa(i) + "]"
+			h.Name = strings.TrimPrefix(h.ID, "--")
 			h.Source = hook.Source{Type: FlagSourceType, Path: "--" + f.Name}
 			if c := events.LookupIn(events.DockerAgent, f.Event); c.ToolMatched {
 				h.MatcherText = "*"

@@ -33,7 +33,7 @@ func TestFromFlags(t *testing.T) {
 	if h.Agent != "" || h.Matcher != nil || h.Dir != "/home/u/project" || !h.InEventCwd || h.Timeout != time.Minute || h.Type != hook.Script || !*h.Blocking {
 		t.Errorf("hook = %+v", h)
 	}
-	if h.Source.Type != FlagSourceType || h.Name != "./a.sh" {
+	if h.Source.Type != FlagSourceType || h.Name != "hook-pre-tool-use[0]" {
 		t.Errorf("source %v, name %q", h.Source, h.Name)
 	}
 }

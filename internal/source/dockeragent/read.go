@@ -43,24 +43,11 @@ func (o Options) shell() string {
 	return "/bin/sh"
 }
 
-// Read returns the hooks of all agents in the file at path, in file order, and
-// what is wrong with them. If any of the problems is not a warning, there are
-// no hooks.
-func Read(path string, opt Options) ([]*hook.Hook, []hook.Problem) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, []hook.Problem{{File: path, Message: err.Error()}}
-	}
-	text, err := os.ReadFile(abs)
-	if err != nil {
-		return nil, []hook.Problem{{File: abs, Message: err.Error()}}
-	}
-	return Parse(abs, text, opt)
-}
-
-// Parse is Read for text that came from path, which is absolute.
+// Parse returns the hooks of all agents in the text of the file at path, which
+// is absolute, in file order, and what is wrong with them. If any of the
+// problems is not a warning, there are no hooks.
 func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {
-	r := &reader{path: path, shell: opt.shell()}
+	r := &reader{path: path, shell: opt.shell(), numbers: map[string]int{}}
 	if root := r.document(text); root != nil {
 		r.file(root)
 	}
@@ -75,7 +62,8 @@ type reader struct {
 	path, shell string
 	hooks       []*hook.Hook
 	problems    []hook.Problem
-	count       int // hooks seen, also those left out
+	count       int            // hooks seen, also those left out
+	numbers     map[string]int // hooks made, by agent and event
 }
 
 func (r *reader) errorf(n *yaml.Node, format string, args ...any) {

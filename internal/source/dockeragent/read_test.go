@@ -3,6 +3,7 @@ package dockeragent
 import (
 	"flag"
 	"fmt"
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,11 @@ var opt = Options{Shell: "/bin/sh"}
 // load reads a file that must have no errors.
 func load(t *testing.T, path string) ([]*hook.Hook, []hook.Problem) {
 	t.Helper()
-	hooks, problems := Read(path, opt)
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, problems := Parse(abs, readAll(t, path), opt)
 	for _, p := range problems {
 		if !p.Warning {
 			t.Errorf("problem %s", p)
@@ -113,7 +118,7 @@ func TestDefaults(t *testing.T) {
 	if h.Timeout != time.Minute || h.OnError != hook.OnErrorWarn || h.Lane != events.LaneDefault || !h.Enabled || h.StrictOutput {
 		t.Errorf("defaults = %v %v %v %v %v", h.Timeout, h.OnError, h.Lane, h.Enabled, h.StrictOutput)
 	}
-	if h.Name != "echo bye" || h.ScriptText != "echo bye\n" || h.Shell != "/bin/sh" || h.Agent != "root" || h.Dir != "/srv/agent" {
+	if h.Name != "root/stop[0]" || h.ScriptText != "echo bye\n" || h.Shell != "/bin/sh" || h.Agent != "root" || h.Dir != "/srv/agent" {
 		t.Errorf("hook = %q %q %q %q %q", h.Name, h.ScriptText, h.Shell, h.Agent, h.Dir)
 	}
 	if want := "/srv/agent/agent.yaml#root.stop[0]"; h.ID != want {
@@ -262,5 +267,28 @@ settings: {hooks: {nonsense: 1}}
 	}
 	if len(hooks) != 2 || hooks[0].Agent != "root" || hooks[1].Agent != "child" {
 		t.Errorf("hooks = %+v, want one of root and one of child", hooks)
+	}
+}
+
+func readAll(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A hook without a name is called by its place, never by its script, and no two
+// of a file are called alike.
+func TestNamesAreShort(t *testing.T) {
+	hooks, problems := parse(t, "pre_tool_use:\n  - hooks: [{type: command, command: \"echo SECRET\"}, {type: command, command: \"echo SECRET\", name: mine}]\n"+
+		"  - hooks: {type: command, command: \"echo SECRET\"}\nstop: [{type: builtin, command: add_date}]\n")
+	var names []string
+	for _, h := range hooks {
+		names = append(names, h.Name)
+	}
+	if want := []string{"root/pre_tool_use[0]", "mine", "root/pre_tool_use[2]", "root/stop[0]"}; !slices.Equal(names, want) {
+		t.Errorf("got %q %v, want %q", names, problems, want)
 	}
 }

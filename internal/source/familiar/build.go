@@ -48,6 +48,7 @@ func (r *reader) hook(i int, n *yaml.Node) {
 		r.errorf(n, "%s must be a mapping", at)
 		return
 	}
+	first := len(r.problems)
 	f := fields{pairs: r.pairs(n, at, hookKeys), at: at, node: n}
 	f.event = r.word(f, "event", eventNames, "")
 	h := &hook.Hook{
@@ -74,6 +75,7 @@ func (r *reader) hook(i int, n *yaml.Node) {
 	h.Blocking = &blocks
 	h.OnError = r.onFailure(f, blocks)
 	if r.action(f, h) {
+		h.Problems = slices.Clone(r.problems[first:])
 		r.hooks = append(r.hooks, h)
 	}
 }
@@ -188,6 +190,9 @@ func (r *reader) action(f fields, h *hook.Hook) bool {
 		h.SpawnAgent = r.required(f, "agent", action)
 		h.Template = Prompt{r.required(f, "prompt", action)}
 		h.Command = h.SpawnAgent
+		if p := f.pairs["timeout"]; r.opt.AgentTimeout > 0 && (p.Value == nil || yamlnode.IsNull(p.Value)) {
+			h.Timeout = r.opt.AgentTimeout
+		}
 		if p := f.pairs["prompt"]; p.Value != nil {
 			r.variables(f, p, func(string) bool { return true })
 		}

@@ -2,6 +2,7 @@ package familiar
 
 import (
 	"fmt"
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"math/rand/v2"
 	"strings"
 	"testing"

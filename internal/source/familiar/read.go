@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/source/yamlnode"
@@ -32,24 +32,14 @@ const maxHooks = 1000
 type Options struct {
 	Shell string // absolute path; "" = /bin/sh
 	Home  string // what ~ in a workspace filter stands for; "" = the user's
+
+	AgentTimeout time.Duration // of agent actions that name none; 0 = as of scripts
 }
 
-// Read returns the hooks of the AGENT.md file at path, in file order, and what
-// is wrong with them. If any of the problems is not a warning, there are no
-// hooks. A file without front matter or without hooks has neither.
-func Read(path string, opt Options) ([]*hook.Hook, []hook.Problem) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, []hook.Problem{{File: path, Message: err.Error()}}
-	}
-	text, err := os.ReadFile(abs)
-	if err != nil {
-		return nil, []hook.Problem{{File: abs, Message: err.Error()}}
-	}
-	return Parse(abs, text, opt)
-}
-
-// Parse is Read for text that came from path, which is absolute.
+// Parse returns the hooks of the text of the AGENT.md file at path, which is
+// absolute, in file order, and what is wrong with them. If any of the problems
+// is not a warning, there are no hooks. A file without front matter or without
+// hooks has neither.
 func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {
 	if opt.Shell == "" {
 		opt.Shell = "/bin/sh"

@@ -185,9 +185,6 @@ func TestProblemsOfTheFile(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v; want %s", tt.text, hooks, problems, tt.want)
 		}
 	}
-	if _, problems := Read(filepath.Join(t.TempDir(), "AGENT.md"), Options{}); len(problems) != 1 || problems[0].Warning {
-		t.Errorf("a missing file: %v, want one error", problems)
-	}
 }
 
 func TestWarningsKeepTheHook(t *testing.T) {
@@ -228,16 +225,22 @@ func TestABridgeIsNotLoaded(t *testing.T) {
 	}
 }
 
-func TestReadLeavesTheFileAlone(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "AGENT.md")
-	text := matter("  - event: onStart\n    action: script\n    script: echo {{workspace}}\n")
-	if err := os.WriteFile(file, text, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	hooks, problems := Read(file, Options{})
-	after, err := os.ReadFile(file)
-	if len(hooks) != 1 || len(problems) > 0 || err != nil || string(after) != string(text) {
-		t.Errorf("%v, %v, %v", hooks, problems, err)
+// An agent action without a deadline of its own has that of the settings.
+func TestAgentTimeout(t *testing.T) {
+	text := matter("  - {event: onStop, action: agent, agent: b, prompt: x}\n  - {event: onStop, action: agent, agent: b, prompt: x, timeout: 700}\n  - {event: onStop, action: script, script: 'true'}\n")
+	for limit, want := range map[time.Duration][]time.Duration{
+		0:               {defaultTimeout, 700 * time.Millisecond, defaultTimeout},
+		2 * time.Minute: {2 * time.Minute, 700 * time.Millisecond, defaultTimeout},
+	} {
+		hooks, problems := Parse(agentFile, text, Options{AgentTimeout: limit})
+		if len(hooks) != 3 {
+			t.Fatalf("%v, %v", hooks, problems)
+		}
+		for i, h := range hooks {
+			if h.Timeout != want[i] {
+				t.Errorf("with %v hook %d has %v, want %v", limit, i, h.Timeout, want[i])
+			}
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // findCommand sets Path and Args by the rules of SPEC section 4. A command
@@ -113,7 +115,7 @@ func lookAt(path string) (p program) {
 // badHead looks at the first line of a script. Programs in machine code, and
 // scripts that may not be read, pass.
 func badHead(path string) (message, hint string) {
-	head, err := readHead(path)
+	head, err := readfile.Head(path, 512)
 	if err != nil || bytes.IndexByte(head, 0) >= 0 {
 		return "", ""
 	}
@@ -135,11 +137,6 @@ func badHead(path string) (message, hint string) {
 		return "its interpreter " + name + " does not exist", ""
 	}
 	return "", ""
-}
-
-func readHead(path string) ([]byte, error) {
-	head, _, err := readRegular(path, 512)
-	return head, err
 }
 
 // quote makes a path safe to paste into a shell.

@@ -2,11 +2,14 @@ package hookdir
 
 import (
 	"fmt"
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // The rows are the sentences of SPEC section 4 on `command`.
@@ -19,15 +22,15 @@ func TestFindCommand(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		write(t, name, "#!/bin/sh\n", 0o700)
+		hooktest.Write(t, name, "#!/bin/sh\n", 0o700)
 	}
-	write(t, dir+"/plain.sh", "#!/bin/sh\n", 0o600)
-	write(t, dir+"/noshebang", "echo\n", 0o700)
-	write(t, dir+"/zero", "", 0o700)
-	write(t, dir+"/crlf", "#!/bin/sh\r\n", 0o700)
-	write(t, dir+"/nointerpreter", "#!/no/such/thing -x\n", 0o700)
-	write(t, dir+"/binary", "\x7fELF\x00", 0o700)
-	write(t, bin+"/plain", "#!/bin/sh\n", 0o600)
+	hooktest.Write(t, dir+"/plain.sh", "#!/bin/sh\n", 0o600)
+	hooktest.Write(t, dir+"/noshebang", "echo\n", 0o700)
+	hooktest.Write(t, dir+"/zero", "", 0o700)
+	hooktest.Write(t, dir+"/crlf", "#!/bin/sh\r\n", 0o700)
+	hooktest.Write(t, dir+"/nointerpreter", "#!/no/such/thing -x\n", 0o700)
+	hooktest.Write(t, dir+"/binary", "\x7fELF\x00", 0o700)
+	hooktest.Write(t, bin+"/plain", "#!/bin/sh\n", 0o600)
 
 	for _, c := range []struct {
 		command, args string // args as YAML, "" = none
@@ -68,7 +71,7 @@ func TestFindCommand(t *testing.T) {
 			if c.args != "" {
 				yaml += "args: " + c.args + "\n"
 			}
-			write(t, filepath.Join(dir, FileName), yaml, 0o600)
+			hooktest.Write(t, filepath.Join(dir, FileName), yaml, 0o600)
 			h, problems := Read(dir, Options{Home: home, Path: "relative:" + bin + ":"})
 			if h == nil {
 				t.Fatalf("rejected: %v", problems)
@@ -108,7 +111,7 @@ func TestQuote(t *testing.T) {
 // A file that could change what Read returns is named, so that it is watched.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
-	write(t, bin+"/tool", "#!/bin/sh\n", 0o700)
+	hooktest.Write(t, bin+"/tool", "#!/bin/sh\n", 0o700)
 	dir := folder(t, "name: a\nevents: a\ncommand: tool run\nworking_dir: /w\n")
 	h, _ := Read(dir, Options{Path: bin})
 	want := []string{dir + "/HOOK.yaml", dir + "/tool", dir + "/tool run", bin + "/tool", "/w"}

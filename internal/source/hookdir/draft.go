@@ -123,6 +123,7 @@ func (d *draft) finish(root *yaml.Node) {
 	case hook.Builtin:
 		d.hook.Args = d.args
 		d.checkBuiltin(d.given["command"])
+		d.checkGuard(d.given["events"])
 	case hook.Model:
 		d.checkModel(root)
 	}
@@ -140,6 +141,19 @@ func (d *draft) checkBuiltin(at *yaml.Node) {
 		hint = fmt.Sprintf("did you mean `%s`?", near)
 	}
 	d.warn(at, hint, "no built-in is called `%s`", name)
+}
+
+// checkGuard warns of events on which a guard would see calls go by and have no
+// say, or would not be called at all.
+func (d *draft) checkGuard(at *yaml.Node) {
+	if at == nil || d.opt.CheckGuard == nil || d.rejected() {
+		return
+	}
+	for _, p := range d.hook.Patterns {
+		if why := d.opt.CheckGuard(d.hook, p); why != "" {
+			d.warn(at, "hookd events", "`%s` does nothing on `%s`: %s", d.hook.Command, p.Text, why)
+		}
+	}
 }
 
 func (d *draft) checkModel(root *yaml.Node) {

@@ -45,6 +45,10 @@ type Options struct {
 	Builtins   []string               // names of the built-ins; nil = not checked
 	CheckModel func(*hook.Hook) error // what is wrong with a model hook; nil = not checked
 
+	// CheckGuard says why a built-in has nothing to do on an event that the hook
+	// asks for; "" = it has. nil = not checked.
+	CheckGuard func(h *hook.Hook, event hook.Pattern) string
+
 	programs *sync.Map // path to program; nil = each look is a new one
 }
 
@@ -82,7 +86,7 @@ func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 		return nil, d.problems
 	}
 	h := d.hook
-	h.Problems = d.problems
+	h.Problems, h.Text = d.problems, definition
 	sum := sha256.Sum256(definition)
 	h.Sum = hex.EncodeToString(sum[:])
 	return h, d.problems

@@ -10,25 +10,16 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // folder makes a hook folder with an executable run.sh.
 func folder(t *testing.T, yaml string) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, FileName), yaml, 0o600)
-	write(t, filepath.Join(dir, "run.sh"), "#!/bin/sh\n", 0o700)
+	hooktest.Write(t, filepath.Join(dir, FileName), yaml, 0o600)
+	hooktest.Write(t, filepath.Join(dir, "run.sh"), "#!/bin/sh\n", 0o700)
 	return dir
-}
-
-func write(t *testing.T, name, text string, mode os.FileMode) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(name, mode); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // said renders problems as line:column, level and text.
@@ -101,6 +92,10 @@ order: parallel
 	if h.Blocking == nil || *h.Blocking {
 		t.Errorf("blocking = %v, want false", h.Blocking)
 	}
+	text, err := os.ReadFile(h.File)
+	if err != nil {
+		t.Fatal(err)
+	}
 	no := false
 	want := hook.Hook{
 		ID: "all", Name: "all", Description: "every field",
@@ -111,7 +106,7 @@ order: parallel
 		Lane:   events.LanePreempt, Blocking: &no, OnError: hook.OnErrorBlock, StrictOutput: true,
 		Timeout: 1500 * time.Millisecond, TermBefore: 500 * time.Millisecond,
 		Env: []string{"A=x ${env.HAVE} $HAVE ${HAVE}", "PORT=0x1F"}, WorkingDir: filepath.Join(dir, "sub"),
-		Concurrency: 3, Order: hook.OrderParallel, Sum: h.Sum,
+		Concurrency: 3, Order: hook.OrderParallel, Sum: h.Sum, Text: text,
 	}
 	if len(h.Sum) != 64 {
 		t.Errorf("sum %q has %d digits, want 64", h.Sum, len(h.Sum))

@@ -12,18 +12,18 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // load returns the bytes of HOOK.yaml, or nil after noting why it cannot.
 func (d *draft) load() []byte {
-	data, more, err := readRegular(d.file, MaxFileSize)
+	data, err := readfile.Read(d.file, MaxFileSize)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		d.missing()
 	case err != nil:
-		d.reject(nil, "", "%v", err)
-	case more:
-		d.reject(nil, "", "larger than %d bytes", MaxFileSize)
+		d.reject(nil, "", "%v", cause(err))
 	default:
 		return data
 	}
