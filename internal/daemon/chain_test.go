@@ -9,7 +9,7 @@ import (
 )
 
 // A hook that replays its own event, and one that tests itself, come to an end
-// as one that emits does: through the real socket, by who their process is.
+// as one that emits does: through the real socket, by what their process is.
 func TestHooksThatAskForThemselvesEnd(t *testing.T) {
 	need(t, "curl")
 	const ask = `id=$(sed -n 's/.*"event_id":"\([^"]*\)".*/\1/p')
@@ -22,7 +22,13 @@ exit 0
 		t.Run(name, func(t *testing.T) {
 			home := newHome(t)
 			runs := filepath.Join(home, "runs")
-			writeHook(t, home, "me", "events: ask:me\ntimeout: 60s\nenv: {RUNS: "+runs+", SOCKET: "+filepath.Join(home, "hookd.sock")+"}\n", fmt.Sprintf(ask, path))
+			writeHook(
+				t,
+				home,
+				"me",
+				"events: ask:me\ntimeout: 60s\nenv: {RUNS: "+runs+", SOCKET: "+filepath.Join(home, "hookd.sock")+"}\n",
+				fmt.Sprintf(ask, path),
+			)
 			h := start(t, home, nil)
 			h.emit(`{"event":"ask:me","data":{}}`)
 			h.until("it was refused", func() bool { _, err := os.Stat(runs + ".refused"); return err == nil })

@@ -62,7 +62,9 @@ func (c conformanceCase) dispatch(t *testing.T) {
 	c.writeAgent(t, dir, map[string]any{c.Event: c.hooks()})
 	model := newStubModel(t, c)
 	h := start(t, newHome(t), func(cfg *config.Config) {
-		cfg.Providers = map[string]config.Provider{"test": {Type: "openai", BaseURL: model.URL + "/v1", APIKeyEnv: "STUB_KEY"}}
+		cfg.Providers = map[string]config.Provider{
+			"test": {Type: "openai", BaseURL: model.URL + "/v1", APIKeyEnv: "STUB_KEY"},
+		}
 		cfg.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, ".agent.yaml")}}
 		cfg.Env = map[string]string{"SHELL": "/bin/sh", "STUB_KEY": "k"}
 		maps.Copy(cfg.Env, c.Env)
@@ -76,7 +78,10 @@ func (c conformanceCase) dispatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	a, err := h.client.Emit(t.Context(), client.Event{Event: c.Event, Data: data, Lane: c.Lane, Wait: true, Dialect: events.DockerAgent})
+	a, err := h.client.Emit(
+		t.Context(),
+		client.Event{Event: c.Event, Data: data, Lane: c.Lane, Wait: true, Dialect: "docker-agent"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +115,11 @@ func newStubModel(t *testing.T, c conformanceCase) *stubModel {
 			return
 		}
 		reply, _ := json.Marshal(*c.ModelReply)
-		fmt.Fprintf(w, `{"id":"c","object":"chat.completion","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%s}}]}`, reply)
+		fmt.Fprintf(
+			w,
+			`{"id":"c","object":"chat.completion","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%s}}]}`,
+			reply,
+		)
 	}))
 	t.Cleanup(m.Close)
 	return m
@@ -277,7 +286,9 @@ func (c conformanceCase) check(t *testing.T, dir string, a client.Answer, took t
 					t.Errorf("metadata = %v, want %s: %v", given, k, v)
 				}
 			}
-		case strings.HasSuffix(key, "_not_contains"), strings.HasSuffix(key, "_contains"), strings.HasSuffix(key, "_count"):
+		case strings.HasSuffix(key, "_not_contains"),
+			strings.HasSuffix(key, "_contains"),
+			strings.HasSuffix(key, "_count"):
 			field, rule, _ := cutLast(key)
 			checkText(t, key, rule, c.said(got, field), want)
 		case !reflect.DeepEqual(orZero(got[key], want), want):

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
@@ -76,7 +77,10 @@ func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelo
 	case r := <-done:
 		return r.answer, r.err
 	case <-ctx.Done():
-		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "nobody waits for the answer any more"}
+		return api.Answer{}, &events.Error{
+			Code:    events.CodeInternal,
+			Message: "the sender no longer waits for the answer",
+		}
 	}
 }
 
@@ -84,12 +88,29 @@ func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
 	if err != nil {
 		return api.Answer{}, err
 	}
-	a := api.Answer{EventID: r.EventID, Seq: r.Seq, Matched: r.Matched, Duplicate: r.Duplicate, Warnings: r.Warnings, Verdict: r.Verdict}
+	a := api.Answer{
+		EventID:   r.EventID,
+		Seq:       r.Seq,
+		Matched:   r.Matched,
+		Duplicate: r.Duplicate,
+		Warnings:  r.Warnings,
+		Verdict:   r.Verdict,
+	}
 	if a.Warnings == nil {
 		a.Warnings = []string{}
 	}
 	for _, run := range r.Runs {
-		a.Runs = append(a.Runs, api.RunResult{RunID: run.ID, Hook: run.Hook, Result: run.Result, ExitCode: run.ExitCode, DurationMS: run.DurationMS, Error: run.Error})
+		a.Runs = append(
+			a.Runs,
+			api.RunResult{
+				RunID:      run.ID,
+				Hook:       run.Hook,
+				Result:     run.Result,
+				ExitCode:   run.ExitCode,
+				DurationMS: run.DurationMS,
+				Error:      run.Error,
+			},
+		)
 	}
 	return a, nil
 }
@@ -100,7 +121,11 @@ func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error
 	for _, text := range q.Globs {
 		p, err := hook.CompilePattern(text)
 		if err != nil {
-			return nil, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("pattern %q: %v", text, err), Hint: "patterns look like agent:* or {agent,session}:start"}
+			return nil, &events.Error{
+				Code:    events.CodeBadRequest,
+				Message: fmt.Sprintf("pattern %q: %v", text, err),
+				Hint:    "patterns look like agent:* or {agent,session}:start",
+			}
 		}
 		patterns = append(patterns, p)
 	}
@@ -112,12 +137,19 @@ func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error
 		}
 		return len(patterns) == 0
 	}
-	return c.d.hub.Subscribe(match, stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow}), nil
+	return c.d.hub.Subscribe(
+		match,
+		stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow},
+	), nil
 }
 
 func (c *control) Hooks(context.Context) api.Hooks {
 	snap := c.d.discovery.Current()
-	list := api.Hooks{Generation: snap.Generation, Hooks: []api.Hook{}, Problems: problems(snap.Problems)}
+	list := api.Hooks{
+		Generation: snap.Generation,
+		Hooks:      []api.Hook{},
+		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), catalog.Problems(snap.Problems)...),
+	}
 	for _, e := range snap.Entries {
 		list.Hooks = append(list.Hooks, c.d.hook(e))
 	}
@@ -130,7 +162,10 @@ func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error)
 		return api.Hook{}, err
 	}
 	a := c.d.hook(e)
-	a.Changes = c.d.changes.of(a.ID)
+	a.Changes = c.d.changes.Of(a.ID)
+	if h := cmp.Or(e.Hook, e.Waits); h != nil {
+		a.Script = h.ScriptText
+	}
 	return a, nil
 }
 
@@ -141,10 +176,18 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t api
 		return api.Tested{}, err
 	}
 	if e.State == hook.Waiting {
-		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: "hook " + worst(e.Problems).String(), Hint: "look at it with `hookd allow`, try it with `hookd test --local " + trust.Quote(e.Name) + "`"}
+		return api.Tested{}, &events.Error{
+			Code:    events.CodeRejected,
+			Message: "hook " + catalog.Worst(e.Problems).String(),
+			Hint:    "look at it with `hookd allow`, try it with `hookd test --local " + trust.Quote(e.Name) + "`",
+		}
 	}
 	if e.Hook == nil {
-		return api.Tested{}, &events.Error{Code: events.CodeRejected, Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, worst(e.Problems).String()), Hint: "correct the file, then type `hookd reload`"}
+		return api.Tested{}, &events.Error{
+			Code:    events.CodeRejected,
+			Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, catalog.Worst(e.Problems).String()),
+			Hint:    "correct the file, then type `hookd reload`",
+		}
 	}
 	return try(ctx, c.d.dispatch, chainOf(from), e.Hook, t.Envelope)
 }
@@ -171,11 +214,11 @@ func (c *control) Status(context.Context) api.Status {
 	return api.Status{
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
-		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: variable(d.runner.settings.Load().env, "PATH"),
+		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
 		Hooks: states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind, Store: d.storage(),
-		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.kept.workers.Alive(), Cgroup: d.proc.Cgroup(), Problems: d.problems(snap),
+		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(), Cgroup: d.proc.Cgroup(), HTTP: d.door.state(), Problems: d.problems(snap),
 	}
 }
 
@@ -197,7 +240,14 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 
 // hook describes an entry for people and programs.
 func (d *Daemon) hook(e hook.Entry) api.Hook {
-	a := api.Hook{ID: e.Name, Name: e.Name, State: string(e.State), Source: e.Source.String(), File: e.File, Problems: problems(e.Problems)}
+	a := api.Hook{
+		ID:       e.Name,
+		Name:     e.Name,
+		State:    string(e.State),
+		Source:   e.Source.String(),
+		File:     e.File,
+		Problems: catalog.Problems(e.Problems),
+	}
 	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		a.ID, a.Name, a.Description, a.Type, a.Digest = h.ID, h.Name, h.Description, string(h.Type), h.Digest
 		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
@@ -207,10 +257,20 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 		}
 	}
 	if e.Hook != nil && e.Hook.Persistent {
-		a.Persistent = d.runner.kept.describe(e.Hook)
+		a.Persistent = d.workers(e.Hook)
 	}
 	a.Counts, a.LastRun = d.recorder.counts(a.Name)
 	return a
+}
+
+// workers tells what lives of a persistent hook.
+func (d *Daemon) workers(h *hook.Hook) *api.Kept {
+	list, starts := d.runner.Workers(h)
+	k := &api.Kept{Copies: []api.Copy{}, Starts: starts}
+	for _, c := range list {
+		k.Copies = append(k.Copies, api.Copy(c))
+	}
+	return k
 }
 
 func states(snap *hook.Snapshot) map[string]int {
@@ -226,7 +286,7 @@ func (d *Daemon) summary() string {
 	snap := d.discovery.Current()
 	count := states(snap)
 	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
-	for _, state := range []hook.State{hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Disabled} {
+	for _, state := range []hook.State{hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled} {
 		if n := count[string(state)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
@@ -240,17 +300,13 @@ func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	if p := d.rejected.Load(); p != nil {
 		list = append(list, *p)
 	}
-	list = append(list, problems(snap.Problems)...)
-	for _, e := range snap.Entries {
-		list = append(list, problems(e.Problems)...)
+	if p := d.door.problem(); p != nil {
+		list = append(list, *p)
 	}
-	return list
-}
-
-func problems(ps []hook.Problem) []api.Problem {
-	list := []api.Problem{}
-	for _, p := range ps {
-		list = append(list, api.Problem(p))
+	list = append(list, catalog.HeldSettings(*d.config.Load())...)
+	list = append(list, catalog.Problems(snap.Problems)...)
+	for _, e := range snap.Entries {
+		list = append(list, catalog.Problems(e.Problems)...)
 	}
 	return list
 }

@@ -19,14 +19,17 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/loopback"
 	"github.com/hookd/hookd/internal/metrics"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/runner"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/signals"
 	"github.com/hookd/hookd/internal/store"
@@ -48,6 +51,9 @@ type Options struct {
 	Commit      string          // of the source; "" = unknown
 	Log         *zap.Logger     // nil = none
 	Level       zap.AtomicLevel // of Log; follows log.level. The zero value is left alone
+	// ShareToken gives the token of http.listen to the agents whose settings
+	// show an older one there. Nil gives it to none.
+	ShareToken func(token string) error
 }
 
 // Daemon is one hookd on one home.
@@ -60,63 +66,93 @@ type Daemon struct {
 	hub       *stream.Hub
 	recorder  *recorder
 	proc      *proc.Runner
-	runner    *runner
+	runner    *runner.Runner
 	dispatch  *dispatch.Dispatcher
 	discovery *discovery.Discovery
 	server    *server.Server
-	door      *loopback.Door // nil = none
+	door      *door // nil = none
 	markers   discovery.Markers
 	metrics   *metrics.Metrics
 	trace     *trace.Tracer // nil = off
-	changes   *changeLog
+	changes   *catalog.Changes
 	ready     atomic.Bool
 	settled   chan struct{} // closed when hooks are watched
 
-	reloading sync.Mutex                  // one reload at a time
-	keeping   sync.Mutex                  // one keepGood at a time
+	intents <-chan signals.Intent
+	unwatch func() // gives signals back to the system
+	files   *readfile.Patience
+
+	reloading sync.Mutex // one reload at a time
+	lastGood  *catalog.LastGood
 	rejected  atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
 // New prepares a daemon: everything that can fail does so here. It holds the
 // home's lock from here on; call Run next.
-func New(o Options) (*Daemon, error) {
+func New(o Options) (d *Daemon, err error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
 	c := o.Config
+	watched, unwatch := context.WithCancel(context.Background())
+	intents := signals.Watch(watched, func() { os.Exit(1) }) // before the socket exists: a signal may follow it at once
+	defer func() {
+		if err != nil {
+			unwatch()
+		}
+	}()
 	if err := prepareHome(c); err != nil {
 		return nil, err
 	}
-	d := &Daemon{opts: o, log: o.Log.Named("daemon"), started: time.Now().UTC(), markers: discovery.NewMarkers(c.DisabledDir()), settled: make(chan struct{})}
+	d = &Daemon{
+		opts:    o,
+		log:     o.Log.Named("daemon"),
+		started: time.Now().UTC(),
+		markers: discovery.NewMarkers(c.DisabledDir()),
+		settled: make(chan struct{}),
+		intents: intents,
+		unwatch: unwatch,
+		files:   readfile.NewPatience(settingsTime, nil),
+	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
-	var err error
 	if d.server, err = d.listen(); err != nil {
 		return nil, err
 	}
 	if d.store, err = openStore(c, d.log); err != nil { // after listen: the lock is there
 		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
 	}
-	if d.door, err = openDoor(c, o.Log); err != nil {
+	d.lastGood = catalog.NewLastGood(d.store)
+	if d.door, err = openDoor(c, o); err != nil {
 		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
 	}
-	d.hub = stream.New(stream.Options{First: d.store.FirstSeq(), Epoch: d.store.Epoch(), Archive: archive{d.store, func() { d.recorder.handed() }}})
+	d.hub = stream.New(
+		stream.Options{
+			First:   d.store.FirstSeq(),
+			Epoch:   d.store.Epoch(),
+			Archive: archive{d.store, func() { d.recorder.handed() }},
+		},
+	)
 	d.recorder = newRecorder(d.hub, d.store)
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Record: c.RunsFile()})
 	d.logSwept()
-	d.runner = newRunner(d.proc, c.TempDir(), c.DataDir(), o.Log)
-	d.runner.configure(c)
+	d.runner = runner.New(runner.Options{Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log})
+	d.runner.Configure(c)
 	d.trace = newTracer(o.Version, o.Log)
 	d.dispatch = dispatch.New(dispatch.Options{
-		Runner: d.runner, Recorder: d.recorder, Tap: tap{d.metrics, d.trace}, Log: o.Log,
+		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: o.Log,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 	})
-	d.runner.kept.starting, d.runner.kept.joined = d.dispatch.Starting, d.dispatch.Joined
+	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))
-	d.runner.latest = latestOf(d.discovery, c.ReloadMode)
-	d.changes = openChanges(c, o.Log)
+	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
+	d.changes = catalog.OpenChanges(c, o.Log)
+	if err := catalog.KeepSettings(c); err != nil {
+		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
+	}
+	d.noteSettings(c)
 	return d, nil
 }
 
@@ -158,15 +194,16 @@ func (d *Daemon) origin(pid int) dispatch.Origin {
 // the end of ctx, stops now.
 func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
+	limitMemory(d.config.Load().QueueMaxBytes)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	intents := signals.Watch(ctx)
+	defer d.unwatch()
 	found := d.discovery.Load()
-	d.changes.note(found)
+	d.changes.Note(found)
 	d.publishMetrics(found)
 	d.dispatch.Publish(found)
-	d.runner.kept.keep(found.Runnable())
-	go d.keepGood(found)
+	d.runner.Keep(found.Runnable())
+	go d.lastGood.Keep(found)
 	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
 	var rooms sync.WaitGroup
@@ -174,63 +211,88 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
-	rooms.Go(func() { d.serveDoor(ctx) })
+	rooms.Go(func() { d.door.run(ctx) })
 	d.boot()
 	rooms.Go(func() { d.rest(ctx) })
+	reload := make(chan struct{}, 1)
+	rooms.Go(func() { d.reloadWhenAsked(ctx, reload) })
 
-	err := d.attend(ctx, intents, failed)
-	d.stop(ctx, intents)
+	err := d.attend(ctx, reload, failed)
+	d.stop(ctx)
 	cancel()
 	rooms.Wait()
 	d.closeTracer()
-	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.tempDir))
+	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.TempDir()))
 }
 
-// boot tells everybody that the daemon is there.
+// boot announces the daemon: in the log, to hooks, and to the service manager.
 func (d *Daemon) boot() {
 	d.ready.Store(true)
 	c := d.config.Load()
-	d.log.Info("hookd serves", zap.String("version", d.opts.Version), zap.Int("pid", os.Getpid()), zap.String("socket", c.Socket), zap.String("cgroup", d.proc.Cgroup()))
+	d.log.Info(
+		"hookd serves",
+		zap.String("version", d.opts.Version),
+		zap.Int("pid", os.Getpid()),
+		zap.String("socket", c.Socket),
+		zap.String("cgroup", d.proc.Cgroup()),
+	)
 	if c.FireStartup {
-		d.emitOwn("gateway:startup", member("version", d.opts.Version), member("started_at", d.started.Format(time.RFC3339Nano)))
+		d.emitOwn(
+			"gateway:startup",
+			member("version", d.opts.Version),
+			member("started_at", d.started.Format(time.RFC3339Nano)),
+		)
 	}
 	signals.Ready(d.summary())
 }
 
 // rest gives back, once what is told at the start is recorded and the hooks are
 // watched, the memory that starting took: of a daemon that idles the runtime
-// would keep some 4 MiB, and the system some 20 of a program that is hardly
-// used from then on.
+// would keep some 4 MiB.
 func (d *Daemon) rest(ctx context.Context) {
 	d.recorder.settle(ctx)
 	select {
 	case <-d.settled:
 		debug.FreeOSMemory()
-		unmapProgram()
-		collectLess()
 	case <-ctx.Done():
 	}
 }
 
 // attend does what signals ask for until one asks to stop.
-func (d *Daemon) attend(ctx context.Context, intents <-chan signals.Intent, failed <-chan error) error {
+func (d *Daemon) attend(ctx context.Context, reload chan<- struct{}, failed <-chan error) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-failed:
 			return fmt.Errorf("serve the socket: %w", err)
-		case intent := <-intents:
+		case intent := <-d.intents:
 			if intent != signals.Reload {
 				return nil
 			}
+			select {
+			case reload <- struct{}{}:
+			default: // one is due already, which will see all there is
+			}
+		}
+	}
+}
+
+// reloadWhenAsked reloads aside of the loop that attends to signals: files can
+// take their time, a signal to stop cannot.
+func (d *Daemon) reloadWhenAsked(ctx context.Context, reload <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-reload:
 			d.Reload()
 		}
 	}
 }
 
 // stop refuses new events, lets hooks finish, then ends the rest.
-func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
+func (d *Daemon) stop(ctx context.Context) {
 	d.ready.Store(false)
 	d.log.Info("hookd stops, running hooks have time to finish", zap.Duration("time", DrainTime))
 	signals.Stopping("running hooks have 10 s to finish")
@@ -240,7 +302,7 @@ func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
 	defer cancel()
 	go func() {
 		select {
-		case <-intents: // any further signal: now
+		case <-d.intents: // the second signal to stop
 			cancel()
 		case <-drain.Done():
 		}
@@ -251,30 +313,35 @@ func (d *Daemon) stop(ctx context.Context, intents <-chan signals.Intent) {
 	d.hub.Close()
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancelEnd()
-	d.runner.kept.workers.Close(end)
+	d.runner.Close(end)
 	if err := d.server.Shutdown(end); err != nil {
 		d.log.Warn("connections were cut off", zap.Error(err))
 	}
 }
 
-// publish makes a new snapshot the one in force and tells who changed.
+// publish makes a new snapshot the one in force and tells which hooks changed.
 func (d *Daemon) publish(snap *hook.Snapshot) {
-	d.changes.note(snap) // first: nothing runs that is not on record
+	d.changes.Note(snap) // first: nothing runs that is not on record
 	d.publishMetrics(snap)
 	before := d.dispatch.Publish(snap)
-	go d.keepGood(snap)
-	d.runner.kept.keep(snap.Runnable())
+	go d.lastGood.Keep(snap)
+	d.runner.Keep(snap.Runnable())
 	for _, change := range changes(before, snap) {
-		d.emitOwn("hookd:hook-changed", member("hook", change.name), member("change", change.what), member("digest", change.digest))
+		d.emitOwn(
+			"hookd:hook-changed",
+			member("hook", change.name),
+			member("change", change.what),
+			member("digest", change.digest),
+		)
 	}
 	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
 	signals.Ready(d.summary())
 }
 
 // emitOwn emits an event of the daemon itself. It fails only while draining,
-// when nobody is left to be told.
-func (d *Daemon) emitOwn(name string, members ...events.Member) {
-	data := events.With([]byte("{}"), members...)
+// when no subscriber is left to tell.
+func (d *Daemon) emitOwn(name string, members ...rawjson.Member) {
+	data := rawjson.With([]byte("{}"), members...)
 	_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"})
 }
 
@@ -288,8 +355,8 @@ func (d *Daemon) publishOwn(name string) {
 	d.recorder.note(e)
 }
 
-func member(key, value string) events.Member { return events.StringMember(key, value) }
+func member(key, value string) rawjson.Member { return rawjson.StringMember(key, value) }
 
-func number(key string, n uint64) events.Member {
-	return events.Member{Key: key, Value: fmt.Appendf(nil, "%d", n)}
+func number(key string, n uint64) rawjson.Member {
+	return rawjson.Member{Key: key, Value: fmt.Appendf(nil, "%d", n)}
 }

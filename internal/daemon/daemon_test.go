@@ -1,22 +1,21 @@
 package daemon
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,42 +33,31 @@ type house struct {
 // newHome makes a short home: socket paths are short.
 func newHome(t *testing.T) string {
 	t.Helper()
-	home, err := os.MkdirTemp("/tmp", "hookd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(home) })
-	return home
+	return hooktest.ShortDir(t)
 }
 
 // start runs a daemon on home until the test ends or stop is called.
 func start(t *testing.T, home string, change func(*config.Config)) *house {
 	t.Helper()
-	c := config.Default(home)
-	if change != nil {
-		change(&c)
-	}
+	return startWith(t, home, func(o *Options) {
+		if change != nil {
+			change(&o.Config)
+		}
+	})
+}
+
+// startWith is start with other options.
+func startWith(t *testing.T, home string, change func(*Options)) *house {
+	t.Helper()
 	core, logs := observer.New(zap.DebugLevel)
-	d, err := New(Options{Config: c, Version: "test", Log: zap.New(core)})
+	o := Options{Config: config.Default(home), Version: "test", Log: zap.New(core)}
+	change(&o)
+	c := o.Config
+	d, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
-	h := &house{Daemon: d, t: t, config: c, client: client.New(client.Options{Socket: c.Socket}), logs: logs}
-	stopped := false
-	h.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	}
-	t.Cleanup(h.stop)
+	h := &house{Daemon: d, t: t, config: c, client: client.New(client.Options{Socket: c.Socket}), logs: logs, stop: hooktest.Run(t, d.Run)}
 	h.until("it is ready", func() bool { s, err := h.client.Status(t.Context()); return err == nil && s.Ready })
 	return h
 }
@@ -82,43 +70,27 @@ func (h *house) until(what string, cond func() bool) {
 
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		<-tick.C
-	}
+	hooktest.Until(t, what, cond)
 }
 
 // writeHook makes a hook folder with a script and returns the folder.
 func writeHook(t *testing.T, home, name, yaml, script string) string {
 	t.Helper()
-	dir := filepath.Join(home, "hooks", name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, filepath.Join(dir, "run.sh"), "#!/bin/sh\n"+script, 0o755)
-	writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: "+name+"\ncommand: ./run.sh\n"+yaml, 0o644)
-	return dir
+	return hooktest.Hook(t, home, name, yaml, script)
 }
 
 func writeFile(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	hooktest.Write(t, path, text, mode)
 }
 
-func (h *house) emit(line string) api.Answer {
+func (h *house) emit(line string) client.Answer {
 	h.t.Helper()
 	env, perr := events.Parse([]byte(line))
 	if perr != nil {
 		h.t.Fatal(perr)
 	}
-	a, err := h.client.Emit(h.t.Context(), env)
+	a, err := h.client.Emit(h.t.Context(), convert.Event(env))
 	if err != nil {
 		h.t.Fatalf("emit %s: %v", line, err)
 	}
@@ -126,11 +98,11 @@ func (h *house) emit(line string) api.Answer {
 }
 
 // fullRun returns the record of a hook's newest run.
-func (h *house) fullRun(hook string) events.Run {
+func (h *house) fullRun(hook string) client.Run {
 	h.t.Helper()
-	var run events.Run
+	var run client.Run
 	h.until("a run of "+hook+" is recorded", func() bool {
-		runs, err := h.client.Runs(h.t.Context(), api.RunQuery{Hook: hook, Limit: 1})
+		runs, err := h.client.Runs(h.t.Context(), client.RunQuery{Hook: hook, Limit: 1})
 		if err != nil || len(runs) == 0 {
 			return false
 		}
@@ -141,7 +113,7 @@ func (h *house) fullRun(hook string) events.Run {
 }
 
 // fullRuns returns the records of the newest runs with their output.
-func (h *house) fullRuns(q api.RunQuery) []events.Run {
+func (h *house) fullRuns(q client.RunQuery) []client.Run {
 	h.t.Helper()
 	runs, err := h.client.Runs(h.t.Context(), q)
 	for i := range runs {
@@ -164,7 +136,11 @@ func TestHooksGetTheDocumentedContract(t *testing.T) {
 	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
 	h.emit(`{"event":"agent:end","data":{"agent_id":"a","status":"ok"},"session_id":"s","wait":true}`)
 	exact, wild := h.fullRun("h9"), h.fullRun("h1")
-	want := `agent:end|{"agent_id":"a","status":"ok"}|` + filepath.Join(home, "hooks", "h9") + "|2\n" + `{"agent_id":"a","status":"ok","hook_event_name":"agent:end","event_id":"` + exact.EventID + `","session_id":"s","cwd":"","timestamp":"`
+	want := `agent:end|{"agent_id":"a","status":"ok"}|` + filepath.Join(
+		home,
+		"hooks",
+		"h9",
+	) + "|2\n" + `{"agent_id":"a","status":"ok","hook_event_name":"agent:end","event_id":"` + exact.EventID + `","session_id":"s","cwd":"","timestamp":"`
 	if !strings.HasPrefix(exact.Stdout.Head, want) || !strings.HasSuffix(exact.Stdout.Head, "\"}\n") {
 		t.Errorf("hook saw %q, want it to begin with %q", exact.Stdout.Head, want)
 	}

@@ -18,10 +18,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // familiarCase is one folder of testdata/familiar: an AGENT.md and events in;
@@ -35,7 +35,7 @@ type familiarCase struct {
 			Blocks         bool
 			Stdout, Stderr string
 		}
-		Verdict verdict.Verdict
+		Verdict client.Verdict
 		Log     []string
 	}
 	Files    map[string]string
@@ -93,9 +93,17 @@ func newFamiliarWorld(t *testing.T, dir string) *familiarWorld {
 	}
 	w.house = start(t, newHome(t), func(c *config.Config) {
 		c.Sources = []config.Source{{Type: "familiar", Path: filepath.Join(w.home, "*", "AGENT.md")}}
-		c.Env = map[string]string{"HOME": w.home, "GIT_CEILING_DIRECTORIES": w.home, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+		c.Env = map[string]string{
+			"HOME":                    w.home,
+			"GIT_CEILING_DIRECTORIES": w.home,
+			"NO_PROXY":                "127.0.0.1",
+			"no_proxy":                "127.0.0.1",
+		}
 		say := func(name string) config.Agent {
-			return config.Agent{Command: []string{"/bin/sh", "-c", `printf '%s was asked: ' "$0"; cat; [ "$0" != fails ]`, name}, Prompt: "stdin"}
+			return config.Agent{
+				Command: []string{"/bin/sh", "-c", `printf '%s was asked: ' "$0"; cat; [ "$0" != fails ]`, name},
+				Prompt:  "stdin",
+			}
 		}
 		c.Agents = map[string]config.Agent{}
 		for _, name := range []string{"wrap-up", "fails", "helper", "reviewer", "fixer", "wrap-up-agent"} {
@@ -136,14 +144,22 @@ func (w *familiarWorld) read(t *testing.T, dir, name string) []byte {
 func (w *familiarWorld) checkProblems(t *testing.T) {
 	t.Helper()
 	var got []string
-	for _, e := range w.discovery.Current().Entries[:min(1, len(w.discovery.Current().Entries))] {
-		for _, p := range e.Problems {
-			level := "error"
-			if p.Warning {
-				level = "warning"
+	snap := w.discovery.Current()
+	problems := slices.Clone(snap.Problems)
+	for _, e := range snap.Entries {
+		problems = append(problems, e.Problems...)
+		for _, p := range e.Problems { // a warning stands with its own hook alone
+			if e.Hook != nil && !slices.Contains(e.Hook.Problems, p) {
+				t.Errorf("hook %s has the problem %s of another", e.Name, p)
 			}
-			got = append(got, level+" "+strings.TrimPrefix(p.String(), p.File+":"))
 		}
+	}
+	for _, p := range problems {
+		level := "error"
+		if p.Warning {
+			level = "warning"
+		}
+		got = append(got, level+" "+strings.TrimPrefix(p.String(), p.File+":"))
 	}
 	if !slices.Equal(got, w.want.Problems) {
 		t.Errorf("problems\n%q, want\n%q", got, w.want.Problems)
@@ -159,19 +175,19 @@ func (w *familiarWorld) check(t *testing.T, i int) {
 	}
 	env.Wait = true
 	before := w.logs.Len()
-	a, err := w.client.Emit(t.Context(), env)
+	a, err := w.client.Emit(t.Context(), convert.Event(env))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := w.want.Events[i]
-	var runs []events.Run
+	var runs []client.Run
 	w.until("all its hooks have run", func() bool {
-		runs = w.fullRuns(api.RunQuery{EventID: a.EventID, Limit: 100})
+		runs = w.fullRuns(client.RunQuery{EventID: a.EventID, Limit: 100})
 		return len(runs) == len(want.Runs)
 	})
-	slices.SortFunc(runs, func(a, b events.Run) int { return a.Started.Compare(b.Started) })
+	slices.SortFunc(runs, func(a, b client.Run) int { return a.Started.Compare(b.Started) })
 	// Deciding hooks run in file order, observers when they may.
-	place := func(r events.Run) int {
+	place := func(r client.Run) int {
 		for k, x := range want.Runs {
 			if x.Hook == r.Hook && !x.Blocks {
 				return k
@@ -179,14 +195,24 @@ func (w *familiarWorld) check(t *testing.T, i int) {
 		}
 		return 0
 	}
-	slices.SortStableFunc(runs, func(a, b events.Run) int { return place(a) - place(b) })
+	slices.SortStableFunc(runs, func(a, b client.Run) int { return place(a) - place(b) })
 	for k, r := range runs {
 		stderr := r.Stderr.Head
 		if w.curl {
 			stderr = "" // its progress
 		}
-		if x := want.Runs[k]; r.Hook != x.Hook || r.ExitCode != x.Exit || r.Stdout.Head != x.Stdout || stderr != x.Stderr {
-			t.Errorf("event %d: run %d is %s exit %d %q %q, want %+v", i, k, r.Hook, r.ExitCode, r.Stdout.Head, stderr, x)
+		if x := want.Runs[k]; r.Hook != x.Hook || r.ExitCode != x.Exit || r.Stdout.Head != x.Stdout ||
+			stderr != x.Stderr {
+			t.Errorf(
+				"event %d: run %d is %s exit %d %q %q, want %+v",
+				i,
+				k,
+				r.Hook,
+				r.ExitCode,
+				r.Stdout.Head,
+				stderr,
+				x,
+			)
 		}
 	}
 	if got, _ := json.Marshal(a.Verdict); a.Verdict != nil && !reflect.DeepEqual(*a.Verdict, want.Verdict) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/events"
 )
 
 const rm = `{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}}`
@@ -21,16 +20,16 @@ func TestABrokenGuardDenies(t *testing.T) {
 	for _, tt := range []struct {
 		name, yaml, script string
 		mode               os.FileMode
-		result             events.Result
+		result             client.Result
 		cause              string // in the message, beside the hook's name
 	}{
-		{"timeout", "timeout: 200ms\n", "#!/bin/sh\nsleep 60\n", 0o755, events.ResultTimeout, "timed out after 200ms"},
-		{"crash", "", "#!/bin/sh\nkill -SEGV $$\n", 0o755, events.ResultFailed, "SIGSEGV"},
-		{"exit", "", "#!/bin/sh\nexit 3\n", 0o755, events.ResultFailed, "exited with status 3"},
-		{"garbage", "", "#!/bin/sh\necho '{\"decision\": 7}'\n", 0o755, events.ResultFailed, "decision"},
-		{"not-executable", "", "#!/bin/sh\nexit 0\n", 0o644, events.ResultSpawnError, "chmod +x"},
-		{"no-shebang", "", "exit 0\n", 0o755, events.ResultSpawnError, "run.sh"},
-		{"strict-text", "strict_output: true\n", "#!/bin/sh\necho fine\n", 0o755, events.ResultFailed, ""},
+		{"timeout", "timeout: 200ms\n", "#!/bin/sh\nsleep 60\n", 0o755, client.ResultTimeout, "timed out after 200ms"},
+		{"crash", "", "#!/bin/sh\nkill -SEGV $$\n", 0o755, client.ResultFailed, "SIGSEGV"},
+		{"exit", "", "#!/bin/sh\nexit 3\n", 0o755, client.ResultFailed, "exited with status 3"},
+		{"garbage", "", "#!/bin/sh\necho '{\"decision\": 7}'\n", 0o755, client.ResultFailed, "decision"},
+		{"not-executable", "", "#!/bin/sh\nexit 0\n", 0o644, client.ResultSpawnError, "chmod +x"},
+		{"no-shebang", "", "exit 0\n", 0o755, client.ResultSpawnError, "run.sh"},
+		{"strict-text", "strict_output: true\n", "#!/bin/sh\necho fine\n", 0o755, client.ResultFailed, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +44,8 @@ func TestABrokenGuardDenies(t *testing.T) {
 			}
 			h := start(t, home, func(c *config.Config) { c.FireStartup = false })
 			a := h.emit(rm)
-			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, `"guard"`) || !strings.Contains(a.Verdict.Message, tt.cause) {
+			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, `"guard"`) ||
+				!strings.Contains(a.Verdict.Message, tt.cause) {
 				t.Errorf("verdict = %+v, want a denial that names the guard and %q", a.Verdict, tt.cause)
 			}
 			if len(a.Runs) != 1 || a.Runs[0].Result != tt.result {
@@ -53,7 +53,11 @@ func TestABrokenGuardDenies(t *testing.T) {
 			}
 			if tt.name != "strict-text" { // to an observer, text is no fault
 				h.until("the observer's fault is logged", func() bool {
-					return h.logs.FilterLevelExact(zap.WarnLevel).FilterField(zap.String("hook", "observer")).FilterField(zap.String("event", "pre_tool_use")).Len() == 1
+					return h.logs.FilterLevelExact(zap.WarnLevel).
+						FilterField(zap.String("hook", "observer")).
+						FilterField(zap.String("event", "pre_tool_use")).
+						Len() ==
+						1
 				})
 			}
 			other := h.emit(`{"event":"post_tool_use","wait":true}`)
@@ -69,7 +73,8 @@ func TestGuardsOfHookFolders(t *testing.T) {
 	copyExample(t, home, "guard-rm")
 	h := start(t, home, nil)
 	a := h.emit(rm)
-	if a.Verdict.Allowed || a.Verdict.ExitCode != 2 || a.Verdict.Message == "" || !slices.Equal(a.Verdict.DecidedBy, a.Matched) {
+	if a.Verdict.Allowed || a.Verdict.ExitCode != 2 || a.Verdict.Message == "" ||
+		!slices.Equal(a.Verdict.DecidedBy, a.Matched) {
 		t.Errorf("verdict = %+v, matched %v", a.Verdict, a.Matched)
 	}
 	if a := h.emit(strings.Replace(rm, "rm -rf /", "ls", 1)); !a.Verdict.Allowed || a.Verdict.PermissionDecision != "" {
@@ -88,10 +93,17 @@ func TestFieldsOfDecidableHooks(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: text\ntype: script\nevents: [turn_start]\nscript: |\n  echo \"it is $HOOK_EVENT\" | tr a-z A-Z\n", 0o644)
+	writeFile(
+		t,
+		filepath.Join(dir, "HOOK.yaml"),
+		"name: text\ntype: script\nevents: [turn_start]\nscript: |\n  echo \"it is $HOOK_EVENT\" | tr a-z A-Z\n",
+		0o644,
+	)
 	h := start(t, home, nil)
 	ask := func(tool, cwd string) bool {
-		return h.emit(`{"event":"pre_tool_use","wait":true,"cwd":"` + cwd + `","data":{"tool_name":"` + tool + `"}}`).Verdict.Allowed
+		return h.emit(
+			`{"event":"pre_tool_use","wait":true,"cwd":"` + cwd + `","data":{"tool_name":"` + tool + `"}}`,
+		).Verdict.Allowed
 	}
 	for _, tt := range []struct {
 		tool, cwd string
@@ -101,7 +113,8 @@ func TestFieldsOfDecidableHooks(t *testing.T) {
 			t.Errorf("%s in %q: allowed %t, want %t", tt.tool, tt.cwd, got, tt.want)
 		}
 	}
-	if v := h.emit(`{"event":"user_prompt_submit","wait":true}`).Verdict; !v.Allowed || !strings.Contains(v.SystemMessage, "warns") {
+	if v := h.emit(`{"event":"user_prompt_submit","wait":true}`).Verdict; !v.Allowed ||
+		!strings.Contains(v.SystemMessage, "warns") {
 		t.Errorf("verdict = %+v, want allowed with a warning", v)
 	}
 	if v := h.emit(`{"event":"turn_start","wait":true}`).Verdict; v.AdditionalContext != "IT IS TURN_START" {
@@ -111,7 +124,13 @@ func TestFieldsOfDecidableHooks(t *testing.T) {
 
 func TestLibreFangEventsObserveWhateverAHookPrints(t *testing.T) {
 	home := newHome(t)
-	writeHook(t, home, "shouts", "events: [agent:end]\nblocking: true\non_error: block\n", `echo '{"decision":"block","continue":false}'; exit 2`)
+	writeHook(
+		t,
+		home,
+		"shouts",
+		"events: [agent:end]\nblocking: true\non_error: block\n",
+		`echo '{"decision":"block","continue":false}'; exit 2`,
+	)
 	h := start(t, home, nil)
 	if v := h.emit(`{"event":"agent:end","wait":true}`).Verdict; !v.Allowed || !v.Continue || v.Message != "" {
 		t.Errorf("agent:end: %+v", v)

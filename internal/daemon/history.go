@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,9 +15,11 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/store"
 	"github.com/hookd/hookd/internal/stream"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // openStore opens the history of c.
@@ -28,15 +31,37 @@ func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
 			case store.IncidentHealed:
 				log.Info("the store writes again", zap.String("path", in.Path))
 			case store.IncidentDown:
-				log.Error("the store cannot be written; observers are refused, verdicts go on", zap.String("path", in.Path), zap.Error(in.Err))
+				log.Error(
+					"the store cannot be written; observers are refused, verdicts go on",
+					zap.String("path", in.Path),
+					zap.Error(in.Err),
+				)
 			default:
-				log.Error("the store's file was lost, a new one is begun", zap.String("what", string(in.Kind)), zap.String("path", in.Path), zap.String("moved_to", in.MovedTo),
-					zap.Int("pending_kept", in.Kept), zap.Int("pending_lost", in.Lost), zap.Int64("dead_letters_lost", in.DeadLetters), zap.Error(in.Err))
+				log.Error(
+					"the store's file was lost, a new one is begun",
+					zap.String("what", string(in.Kind)),
+					zap.String("path", in.Path),
+					zap.String("moved_to", in.MovedTo),
+					zap.Int(
+						"pending_kept",
+						in.Kept,
+					),
+					zap.Int("pending_lost", in.Lost),
+					zap.Int64("dead_letters_lost", in.DeadLetters),
+					zap.Error(in.Err),
+				)
 			}
 		},
 	})
-	if errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrForeign) {
-		err = &unfitStore{err, c.StorePath}
+	switch {
+	case errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrForeign):
+		aside := filepath.Join(filepath.Dir(c.StorePath), "aside")
+		err = &unfitStore{
+			err,
+			"mkdir " + trust.Quote(aside) + " && mv " + trust.Quote(c.StorePath) + "* " + trust.Quote(aside),
+		}
+	case errors.Is(err, store.ErrLocked):
+		err = &unfitStore{err, "HOOKD_STORE_PATH=" + trust.Quote(filepath.Join(c.Home, "hookd.db")) + " hookd serve"}
 	}
 	return s, err
 }
@@ -44,7 +69,9 @@ func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
 // storePolicy is what of the settings a reload changes.
 func storePolicy(c config.Config) store.Policy {
 	p := store.Policy{
-		Payload: store.Payload(c.HistoryPayload), MaxAge: c.HistoryMaxAge, MaxBytes: c.HistoryMaxBytes, MaxRuns: int64(c.HistoryMaxRuns),
+		Payload: store.Payload(
+			c.HistoryPayload,
+		), MaxAge: c.HistoryMaxAge, MaxBytes: c.HistoryMaxBytes, MaxRuns: int64(c.HistoryMaxRuns),
 		QueueBytes: c.QueueMaxDisk,
 	}
 	if c.RedactHistory {
@@ -68,43 +95,35 @@ type archive struct {
 	handed func() // returns when the store has what has a number now
 }
 
-// archivePage is how many records are read at once.
-const archivePage = 256
+// What is read at once: so many records, and fewer when they are large. A larger
+// one is read alone.
+const (
+	archivePage  = 256
+	archiveBytes = 1 << 20
+)
 
 // Since fits stream.Archive.
 func (a archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
 	a.handed()
-	flush, cancel := context.WithTimeout(ctx, flushTime)
-	defer cancel()
-	if err := a.store.Flush(flush); err != nil {
+	if err := a.store.Flush(ctx); err != nil {
 		return nil, 0, err
 	}
-	feed, err := a.store.Since(ctx, after, upto, archivePage)
-	if err != nil {
-		return nil, 0, err
-	}
-	through := upto
-	if len(feed.Records) == archivePage {
-		through = feed.Records[archivePage-1].Seq
-	}
-	return past(feed, after, through), through, nil
+	feed, err := a.store.Since(ctx, after, upto, archivePage, archiveBytes)
+	return past(feed), feed.Through, err
 }
 
 // past puts the records and what is missing between them into one order.
-func past(feed store.Feed, after, through uint64) (list []stream.Past) {
-	if feed.Pruned > after {
-		list = append(list, stream.Past{Seq: after + 1, Missing: min(feed.Pruned, through)})
-	}
-	lost := feed.Lost
+func past(feed store.Feed) (list []stream.Past) {
+	missing := feed.Missing
 	for _, r := range feed.Records {
-		for len(lost) > 0 && lost[0].First < r.Seq {
-			list = append(list, stream.Past{Seq: lost[0].First, Missing: lost[0].Last})
-			lost = lost[1:]
+		for len(missing) > 0 && missing[0].First < r.Seq {
+			list = append(list, stream.Past{Seq: missing[0].First, Missing: missing[0].Last})
+			missing = missing[1:]
 		}
 		list = append(list, pastRecord(r))
 	}
-	for _, l := range lost {
-		list = append(list, stream.Past{Seq: l.First, Missing: l.Last})
+	for _, m := range missing {
+		list = append(list, stream.Past{Seq: m.First, Missing: m.Last})
 	}
 	return list
 }
@@ -113,10 +132,21 @@ func pastRecord(r store.Record) stream.Past {
 	switch {
 	case r.Run != nil:
 		return stream.Past{Seq: r.Seq, Name: r.Run.Event, Encode: stream.RunRecord(r.Run)}
+	case r.Event.Whole && len(r.Event.Data) > archiveBytes:
+		return stream.Past{
+			Seq:    r.Seq,
+			Name:   r.Event.Envelope.Event,
+			Encode: stream.EventHead(r.Event.Event),
+			Data:   stream.EventData(r.Event.Data),
+		}
 	case r.Event.Whole:
 		return stream.Past{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.EventRecord(r.Event.Event)}
 	}
-	return stream.Past{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.BriefEventRecord(r.Event.Event, r.Event.Size, r.Event.Preview)}
+	return stream.Past{
+		Seq:    r.Seq,
+		Name:   r.Event.Envelope.Event,
+		Encode: stream.BriefEventRecord(r.Event.Event, r.Event.Size, r.Event.Preview),
+	}
 }
 
 func (c *control) Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error) {
@@ -136,10 +166,24 @@ func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Erro
 	if err != nil {
 		return api.Event{}, unread("event", id, err)
 	}
+	return shown(e), nil
+}
+
+// Last shows the newest event that an agent has sent.
+func (c *control) Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+	c.d.recorder.settle(ctx)
+	e, err := c.d.store.Last(ctx, agent, except)
+	if err != nil {
+		return api.Event{}, unread("event", "of "+string(agent), err)
+	}
+	return shown(e), nil
+}
+
+func shown(e store.Event) api.Event {
 	return api.Event{
 		Envelope: e.Envelope, EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
 		Bytes: e.Size, Whole: e.Whole, Preview: e.Preview, Redacted: e.Redacted,
-	}, nil
+	}
 }
 
 // Replay accepts an event of the history again.
@@ -151,15 +195,22 @@ func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api
 	}
 	if !e.Whole {
 		return api.Replayed{}, &events.Error{Code: events.CodeNotFound,
-			Message: fmt.Sprintf("event %s cannot be replayed: of its %d bytes of data only the beginning was kept", e.EventID, e.Size),
-			Hint:    "for events to come set history.payload to full in hookd.yaml and type `hookd reload`"}
+			Message: fmt.Sprintf(
+				"event %s cannot be replayed: of its %d bytes of data only the beginning was kept",
+				e.EventID,
+				e.Size,
+			),
+			Hint: "for events to come set history.payload to full in hookd.yaml and type `hookd reload`"}
 	}
 	answer := api.Replayed{ReplayOf: e.EventID, Warnings: []string{}, Matched: []string{}}
 	if e.Redacted {
-		answer.Warnings = append(answer.Warnings, "secrets were taken out of the data before it was kept: the hooks get it without them")
+		answer.Warnings = append(
+			answer.Warnings,
+			"secrets were taken out of the data before it was kept: the hooks get it without them",
+		)
 	}
 	if r.DryRun {
-		for _, d := range dispatch.Explain(c.d.discovery.Current(), e.Envelope) {
+		for _, d := range match.Explain(c.d.discovery.Current(), e.Envelope) {
 			if d.Runs && (r.Hook == "" || r.Hook == d.Hook.ID || r.Hook == d.Hook.Name) {
 				answer.Matched = append(answer.Matched, d.Hook.Name)
 			}
@@ -191,7 +242,12 @@ func (c *control) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *even
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (c *control) DeadLetters(ctx context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
+func (c *control) DeadLetters(
+	ctx context.Context,
+	hook string,
+	before int64,
+	limit int,
+) (api.DeadLetters, *events.Error) {
 	c.d.recorder.settle(ctx)
 	list, err := c.d.store.DeadLetters(ctx, hook, before, limit)
 	dead := api.DeadLetters{Dead: []api.DeadLetter{}}
@@ -234,7 +290,16 @@ func (c *control) DropDead(ctx context.Context, id int64) (api.DeadLetter, *even
 }
 
 func letter(d store.DeadLetter) api.DeadLetter {
-	return api.DeadLetter{ID: d.ID, EventID: d.EventID, Event: d.Event, Hook: d.Hook, Attempts: d.Attempts, Reason: d.Reason, RunID: d.RunID, Time: d.At}
+	return api.DeadLetter{
+		ID:       d.ID,
+		EventID:  d.EventID,
+		Event:    d.Event,
+		Hook:     d.Hook,
+		Attempts: d.Attempts,
+		Reason:   d.Reason,
+		RunID:    d.RunID,
+		Time:     d.At,
+	}
 }
 
 // unread says why something of the history cannot be shown; nil for nil.
@@ -244,11 +309,23 @@ func unread(kind, id string, err error) *events.Error {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrNotFound):
-		return &events.Error{Code: events.CodeNotFound, Message: "no " + what + " in the history", Hint: "see `hookd history` and `hookd dlq list` for what there is"}
+		return &events.Error{
+			Code:    events.CodeNotFound,
+			Message: "no " + what + " in the history",
+			Hint:    "see `hookd history` and `hookd dlq list` for what there is",
+		}
 	case errors.Is(err, store.ErrAmbiguous):
-		return &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("more than one %s begins so: %s", kind, what), Hint: "give more of the id, see `hookd history`"}
+		return &events.Error{
+			Code:    events.CodeNotFound,
+			Message: fmt.Sprintf("more than one %s begins so: %s", kind, what),
+			Hint:    "give more of the id, see `hookd history`",
+		}
 	}
-	return &events.Error{Code: events.CodeStorage, Message: what + " cannot be read: " + err.Error(), Hint: "see `hookd status`"}
+	return &events.Error{
+		Code:    events.CodeStorage,
+		Message: what + " cannot be read: " + err.Error(),
+		Hint:    "see `hookd status`",
+	}
 }
 
 // storage is how the store is, for `hookd status`.

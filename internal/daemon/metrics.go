@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/metrics"
@@ -19,10 +20,18 @@ import (
 // constants of the rooms they come from.
 var (
 	metricCodes = []string{
-		string(events.CodeBadJSON), string(events.CodeBadEventName), string(events.CodeBadData), string(events.CodeBadField),
-		string(events.CodeReserved), string(events.CodeTooLarge), string(events.CodeTooDeep), string(events.CodeTooMany),
-		string(events.CodeQueueFull), string(events.CodeDiskQueueFull), string(events.CodeStorage), string(events.CodeDraining),
-		string(events.CodeNotFound), string(events.CodeRejected), string(events.CodeForbidden), string(events.CodeBadRequest),
+		string(
+			events.CodeBadJSON,
+		), string(events.CodeBadEventName), string(events.CodeBadData), string(events.CodeBadField),
+		string(
+			events.CodeReserved,
+		), string(events.CodeTooLarge), string(events.CodeTooDeep), string(events.CodeTooMany),
+		string(
+			events.CodeQueueFull,
+		), string(events.CodeIDConflict), string(events.CodeAnswerGone), string(events.CodeDiskQueueFull), string(events.CodeStorage), string(events.CodeDraining),
+		string(
+			events.CodeNotFound,
+		), string(events.CodeRejected), string(events.CodeForbidden), string(events.CodeBadRequest),
 		string(events.CodeBadMethod), string(events.CodeInternal),
 	}
 	metricResults = []string{
@@ -30,12 +39,14 @@ var (
 		string(events.ResultSpawnError), string(events.ResultInterrupted), string(events.ResultDropped),
 	}
 	metricStates = []string{
-		string(hook.Active), string(hook.Degraded), string(hook.Rejected), string(hook.Refused), string(hook.Waiting), string(hook.Disabled),
+		string(
+			hook.Active,
+		), string(hook.Degraded), string(hook.Rejected), string(hook.Refused), string(hook.Waiting), string(hook.Gone), string(hook.Disabled),
 	}
 )
 
 func (d *Daemon) newMetrics() *metrics.Metrics {
-	names := eventNames()
+	names := catalog.EventNames()
 	slices.Sort(names)
 	return metrics.New(metrics.Options{
 		Version: d.opts.Version, Commit: d.opts.Commit,
@@ -70,7 +81,11 @@ func broken(list []api.Problem) bool {
 func (d *Daemon) load() metrics.Load {
 	load, hub := d.dispatch.Stats(), d.hub.Stats()
 	l := metrics.Load{
-		Depth:      map[string]int{"observers": load.QueuedRuns, "decidable": load.WaitingDecide, "retry": load.Retrying},
+		Depth: map[string]int{
+			"observers": load.QueuedRuns,
+			"decidable": load.WaitingDecide,
+			"retry":     load.Retrying,
+		},
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,

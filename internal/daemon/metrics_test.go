@@ -28,6 +28,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/trust"
@@ -81,7 +82,13 @@ func (h *house) scrape() (map[string]*dto.MetricFamily, map[string]float64) {
 			for _, l := range m.GetLabel() {
 				labels = append(labels, l.GetValue())
 			}
-			series[name+"{"+strings.Join(labels, ",")+"}"] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			series[name+"{"+strings.Join(labels, ",")+"}"] = m.GetCounter().
+				GetValue() +
+				m.GetGauge().
+					GetValue() +
+				float64(
+					m.GetHistogram().GetSampleCount(),
+				)
 		}
 	}
 	return families, series
@@ -164,7 +171,15 @@ func TestMetricsAreBounded(t *testing.T) {
 	h := start(t, newHome(t), nil)
 	_, before := h.scrape()
 	for i := range 200 {
-		h.emit(fmt.Sprintf(`{"event":"odd-%d:x","session_id":"s%d\n","agent_name":"a\"%d","data":{"hookd_fake":%d}}`, i, i, i, i))
+		h.emit(
+			fmt.Sprintf(
+				`{"event":"odd-%d:x","session_id":"s%d\n","agent_name":"a\"%d","data":{"hookd_fake":%d}}`,
+				i,
+				i,
+				i,
+				i,
+			),
+		)
 	}
 	refused := 0
 	for _, body := range []string{
@@ -249,7 +264,12 @@ func TestMetricsOfHostileNames(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: "+name+"\nevents: [agent:end]\ntype: script\nscript: 'true'\n", 0o644)
+		writeFile(
+			t,
+			filepath.Join(dir, "HOOK.yaml"),
+			"name: "+name+"\nevents: [agent:end]\ntype: script\nscript: 'true'\n",
+			0o644,
+		)
 	}
 	h := start(t, home, nil)
 	if a := h.emit(`{"event":"agent:end","wait":true}`); len(a.Matched) != len(names) {
@@ -272,8 +292,10 @@ func TestMetricsOfHostileNames(t *testing.T) {
 	h.until("the series of removed hooks are gone", func() bool {
 		_, got := h.scrape()
 		for name := range got {
-			if strings.HasPrefix(name, "hookd_runs_total{") && !strings.HasPrefix(name, "hookd_runs_total{(removed),") ||
-				strings.HasPrefix(name, "hookd_run_duration_seconds{") && name != "hookd_run_duration_seconds{(removed)}" {
+			if strings.HasPrefix(name, "hookd_runs_total{") &&
+				!strings.HasPrefix(name, "hookd_runs_total{(removed),") ||
+				strings.HasPrefix(name, "hookd_run_duration_seconds{") &&
+					name != "hookd_run_duration_seconds{(removed)}" {
 				return false
 			}
 		}
@@ -284,7 +306,13 @@ func TestMetricsOfHostileNames(t *testing.T) {
 // A run that ends after its hook was removed counts, without a series of its own.
 func TestMetricsOfARunThatOutlivesItsHook(t *testing.T) {
 	home := newHome(t)
-	dir := writeHook(t, home, "leaving", "events: [agent:end]\n", "touch "+home+"/began; until [ -e "+home+"/go ]; do sleep 0.01; done\n")
+	dir := writeHook(
+		t,
+		home,
+		"leaving",
+		"events: [agent:end]\n",
+		"touch "+home+"/began; until [ -e "+home+"/go ]; do sleep 0.01; done\n",
+	)
 	h := start(t, home, nil)
 	h.emit(`{"event":"agent:end"}`)
 	h.until("it runs", func() bool { _, err := os.Stat(filepath.Join(home, "began")); return err == nil })
@@ -309,7 +337,13 @@ func TestMetricsOfARunThatOutlivesItsHook(t *testing.T) {
 // Runs that wait for a slot of the decidable lane are seen.
 func TestMetricsOfAFullLane(t *testing.T) {
 	home := newHome(t)
-	writeHook(t, home, "guard", "events: [pre_tool_use]\ntimeout: 60s\n", "until [ -e "+home+"/go ]; do sleep 0.01; done\n")
+	writeHook(
+		t,
+		home,
+		"guard",
+		"events: [pre_tool_use]\ntimeout: 60s\n",
+		"until [ -e "+home+"/go ]; do sleep 0.01; done\n",
+	)
 	h := start(t, home, func(c *config.Config) { c.SlotsDecidable = 1 })
 	var senders sync.WaitGroup
 	for range 3 {
@@ -318,7 +352,13 @@ func TestMetricsOfAFullLane(t *testing.T) {
 	h.wantSeries(map[string]float64{"hookd_inflight{decidable}": 1, "hookd_queue_depth{decidable}": 2})
 	writeFile(t, filepath.Join(home, "go"), "", 0o644)
 	senders.Wait()
-	h.wantSeries(map[string]float64{"hookd_inflight{decidable}": 0, "hookd_queue_depth{decidable}": 0, "hookd_verdict_seconds{allowed}": 3})
+	h.wantSeries(
+		map[string]float64{
+			"hookd_inflight{decidable}":      0,
+			"hookd_queue_depth{decidable}":   0,
+			"hookd_verdict_seconds{allowed}": 3,
+		},
+	)
 }
 
 func TestMetricsOfReloads(t *testing.T) {
@@ -327,12 +367,24 @@ func TestMetricsOfReloads(t *testing.T) {
 	h := start(t, home, nil)
 	writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: a\nevents: 7: 8\n", 0o644)
 	h.client.Reload(t.Context()) // its answer tells of the problem
-	h.wantSeries(map[string]float64{"hookd_config_last_reload_successful{}": 0, "hookd_hooks{degraded}": 1, "hookd_hooks{active}": 0})
+	h.wantSeries(
+		map[string]float64{
+			"hookd_config_last_reload_successful{}": 0,
+			"hookd_hooks{degraded}":                 1,
+			"hookd_hooks{active}":                   0,
+		},
+	)
 	writeHook(t, home, "a", "events: [agent:end]\n", "exit 0\n")
 	if _, err := h.client.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.wantSeries(map[string]float64{"hookd_config_last_reload_successful{}": 1, "hookd_hooks{degraded}": 0, "hookd_hooks{active}": 1})
+	h.wantSeries(
+		map[string]float64{
+			"hookd_config_last_reload_successful{}": 1,
+			"hookd_hooks{degraded}":                 0,
+			"hookd_hooks{active}":                   1,
+		},
+	)
 	_, got := h.scrape()
 	if got["hookd_reload_total{success}"] < 2 || got["hookd_reload_total{failure}"] < 1 {
 		t.Errorf("reloads: %v good, %v bad", got["hookd_reload_total{success}"], got["hookd_reload_total{failure}"])
@@ -353,7 +405,7 @@ func TestSpawnReason(t *testing.T) {
 		{fmt.Errorf("refused: %w", &trust.Refusal{}), "untrusted"},
 		{fmt.Errorf("refused: %w", &trust.Changed{Refusal: &trust.Refusal{}}), "untrusted"},
 		{&trust.Changed{}, "changed"},
-		{errors.New("what nobody knows"), "other"},
+		{errors.New("an unknown error"), "other"},
 		{nil, "other"},
 	} {
 		got := spawnReason(test.err)
@@ -384,7 +436,7 @@ func TestMetricLabelsAreComplete(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", test.typ, got, want)
 		}
 	}
-	if names := eventNames(); !slices.Contains(names, "agent:end") || events.Lookup("agent:end") == nil {
+	if names := catalog.EventNames(); !slices.Contains(names, "agent:end") || events.Lookup("agent:end") == nil {
 		t.Error("the names of events are not those of the contract table")
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // sizes is a hook that tells how long its payload is in each place, and
@@ -38,13 +39,20 @@ func TestPayloadsOfEverySizeArriveWhole(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := h.emit(`{"event":"big","wait":true,"data":` + tt.data + `}`)
 			for _, r := range a.Runs {
-				if r.Result != events.ResultOK {
+				if r.Result != client.ResultOK {
 					t.Fatalf("%s: %s %s", r.Hook, r.Result, r.Error)
 				}
 			}
 			var env, stdin, file int
 			var mode string
-			n, _ := fmt.Sscanf(h.fullRun("sizes").Stdout.Head, "env=%d stdin=%d file=%d mode=%s", &env, &stdin, &file, &mode)
+			n, _ := fmt.Sscanf(
+				h.fullRun("sizes").Stdout.Head,
+				"env=%d stdin=%d file=%d mode=%s",
+				&env,
+				&stdin,
+				&file,
+				&mode,
+			)
 			if stdin <= len(tt.data) {
 				t.Errorf("stdin had %d bytes, want all %d and more", stdin, len(tt.data))
 			}
@@ -55,18 +63,26 @@ func TestPayloadsOfEverySizeArriveWhole(t *testing.T) {
 				return
 			}
 			if file != len(tt.data) || mode != "-rw-------" || env > 98304 {
-				t.Errorf("env %d, file %d bytes mode %q; want at most 98304, %d, private", env, file, mode, len(tt.data))
+				t.Errorf(
+					"env %d, file %d bytes mode %q; want at most 98304, %d, private",
+					env,
+					file,
+					mode,
+					len(tt.data),
+				)
 			}
 			run := h.fullRun("truncated")
 			if env > 64<<10 {
 				return // the record keeps head and tail only
 			}
-			if got := events.Get(json.RawMessage(run.Stdout.Head+run.Stdout.Tail), "_truncated"); string(got) != tt.truncated {
+			if got := rawjson.Get(json.RawMessage(run.Stdout.Head+run.Stdout.Tail), "_truncated"); string(
+				got,
+			) != tt.truncated {
 				t.Errorf("_truncated = %s, want %s", got, tt.truncated)
 			}
 		})
 	}
-	if left, err := os.ReadDir(h.runner.tempDir); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(h.runner.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left in the folder of payload files: %v %v", left, err)
 	}
 }

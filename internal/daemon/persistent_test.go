@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // answering is a loop that answers each line; what answer holds besides the
@@ -36,7 +36,7 @@ while read -r line; do
 done
 `
 
-func (h *house) hook(name string) api.Hook {
+func (h *house) hook(name string) client.Hook {
 	h.t.Helper()
 	a, err := h.client.Hook(h.t.Context(), name)
 	if err != nil {
@@ -73,7 +73,8 @@ func TestAPersistentGuardDecides(t *testing.T) {
 		if v := h.emit(rm).Verdict; v.Allowed || !strings.Contains(v.Message, "no rm") {
 			t.Errorf("got %+v, want a denial", v)
 		}
-		if v := h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"ls"}}}`).Verdict; !v.Allowed || v.PermissionAllowed {
+		if v := h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"ls"}}}`).Verdict; !v.Allowed ||
+			v.PermissionAllowed {
 			t.Errorf("got %+v, want no opinion", v)
 		}
 	}
@@ -82,10 +83,12 @@ func TestAPersistentGuardDecides(t *testing.T) {
 		t.Errorf("got processes %v, want one for all", list)
 	}
 	k := h.hook("guard").Persistent
-	if len(k.Copies) != 1 || k.Copies[0].PID != list[0] || k.Copies[0].Answered != 6 || k.Copies[0].Lane != "decidable" || k.Starts != 1 {
+	if len(k.Copies) != 1 || k.Copies[0].PID != list[0] || k.Copies[0].Answered != 6 ||
+		k.Copies[0].Lane != "decidable" ||
+		k.Starts != 1 {
 		t.Errorf("got %+v, want one copy, pid %v", k, list)
 	}
-	if run := h.fullRun("guard"); run.Result != events.ResultOK || run.Stderr.Bytes == 0 || run.ExitCode != 0 {
+	if run := h.fullRun("guard"); run.Result != client.ResultOK || run.Stderr.Bytes == 0 || run.ExitCode != 0 {
 		t.Errorf("got run %+v, want its note", run)
 	}
 	if s, err := h.client.Status(t.Context()); err != nil || s.Copies != 1 {
@@ -100,8 +103,10 @@ func TestAPersistentHookGetsTheDocumentedLine(t *testing.T) {
 	home := newHome(t)
 	dir := writeHook(t, home, "audit", "events: [odd]\nmode: persistent\nenv: {OWN: \"1\"}\n", answering)
 	h := start(t, home, nil)
-	a := h.emit("{\"event\":\"odd\",\"wait\":true,\"session_id\":\"s\",\"cwd\":\"/tmp\",\"data\":{\"a\": {\n \"b\":1}}}")
-	if len(a.Runs) != 1 || a.Runs[0].Result != events.ResultOK {
+	a := h.emit(
+		"{\"event\":\"odd\",\"wait\":true,\"session_id\":\"s\",\"cwd\":\"/tmp\",\"data\":{\"a\": {\n \"b\":1}}}",
+	)
+	if len(a.Runs) != 1 || a.Runs[0].Result != client.ResultOK {
 		t.Fatalf("got runs %+v", a.Runs)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "lines"))
@@ -126,19 +131,20 @@ func TestAPersistentHookGetsTheDocumentedLine(t *testing.T) {
 func TestAPersistentGuardThatFailsDenies(t *testing.T) {
 	for _, c := range []struct {
 		word, yaml string
-		result     events.Result
+		result     client.Result
 		cause      string
 		processes  int
 	}{
-		{"please-die", "", events.ResultFailed, "exit status 3", 2}, // given again once
-		{"please-hang", "timeout: 300ms\n", events.ResultTimeout, "timed out after 300ms", 1},
+		{"please-die", "", client.ResultFailed, "exit status 3", 2}, // given again once
+		{"please-hang", "timeout: 300ms\n", client.ResultTimeout, "timed out after 300ms", 1},
 	} {
 		t.Run(c.word, func(t *testing.T) {
 			home := newHome(t)
 			dir := writeHook(t, home, "guard", "events: [pre_tool_use]\nmode: persistent\n"+c.yaml, answering)
 			h := start(t, home, nil)
 			a := h.emit(fmt.Sprintf(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","x":%q}}`, c.word))
-			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, c.cause) || len(a.Runs) != 1 || a.Runs[0].Result != c.result {
+			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, c.cause) || len(a.Runs) != 1 ||
+				a.Runs[0].Result != c.result {
 				t.Errorf("got %+v, runs %+v, want a denial for %s", a.Verdict, a.Runs, c.cause)
 			}
 			if got := pids(t, dir); len(got) != c.processes {
@@ -160,7 +166,10 @@ func TestPersistentObservers(t *testing.T) {
 	const n = 500
 	var want []string
 	for i := range n {
-		want = append(want, h.emit(fmt.Sprintf(`{"event":"agent:step","session_id":"s%d","data":{"i":%d}}`, i%3, i)).EventID)
+		want = append(
+			want,
+			h.emit(fmt.Sprintf(`{"event":"agent:step","session_id":"s%d","data":{"i":%d}}`, i%3, i)).EventID,
+		)
 	}
 	h.until("all are answered", func() bool { return h.hook("audit").Counts["ok"] == n })
 	text, err := os.ReadFile(filepath.Join(dir, "lines"))
@@ -169,7 +178,7 @@ func TestPersistentObservers(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
-		id, _ := events.GetString([]byte(line), "event_id")
+		id, _ := rawjson.GetString([]byte(line), "event_id")
 		got = append(got, id)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -252,7 +261,7 @@ func TestHooksTestOfAPersistentHook(t *testing.T) {
 	writeHook(t, home, "guard", "events: [pre_tool_use]\nmode: persistent\n", answering)
 	h := start(t, home, nil)
 	tested, err := h.client.Test(t.Context(), "guard", client.Event{})
-	if err != nil || tested.Run.Result != events.ResultOK || !tested.Decides {
+	if err != nil || tested.Run.Result != client.ResultOK || !tested.Decides {
 		t.Errorf("got %+v, %v", tested, err)
 	}
 	local, err := TestLocal(t.Context(), h.config, "guard", events.Envelope{})
@@ -265,29 +274,19 @@ func TestHooksTestOfAPersistentHook(t *testing.T) {
 func TestAPersistentProgramSpawned(t *testing.T) {
 	home := newHome(t)
 	writeHook(t, home, "guard", "events: [pre_tool_use]\nstrict_output: true\n", answering)
-	writeHook(t, home, "skill", "events: [skill_content_guard]\n", strings.ReplaceAll(answering, "more=\n", "more=',\"continue\":true'\n"))
+	writeHook(
+		t,
+		home,
+		"skill",
+		"events: [skill_content_guard]\n",
+		strings.ReplaceAll(answering, "more=\n", "more=',\"continue\":true'\n"),
+	)
 	h := start(t, home, nil)
 	if v := h.emit(rm).Verdict; v.Allowed || !strings.Contains(v.Message, "no rm") {
 		t.Errorf("got %+v, want a denial", v)
 	}
 	a := h.emit(`{"event":"skill_content_guard","wait":true,"data":{}}`)
-	if !a.Verdict.Allowed || a.Runs[0].Result != events.ResultOK {
+	if !a.Verdict.Allowed || a.Runs[0].Result != client.ResultOK {
 		t.Errorf("got %+v, runs %+v, want an explicit yes", a.Verdict, a.Runs)
-	}
-}
-
-func TestUnaddressed(t *testing.T) {
-	for _, c := range []struct{ whole, want string }{
-		{``, ``},
-		{`{"event_id":"E"}`, `{}`},
-		{`{"event_id":"E","a":1}`, `{"a":1}`},
-		{`{"event_id":"other","a":"E"}`, `{"event_id":"other","a":"E"}`},
-		{`{"event_id":"E","hook_event_name":"x"}`, `{"event_id":"E","hook_event_name":"x"}`},
-		{`text E`, `text E`},
-		{`{"event_id":"E"`, `{"event_id":"E"`},
-	} {
-		if got := string(unaddressed([]byte(c.whole), "E")); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.whole, got, c.want)
-		}
 	}
 }

@@ -31,7 +31,7 @@ type recorder struct {
 	store *store.Store
 
 	// handing is read-held from when a record gets its number until the store
-	// has it, so that who reads the history up to a number finds all of them.
+	// has it, so that a reader of the history up to a number finds all records.
 	handing sync.RWMutex
 
 	accepted atomic.Uint64
@@ -45,15 +45,48 @@ type recorder struct {
 	last    map[string]events.Run     // by hook
 }
 
-var _ dispatch.Recorder = (*recorder)(nil)
+var (
+	_ dispatch.Recorder = (*recorder)(nil)
+	_ dispatch.IDs      = (*recorder)(nil)
+)
 
 func newRecorder(hub *stream.Hub, s *store.Store) *recorder {
-	return &recorder{hub: hub, store: s, results: map[string]int{}, hooks: map[string]map[string]int{}, last: map[string]events.Run{}}
+	return &recorder{
+		hub:     hub,
+		store:   s,
+		results: map[string]int{},
+		hooks:   map[string]map[string]int{},
+		last:    map[string]events.Run{},
+	}
+}
+
+// prepared is what an event has ready when it gets its number.
+type prepared struct {
+	row  *store.Prepared // nil = the store makes it
+	data []byte          // of a large event, for the stream; nil = it is small
+}
+
+// Prepare fits dispatch.Recorder.
+func (r *recorder) Prepare(e *events.Event, kept bool) dispatch.Prepared {
+	p := &prepared{row: r.store.Prepare(e, kept)}
+	if len(e.Data) > stream.LargeData {
+		p.data = stream.EventData(e.Data)
+	}
+	return p
 }
 
 // Accept fits dispatch.Recorder. Subscribers may see an event a moment before
 // it is on disk: they wait for no disk either.
-func (r *recorder) Accept(e *events.Event, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (r *recorder) Accept(
+	e *events.Event,
+	p dispatch.Prepared,
+	hooks []string,
+	stored func(bool, *events.Error),
+) *events.Error {
+	ready, _ := p.(*prepared)
+	if ready == nil {
+		ready = &prepared{}
+	}
 	decided := e.Wait && e.Contract.Decidable
 	if len(hooks) > 0 && !decided {
 		if err := r.store.Admits(len(e.Data), true); err != nil {
@@ -61,8 +94,8 @@ func (r *recorder) Accept(e *events.Event, hooks []string, stored func(bool, *ev
 		}
 	}
 	r.accepted.Add(1)
-	err := r.hand(e, hooks, stored)
-	if err != nil && decided {
+	err := r.hand(e, ready, hooks, stored)
+	if err != nil && stored != nil && (decided || len(hooks) == 0) {
 		stored(false, nil)
 		return nil
 	}
@@ -70,15 +103,22 @@ func (r *recorder) Accept(e *events.Event, hooks []string, stored func(bool, *ev
 }
 
 // hand numbers e and hands it to the store, at least to be shown later.
-func (r *recorder) hand(e *events.Event, hooks []string, stored func(bool, *events.Error)) (err error) {
+func (r *recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
 	r.handing.RLock()
 	defer r.handing.RUnlock()
-	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
-	if len(hooks) > 0 {
-		err = r.store.Accept(e, hooks, func(err error) { stored(err == nil, refusal(err)) })
+	if p.data != nil {
+		e.Seq = r.hub.PublishLarge(e.Event, stream.EventHead(e), p.data)
+	} else {
+		e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
 	}
-	if len(hooks) == 0 || err != nil {
-		r.store.Note(e)
+	if stored != nil {
+		err = r.store.Accept(e, p.row, hooks, func(err error) { stored(err == nil, refusal(err)) })
+	}
+	switch {
+	case stored == nil:
+		r.store.Note(e, p.row)
+	case err != nil:
+		r.store.Note(e, r.store.Prepare(e, false))
 	}
 	return err
 }
@@ -88,7 +128,7 @@ func (r *recorder) note(e *events.Event) {
 	r.handing.RLock()
 	defer r.handing.RUnlock()
 	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
-	r.store.Note(e)
+	r.store.Note(e, nil)
 }
 
 // handed returns when the store has every record that has a number now.
@@ -103,11 +143,26 @@ func refusal(err error) *events.Error {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrQueueFull):
-		return &events.Error{Code: events.CodeDiskQueueFull, Message: "the events that wait on disk for their hooks take all the room they may", Hint: "send it again later; `hookd status` shows the queue, queue.max_disk_bytes is its size", RetryAfter: 5}
+		return &events.Error{
+			Code:       events.CodeDiskQueueFull,
+			Message:    "the events that wait on disk for their hooks take all the room they may",
+			Hint:       "send it again later; `hookd status` shows the queue, queue.max_disk_bytes is its size",
+			RetryAfter: 5,
+		}
 	case errors.Is(err, store.ErrClosed):
-		return &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
+		return &events.Error{
+			Code:       events.CodeDraining,
+			Message:    "hookd is shutting down",
+			Hint:       "send it again when `hookd status` answers",
+			RetryAfter: 1,
+		}
 	}
-	return &events.Error{Code: events.CodeStorage, Message: "the event cannot be kept: " + err.Error(), Hint: "make room or mend the disk, then send it again; `hookd doctor` looks", RetryAfter: 5}
+	return &events.Error{
+		Code:       events.CodeStorage,
+		Message:    "the event cannot be kept: " + err.Error(),
+		Hint:       "make room or mend the disk, then send it again; `hookd doctor` looks",
+		RetryAfter: 5,
+	}
 }
 
 // Keeps fits dispatch.Recorder.
@@ -116,6 +171,11 @@ func (r *recorder) Keeps() bool { return r.store.Health().Err == nil }
 // Started fits dispatch.Recorder.
 func (r *recorder) Started(k dispatch.Key, runID string, at time.Time) {
 	r.store.Started(store.Key(k), runID, at)
+}
+
+// NextPending fits dispatch.Recorder.
+func (r *recorder) NextPending(after uint64) (int64, error) {
+	return r.store.NextPending(context.Background(), after)
 }
 
 // Pending fits dispatch.Recorder.
@@ -127,6 +187,22 @@ func (r *recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) 
 	}
 	return waiting, err
 }
+
+// Sent fits dispatch.IDs.
+func (r *recorder) Sent(since time.Time, each func(events.SentEvent)) error {
+	return r.store.Sent(context.Background(), since, each)
+}
+
+// Answered fits dispatch.IDs.
+func (r *recorder) Answered(seq uint64, size int, answer func() ([]byte, error)) {
+	r.store.Answered(seq, size, answer)
+}
+
+// ForgetAnswer fits dispatch.IDs.
+func (r *recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
+
+// ForgetSent fits dispatch.IDs.
+func (r *recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 
 // Finished fits dispatch.Recorder.
 func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {

@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/stream"
 )
 
-// Where the ring is short, who reads from the history up to the ring misses
+// Where the ring is short, a subscriber that reads from the history up to the ring misses
 // nothing that has a number already, and gets nothing twice.
 func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 	s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db")})
@@ -25,7 +25,9 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 	}
 	defer s.Close()
 	var r *recorder
-	hub := stream.New(stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: archive{s, func() { r.handed() }}})
+	hub := stream.New(
+		stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: archive{s, func() { r.handed() }}},
+	)
 	r = newRecorder(hub, s)
 	first := s.FirstSeq()
 
@@ -35,12 +37,24 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 		busy.Go(func() {
 			for i := range each {
 				now := time.Now()
-				e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{}`)}, EventID: events.NewID(now), Time: now, Contract: events.For("", "x")}
+				e := &events.Event{
+					Envelope: events.Envelope{Event: "x", Data: []byte(`{}`)},
+					EventID:  events.NewID(now),
+					Time:     now,
+					Contract: events.For("", "x"),
+				}
 				if i%2 == 0 {
 					r.note(e)
 					continue
 				}
-				run := events.Run{ID: events.NewRunID(now), EventID: e.EventID, Event: "x", Hook: fmt.Sprint("h", w), Result: events.ResultOK, Started: now}
+				run := events.Run{
+					ID:      events.NewRunID(now),
+					EventID: e.EventID,
+					Event:   "x",
+					Hook:    fmt.Sprint("h", w),
+					Result:  events.ResultOK,
+					Started: now,
+				}
 				r.Finished(dispatch.Key{}, run, dispatch.Fate{})
 			}
 		})

@@ -1,99 +1,30 @@
 package daemon
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/builtin"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/signals"
-	"github.com/hookd/hookd/internal/source/dockeragent"
-	"github.com/hookd/hookd/internal/source/familiar"
-	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
 // discoveryOptions say where hooks are found under settings c.
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
-	return discovery.Options{
-		Root: c.HooksDir, Read: readOptions(c, false), Disabled: d.markers.Disabled, Log: d.opts.Log,
-		Files: fileSources(c), Fixed: d.opts.Hooks, NoWatch: d.opts.Config.ReloadMode == "manual",
-		Approved: approved(d.opts.Config), LastGood: d.lastGood, Settled: func() { close(d.settled) },
-	}
-}
-
-// fileSources are the files that the settings name under sources.
-func fileSources(c config.Config) []discovery.FileSource {
-	var list []discovery.FileSource
-	for _, s := range c.Sources {
-		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Read: fileReaders[s.Type], Parse: fileParsers[s.Type]})
-	}
-	return list
-}
-
-// fileReaders read one file of a source, by the source's type.
-var fileReaders = map[string]func(path string) ([]*hook.Hook, []hook.Problem){
-	dockeragent.SourceType: func(path string) ([]*hook.Hook, []hook.Problem) {
-		return dockeragent.Read(path, dockeragent.Options{})
-	},
-	familiar.SourceType: func(path string) ([]*hook.Hook, []hook.Problem) {
-		return familiar.Read(path, familiar.Options{})
-	},
-}
-
-// fileParsers do the same with text that the file had once.
-var fileParsers = map[string]func(path string, text []byte) ([]*hook.Hook, []hook.Problem){
-	dockeragent.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
-		return dockeragent.Parse(path, text, dockeragent.Options{})
-	},
-	familiar.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
-		return familiar.Parse(path, text, familiar.Options{})
-	},
-}
-
-// FlagHooks makes the hooks of docker-agent's --hook-… flags: commands by
-// event, run in dir unless the event has a directory of its own.
-func FlagHooks(commands map[string][]string, dir string) []*hook.Hook {
-	return dockeragent.FromFlags(commands, dir, dockeragent.Options{})
-}
-
-// HookFlags are docker-agent's flags and the events that they add hooks to.
-func HookFlags() []dockeragent.Flag { return dockeragent.Flags() }
-
-func readOptions(c config.Config, strict bool) hookdir.Options {
-	return hookdir.Options{
-		Strict: strict, KnownEvents: eventNames(), Path: c.Path,
-		Timeouts: map[hook.Type]time.Duration{
-			hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript, hook.Builtin: c.TimeoutBuiltin, hook.Model: c.TimeoutModel,
-		},
-		Builtins:   builtin.Names(),
-		CheckModel: checkModel,
-	}
-}
-
-// checkModel holds a model hook to what its events can use.
-func checkModel(h *hook.Hook) error {
-	for _, p := range h.Patterns {
-		if err := judge.Check(h.Model, h.Prompt, h.Schema, events.Lookup(p.Text)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func eventNames() []string {
-	var names []string
-	for _, c := range events.All() {
-		names = append(names, c.Name)
-	}
-	return names
+	o := catalog.Options(c)
+	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
+	o.Approved = catalog.Options(d.opts.Config).Approved // reload.mode needs a restart
+	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
+	o.LastGood, o.Settled = d.lastGood.Text, func() { close(d.settled) }
+	return o
 }
 
 // Reload reads settings and hooks again. What is broken keeps its last good
@@ -107,7 +38,13 @@ func (d *Daemon) Reload() api.Reload {
 	d.rejected.Store(nil)
 	if err := d.reconfigure(); err != nil {
 		d.log.Error("settings kept, the new ones are rejected", zap.Error(err))
-		d.rejected.Store(&api.Problem{File: filepath.Join(d.config.Load().Home, "hookd.yaml"), Message: err.Error(), Hint: "correct it, then type `hookd reload`"})
+		d.rejected.Store(
+			&api.Problem{
+				File:    filepath.Join(d.config.Load().Home, "hookd.yaml"),
+				Message: err.Error(),
+				Hint:    "correct it, then type `hookd reload`",
+			},
+		)
 	}
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()
@@ -125,10 +62,7 @@ func (d *Daemon) reconfigure() error {
 	if d.opts.Reconfigure == nil {
 		return nil
 	}
-	if err := checkSettings(d.config.Load().Home); err != nil {
-		return err
-	}
-	next, err := d.opts.Reconfigure()
+	next, err := d.readSettings(d.config.Load().Home)
 	if err != nil {
 		return err
 	}
@@ -137,13 +71,51 @@ func (d *Daemon) reconfigure() error {
 		d.log.Warn("settings need a restart", zap.Strings("settings", names))
 	}
 	d.config.Store(&next)
-	d.runner.configure(next)
+	d.noteSettings(next)
+	d.runner.Configure(next)
 	d.store.Configure(storePolicy(next))
 	d.discovery.Configure(d.discoveryOptions(next))
 	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {
 		d.opts.Level.SetLevel(level)
 	}
 	return nil
+}
+
+// noteSettings warns and records, once for each text of hookd.yaml, that
+// settings wait or have come into force.
+func (d *Daemon) noteSettings(c config.Config) {
+	if c.ReloadMode != "ask" {
+		return
+	}
+	if d.changes.Settings(c) && len(c.Held) > 0 {
+		d.log.Warn(
+			"settings wait to be allowed, the old ones stay in force",
+			zap.Strings("settings", c.Held),
+			zap.String("type", "hookd allow --settings"),
+		)
+	}
+}
+
+// settingsTime is how long the file system may take for hookd.yaml.
+const settingsTime = 5 * time.Second
+
+func (d *Daemon) readSettings(home string) (next config.Config, err error) {
+	type result struct {
+		config config.Config
+		err    error
+	}
+	read := make(chan result, 1)
+	if d.files.Try("hookd.yaml", func() {
+		r := result{err: checkSettings(home)}
+		if r.err == nil {
+			r.config, r.err = d.opts.Reconfigure()
+		}
+		read <- r
+	}) {
+		r := <-read
+		return r.config, r.err
+	}
+	return config.Config{}, fmt.Errorf("read %s: its file system does not answer", filepath.Join(home, "hookd.yaml"))
 }
 
 // change is one hook that came, went or is another than before.

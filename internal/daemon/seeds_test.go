@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/events"
 )
 
 // documented starts a daemon with one file of testdata/docker-agent, in a
 // folder of its own, and returns how to ask it.
-func documented(t *testing.T, file string) (ask func(event, fields string) api.Answer, dir string, h *house) {
+func documented(t *testing.T, file string) (ask func(event, fields string) client.Answer, dir string, h *house) {
 	t.Helper()
 	need(t, "jq", "bash")
 	dir = t.TempDir()
@@ -32,9 +30,17 @@ func documented(t *testing.T, file string) (ask func(event, fields string) api.A
 		c.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, file)}}
 		c.Env = map[string]string{"SHELL": "/bin/sh"}
 	})
-	return func(event, fields string) api.Answer {
+	return func(event, fields string) client.Answer {
 		t.Helper()
-		a, err := h.client.Emit(t.Context(), client.Event{Event: event, Data: json.RawMessage(`{"session_id":"s1"` + fields + `}`), Wait: true, Cwd: dir})
+		a, err := h.client.Emit(
+			t.Context(),
+			client.Event{
+				Event: event,
+				Data:  json.RawMessage(`{"session_id":"s1"` + fields + `}`),
+				Wait:  true,
+				Cwd:   dir,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +48,7 @@ func documented(t *testing.T, file string) (ask func(event, fields string) api.A
 	}, dir, h
 }
 
-// The example of seed 002, as its own header says it behaves.
+// docker-agent's own example file of hooks behaves as its header says.
 func TestSeed002(t *testing.T) {
 	ask, _, _ := documented(t, "hooks.yaml")
 	shell := func(cmd string) string {
@@ -50,15 +56,19 @@ func TestSeed002(t *testing.T) {
 	}
 	const denied = "🚫 HOOK BLOCKED: dangerous command pattern detected. rm -rf, sudo, mkfs, dd are not allowed."
 	for _, cmd := range []string{"rm -rf /tmp/test", "sudo apt update"} {
-		if v := ask("pre_tool_use", shell(cmd)).Verdict; v.Allowed || v.Message != denied || v.PermissionDecision != "deny" {
+		if v := ask("pre_tool_use", shell(cmd)).Verdict; v.Allowed || v.Message != denied ||
+			v.PermissionDecision != "deny" {
 			t.Errorf("%s: verdict %+v, want it denied with the example's message", cmd, v)
 		}
 	}
-	if v := ask("pre_tool_use", shell("echo hello")).Verdict; !v.Allowed || v.PermissionDecision != "" || v.UpdatedInput != nil {
+	if v := ask("pre_tool_use", shell("echo hello")).Verdict; !v.Allowed || v.PermissionDecision != "" ||
+		v.UpdatedInput != nil {
 		t.Errorf("echo hello: verdict %+v, want no opinion", v)
 	}
 	v := ask("pre_tool_use", shell("ls src")).Verdict
-	if got, want := string(v.UpdatedInput), `{"cmd":"ls -h src","cwd":"."}`; !v.Allowed || v.PermissionDecision != "allow" || got != want {
+	if got, want := string(v.UpdatedInput), `{"cmd":"ls -h src","cwd":"."}`; !v.Allowed ||
+		v.PermissionDecision != "allow" ||
+		got != want {
 		t.Errorf("ls src: input %s, verdict %+v, want %s allowed", got, v, want)
 	}
 	if want := "📝 Hook modified command: added -h for human-readable output"; v.SystemMessage != want {
@@ -68,7 +78,8 @@ func TestSeed002(t *testing.T) {
 	if want := "✅ Post-hook: shell completed (error=true, output=5 chars, profile=dev)"; v.AdditionalContext != want {
 		t.Errorf("post_tool_use: context %q, want %q", v.AdditionalContext, want)
 	}
-	if v := ask("permission_request", shell("pwd")).Verdict; !v.PermissionAllowed || v.DecisionReason != "safe read-only command" {
+	if v := ask("permission_request", shell("pwd")).Verdict; !v.PermissionAllowed ||
+		v.DecisionReason != "safe read-only command" {
 		t.Errorf("permission_request: verdict %+v, want the example's auto-allow", v)
 	}
 	if v := ask("permission_request", shell("make install")).Verdict; v.PermissionAllowed || !v.Allowed {
@@ -96,7 +107,7 @@ func TestEveryHookOfSeed002Runs(t *testing.T) {
 				t.Errorf("%s: nothing ran", event)
 			}
 			for _, r := range a.Runs {
-				if r.Result != events.ResultOK {
+				if r.Result != client.ResultOK {
 					t.Errorf("%s: %s %s", event, r.Result, r.Error)
 				}
 			}
@@ -110,7 +121,8 @@ func TestEveryHookOfSeed002Runs(t *testing.T) {
 func TestSeed002WithItsCommentedBlockSwitchedOn(t *testing.T) {
 	ask, _, _ := documented(t, "hooks-summary.yaml")
 	v := ask("before_compaction", `,"compaction_reason":"manual"`).Verdict
-	if want := "Conversation summarized by the deterministic strategy."; !v.Allowed || !strings.HasPrefix(v.Summary, want) {
+	if want := "Conversation summarized by the deterministic strategy."; !v.Allowed ||
+		!strings.HasPrefix(v.Summary, want) {
 		t.Errorf("verdict %+v, want the summary %q…", v, want)
 	}
 }
@@ -129,19 +141,21 @@ func TestBeforeCompactionCanBeVetoed(t *testing.T) {
 	h := start(t, newHome(t), func(c *config.Config) {
 		c.Sources = []config.Source{{Type: "docker-agent", Path: filepath.Join(dir, "*.yaml")}}
 	})
-	if v := h.emit(`{"event":"before_compaction","wait":true}`).Verdict; v.Allowed || v.Message != "not now" || v.ExitCode != 2 {
+	if v := h.emit(`{"event":"before_compaction","wait":true}`).Verdict; v.Allowed || v.Message != "not now" ||
+		v.ExitCode != 2 {
 		t.Errorf("verdict %+v, want a veto", v)
 	}
 }
 
-// The two scripts of seed 004.
+// The two scripts of docker-agent's hook documentation.
 func TestSeed004(t *testing.T) {
 	ask, dir, _ := documented(t, "agent.yaml")
 	v := ask("pre_tool_use", `,"tool_name":"shell","tool_input":{"cmd":"rm -rf /tmp/cache"}`).Verdict
 	if want := "Dangerous command blocked by policy"; v.Allowed || v.Message != want || v.ExitCode != 2 {
 		t.Errorf("rm -rf: verdict %+v, want it denied with %q", v, want)
 	}
-	if v := ask("pre_tool_use", `,"tool_name":"shell","tool_input":{"cmd":"ls"}`).Verdict; !v.Allowed || v.Message != "" {
+	if v := ask("pre_tool_use", `,"tool_name":"shell","tool_input":{"cmd":"ls"}`).Verdict; !v.Allowed ||
+		v.Message != "" {
 		t.Errorf("ls: verdict %+v, want no opinion", v)
 	}
 	if v := ask("post_tool_use", `,"tool_name":"shell","tool_response":"x"`).Verdict; !v.Allowed || !v.Continue {
@@ -173,7 +187,10 @@ func TestDockerAgentFilesAreReloadedWithLastGood(t *testing.T) {
 	vimSave(t, path, agent("two"))
 	says("two")
 	vimSave(t, path, "agents:\n  root:\n    hooks:\n      stopp: []\n")
-	h.until("the file is degraded", func() bool { s, err := h.client.Status(t.Context()); return err == nil && s.Hooks["degraded"] == 1 })
+	h.until(
+		"the file is degraded",
+		func() bool { s, err := h.client.Status(t.Context()); return err == nil && s.Hooks["degraded"] == 1 },
+	)
 	says("two")
 	if s, _ := h.client.Status(t.Context()); len(s.Problems) == 0 || s.Problems[0].Line != 4 {
 		t.Errorf("problems = %+v, want the line of the unknown event", s.Problems)

@@ -22,9 +22,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/events"
 )
 
 // need skips the test, by name, where a tool is missing.
@@ -60,7 +58,7 @@ func TestTheDocumentedNotifyHookPosts(t *testing.T) {
 		home := newHome(t)
 		copyExample(t, home, "notify-on-end")
 		h := start(t, home, func(c *config.Config) { c.Env = map[string]string{"SLACK_WEBHOOK_URL": url} })
-		if a := h.emit(line); len(a.Runs) != 1 || a.Runs[0].Result != events.ResultOK {
+		if a := h.emit(line); len(a.Runs) != 1 || a.Runs[0].Result != client.ResultOK {
 			t.Fatalf("runs = %+v, want one that is ok", a.Runs)
 		}
 		if url == "" {
@@ -94,16 +92,20 @@ wait
 	if a := h.emit(`{"event":"x"}`); len(a.Matched) != 1 || a.Runs != nil {
 		t.Errorf("the sender got %+v", a)
 	}
-	h.until("all three are there", func() bool { b, _ := os.ReadFile(pids); return strings.Count(string(b), "\n") == 3 })
-	if a := h.emit(`{"event":"y","wait":true}`); a.Runs[0].Result != events.ResultOK {
+	h.until(
+		"all three are there",
+		func() bool { b, _ := os.ReadFile(pids); return strings.Count(string(b), "\n") == 3 },
+	)
+	if a := h.emit(`{"event":"y","wait":true}`); a.Runs[0].Result != client.ResultOK {
 		t.Errorf("the next event was not served meanwhile: %+v", a.Runs)
 	}
 	run := h.fullRun("sleeper")
-	if run.Result != events.ResultTimeout || run.Killed == "" || run.Left != 0 {
+	if run.Result != client.ResultTimeout || run.Killed == "" || run.Left != 0 {
 		t.Errorf("run = %+v, want a timeout with nothing left", run)
 	}
 	warns := h.logs.FilterMessage("hook timed out").All()
-	if len(warns) != 1 || warns[0].ContextMap()["hook"] != "sleeper" || warns[0].ContextMap()["event_id"] != run.EventID {
+	if len(warns) != 1 || warns[0].ContextMap()["hook"] != "sleeper" ||
+		warns[0].ContextMap()["event_id"] != run.EventID {
 		t.Errorf("warnings = %v, want one that names the hook and the event", warns)
 	}
 	text, _ := os.ReadFile(pids)
@@ -112,7 +114,7 @@ wait
 	}
 }
 
-// lives reports whether a process runs; a zombie of somebody else does not.
+// lives reports whether a process runs; a zombie of another parent does not.
 func lives(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -215,29 +217,33 @@ func TestAThousandEventsAndTenSubscribers(t *testing.T) {
 	for range 10 {
 		readers.Go(func() {
 			next := 0
-			err := h.client.Tail(t.Context(), client.TailOptions{Match: []string{"tick"}}, func(rec json.RawMessage) error {
-				var r struct {
-					Type string
-					Data struct{ N int }
-				}
-				if err := json.Unmarshal(rec, &r); err != nil {
-					return err
-				}
-				switch r.Type {
-				case "epoch":
-					listening <- struct{}{}
-				case "event":
-					if r.Data.N != next {
-						return fmt.Errorf("got event %d, want %d", r.Data.N, next)
+			err := h.client.Tail(
+				t.Context(),
+				client.TailOptions{Match: []string{"tick"}},
+				func(rec json.RawMessage) error {
+					var r struct {
+						Type string
+						Data struct{ N int }
 					}
-					if next++; next == n {
-						return io.EOF
+					if err := json.Unmarshal(rec, &r); err != nil {
+						return err
 					}
-				case "gap":
-					return fmt.Errorf("a gap")
-				}
-				return nil
-			})
+					switch r.Type {
+					case "epoch":
+						listening <- struct{}{}
+					case "event":
+						if r.Data.N != next {
+							return fmt.Errorf("got event %d, want %d", r.Data.N, next)
+						}
+						if next++; next == n {
+							return io.EOF
+						}
+					case "gap":
+						return fmt.Errorf("a gap")
+					}
+					return nil
+				},
+			)
 			if err != nil && err != io.EOF {
 				t.Errorf("subscriber: %v", err)
 			}
@@ -307,8 +313,18 @@ func TestAThousandEventsAndTenSubscribers(t *testing.T) {
 
 func TestAHookThatLogsIntoItsOwnFolderDoesNotFeedTheReload(t *testing.T) {
 	home := newHome(t)
-	dir := writeHook(t, home, "log", "events: ['*']\norder: parallel\n", `echo "$HOOK_EVENT" >> log.txt; echo x > "new-$$"`)
+	dir := writeHook(
+		t,
+		home,
+		"log",
+		"events: ['*']\norder: parallel\n",
+		`echo "$HOOK_EVENT" >> log.txt; echo x > "new-$$"`,
+	)
 	h := start(t, home, nil)
+	h.until("what the start emits has run", func() bool { // and is counted, before the count begins
+		b, _ := os.ReadFile(filepath.Join(dir, "log.txt"))
+		return strings.Contains(string(b), "gateway:startup")
+	})
 	before, _ := h.client.Status(t.Context())
 	tick := time.NewTicker(20 * time.Millisecond) // 50 events a second
 	defer tick.Stop()
@@ -322,7 +338,13 @@ func TestAHookThatLogsIntoItsOwnFolderDoesNotFeedTheReload(t *testing.T) {
 	})
 	after, _ := h.client.Status(t.Context())
 	if after.Generation != before.Generation || after.Events != before.Events+150 {
-		t.Errorf("generation %d → %d, events %d → %d; want no reload and 150 events", before.Generation, after.Generation, before.Events, after.Events)
+		t.Errorf(
+			"generation %d → %d, events %d → %d; want no reload and 150 events",
+			before.Generation,
+			after.Generation,
+			before.Events,
+			after.Events,
+		)
 	}
 }
 
@@ -334,7 +356,7 @@ func TestABackgroundChildFinishesItsWork(t *testing.T) {
 ( i=0; while [ $i -lt `+strconv.Itoa(lines)+` ]; do echo "line $i" || exit 1; i=$((i+1)); sleep 0.05; done; echo finished > `+done+` ) &
 exit 0`)
 	h := start(t, home, nil)
-	if a := h.emit(`{"event":"x","wait":true}`); a.Runs[0].Result != events.ResultOK || a.Runs[0].DurationMS > 1000 {
+	if a := h.emit(`{"event":"x","wait":true}`); a.Runs[0].Result != client.ResultOK || a.Runs[0].DurationMS > 1000 {
 		t.Errorf("run = %+v, want ok and not delayed", a.Runs[0])
 	}
 	h.until("the background child has finished", func() bool { _, err := os.Stat(done); return err == nil })
@@ -374,7 +396,12 @@ func TestDescriptorsGoroutinesAndMemoryStayFlat(t *testing.T) {
 	if path, err := exec.LookPath("true"); err == nil {
 		bin = path
 	}
-	writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: noop\nevents: [tick]\norder: parallel\ncommand: "+bin+"\n", 0o644)
+	writeFile(
+		t,
+		filepath.Join(dir, "HOOK.yaml"),
+		"name: noop\nevents: [tick]\norder: parallel\ncommand: "+bin+"\n",
+		0o644,
+	)
 	h := start(t, home, nil)
 	conn, err := h.client.Dial(t.Context())
 	if err != nil {
@@ -393,7 +420,10 @@ func TestDescriptorsGoroutinesAndMemoryStayFlat(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			h.until("the queue is empty", func() bool { s := h.dispatch.Stats(); return s.QueuedRuns+s.RunningObserve == 0 })
+			h.until(
+				"the queue is empty",
+				func() bool { s := h.dispatch.Stats(); return s.QueuedRuns+s.RunningObserve == 0 },
+			)
 		}
 	}
 	run(1100) // fills the ring, the records and the pools
@@ -401,7 +431,16 @@ func TestDescriptorsGoroutinesAndMemoryStayFlat(t *testing.T) {
 	run(runs)
 	fds2, goroutines2, heap2 := usage()
 	if fds2 > fds+5 || goroutines2 > goroutines+5 || heap2 > heap+heap/2+4<<20 {
-		t.Errorf("after %d runs: descriptors %d → %d, goroutines %d → %d, heap %d → %d", runs, fds, fds2, goroutines, goroutines2, heap, heap2)
+		t.Errorf(
+			"after %d runs: descriptors %d → %d, goroutines %d → %d, heap %d → %d",
+			runs,
+			fds,
+			fds2,
+			goroutines,
+			goroutines2,
+			heap,
+			heap2,
+		)
 	}
 	if z := zombies(); z != 0 {
 		t.Errorf("%d zombies", z)
@@ -420,7 +459,7 @@ func usage() (descriptors, goroutines int, heap uint64) {
 	return len(list), runtime.NumGoroutine(), m.HeapAlloc
 }
 
-// zombies counts this process's dead children that nobody reaped.
+// zombies counts this process's dead children that were not reaped.
 func zombies() (n int) {
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range list {
@@ -450,7 +489,8 @@ func TestStopGivesRunningHooksTheirTime(t *testing.T) {
 	defer cancel()
 	go func() { drained <- h.dispatch.Drain(ctx) }()
 	h.until("it drains", func() bool { return h.dispatch.Stats().Draining })
-	if _, err := h.client.Emit(t.Context(), client.Event{Event: "x"}); err == nil || !strings.Contains(err.Error(), "shutting down") {
+	if _, err := h.client.Emit(t.Context(), client.Event{Event: "x"}); err == nil ||
+		!strings.Contains(err.Error(), "shutting down") {
 		t.Errorf("an event while draining: %v", err)
 	}
 	if dropped := <-drained; dropped != 0 {
@@ -471,7 +511,7 @@ func TestReloadReportsProblems(t *testing.T) {
 	writeHook(t, home, "good", "events: [x]\n", "exit 0")
 	writeHook(t, home, "bad", "evnets: [x]\n", "exit 0")
 	r, err := h.client.Reload(t.Context())
-	var bad []api.Problem
+	var bad []client.Problem
 	for _, p := range r.Problems {
 		if !p.Warning {
 			bad = append(bad, p)
@@ -519,7 +559,12 @@ func TestABrokenGuardIsStillThereAfterARestart(t *testing.T) {
 	home := newHome(t)
 	dir := writeHook(t, home, "guard", "events: [pre_tool_use]\n", "exit 2")
 	agent := filepath.Join(home, "AGENT.md")
-	writeFile(t, agent, "---\nname: coder\nhooks:\n  - {event: beforeToolCall, action: script, script: 'exit 2', onFailure: abort}\n---\n", 0o644)
+	writeFile(
+		t,
+		agent,
+		"---\nname: coder\nhooks:\n  - {event: beforeToolCall, action: script, script: 'exit 2', onFailure: abort}\n---\n",
+		0o644,
+	)
 	settings := func(c *config.Config) { c.Sources = []config.Source{{Type: "familiar", Path: agent}} }
 	h := start(t, home, settings)
 	h.until("both files are kept", func() bool { return len(h.store.Manifests()) == 2 })

@@ -26,7 +26,12 @@ func (t tap) Accepted(e *events.Event, matched int) {
 }
 
 func (t tap) Ran(e *events.Event, r events.Run, err error) {
-	run := metrics.Run{Hook: r.Hook, Result: string(r.Result), Queued: millis(r.QueueMS), Duration: millis(r.DurationMS)}
+	run := metrics.Run{
+		Hook:     r.Hook,
+		Result:   string(r.Result),
+		Queued:   millis(r.QueueMS),
+		Duration: millis(r.DurationMS),
+	}
 	if r.Result == events.ResultSpawnError {
 		run.Reason = spawnReason(err)
 	}
@@ -48,7 +53,13 @@ func (t tap) Decided(e *events.Event, v *verdict.Verdict) {
 }
 
 func traced(e *events.Event) trace.Event {
-	return trace.Event{ID: e.EventID, Name: e.Envelope.Event, Traceparent: e.Traceparent, Tracestate: e.Tracestate, At: e.Time}
+	return trace.Event{
+		ID:          e.EventID,
+		Name:        e.Envelope.Event,
+		Traceparent: e.Traceparent,
+		Tracestate:  e.Tracestate,
+		At:          e.Time,
+	}
 }
 
 func millis(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

@@ -89,8 +89,12 @@ func TestTracesOfARealDaemon(t *testing.T) {
 	writeHook(t, home, "guard", "events: [pre_tool_use]\n", "echo s3cret-output; echo s3cret-reason >&2; exit 2\n")
 	writeHook(t, home, "watch", "events: [agent:end]\n", "exit 7\n")
 	h := start(t, home, nil)
-	status, body := h.request("POST", "/v1/events?wait=1", `{"event":"pre_tool_use","session_id":"s3cret-session","data":{"tool_name":"shell","tool_input":{"cmd":"s3cret-payload"}}}`,
-		http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}})
+	status, body := h.request(
+		"POST",
+		"/v1/events?wait=1",
+		`{"event":"pre_tool_use","session_id":"s3cret-session","data":{"tool_name":"shell","tool_input":{"cmd":"s3cret-payload"}}}`,
+		http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}},
+	)
 	if status != 200 || !strings.Contains(body, `"allowed":false`) {
 		t.Fatalf("status %d: %s", status, body)
 	}
@@ -120,16 +124,25 @@ func TestTracesOfARealDaemon(t *testing.T) {
 					t.Errorf("%s of %s is not below its accept", name, event)
 				}
 				if s.EndTimeUnixNano < s.StartTimeUnixNano || s.StartTimeUnixNano < root.StartTimeUnixNano {
-					t.Errorf("%s of %s: from %d to %d, accepted at %d", name, event, s.StartTimeUnixNano, s.EndTimeUnixNano, root.StartTimeUnixNano)
+					t.Errorf(
+						"%s of %s: from %d to %d, accepted at %d",
+						name,
+						event,
+						s.StartTimeUnixNano,
+						s.EndTimeUnixNano,
+						root.StartTimeUnixNano,
+					)
 				}
 			}
 		}
 	}
 	guard, watch := c.of("pre_tool_use", "run")[0], c.of("agent:end", "run")[0]
-	if attribute(guard, "hookd.hook") != "guard" || attribute(guard, "hookd.result") != "block" || guard.Status.GetCode() != 0 {
+	if attribute(guard, "hookd.hook") != "guard" || attribute(guard, "hookd.result") != "block" ||
+		guard.Status.GetCode() != 0 {
 		t.Errorf("run of guard: %v", guard)
 	}
-	if attribute(watch, "hookd.hook") != "watch" || attribute(watch, "hookd.result") != "failed" || watch.Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR {
+	if attribute(watch, "hookd.hook") != "watch" || attribute(watch, "hookd.result") != "failed" ||
+		watch.Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR {
 		t.Errorf("run of watch: %v", watch)
 	}
 	if got := attribute(c.of("pre_tool_use", "verdict")[0], "hookd.decision"); got != "denied" {
@@ -151,7 +164,7 @@ func TestTracesWithoutACollector(t *testing.T) {
 	gone.Close()
 	for _, test := range []struct {
 		name   string
-		status int // 0 = nobody listens
+		status int // 0 = no listener
 	}{{"refuses", 400}, {"away", 0}} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCollector(t, test.status)
@@ -167,7 +180,10 @@ func TestTracesWithoutACollector(t *testing.T) {
 				if a := h.emit(`{"event":"agent:end","wait":true}`); len(a.Runs) != 1 || a.Runs[0].Result != "ok" {
 					t.Fatalf("got %+v", a)
 				}
-				h.until("a batch has failed", func() bool { return warnings() > 0 && (test.status == 0 || c.count() > i) })
+				h.until(
+					"a batch has failed",
+					func() bool { return warnings() > 0 && (test.status == 0 || c.count() > i) },
+				)
 			}
 			h.stop()
 			if n := warnings(); n != 1 {

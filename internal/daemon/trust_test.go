@@ -10,19 +10,14 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 const otherUser = 65534
-
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("SKIP-TOOL root: only root can make files of another user")
-	}
-}
 
 // trusting writes a guard and an observer, and starts a daemon on them.
 func trusting(t *testing.T, mode string) (h *house, guard, observer string) {
@@ -80,7 +75,7 @@ func TestRefusedGuardsDeny(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if tt.root {
-				needRoot(t)
+				hooktest.NeedRoot(t)
 			}
 			h, guard, _ := trusting(t, "auto")
 			before := len(ran(t, h, "guard"))
@@ -88,11 +83,12 @@ func TestRefusedGuardsDeny(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := h.emit(rm)
-			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "refused: ") || !strings.Contains(a.Verdict.Message, tt.advice) {
+			if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "refused: ") ||
+				!strings.Contains(a.Verdict.Message, tt.advice) {
 				t.Errorf("verdict %+v, want a denial that says %q", a.Verdict, tt.advice)
 			}
 			for _, r := range a.Runs {
-				if r.Hook == "guard" && (r.Result != events.ResultSpawnError || !strings.Contains(r.Error, tt.advice)) {
+				if r.Hook == "guard" && (r.Result != client.ResultSpawnError || !strings.Contains(r.Error, tt.advice)) {
 					t.Errorf("run %+v, want one that did not start", r)
 				}
 			}
@@ -101,7 +97,8 @@ func TestRefusedGuardsDeny(t *testing.T) {
 			}
 			h.until("the refusal is listed", func() bool {
 				hook, err := h.client.Hook(t.Context(), "guard")
-				return err == nil && hook.State == "refused" && len(hook.Problems) == 1 && strings.Contains(hook.Problems[0].Hint, tt.advice)
+				return err == nil && hook.State == "refused" && len(hook.Problems) == 1 &&
+					strings.Contains(hook.Problems[0].Hint, tt.advice)
 			})
 			if err := tt.mend(guard); err != nil {
 				t.Fatal(err)
@@ -114,7 +111,7 @@ func TestRefusedGuardsDeny(t *testing.T) {
 }
 
 // A guard that is refused from its first load on denies as well, an observer
-// that is refused says so and delays nobody.
+// that is refused says so and delays no event.
 func TestRefusedAtLoad(t *testing.T) {
 	home := newHome(t)
 	guard := writeHook(t, home, "guard", "events: [pre_tool_use]\n", "exit 0\n")
@@ -132,7 +129,11 @@ func TestRefusedAtLoad(t *testing.T) {
 		t.Errorf("a refused observer denied: %+v", a.Verdict)
 	}
 	h.until("the observer's refusal is logged", func() bool {
-		return h.logs.FilterLevelExact(zap.WarnLevel).FilterField(zap.String("hook", "watch")).FilterMessage("hook did not start").Len() > 0
+		return h.logs.FilterLevelExact(zap.WarnLevel).
+			FilterField(zap.String("hook", "watch")).
+			FilterMessage("hook did not start").
+			Len() >
+			0
 	})
 	s, err := h.client.Status(t.Context())
 	if err != nil || s.Hooks["refused"] != 2 {
@@ -145,7 +146,7 @@ func TestRefusedAtLoad(t *testing.T) {
 	}
 }
 
-func (h *house) reload(name string) (api.Hook, error) {
+func (h *house) reload(name string) (client.Hook, error) {
 	h.Daemon.Reload()
 	return h.client.Hook(h.t.Context(), name)
 }
@@ -164,7 +165,9 @@ func TestAScriptSwappedAfterLoad(t *testing.T) {
 			t.Errorf("%q: verdict %+v", text, a.Verdict)
 		}
 		hook, err := h.client.Hook(t.Context(), "guard")
-		if err != nil || len(hook.Changes) != i+2 || hook.Changes[0].To != hook.Digest || hook.Changes[0].From != hook.Changes[1].To || hook.Changes[0].Change != "changed" {
+		if err != nil || len(hook.Changes) != i+2 || hook.Changes[0].To != hook.Digest ||
+			hook.Changes[0].From != hook.Changes[1].To ||
+			hook.Changes[0].Change != "changed" {
 			t.Errorf("changes %+v, %v; want the one to digest %s on top", hook.Changes, err, hook.Digest)
 		}
 	}
@@ -217,7 +220,7 @@ func TestTheHomeIsTheUsers(t *testing.T) {
 		refused(t, home, "chmod go-w "+home)
 	})
 	t.Run("others", func(t *testing.T) {
-		needRoot(t)
+		hooktest.NeedRoot(t)
 		home := newHome(t)
 		if err := os.Chown(home, otherUser, 0); err != nil {
 			t.Fatal(err)
@@ -225,7 +228,7 @@ func TestTheHomeIsTheUsers(t *testing.T) {
 		refused(t, home, "chown root "+home)
 	})
 	t.Run("others-lock", func(t *testing.T) {
-		needRoot(t)
+		hooktest.NeedRoot(t)
 		home := newHome(t)
 		writeFile(t, filepath.Join(home, "hookd.lock"), "", 0o600)
 		if err := os.Chown(filepath.Join(home, "hookd.lock"), otherUser, 0); err != nil {
@@ -274,7 +277,12 @@ func TestOpenSettingsAreNotReloaded(t *testing.T) {
 	file := filepath.Join(home, "hookd.yaml")
 	writeFile(t, file, "log: {level: info}\n", 0o600)
 	asked := 0
-	d, err := New(Options{Config: config.Default(home), Reconfigure: func() (config.Config, error) { asked++; return config.Default(home), nil }})
+	d, err := New(
+		Options{
+			Config:      config.Default(home),
+			Reconfigure: func() (config.Config, error) { asked++; return config.Default(home), nil },
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +314,9 @@ func TestChangesAreRecordedAcrossRestarts(t *testing.T) {
 	}
 	h = start(t, home, quiet)
 	hook, err := h.client.Hook(t.Context(), "a")
-	if err != nil || len(hook.Changes) != 2 || hook.Changes[0].Change != "changed" || hook.Changes[0].To != hook.Digest || !strings.Contains(hook.Changes[0].By, "HOOK.yaml of ") {
+	if err != nil || len(hook.Changes) != 2 || hook.Changes[0].Change != "changed" ||
+		hook.Changes[0].To != hook.Digest ||
+		!strings.Contains(hook.Changes[0].By, "HOOK.yaml of ") {
 		t.Errorf("changes %+v, %v; want it added and changed", hook.Changes, err)
 	}
 	h.stop()
@@ -324,69 +334,6 @@ func TestChangesAreRecordedAcrossRestarts(t *testing.T) {
 	}
 	if want := "a added, b added, a changed, b removed"; strings.Join(got, ", ") != want {
 		t.Errorf("recorded %q, want %q", got, want)
-	}
-}
-
-// The record stays small and keeps the last of each hook.
-func TestTheRecordOfChangesIsBounded(t *testing.T) {
-	c := config.Default(newHome(t))
-	r := openChanges(c, zap.NewNop())
-	record(r, api.Change{Hook: "old", Change: "added", To: "1"})
-	for range 1200 {
-		record(r, api.Change{Hook: "busy", Change: "changed", To: strings.Repeat("x", 1000)})
-	}
-	record(r, api.Change{Hook: "busy", Change: "changed", To: "last"})
-	info, err := os.Stat(c.ChangesFile())
-	if err != nil || info.Size() > maxChanges {
-		t.Fatalf("%v, %v; want at most %d bytes", info, err, maxChanges)
-	}
-	f, err := os.OpenFile(c.ChangesFile(), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.WriteString(`{"hook":"cut o`)
-	f.Close()
-	again := openChanges(c, zap.NewNop())
-	if last := again.of("old"); len(last) != 1 || last[0].To != "1" {
-		t.Errorf("of the old hook %+v, want its one record", last)
-	}
-	if last := again.of("busy"); len(last) != shownChanges || last[0].To != "last" {
-		t.Errorf("of the busy hook %d records, want the last %d", len(last), shownChanges)
-	}
-	record(again, api.Change{Hook: "after", Change: "added", To: "2"})
-	if last := openChanges(c, zap.NewNop()).of("after"); len(last) != 1 {
-		t.Error("what was written after a line that was cut off is lost")
-	}
-}
-
-// record writes one change.
-func record(r *changeLog, c api.Change) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.write([]api.Change{c})
-}
-
-// A change that could not be written is told all the same, and written with the
-// next one.
-func TestAChangeThatCannotBeWrittenIsNotLost(t *testing.T) {
-	c := config.Default(newHome(t))
-	r := openChanges(c, zap.NewNop())
-	if err := os.MkdirAll(c.ChangesFile(), 0o700); err != nil { // in the file's way
-		t.Fatal(err)
-	}
-	record(r, api.Change{Hook: "a", Change: "added", To: "1"})
-	if last := r.of("a"); len(last) != 1 {
-		t.Errorf("of a there is %+v, want its one record", last)
-	}
-	if err := os.Remove(c.ChangesFile()); err != nil {
-		t.Fatal(err)
-	}
-	record(r, api.Change{Hook: "b", Change: "added", To: "2"})
-	again := openChanges(c, zap.NewNop())
-	for _, id := range []string{"a", "b"} {
-		if last := again.of(id); len(last) != 1 {
-			t.Errorf("on record of %s is %+v, want one", id, last)
-		}
 	}
 }
 
@@ -416,5 +363,93 @@ func TestSavesFailNoRun(t *testing.T) {
 		if a := h.emit(rm); !a.Verdict.Allowed {
 			t.Errorf("run %d: %+v", runs, a.Verdict)
 		}
+	}
+}
+
+// Whatever starts it, the script of a guard is a part of the hook: it waits to
+// be allowed when it changes, and another user's is refused.
+func TestWhatRunsIsThePart(t *testing.T) {
+	for name, yaml := range map[string]string{
+		"option":           "command: sh -e guard.sh\n",
+		"option-m":         "command: sh -m guard.sh\n",
+		"rcfile":           "command: env ENV=guard.sh sh -i\n",
+		"env-S":            "command: env\nargs: [-S, 'sh guard.sh']\n",
+		"xargs":            "command: xargs sh guard.sh\n",
+		"nice":             "command: nice sh guard.sh\n",
+		"text":             "command: sh\nargs: [-c, '. ./guard.sh']\n",
+		"shebang-argument": "command: ./run.sh\n",
+		"working-dir":      "command: sh guard.sh\nworking_dir: sub\n",
+		"own-path":         "command: env guard.sh\nenv: {PATH: '${env.LIBREFANG_HOME}/hooks/guard/sub:${env.PATH}'}\n",
+		"script":           "type: script\nscript: sh guard.sh\n",
+		"preload":          "command: sh -i\nenv: {ENV: ./guard.sh}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := newHome(t)
+			t.Setenv("LIBREFANG_HOME", home)
+			dir := filepath.Join(home, "hooks", "guard")
+			script := filepath.Join(dir, "guard.sh")
+			if name == "working-dir" || name == "own-path" {
+				script = filepath.Join(dir, "sub", "guard.sh")
+			}
+			if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, script, "#!/bin/sh\nexit 0\n", 0o755)
+			writeFile(t, filepath.Join(dir, "run.sh"), "#!/usr/bin/env -S sh "+script+"\n", 0o755)
+			writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: guard\nevents: [pre_tool_use]\n"+yaml, 0o644)
+			c := config.Config{Home: home}
+			h := start(
+				t,
+				home,
+				func(settings *config.Config) { settings.ReloadMode, settings.FireStartup = "ask", false; c = *settings },
+			)
+			waiting := catalog.Waiting(c)
+			if len(waiting) != 1 {
+				t.Fatalf("%d hooks wait, want 1", len(waiting))
+			}
+			if err := catalog.Allow(c, waiting[0]); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.reload("guard"); err != nil {
+				t.Fatal(err)
+			}
+			if a := h.emit(rm); !a.Verdict.Allowed {
+				t.Fatalf("denied as it was allowed: %+v", a.Verdict)
+			}
+			writeFile(t, script, "#!/bin/sh\nexit 0 # x\n", 0o755)
+			if a := h.emit(rm); a.Verdict.Allowed {
+				t.Error("what was never allowed ran")
+			}
+			if os.Getuid() != 0 {
+				return
+			}
+			writeFile(t, script, "#!/bin/sh\nexit 0\n", 0o755)
+			if err := os.Chown(script, otherUser, 0); err != nil {
+				t.Fatal(err)
+			}
+			if a := h.emit(rm); a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "is owned by") {
+				t.Errorf("a script of another user: %+v", a.Verdict)
+			}
+		})
+	}
+}
+
+// A PATH with an empty entry, and an interpreter with a relative name, mean
+// another program in each directory.
+func TestWhatDependsOnTheDirectoryIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ yaml, script string }{
+		"empty-entry":          {"env: {PATH: ':/usr/bin:/bin'}\n", "#!/bin/sh\n"},
+		"relative-entry":       {"env: {PATH: '/usr/bin:/bin:.'}\n", "#!/bin/sh\n"},
+		"relative-interpreter": {"", "#!./sh\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := newHome(t)
+			dir := writeHook(t, home, "guard", "events: [pre_tool_use]\n"+tt.yaml, "")
+			writeFile(t, filepath.Join(dir, "run.sh"), tt.script, 0o755)
+			h := start(t, home, func(c *config.Config) { c.FireStartup = false })
+			if a := h.emit(rm); a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "refused") {
+				t.Errorf("got %+v", a.Verdict)
+			}
+		})
 	}
 }

@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// prepareHome makes the home, for the user alone, and refuses one that others
+// can change. The home is LibreFang's too, so one that others may read stays
+// so; hookd's own files in it do not.
+func prepareHome(c config.Config) error {
+	if err := os.MkdirAll(c.Home, 0o700); err != nil {
+		return fmt.Errorf("make the home: %w", err)
+	}
+	seal := trust.New().Seal(trust.Files{Folder: c.Home, Read: []string{c.Socket, filepath.Join(c.Home, "hookd.lock")}})
+	if bad := seal.Refusals(); len(bad) > 0 {
+		return fmt.Errorf("use the home %s: %w", trust.Quote(c.Home), &bad[0])
+	}
+	if bad := trust.Database(c.StorePath); len(bad) > 0 {
+		return fmt.Errorf("keep the store in %s: %w", trust.Quote(c.StorePath), &bad[0])
+	}
+	if err := checkSettings(c.Home); err != nil {
+		return err
+	}
+	for _, pattern := range []string{"hookd", "hookd/*", "hookd.lock", "hookd.db*"} {
+		found, _ := filepath.Glob(filepath.Join(c.Home, pattern)) // the pattern is right
+		for _, path := range found {
+			if path == c.TokenFile() && c.HTTPListen != "" {
+				continue // one that others could read is changed, see door
+			}
+			if err := makePrivate(path); err != nil {
+				return fmt.Errorf("keep %s from others: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func makePrivate(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&os.ModeSymlink != 0 || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()&0o700)
+}
+
+// checkSettings refuses a hookd.yaml that others can change: it names programs.
+func checkSettings(home string) error {
+	if err := trust.New().Check(filepath.Join(home, "hookd.yaml")); err != nil {
+		return fmt.Errorf("obey the settings: %w", err)
+	}
+	return nil
+}
+
+// Mend returns the command that mends a home, settings or a database that New
+// refused, "" for other errors.
+func Mend(err error) string {
+	var refusal *trust.Refusal
+	var unfit *unfitStore
+	switch {
+	case errors.As(err, &refusal):
+		return refusal.Do
+	case errors.As(err, &unfit):
+		return unfit.mend
+	}
+	return ""
+}
+
+// unfitStore is why a database is not opened, and will not be later.
+type unfitStore struct {
+	error
+	mend string // the command
+}
+
+func (u *unfitStore) Unwrap() error { return u.error }

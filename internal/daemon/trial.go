@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/runner"
+)
+
+// TestLocal runs one hook as the daemon would, without a daemon. The hook is
+// named as in the hooks directory, or by its folder.
+func TestLocal(ctx context.Context, c config.Config, name string, env events.Envelope) (api.Tested, error) {
+	h, err := catalog.Find(c, name)
+	if err != nil {
+		return api.Tested{}, err
+	}
+	temp, err := os.MkdirTemp("", "hookd-test-")
+	if err != nil {
+		return api.Tested{}, err
+	}
+	p := proc.New(proc.Options{Cgroup: true})
+	r := runner.New(runner.Options{Proc: p, TempDir: temp, DataDir: c.DataDir(), Log: zap.NewNop()})
+	r.Configure(c)
+	d := dispatch.New(dispatch.Options{Runner: r, Recorder: noRecords{}})
+	tested, refused := try(ctx, d, dispatch.Origin{}, h, env)
+	if refused != nil {
+		err = refused
+	}
+	r.Close(ctx)
+	return tested, errors.Join(err, p.Close(), os.RemoveAll(temp))
+}
+
+// noRecords is a Recorder that records nothing.
+type noRecords struct{}
+
+func (noRecords) Prepare(*events.Event, bool) dispatch.Prepared { return nil }
+
+func (noRecords) Accept(
+	_ *events.Event,
+	_ dispatch.Prepared,
+	_ []string,
+	stored func(bool, *events.Error),
+) *events.Error {
+	if stored != nil {
+		stored(false, nil)
+	}
+	return nil
+}
+func (noRecords) Started(dispatch.Key, string, time.Time)          {}
+func (noRecords) Finished(dispatch.Key, events.Run, dispatch.Fate) {}
+func (noRecords) Keeps() bool                                      { return false }
+func (noRecords) NextPending(uint64) (int64, error)                { return 0, nil }
+func (noRecords) Pending(uint64, int) ([]dispatch.Waiting, error)  { return nil, nil }
+
+// try runs h for env and tells everything it did. An event that is not named
+// is the first that the hook asks for by name, with an example of its payload.
+func try(
+	ctx context.Context,
+	d *dispatch.Dispatcher,
+	from dispatch.Origin,
+	h *hook.Hook,
+	env events.Envelope,
+) (api.Tested, *events.Error) {
+	if env.Event == "" {
+		env.Event = firstEvent(h)
+	}
+	if len(env.Data) == 0 || string(env.Data) == "{}" {
+		env.Data = events.For(env.Dialect, env.Event).Example()
+	}
+	t, err := d.Try(ctx, from, h, env)
+	if err != nil {
+		return api.Tested{}, err
+	}
+	tested := api.Tested{Run: t.Run, Verdict: t.Verdict, Why: t.Why, Decides: t.Blocks, Warning: t.Warning}
+	if t.Job != nil {
+		tested.Given, tested.Stdin = t.Job.Given, string(runner.Stdin(t.Job))
+	}
+	return tested, nil
+}
+
+// firstEvent is the first pattern that is a name, else the first known name
+// that a pattern matches.
+func firstEvent(h *hook.Hook) string {
+	for _, p := range h.Patterns {
+		if events.CheckName(p.Text) == nil {
+			return p.Text
+		}
+	}
+	for _, p := range h.Patterns {
+		for _, c := range events.All() {
+			if p.Match(c.Name) {
+				return c.Name
+			}
+		}
+	}
+	return "test"
+}
