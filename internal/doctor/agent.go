@@ -50,11 +50,17 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	if o.Within <= 0 {
 		o.Within = 10 * time.Second
 	}
-	w := &way{visit: visit{Options: o.Options}, o: o, dialect: events.Dialect(o.Connect.Agent), cwd: cmp.Or(o.Cwd, o.Config.Home)}
+	w := &way{
+		visit:   visit{Options: o.Options},
+		o:       o,
+		dialect: events.Dialect(o.Connect.Agent),
+		cwd:     cmp.Or(o.Cwd, o.Config.Home),
+	}
 	w.registered()
 	w.program()
 	w.daemon(ctx)
 	w.sameSocket()
+	w.seen(ctx)
 	r := AgentReport{Agent: o.Connect.Agent}
 	if !o.NoProbe {
 		r.Probe = w.probe(ctx)
@@ -154,10 +160,22 @@ func (w *way) program() {
 	if !filepath.IsAbs(path) {
 		found := w.elsewhere(path)
 		if found == "" {
-			w.say("bridge", Problem, w.o.Again, "%s is not in this shell's PATH; the agent has the PATH of where it was started", path)
+			w.say(
+				"bridge",
+				Problem,
+				w.o.Again,
+				"%s is not in this shell's PATH; the agent has the PATH of where it was started",
+				path,
+			)
 			return
 		}
-		w.say("bridge", Note, w.o.Again, "%s is found through PATH: an agent that was started elsewhere may not find it", path)
+		w.say(
+			"bridge",
+			Note,
+			w.o.Again,
+			"%s is found through PATH: an agent that was started elsewhere may not find it",
+			path,
+		)
 		path = found
 	}
 	if err := proc.Check(proc.Spec{Path: path, Env: []string{"PATH=" + w.UserPath}}); err != nil {
@@ -200,11 +218,25 @@ func (w *way) version() {
 	words := strings.Fields(string(out))
 	switch {
 	case err != nil || len(words) < 1 || words[0] != "hookd-bridge":
-		w.say("bridge", Note, "make install", "%s does not tell its version: it is older than hookd, or something else", w.bridge)
+		w.say(
+			"bridge",
+			Note,
+			"make install",
+			"%s does not tell its version: it is older than hookd, or something else",
+			w.bridge,
+		)
 	case len(words) < 2:
 		w.say("bridge", OK, "", "%s, built without a version", w.bridge)
 	case w.Version != "" && words[1] != w.Version || len(words) > 2 && w.o.Commit != "" && words[2] != w.o.Commit:
-		w.say("bridge", Note, "make install", "%s is version %s, hookd is %s: install both from one build", w.bridge, strings.Join(words[1:], " "), strings.TrimSpace(w.Version+" "+w.o.Commit))
+		w.say(
+			"bridge",
+			Note,
+			"make install",
+			"%s is version %s, hookd is %s: install both from one build",
+			w.bridge,
+			strings.Join(words[1:], " "),
+			strings.TrimSpace(w.Version+" "+w.o.Commit),
+		)
 	default:
 		w.say("bridge", OK, "", "%s, version %s", w.bridge, words[1])
 	}
@@ -215,7 +247,48 @@ func (w *way) version() {
 func (w *way) sameSocket() {
 	dials := client.DefaultSocket()
 	if want := w.Client.Socket(); dials != want {
-		w.say("socket", Problem, "export HOOKD_SOCKET="+trust.Quote(want), "the bridge dials %s, the daemon is at %s: the agent needs HOOKD_SOCKET in its environment, or drop `socket` from hookd.yaml", dials, want)
+		w.say(
+			"socket",
+			Problem,
+			"export HOOKD_SOCKET="+trust.Quote(want),
+			"the bridge dials %s, the daemon is at %s: the agent needs HOOKD_SOCKET in its environment, or drop `socket` from hookd.yaml",
+			dials,
+			want,
+		)
+	}
+}
+
+// seen tells when the agent itself last sent an event: that it is connected does
+// not prove that it calls hookd.
+func (w *way) seen(ctx context.Context) {
+	if w.status == nil {
+		return
+	}
+	ctx, cancel := w.ask(ctx)
+	defer cancel()
+	e, err := w.Client.Last(ctx, string(w.dialect), Session)
+	var refused *client.Error
+	switch {
+	case err == nil:
+		w.say(
+			"events",
+			OK,
+			"",
+			"its last event came at %s: %s (%s)",
+			e.Time.Local().Format("2006-01-02 15:04:05"),
+			e.Event,
+			e.EventID,
+		)
+	case errors.As(err, &refused) && refused.Code == client.CodeNotFound:
+		w.say(
+			"events",
+			Note,
+			"hookd tail",
+			"no event of %s has ever arrived, as far back as the history goes: restart it, let it call a tool, and see it in",
+			w.dialect,
+		)
+	default:
+		w.say("events", Note, "hookd history", "it is not known whether an event of %s has arrived: %v", w.dialect, err)
 	}
 }
 

@@ -7,7 +7,7 @@
 // says less then. A check that cannot look says so and is no problem. It
 // changes nothing, with two exceptions: Probe sends one event through an
 // agent's bridge, so hooks that match a tool call run; and the lock is taken
-// for a moment, to see whether somebody has it.
+// for a moment, to see whether a process holds it.
 //
 // It mends nothing, and knows nothing of service managers.
 package doctor
@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // Level is how bad a finding is.
@@ -59,8 +59,8 @@ type visit struct {
 	Options
 	found []Finding
 
-	status *api.Status // nil = the daemon does not answer
-	hooks  []api.Hook  // as the daemon has them
+	status *client.DaemonInfo // nil = the daemon does not answer
+	hooks  []client.Hook      // as the daemon has them
 	scan   *hook.Snapshot
 	path   string          // PATH of hooks
 	sound  map[string]bool // hooks by whether their program can be started; others have none
@@ -81,6 +81,7 @@ func Look(ctx context.Context, o Options) []Finding {
 	}
 	v.lock()
 	v.files()
+	v.door()
 	v.disk()
 	v.store()
 	v.watches()
@@ -88,7 +89,7 @@ func Look(ctx context.Context, o Options) []Finding {
 	v.searchPath()
 	local := v.Config
 	local.Path = v.path
-	v.scan = daemon.Scan(local)
+	v.scan = catalog.Scan(local)
 	v.programs()
 	v.states()
 	v.history(ctx)
@@ -115,6 +116,9 @@ func (v *visit) daemon(ctx context.Context) {
 		}
 	}
 	switch {
+	case errors.Is(err, client.ErrForeign):
+		v.say("daemon", Problem, "export LIBREFANG_HOME=~/.librefang", "%v", err)
+		return
 	case errors.Is(err, client.ErrNotRunning):
 		v.say("daemon", Problem, "hookd serve", "hookd is not running, so no hook runs")
 		return
@@ -129,12 +133,20 @@ func (v *visit) daemon(ctx context.Context) {
 	if list, err := v.Client.Hooks(ctx); err == nil {
 		v.hooks = list.Hooks
 	}
-	v.say("daemon", OK, "", "runs with pid %d since %s, version %s", st.PID, st.Started.Local().Format("2006-01-02 15:04:05"), st.Version)
+	v.say(
+		"daemon",
+		OK,
+		"",
+		"runs with pid %d since %s, version %s",
+		st.PID,
+		st.Started.Local().Format("2006-01-02 15:04:05"),
+		st.Version,
+	)
 	v.condition(st)
 }
 
 // condition tells what is odd about a daemon that answers.
-func (v *visit) condition(st api.Status) {
+func (v *visit) condition(st client.DaemonInfo) {
 	switch {
 	case st.Draining:
 		v.say("daemon", Note, "hookd status", "it is stopping, and takes no new events")
@@ -142,16 +154,41 @@ func (v *visit) condition(st api.Status) {
 		v.say("daemon", Note, "hookd status", "it is starting")
 	}
 	if v.Version != "" && st.Version != v.Version {
-		v.say("daemon", Note, restart(st.PID), "it is version %s, this program is %s: start it again (a service: `hookd install`)", st.Version, v.Version)
+		v.say(
+			"daemon",
+			Note,
+			restart(st.PID),
+			"it is version %s, this program is %s: start it again (a service: `hookd install`)",
+			st.Version,
+			v.Version,
+		)
 	}
 	if st.Home != v.Config.Home {
-		v.say("daemon", Note, "export LIBREFANG_HOME="+daemon.Quoted(st.Home), "it serves the home %s, these settings are of %s", st.Home, v.Config.Home)
+		v.say(
+			"daemon",
+			Note,
+			"export LIBREFANG_HOME="+trust.Quote(st.Home),
+			"it serves the home %s, these settings are of %s",
+			st.Home,
+			v.Config.Home,
+		)
 	}
 	if st.Queued > v.Config.QueueMaxEvents/2 {
-		v.say("daemon", Note, "hookd stats", "%d runs wait in memory: hooks are slower than their events come", st.Queued)
+		v.say(
+			"daemon",
+			Note,
+			"hookd stats",
+			"%d runs wait in memory: hooks are slower than their events come",
+			st.Queued,
+		)
 	}
 	if st.Behind {
-		v.say("daemon", Note, "hookd stats", "events wait on disk for room in the queue: hooks are slower than their events come")
+		v.say(
+			"daemon",
+			Note,
+			"hookd stats",
+			"events wait on disk for room in the queue: hooks are slower than their events come",
+		)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
@@ -21,10 +21,12 @@ func TestProbesAreTheAgentsOwn(t *testing.T) {
 		event, payload := probeOf(d, "/project")
 		row := events.LookupIn(d, event)
 		if row == nil || !row.Decidable {
-			t.Errorf("%s: %s is no event of it, or nobody waits for it: %+v", name, event, row)
+			t.Errorf("%s: %s is no event of it, or no agent waits for it: %+v", name, event, row)
 			continue
 		}
-		facts := dialect.Facts(&events.Event{Envelope: events.Envelope{Event: event, Dialect: d, Data: payload}, Contract: row})
+		facts := dialect.Facts(
+			&events.Event{Envelope: events.Envelope{Event: event, Dialect: d, Data: payload}, Contract: row},
+		)
 		if a := dialect.Agent(d); a.Answer != nil && facts.String(neutral.Session) != Session {
 			t.Errorf("%s: session %q, want %q", name, facts.String(neutral.Session), Session)
 		}
@@ -32,38 +34,45 @@ func TestProbesAreTheAgentsOwn(t *testing.T) {
 			continue // a result, no call
 		}
 		var input struct{ Command string }
-		if a := dialect.Agent(d); a.Answer != nil && (json.Unmarshal(facts[neutral.Input], &input) != nil || input.Command != "true") {
+		if a := dialect.Agent(d); a.Answer != nil &&
+			(json.Unmarshal(facts[neutral.Input], &input) != nil || input.Command != "true") {
 			t.Errorf("%s: the tool's input is %s, want the command true", name, facts[neutral.Input])
 		}
 	}
 }
 
 func TestStoreAndDaemon(t *testing.T) {
-	healthy := api.Storage{OK: true, Path: "/h/hookd.db"}
+	healthy := client.Storage{OK: true, Path: "/h/hookd.db"}
 	tests := []struct {
 		name   string
-		change func(*api.Status)
+		change func(*client.DaemonInfo)
 		want   Level
 		says   string
 		do     string
 	}{
-		{"fine", func(*api.Status) {}, OK, "0 runs", ""},
-		{"unwritable", func(s *api.Status) {
-			s.Store = api.Storage{Path: "/h/hookd.db", Error: "disk full", Since: time.Now()}
+		{"fine", func(*client.DaemonInfo) {}, OK, "0 runs", ""},
+		{"unwritable", func(s *client.DaemonInfo) {
+			s.Store = client.Storage{Path: "/h/hookd.db", Error: "disk full", Since: time.Now()}
 		}, Problem, "disk full", "df -h /h"},
-		{"dead_letters", func(s *api.Status) { s.Store.DeadLetters = 3 }, Note, "3 runs were given up", "hookd dlq"},
-		{"lost", func(s *api.Status) { s.Store.Lost = 2 }, Note, "2 records", "hookd status"},
-		{"behind", func(s *api.Status) { s.Behind = true }, Note, "events wait on disk", "hookd stats"},
-		{"queued", func(s *api.Status) { s.Queued = 6000 }, Note, "6000 runs wait", "hookd stats"},
-		{"draining", func(s *api.Status) { s.Draining = true }, Note, "stopping", "hookd status"},
-		{"older", func(s *api.Status) { s.Version = "v0" }, Note, "it is version v0, this program is v1", restart(7)},
-		{"other_home", func(s *api.Status) { s.Home = "/other" }, Note, "it serves the home /other", "export LIBREFANG_HOME=/other"},
+		{"dead_letters", func(s *client.DaemonInfo) { s.Store.DeadLetters = 3 }, Note, "3 runs were given up", "hookd dlq"},
+		{"lost", func(s *client.DaemonInfo) { s.Store.Lost = 2 }, Note, "2 records", "hookd status"},
+		{"behind", func(s *client.DaemonInfo) { s.Behind = true }, Note, "events wait on disk", "hookd stats"},
+		{"queued", func(s *client.DaemonInfo) { s.Queued = 6000 }, Note, "6000 runs wait", "hookd stats"},
+		{"draining", func(s *client.DaemonInfo) { s.Draining = true }, Note, "stopping", "hookd status"},
+		{"older", func(s *client.DaemonInfo) { s.Version = "v0" }, Note, "it is version v0, this program is v1", restart(7)},
+		{
+			"other_home",
+			func(s *client.DaemonInfo) { s.Home = "/other" },
+			Note,
+			"it serves the home /other",
+			"export LIBREFANG_HOME=/other",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			v := &visit{Options: Options{Version: "v1"}}
 			v.Config.Home, v.Config.QueueMaxEvents = "/h", 10_000
-			v.status = &api.Status{PID: 7, Version: "v1", Home: "/h", Ready: true, Store: healthy}
+			v.status = &client.DaemonInfo{PID: 7, Version: "v1", Home: "/h", Ready: true, Store: healthy}
 			tt.change(v.status)
 			v.condition(*v.status)
 			v.store()

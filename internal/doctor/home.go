@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -32,9 +33,18 @@ func (v *visit) home() {
 		return
 	}
 	seal := trust.New().Seal(trust.Files{Folder: dir, Read: []string{filepath.Join(dir, "hookd.yaml")}})
-	refusals := seal.Refusals()
+	refusals := append(slices.Clone(seal.Refusals()), trust.Database(v.Config.StorePath)...)
 	for _, r := range refusals {
 		v.say("home", Problem, r.Do, "%s %s: hookd does not start like that", r.Path, r.Fact)
+	}
+	if held := v.Config.Held; len(held) > 0 {
+		v.say(
+			"settings",
+			Problem,
+			"hookd allow --settings",
+			"hookd.yaml has changed and waits to be allowed: %s; until then the settings before stay in force",
+			strings.Join(held, ", "),
+		)
 	}
 	if len(refusals) == 0 {
 		v.say("home", OK, "", "%s, mode %04o", dir, info.Mode().Perm())
@@ -49,7 +59,15 @@ const maxSocket = len(unix.RawSockaddrUnix{}.Path) - 1
 func (v *visit) socket() bool {
 	path := v.Client.Socket()
 	if len(path) > maxSocket {
-		v.say("socket", Problem, `export HOOKD_SOCKET="$HOME/.hookd.sock"`, "the path %s has %d bytes, this system allows %d", path, len(path), maxSocket)
+		v.say(
+			"socket",
+			Problem,
+			`export HOOKD_SOCKET="$HOME/.hookd.sock"`,
+			"the path %s has %d bytes, this system allows %d",
+			path,
+			len(path),
+			maxSocket,
+		)
 		return false
 	}
 	info, err := os.Lstat(path)
@@ -60,10 +78,23 @@ func (v *visit) socket() bool {
 		v.say("socket", Problem, "ls -ld "+trust.Quote(filepath.Dir(path)), "%v", err)
 		return false
 	case info.Mode()&fs.ModeSocket == 0:
-		v.say("socket", Problem, "mv "+trust.Quote(path)+" "+trust.Quote(path+".old"), "%s is not a socket, and in its way", path)
+		v.say(
+			"socket",
+			Problem,
+			"mv "+trust.Quote(path)+" "+trust.Quote(path+".old"),
+			"%s is not a socket, and in its way",
+			path,
+		)
 		return false
 	case info.Mode().Perm()&0o077 != 0:
-		v.say("socket", Problem, "chmod 600 "+trust.Quote(path), "%s has mode %04o: others may try to connect", path, info.Mode().Perm())
+		v.say(
+			"socket",
+			Problem,
+			"chmod 600 "+trust.Quote(path),
+			"%s has mode %04o: others may try to connect",
+			path,
+			info.Mode().Perm(),
+		)
 	default:
 		v.say("socket", OK, "", "%s, mode %04o", path, info.Mode().Perm())
 	}
@@ -74,7 +105,7 @@ func (v *visit) lockFile() string { return filepath.Join(v.Config.Home, "hookd.l
 
 // holder returns the pid of the process that has the home, 0 for none.
 func (v *visit) holder() (int, error) {
-	f, err := os.Open(v.lockFile())
+	f, err := os.OpenFile(v.lockFile(), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
 	if err != nil {
 		return 0, err
 	}
@@ -106,13 +137,32 @@ func (v *visit) lock() {
 	case err != nil:
 		v.say("lock", Problem, "ls -l "+trust.Quote(path), "%v", err)
 	case pid > 0 && v.status == nil:
-		v.say("lock", Problem, restart(pid), "pid %d has the lock of this home and does not answer on the socket: it hangs (then it takes kill -9), starts, or has another socket", pid)
+		v.say(
+			"lock",
+			Problem,
+			restart(pid),
+			"pid %d has the lock of this home and does not answer on the socket: it hangs (then it takes kill -9), starts, or has another socket",
+			pid,
+		)
 	case pid > 0 && v.status.PID != pid:
-		v.say("lock", Problem, "hookd status", "pid %d has the lock of this home, but pid %d answers on the socket", pid, v.status.PID)
+		v.say(
+			"lock",
+			Problem,
+			"hookd status",
+			"pid %d has the lock of this home, but pid %d answers on the socket",
+			pid,
+			v.status.PID,
+		)
 	case pid > 0:
 		v.say("lock", OK, "", "held by pid %d", pid)
 	case v.status != nil && v.status.Home == v.Config.Home:
-		v.say("lock", Problem, restart(v.status.PID), "the daemon that answers has lost its lock (was %s removed?): a second one could start", path)
+		v.say(
+			"lock",
+			Problem,
+			restart(v.status.PID),
+			"the daemon that answers has lost its lock (was %s removed?): a second one could start",
+			path,
+		)
 	case v.status == nil && v.left():
 		v.say("lock", OK, "", "free; the socket is what a killed daemon left, and the next one replaces it")
 	default:
@@ -137,8 +187,15 @@ func (v *visit) files() {
 			continue
 		}
 		seen = append(seen, filepath.Base(path))
-		if info.Mode().Perm()&0o077 != 0 {
-			v.say("files", Problem, "chmod go= "+trust.Quote(path), "%s has mode %04o: others may read what agents and hooks said", path, info.Mode().Perm())
+		if info.Mode().Perm()&0o077 != 0 && path != v.Config.TokenFile() { // which others may have read: token tells
+			v.say(
+				"files",
+				Problem,
+				"chmod go= "+trust.Quote(path),
+				"%s has mode %04o: others may read what agents and hooks said",
+				path,
+				info.Mode().Perm(),
+			)
 			bad = true
 		}
 	}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/trust"
@@ -21,12 +19,12 @@ import (
 // states tells which hooks do not run as they stand: the daemon's word, or
 // what a daemon that starts now would say.
 func (v *visit) states() {
-	hooks, loose := v.hooks, []api.Problem(nil)
+	hooks, loose := v.hooks, []client.Problem(nil)
 	if v.status == nil {
 		hooks = fromDisk(v.scan)
 	}
 	for _, p := range v.scan.Problems {
-		loose = append(loose, api.Problem(p))
+		loose = append(loose, client.Problem(p))
 	}
 	v.problems("hooks", loose)
 	var off []string
@@ -53,11 +51,11 @@ func (v *visit) states() {
 }
 
 // fromDisk is the part of the daemon's answer that a scan can give.
-func fromDisk(s *hook.Snapshot) (list []api.Hook) {
+func fromDisk(s *hook.Snapshot) (list []client.Hook) {
 	for _, e := range s.Entries {
-		h := api.Hook{Name: e.Name, State: string(e.State), File: e.File}
+		h := client.Hook{Name: e.Name, State: string(e.State), File: e.File}
 		for _, p := range e.Problems {
-			h.Problems = append(h.Problems, api.Problem(p))
+			h.Problems = append(h.Problems, client.Problem(p))
 		}
 		list = append(list, h)
 	}
@@ -66,7 +64,7 @@ func fromDisk(s *hook.Snapshot) (list []api.Hook) {
 
 // problems tells what loading said: an error needs the user, and so does what
 // waits to be allowed.
-func (v *visit) problems(check string, list []api.Problem) {
+func (v *visit) problems(check string, list []client.Problem) {
 	for _, p := range list {
 		level, do := Problem, "hookd validate "+trust.Quote(folderOf(p.File))
 		found := p.File + ": " + p.Message
@@ -85,13 +83,16 @@ func (v *visit) problems(check string, list []api.Problem) {
 
 // worth is what is to be said of a hook's file: the errors, and warnings only
 // where there are none; nothing of a program that has been said not to start.
-func (v *visit) worth(h api.Hook) []api.Problem {
+func (v *visit) worth(h client.Hook) []client.Problem {
 	list := slices.Clone(h.Problems)
 	if sound, starts := v.sound[h.Name]; starts && !sound {
-		list = slices.DeleteFunc(list, func(p api.Problem) bool { return p.Warning && strings.HasPrefix(p.Message, "command ") })
+		list = slices.DeleteFunc(
+			list,
+			func(p client.Problem) bool { return p.Warning && strings.HasPrefix(p.Message, "command ") },
+		)
 	}
-	if slices.ContainsFunc(list, func(p api.Problem) bool { return !p.Warning }) {
-		list = slices.DeleteFunc(list, func(p api.Problem) bool { return p.Warning })
+	if slices.ContainsFunc(list, func(p client.Problem) bool { return !p.Warning }) {
+		list = slices.DeleteFunc(list, func(p client.Problem) bool { return p.Warning })
 	}
 	return list
 }
@@ -116,7 +117,7 @@ func (v *visit) programs() {
 	v.sound = map[string]bool{}
 	for _, e := range v.scan.Entries {
 		h := e.Hook
-		if h == nil || e.State == hook.Disabled || e.State == hook.Refused {
+		if h == nil || e.State == hook.Disabled || e.State == hook.Refused || e.State == hook.Gone {
 			continue
 		}
 		program := h.Path
@@ -200,7 +201,13 @@ func (v *visit) history(ctx context.Context) {
 	}
 	for _, s := range lately {
 		if s.Runs >= manyRuns && s.Failures == s.Runs {
-			v.say("hook "+s.Hook, Note, "hookd history --hook "+trust.Quote(s.Hook), "all of its %d runs of the last day failed", s.Runs)
+			v.say(
+				"hook "+s.Hook,
+				Note,
+				"hookd history --hook "+trust.Quote(s.Hook),
+				"all of its %d runs of the last day failed",
+				s.Runs,
+			)
 		}
 	}
 	v.idle(ctx)
@@ -209,7 +216,10 @@ func (v *visit) history(ctx context.Context) {
 // spawnErrors tells of active hooks whose newest run did not start, where
 // nothing has been said of their programs.
 func (v *visit) spawnErrors(ctx context.Context) {
-	runs, err := v.Client.Runs(ctx, client.RunQuery{Result: string(events.ResultSpawnError), Since: time.Now().Add(-recently), Limit: 200})
+	runs, err := v.Client.Runs(
+		ctx,
+		client.RunQuery{Result: string(client.ResultSpawnError), Since: time.Now().Add(-recently), Limit: 200},
+	)
 	if err != nil {
 		return // clock has said so
 	}
@@ -226,7 +236,14 @@ func (v *visit) spawnErrors(ctx context.Context) {
 		}
 		found, do := advice(errors.New(r.Error))
 		if sound {
-			v.say("hook "+r.Hook, Note, "hookd test "+trust.Quote(r.Hook), "its last run, at %s, did not start; it seems to be mended since: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
+			v.say(
+				"hook "+r.Hook,
+				Note,
+				"hookd test "+trust.Quote(r.Hook),
+				"its last run, at %s, did not start; it seems to be mended since: %s",
+				r.Started.Local().Format("2006-01-02 15:04:05"),
+				found,
+			)
 		} else {
 			v.say("hook "+r.Hook, Problem, cmp.Or(do, "hookd logs "+r.ID), "its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
 		}
@@ -234,7 +251,10 @@ func (v *visit) spawnErrors(ctx context.Context) {
 }
 
 func (v *visit) active(name string) bool {
-	return slices.ContainsFunc(v.hooks, func(h api.Hook) bool { return h.Name == name && h.State == string(hook.Active) })
+	return slices.ContainsFunc(
+		v.hooks,
+		func(h client.Hook) bool { return h.Name == name && h.State == string(hook.Active) },
+	)
 }
 
 // idle tells of hooks that have been there for long and never ran.
@@ -246,12 +266,18 @@ func (v *visit) idle(ctx context.Context) {
 	var never []string
 	for _, h := range v.hooks {
 		info, err := os.Stat(h.File)
-		ran := h.LastRun != nil || slices.ContainsFunc(all, func(s api.HookStats) bool { return s.Hook == h.Name })
+		ran := h.LastRun != nil || slices.ContainsFunc(all, func(s client.HookStats) bool { return s.Hook == h.Name })
 		if h.State == string(hook.Active) && !ran && err == nil && time.Since(info.ModTime()) > longAgo {
 			never = append(never, h.Name)
 		}
 	}
 	if len(never) > 0 {
-		v.say("hooks", Note, "hookd show "+trust.Quote(never[0]), "older than a week and never run, as far as the history goes: %s", names(never))
+		v.say(
+			"hooks",
+			Note,
+			"hookd show "+trust.Quote(never[0]),
+			"older than a week and never run, as far as the history goes: %s",
+			names(never),
+		)
 	}
 }

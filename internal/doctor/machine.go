@@ -41,7 +41,15 @@ func (v *visit) disk() {
 	case fs.Files > 0 && fs.Ffree == 0:
 		v.say("disk", Problem, "df -i "+trust.Quote(dir), "no inodes are free at %s: no file can be made", dir)
 	case free < diskNote:
-		v.say("disk", Note, do, "%d MiB are free at %s; the history may take %d MiB (history.max_bytes)", free>>20, dir, v.Config.HistoryMaxBytes>>20)
+		v.say(
+			"disk",
+			Note,
+			do,
+			"%d MiB are free at %s; the history may take %d MiB (history.max_bytes)",
+			free>>20,
+			dir,
+			v.Config.HistoryMaxBytes>>20,
+		)
 	default:
 		v.say("disk", OK, "", "%.1f GiB are free at %s", float64(free)/(1<<30), dir)
 	}
@@ -58,7 +66,14 @@ func (v *visit) store() {
 		whole = false
 	}
 	if !s.OK {
-		say(Problem, "df -h "+trust.Quote(filepath.Dir(s.Path)), "%s cannot be written since %s: %s", s.Path, s.Since.Local().Format("2006-01-02 15:04:05"), s.Error)
+		say(
+			Problem,
+			"df -h "+trust.Quote(filepath.Dir(s.Path)),
+			"%s cannot be written since %s: %s",
+			s.Path,
+			s.Since.Local().Format("2006-01-02 15:04:05"),
+			s.Error,
+		)
 	}
 	if s.Lost > 0 {
 		say(Note, "hookd status", "%d records could not be kept since the daemon started", s.Lost)
@@ -80,7 +95,13 @@ func (v *visit) clock(ctx context.Context) {
 	now := time.Now()
 	if v.status == nil {
 		if info, err := os.Stat(v.Config.StorePath); err == nil && info.ModTime().After(now.Add(ahead)) {
-			v.say("clock", Note, setClock, "the database was written at %s, which is in the future: the clock is wrong, or was", info.ModTime().Format(time.RFC3339))
+			v.say(
+				"clock",
+				Note,
+				setClock,
+				"the database was written at %s, which is in the future: the clock is wrong, or was",
+				info.ModTime().Format(time.RFC3339),
+			)
 		}
 		return
 	}
@@ -91,9 +112,22 @@ func (v *visit) clock(ctx context.Context) {
 	case err != nil:
 		v.say("clock", Note, "hookd history", "the history cannot be read: %v", err)
 	case len(runs) > 0:
-		v.say("clock", Note, setClock, "run %s began at %s, which is in the future: the clock is wrong, or was", runs[0].ID, runs[0].Started.Format(time.RFC3339))
+		v.say(
+			"clock",
+			Note,
+			setClock,
+			"run %s began at %s, which is in the future: the clock is wrong, or was",
+			runs[0].ID,
+			runs[0].Started.Format(time.RFC3339),
+		)
 	case v.status.Started.After(now.Add(ahead)):
-		v.say("clock", Note, setClock, "the daemon started at %s, which is in the future: the clock was set back", v.status.Started.Format(time.RFC3339))
+		v.say(
+			"clock",
+			Note,
+			setClock,
+			"the daemon started at %s, which is in the future: the clock was set back",
+			v.status.Started.Format(time.RFC3339),
+		)
 	default:
 		v.say("clock", OK, "", "%s; no record is later", now.Format(time.RFC3339))
 	}
@@ -111,12 +145,29 @@ func (v *visit) searchPath() {
 	v.say("path", OK, "", "%s (%s)", v.path, whose)
 	for _, dir := range filepath.SplitList(v.path) {
 		if !filepath.IsAbs(dir) {
-			v.say("path", Note, "hookd install", "%q in the PATH of hooks is relative: what it means depends on the folder; leave it out", dir)
+			v.say(
+				"path",
+				Note,
+				"hookd install",
+				"%q in the PATH of hooks is relative: what it means depends on the folder; leave it out",
+				dir,
+			)
 			continue
 		}
-		info, err := os.Stat(dir)
-		if err == nil && info.Mode().Perm()&0o002 != 0 {
-			v.say("path", Problem, "chmod o-w "+trust.Quote(dir), "%s in the PATH of hooks is writable by everybody: anybody can put a program there", dir)
+		for _, r := range trust.New().Seal(trust.Files{Folder: dir}).Refusals() {
+			above := ""
+			if r.Path != dir {
+				above = r.Path + ", which leads to "
+			}
+			v.say(
+				"path",
+				Problem,
+				r.Do,
+				"%s%s in the PATH of hooks, %s: others can put a program there",
+				above,
+				dir,
+				r.Fact,
+			)
 		}
 	}
 }
@@ -125,7 +176,9 @@ func (v *visit) searchPath() {
 func (v *visit) elsewhere(name string) string {
 	for _, dir := range filepath.SplitList(v.UserPath) {
 		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !strings.Contains(name, "/") {
+		if info, err := os.Stat(file); err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() &&
+			info.Mode()&0o111 != 0 &&
+			!strings.Contains(name, "/") {
 			return file
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -36,7 +36,7 @@ type Probe struct {
 // Hooked is a hook that the probe reached.
 type Hooked struct {
 	Hook       string        `json:"hook"`
-	Result     events.Result `json:"result,omitempty"` // "" = it has not ended: nobody waits for an observer
+	Result     client.Result `json:"result,omitempty"` // "" = it has not ended: a sender does not wait for an observer
 	DurationMS float64       `json:"duration_ms,omitempty"`
 	Error      string        `json:"error,omitempty"`
 }
@@ -70,7 +70,13 @@ func (w *way) call(ctx context.Context, p *Probe) {
 	case len(line) > 0:
 		p.Command = append([]string{w.bridge}, line[1:]...)
 	case w.settings.Calls != nil && slices.Contains(w.settings.Events, p.Event):
-		w.say("probe", Note, w.o.Again+" --http --dry-run", "%s is registered over HTTP; the probe goes through the bridge, and says nothing of the listener", p.Event)
+		w.say(
+			"probe",
+			Note,
+			w.o.Again+" --http --dry-run",
+			"%s is registered over HTTP; the probe goes through the bridge, and says nothing of the listener",
+			p.Event,
+		)
 	}
 	cmd := exec.CommandContext(ctx, p.Command[0], p.Command[1:]...)
 	var out, errOut bytes.Buffer
@@ -85,7 +91,10 @@ func (w *way) call(ctx context.Context, p *Probe) {
 
 // emit sends it as a plugin does.
 func (w *way) emit(ctx context.Context, p *Probe) {
-	answer, err := w.Client.EmitWait(ctx, client.Event{Event: p.Event, Dialect: w.dialect, SessionID: Session, Cwd: w.cwd, Data: p.Payload})
+	answer, err := w.Client.EmitWait(
+		ctx,
+		client.Event{Event: p.Event, Dialect: client.Dialect(w.dialect), SessionID: Session, Cwd: w.cwd, Data: p.Payload},
+	)
 	if err != nil {
 		p.Stderr, p.ExitCode = err.Error(), 1
 		return
@@ -105,16 +114,20 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 	ctx, cancel := w.ask(ctx)
 	defer cancel()
 	since := w.status.Seq
-	err := w.Client.Tail(ctx, client.TailOptions{Match: []string{p.Event}, Since: &since, Epoch: w.status.Epoch, Once: true}, func(record json.RawMessage) error {
-		var e struct {
-			Type string `json:"type"`
-			client.EventRecord
-		}
-		if json.Unmarshal(record, &e) == nil && e.Type == client.RecordEvent && e.SessionID == Session {
-			p.EventID = e.EventID
-		}
-		return nil
-	})
+	err := w.Client.Tail(
+		ctx,
+		client.TailOptions{Match: []string{p.Event}, Since: &since, Epoch: w.status.Epoch, Once: true},
+		func(record json.RawMessage) error {
+			var e struct {
+				Type string `json:"type"`
+				client.EventRecord
+			}
+			if json.Unmarshal(record, &e) == nil && e.Type == client.RecordEvent && e.SessionID == Session {
+				p.EventID = e.EventID
+			}
+			return nil
+		},
+	)
 	if err != nil {
 		w.say("probe", Note, "hookd tail", "the stream cannot be read: %v", err)
 	}
@@ -122,8 +135,15 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 
 // matched lists the hooks that the event reached and what they did.
 func (w *way) matched(ctx context.Context, p *Probe) {
-	env := events.Envelope{Event: p.Event, Dialect: w.dialect, SessionID: Session, Cwd: w.cwd, Data: p.Payload, Wait: true}
-	for _, m := range daemon.Match(w.Config, env).Hooks {
+	env := events.Envelope{
+		Event:     p.Event,
+		Dialect:   w.dialect,
+		SessionID: Session,
+		Cwd:       w.cwd,
+		Data:      p.Payload,
+		Wait:      true,
+	}
+	for _, m := range catalog.Match(w.Config, env).Hooks {
 		if m.Runs {
 			p.Hooks = append(p.Hooks, Hooked{Hook: m.Hook})
 		}
@@ -159,21 +179,59 @@ func (p *Probe) matching() []string {
 func (w *way) judge(p *Probe) {
 	row := events.For(w.dialect, p.Event)
 	failed := slices.IndexFunc(p.Hooks, func(h Hooked) bool {
-		return h.Result != "" && h.Result != events.ResultOK && h.Result != events.ResultBlock
+		return h.Result != "" && h.Result != client.ResultOK && h.Result != client.ResultBlock
 	})
 	switch {
 	case w.status == nil:
-		w.say("probe", Note, "hookd serve", "%s came back after %.0f ms with no verdict: hookd is not running", p.Event, p.TookMS)
+		w.say(
+			"probe",
+			Note,
+			"hookd serve",
+			"%s came back after %.0f ms with no verdict: hookd is not running",
+			p.Event,
+			p.TookMS,
+		)
 	case p.EventID == "":
-		w.say("probe", Problem, "hookd tail", "%s was sent and hookd did not get it (exit code %d): %s", p.Event, p.ExitCode, strings.TrimSpace(p.Stderr))
+		w.say(
+			"probe",
+			Problem,
+			"hookd tail",
+			"%s was sent and hookd did not get it (exit code %d): %s",
+			p.Event,
+			p.ExitCode,
+			strings.TrimSpace(p.Stderr),
+		)
 	case failed >= 0:
-		w.say("probe", Problem, "hookd history --session "+Session, "hook %s failed on %s: %s", p.Hooks[failed].Hook, p.Event, string(p.Hooks[failed].Result)+" "+p.Hooks[failed].Error)
+		w.say(
+			"probe",
+			Problem,
+			"hookd history --session "+Session,
+			"hook %s failed on %s: %s",
+			p.Hooks[failed].Hook,
+			p.Event,
+			string(p.Hooks[failed].Result)+" "+p.Hooks[failed].Error,
+		)
 	case len(p.Hooks) == 0:
-		w.say("probe", Note, "hookd match "+p.Event+" --tool Bash", "%s reached hookd and came back after %.0f ms; no hook matches it", p.Event, p.TookMS)
+		w.say(
+			"probe",
+			Note,
+			"hookd match "+p.Event+" --tool Bash",
+			"%s reached hookd and came back after %.0f ms; no hook matches it",
+			p.Event,
+			p.TookMS,
+		)
 	default:
-		w.say("probe", OK, "", "%s came back after %.0f ms; hooks that match: %s", p.Event, p.TookMS, strings.Join(p.matching(), ", "))
+		w.say(
+			"probe",
+			OK,
+			"",
+			"%s came back after %.0f ms; hooks that match: %s",
+			p.Event,
+			p.TookMS,
+			strings.Join(p.matching(), ", "),
+		)
 	}
 	if row != nil && !row.Decidable {
-		w.say("probe", Note, "hookd events "+p.Event, "nobody waits for the answer to %s: hooks only watch", p.Event)
+		w.say("probe", Note, "hookd events "+p.Event, "no agent waits for the answer to %s: hooks only watch", p.Event)
 	}
 }

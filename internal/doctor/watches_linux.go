@@ -19,13 +19,36 @@ func (v *visit) watches() {
 	usedWatches, usedInstances := used()
 	switch {
 	case watches > 0 && usedWatches >= watches*9/10:
-		v.say("watches", Note, raise("max_user_watches", watches), "%d of %d inotify watches are used", usedWatches, watches)
+		v.say(
+			"watches",
+			Note,
+			raise("max_user_watches", watches),
+			"%d of %d inotify watches are used",
+			usedWatches,
+			watches,
+		)
 	case instances > 0 && usedInstances >= instances*9/10:
-		v.say("watches", Note, raise("max_user_instances", instances), "%d of %d inotify instances are used", usedInstances, instances)
+		v.say(
+			"watches",
+			Note,
+			raise("max_user_instances", instances),
+			"%d of %d inotify instances are used",
+			usedInstances,
+			instances,
+		)
 	case polls:
 		v.say("watches", Note, "hookd status", "changes of hooks are seen by %s", v.status.Watching)
 	default:
-		v.say("watches", OK, "", "%d of %d inotify watches and %d of %d instances are used", usedWatches, watches, usedInstances, instances)
+		v.say(
+			"watches",
+			OK,
+			"",
+			"%d of %d inotify watches and %d of %d instances are used",
+			usedWatches,
+			watches,
+			usedInstances,
+			instances,
+		)
 	}
 }
 
