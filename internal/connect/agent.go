@@ -7,39 +7,38 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
-
-func named(names string) func(*events.Contract) bool {
-	return func(c *events.Contract) bool { return slices.Contains(strings.Fields(names), c.Name) }
-}
-
-// notForShell tells Hermes's events that its shell hooks do not get, or whose
-// answers only its Python plugins can give.
-func notForShell(c *events.Contract) bool {
-	return strings.Contains(c.Name, ":") || strings.HasPrefix(c.Name, "transform_")
-}
 
 // path is the settings file, or the folder of files.
 func (a *agent) path(o Options) (string, error) {
 	switch {
-	case a.given && o.File == "":
+	case a.Given && o.File == "":
 		return "", fmt.Errorf("connect %s: name its file", a.name)
-	case a.given:
+	case a.Given:
 		return filepath.Abs(o.File)
-	case o.Project != "" && a.project == "":
+	case o.Project != "" && a.Project == "":
 		return "", fmt.Errorf("%s reads the hooks of no project, only the user's own", a.name)
 	case o.Project != "":
-		return filepath.Abs(filepath.Join(o.Project, a.project))
+		return filepath.Abs(filepath.Join(o.Project, a.Project))
 	}
-	dir := filepath.Join(o.Home, a.dir)
-	if home := o.Getenv(a.homeEnv); a.homeEnv != "" && home != "" {
-		dir = filepath.Join(home, a.dir)
+	return filepath.Abs(filepath.Join(a.folder(o), a.File))
+}
+
+// folder is where the user's own settings are.
+func (a *agent) folder(o Options) string {
+	dir := filepath.Join(o.Home, a.Dir)
+	if home := o.Getenv(a.HomeEnv); a.HomeEnv != "" && home != "" {
+		dir = filepath.Join(home, a.Dir)
 	}
-	if own := o.Getenv(a.dirEnv); a.dirEnv != "" && own != "" {
+	if own := o.Getenv(a.DirEnv); a.DirEnv != "" && own != "" {
 		dir = own
 	}
-	return filepath.Abs(filepath.Join(dir, a.file))
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(o.Home, rest)
+	}
+	return dir
 }
 
 // events are the names to register.
@@ -63,12 +62,12 @@ func (a *agent) left() (names []string) {
 }
 
 func (a *agent) seldom(c *events.Contract) bool {
-	return c.Streaming || slices.Contains(strings.Fields(a.newer), c.Name)
+	return c.Streaming || slices.Contains(strings.Fields(a.Newer), c.Name)
 }
 
 func (a *agent) rows() (rows []*events.Contract) {
 	for _, c := range events.All() {
-		if c.Dialect == a.name && (a.skip == nil || !a.skip(c)) {
+		if c.Dialect == a.name && (a.Skip == nil || !a.Skip(c)) {
 			rows = append(rows, c)
 		}
 	}
@@ -78,23 +77,23 @@ func (a *agent) rows() (rows []*events.Contract) {
 // leaf is what registers a call for an event.
 func (a *agent) leaf(path []string, event string, c call) leaf {
 	row := events.LookupIn(a.name, event)
-	handler := slices.Concat(a.lead, []member{{a.keys.command, c.String()}})
+	handler := slices.Concat(a.lead, []member{{a.Keys.Command, c.String()}})
 	if c.post != nil {
 		handler = c.post.handler()
 	}
-	if a.once > 0 {
+	if a.Unit > 0 {
 		deadline := dialect.Agent(a.name).Timeout(event)
-		handler = append(handler, member{a.keys.timeout, int((deadline + a.once - 1) / a.once)})
+		handler = append(handler, member{a.Keys.Timeout, int((deadline + a.Unit - 1) / a.Unit)})
 	}
-	tool := row != nil && row.ToolMatched
+	tool := row != nil && row.ToolMatched && !slices.Contains(strings.Fields(a.Plain), event)
 	switch {
-	case a.shape == listed:
+	case a.Shape == neutral.Listed:
 		return leaf{path: path[:len(path)-1], key: path[len(path)-1], value: slices.Concat([]member{{"event", event}}, handler), list: true}
-	case a.shape == flat, a.shape == byTool && !tool:
+	case a.Shape == neutral.Handlers, a.Shape == neutral.ByTool && !tool:
 		return leaf{path, event, handler, true}
 	}
 	group := []member{{"hooks", [][]member{handler}}}
-	if tool && a.name != events.Codex { // there a matcher is a regex, and * is none
+	if tool && !a.NoMatcher {
 		group = slices.Insert(group, 0, member{"matcher", "*"})
 	}
 	return leaf{path, event, group, true}
@@ -106,38 +105,40 @@ func (t *target) notes() (notes []string) {
 		return nil
 	}
 	if tree, err := t.agent.parse(t.path, t.file.text); err == nil {
-		for _, s := range t.agent.switches {
-			if v, ok := value(tree, s.path).(bool); ok && v == s.off {
-				notes = append(notes, t.path+": "+s.say)
-			}
-		}
+		notes = switchedOff(t.path, tree, t.agent.Switches)
 	}
-	if t.agent.name == events.Codex {
-		notes = append(notes, codexNotes(filepath.Join(filepath.Dir(t.path), "config.toml"))...)
+	if other := t.agent.Other; other != nil {
+		notes = append(notes, otherNotes(filepath.Join(filepath.Dir(t.path), other.Name), other)...)
 	}
 	return notes
 }
 
-// codexNotes reads the settings beside Codex's hooks: it can be told there to
-// run none, and warns when hooks stand in both files.
-func codexNotes(path string) (notes []string) {
+// switchedOff tells of the switches that are off in a tree.
+func switchedOff(path string, tree map[string]any, switches []neutral.Toggle) (notes []string) {
+	for _, s := range switches {
+		if v, ok := value(tree, s.Path).(bool); ok && v == s.Off {
+			notes = append(notes, path+": "+s.Say)
+		}
+	}
+	return notes
+}
+
+// otherNotes reads the file beside an agent's settings: it can be told there to
+// run no hooks, and it can have hooks there too.
+func otherNotes(path string, other *neutral.OtherFile) (notes []string) {
 	f, err := readFile(path)
 	if err != nil {
 		return nil
 	}
-	tree, err := tomlFormat{}.parse(f.text)
+	tree, err := formatOf(other.Format).parse(f.text)
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v", path, err)}
 	}
-	for _, key := range []string{"hooks", "codex_hooks"} {
-		if v, ok := value(tree, []string{"features", key}).(bool); ok && !v {
-			notes = append(notes, fmt.Sprintf("%s: `features.%s` is false there: Codex runs no hooks until it is removed", path, key))
-		}
-	}
-	hooks, _ := value(tree, []string{"hooks"}).(map[string]any)
+	notes = switchedOff(path, tree, other.Switches)
+	hooks, _ := value(tree, []string{other.Hooks}).(map[string]any)
 	for key, v := range hooks {
-		if _, list := v.([]any); list && key != "state" {
-			return append(notes, path+" has hooks too: Codex runs both files and warns about it")
+		if _, list := v.([]any); list && key != other.Except {
+			return append(notes, path+other.Say)
 		}
 	}
 	return notes

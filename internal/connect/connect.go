@@ -21,8 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // BackupSuffix ends the name of the file that keeps a settings file as it was
@@ -55,10 +53,9 @@ type Plan struct {
 // Names returns the agents that can be named, sorted.
 func Names() []string {
 	var names []string
-	for _, a := range agents {
+	for _, a := range agents() {
 		names = append(names, string(a.name))
 	}
-	slices.Sort(names)
 	return names
 }
 
@@ -90,12 +87,12 @@ func Connect(o Options) (Plan, error) {
 		p.Left = t.agent.left()
 	}
 	if t.agent.whole != nil {
-		p.Changes, err = t.writeFiles()
+		err = t.connectFiles(&p)
 	} else {
 		err = t.connect(&p)
 	}
 	if err == nil {
-		p.Notes = slices.Concat(p.Notes, t.notes(), t.agent.after)
+		p.Notes = slices.Concat(p.Notes, t.notes(), t.twice(), t.agent.After)
 	}
 	return p, err
 }
@@ -113,8 +110,8 @@ func open(o Options) (*target, error) {
 	if a == nil {
 		return nil, &UnknownError{o.Agent}
 	}
-	if a.manual != "" {
-		return nil, &ManualError{o.Agent, a.manual}
+	if a.Manual != "" {
+		return nil, &ManualError{o.Agent, a.Manual}
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
@@ -144,10 +141,10 @@ func (t *target) connect(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if t.file.exists && bytes.Equal(text, t.file.text) {
+	c := t.change(text)
+	if t.file.exists && bytes.Equal(text, t.file.text) && c.Mode == t.file.mode {
 		return nil
 	}
-	c := t.change(text)
 	if had, err := t.agent.registered(t.path, t.file.text); err == nil && len(had) == 0 && t.file.exists {
 		c.Backup = c.Path + BackupSuffix
 	}
@@ -169,7 +166,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	}
 	containers := t.agent.containers(tree)
 	if len(containers) == 0 {
-		return nil, t.at(fmt.Errorf("there is nothing under `%s` to connect", t.agent.at[0]))
+		return nil, t.at(fmt.Errorf("there is nothing under `%s` to connect", t.agent.At[0]))
 	}
 	var want []leaf
 	for _, path := range containers {
@@ -202,7 +199,7 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 	if t.posts(event) {
 		c = call{agent: t.Agent, post: t.Post}
 	}
-	if t.agent.named {
+	if t.agent.Named {
 		c.args = []string{event}
 	}
 	for _, h := range have {
@@ -229,6 +226,13 @@ func (t *target) change(text []byte) Change {
 	if t.Project != "" && c.New {
 		c.Mode = 0o644
 	}
+	c.BackupMode = c.Mode
+	if t.showsToken(text) {
+		c.Mode &^= 0o077
+	}
+	if t.showsToken(t.file.text) {
+		c.BackupMode &^= 0o077
+	}
 	return c
 }
 
@@ -239,13 +243,4 @@ func (t *target) at(err error) error {
 		return &FileError{t.path, w.line, w.column, w.err}
 	}
 	return &FileError{t.path, 0, 0, err}
-}
-
-// find returns the agent called name, or nil.
-func find(name string) *agent {
-	i := slices.IndexFunc(agents, func(a *agent) bool { return a.name == events.Dialect(name) })
-	if i < 0 {
-		return nil
-	}
-	return agents[i]
 }

@@ -22,7 +22,7 @@ const bridge = "/usr/local/bin/hookd-bridge"
 func options(t *testing.T, agent string, before []byte) (o Options, path string) {
 	t.Helper()
 	o = Options{Agent: agent, Home: t.TempDir(), Bridge: bridge, Getenv: func(string) string { return "" }}
-	if find(agent).given {
+	if find(agent).Given {
 		o.File = filepath.Join(o.Home, "agent.yaml")
 	}
 	path, err := find(agent).path(o)
@@ -279,8 +279,8 @@ func TestEvents(t *testing.T) {
 		"kimi": {"SessionHeartbeat"}, "docker-agent": {"tool_input_transform", "tool_guard"},
 	}
 	never := map[string][]string{"claude-code": {"WorktreeCreate"}, "docker-agent": {"skill_content_guard", "prompt_file_guard"}, "hermes": {"agent:end", "transform_tool_result"}}
-	for _, a := range agents {
-		if a.manual != "" {
+	for _, a := range agents() {
+		if a.Manual != "" {
 			continue
 		}
 		name := string(a.name)

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"bytes"
+	"os"
 	"reflect"
 	"strings"
 )
@@ -15,8 +16,7 @@ func Disconnect(o Options) (Plan, error) {
 	}
 	p := Plan{Agent: o.Agent, File: t.path}
 	if t.agent.whole != nil {
-		p.Changes, err = t.removeFiles()
-		return p, err
+		return p, t.disconnectFiles(&p)
 	}
 	return p, t.disconnect(&p)
 }
@@ -51,6 +51,9 @@ func (t *target) disconnect(p *Plan) error {
 		c.After, c.Remove = nil, true
 	case before != nil && (t.same(result, before) || len(bytes.TrimSpace(before)) == 0 && t.agent.bare(result)):
 		c.After, c.DropBackup = t.file.with(before), backup
+		if info, err := os.Stat(backup); err == nil && t.showsToken(t.file.text) {
+			c.Mode = info.Mode().Perm() // it was narrowed for the token
+		}
 	}
 	p.Changes = []Change{c}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // maxFile bounds what is read of a settings file, in bytes.
@@ -40,16 +42,16 @@ func readFile(path string) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	info, err := os.Stat(real)
+	text, err := readfile.Read(real, maxFile)
 	switch {
+	case errors.Is(err, readfile.ErrNotRegular):
+		return file{}, &FileError{path, 0, 0, errors.New("it is not a regular file")}
+	case errors.Is(err, readfile.ErrTooLarge):
+		return file{}, &FileError{path, 0, 0, fmt.Errorf("it is larger than %d bytes", maxFile)}
 	case err != nil:
 		return file{}, fmt.Errorf("read %s: %w", path, err)
-	case !info.Mode().IsRegular():
-		return file{}, &FileError{path, 0, 0, errors.New("it is not a regular file")}
-	case info.Size() > maxFile:
-		return file{}, &FileError{path, 0, 0, fmt.Errorf("it is larger than %d bytes", maxFile)}
 	}
-	text, err := os.ReadFile(real)
+	info, err := os.Stat(real)
 	if err != nil {
 		return file{}, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -66,11 +68,13 @@ type Change struct {
 	Mode          fs.FileMode // of the file
 	Dir           fs.FileMode // of folders that are missing
 	Backup        string      // where Before is kept; "" = nowhere
+	BackupMode    fs.FileMode // of the backup
 	DropBackup    string      // a backup that is not needed any more
 	OwnDir        bool        // with the last file its folder goes
 }
 
-// Diff shows what Apply would change, as a unified diff; empty if nothing.
+// Diff shows what Apply would change, as a unified diff; empty if nothing. It
+// shows no token: a terminal's history and a log are read by others.
 func (p Plan) Diff() []byte {
 	var out bytes.Buffer
 	for _, c := range p.Changes {
@@ -83,7 +87,7 @@ func (p Plan) Diff() []byte {
 		}
 		out.Write(diff.Diff(from, c.Before, to, c.After))
 	}
-	return out.Bytes()
+	return bearer.ReplaceAll(out.Bytes(), []byte("Bearer TOKEN"))
 }
 
 // Apply writes the plan: first the backup, then the file, each in one step.
@@ -99,12 +103,12 @@ func (p Plan) Apply() error {
 }
 
 func (c Change) apply() error {
-	now, err := os.ReadFile(c.Path)
+	now, err := readfile.Read(c.Path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) != c.New || !bytes.Equal(now, c.Before) {
 		return fmt.Errorf("write %s: it has changed meanwhile", c.Path)
 	}
 	if c.Backup != "" {
-		if err := replace(c.Backup, c.Before, c.Mode); err != nil {
+		if err := replace(c.Backup, c.Before, c.BackupMode); err != nil {
 			return err
 		}
 	}
@@ -122,10 +126,13 @@ func (c Change) apply() error {
 	return err
 }
 
+// tempPrefix begins the name of a file that is being written.
+const tempPrefix = ".hookd-"
+
 // replace writes a file in one step: whoever reads it sees the old text or the
 // new one, also after a power cut.
 func replace(path string, text []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".hookd-*")
+	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*") // 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -84,6 +84,15 @@ func (f jsonFormat) add(text []byte, leaves []leaf) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = append(bytes.Clone(text), "{}\n"...)
 	}
+	list, err := f.additions(text, leaves)
+	if err != nil {
+		return nil, err
+	}
+	return list.apply(text), nil
+}
+
+// additions are the edits that insert leaves.
+func (f jsonFormat) additions(text []byte, leaves []leaf) (edits, error) {
 	root, err := f.root(text)
 	if err != nil {
 		return nil, err
@@ -93,7 +102,7 @@ func (f jsonFormat) add(text []byte, leaves []leaf) ([]byte, error) {
 	if err := e.object(&root, leaves); err != nil {
 		return nil, err
 	}
-	return e.apply(), nil
+	return e.edits, nil
 }
 
 // jsonEdit collects the edits of one text.
@@ -103,8 +112,6 @@ type jsonEdit struct {
 	newline string
 	unit    string // one step of indentation
 }
-
-func (e *jsonEdit) apply() []byte { return e.edits.apply(e.text) }
 
 // object adds leaves to an object.
 func (e *jsonEdit) object(v *hujson.Value, leaves []leaf) error {

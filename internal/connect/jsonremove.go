@@ -14,7 +14,7 @@ func (f jsonFormat) remove(text []byte, a *agent, ours func(call) bool, keep fun
 		return nil, err
 	}
 	r := &jsonCut{agent: a, ours: ours, keep: keep, text: text}
-	r.object(&root, a.at, nil)
+	r.object(&root, a.At, nil)
 	return r.apply(text), nil
 }
 
@@ -85,11 +85,11 @@ func (r *jsonCut) list(v *hujson.Value) bool {
 }
 
 func (r *jsonCut) isOurs(o *hujson.Object) bool {
-	if m := memberOf(o, "url"); m != nil && m.Value.Value.Kind() == '"' && r.agent.posts != nil {
+	if m := memberOf(o, "url"); m != nil && m.Value.Value.Kind() == '"' && r.agent.Posts != nil {
 		c, ok := postOf(nameOf(m.Value), "", string(r.agent.name))
 		return ok && r.ours(c)
 	}
-	m := memberOf(o, r.agent.keys.command)
+	m := memberOf(o, r.agent.Keys.Command)
 	if m == nil || m.Value.Value.Kind() != '"' {
 		return false
 	}
@@ -145,4 +145,62 @@ func (r *jsonCut) cutOut(spans []span, gone []bool) {
 			}
 		}
 	}
+}
+
+// cuts are the edits that take leaves out, and the objects and lists that hold
+// nothing afterwards unless keep names them.
+func (f jsonFormat) cuts(text []byte, leaves []leaf, keep func(path []string) bool) (edits, error) {
+	root, err := f.root(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &jsonCut{keep: keep, text: text}
+	r.leaves(&root, leaves, nil)
+	return r.edits, nil
+}
+
+// leaves cuts out of the object v, which path led to, and reports whether it is
+// empty now because of that.
+func (r *jsonCut) leaves(v *hujson.Value, leaves []leaf, path []string) bool {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return false
+	}
+	gone := make([]bool, len(o.Members))
+	for i := range o.Members {
+		m := &o.Members[i]
+		below, own := under(leaves, nameOf(m.Name))
+		here := append(slices.Clone(path), nameOf(m.Name))
+		switch {
+		case len(below) > 0:
+			gone[i] = r.leaves(&m.Value, below, here) && !r.keep(here)
+		case own.list:
+			gone[i] = r.item(&m.Value, own.value) && !r.keep(here)
+		default:
+			gone[i] = own.key != "" && says(&m.Value, own.value)
+		}
+	}
+	r.cutOut(spansOf(o), gone)
+	return slices.Contains(gone, true) && !slices.Contains(gone, false)
+}
+
+// item cuts an item out of a list, and reports whether it is empty now because
+// of that.
+func (r *jsonCut) item(v *hujson.Value, item any) bool {
+	a, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return false
+	}
+	gone := make([]bool, len(a.Elements))
+	for i := range a.Elements {
+		gone[i] = says(&a.Elements[i], item)
+	}
+	r.cutOut(elementsOf(a), gone)
+	return slices.Contains(gone, true) && !slices.Contains(gone, false)
+}
+
+// says reports whether a literal is the one that connect writes for want.
+func says(v *hujson.Value, want any) bool {
+	l, ok := v.Value.(hujson.Literal)
+	return ok && string(l) == oneLine(want)
 }

@@ -34,7 +34,7 @@ func postOf(address, token, agent string) (call, bool) {
 // posts reports whether an event is to be registered with HTTP.
 func (t *target) posts(event string) bool {
 	row := events.LookupIn(t.agent.name, event)
-	return t.Post != nil && t.agent.posts != nil && row != nil && t.agent.posts(row)
+	return t.Post != nil && t.agent.Posts != nil && row != nil && t.agent.Posts(row)
 }
 
 // current reports whether a call is what Connect would register for its event.
@@ -50,7 +50,7 @@ func (t *target) checkPost() error {
 	switch {
 	case t.Post == nil:
 		return nil
-	case t.agent.posts == nil:
+	case t.agent.Posts == nil:
 		return fmt.Errorf("%s cannot call hooks over HTTP: leave out --http", t.Agent)
 	case t.Project != "":
 		return fmt.Errorf("the token would stand in the project's settings, which others read: leave out --project")

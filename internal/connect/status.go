@@ -44,10 +44,10 @@ func Inspect(o Options) Status {
 	case a == nil:
 		s.Note = (&UnknownError{o.Agent}).Error()
 		return s
-	case a.manual != "":
-		s.Note = a.manual
+	case a.Manual != "":
+		s.Note = a.Manual
 		return s
-	case a.given && o.File == "":
+	case a.Given && o.File == "":
 		s.Note = "name its file: hookd connect " + o.Agent + " --file FILE"
 		return s
 	}
@@ -71,7 +71,7 @@ func (s *Status) judge(want []string) {
 		return
 	}
 	for _, event := range want {
-		if !slices.Contains(s.Events, event) {
+		if !slices.Contains(s.Events, event) && !slices.Contains(s.Missing, event) {
 			s.Missing = append(s.Missing, event)
 		}
 	}

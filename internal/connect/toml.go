@@ -60,11 +60,11 @@ func (f tomlFormat) remove(text []byte, a *agent, ours func(call) bool, _ func([
 	if err != nil {
 		return nil, err
 	}
-	hooks, _ := value(tree, a.at).([]any)
+	hooks, _ := value(tree, a.At).([]any)
 	var e edits
 	n := 0
 	for _, t := range tables(text) {
-		if t.name != a.at[0] || n >= len(hooks) {
+		if t.name != a.At[0] || n >= len(hooks) {
 			continue
 		}
 		hook, _ := hooks[n].(map[string]any)

@@ -98,14 +98,14 @@ func (a *agent) registered(path string, text []byte) ([]registration, error) {
 
 // containers are the paths of the objects of hooks by event, in order.
 func (a *agent) containers(tree map[string]any) [][]string {
-	i := slices.Index(a.at, "*")
+	i := slices.Index(a.At, "*")
 	if i < 0 {
-		return [][]string{a.at}
+		return [][]string{a.At}
 	}
 	var paths [][]string
-	some, _ := value(tree, a.at[:i]).(map[string]any)
+	some, _ := value(tree, a.At[:i]).(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(some)) {
-		paths = append(paths, slices.Concat(a.at[:i], []string{key}, a.at[i+1:]))
+		paths = append(paths, slices.Concat(a.At[:i], []string{key}, a.At[i+1:]))
 	}
 	return paths
 }
@@ -148,11 +148,11 @@ func (a *agent) callsIn(path []string, event string, item any) (all []registrati
 }
 
 func (a *agent) callIn(handler map[string]any) (call, bool) {
-	if url, ok := handler["url"].(string); ok && a.posts != nil {
+	if url, ok := handler["url"].(string); ok && a.Posts != nil {
 		token, _ := value(handler, []string{"headers", "Authorization"}).(string)
 		return postOf(url, strings.TrimPrefix(token, "Bearer "), string(a.name))
 	}
-	line, _ := handler[a.keys.command].(string)
+	line, _ := handler[a.Keys.Command].(string)
 	return callOf(line, string(a.name))
 }
 

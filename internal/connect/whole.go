@@ -85,6 +85,28 @@ func (plugin) owns(t *target, text []byte) bool {
 
 func (plugin) current(_ *target, have, want []byte) bool { return bytes.Equal(have, want) }
 
+// connectFiles plans the files, then the entry that names them.
+func (t *target) connectFiles(p *Plan) (err error) {
+	if p.Changes, err = t.writeFiles(); err != nil || t.agent.entry == nil {
+		return err
+	}
+	c, notes, err := t.writeEntry()
+	p.Changes, p.Notes = append(p.Changes, c...), append(p.Notes, notes...)
+	return err
+}
+
+// disconnectFiles plans to take the entry out, then to remove the files.
+func (t *target) disconnectFiles(p *Plan) (err error) {
+	if t.agent.entry != nil {
+		if p.Changes, err = t.removeEntry(); err != nil {
+			return err
+		}
+	}
+	files, err := t.removeFiles()
+	p.Changes = append(p.Changes, files...)
+	return err
+}
+
 // writeFiles plans the files that are missing or outdated.
 func (t *target) writeFiles() ([]Change, error) {
 	return t.eachFile(func(want ownFile, f file) (Change, bool, error) {
@@ -102,7 +124,7 @@ func (t *target) writeFiles() ([]Change, error) {
 // removeFiles plans to remove the files that are ours.
 func (t *target) removeFiles() ([]Change, error) {
 	return t.eachFile(func(_ ownFile, f file) (Change, bool, error) {
-		c := Change{Path: f.real, Before: f.with(f.text), Remove: true, OwnDir: t.agent.ownDir}
+		c := Change{Path: f.real, Before: f.with(f.text), Remove: true, OwnDir: t.agent.OwnDir}
 		return c, f.exists && t.agent.whole.owns(t, f.text), nil
 	})
 }
@@ -152,5 +174,13 @@ func (t *target) inspectFiles(s *Status) error {
 	if outdated && len(s.Events) > 0 {
 		s.Missing, s.Note = s.Events, "its plugin is not this version's: type `hookd connect "+t.Agent+"` again"
 	}
+	if err != nil || t.agent.entry == nil || len(s.Events) == 0 {
+		return err
+	}
+	missing, notes, err := t.inspectEntry()
+	if missing != "" {
+		s.Missing, s.Note = s.Events, missing
+	}
+	s.Notes = notes
 	return err
 }

@@ -51,8 +51,8 @@ func TestPlugins(t *testing.T) {
 		if want := filepath.Join(o.Home, p.Dir); dir != want {
 			t.Errorf("%s: got %s, want %s", name, dir, want)
 		}
-		if find(name).project != p.ProjectDir || find(name).ownDir != p.Own {
-			t.Errorf("%s: project %q, own folder %t, want %q, %t", name, find(name).project, find(name).ownDir, p.ProjectDir, p.Own)
+		if find(name).Project != p.ProjectDir || find(name).OwnDir != p.Own {
+			t.Errorf("%s: project %q, own folder %t, want %q, %t", name, find(name).Project, find(name).OwnDir, p.ProjectDir, p.Own)
 		}
 		apply(t, Connect, o)
 		for _, f := range p.Files {

@@ -14,7 +14,7 @@ func (f yamlFormat) remove(text []byte, a *agent, ours func(call) bool, keep fun
 	}
 	r := &yamlCut{yamlEdit: newYAMLEdit(text), agent: a, ours: ours, keep: keep}
 	r.keys(root, nil)
-	if _, err := r.mapping(root, a.at, nil); err != nil {
+	if _, err := r.mapping(root, a.At, nil); err != nil {
 		return nil, err
 	}
 	return r.apply(text), nil
@@ -90,7 +90,7 @@ func (r *yamlCut) list(n *yaml.Node) (empty bool, err error) {
 }
 
 func (r *yamlCut) isOurs(n *yaml.Node) bool {
-	command := yamlMember(n, r.agent.keys.command)
+	command := yamlMember(n, r.agent.Keys.Command)
 	if command == nil || command.Kind != yaml.ScalarNode {
 		return false
 	}
