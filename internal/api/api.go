@@ -20,6 +20,7 @@ const (
 	PathHooks   = "/v1/hooks"
 	PathReload  = "/v1/reload"
 	PathRuns    = "/v1/runs"
+	PathAgents  = "/v1/agents"
 	PathStats   = "/v1/stats"
 	PathDead    = "/v1/dead"
 	PathStatus  = "/v1/status"
@@ -90,6 +91,7 @@ type Hook struct {
 	Events      []string        `json:"events,omitempty"`
 	Command     string          `json:"command,omitempty"` // resolved
 	Args        []string        `json:"args,omitempty"`
+	Script      string          `json:"script,omitempty"` // text for the shell; where one hook is asked for
 	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
 	Order       string          `json:"order,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"`
@@ -210,7 +212,8 @@ type RunQuery struct {
 	Limit                               int       // 0 = 50
 }
 
-// Event answers GET /v1/events/{id}: an event as the history keeps it.
+// Event answers GET /v1/events/{id} and GET /v1/agents/{agent}/last: an event as
+// the history keeps it.
 type Event struct {
 	events.Envelope
 	EventID  string    `json:"event_id"`
@@ -324,5 +327,20 @@ type Status struct {
 	Store       Storage        `json:"store"`
 	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
+	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
 	Problems    []Problem      `json:"problems"`
 }
+
+// HTTP is how http.listen is.
+type HTTP struct {
+	Listen string `json:"listen"`
+	Open   bool   `json:"open"`
+	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
+}
+
+// PingLine, a line on the plain door, asks for a sign of life: the answer comes
+// at once. A hookd that does not know it answers at once, too, with an error.
+const (
+	PingLine = `{"ping":true}`
+	PongLine = `{"ok":true,"pong":true}` + "\n"
+)

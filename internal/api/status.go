@@ -15,6 +15,8 @@ var statuses = map[events.Code]int{
 	events.CodeForbidden:     403,
 	events.CodeNotFound:      404,
 	events.CodeBadMethod:     405,
+	events.CodeIDConflict:    409,
+	events.CodeAnswerGone:    410,
 	events.CodeTooLarge:      413,
 	events.CodeRejected:      422,
 	events.CodeTooMany:       429,

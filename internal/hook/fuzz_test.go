@@ -1,6 +1,7 @@
 package hook
 
 import (
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"os"
 	"regexp"
 	"strings"

@@ -7,6 +7,7 @@ package hook
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -75,7 +76,7 @@ type Hook struct {
 
 	Template   Template       // Script, Spawn: makes ScriptText, or the prompt, for each event; nil = ScriptText as it is
 	SpawnAgent string         // Spawn: name of the agent to start
-	Dialect    events.Dialect // whose rules its answers, its agent and its place follow; "" = those of SPEC section 9
+	Dialect    events.Dialect // of the system whose file defines it, see dialect.Rules; "" = none
 	Capture    bool           // Familiar: stdout is appended to hook_output
 
 	Patterns     []Pattern
@@ -99,6 +100,7 @@ type Hook struct {
 	Order       Order
 	Retry       Retry // of observers' runs that failed
 
+	Text       []byte      // of File as it was read; hooks of one file share it
 	Sum        string      // of its definition, see trust.Sum
 	Digest     string      // of all that it is made of, see trust.Digest
 	Seal       *trust.Seal // of the same files, to be checked before each start; nil = there are none
@@ -163,12 +165,13 @@ const (
 	Disabled State = "disabled" // by `hookd disable` or enabled: false
 	Refused  State = "refused"  // others can change its files: it matches, and each of its runs fails
 	Waiting  State = "waiting"  // its file is new or has changed: `hookd allow` puts that into force
+	Gone     State = "gone"     // it was allowed and is not there any more: it denies until `hookd allow --gone`
 )
 
 // Entry is a hook's place in a snapshot.
 type Entry struct {
 	Hook     *Hook // the version in force; nil when rejected, and while a new one is waiting
-	Waits    *Hook // what waits to be allowed; nil = nothing
+	Waits    *Hook // what waits to be allowed; nil = nothing. Hook itself: to be switched off
 	Name     string
 	File     string
 	Source   Source
@@ -187,6 +190,19 @@ type Snapshot struct {
 	Loaded     time.Time
 	Entries    []Entry
 	Problems   []Problem // that belong to no hook, such as an unreadable root
+}
+
+// Guards reports whether the hook takes part in the verdict of any event.
+func (h *Hook) Guards() bool {
+	all := events.All()
+	for _, p := range h.Patterns {
+		for _, named := range all {
+			if p.Match(named.Name) && slices.ContainsFunc(all, func(c *events.Contract) bool { return c.Kind == named.Kind && h.Blocks(c, p) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Runnable returns the hooks that events are matched with, in registration

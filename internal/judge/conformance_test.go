@@ -3,6 +3,7 @@ package judge
 import (
 	"bytes"
 	"encoding/json"
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"net/http"
 	"os"
 	"os/exec"

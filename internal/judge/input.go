@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // Input is what a prompt sees: docker-agent's payload under the names of its Go
@@ -111,6 +111,24 @@ type PromptFile struct {
 	Content string `json:"content"`
 }
 
+// input is the payload, with the tool call where another dialect's names for it
+// stand there.
+func (c *Call) input() (*Input, error) {
+	in, err := newInput(c.Event, c.Payload)
+	if err != nil {
+		return nil, err
+	}
+	in.ToolName = or(c.ToolName, in.ToolName)
+	if len(c.ToolInput) == 0 {
+		return in, nil
+	}
+	in.ToolInput = nil
+	if err := decode(c.ToolInput, &in.ToolInput); err != nil {
+		return nil, errors.New("read payload: the arguments of the tool are not one JSON object")
+	}
+	return in, nil
+}
+
 // newInput reads the payload. Keys count only as they are spelled, as in the
 // rest of hookd: the judge must not see another tool than the matcher saw. A
 // field of another type than documented is an error, since a judge that is
@@ -126,7 +144,7 @@ func newInput(event string, payload json.RawMessage) (*Input, error) {
 	fields := reflect.ValueOf(in).Elem()
 	for i := range fields.NumField() {
 		key := fields.Type().Field(i).Tag.Get("json")
-		value := events.Get(payload, key)
+		value := rawjson.Get(payload, key)
 		if value == nil {
 			continue
 		}

@@ -71,6 +71,8 @@ func (j *Judge) Close() { j.client().CloseIdleConnections() }
 type Call struct {
 	Event        string          // name under which the hook gets the event
 	Payload      json.RawMessage // one JSON object, as a command hook reads it on stdin
+	ToolName     string          // of the tool call that Payload tells of, under whatever names; "" = as Payload has it
+	ToolInput    json.RawMessage // its arguments, one JSON object; nil = as Payload has them
 	Model        string          // provider/name
 	Prompt       string          // Go text/template over Input
 	SystemPrompt string          // sent as it is, instead of hookd's own; "" = hookd's own
@@ -84,7 +86,7 @@ func (j *Judge) Ask(ctx context.Context, c Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInput(c.Event, c.Payload)
+	in, err := c.input()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 func TestRender(t *testing.T) {
@@ -114,7 +115,7 @@ func TestInputHasEveryDocumentedField(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(events.Get(all, f.Name)); got == "" || f.Type != events.Object && f.Type != events.Array && got != text {
+			if got := string(rawjson.Get(all, f.Name)); got == "" || f.Type != events.Object && f.Type != events.Array && got != text {
 				t.Errorf("%s: %s = %s, want %s", c.Name, f.Name, got, text)
 			}
 		}
@@ -131,11 +132,30 @@ func FuzzInput(f *testing.F) {
 		if err != nil || len(payload) == 0 {
 			return
 		}
-		if name, ok := events.GetString(payload, "tool_name"); ok && in.ToolName != name {
+		if name, ok := rawjson.GetString(payload, "tool_name"); ok && in.ToolName != name {
 			t.Errorf("the judge sees %q, the matcher %q", in.ToolName, name)
 		}
 		if _, err := render("{{.ToolName}}. {{.ToolInput | toJSON}} {{.Payload | toJSON}} {{range .Messages}}{{.Role}}{{end}}", in); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// The tool call counts as it is given, not as members of the payload say.
+func TestInputHasTheCallThatRuns(t *testing.T) {
+	c := Call{
+		Event: "preToolUse", Payload: json.RawMessage(`{"toolName":"bash","toolArgs":{"command":"rm"},"tool_name":"x","tool_input":{"command":"ls","a":1}}`),
+		ToolName: "bash", ToolInput: json.RawMessage(`{"command":"rm"}`),
+	}
+	in, err := c.input()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := render("{{.ToolName}} {{.ToolInput | toJSON}}", in); got != `bash {"command":"rm"}` {
+		t.Errorf("got %q, %v", got, err)
+	}
+	c.ToolInput = json.RawMessage(`"rm"`)
+	if in, err := c.input(); err == nil {
+		t.Errorf("a call without readable arguments is shown as %v", in.ToolInput)
+	}
 }

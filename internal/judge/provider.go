@@ -33,6 +33,17 @@ func known() map[string]Provider {
 	}
 }
 
+// KeyVariables are the variables that hold the keys of the known providers and
+// of those given.
+func KeyVariables(given map[string]Provider) (names []string) {
+	for _, p := range withDefaults(given) {
+		if p.APIKeyEnv != "" {
+			names = append(names, p.APIKeyEnv)
+		}
+	}
+	return names
+}
+
 func withDefaults(given map[string]Provider) map[string]Provider {
 	all := known()
 	for name, p := range given {

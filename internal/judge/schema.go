@@ -38,12 +38,12 @@ func schemaNamed(name string) (schema, error) {
 	case SchemaPreToolUse:
 		return schema{
 			name: name, json: decisionSchema("allow", "ask", "deny"), read: readPreToolUse,
-			system: systemJSON + ` Its members: "decision", one of "allow" (it may run), "ask" (a person has to decide) and "deny" (it must not run), and "reason", one short sentence. When in doubt, ask.`,
+			system: systemJSON + ` Its members: "decision", one of "allow" (it may run), "ask" (a person has to decide) and "deny" (it must not run), and "reason", one short sentence that quotes the part of the input that decided it. When in doubt, ask.`,
 		}, nil
 	case SchemaContentRule:
 		return schema{
 			name: name, json: decisionSchema("allow", "deny"), read: readGuard,
-			system: systemJSON + ` Its members, and there are no others: "decision", either "allow" or "deny", and "reason", one short sentence. When in doubt, deny.`,
+			system: systemJSON + ` Its members, and there are no others: "decision", either "allow" or "deny", and "reason", one short sentence that quotes the part of the input that decided it. When in doubt, deny.`,
 		}, nil
 	}
 	return schema{}, fmt.Errorf("unknown schema %q", name)

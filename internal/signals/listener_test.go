@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // TestMain plays the daemon when a test starts this program as one.
@@ -69,11 +71,7 @@ func activate(t *testing.T, pid string, files ...*os.File) (said string) {
 
 func unixSocket(t *testing.T) (string, *os.File) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := hooktest.ShortDir(t)
 	path := filepath.Join(dir, "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {

@@ -22,33 +22,43 @@ const (
 	Now                  // the second
 )
 
-// Watch reports intents until ctx ends. A reload that is not read yet stands
-// for all that follow; the other intents are never dropped.
-func Watch(ctx context.Context) <-chan Intent {
+// LastGrace is how long the process may live after the second signal to stop.
+const LastGrace = 5 * time.Second
+
+// Watch handles signals from its return on, and reports what they ask for until
+// ctx ends. Reports never block it: a reload that is not read yet stands for
+// all that follow, and after a signal to stop there is none. When the process
+// still lives LastGrace after the second signal to stop, or at the third, end is
+// called: whatever hangs, it ends.
+func Watch(ctx context.Context, end func()) <-chan Intent {
 	raw := make(chan os.Signal, 16)
 	signal.Notify(raw, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
-	intents := make(chan Intent, 4)
+	intents := make(chan Intent, 3) // one of each
 	go func() {
 		defer signal.Stop(raw)
-		stops := 0
-		for {
+		var last <-chan time.Time
+		for stops := 0; ; {
 			select {
 			case <-ctx.Done():
 				return
+			case <-last:
+				end()
 			case s := <-raw:
 				switch {
 				case s == syscall.SIGHUP:
-					select {
-					case intents <- Reload:
-					default:
+					if stops == 0 && len(intents) == 0 {
+						intents <- Reload
 					}
+					continue
 				case stops == 0:
-					stops++
 					intents <- Drain
 				case stops == 1:
-					stops++
 					intents <- Now
+					last = time.After(LastGrace)
+				default:
+					end()
 				}
+				stops++
 			}
 		}
 	}()

@@ -4,18 +4,22 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestSignalsBecomeIntents(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	intents := Watch(ctx)
+	intents := Watch(ctx, func() { t.Error("the process is ended") })
 	for _, tt := range []struct {
 		signal syscall.Signal
 		want   Intent
@@ -34,12 +38,44 @@ func TestSignalsBecomeIntents(t *testing.T) {
 	}
 }
 
-func TestTheServiceManagerIsTold(t *testing.T) {
-	dir, err := os.MkdirTemp("/tmp", "h")
-	if err != nil {
-		t.Fatal(err)
+// A SIGHUP after the first SIGTERM asks for nothing, however many come before
+// a loop reads it; and whatever hangs, the last SIGTERM ends the process.
+func TestASignalToStopIsTheLastWord(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan struct{}, 10)
+	intents := Watch(ctx, func() { ended <- struct{}{} })
+	marks := make(chan os.Signal, 100) // tells that a signal has arrived
+	signal.Notify(marks, syscall.SIGHUP, syscall.SIGTERM)
+	defer signal.Stop(marks)
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP,
+		syscall.SIGTERM, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGTERM} {
+		if err := syscall.Kill(os.Getpid(), s); err != nil {
+			t.Fatal(err)
+		}
+		<-marks
 	}
-	defer os.RemoveAll(dir)
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the third SIGTERM does not end the process")
+	}
+	var got []Intent
+	for len(intents) > 0 {
+		got = append(got, <-intents)
+	}
+	if !slices.Equal(got, []Intent{Reload, Drain, Now}) {
+		t.Errorf("asked for %v, want a reload, a drain, and now", got)
+	}
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing ends the process some time after the second SIGTERM")
+	}
+}
+
+func TestTheServiceManagerIsTold(t *testing.T) {
+	dir := hooktest.ShortDir(t)
 	socket := filepath.Join(dir, "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
@@ -72,11 +108,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 
 // While alive blocks no ping is sent: the manager's patience runs out.
 func TestWatchdogProvesThatSomebodyIsAlive(t *testing.T) {
-	dir, err := os.MkdirTemp("/tmp", "h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir := hooktest.ShortDir(t)
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)

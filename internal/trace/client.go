@@ -18,6 +18,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // client sends spans by OTLP over HTTP, protobuf. It fits otlptrace.Client.
@@ -128,7 +130,7 @@ func timeout(text string) (time.Duration, error) {
 func tlsConfig() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if file := variable("CERTIFICATE"); file != "" {
-		pem, err := os.ReadFile(file)
+		pem, err := readfile.Read(file, readfile.Limit)
 		if err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
 		}
