@@ -3,17 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 func allowCommand(a *app) *cobra.Command {
-	var yes, all bool
+	var yes, all, settings bool
+	var gone string
 	cmd := &cobra.Command{
 		Use:   "allow [HOOK]",
 		Short: "Put a new or changed hook into force, with reload.mode: ask",
@@ -21,9 +24,16 @@ func allowCommand(a *app) *cobra.Command {
 its HOOK.yaml and of the programs in its folder, so that a daemon with
 reload.mode: ask runs it. Without HOOK it lists what waits. What was allowed
 before stays in force until then. It asks on a terminal and refuses without one
-unless --yes.`,
+unless --yes.
+
+A hook with a say in verdicts that was allowed and is not there any more denies
+until --gone has named it, whatever took it away; one that is switched off by
+anything but ` + "`hookd disable`" + ` stays in force. Settings of hookd.yaml that change
+what runs keep their values until --settings.`,
 		Example: `  hookd allow
-  hookd allow guard-rm`,
+  hookd allow guard-rm
+  hookd allow --gone guard-rm
+  hookd allow --settings`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: hookNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,7 +41,16 @@ unless --yes.`,
 			if err != nil {
 				return err
 			}
-			waiting := daemon.Waiting(cfg)
+			switch {
+			case settings && (all || gone != "" || len(args) > 0) || gone != "" && (all || len(args) > 0):
+				return fail(exitUsage, "see `hookd allow --help`", "--settings, --gone, --all and a hook are one at a time")
+			case settings:
+				return a.allowSettings(cmd, cfg, yes)
+			}
+			waiting := catalog.Waiting(cfg)
+			if gone != "" {
+				return a.allowGone(cmd, cfg, waiting, gone, yes)
+			}
 			if len(args) == 0 && !all {
 				return a.print(waiting, func(p *printer) { p.waiting(cfg, waiting) })
 			}
@@ -46,22 +65,30 @@ unless --yes.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&all, "all", false, "allow all that wait")
+	cmd.Flags().BoolVar(&all, "all", false, "allow all new and changed hooks that wait")
+	cmd.Flags().StringVar(&gone, "gone", "", "allow that this hook is gone, or switched off")
+	cmd.Flags().BoolVar(&settings, "settings", false, "allow hookd.yaml as it is now")
+	_ = cmd.RegisterFlagCompletionFunc("gone", hookNames(a))
 	settingFlags(cmd, "hooks_dir", "reload.mode")
 	return cmd
 }
 
-// choose finds what is to be allowed: the hook that is named, else all. It is
-// empty for a hook that does not wait.
-func choose(cfg config.Config, waiting []daemon.Pending, args []string) ([]daemon.Pending, error) {
-	if len(args) == 0 {
-		return waiting, nil
-	}
-	chosen := []daemon.Pending{}
+// choose finds what is to be allowed: the hook that is named, else all that are
+// new or changed. It is empty for a hook that does not wait.
+func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]catalog.Pending, error) {
+	chosen := []catalog.Pending{}
 	for _, w := range waiting {
-		if w.Hook == args[0] || w.Name == args[0] {
+		named := len(args) > 0 && (w.Hook == args[0] || w.Name == args[0])
+		if named && w.Gone {
+			return nil, fail(exitFailed, "type `hookd allow --gone "+trust.Quote(args[0])+"`",
+				"hook %s %s, which is another thing to allow", args[0], w.Changes[0])
+		}
+		if named || len(args) == 0 && !w.Gone {
 			chosen = append(chosen, w)
 		}
+	}
+	if len(args) == 0 {
+		return chosen, nil
 	}
 	if len(chosen) > 0 {
 		return chosen, nil
@@ -70,10 +97,10 @@ func choose(cfg config.Config, waiting []daemon.Pending, args []string) ([]daemo
 }
 
 // allow shows, asks, stores, and makes a running daemon take note.
-func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []daemon.Pending, yes bool, args []string) error {
+func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending, yes bool, args []string) error {
 	again := "hookd allow --all --yes"
 	if len(args) > 0 {
-		again = "hookd allow " + daemon.Quoted(args[0]) + " --yes"
+		again = "hookd allow " + trust.Quote(args[0]) + " --yes"
 	}
 	if !yes && a.format != "json" {
 		p := a.printer(a.out)
@@ -89,29 +116,109 @@ func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []daemon.Pendi
 		return err
 	}
 	for _, w := range chosen {
-		if err := daemon.Allow(cfg, w); err != nil {
+		if err := catalog.Allow(cfg, w); err != nil {
 			return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
 		}
 	}
 	return a.allowed(cmd, cfg, chosen)
 }
 
-// allowed is the answer.
-func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []daemon.Pending) error {
+// allowGone allows that a hook is gone, or switched off.
+func (a *app) allowGone(cmd *cobra.Command, cfg config.Config, waiting []catalog.Pending, name string, yes bool) error {
+	again := "hookd allow --gone " + trust.Quote(name) + " --yes"
+	var chosen []catalog.Pending
+	for _, w := range waiting {
+		if w.Gone && (w.Hook == name || w.Name == name) {
+			chosen = append(chosen, w)
+		}
+	}
+	if len(chosen) == 0 {
+		return fail(exitFailed, "see what waits with `hookd allow`", "hook %s is not gone: nothing of that waits", name)
+	}
+	if err := a.confirm(yes, fmt.Sprintf("Hook %s %s. Allow that it guards nothing any more?", name,
+		chosen[0].Changes[0]), again); err != nil {
+		return err
+	}
+	for _, w := range chosen {
+		if err := catalog.Allow(cfg, w); err != nil {
+			return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
+		}
+	}
+	return a.allowed(cmd, cfg, chosen)
+}
+
+// allowedSettings is the answer of allow --settings.
+type allowedSettings struct {
+	File    string   `json:"file"`
+	Allowed []string `json:"allowed"` // keys
+}
+
+// allowSettings shows what waits of hookd.yaml and allows it.
+func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) error {
+	done := allowedSettings{File: filepath.Join(cfg.Home, "hookd.yaml"), Allowed: cfg.Held}
+	if len(cfg.Held) == 0 {
+		done.Allowed = []string{}
+		return a.print(done, func(p *printer) {
+			p.line("no setting waits to be allowed")
+			p.mode(cfg)
+		})
+	}
+	if !yes && a.format != "json" {
+		p := a.printer(a.out)
+		p.pairs(kv("file", done.File), kv("settings", strings.Join(cfg.Held, ", ")))
+		p.diff(string(cfg.AllowedText), string(cfg.File))
+	}
+	const again = "hookd allow --settings --yes"
+	if err := a.confirm(yes, "Allow "+strings.Join(cfg.Held, ", ")+" of hookd.yaml as shown?", again); err != nil {
+		return err
+	}
+	if err := catalog.AllowSettings(cfg); err != nil {
+		return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
+	}
+	running, err := a.tell(cmd)
+	if err != nil {
+		return err
+	}
+	return a.print(done, func(p *printer) {
+		p.linef("settings are allowed: %s", strings.Join(cfg.Held, ", "))
+		if !running {
+			p.line("no daemon runs; the next `hookd serve` will know")
+		}
+	})
+}
+
+// tell makes a running daemon take note, and reports whether there is one.
+func (a *app) tell(cmd *cobra.Command) (running bool, err error) {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
-	_, err := a.dial(cmd).Reload(ctx)
-	if err != nil && !isRejection(err) && !errors.Is(err, client.ErrNotRunning) { // a rejection is of another hook's file
+	_, err = a.dial(cmd).Reload(ctx)
+	if errors.Is(err, client.ErrNotRunning) {
+		return false, nil
+	}
+	if err != nil && !isRejection(err) { // a rejection is of another hook's file
+		return true, err
+	}
+	return true, nil
+}
+
+// allowed is the answer.
+func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
+	running, err := a.tell(cmd)
+	if err != nil {
 		return err
 	}
 	return a.print(chosen, func(p *printer) {
 		for _, w := range chosen {
+			if w.Gone {
+				p.linef("hook %s %s, which is allowed: it guards nothing any more", w.Name, w.Changes[0])
+				continue
+			}
 			p.linef("hook %s is allowed, digest %.12s", w.Name, w.Digest)
 			if w.Refused != "" {
 				p.line(p.paint(yellow, "but it will not run: "), escape(w.Refused, keepNothing))
 			}
 		}
-		if errors.Is(err, client.ErrNotRunning) {
+		if !running {
 			p.line("no daemon runs; the next `hookd serve` will know")
 		}
 		p.mode(cfg)
@@ -119,17 +226,25 @@ func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []daemon.Pen
 }
 
 // waiting lists what waits.
-func (p *printer) waiting(cfg config.Config, list []daemon.Pending) {
+func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
+	if len(cfg.Held) > 0 {
+		p.linef("settings of hookd.yaml wait: %s; allow them with `hookd allow --settings`", strings.Join(cfg.Held, ", "))
+	}
 	if len(list) == 0 {
-		p.line("nothing waits to be allowed")
+		if len(cfg.Held) == 0 {
+			p.line("nothing waits to be allowed")
+		}
 		p.mode(cfg)
 		return
 	}
 	var rows [][]cell
 	for _, w := range list {
 		what := strings.Join(w.Changes, ", ")
-		if w.New {
+		switch {
+		case w.New:
 			what = "new: " + w.File
+		case w.Gone:
+			what += ": `hookd allow --gone " + trust.Quote(w.Name) + "`"
 		}
 		rows = append(rows, []cell{text(w.Name), text(fmt.Sprintf("%.12s", w.Digest)), text(what)})
 	}
@@ -146,17 +261,22 @@ func (p *printer) mode(cfg config.Config) {
 }
 
 // pending shows one hook that waits, line by line.
-func (p *printer) pending(w daemon.Pending) {
+func (p *printer) pending(w catalog.Pending) {
 	state := "changed"
 	if w.New {
 		state = "new"
 	}
-	p.pairs(kv("hook", w.Name), kv("state", state), kv("file", w.File), kv("digest", w.Digest), kv("changes", strings.Join(w.Changes, "\n")),
+	p.pairs(kv("hook", w.Name), kv("state", state), kv("file", w.File), kv("digest", w.Digest),
+		kv("changes", strings.Join(w.Changes, "\n")),
 		pair{"refused", cell{w.Refused, red}})
 	for _, t := range w.Diffs {
 		p.line(p.paint(bold, escape(t.Path, keepNothing)))
-		for _, l := range diffLines(t.Old, t.New) {
-			p.line("  ", p.paint(map[byte]colour{'+': green, '-': red}[l[0]], escape(l, keepTabs)))
-		}
+		p.diff(t.Old, t.New)
+	}
+}
+
+func (p *printer) diff(before, after string) {
+	for _, l := range diffLines(before, after) {
+		p.line("  ", p.paint(map[byte]colour{'+': green, '-': red}[l[0]], escape(l, keepTabs)))
 	}
 }

@@ -113,7 +113,8 @@ func postOf(cmd *cobra.Command, agent string, dry bool) (*connect.Post, error) {
 		return nil, err
 	}
 	if cfg.HTTPListen == "" {
-		return nil, fail(exitRejected, "add `http: {listen: \"127.0.0.1:7780\"}` to "+filepath.Join(cfg.Home, "hookd.yaml")+", start hookd again, then type the command again", "hookd does not listen for HTTP")
+		return nil, fail(exitRejected, "add `http: {listen: \"127.0.0.1:7780\"}` to "+filepath.Join(cfg.Home,
+			"hookd.yaml")+", start hookd again, then type the command again", "hookd does not listen for HTTP")
 	}
 	post := &connect.Post{URL: loopback.URL(cfg.HTTPListen, agent), Token: "TOKEN"}
 	if _, err := os.Stat(cfg.TokenFile()); dry && err != nil {
@@ -136,6 +137,7 @@ type connected struct {
 	Left    []string `json:"left_out,omitempty"`
 	Backups []string `json:"backups,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
+	See     string   `json:"see,omitempty"` // the command that tells whether the agent's events arrive
 	word    string
 }
 
@@ -166,7 +168,8 @@ func (a *app) disconnect(o connect.Options, f connectFlags) error {
 		return connectFailure(err, f.again("disconnect", o.Agent))
 	}
 	if len(p.Changes) > 0 && !f.dry {
-		question := fmt.Sprintf("Disconnect %s? Its events reach no hook until `%s`.", o.Agent, f.again("connect", o.Agent))
+		question := fmt.Sprintf("Disconnect %s? Its events reach no hook until `%s`.", o.Agent,
+			f.again("connect", o.Agent))
 		if err := a.confirm(f.yes, question, f.again("disconnect", o.Agent)+" --yes"); err != nil {
 			return err
 		}
@@ -176,7 +179,12 @@ func (a *app) disconnect(o connect.Options, f connectFlags) error {
 
 // carryOut applies a plan, or shows what it would change.
 func (a *app) carryOut(p connect.Plan, f connectFlags, word string) error {
-	answer := connected{Agent: p.Agent, File: p.File, Changed: len(p.Changes) > 0, DryRun: f.dry, Events: p.Events, Left: p.Left, Notes: p.Notes, word: word}
+	see := ""
+	if word == "connected" {
+		see = f.again("doctor", p.Agent)
+	}
+	answer := connected{See: see, Agent: p.Agent, File: p.File, Changed: len(p.Changes) > 0, DryRun: f.dry,
+		Events: p.Events, Left: p.Left, Notes: p.Notes, word: word}
 	if f.dry {
 		answer.Diff = string(p.Diff())
 		return a.print(answer, answer.dry)
@@ -232,6 +240,9 @@ func (c connected) done(p *printer) {
 	for _, n := range c.Notes {
 		p.linef("note: %s", n)
 	}
+	if c.See != "" {
+		p.linef("to see that its events arrive, let %s call a tool, then type: %s", c.Agent, c.See)
+	}
 }
 
 // connectFailure gives errors of a plan their exit code and what to type next.
@@ -241,7 +252,8 @@ func connectFailure(err error, again string) error {
 	var file *connect.FileError
 	switch {
 	case errors.As(err, &unknown):
-		return fail(exitUsage, "type one of "+strings.Join(connect.Names(), ", ")+"; `hookd connect` lists them", "%w", err)
+		return fail(exitUsage, "type one of "+strings.Join(connect.Names(), ", ")+"; `hookd connect` lists them",
+			"%w", err)
 	case errors.As(err, &manual):
 		return fail(exitFailed, manual.Do+"; see `hookd connect` for the others", "%w", err)
 	case errors.As(err, &file):

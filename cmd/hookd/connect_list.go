@@ -20,7 +20,8 @@ func (a *app) listAgents(f connectFlags) error {
 	return a.print(map[string]any{"agents": list}, func(p *printer) {
 		var rows [][]cell
 		for _, s := range list {
-			rows = append(rows, []cell{text(s.Agent), agentState(s), text(s.File), text(strings.TrimSpace(s.Note + " " + strings.Join(s.Notes, "; ")))})
+			rows = append(rows, []cell{text(s.Agent), agentState(s), text(s.File),
+				text(strings.TrimSpace(s.Note + " " + strings.Join(s.Notes, "; ")))})
 		}
 		p.table([]string{"AGENT", "STATE", "SETTINGS", "NOTE"}, rows)
 	})

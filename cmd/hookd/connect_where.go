@@ -43,7 +43,8 @@ func bridgePath() (string, error) {
 	if path := beside(os.Executable()); path != "" {
 		return path, nil
 	}
-	return "", fail(exitFailed, "install hookd-bridge beside hookd, or set PATH to where it is", "no %s: it is not on PATH, nor is there %s", name, strings.Join(slices.Compact(tried), " or "))
+	return "", fail(exitFailed, "install hookd-bridge beside hookd, or set PATH to where it is",
+		"no %s: it is not on PATH, nor is there %s", name, strings.Join(slices.Compact(tried), " or "))
 }
 
 // moveSource refuses a file that hookd runs itself, or adds to the plan what
@@ -63,11 +64,13 @@ func (a *app) moveSource(cmd *cobra.Command, p *connect.Plan, f connectFlags) er
 	again := f.again("connect", p.Agent)
 	file := filepath.Join(cfg.Home, "hookd.yaml")
 	if !f.move {
-		return fail(exitRejected, "take it off `sources` with `"+again+" --move`", "%s is one of hookd's sources, so hookd runs its hooks: %s would run them again", p.File, p.Agent)
+		return fail(exitRejected, "take it off `sources` with `"+again+" --move`",
+			"%s is one of hookd's sources, so hookd runs its hooks: %s would run them again", p.File, p.Agent)
 	}
 	own, err := config.Load(cfg.Home, nil, nil)
 	if err != nil || len(own.Sources) <= i || own.Sources[i] != cfg.Sources[i] || own.Sources[i].Path != p.File {
-		return fail(exitRejected, "change `sources` by hand, then type `"+again+"`", "%s is one of hookd's sources through %s, which names more than this file or does not stand in %s", p.File, cfg.Sources[i].Path, file)
+		return fail(exitRejected, "change `sources` by hand, then type `"+again+"`",
+			"%s is one of hookd's sources through %s, which names more than this file or does not stand in %s", p.File, cfg.Sources[i].Path, file)
 	}
 	c, err := connect.DropSource(file, i)
 	if err != nil {

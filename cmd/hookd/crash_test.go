@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // TestKilledDaemonLosesNothing kills hookd at random moments while eight agents
@@ -47,7 +48,7 @@ func TestKilledDaemonLosesNothing(t *testing.T) {
 	kill := serveUntilKilled(t, home)
 	defer kill()
 	c := client.New(client.Options{Socket: senders[0].socket})
-	waitFor(t, "everything has run", func() bool {
+	hooktest.Until(t, "everything has run", func() bool {
 		st, err := c.Status(t.Context())
 		return err == nil && st.Store.PendingRuns == 0 && st.Queued == 0
 	})
@@ -96,7 +97,7 @@ func serveUntilKilled(t *testing.T, home string) (kill func()) {
 	}
 	t.Cleanup(kill)
 	c := client.New(client.Options{Socket: filepath.Join(home, "hookd.sock")})
-	waitFor(t, "hookd is ready", func() bool {
+	hooktest.Until(t, "hookd is ready", func() bool {
 		select {
 		case <-ended:
 			t.Fatalf("hookd ended: %s", log.String())
@@ -105,20 +106,6 @@ func serveUntilKilled(t *testing.T, home string) (kill func()) {
 		return c.Ready(t.Context()) == nil
 	})
 	return kill
-}
-
-func waitFor(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // sender is an agent with one session and one event under way.

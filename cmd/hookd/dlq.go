@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 )
 
 func dlqCommand(a *app) *cobra.Command {
@@ -33,7 +32,7 @@ letters are kept for 30 days.`,
 			if err != nil {
 				return err
 			}
-			return a.print(api.DeadLetters{Dead: dead}, func(p *printer) { p.deadLetters(dead) })
+			return a.print(map[string][]client.DeadLetter{"dead": dead}, func(p *printer) { p.deadLetters(dead) })
 		},
 	}
 	list.Flags().StringVar(&hook, "hook", "", "of this hook")
@@ -41,26 +40,31 @@ letters are kept for 30 days.`,
 	_ = list.RegisterFlagCompletionFunc("hook", hookNames(a))
 
 	var yes bool
-	drop := dlqOne(a, "drop ID", "Delete a dead letter", func(ctx context.Context, cmd *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
-		if err := a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id), fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
-			return client.DeadLetter{}, err
-		}
-		return c.DropDeadLetter(ctx, id)
-	}, "dropped")
+	drop := dlqOne(a, "drop ID", "Delete a dead letter",
+		func(ctx context.Context, cmd *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+			if err := a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id),
+				fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
+				return client.DeadLetter{}, err
+			}
+			return c.DropDeadLetter(ctx, id)
+		}, "dropped")
 	drop.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.AddCommand(list,
-		dlqOne(a, "show ID", "Show a dead letter with its event's data", func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
-			return c.DeadLetter(ctx, id)
-		}, ""),
-		dlqOne(a, "retry ID", "Try a dead letter again, now and with today's hook", func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
-			return c.RetryDeadLetter(ctx, id)
-		}, "retried"),
+		dlqOne(a, "show ID", "Show a dead letter with its event's data",
+			func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+				return c.DeadLetter(ctx, id)
+			}, ""),
+		dlqOne(a, "retry ID", "Try a dead letter again, now and with today's hook",
+			func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+				return c.RetryDeadLetter(ctx, id)
+			}, "retried"),
 		drop)
 	return cmd
 }
 
 // dlqOne is a command that does something with one dead letter.
-func dlqOne(a *app, use, short string, do func(context.Context, *cobra.Command, *client.Client, int64) (client.DeadLetter, error), done string) *cobra.Command {
+func dlqOne(a *app, use, short string, do func(context.Context, *cobra.Command, *client.Client,
+	int64) (client.DeadLetter, error), done string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: one("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,18 +90,22 @@ func (p *printer) deadLetters(dead []client.DeadLetter) {
 	}
 	var rows [][]cell
 	for _, d := range dead {
-		rows = append(rows, []cell{textf("%d", d.ID), text(d.Time.Local().Format("2006-01-02 15:04:05")), text(d.Hook), text(d.Event), textf("%d", d.Attempts), text(d.EventID), text(shorten(d.Reason, 100))})
+		rows = append(rows, []cell{textf("%d", d.ID), text(d.Time.Local().Format("2006-01-02 15:04:05")),
+			text(d.Hook), text(d.Event), textf("%d", d.Attempts), text(d.EventID), text(shorten(d.Reason, 100))})
 	}
 	p.table([]string{"ID", "GIVEN UP", "HOOK", "EVENT", "ATTEMPTS", "EVENT ID", "REASON"}, rows)
 }
 
 func (p *printer) deadLetter(d client.DeadLetter, done string) {
 	if done != "" {
-		p.linef("%s: %s for %s, see `hookd history --event %s`", done, escape(d.Hook, keepNothing), escape(d.Event, keepNothing), d.EventID)
+		p.linef("%s: %s for %s, see `hookd history --event %s`", done, escape(d.Hook, keepNothing),
+			escape(d.Event, keepNothing), d.EventID)
 		return
 	}
 	p.pairs(
-		kv("hook", d.Hook), kv("event", d.Event+" "+d.EventID), kv("given up", d.Time.Local().Format("2006-01-02 15:04:05")),
-		kv("attempts", fmt.Sprint(d.Attempts)), kv("reason", d.Reason), kv("last run", d.RunID), kv("data", string(d.Data)),
+		kv("hook", d.Hook), kv("event", d.Event+" "+d.EventID),
+		kv("given up", d.Time.Local().Format("2006-01-02 15:04:05")),
+		kv("attempts", fmt.Sprint(d.Attempts)), kv("reason", d.Reason), kv("last run", d.RunID),
+		kv("data", string(d.Data)),
 	)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/doctor"
+	"github.com/hookd/hookd/internal/service"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -52,6 +54,20 @@ The exit code is 1 when something needs you; a note does not.`,
 	return cmd
 }
 
+// serviceFindings tells how the service is.
+func (a *app) serviceFindings(cmd *cobra.Command) (list []doctor.Finding) {
+	m, err := service.This()
+	if err != nil {
+		return nil // no home directory: doctor has said so
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, 10*time.Second))
+	defer cancel()
+	for _, f := range m.Look(ctx) {
+		list = append(list, doctor.Finding{Check: "service", Level: doctor.Level(f.Level), Found: f.Found, Do: f.Do})
+	}
+	return list
+}
+
 // examination is what the command answers without an agent.
 type examination struct {
 	OK       bool             `json:"ok"` // nothing needs the user
@@ -80,7 +96,8 @@ func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noPr
 	}
 	cwd, _ := os.Getwd() // "" where the folder is gone
 	r := doctor.LookAgent(cmd.Context(), doctor.AgentOptions{
-		Options: options, Connect: f.options(agent), Again: f.again("connect", agent), Bridge: bridge, Commit: build().Commit, Cwd: cwd, NoProbe: noProbe,
+		Options: options, Connect: f.options(agent), Again: f.again("connect", agent), Bridge: bridge,
+		Commit: build().Commit, Cwd: cwd, NoProbe: noProbe,
 	})
 	r.Findings = append(found, r.Findings...)
 	if err := a.print(r, func(p *printer) { p.agentReport(r) }); err != nil {
@@ -102,11 +119,13 @@ func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 	var found []doctor.Finding
 	cfg, err := loadConfig(cmd)
 	if err != nil {
-		found = append(found, doctor.Finding{Check: "settings", Level: doctor.Problem, Found: err.Error() + ": what follows is of the default settings", Do: "hookd validate"})
+		found = append(found, doctor.Finding{Check: "settings", Level: doctor.Problem, Found: err.Error() +
+			": what follows is of the default settings", Do: "hookd validate"})
 		home, _ := config.Home() // an error leaves nothing to look at, and is told above
 		cfg = config.Default(home)
 	}
-	return doctor.Options{Config: cfg, Client: a.dial(cmd), Within: min(a.within, 10*time.Second), Version: build().Version, UserPath: os.Getenv("PATH")}, found
+	return doctor.Options{Config: cfg, Client: a.dial(cmd), Within: min(a.within, 10*time.Second),
+		Version: build().Version, UserPath: os.Getenv("PATH")}, found
 }
 
 var levels = map[doctor.Level]colour{doctor.OK: green, doctor.Note: yellow, doctor.Problem: red}
@@ -119,7 +138,8 @@ func (p *printer) findings(list []doctor.Finding) {
 	}
 	for _, f := range list {
 		check := escape(shorten(f.Check, maxCell), keepNothing)
-		p.line(p.paint(levels[f.Level], fmt.Sprintf("%-7s", f.Level)), "  ", check, strings.Repeat(" ", width-len(check)+2), escape(shorten(f.Found, maxValue), keepNothing))
+		p.line(p.paint(levels[f.Level], fmt.Sprintf("%-7s", f.Level)), "  ", check,
+			strings.Repeat(" ", width-len(check)+2), escape(shorten(f.Found, maxValue), keepNothing))
 		if f.Do != "" {
 			p.line(strings.Repeat(" ", 9+width+2), "type: ", p.paint(bold, escape(f.Do, keepNothing)))
 		}

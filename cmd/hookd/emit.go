@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -132,7 +133,7 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(env.TimeoutMS)*time.Millisecond+a.within)
 	}
 	defer cancel()
-	answer, err := a.dial(cmd).Emit(ctx, env)
+	answer, err := a.dial(cmd).Emit(ctx, convert.Event(env))
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,8 @@ func (p *printer) runResults(runs []client.RunResult) {
 	p.line()
 	var rows [][]cell
 	for _, r := range runs {
-		rows = append(rows, []cell{result(r.Result), text(r.Hook), textf("%d", r.ExitCode), text(millis(r.DurationMS)), text(r.RunID), text(r.Error)})
+		rows = append(rows, []cell{result(r.Result), text(r.Hook), textf("%d", r.ExitCode),
+			text(millis(r.DurationMS)), text(r.RunID), text(r.Error)})
 	}
 	p.table([]string{"RESULT", "HOOK", "EXIT", "TIME", "RUN", "ERROR"}, rows)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/discovery"
 )
 
@@ -61,7 +61,8 @@ func enable(a *app, cmd *cobra.Command, name string) error {
 	if err := known(cfg, name); err != nil {
 		return err
 	}
-	if err := discovery.NewMarkers(cfg.DisabledDir()).Enable(name); err != nil {
+	if err := errors.Join(discovery.NewMarkers(cfg.DisabledDir()).Enable(name),
+		catalog.AllowOff(cfg, name, false)); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd enable "+name+"`", "%w", err)
 	}
 	s := switched{Hook: name, Enabled: true}
@@ -79,10 +80,12 @@ func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
 	if err := known(cfg, name); err != nil {
 		return err
 	}
-	if err := a.confirm(yes, fmt.Sprintf("Disable hook %s? It does not run until `hookd enable %s`.", name, name), "hookd disable "+name+" --yes"); err != nil {
+	if err := a.confirm(yes, fmt.Sprintf("Disable hook %s? It does not run until `hookd enable %s`.", name, name),
+		"hookd disable "+name+" --yes"); err != nil {
 		return err
 	}
-	if err := discovery.NewMarkers(cfg.DisabledDir()).Disable(name); err != nil {
+	if err := errors.Join(catalog.AllowOff(cfg, name, true),
+		discovery.NewMarkers(cfg.DisabledDir()).Disable(name)); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd disable "+name+" --yes`", "%w", err)
 	}
 	return a.switched(cmd, switched{Hook: name})
@@ -94,7 +97,7 @@ func (a *app) confirm(yes bool, question, again string) error {
 		return nil
 	}
 	if !isTerminal(a.in) {
-		return fail(exitUsage, "type `"+again+"`", "nobody to ask: stdin is no terminal")
+		return fail(exitUsage, "type `"+again+"`", "cannot ask for confirmation: stdin is no terminal")
 	}
 	fmt.Fprintf(a.errOut, "%s [y/N] ", escape(question, keepNothing))
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
@@ -112,7 +115,7 @@ func (a *app) confirm(yes bool, question, again string) error {
 // switch nothing off, in silence.
 func known(cfg config.Config, name string) error {
 	var names []string
-	for _, e := range daemon.Scan(cfg).Entries {
+	for _, e := range catalog.Scan(cfg).Entries {
 		if e.Name == name {
 			return nil
 		}
@@ -121,11 +124,12 @@ func known(cfg config.Config, name string) error {
 	if len(names) == 0 {
 		return fail(exitFailed, "make a hook with `hookd new hello --lang sh`", "no hook %q: there are none in %s", name, cfg.HooksDir)
 	}
-	return fail(exitFailed, "see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir, strings.Join(names, ", "))
+	return fail(exitFailed, "see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir,
+		strings.Join(names, ", "))
 }
 
 func stateOf(cfg config.Config, name string) (state, file string) {
-	for _, e := range daemon.Scan(cfg).Entries {
+	for _, e := range catalog.Scan(cfg).Entries {
 		if e.Name == name {
 			return string(e.State), e.File
 		}

@@ -11,10 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/service"
 )
 
-// Exit codes (SPEC section 12).
+// Exit codes, which scripts rely on: see docs/commands.md.
 const (
 	exitOK         = 0
 	exitFailed     = 1 // something failed, or an event was denied
@@ -67,13 +68,18 @@ func usage(cmd *cobra.Command, err error) error {
 // explain gives any error an exit code and a next command.
 func explain(err error) *failure {
 	var f *failure
-	var refused *events.Error
+	refused := convert.Error(err)
+	var installing *service.Error
 	switch {
 	case errors.As(err, &f):
 		return f
+	case errors.As(err, &installing):
+		return &failure{exitFailed, installing, installing.Do}
+	case errors.Is(err, client.ErrForeign):
+		return &failure{exitNotRunning, err, "set LIBREFANG_HOME to a folder that only you can write to, then type `hookd serve`"}
 	case errors.Is(err, client.ErrNotRunning):
 		return &failure{exitNotRunning, err, "start it with `hookd serve`"}
-	case errors.As(err, &refused):
+	case refused != nil:
 		return refusal(err, refused)
 	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return &failure{exitNoAnswer, err, "see what it does with `hookd status`, or allow more with --answer-within"}
@@ -84,12 +90,13 @@ func explain(err error) *failure {
 }
 
 // refusal is an error that the daemon, or the parser it uses, gave.
-func refusal(err error, e *events.Error) *failure {
+func refusal(err error, e *client.Error) *failure {
 	f := &failure{exitFailed, err, e.Hint}
 	switch e.Code {
-	case events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeBadRequest, events.CodeReserved:
+	case client.CodeBadJSON, client.CodeBadEventName, client.CodeBadData, client.CodeBadField, client.CodeBadRequest,
+		client.CodeReserved:
 		f.code = exitUsage
-	case events.CodeRejected:
+	case client.CodeRejected:
 		f.code = exitRejected
 	}
 	if !strings.Contains(f.hint, "hookd ") {
@@ -99,15 +106,15 @@ func refusal(err error, e *events.Error) *failure {
 }
 
 // nextFor names a command that sheds light on a refusal.
-func nextFor(code events.Code) string {
+func nextFor(code client.Code) string {
 	switch code {
-	case events.CodeBadEventName, events.CodeReserved:
+	case client.CodeBadEventName, client.CodeReserved:
 		return "see the known events with `hookd events`"
-	case events.CodeBadJSON, events.CodeBadData, events.CodeBadField, events.CodeBadRequest, events.CodeTooLarge:
+	case client.CodeBadJSON, client.CodeBadData, client.CodeBadField, client.CodeBadRequest, client.CodeTooLarge:
 		return "see `hookd emit --help`"
-	case events.CodeNotFound:
+	case client.CodeNotFound:
 		return "see what there is with `hookd list` and `hookd history`"
-	case events.CodeRejected:
+	case client.CodeRejected:
 		return "see what is wrong with `hookd validate`"
 	}
 	return "see how the daemon is with `hookd status`"
@@ -131,15 +138,15 @@ func (a *app) report(err error) int {
 
 // reportJSON prints it in the shape of the socket's errors.
 func (a *app) reportJSON(f *failure) {
-	code := events.Code(map[int]string{exitUsage: "usage", exitNotRunning: "not_running", exitNoAnswer: "no_answer", exitRejected: "rejected"}[f.code])
-	var refused *events.Error
-	if errors.As(f.err, &refused) {
+	code := client.Code(map[int]string{exitUsage: "usage", exitNotRunning: "not_running", exitNoAnswer: "no_answer",
+		exitRejected: "rejected"}[f.code])
+	if refused := convert.Error(f.err); refused != nil {
 		code = refused.Code
 	}
 	if code == "" {
 		code = "failed"
 	}
-	body, err := json.Marshal(map[string]*events.Error{"error": {Code: code, Message: f.Error(), Hint: f.hint}})
+	body, err := json.Marshal(map[string]*client.Error{"error": {Code: code, Message: f.Error(), Hint: f.hint}})
 	if err == nil {
 		io.WriteString(a.errOut, escape(string(body), keepNothing)+"\n")
 	}

@@ -20,7 +20,7 @@ const (
 
 // escape makes text from an agent or a hook harmless on a terminal: C0 and C1
 // controls, DEL, line separators, the controls that turn the direction of
-// writing, and characters that nobody sees become \u and four hexadecimal
+// writing, and invisible characters become \u and four hexadecimal
 // digits, which inside JSON means the same text. Bytes that are not UTF-8 become U+FFFD.
 func escape(s string, k keep) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return harmful(r, k) }) && utf8.ValidString(s) {
@@ -43,7 +43,8 @@ func harmful(r rune, k keep) bool {
 	if k >= keepTabs && r == '\t' || k == keepNewlines && r == '\n' {
 		return false
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || unicode.Is(unseen, r)
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' ||
+		unicode.Is(unseen, r)
 }
 
 // unseen are characters without a width that can hide text or make two names
@@ -53,7 +54,8 @@ func harmful(r rune, k keep) bool {
 var unseen = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, {Lo: 0x180e, Hi: 0x180e, Stride: 1}, {Lo: 0x200b, Hi: 0x200b, Stride: 1},
-		{Lo: 0x2060, Hi: 0x2064, Stride: 1}, {Lo: 0x206a, Hi: 0x206f, Stride: 1}, {Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, {Lo: 0xfff9, Hi: 0xfffb, Stride: 1},
+		{Lo: 0x2060, Hi: 0x2064, Stride: 1}, {Lo: 0x206a, Hi: 0x206f, Stride: 1}, {Lo: 0xfeff, Hi: 0xfeff, Stride: 1},
+		{Lo: 0xfff9, Hi: 0xfffb, Stride: 1},
 	},
 	R32:         []unicode.Range32{{Lo: 0xe0000, Hi: 0xe007f, Stride: 1}},
 	LatinOffset: 1,

@@ -26,7 +26,8 @@ answer can do. Custom events need no row: they observe.`,
 		ValidArgsFunction: eventNames(a),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if dialect != "" && !slices.Contains(dialects(), dialect) {
-				return fail(exitUsage, "type one of them, e.g. `hookd events --dialect librefang`", "unknown dialect %q; there are %s", dialect, strings.Join(dialects(), ", "))
+				return fail(exitUsage, "type one of them, e.g. `hookd events --dialect librefang`",
+					"unknown dialect %q; there are %s", dialect, strings.Join(dialects(), ", "))
 			}
 			rows := selectRows(dialect, args)
 			if len(rows) == 0 {

@@ -31,7 +31,8 @@ func historyCommand(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
-			for key, value := range map[string]string{"hook": hook, "event": event, "session": session, "agent": agent, "result": result, "since": since, "until": until} {
+			for key, value := range map[string]string{"hook": hook, "event": event, "session": session,
+				"agent": agent, "result": result, "since": since, "until": until} {
 				if value != "" {
 					values.Set(key, value)
 				}
@@ -62,18 +63,20 @@ func historyCommand(a *app) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
-		string(events.ResultOK), string(events.ResultBlock), string(events.ResultFailed), string(events.ResultTimeout), string(events.ResultSpawnError), string(events.ResultInterrupted), string(events.ResultDropped)))
+		string(events.ResultOK), string(events.ResultBlock), string(events.ResultFailed),
+		string(events.ResultTimeout), string(client.ResultSpawnError), string(events.ResultInterrupted),
+		string(events.ResultDropped)))
 	return cmd
 }
 
 func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
-	runs, err := a.dial(cmd).Runs(ctx, q)
+	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
 	if err != nil {
 		return err
 	}
-	return a.print(api.Runs{Runs: runs}, func(p *printer) { p.runs(runs) })
+	return a.print(map[string][]client.Run{"runs": runs}, func(p *printer) { p.runs(runs) })
 }
 
 // followHistory prints the runs that fit, oldest first, and then each that
@@ -83,11 +86,11 @@ func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	defer stop()
 	p := a.printer(a.out)
 	var shown uint64
-	show := func(r client.Run, raw []byte) {
-		if r.Seq <= shown || !q.Fits(r) {
+	show := func(seq uint64, raw []byte) {
+		if seq <= shown {
 			return
 		}
-		shown = r.Seq
+		shown = seq
 		if a.format == "json" {
 			p.line(escape(string(raw), keepNothing))
 			return
@@ -97,14 +100,14 @@ func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	err := a.dial(cmd).Tail(ctx, client.TailOptions{}, func(raw json.RawMessage) error {
 		var r struct {
 			Type string `json:"type"`
-			client.Run
+			events.Run
 		}
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return err
 		}
 		switch r.Type {
 		case "epoch":
-			runs, err := a.dial(cmd).Runs(ctx, q)
+			runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
 			if err != nil {
 				return err
 			}
@@ -116,10 +119,12 @@ func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
 				if err != nil {
 					return err
 				}
-				show(run, raw)
+				show(run.Seq, raw)
 			}
 		case "run":
-			show(r.Run, raw)
+			if q.Fits(r.Run) {
+				show(r.Seq, raw)
+			}
 		}
 		return p.err
 	})
@@ -141,9 +146,11 @@ func (p *printer) runs(runs []client.Run) {
 	header = append(header, "ERROR")
 	var rows [][]cell
 	for _, r := range runs {
-		row := []cell{text(r.Started.Local().Format("2006-01-02 15:04:05")), result(r.Result), text(r.Hook), text(r.Event), text(millis(r.DurationMS)), text(r.ID)}
+		row := []cell{text(r.Started.Local().Format("2006-01-02 15:04:05")), result(r.Result), text(r.Hook),
+			text(r.Event), text(millis(r.DurationMS)), text(r.ID)}
 		if p.wide {
-			row = append(row, textf("%d", r.ExitCode), text(millis(r.QueueMS)), text(r.SessionID), text(agentOf(r)), text(r.EventID))
+			row = append(row, textf("%d", r.ExitCode), text(millis(r.QueueMS)), text(r.SessionID), text(agentOf(r)),
+				text(r.EventID))
 		}
 		rows = append(rows, append(row, text(shorten(r.Error, 100))))
 	}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/catalog"
 )
 
 // hookFlags adds docker-agent's flags that append hooks: --hook-stop CMD and
 // its like, each as often as one wants.
 func hookFlags(cmd *cobra.Command) {
-	for _, f := range daemon.HookFlags() {
+	for _, f := range catalog.HookFlags() {
 		cmd.Flags().StringArray(f.Name, nil, "run this command with $SHELL -c on "+f.Event+"; repeatable")
 	}
 }
@@ -20,7 +20,7 @@ func hookFlags(cmd *cobra.Command) {
 // that they run in when the event has none.
 func hooksGiven(cmd *cobra.Command) (commands map[string][]string, dir string, err error) {
 	commands = map[string][]string{}
-	for _, f := range daemon.HookFlags() {
+	for _, f := range catalog.HookFlags() {
 		list, err := cmd.Flags().GetStringArray(f.Name)
 		if err != nil {
 			return nil, "", err

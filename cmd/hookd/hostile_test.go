@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // hostile is text that wants to be obeyed by a terminal, to hide, to turn
@@ -52,11 +54,7 @@ type hostileWorld struct {
 }
 
 func newHostile(t *testing.T, format string) *hostileWorld {
-	home, err := os.MkdirTemp("/tmp", "hookd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(home) })
+	home := hooktest.ShortDir(t)
 	h := &hostileWorld{T: t, home: home, env: append(os.Environ(), "LIBREFANG_HOME="+home, "HOOKD_LOG_FORMAT="+format, "HOOKD_LOG_LEVEL=debug", "HOOKD_FIRE_STARTUP=false")}
 	var quoted strings.Builder // as YAML takes any character
 	for _, r := range hostile {

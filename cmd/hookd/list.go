@@ -49,7 +49,8 @@ func (p *printer) hookTable(hooks []client.Hook) {
 	for _, h := range hooks {
 		row := []cell{text(h.Name), state(h.State), text(strings.Join(h.Events, " ")), text(counts(h.Counts)), last(h)}
 		if p.wide {
-			row = append(row, text(deadline(h)), text(h.Order), text(strings.Join(append([]string{h.Command}, h.Args...), " ")), text(h.File))
+			row = append(row, text(deadline(h)), text(h.Order),
+				text(strings.Join(append([]string{h.Command}, h.Args...), " ")), text(h.File))
 		}
 		rows = append(rows, append(row, problemCell(h.Problems)))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 )
 
 func logsCommand(a *app) *cobra.Command {
@@ -36,7 +35,7 @@ func runIDs(a *app) completer {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := completing(cmd)
 		defer cancel()
-		runs, _ := a.dial(cmd).Runs(ctx, api.RunQuery{})
+		runs, _ := a.dial(cmd).Runs(ctx, client.RunQuery{})
 		var ids []string
 		for _, r := range runs {
 			ids = append(ids, fmt.Sprintf("%s\t%s %s %s", r.ID, r.Hook, r.Event, r.Result))

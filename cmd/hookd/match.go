@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/catalog"
 )
 
 func matchCommand(a *app) *cobra.Command {
@@ -33,7 +33,7 @@ func matchCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found := daemon.Match(cfg, env)
+			found := catalog.Match(cfg, env)
 			return a.print(found, func(p *printer) { p.matches(found) })
 		},
 	}

@@ -18,9 +18,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/convert"
 )
 
 //go:embed templates
@@ -36,11 +38,14 @@ type language struct {
 }
 
 var languages = map[string]language{
-	"sh":     {command: "run.sh", files: map[string]string{"run.sh": "hook.sh"}},
-	"bash":   {command: "run.sh", files: map[string]string{"run.sh": "hook.bash"}},
-	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"}, kept: map[string]string{"run.py": "keep.py"}},
-	"node":   {command: "run.js", files: map[string]string{"run.js": "hook.js"}, kept: map[string]string{"run.js": "keep.js"}},
-	"go":     {command: "hook", files: map[string]string{"main.go": "main.go.txt", "go.mod": "go.mod.txt"}, kept: map[string]string{"main.go": "keep.go.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
+	"sh":   {command: "run.sh", files: map[string]string{"run.sh": "hook.sh"}},
+	"bash": {command: "run.sh", files: map[string]string{"run.sh": "hook.bash"}},
+	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"},
+		kept: map[string]string{"run.py": "keep.py"}},
+	"node": {command: "run.js", files: map[string]string{"run.js": "hook.js"},
+		kept: map[string]string{"run.js": "keep.js"}},
+	"go": {command: "hook", files: map[string]string{"main.go": "main.go.txt", "go.mod": "go.mod.txt"},
+		kept: map[string]string{"main.go": "keep.go.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
 }
 
 // languageNames is the order in which people are told of them.
@@ -94,11 +99,13 @@ type made struct {
 var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func (n newHook) check() error {
-	if !hookName.MatchString(n.name) || slices.Contains([]string{".swp", ".bak", ".tmp", ".disabled"}, filepath.Ext(n.name)) {
+	if !hookName.MatchString(n.name) || slices.Contains([]string{".swp", ".bak", ".tmp", ".disabled"},
+		filepath.Ext(n.name)) {
 		return fail(exitUsage, "type a name such as `hookd new notify-on-end --lang sh`", "%q cannot be the folder of a hook: letters, digits, - _ and . are fine, but not the endings .swp, .bak, .tmp and .disabled", n.name)
 	}
 	if _, ok := languages[n.lang]; !ok {
-		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --lang sh`", "unknown language %q; there are %s", n.lang, strings.Join(languageNames, ", "))
+		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --lang sh`", "unknown language %q; there are %s",
+			n.lang, strings.Join(languageNames, ", "))
 	}
 	if n.persistent && languages[n.lang].kept == nil {
 		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s cannot do by itself; choose python, node or go", n.lang)
@@ -144,7 +151,7 @@ func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 	if err != nil {
 		return m, fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
 	}
-	if v, err := daemon.Validate(cfg, []string{draft}, true); err != nil || rejected(v) > 0 {
+	if v, err := catalog.Validate(cfg, []string{draft}, true); err != nil || rejected(v) > 0 {
 		return m, n.refuse(v, err)
 	}
 	if err := os.Rename(draft, target); err != nil {
@@ -159,8 +166,8 @@ func (n newHook) refuse(v api.Validation, err error) error {
 	if err != nil {
 		return fail(exitFailed, "type `hookd validate`", "check the hook: %w", err)
 	}
-	problems := v.Hooks[0].Problems
-	i := max(slices.IndexFunc(problems, func(pr api.Problem) bool { return !pr.Warning }), 0)
+	problems := convert.Problems(v.Hooks[0].Problems)
+	i := max(slices.IndexFunc(problems, func(pr client.Problem) bool { return !pr.Warning }), 0)
 	return fail(exitUsage, "see the events with `hookd events`", "the hook would be rejected: %s", problems[i].Message)
 }
 
@@ -168,7 +175,8 @@ func (n newHook) refuse(v api.Validation, err error) error {
 // compiler is there.
 func (n newHook) fill(dir string) (m made, err error) {
 	lang := languages[n.lang]
-	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns), "Command": lang.command, "Persistent": n.persistent}
+	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns),
+		"Command": lang.command, "Persistent": n.persistent}
 	files := map[string]string{"HOOK.yaml": "HOOK.yaml"}
 	for name, from := range lang.files {
 		files[name] = from

@@ -10,8 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/client"
 )
 
 // colour is an SGR code; "" is none.
@@ -36,7 +35,8 @@ type printer struct {
 }
 
 func (a *app) printer(f *os.File) *printer {
-	return &printer{w: f, colours: isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", wide: a.format == "wide"}
+	return &printer{w: f, colours: isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		wide: a.format == "wide"}
 }
 
 // print answers with v as JSON, or with what human writes.
@@ -138,7 +138,8 @@ func (p *printer) pairs(list ...pair) {
 	}
 	for _, kv := range list {
 		if kv.value.text != "" {
-			value := strings.ReplaceAll(escape(shorten(kv.value.text, maxValue), keepNewlines), "\n", "\n"+strings.Repeat(" ", width+2))
+			value := strings.ReplaceAll(escape(shorten(kv.value.text, maxValue), keepNewlines), "\n",
+				"\n"+strings.Repeat(" ", width+2))
 			p.line(p.paint(bold, kv.name), strings.Repeat(" ", width-len(kv.name)+2), p.paint(kv.value.c, value))
 		}
 	}
@@ -151,7 +152,7 @@ func (p *printer) block(s string) {
 	}
 }
 
-func (p *printer) problems(list []api.Problem) {
+func (p *printer) problems(list []client.Problem) {
 	for _, pr := range list {
 		label, c := "error", red
 		if pr.Warning {
@@ -165,7 +166,7 @@ func (p *printer) problems(list []api.Problem) {
 }
 
 // problemText says where and what, as compilers do.
-func problemText(pr api.Problem) string {
+func problemText(pr client.Problem) string {
 	where := pr.File
 	if pr.Line > 0 {
 		where += fmt.Sprintf(":%d:%d", pr.Line, pr.Column)
@@ -177,7 +178,7 @@ func problemText(pr api.Problem) string {
 }
 
 // errorsIn counts the problems that are no warnings.
-func errorsIn(list []api.Problem) int {
+func errorsIn(list []client.Problem) int {
 	n := 0
 	for _, pr := range list {
 		if !pr.Warning {
@@ -188,11 +189,11 @@ func errorsIn(list []api.Problem) int {
 }
 
 // result is a run's result in its colour.
-func result(r events.Result) cell {
+func result(r client.Result) cell {
 	switch r {
-	case events.ResultOK:
+	case client.ResultOK:
 		return cell{string(r), green}
-	case events.ResultBlock:
+	case client.ResultBlock:
 		return cell{string(r), yellow}
 	}
 	return cell{string(r), red}

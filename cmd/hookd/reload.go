@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/events"
 )
 
 func reloadCommand(a *app) *cobra.Command {
@@ -37,8 +36,8 @@ code is then 5.`,
 }
 
 func isRejection(err error) bool {
-	var refused *events.Error
-	return errors.As(err, &refused) && refused.Code == events.CodeRejected
+	var refused *client.Error
+	return errors.As(err, &refused) && refused.Code == client.CodeRejected
 }
 
 func (p *printer) reloaded(did client.Reloaded) {

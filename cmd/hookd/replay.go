@@ -15,7 +15,7 @@ func replayCommand(a *app) *cobra.Command {
 		Use:   "replay EVENT_ID",
 		Short: "Have the hooks run again for an event of the past",
 		Long: `replay sends an event of the history again, under a new id. Its hooks of today run
-and observe: nobody waits for a verdict any more. An event can be replayed when all
+and observe: no sender waits for a verdict any more. An event can be replayed when all
 of its data was kept: when it has 256 bytes at most, or with history.payload: full.`,
 		Example: `  hookd replay 01JD --dry-run
   hookd replay 01JD --hook notify`,

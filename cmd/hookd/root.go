@@ -70,8 +70,10 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		serveCommand(a), emitCommand(a), tailCommand(a),
 		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
 		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
-		reloadCommand(a), statusCommand(a), doctorCommand(a), historyCommand(a), logsCommand(a), statsCommand(a), replayCommand(a), dlqCommand(a),
+		reloadCommand(a), statusCommand(a), doctorCommand(a), historyCommand(a), logsCommand(a), statsCommand(a),
+		replayCommand(a), dlqCommand(a),
 		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),
+		tokenCommand(a),
 		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a),
 	)
 	return root
@@ -96,7 +98,7 @@ func (a *app) answer(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(cmd.Context(), a.within)
 }
 
-// isTerminal reports whether somebody may sit at f: it is a character device
+// isTerminal reports whether f may be a terminal: it is a character device
 // and not the null device.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()

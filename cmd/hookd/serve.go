@@ -2,13 +2,19 @@ package main
 
 import (
 	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/logsink"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -32,6 +38,9 @@ $LIBREFANG_HOME, else ~/.librefang.`,
 }
 
 func serve(a *app, cmd *cobra.Command) error {
+	if err := daemon.Conceal(); err != nil { // before there is anything to see
+		return fail(exitFailed, "see whether a sandbox forbids prctl", "keep the daemon's memory from other processes: %w", err)
+	}
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
@@ -40,19 +49,30 @@ func serve(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return fail(exitFailed, "start it in a folder that exists", "find the current folder: %w", err)
 	}
-	log, level := newLogger(cfg, a.errOut)
-	defer log.Sync()
+	// A log that is closed at the other end is written in vain: without this the
+	// system would end hookd. Hooks are not touched by it, as they would be by ignoring the signal.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	log, level, sink := newLogger(cfg, a.errOut)
+	defer sink.Close()
 	d, err := daemon.New(daemon.Options{
 		Config:      cfg,
 		Reconfigure: func() (config.Config, error) { return loadConfig(cmd) },
-		Hooks:       daemon.FlagHooks(commands, dir),
+		Hooks:       catalog.FlagHooks(commands, dir),
 		Version:     build().Version,
 		Commit:      build().Commit,
 		Log:         log,
 		Level:       level,
+		ShareToken: func(token string) error {
+			_, err := shareToken(cfg, token, "")
+			return err
+		},
 	})
 	if mend := daemon.Mend(err); mend != "" {
-		return fail(exitRejected, "type `"+mend+"`, then `hookd serve`", "%w", err)
+		hint := "type `" + mend + "`"
+		if !strings.HasSuffix(mend, "hookd serve") {
+			hint += ", then `hookd serve`"
+		}
+		return fail(exitRejected, hint, "%w", err)
 	}
 	if err != nil {
 		return fail(exitFailed, "see what is in its way with `hookd doctor`, or choose another home with LIBREFANG_HOME", "%w", err)
@@ -65,20 +85,39 @@ func serve(a *app, cmd *cobra.Command) error {
 
 // newLogger logs to w: JSON, or lines for people when w is a terminal or the
 // settings ask for them. All of it is escaped, as fields may hold text from an
-// agent or a hook; JSON means the same then.
-func newLogger(cfg config.Config, w *os.File) (*zap.Logger, zap.AtomicLevel) {
+// agent or a hook; JSON means the same then. Nothing that logs waits for w: the
+// sink writes, which is to be closed at the end.
+func newLogger(cfg config.Config, w *os.File) (*zap.Logger, zap.AtomicLevel, *logsink.Sink) {
 	level, err := zap.ParseAtomicLevel(cfg.LogLevel)
 	if err != nil {
 		level = zap.NewAtomicLevel() // not reached: config checks the word
 	}
+	enc := encoder(cfg.LogFormat == "console" || cfg.LogFormat == "" && isTerminal(w))
+	// a file or a journal ends on a terminal, too
+	sink := logsink.New(escaper{w}, func(dropped uint64) []byte { return droppedLine(enc, dropped) })
+	return zap.New(zapcore.NewCore(enc, sink, level)), level, sink
+}
+
+func encoder(console bool) zapcore.Encoder {
 	enc := zap.NewProductionEncoderConfig()
 	enc.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 	enc.EncodeDuration = zapcore.StringDurationEncoder
-	out := escaper{w} // a file or a journal ends on a terminal, too
-	if cfg.LogFormat == "console" || cfg.LogFormat == "" && isTerminal(w) {
-		enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
-		enc.EncodeLevel = zapcore.CapitalLevelEncoder
-		return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(enc), zapcore.Lock(zapcore.AddSync(out)), level)), level
+	if !console {
+		return zapcore.NewJSONEncoder(enc)
 	}
-	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(enc), zapcore.Lock(zapcore.AddSync(out)), level)), level
+	enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
+	enc.EncodeLevel = zapcore.CapitalLevelEncoder
+	return zapcore.NewConsoleEncoder(enc)
+}
+
+// droppedLine tells of lines that the log did not take in time.
+func droppedLine(enc zapcore.Encoder, dropped uint64) []byte {
+	entry := zapcore.Entry{Level: zapcore.WarnLevel, Time: time.Now(), LoggerName: "log",
+		Message: "log lines were dropped: what reads the log was too slow, or was gone"}
+	line, err := enc.Clone().EncodeEntry(entry, []zapcore.Field{zap.Uint64("dropped", dropped)})
+	if err != nil {
+		return nil
+	}
+	defer line.Free()
+	return append([]byte{}, line.Bytes()...)
 }

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // systemdStandIn speaks both protocols that a Type=notify service with a
@@ -34,11 +36,7 @@ type systemdStandIn struct {
 
 func newStandIn(t *testing.T) *systemdStandIn {
 	t.Helper()
-	home, err := os.MkdirTemp("/tmp", "hookd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(home) })
+	home := hooktest.ShortDir(t)
 	s := &systemdStandIn{t: t, home: home, notify: filepath.Join(home, "notify"), heard: make(chan string, 4096)}
 	l, err := net.Listen("unix", s.path())
 	if err != nil {
@@ -148,19 +146,6 @@ func (s *systemdStandIn) hook(name, yaml string) {
 	}
 }
 
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); !cond(); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 func TestServiceTellsItsManager(t *testing.T) {
 	s := newStandIn(t)
 	s.hook("show", "events: ask\ntype: script\nscript: env >\"$LIBREFANG_HOME/env\"\n")
@@ -212,9 +197,9 @@ func TestServiceTellsItsManager(t *testing.T) {
 	}
 }
 
-// Eight senders send while the service is restarted, and once killed: nobody
-// is refused a connection, who comes with one event is answered, and all that
-// was accepted runs.
+// Eight senders send while the service is restarted, and once killed: no
+// connection is refused, a sender of one event gets its answer, and all that was
+// accepted runs.
 func TestRestartsUnderLoadLoseNothing(t *testing.T) {
 	const senders, each = 8, 40
 	s := newStandIn(t)
@@ -238,7 +223,7 @@ func TestRestartsUnderLoadLoseNothing(t *testing.T) {
 		})
 	}
 	for round := range 4 {
-		eventually(t, "a part is accepted", func() bool { return accepted.Load() >= int64((round+1)*senders*each/6) || t.Failed() })
+		hooktest.Until(t, "a part is accepted", func() bool { return accepted.Load() >= int64((round+1)*senders*each/6) || t.Failed() })
 		if round == 2 {
 			s.end(syscall.SIGKILL)
 		} else if err := s.end(syscall.SIGTERM); err != nil {
@@ -251,7 +236,7 @@ func TestRestartsUnderLoadLoseNothing(t *testing.T) {
 	if n := accepted.Load(); n != senders*each {
 		t.Fatalf("%d events were accepted, want %d", n, senders*each)
 	}
-	eventually(t, "each has run", func() bool {
+	hooktest.Until(t, "each has run", func() bool {
 		text, _ := os.ReadFile(filepath.Join(s.home, "seen"))
 		ran := map[string]bool{}
 		for line := range strings.Lines(string(text)) {
@@ -315,7 +300,7 @@ func (l *loadSender) close() {
 }
 
 // A hook was under way when hookd was killed: the next hookd ends it with all
-// its descendants, and nobody else.
+// its descendants, and no other process.
 func TestKilledDaemonsRunsAreEnded(t *testing.T) {
 	for _, cgroup := range []string{"true", "false"} {
 		t.Run("cgroup="+cgroup, func(t *testing.T) {
@@ -327,7 +312,7 @@ func TestKilledDaemonsRunsAreEnded(t *testing.T) {
 				t.Fatalf("%d processes are left, want 3: this shows nothing", n)
 			}
 			s.start()
-			eventually(t, "they are gone", func() bool { return len(processesWith(mark)) == 0 })
+			hooktest.Until(t, "they are gone", func() bool { return len(processesWith(mark)) == 0 })
 			log, err := os.ReadFile(filepath.Join(s.home, "log"))
 			if err != nil || !strings.Contains(string(log), "ended runs that a killed hookd left under way") {
 				t.Errorf("the log does not tell, %v:\n%s", err, log)
@@ -390,7 +375,7 @@ func underWay(t *testing.T, s *systemdStandIn) (mark string) {
 	if _, err := sender.send(`{"event":"go"}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the hook runs", func() bool {
+	hooktest.Until(t, "the hook runs", func() bool {
 		_, err := os.Stat(filepath.Join(s.home, "ready"))
 		return err == nil && len(processesWith(mark)) == 3
 	})

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
 )
 
 func showCommand(a *app) *cobra.Command {
@@ -39,6 +38,7 @@ func (p *printer) hook(h client.Hook) {
 		kv("type", h.Type),
 		kv("events", strings.Join(h.Events, " ")),
 		kv("command", strings.Join(append([]string{h.Command}, h.Args...), " ")),
+		kv("script", h.Script),
 		kv("timeout", deadline(h)),
 		kv("order", h.Order),
 		kv("concurrency", number(h.Concurrency)),
@@ -53,26 +53,28 @@ func (p *printer) hook(h client.Hook) {
 }
 
 // changes lists what became of a hook, newest first.
-func (p *printer) changes(list []api.Change) {
+func (p *printer) changes(list []client.Change) {
 	if len(list) == 0 {
 		return
 	}
 	p.line(p.paint(bold, "last changes"))
 	var rows [][]cell
 	for _, c := range list {
-		rows = append(rows, []cell{text(c.Time.Local().Format("2006-01-02 15:04:05")), text(c.Change), text(fmt.Sprintf("%.12s", c.From)), text(fmt.Sprintf("%.12s", c.To)), text(c.By), text(c.Why)})
+		rows = append(rows, []cell{text(c.Time.Local().Format("2006-01-02 15:04:05")), text(c.Change),
+			text(fmt.Sprintf("%.12s", c.From)), text(fmt.Sprintf("%.12s", c.To)), text(c.By), text(c.Why)})
 	}
 	p.table([]string{"TIME", "CHANGE", "FROM", "TO", "BY", "WHY"}, rows)
 }
 
 // kept says what lives of a persistent hook.
-func kept(k *api.Kept) string {
+func kept(k *client.Workers) string {
 	if k == nil {
 		return ""
 	}
 	parts := []string{fmt.Sprintf("persistent, started %d times", k.Starts)}
 	for _, c := range k.Copies {
-		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Lane, c.Started.Local().Format("15:04:05"), c.Answered))
+		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Lane,
+			c.Started.Local().Format("15:04:05"), c.Answered))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -49,7 +49,8 @@ func snapshotsList(a *app) *cobra.Command {
 				}
 				var rows [][]cell
 				for _, c := range list {
-					rows = append(rows, []cell{text(strconv.Itoa(c.N)), text(c.Time.Local().Format(time.DateTime)), text(c.Session), text(c.Note), text(fmt.Sprint(c.Changed))})
+					rows = append(rows, []cell{text(strconv.Itoa(c.N)), text(c.Time.Local().Format(time.DateTime)),
+						text(c.Session), text(c.Note), text(fmt.Sprint(c.Changed))})
 				}
 				p.table([]string{"N", "TIME", "SESSION", "BY", "FILES"}, rows)
 			})

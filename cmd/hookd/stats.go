@@ -28,11 +28,11 @@ kept for 400 days, longer than the runs themselves.`,
 			}
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
-			stats, err := a.dial(cmd).Stats(ctx, q)
+			stats, err := a.dial(cmd).Stats(ctx, client.StatsQuery(q))
 			if err != nil {
 				return err
 			}
-			return a.print(api.Stats{Hooks: stats}, func(p *printer) { p.stats(stats) })
+			return a.print(map[string][]client.HookStats{"hooks": stats}, func(p *printer) { p.stats(stats) })
 		},
 	}
 	flags := cmd.Flags()
@@ -50,7 +50,8 @@ func (p *printer) stats(stats []client.HookStats) {
 	}
 	var rows [][]cell
 	for _, s := range stats {
-		rows = append(rows, []cell{text(s.Hook), textf("%d", s.Runs), textf("%d", s.Failures), textf("%d", s.Blocked), text(millis(s.P50MS)), text(millis(s.P95MS)), text(millis(s.P99MS))})
+		rows = append(rows, []cell{text(s.Hook), textf("%d", s.Runs), textf("%d", s.Failures), textf("%d", s.Blocked),
+			text(millis(s.P50MS)), text(millis(s.P95MS)), text(millis(s.P99MS))})
 	}
 	p.table([]string{"HOOK", "RUNS", "FAILED", "BLOCKED", "P50", "P95", "P99"}, rows)
 }

@@ -43,10 +43,12 @@ func (p *printer) status(st client.DaemonInfo) {
 		kill = "a cgroup each, under " + st.Cgroup
 	}
 	p.pairs(
-		kv("hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID, st.Started.Local().Format("2006-01-02 15:04:05"))),
+		kv("hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID,
+			st.Started.Local().Format("2006-01-02 15:04:05"))),
 		kv("home", st.Home),
 		kv("socket", st.Socket),
-		kv("hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation, ago(st.Reloaded))),
+		kv("hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation,
+			ago(st.Reloaded))),
 		kv("watching", st.Watching),
 		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
 		kv("runs", tally(st.Runs, "none yet")),
@@ -85,7 +87,8 @@ func store(st client.DaemonInfo) string {
 	for _, part := range []struct {
 		n    int64
 		text string
-	}{{int64(s.PendingRuns), "pending"}, {int64(st.Retrying), "to be retried"}, {s.DeadLetters, "dead letters"}, {int64(s.Lost), "records lost"}} {
+	}{{int64(s.PendingRuns), "pending"}, {int64(st.Retrying), "to be retried"}, {s.DeadLetters, "dead letters"},
+		{int64(s.Lost), "records lost"}} {
 		if part.n > 0 {
 			line += fmt.Sprintf(", %d %s", part.n, part.text)
 		}

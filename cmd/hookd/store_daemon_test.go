@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // home is the home of a daemon under test, and what it did.
@@ -56,11 +57,7 @@ func (r *running) logged() string {
 // event, see send, and guard denies.
 func newHome(t *testing.T) *home {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "hookd") // short, for the socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := hooktest.ShortDir(t)
 	h := &home{T: t, dir: dir}
 	socket := h.path("hookd.sock")
 	h.client = client.New(client.Options{Socket: socket})
@@ -128,7 +125,7 @@ func (h *home) serve(settings ...string) {
 	go func() { r.cmd.Wait(); close(r.ended) }()
 	h.daemon = r
 	h.Cleanup(func() { r.cmd.Process.Kill(); <-r.ended })
-	waitFor(h.T, "hookd answers", func() bool {
+	hooktest.Until(h.T, "hookd answers", func() bool {
 		select {
 		case <-r.ended:
 			h.Fatalf("hookd ended: %s", r.logged())
@@ -217,7 +214,7 @@ func (h *home) ready() bool { return h.request("GET", "/readyz", "").status == 2
 func (h *home) ranAll() {
 	h.Helper()
 	ran := map[string]bool{}
-	waitFor(h.T, "everything that was accepted has run", func() bool {
+	hooktest.Until(h.T, "everything that was accepted has run", func() bool {
 		text, _ := os.ReadFile(h.path("ran"))
 		for _, n := range strings.Fields(string(text)) {
 			ran[n] = true
@@ -237,7 +234,7 @@ func (h *home) ranAll() {
 // waitLogged waits for a line of the log that has all the parts, and returns it.
 func (h *home) waitLogged(parts ...string) (line string) {
 	h.Helper()
-	waitFor(h.T, fmt.Sprintf("the log says %q", parts), func() bool {
+	hooktest.Until(h.T, fmt.Sprintf("the log says %q", parts), func() bool {
 	lines:
 		for l := range strings.Lines(h.daemon.logged()) {
 			for _, part := range parts {

@@ -10,26 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-)
 
-// tmpfs mounts a small file system of its own.
-func tmpfs(t *testing.T, size string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
-		t.Skipf("SKIP-TOOL mount: a tmpfs needs root: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
+	"github.com/hookd/hookd/internal/hooktest"
+)
 
 func TestFullDiskRefusesObserversAndHeals(t *testing.T) {
 	h := newHome(t)
-	disk := tmpfs(t, "16m")
+	disk := hooktest.Disk(t, "16m")
 	settings := "HOOKD_STORE_PATH=" + filepath.Join(disk, "hookd.db")
 	h.serve(settings)
 	if r := h.send(100); r.status != 202 {
@@ -120,7 +107,7 @@ func TestBrokenDiskRefusesObserversAndHeals(t *testing.T) {
 
 func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
 	h := newHome(t)
-	disk := tmpfs(t, "16m")
+	disk := hooktest.Disk(t, "16m")
 	remount := func(flags uintptr) {
 		if err := syscall.Mount("none", disk, "tmpfs", syscall.MS_REMOUNT|flags, "size=16m"); err != nil {
 			t.Fatal(err)
@@ -142,18 +129,18 @@ func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
 func (h *home) refuses(want ...string) {
 	h.Helper()
 	var r reply
-	waitFor(h.T, "an event is refused", func() bool { r = h.send(20_000); return r.status != 202 })
+	hooktest.Until(h.T, "an event is refused", func() bool { r = h.send(20_000); return r.status != 202 })
 	if r.status != 507 || r.Error.Code != "storage" || r.retryAfter == "" || r.Error.Hint == "" {
 		h.Errorf("refused with %d, Retry-After %q, %s; want 507, storage and a hint", r.status, r.retryAfter, r.body)
 	}
 	h.decides()
-	if r := h.request("POST", "/v1/events", `{"event":"nobody:hears"}`); r.status != 202 {
+	if r := h.request("POST", "/v1/events", `{"event":"no:hook"}`); r.status != 202 {
 		h.Errorf("an event without hooks got %d %s", r.status, r.body)
 	}
 	if r := h.request("GET", "/healthz", ""); r.status != 200 {
 		h.Errorf("healthz is %d, want 200: it lives", r.status)
 	}
-	waitFor(h.T, "readyz fails", func() bool { r = h.request("GET", "/readyz", ""); return r.status == 503 })
+	hooktest.Until(h.T, "readyz fails", func() bool { r = h.request("GET", "/readyz", ""); return r.status == 503 })
 	status, _ := h.hookd("status")
 	for _, w := range want {
 		if !strings.Contains(r.body, w) || !strings.Contains(status, w) {
@@ -170,7 +157,7 @@ func (h *home) refuses(want ...string) {
 // lost: now, and after it was killed.
 func (h *home) heals(settings ...string) {
 	h.Helper()
-	waitFor(h.T, "it is ready again", h.ready)
+	hooktest.Until(h.T, "it is ready again", h.ready)
 	h.waitLogged("the store writes again")
 	for range 3 {
 		if r := h.send(100); r.status != 202 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // held makes the hook note wait for the file go, so that its events stay
@@ -82,7 +84,7 @@ func TestCorruptDatabaseIsMovedAside(t *testing.T) {
 			if len(moved) == 0 || !strings.Contains(line, moved[0]) {
 				t.Errorf("%q is there, the log says %s", moved, line)
 			}
-			waitFor(t, "it is ready", h.ready)
+			hooktest.Until(t, "it is ready", h.ready)
 			h.send(100)
 			h.end(syscall.SIGKILL)
 			h.serve()
@@ -131,7 +133,8 @@ func TestOlderDatabaseIsOpened(t *testing.T) {
 	h.serve()
 	h.send(100)
 	h.ranAll()
-	if out, _ := h.hookd("history"); !strings.Contains(out, "note") {
-		t.Errorf("history says %s", out)
-	}
+	hooktest.Until(t, "the runs in the history", func() bool { // a run's record follows its last line
+		out, _ := h.hookd("history")
+		return strings.Contains(out, "note")
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // streamed is one record as `hookd tail -o json` prints it.
@@ -58,7 +59,7 @@ func (h *home) counts(n int) {
 			h.Fatal(err)
 		}
 	}
-	waitFor(h.T, "all have run", func() bool {
+	hooktest.Until(h.T, "all have run", func() bool {
 		st, err := h.client.Status(h.Context())
 		return err == nil && st.Store.PendingRuns == 0 && st.Store.Runs >= int64(n)
 	})
@@ -123,7 +124,7 @@ func TestWhatIsPrunedIsOneGap(t *testing.T) {
 	if out, code := h.hookd("reload"); code != 0 {
 		t.Fatalf("reload: %s", out)
 	}
-	waitFor(t, "the history is pruned", func() bool {
+	hooktest.Until(t, "the history is pruned", func() bool {
 		st, err := h.client.Status(t.Context())
 		return err == nil && st.Store.Runs <= 100 && st.Store.Events <= 100
 	})
@@ -164,7 +165,7 @@ func TestRunThatHookdDidNotSurviveIsInterrupted(t *testing.T) {
 	h.serve()
 	h.send(100)
 	h.send(100)
-	waitFor(t, "the first runs", func() bool {
+	hooktest.Until(t, "the first runs", func() bool {
 		st, err := h.client.Status(t.Context())
 		return err == nil && st.Running["observers"] == 1
 	})
@@ -208,9 +209,9 @@ func TestEventThatIsTooOldBecomesADeadLetter(t *testing.T) {
 	accepted := time.Now()
 	h.end(syscall.SIGKILL)
 	h.write("go", "")
-	waitFor(t, "it is too old", func() bool { return time.Since(accepted) > time.Second })
+	hooktest.Until(t, "it is too old", func() bool { return time.Since(accepted) > time.Second })
 	h.serve("HOOKD_REPLAY_MAX_AGE=1s")
-	waitFor(t, "a dead letter", func() bool {
+	hooktest.Until(t, "a dead letter", func() bool {
 		out, _ := h.hookd("dlq", "list")
 		return strings.Contains(out, "older than replay_max_age (1s) when hookd came back")
 	})

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/events"
 )
 
 func tailCommand(a *app) *cobra.Command {
@@ -75,7 +74,7 @@ type record struct {
 
 	RunID      string        `json:"run_id"`
 	Hook       string        `json:"hook"`
-	Result     events.Result `json:"result"`
+	Result     client.Result `json:"result"`
 	ExitCode   int           `json:"exit_code"`
 	Started    time.Time     `json:"started"`
 	DurationMS float64       `json:"duration_ms"`
@@ -93,7 +92,8 @@ func (p *printer) record(raw json.RawMessage) {
 	}
 	switch r.Type {
 	case "event":
-		p.line(p.paint(dim, clock(r.Time)), fmt.Sprintf(" %6d ", r.Seq), p.paint(bold, "event "), escape(r.Event, keepNothing), " ", escape(shorten(string(r.Data), preview), keepNothing))
+		p.line(p.paint(dim, clock(r.Time)), fmt.Sprintf(" %6d ", r.Seq), p.paint(bold, "event "),
+			escape(r.Event, keepNothing), " ", escape(shorten(string(r.Data), preview), keepNothing))
 	case "run":
 		line := fmt.Sprintf("%s %s %s %s", r.Hook, r.Event, millis(r.DurationMS), r.RunID)
 		if r.Error != "" {
@@ -101,7 +101,8 @@ func (p *printer) record(raw json.RawMessage) {
 		}
 		at := r.Started.Add(time.Duration(r.DurationMS * float64(time.Millisecond)))
 		res := result(r.Result)
-		p.line(p.paint(dim, clock(at)), fmt.Sprintf(" %6d ", r.Seq), p.paint(res.c, fmt.Sprintf("%-5s", res.text)), " ", escape(line, keepNothing))
+		p.line(p.paint(dim, clock(at)), fmt.Sprintf(" %6d ", r.Seq), p.paint(res.c, fmt.Sprintf("%-5s", res.text)),
+			" ", escape(line, keepNothing))
 	case "gap":
 		p.linef("… records %d to %d are gone: this reader was too slow, or they are no longer kept", r.From, r.To)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -47,7 +47,7 @@ be a folder. The exit code is 1 when the hook failed or denied.`,
 			if err := a.print(tested, func(p *printer) { p.tested(tested) }); err != nil {
 				return err
 			}
-			if tested.Run.Result != events.ResultOK || tested.Verdict != nil && !tested.Verdict.Allowed {
+			if tested.Run.Result != client.ResultOK || tested.Verdict != nil && !tested.Verdict.Allowed {
 				return said(exitFailed)
 			}
 			return nil
@@ -61,8 +61,8 @@ be a folder. The exit code is 1 when the hook failed or denied.`,
 	return cmd
 }
 
-func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (api.Tested, error) {
-	tested, err := a.dial(cmd).Test(cmd.Context(), name, env)
+func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (client.TestResult, error) {
+	tested, err := a.dial(cmd).Test(cmd.Context(), name, convert.Event(env))
 	if errors.Is(err, client.ErrNotRunning) {
 		return tested, fail(exitNotRunning, "start it with `hookd serve`, or test without it: `hookd test "+name+" --local`", "%w", err)
 	}
@@ -70,22 +70,24 @@ func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (ap
 }
 
 // tryLocal runs the hook in this process; Ctrl-C kills it.
-func tryLocal(_ *app, cmd *cobra.Command, name string, env events.Envelope) (api.Tested, error) {
+func tryLocal(_ *app, cmd *cobra.Command, name string, env events.Envelope) (client.TestResult, error) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
-		return api.Tested{}, err
+		return client.TestResult{}, err
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	tested, err := daemon.TestLocal(ctx, cfg, name, env)
-	var refused *events.Error
-	if err != nil && !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
-		return tested, fail(exitRejected, "see what is wrong with `hookd validate`", "%w", err)
+	switch {
+	case err == nil:
+		return convert.TestResult(tested)
+	case convert.Error(err) == nil && !errors.Is(err, context.Canceled):
+		err = fail(exitRejected, "see what is wrong with `hookd validate`", "%w", err)
 	}
-	return tested, err
+	return client.TestResult{}, err
 }
 
-func (p *printer) tested(t api.Tested) {
+func (p *printer) tested(t client.TestResult) {
 	p.run(t.Run)
 	p.line(p.paint(bold, "stdin"), fmt.Sprintf(" %d bytes", len(t.Stdin)))
 	if t.Stdin != "" {

@@ -4,7 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/convert"
 )
 
 func validateCommand(a *app) *cobra.Command {
@@ -21,7 +22,7 @@ when something would be rejected.`,
 			if err != nil {
 				return err
 			}
-			v, err := daemon.Validate(cfg, args, strict)
+			v, err := catalog.Validate(cfg, args, strict)
 			if err != nil {
 				return fail(exitRejected, "name a folder with a HOOK.yaml, or make one with `hookd new hello --lang sh`", "%w", err)
 			}
@@ -59,7 +60,7 @@ func (p *printer) validation(v api.Validation) {
 			word, c = "ok, with warnings", yellow
 		}
 		p.line(escape(h.File, keepNothing), ": ", p.paint(c, word))
-		p.problems(h.Problems)
+		p.problems(convert.Problems(h.Problems))
 	}
 	switch n := rejected(v); {
 	case len(v.Hooks) == 0:

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/loopback"
+)
+
+func tokenCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Manage the token of agents that call hookd over HTTP",
+		Long: `Agents that call hookd over HTTP (http.listen) show a token. A process that knows
+the token can have hooks run.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "rotate",
+		Short: "Change the token, wherever it stands",
+		Long: `rotate makes a new token and writes it to every file that hookd knows to hold the
+old one: its own, the agent's settings, their backups, and what editors have left
+beside them. These are readable by you alone from then on. A daemon that runs
+takes the new token at once; an agent that runs may have to be started again.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.rotateToken(cmd) },
+	})
+	return cmd
+}
+
+// rotated is the answer of `hookd token rotate`.
+type rotated struct {
+	File   string   `json:"file"`
+	Copies []string `json:"copies"` // files of agents that have the new token
+}
+
+func (a *app) rotateToken(cmd *cobra.Command) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	token, old, err := loopback.Rotate(cfg.TokenFile())
+	if err != nil {
+		return fail(exitFailed, "see which user owns the folder, then type `hookd token rotate`", "%w", err)
+	}
+	copies, err := shareToken(cfg, token, old)
+	if printed := a.print(rotated{cfg.TokenFile(), copies}, func(p *printer) {
+		p.linef("%s has a new token", cfg.TokenFile())
+		for _, c := range copies {
+			p.linef("%s has it, too: start the agent again if it runs", c)
+		}
+		if len(copies) == 0 && err == nil {
+			p.line("no agent's settings hold one; `hookd connect claude-code --http` writes it there")
+		}
+	}); printed != nil {
+		return printed
+	}
+	if err != nil {
+		return fail(exitFailed, "correct what is wrong, then type `hookd token rotate`", "%w", err)
+	}
+	return nil
+}
+
+// shareToken writes the token to every file of an agent that holds old, or an
+// older one for hookd's door, and returns these files. A file that it cannot
+// write does not keep it from the others.
+func shareToken(cfg config.Config, token, old string) (written []string, err error) {
+	written = []string{}
+	for _, agent := range loopback.Agents() {
+		o := connect.Options{Agent: agent, Post: &connect.Post{URL: loopback.URL(cfg.HTTPListen, agent), Token: token}}
+		p, bad := connect.Retoken(o, old)
+		for _, c := range p.Changes {
+			if bad := (connect.Plan{Changes: []connect.Change{c}}).Apply(); bad != nil {
+				err = errors.Join(err, fmt.Errorf("give %s the new token: %w", agent, bad))
+				continue
+			}
+			written = append(written, c.Path)
+		}
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("give %s the new token: %w", agent, bad))
+		}
+	}
+	return written, err
+}
