@@ -1,15 +1,18 @@
 #!/bin/sh
-# Builds the packages: a .deb and a .rpm for each of ARCHS, the archive of the
-# sources, and the Homebrew formula that builds from it. Needs Go and a POSIX
-# system; nfpm comes as a module, pinned in packaging/tools. With the same
-# VERSION and SOURCE_DATE_EPOCH all files are the same again. What people are
-# given is built with the Go named below, whose standard library has no known
-# vulnerability; GOTOOLCHAIN=local builds with the one installed.
+# Builds a release: for each of SYSTEMS and ARCHS an archive of the programs, man
+# pages, completions and licences; for Linux a .deb and a .rpm as well; the archive
+# of the sources, the Homebrew formula that builds from it, and SHA256SUMS over
+# everything in DIST. VERSION is the tag's. Needs Go and a POSIX system; nfpm comes
+# as a module, pinned in packaging/tools. With the same VERSION and
+# SOURCE_DATE_EPOCH all files are the same again. The programs are built with the
+# Go named below, whose standard library has no known vulnerability;
+# GOTOOLCHAIN=local builds with the one installed.
 set -eu
 umask 022
 cd "$(dirname "$0")/.."
 
 DIST=${DIST:-dist}
+SYSTEMS=${SYSTEMS:-linux darwin}
 ARCHS=${ARCHS:-amd64 arm64}
 VERSION=${VERSION:-$(git describe --tags 2>/dev/null || echo "0.0.0-dev+$(git rev-parse --short HEAD 2>/dev/null || echo unknown)")}
 VERSION=${VERSION#v}
@@ -26,29 +29,60 @@ build() {
 	go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o "$1/" ./cmd/hookd ./cmd/hookd-bridge
 }
 
+# sbom SYSTEM DIR writes what both programs in DIR are made of, as CycloneDX JSON.
+sbom() {
+	go run ./packaging/notices -sbom "$DIST/hookd-$VERSION-$1.cdx.json" -version "$VERSION" "$2/hookd" "$2/hookd-bridge"
+}
+
+# pack FOLDER FILE makes an archive that differs only when its files do.
+pack() {
+	case $(tar --version) in
+	*GNU*) owner='--owner=0 --group=0' ;;
+	*) owner='--uid=0 --gid=0' ;;
+	esac
+	find "$1" -exec env TZ=UTC0 touch -t "$STAMP" {} +
+	# shellcheck disable=SC2086 # two options
+	(cd "$(dirname "$1")" && find "$(basename "$1")" -type f | LC_ALL=C sort | tar --format=ustar --numeric-owner $owner -cf - -T -) | gzip -9n >"$2"
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here"
 go test ./cmd/hookd -run '^TestManPages$' -count=1 -args -man "$work/man" >/dev/null
 gzip -9n "$work"/man/*.1
 
-for ARCH in $ARCHS; do
-	STAGE=$work/$ARCH
-	export ARCH STAGE
-	mkdir -p "$STAGE/doc"
-	cp -R "$work/man" "$STAGE/man"
-	GOOS=linux GOARCH=$ARCH build "$STAGE/bin"
-	sed 's,%h/.local/bin/hookd,/usr/bin/hookd,' packaging/systemd/hookd.service >"$STAGE/hookd.service"
-	cp packaging/systemd/hookd.socket "$STAGE/"
-	for shell in bash zsh fish; do
-		"$work/here/hookd" completion "$shell" >"$STAGE/completion.$shell"
-	done
-	# What the documents name and link to lies where it does in the sources.
-	git ls-files README.md ARCHITECTURE.md LICENSE docs packaging/systemd/hardened.conf packaging/prometheus packaging/grafana |
-		grep -v '\.go$' | tar -cf - -T - | tar -xf - -C "$STAGE/doc"
-	find "$STAGE" -exec env TZ=UTC0 touch -t "$STAMP" {} +
-	for kind in deb rpm; do
-		go tool -modfile=packaging/tools/go.mod nfpm package -f packaging/nfpm.yaml -p "$kind" -t "$DIST"
+for shell in bash zsh fish; do
+	"$work/here/hookd" completion "$shell" >"$work/completion.$shell"
+done
+
+for system in $SYSTEMS; do
+	for ARCH in $ARCHS; do
+		folder=$work/hookd-$VERSION-$system-$ARCH
+		mkdir -p "$folder/completions"
+		GOOS=$system GOARCH=$ARCH build "$folder"
+		sbom "$system-$ARCH" "$folder"
+		cp LICENSE README.md THIRD_PARTY "$folder/"
+		cp -R "$work/man" "$folder/man"
+		for shell in bash zsh fish; do
+			cp "$work/completion.$shell" "$folder/completions/hookd.$shell"
+		done
+		pack "$folder" "$DIST/hookd-$VERSION-$system-$ARCH.tar.gz"
+		[ "$system" = linux ] || continue
+
+		STAGE=$work/$ARCH
+		export ARCH STAGE
+		mkdir -p "$STAGE/bin" "$STAGE/doc"
+		cp "$folder/hookd" "$folder/hookd-bridge" "$STAGE/bin/"
+		cp -R "$work/man" "$STAGE/man"
+		cp "$work"/completion.* packaging/systemd/hookd.socket "$STAGE/"
+		sed 's,%h/.local/bin/hookd,/usr/bin/hookd,' packaging/systemd/hookd.service >"$STAGE/hookd.service"
+		# What the documents name and link to lies where it does in the sources.
+		git ls-files README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE THIRD_PARTY docs packaging/systemd/hardened.conf packaging/prometheus packaging/grafana |
+			grep -v '\.go$' | tar -cf - -T - | tar -xf - -C "$STAGE/doc"
+		find "$STAGE" -exec env TZ=UTC0 touch -t "$STAMP" {} +
+		for kind in deb rpm; do
+			go tool -modfile=packaging/tools/go.mod nfpm package -f packaging/nfpm.yaml -p "$kind" -t "$DIST"
+		done
 	done
 done
 
@@ -56,3 +90,9 @@ archive=$DIST/hookd-$VERSION.tar.gz
 git archive --format=tar --prefix="hookd-$VERSION/" HEAD | gzip -9n >"$archive"
 sum=$( (sha256sum "$archive" 2>/dev/null || shasum -a 256 "$archive") | cut -d' ' -f1)
 sed -e 1d -e "s/@VERSION@/$VERSION/g" -e "s/@SHA256@/$sum/" packaging/homebrew/hookd.rb >"$DIST/hookd.rb"
+
+cd "$DIST"
+find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | while read -r file; do
+	sha256sum "$file" 2>/dev/null || shasum -a 256 "$file"
+done >"$work/SHA256SUMS"
+cp "$work/SHA256SUMS" .

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ var packaged = []string{
 	"usr/lib/systemd/user/hookd.service", "usr/lib/systemd/user/hookd.socket",
 	"usr/share/bash-completion/completions/hookd", "usr/share/fish/vendor_completions.d/hookd.fish",
 	"usr/share/man/man1/hookd.1.gz", "usr/share/man/man1/hookd-emit.1.gz",
-	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/docs/operations.md", "usr/share/doc/hookd/docs/openapi.yaml",
+	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/THIRD_PARTY", "usr/share/doc/hookd/docs/operations.md", "usr/share/doc/hookd/docs/openapi.yaml",
 	"usr/share/doc/hookd/docs/gallery/command-guard/guard.py",
 	"usr/share/doc/hookd/packaging/systemd/hardened.conf", "usr/share/doc/hookd/packaging/prometheus/alerts.yaml", "usr/share/doc/hookd/packaging/grafana/hookd.json",
 }
@@ -46,8 +47,24 @@ func TestPackages(t *testing.T) {
 	t.Run("rpm", func(t *testing.T) {
 		root := t.TempDir()
 		unpackRPM(t, one(t, dist, "*.rpm"), root)
-		checkRoot(t, root, "usr/share/zsh/site-functions/_hookd", "usr/share/licenses/hookd/LICENSE")
+		checkRoot(t, root, "usr/share/zsh/site-functions/_hookd",
+			"usr/share/licenses/hookd/LICENSE", "usr/share/licenses/hookd/THIRD_PARTY")
 	})
+	t.Run("sbom", func(t *testing.T) {
+		var b struct {
+			Format     string `json:"bomFormat"`
+			Components []struct{ Name string }
+		}
+		text, err := os.ReadFile(one(t, dist, "*-linux-"+runtime.GOARCH+".cdx.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &b)
+		}
+		if err != nil || b.Format != "CycloneDX" || !strings.Contains(fmt.Sprint(b.Components), "modernc.org/sqlite") {
+			t.Errorf("the SBOM of the programs has %v, %v", b.Components, err)
+		}
+	})
+	t.Run("archive", func(t *testing.T) { checkArchive(t, dist) })
+	t.Run("sums", func(t *testing.T) { checkSums(t, dist) })
 	t.Run("formula", func(t *testing.T) { checkFormula(t, dist) })
 }
 
@@ -66,11 +83,60 @@ func buildPackages(t *testing.T) (dist string) {
 	dist = t.TempDir()
 	cmd := exec.Command("sh", "packaging/package.sh")
 	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "DIST="+dist, "ARCHS="+runtime.GOARCH, "VERSION=v1.2.3", "GOTOOLCHAIN=local")
+	cmd.Env = append(os.Environ(), "DIST="+dist, "SYSTEMS=linux", "ARCHS="+runtime.GOARCH, "VERSION=v1.2.3", "GOTOOLCHAIN=local")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("package.sh: %v\n%s", err, out)
 	}
 	return dist
+}
+
+// checkArchive unpacks the archive of this machine and tries the program in it.
+func checkArchive(t *testing.T, dist string) {
+	name := "hookd-1.2.3-linux-" + runtime.GOARCH
+	root := t.TempDir()
+	if out, err := exec.Command("tar", "-xzf", filepath.Join(dist, name+".tar.gz"), "-C", root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, file := range []string{
+		"hookd", "hookd-bridge", "LICENSE", "README.md", "THIRD_PARTY", "man/hookd.1.gz",
+		"completions/hookd.bash", "completions/hookd.zsh", "completions/hookd.fish",
+	} {
+		if info, err := os.Stat(filepath.Join(root, name, file)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, or empty", file, err)
+		}
+	}
+	notices, err := os.ReadFile(filepath.Join(root, name, "THIRD_PARTY"))
+	if err != nil || !strings.Contains(string(notices), "\ngithub.com/spf13/cobra v") || !strings.Contains(string(notices), "The Go Authors") {
+		t.Errorf("THIRD_PARTY has %d bytes without Go or cobra, %v", len(notices), err)
+	}
+	if runtime.GOOS == "linux" {
+		out, err := exec.Command(filepath.Join(root, name, "hookd"), "version").CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "1.2.3") {
+			t.Errorf("version: %v\n%s", err, out)
+		}
+	}
+}
+
+// checkSums compares SHA256SUMS with everything else in dist.
+func checkSums(t *testing.T, dist string) {
+	want := ""
+	files, err := os.ReadDir(dist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Name() == "SHA256SUMS" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dist, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += fmt.Sprintf("%x  %s\n", sha256.Sum256(data), f.Name())
+	}
+	if got, err := os.ReadFile(filepath.Join(dist, "SHA256SUMS")); err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
 }
 
 func one(t *testing.T, dir, pattern string) string {

@@ -33,8 +33,8 @@ var launchdAgent string
 // Label is hookd's name among launchd's jobs.
 const Label = "io.github.hookd"
 
-// Mark stands in every file that Service writes; a file without it is
-// somebody else's.
+// Mark stands in every file that Service writes; a file without it
+// was written by another program or person.
 const Mark = "Written by hookd install"
 
 // Service is what differs from machine to machine. All paths are absolute.
@@ -77,8 +77,10 @@ func (s Service) Systemd() ([]File, error) {
 	}
 	const start, listen = "ExecStart=%h/.local/bin/hookd serve\n", "ListenStream=%h/.librefang/hookd.sock\n"
 	files := []File{
-		{SystemdFiles[0], marked("hookd", strings.Replace(SystemdUnit, start, "ExecStart="+quoted(s.Program)+" serve\n"+environment.String(), 1))},
-		{SystemdFiles[1], marked("hookd.socket", strings.Replace(SystemdSocket, listen, "ListenStream="+percent(s.Socket)+"\n", 1))},
+		{SystemdFiles[0], marked("hookd", strings.Replace(SystemdUnit, start,
+			"ExecStart="+quoted(s.Program)+" serve\n"+environment.String(), 1))},
+		{SystemdFiles[1], marked("hookd.socket", strings.Replace(SystemdSocket, listen,
+			"ListenStream="+percent(s.Socket)+"\n", 1))},
 	}
 	if s.Hardened {
 		files = append(files, File{SystemdFiles[2], marked("hookd", SystemdHardened)})
