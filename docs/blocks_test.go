@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // block runs a shell block as a user with the tree as working directory types
@@ -47,7 +49,7 @@ func TestGalleryBlocks(t *testing.T) {
 
 // The commands of the guide do what the guide says they do.
 func TestWritingHooksBlocks(t *testing.T) {
-	need(t, "jq", "python3")
+	hooktest.NeedTool(t, "jq", "python3")
 	u := newUser(t)
 	says := map[string]string{
 		"hookd validate":      ": ok",
@@ -56,7 +58,7 @@ func TestWritingHooksBlocks(t *testing.T) {
 		"hookd list -o wide":  "no-main",
 	}
 	u.prints(snippets(t, "writing-hooks.md"), says)
-	until(t, "the background child has written", func() bool {
+	hooktest.Until(t, "the background child has written", func() bool {
 		_, err := os.Stat(filepath.Join(u.home, "hooks", "index-later", "indexed"))
 		return err == nil
 	})

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,15 +9,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/hooktest"
 )
-
-// patience is how long a test waits for what must come.
-const patience = 2 * time.Minute
 
 // house is a real daemon on a home of its own, in a folder with a blank.
 type house struct {
@@ -33,7 +29,7 @@ type house struct {
 // put in place before, or taken up by reload.
 func start(t *testing.T, home string) *house {
 	t.Helper()
-	h := &house{t: t, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock"), Timeout: patience}), mark: filepath.Join(home, "ran")}
+	h := &house{t: t, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock"), Timeout: hooktest.Patience}), mark: filepath.Join(home, "ran")}
 	h.serve()
 	t.Cleanup(func() { h.stop() })
 	return h
@@ -49,16 +45,8 @@ func (h *house) serve() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
-	h.stop = func() {
-		cancel()
-		if err := <-ended; err != nil {
-			h.t.Errorf("the daemon ended with %v", err)
-		}
-	}
-	until(h.t, "the daemon is ready", func() bool { return h.client.Ready(h.t.Context()) == nil })
+	h.stop = hooktest.Run(h.t, d.Run)
+	hooktest.Until(h.t, "the daemon is ready", func() bool { return h.client.Ready(h.t.Context()) == nil })
 }
 
 // restart stops the daemon and starts another on the same home.
@@ -77,39 +65,6 @@ func newHome(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
-}
-
-func until(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); !cond(); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
-// need skips the test, by name, where a tool is missing.
-func need(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIP-TOOL %s: not installed", tool)
-		}
-	}
-}
-
-func write(t *testing.T, path, text string, mode os.FileMode) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func read(t *testing.T, path string) string {
@@ -139,7 +94,7 @@ func install(t *testing.T, home, name string, env map[string]string) string {
 		quoted, _ := json.Marshal(value)
 		text = line.ReplaceAllLiteralString(text, "  "+key+": "+string(quoted))
 	}
-	write(t, file, text, 0o600)
+	hooktest.Write(t, file, text, 0o600)
 	return dir
 }
 
@@ -169,7 +124,7 @@ func (h *house) ran(e event) client.Run {
 	h.t.Helper()
 	id := h.send(e).EventID
 	var run client.Run
-	until(h.t, "the run for "+e.name+" is recorded", func() bool {
+	hooktest.Until(h.t, "the run for "+e.name+" is recorded", func() bool {
 		runs, err := h.client.Runs(h.t.Context(), client.RunQuery{})
 		for _, r := range runs {
 			if r.EventID == id {

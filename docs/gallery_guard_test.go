@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestSecretGuard(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	install(t, home, "secret-guard", nil)
 	h := start(t, home)
@@ -61,7 +62,7 @@ func TestSecretGuard(t *testing.T) {
 }
 
 func TestSecretGuardMasksResults(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	install(t, home, "secret-guard", nil)
 	h := start(t, home)
@@ -91,7 +92,7 @@ func TestSecretGuardMasksResults(t *testing.T) {
 }
 
 func TestCommandGuard(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	install(t, home, "command-guard", nil)
 	h := start(t, home)
@@ -144,7 +145,7 @@ func TestCommandGuard(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	install(t, home, "rate-limit", map[string]string{"MAX_CALLS": "5", "PER_SECONDS": "3600"})
 	h := start(t, home)

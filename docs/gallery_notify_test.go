@@ -15,10 +15,11 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestSlackNotify(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	type post struct{ kind, body string }
 	posts, status := make(chan post, 10), http.StatusOK
 	slack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,11 +68,11 @@ func TestSlackNotify(t *testing.T) {
 }
 
 func TestDesktopNotify(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	shown := filepath.Join(home, "shown")
 	for _, name := range []string{"notify-send", "osascript"} {
-		write(t, filepath.Join(home, "bin", name), "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" >> '"+shown+"'\n", 0o755)
+		hooktest.Write(t, filepath.Join(home, "bin", name), "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" >> '"+shown+"'\n", 0o755)
 	}
 	t.Setenv("PATH", filepath.Join(home, "bin")+":"+os.Getenv("PATH"))
 	install(t, home, "desktop-notify", map[string]string{"MIN_SECONDS": "5"})
@@ -145,7 +146,7 @@ func serveSMTP(c *textproto.Conn, out chan<- *mail.Message) {
 }
 
 func TestMailOnFailure(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	port, got := letters(t)
 	home := newHome(t)
 	dir := install(t, home, "mail-on-failure", map[string]string{"SMTP_HOST": "127.0.0.1", "SMTP_PORT": port, "MAIL_TO": "me@example.org", "MAIL_EVERY": "3600"})
@@ -183,7 +184,7 @@ func TestMailOnFailure(t *testing.T) {
 	if len(got) != 0 {
 		t.Errorf("a run that ended well, or a second failure at once, was mailed: %v", (<-got).Header)
 	}
-	write(t, filepath.Join(dir, "state"), "1 3.0", 0o600)
+	hooktest.Write(t, filepath.Join(dir, "state"), "1 3.0", 0o600)
 	h.ok(failures[1])
 	if body, _ := io.ReadAll((<-got).Body); !strings.Contains(string(body), "3 more since the last mail") {
 		t.Errorf("%s", body)

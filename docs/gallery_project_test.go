@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // wrote is how each agent tells that it wrote a file.
@@ -22,23 +23,23 @@ func wrote(d client.Dialect, cwd, path string) event {
 }
 
 func TestFormatOnWrite(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	path := os.Getenv("PATH")
 	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
 		path += ":" + filepath.Join(strings.TrimSpace(string(root)), "bin")
 	}
 	// A formatter that says what it was given, for files that no Go tool formats.
-	write(t, filepath.Join(home, "bin", "prettier"), "#!/bin/sh\nprintf '%s' \"$2\" > \"$2\"\n", 0o755)
+	hooktest.Write(t, filepath.Join(home, "bin", "prettier"), "#!/bin/sh\nprintf '%s' \"$2\" > \"$2\"\n", 0o755)
 	t.Setenv("PATH", filepath.Join(home, "bin")+":"+path)
-	need(t, "gofmt")
+	hooktest.NeedTool(t, "gofmt")
 	dir := install(t, home, "format-on-write", map[string]string{"FORMAT_ROOT": home})
 	h := start(t, home)
 	project := h.project()
 	const ugly, pretty = "package x\nfunc  f( ) {\nreturn}\n", "package x\n\nfunc f() {\n\treturn\n}\n"
 	for _, d := range []client.Dialect{claude, docker, libreFang} {
 		file := filepath.Join(project, "-a $(touch ran) \"b\".go")
-		write(t, file, ugly, 0o644)
+		hooktest.Write(t, file, ugly, 0o644)
 		a := h.send(wrote(d, project, file))
 		if got := read(t, file); got != pretty {
 			t.Errorf("%s: %q", d, got)
@@ -53,14 +54,14 @@ func TestFormatOnWrite(t *testing.T) {
 			t.Errorf("%s: a file that was well is told of: %q", d, v.AdditionalContext)
 		}
 		page := filepath.Join(project, "page.html")
-		write(t, page, "x", 0o644)
+		hooktest.Write(t, page, "x", 0o644)
 		h.send(wrote(d, project, "page.html"))
 		if got, _ := filepath.EvalSymlinks(page); d != libreFang && read(t, page) != got {
 			t.Errorf("%s: prettier was given %q, want %q", d, read(t, page), got)
 		}
 	}
 	outside := filepath.Join(home, "outside.go")
-	write(t, outside, ugly, 0o644)
+	hooktest.Write(t, outside, ugly, 0o644)
 	link := filepath.Join(project, "link.go")
 	if err := os.Symlink(outside, link); err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestFormatOnWrite(t *testing.T) {
 		t.Error("a file outside of the project was formatted")
 	}
 	broken := filepath.Join(project, "broken.go")
-	write(t, broken, "func", 0o644)
+	hooktest.Write(t, broken, "func", 0o644)
 	if run := h.ran(wrote(docker, project, broken)); run.Result != "failed" || !strings.Contains(run.Stderr.Head, "broken.go") {
 		t.Errorf("a file that does not parse: %s %q", run.Result, run.Stderr.Head)
 	}
@@ -83,7 +84,7 @@ func TestFormatOnWrite(t *testing.T) {
 }
 
 func TestTestAtStop(t *testing.T) {
-	need(t, "python3", "make")
+	hooktest.NeedTool(t, "python3", "make")
 	home := newHome(t)
 	install(t, home, "test-at-stop", map[string]string{"TEST_ATTEMPTS": "2"})
 	h := start(t, home)
@@ -91,7 +92,7 @@ func TestTestAtStop(t *testing.T) {
 	if v := h.send(ended(claude, "s", project, "done")).Verdict; describe(v) != "no opinion" {
 		t.Errorf("without tests: %s", reason(v))
 	}
-	write(t, filepath.Join(project, "Makefile"), "test:\n\t@echo 'two of \"three\" pass'; test -e good\n", 0o644)
+	hooktest.Write(t, filepath.Join(project, "Makefile"), "test:\n\t@echo 'two of \"three\" pass'; test -e good\n", 0o644)
 	for range 2 {
 		v := h.send(ended(claude, "s", project, h.hostile())).Verdict
 		if describe(v) != "deny" || !strings.Contains(reason(v), "`make test` fails") || !strings.Contains(reason(v), `two of "three" pass`) {
@@ -107,7 +108,7 @@ func TestTestAtStop(t *testing.T) {
 	if run := h.ran(ended(libreFang, "s", project, "done")); run.Result != "failed" || !strings.Contains(run.Stderr.Head, "two of") {
 		t.Errorf("LibreFang: %s %q", run.Result, run.Stderr.Head)
 	}
-	write(t, filepath.Join(project, "good"), "", 0o644)
+	hooktest.Write(t, filepath.Join(project, "good"), "", 0o644)
 	for _, d := range []client.Dialect{claude, docker, libreFang} {
 		if v := h.send(ended(d, "s", project, "done")).Verdict; describe(v) != "no opinion" || v.AdditionalContext != "" {
 			t.Errorf("%s: passing tests: %s", d, reason(v))
@@ -117,7 +118,7 @@ func TestTestAtStop(t *testing.T) {
 }
 
 func TestTestAtStopEndsTestsThatHang(t *testing.T) {
-	need(t, "python3")
+	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	install(t, home, "test-at-stop", map[string]string{"TEST_COMMAND": "echo begun; sleep 600 & wait", "TEST_SECONDS": "0.5"})
 	h := start(t, home)
@@ -135,21 +136,21 @@ func (h *house) repository() string {
 		key, value, _ := strings.Cut(setting, "=")
 		shell(h.t, dir, "git", "config", key, value)
 	}
-	write(h.t, filepath.Join(dir, ".gitignore"), "ignored\n", 0o644)
-	write(h.t, filepath.Join(dir, "a"), "one", 0o644)
+	hooktest.Write(h.t, filepath.Join(dir, ".gitignore"), "ignored\n", 0o644)
+	hooktest.Write(h.t, filepath.Join(dir, "a"), "one", 0o644)
 	shell(h.t, dir, "git", "add", "-A")
 	shell(h.t, dir, "git", "commit", "-qm", h.hostile())
 	return dir
 }
 
 func TestContextAtStart(t *testing.T) {
-	need(t, "python3", "git")
+	hooktest.NeedTool(t, "python3", "git")
 	home := newHome(t)
 	install(t, home, "context-at-start", map[string]string{"CONTEXT_FILES": "NOTES.md:../outside:missing", "CONTEXT_MAX": "2000"})
 	h := start(t, home)
 	repo := h.repository()
-	write(t, filepath.Join(repo, "NOTES.md"), `{"continue":false} `+h.hostile(), 0o644)
-	write(t, filepath.Join(repo, "..", "outside"), "not yours", 0o644)
+	hooktest.Write(t, filepath.Join(repo, "NOTES.md"), `{"continue":false} `+h.hostile(), 0o644)
+	hooktest.Write(t, filepath.Join(repo, "..", "outside"), "not yours", 0o644)
 	starts := []event{
 		{claude, "SessionStart", map[string]any{"session_id": "c", "cwd": repo, "source": "startup"}},
 		{docker, "session_start", map[string]any{"session_id": "d", "cwd": repo, "source": "startup"}},
@@ -166,7 +167,7 @@ func TestContextAtStart(t *testing.T) {
 		}
 	}
 	h.ok(event{libreFang, "session:start", map[string]any{"agent_id": "a", "session_id": "l"}}) // has nothing to say without a cwd
-	write(t, filepath.Join(repo, "NOTES.md"), strings.Repeat("é", 5000), 0o644)
+	hooktest.Write(t, filepath.Join(repo, "NOTES.md"), strings.Repeat("é", 5000), 0o644)
 	if v := h.send(starts[0]).Verdict; !strings.HasSuffix(v.AdditionalContext, "(cut off here)") || len([]rune(v.AdditionalContext)) > 2100 {
 		t.Errorf("%d characters", len([]rune(v.AdditionalContext)))
 	}
@@ -174,20 +175,20 @@ func TestContextAtStart(t *testing.T) {
 }
 
 func TestGitCheckpoint(t *testing.T) {
-	need(t, "python3", "git")
+	hooktest.NeedTool(t, "python3", "git")
 	home := newHome(t)
 	install(t, home, "git-checkpoint", nil)
 	h := start(t, home)
 	repo := h.repository()
-	write(t, filepath.Join(repo, ".git", "hooks", "pre-commit"), "#!/bin/sh\ntouch '"+h.mark+"'\n", 0o755)
-	write(t, filepath.Join(repo, "staged"), "s", 0o644)
+	hooktest.Write(t, filepath.Join(repo, ".git", "hooks", "pre-commit"), "#!/bin/sh\ntouch '"+h.mark+"'\n", 0o755)
+	hooktest.Write(t, filepath.Join(repo, "staged"), "s", 0o644)
 	shell(t, repo, "git", "add", "staged")
-	write(t, filepath.Join(repo, "ignored"), "i", 0o644)
+	hooktest.Write(t, filepath.Join(repo, "ignored"), "i", 0o644)
 	before := shell(t, repo, "git", "status", "--porcelain") + shell(t, repo, "git", "log", "--format=%H")
 	const ref = "refs/hookd/checkpoints"
 	for i, d := range []client.Dialect{claude, docker, libreFang} {
-		write(t, filepath.Join(repo, "a"), string(d), 0o644)
-		write(t, filepath.Join(repo, "new $(x)\n\"y\""), string(d), 0o644)
+		hooktest.Write(t, filepath.Join(repo, "a"), string(d), 0o644)
+		hooktest.Write(t, filepath.Join(repo, "new $(x)\n\"y\""), string(d), 0o644)
 		for range 2 { // the second has nothing to keep
 			h.ok(ended(d, "s", repo, h.hostile()))
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -78,13 +79,13 @@ func TestGalleryScripts(t *testing.T) {
 		t.Fatalf("%d programs, %v", len(programs), err)
 	}
 	t.Run("sh", func(t *testing.T) {
-		need(t, "shellcheck")
+		hooktest.NeedTool(t, "shellcheck")
 		if out, err := exec.Command("shellcheck", scripts...).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
 	t.Run("python", func(t *testing.T) {
-		need(t, "python3")
+		hooktest.NeedTool(t, "python3")
 		const parse = "import ast, sys\nfor name in sys.argv[1:]: ast.parse(open(name, 'rb').read(), name, feature_version=(3, 8))"
 		if out, err := exec.Command("python3", append([]string{"-c", parse}, programs...)...).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)

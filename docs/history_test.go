@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // The commands of the document print what it says they do.
@@ -27,7 +29,7 @@ func TestHistoryBlocks(t *testing.T) {
 		list = slices.DeleteFunc(list, func(s snippet) bool { return strings.HasPrefix(s.text, "sqlite3") })
 	}
 	u.prints(list, says)
-	until(t, "the replayed event is posted", func() bool {
+	hooktest.Until(t, "the replayed event is posted", func() bool {
 		text, _ := os.ReadFile(filepath.Join(u.home, "posted"))
 		return strings.Count(string(text), `"agent_id":"a1"`) == 2
 	})

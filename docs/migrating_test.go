@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // move is one part of migrating.md: files by where they stand in a home.
@@ -23,7 +25,7 @@ func part(t *testing.T, title string) move {
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
 	files := filepath.Join(t.TempDir(), "part.md")
-	write(t, files, text, 0o644)
+	hooktest.Write(t, files, text, 0o644)
 	m := move{}
 	for _, s := range snippets(t, files) {
 		when, path, ok := strings.Cut(s.name, " ~/")
@@ -41,7 +43,7 @@ func part(t *testing.T, title string) move {
 // mover is a user who has these files, and a daemon with the settings in them.
 func (m move) mover(t *testing.T, when string) *user {
 	t.Helper()
-	need(t, "go", "jq")
+	hooktest.NeedTool(t, "go", "jq")
 	bin, err := programs()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +57,7 @@ func (m move) mover(t *testing.T, when string) *user {
 		if strings.HasSuffix(path, ".sh") {
 			mode = 0o755
 		}
-		write(t, filepath.Join(home, path), text, mode)
+		hooktest.Write(t, filepath.Join(home, path), text, mode)
 	}
 	t.Setenv("HOME", home)
 	return &user{start(t, filepath.Join(home, ".librefang")), []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH")}}
@@ -106,7 +108,7 @@ func TestMigratingFromLibreFang(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		log := filepath.Join(filepath.Dir(u.home), "ends.log")
-		until(t, "it is logged", func() bool { text, _ := os.ReadFile(log); return strings.HasSuffix(string(text), "\n") })
+		hooktest.Until(t, "it is logged", func() bool { text, _ := os.ReadFile(log); return strings.HasSuffix(string(text), "\n") })
 		return read(t, log)
 	}
 	before := ran(m.mover(t, "before"), ".librefang/hooks/log-ends")
@@ -183,7 +185,7 @@ func TestMigratingFromFamiliar(t *testing.T) {
 		}
 	}
 	before := m.mover(t, "before") // as a source itself
-	write(t, filepath.Join(before.home, "hookd.yaml"), "sources: [{type: familiar, path: ~/agents/*/AGENT.md}]\n", 0o600)
+	hooktest.Write(t, filepath.Join(before.home, "hookd.yaml"), "sources: [{type: familiar, path: ~/agents/*/AGENT.md}]\n", 0o600)
 	before.restart()
 	before.whole(1)
 	asks(before)

@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -134,7 +135,7 @@ func door(h *house) *http.Client {
 		return d.DialContext(ctx, "unix", socket)
 	}}
 	h.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: patience}
+	return &http.Client{Transport: transport, Timeout: hooktest.Patience}
 }
 
 func ask(t *testing.T, c *http.Client, method, path, media, body string) (*http.Response, []byte) {
@@ -196,7 +197,7 @@ var wireTypes = map[string]any{
 	"Event": events.Envelope{}, "Answer": api.Answer{}, "Refusal": api.Refusal{}, "Error": events.Error{}, "Verdict": verdict.Verdict{},
 	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
 	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{}, "StoredEvent": api.Event{}, "Replay": api.Replay{}, "Replayed": api.Replayed{},
-	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "Change": api.Change{},
+	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "HTTP": api.HTTP{}, "Change": api.Change{},
 }
 
 // Each schema has the members of its Go type, and no other; those that are
@@ -273,7 +274,7 @@ func deadLetters(h *house) ids {
 	known := ids{"EVENT": h.send(event{"", "my:event", map[string]any{"short": true}}).EventID}
 	h.send(event{"", "dies:once", map[string]any{"n": 1}})
 	h.send(event{"", "dies:twice", nil})
-	until(h.t, "two runs were given up", func() bool {
+	hooktest.Until(h.t, "two runs were given up", func() bool {
 		dead, err := h.client.DeadLetters(h.t.Context(), "", 0)
 		if err != nil || len(dead) != 2 {
 			return false
@@ -288,7 +289,7 @@ func deadLetters(h *house) ids {
 func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	home := newHome(t)
 	hook := func(name, yaml string) {
-		write(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\n"+yaml, 0o644)
+		hooktest.Write(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\n"+yaml, 0o644)
 	}
 	hook("guard", "events: pre_tool_use\ntype: script\nscript: 'grep -q rm && { echo no >&2; exit 2; }; echo {}'\n")
 	hook("asks", "events: pre_tool_use\ntype: script\nscript: |\n  echo '{\"hook_specific_output\":{\"permission_decision\":\"ask\",\"updated_input\":{\"a\":1}}}'\n")
@@ -336,6 +337,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/runs/RUN", "/v1/runs/{id}", "", "", 200},
 		{"GET", "/v1/events/EVENT", "/v1/events/{id}", "", "", 200},
 		{"GET", "/v1/events/none", "/v1/events/{id}", "", "", 404},
+		{"GET", "/v1/agents/docker-agent/last", "/v1/agents/{agent}/last", "", "", 200},
+		{"GET", "/v1/agents/cursor/last?except=s", "/v1/agents/{agent}/last", "", "", 404},
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", `{"dry_run":true}`, 200},
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "", 200},
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "[", 400},
@@ -381,7 +384,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 			ids["RUN"] = list.Runs[0].ID
 		}
 	}
-	write(t, filepath.Join(home, "hooks", "broken", "HOOK.yaml"), "name: broken\nevents: x\ntype: script\nscript: ':'\nunknown: 1\n", 0o644)
+	hooktest.Write(t, filepath.Join(home, "hooks", "broken", "HOOK.yaml"), "name: broken\nevents: x\ntype: script\nscript: ':'\nunknown: 1\n", 0o644)
 	resp, body := ask(t, c, "POST", "/v1/reload", "", "")
 	s.check(t, "POST", "/v1/reload", resp.StatusCode, resp.Header.Get("Content-Type"), body)
 	seen["POST /v1/reload"] = resp.StatusCode == 200

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // snippet is a block of a document: its language, and the rest of the line
@@ -62,7 +63,7 @@ type user struct {
 
 func newUser(t *testing.T) *user {
 	t.Helper()
-	need(t, "go")
+	hooktest.NeedTool(t, "go")
 	bin, err := programs()
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func (u *user) run(dir string, argv ...string) string {
 
 func (u *user) guard() {
 	u.t.Helper()
-	write(u.t, filepath.Join(u.home, "hooks", "no-sudo", "HOOK.yaml"), "name: no-sudo\nevents: pre_tool_use\ntype: script\ntimeout: 1m\nscript: 'if grep -q sudo; then echo \"no sudo here\" >&2; exit 2; fi'\n", 0o644)
+	hooktest.Write(u.t, filepath.Join(u.home, "hooks", "no-sudo", "HOOK.yaml"), "name: no-sudo\nevents: pre_tool_use\ntype: script\ntimeout: 1m\nscript: 'if grep -q sudo; then echo \"no sudo here\" >&2; exit 2; fi'\n", 0o644)
 	if _, err := u.client.Reload(u.t.Context()); err != nil {
 		u.t.Fatal(err)
 	}
@@ -132,10 +133,10 @@ func TestSnippetsSend(t *testing.T) {
 			continue
 		}
 		t.Run(s.lang, func(t *testing.T) {
-			need(t, lang.tool)
+			hooktest.NeedTool(t, lang.tool)
 			u := newUser(t)
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, s.name), s.text, 0o644)
+			hooktest.Write(t, filepath.Join(dir, s.name), s.text, 0o644)
 			argv := lang.run(u, dir, s.name)
 			if out, err := u.command(dir, argv...).Output(); err != nil || !strings.Contains(string(out), "\ncall it\n") {
 				t.Errorf("without a guard: %v, %s", err, out)
@@ -192,11 +193,11 @@ func TestSnippetsFollow(t *testing.T) {
 			u := newUser(t)
 			dir := t.TempDir()
 			if s.lang == "sh" {
-				need(t, "jq")
+				hooktest.NeedTool(t, "jq")
 				argv = []string{"sh", "-e", "-c", s.text}
 			} else {
-				need(t, languages[s.lang].tool)
-				write(t, filepath.Join(dir, s.name), s.text, 0o644)
+				hooktest.NeedTool(t, languages[s.lang].tool)
+				hooktest.Write(t, filepath.Join(dir, s.name), s.text, 0o644)
 				argv = languages[s.lang].run(u, dir, s.name)
 			}
 			u.guard()
@@ -221,7 +222,7 @@ func TestSnippetsFollow(t *testing.T) {
 
 func (u *user) awaitSubscriber() {
 	u.t.Helper()
-	until(u.t, "somebody follows", func() bool {
+	hooktest.Until(u.t, "a subscriber follows", func() bool {
 		s, err := u.client.Status(u.t.Context())
 		return err == nil && s.Subscribers > 0
 	})
@@ -268,7 +269,7 @@ func (o output) want(t *testing.T, texts ...string) {
 			select {
 			case line := <-o.lines:
 				seen = append(seen, line)
-			case <-time.After(patience):
+			case <-time.After(hooktest.Patience):
 				t.Fatalf("%q does not come, after %q", text, seen)
 			}
 			words := strings.Fields(seen[len(seen)-1])
@@ -285,7 +286,7 @@ func (o output) want(t *testing.T, texts ...string) {
 
 // Every shell block that ends runs as it stands.
 func TestSnippetsShell(t *testing.T) {
-	need(t, "jq", "curl", "nc")
+	hooktest.NeedTool(t, "jq", "curl", "nc")
 	u := newUser(t)
 	for _, s := range snippets(t, "sending-events.md") {
 		if s.lang != "sh" || s.name != "" {
