@@ -24,6 +24,9 @@ man: ## write the man pages into bin/man
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} \
 		$(GO) test ./cmd/hookd -run '^TestManPages$$' -count=1 -args -man "$(CURDIR)/bin/man"
 
+notices: ## write THIRD_PARTY, the licences of the modules that the programs are linked with
+	@$(GO) run ./packaging/notices
+
 race: ## test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
 
@@ -47,12 +50,12 @@ soak: ## put a daemon under mixed load for DURATION (20m), write docs/benchmarks
 gobench: ## run the Go benchmarks, for benchstat
 	@$(GO) test ./internal/... ./bench/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
 
-check: ## format, vet, build for macOS, and linters that are installed
+check: ## format, vet and staticcheck, for Linux and macOS; shellcheck where it is installed
 	@unformatted=`gofmt -l .`; if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
 	GOOS=darwin $(GO) vet ./...
-	@if command -v staticcheck >/dev/null; then staticcheck ./...; else echo "SKIP-TOOL staticcheck: not installed"; fi
+	$(GO) tool staticcheck ./...
 	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/package.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
 
 vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)
@@ -64,10 +67,10 @@ install: build ## install to PREFIX/bin (/usr/local)
 		cp "bin/$$name" "$(DESTDIR)$(PREFIX)/bin/$$name.new" && mv "$(DESTDIR)$(PREFIX)/bin/$$name.new" "$(DESTDIR)$(PREFIX)/bin/$$name" || exit 1; \
 	done
 
-package: ## build .deb, .rpm and the Homebrew formula into dist/
+package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SUMS into dist/
 	@sh packaging/package.sh
 
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test race test-agents fuzz bench soak gobench check vuln install package clean
+.PHONY: help build demo man test race test-agents fuzz bench soak gobench check vuln notices install package clean

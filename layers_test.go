@@ -4,108 +4,347 @@ package hookd
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
 
+var update = flag.Bool("update", false, "write the table of rooms into ARCHITECTURE.md")
+
 const module = "github.com/hookd/hookd"
 
-// room is one folder of the house: what it may import. An internal entry that
-// ends in /* stands for every room below it.
-type room struct {
-	internal   []string
-	thirdParty []string
+// room is one folder of the house: its purpose, and what it may import. Rooms of
+// internal/ go without that prefix, others begin with a slash; NAME/* stands for
+// every room below it.
+type room struct{ purpose, rooms, thirdParty string }
+
+// The table of the house. A package that is not in it fails, an import that its
+// row does not allow fails, and so does an allowance that no import uses. Tests
+// may import what they need. `go test . -update` writes it into ARCHITECTURE.md.
+var rooms = map[string]room{
+	"client": {
+		"the public Go package, and the only code that dials the socket",
+		"api events peer",
+		"",
+	},
+	// pflag: the types of cobra's own flags
+	"cmd/hookd": {
+		"commands, one file each: flags, tables, exit codes; decides nothing",
+		"/client api bridge catalog config connect convert daemon dialect discovery doctor events logsink " +
+			"loopback service trust",
+		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
+	},
+	// no third party, so that it is small and starts fast
+	"cmd/hookd-bridge": {
+		"the small program that agents call; standard library only",
+		"bridge",
+		"",
+	},
+	"docs": {
+		"the documents, and tests that run what they show",
+		"",
+		"",
+	},
+	"internal/api": {
+		"wire types, routes, error codes: what both ends of the socket share",
+		"events verdict",
+		"",
+	},
+	"internal/bridge": {
+		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
+		"/client convert dialect dialect/neutral events readfile verdict",
+		"",
+	},
+	// text for connect, so that the small program does not carry it
+	"internal/bridge/shims": {
+		"plugins for agents without a command protocol",
+		"",
+		"",
+	},
+	// neutral: what a tool call is, as the dialect that sent it tells it
+	"internal/builtin": {
+		"hooks written in Go, one file each",
+		"builtin/* dialect/neutral events git",
+		"",
+	},
+	"internal/builtin/secrets": {
+		"finds and redacts secrets in JSON",
+		"",
+		"",
+	},
+	"internal/builtin/shadow": {
+		"snapshots of a working tree, for `hookd snapshots`",
+		"git readfile",
+		"",
+	},
+	"internal/builtin/shellsafe": {
+		"judges shell lines: which only read",
+		"",
+		"mvdan.cc/sh/v3",
+	},
+	"internal/catalog": {
+		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
+		"api builtin config discovery events hook judge match readfile source/* store trust",
+		"go.uber.org/zap",
+	},
+	// trust: which settings are allowed is for the user alone to say
+	"internal/config": {
+		"settings: keys, defaults, validation",
+		"readfile spell trust",
+		"gopkg.in/yaml.v3",
+	},
+	// parsers that know where in a file things stand, and a diff to show
+	"internal/connect": {
+		"edits agents' own settings and leaves the rest byte for byte",
+		"bridge/shims dialect dialect/neutral events readfile",
+		"github.com/pelletier/go-toml/v2 github.com/rogpeppe/go-internal github.com/tailscale/hujson " +
+			"gopkg.in/yaml.v3",
+	},
+	"internal/convert": {
+		"between the types of client and those that rooms share",
+		"/client api events verdict",
+		"",
+	},
+	"internal/daemon": {
+		"wires the rooms, starts and stops them in order, answers the socket",
+		"api builtin/* catalog config discovery dispatch events hook loopback match " +
+			"metrics proc readfile runner server signals spell store stream trace trust verdict",
+		"go.uber.org/zap",
+	},
+	"internal/dialect": {
+		"the index of dialects: one folder a system, one line each",
+		"dialect/* events verdict",
+		"",
+	},
+	// no dialect knows another
+	"internal/dialect/*": {
+		"one system: its rows of the contract, payloads, answers, tool names, golden cases",
+		"dialect/neutral events verdict",
+		"",
+	},
+	"internal/dialect/neutral": {
+		"what dialects share: payload access, tool calls, an agent's answer",
+		"events verdict",
+		"",
+	},
+	"internal/discovery": {
+		"finds, reads and watches hooks; publishes an immutable snapshot, retains the last good one",
+		"hook readfile source/* trust",
+		"github.com/fsnotify/fsnotify go.uber.org/zap",
+	},
+	"internal/dispatch": {
+		"an event and a snapshot to runs and a verdict: lanes, order, permits, budgets, retries, chain depth",
+		"dialect dialect/neutral events hook match verdict",
+		"go.uber.org/zap",
+	},
+	"internal/doctor": {
+		"examines everything from outside and names the command that mends it",
+		"/client catalog config connect dialect events hook loopback proc readfile trust",
+		"golang.org/x/sys",
+	},
+	"internal/events": {
+		"event names, kinds, the row type of the contract, the envelope and its checks",
+		"",
+		"",
+	},
+	"internal/git": {
+		"the only place that starts git: nothing that a repository configures is executed",
+		"",
+		"",
+	},
+	"internal/hangfs": {
+		"tests only: a file system that hangs",
+		"",
+		"golang.org/x/sys",
+	},
+	// a hook carries the seal of its files
+	"internal/hook": {
+		"what a hook is: fields, compiled patterns, filters",
+		"events trust",
+		"github.com/gobwas/glob",
+	},
+	"internal/hooktest": {
+		"tests only: scratch homes, hooks, waiting for a condition",
+		"",
+		"",
+	},
+	"internal/judge": {
+		"hooks that ask a model",
+		"events",
+		"github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go",
+	},
+	"internal/logsink": {
+		"a bounded queue before the log: logging never blocks",
+		"",
+		"",
+	},
+	"internal/loopback": {
+		"loopback HTTP for agents that call hooks that way",
+		"bridge readfile",
+		"go.uber.org/zap",
+	},
+	"internal/match": {
+		"which hooks an event matches, and why not: index, patterns, cases; pure",
+		"dialect dialect/neutral events hook verdict",
+		"",
+	},
+	// knows no events: the daemon tells it what to count
+	"internal/metrics": {
+		"Prometheus registry and names",
+		"",
+		"github.com/prometheus/client_golang",
+	},
+	"internal/nowait": {
+		"reads and writes of sockets and pipes that never block",
+		"",
+		"",
+	},
+	// the standard library alone, as the bridge asks too
+	"internal/peer": {
+		"which process is at the other end of a socket, as the kernel says",
+		"",
+		"",
+	},
+	"internal/peer/peertest": {
+		"tests only: a socket of another user",
+		"",
+		"",
+	},
+	"internal/proc": {
+		"one process under a deadline: group or cgroup, stdin, bounded output, reaping",
+		"nowait readfile",
+		"golang.org/x/sys",
+	},
+	"internal/rawjson": {
+		"finds, replaces and appends members of JSON without building values",
+		"",
+		"",
+	},
+	"internal/readfile": {
+		"the one way to read a file that a person, an agent or a repository wrote: bounded, never hangs",
+		"",
+		"",
+	},
+	"internal/runner": {
+		"one run, to proc, worker, builtin or judge",
+		"builtin config dialect dialect/neutral dispatch events hook judge proc signals trust worker",
+		"go.uber.org/zap",
+	},
+	"internal/server": {
+		"the socket: lock, peer credentials, line and HTTP protocol, subscriptions",
+		"api events nowait peer",
+		"go.uber.org/zap golang.org/x/sys",
+	},
+	// trust: install refuses a program that others could replace
+	"internal/service": {
+		"what install decides: service manager, unit files, PATH, whether the service runs",
+		"/packaging config readfile trust",
+		"",
+	},
+	"internal/signals": {
+		"operating-system signals, and what the service manager is told",
+		"",
+		"github.com/coreos/go-systemd",
+	},
+	"internal/source/dockeragent": {
+		"reads hooks from docker-agent's YAML",
+		"events hook source/yamlnode spell",
+		"gopkg.in/yaml.v3",
+	},
+	"internal/source/familiar": {
+		"reads hooks from `AGENT.md`",
+		"events hook source/yamlnode spell",
+		"gopkg.in/yaml.v3 mvdan.cc/sh",
+	},
+	"internal/source/hookdir": {
+		"reads `HOOK.yaml`; its schema",
+		"events hook readfile spell",
+		"gopkg.in/yaml.v3",
+	},
+	"internal/source/yamlnode": {
+		"YAML nodes with aliases and merges, bounded",
+		"",
+		"gopkg.in/yaml.v3",
+	},
+	"internal/spell": {
+		"\"did you mean\": the nearest word",
+		"",
+		"",
+	},
+	"internal/store": {
+		"SQLite: accepted events, pending runs, history, dead letters",
+		"events",
+		"modernc.org/sqlite",
+	},
+	"internal/stream": {
+		"sequence numbers, the ring that subscribers read, gaps",
+		"events",
+		"",
+	},
+	// knows no events: the daemon tells it what to trace
+	"internal/trace": {
+		"OpenTelemetry spans, off unless configured",
+		"readfile",
+		"go.opentelemetry.io/otel go.opentelemetry.io/proto/otlp google.golang.org/protobuf",
+	},
+	"internal/trust": {
+		"which users can change the files of a hook, and whether they changed",
+		"readfile",
+		"golang.org/x/sys mvdan.cc/sh",
+	},
+	"internal/verdict": {
+		"reads one answer, folds many into one; pure",
+		"events",
+		"",
+	},
+	// starts processes through proc, finds event ids with the scanner of events
+	"internal/worker": {
+		"persistent hooks: processes that stay and are spoken to in lines",
+		"proc",
+		"go.uber.org/zap",
+	},
+	"packaging": {
+		"unit files, plist and packages",
+		"",
+		"",
+	},
+	"packaging/notices": {
+		"writes the licences of what the programs contain, and their SBOM",
+		"",
+		"",
+	},
 }
 
-// The table of the house. A package that is not in it fails, and so does an
-// import that its row does not allow. Tests may import what they need.
-var rooms = map[string]room{
-	"cmd/hookd": {
-		[]string{"client", "internal/api", "internal/bridge", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/discovery", "internal/doctor", "internal/events", "internal/trust", "internal/loopback", "packaging"}, // trust: install refuses a program that others could replace
-		[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"}, // pflag: the types of cobra's own flags
-	},
-	// daemon wires rooms together: it may see all of them but those of the other end.
-	"internal/daemon": {
-		[]string{"internal/api", "internal/builtin", "internal/builtin/*", "internal/config", "internal/dialect", "internal/dialect/*", "internal/discovery", "internal/dispatch", "internal/events", "internal/hook", "internal/judge", "internal/loopback", "internal/metrics", "internal/proc", "internal/server", "internal/signals", "internal/source/*", "internal/spell", "internal/store", "internal/stream", "internal/trace", "internal/trust", "internal/verdict", "internal/worker"},
-		[]string{"go.uber.org/zap"},
-	},
-	"internal/config":  {[]string{"internal/spell"}, []string{"gopkg.in/yaml.v3"}},
-	"internal/signals": {nil, []string{"github.com/coreos/go-systemd"}},
-	"internal/api":     {[]string{"internal/events", "internal/verdict"}, nil},
-	// how sockets and pipes are read and written: one place that knows Go's scheduler
-	"internal/nowait": {nil, nil},
-	"internal/server": {[]string{"internal/api", "internal/events", "internal/nowait", "internal/verdict"}, []string{"go.uber.org/zap", "golang.org/x/sys"}},
-	"client":          {[]string{"internal/api", "internal/events", "internal/verdict"}, nil},
-	"internal/events": {nil, nil},
-	// a hook carries the seal of its files
-	"internal/hook": {[]string{"internal/events", "internal/trust"}, []string{"github.com/gobwas/glob"}},
-	// one word list, one distance: settings, hook files and commands all say "did you mean"
-	"internal/spell":     {nil, nil},
-	"internal/trust":     {nil, []string{"golang.org/x/sys"}},
-	"internal/discovery": {[]string{"internal/hook", "internal/source/*", "internal/trust"}, []string{"github.com/fsnotify/fsnotify", "go.uber.org/zap"}},
-	// edits agents' own settings: parsers that know where in a file things stand, and a diff to show
-	"internal/connect": {[]string{"internal/bridge/shims", "internal/dialect", "internal/events"}, []string{"github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2", "gopkg.in/yaml.v3", "github.com/rogpeppe/go-internal"}},
-	// looks at everything from outside, as a person would: settings, files, the daemon through client, hooks as daemon reads them, an agent's settings
-	"internal/doctor":  {[]string{"client", "internal/api", "internal/config", "internal/connect", "internal/daemon", "internal/dialect", "internal/events", "internal/hook", "internal/proc", "internal/trust"}, []string{"golang.org/x/sys"}},
-	"internal/dialect": {[]string{"internal/dialect/*", "internal/events", "internal/verdict"}, nil},
-	// neutral is what dialects have in common; no dialect knows another
-	"internal/dialect/neutral": {[]string{"internal/events", "internal/verdict"}, nil},
-	"internal/dialect/*":       {[]string{"internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
-	// the bridge's program: no third party, so that it is small and starts fast
-	"cmd/hookd-bridge": {[]string{"client", "internal/api", "internal/bridge", "internal/dialect", "internal/events", "internal/verdict"}, nil},
-	"internal/bridge":  {[]string{"client", "internal/api", "internal/dialect", "internal/dialect/neutral", "internal/events", "internal/verdict"}, nil},
-	// HTTP for agents that call hooks so: each request is a call of the bridge
-	"internal/loopback": {[]string{"internal/bridge"}, []string{"go.uber.org/zap"}},
-	// plugins for agents without hook commands: text for connect, so that the small binary does not carry it
-	"internal/bridge/shims":       {nil, nil},
-	"internal/source/hookdir":     {[]string{"internal/events", "internal/hook", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
-	"internal/source/dockeragent": {[]string{"internal/events", "internal/hook", "internal/source/yamlnode", "internal/spell"}, []string{"gopkg.in/yaml.v3"}},
-	"internal/source/familiar":    {[]string{"internal/events", "internal/hook", "internal/source/yamlnode", "internal/spell"}, []string{"gopkg.in/yaml.v3", "mvdan.cc/sh"}},
-	// how files of many hooks are read node by node: one way to follow aliases and merges, bounded in one place
-	"internal/source/yamlnode": {nil, []string{"gopkg.in/yaml.v3"}},
-	"internal/dispatch":        {[]string{"internal/dialect", "internal/dialect/*", "internal/events", "internal/hook", "internal/verdict"}, []string{"go.uber.org/zap"}},
-	"internal/judge":           {[]string{"internal/events"}, []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}},
-	"internal/proc":            {[]string{"internal/nowait"}, []string{"golang.org/x/sys"}},
-	// persistent hooks: it starts processes through proc and finds event ids with events' scanner
-	"internal/worker":  {[]string{"internal/events", "internal/proc"}, []string{"go.uber.org/zap"}},
-	"internal/verdict": {[]string{"internal/events"}, nil},
-	"internal/builtin": {[]string{"internal/builtin/*", "internal/events", "internal/hook", "internal/verdict"}, nil},
-	// what takes more than one file has a room below it, which knows nothing of hooks
-	"internal/builtin/secrets":   {nil, nil},
-	"internal/builtin/shellsafe": {nil, []string{"mvdan.cc/sh/v3"}},
-	"internal/builtin/shadow":    {nil, nil},
-	"internal/store":             {[]string{"internal/events", "internal/verdict"}, []string{"modernc.org/libc", "modernc.org/sqlite"}},
-	"internal/stream":            {[]string{"internal/events"}, nil},
-	// both know no events: the daemon tells them what to count and to trace
-	"internal/metrics": {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/trace":   {nil, []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
-	"packaging":        {nil, nil},
-	// documents, and the tests that run what they show
-	"docs": {nil, nil},
-}
+// leaves are rooms that know nothing of hookd: every room may import them.
+var leaves = []string{"internal/rawjson"}
 
 // noNetwork names rooms that must not dial or listen themselves: only client
 // dials and only server listens, so the protocol is written down once.
 var noNetwork = []string{"cmd/hookd"}
 
 func TestLayers(t *testing.T) {
+	used := map[string]bool{} // room and allowance
 	for _, p := range packages(t) {
 		path := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 		if path == "" || strings.HasPrefix(path, "bench") {
 			continue
 		}
-		row, ok := rowFor(path)
+		name, ok := roomOf(path)
 		if !ok {
 			t.Errorf("%s is not in the table of rooms: give it a row in layers_test.go, with a reason", path)
 			continue
 		}
+		used[name] = true
 		if p.Doc == "" {
 			t.Errorf("%s has no package comment: say what it promises and what it does not do", path)
 		}
 		for _, imp := range p.Imports {
-			if !allowed(row, imp) {
+			if !allowed(name, imp, used) {
 				t.Errorf("%s may not import %s", path, imp)
 			}
 			if slices.Contains(noNetwork, path) && (imp == "net" || imp == "net/http") {
@@ -113,41 +352,102 @@ func TestLayers(t *testing.T) {
 			}
 		}
 	}
-}
-
-func rowFor(path string) (room, bool) {
-	if r, ok := rooms[path]; ok {
-		return r, true
-	}
 	for name, r := range rooms {
-		if parent, ok := strings.CutSuffix(name, "/*"); ok && strings.HasPrefix(path, parent+"/") {
-			return r, true
+		if !used[name] {
+			t.Errorf("there is no package for the row of %s", name)
 		}
-	}
-	return room{}, false
-}
-
-func allowed(r room, imp string) bool {
-	if imp == "C" {
-		return false
-	}
-	if inner, ok := strings.CutPrefix(imp, module+"/"); ok {
-		for _, a := range r.internal {
-			if parent, ok := strings.CutSuffix(a, "/*"); a == inner || ok && strings.HasPrefix(inner, parent+"/") {
-				return true
+		for _, a := range strings.Fields(r.rooms + " " + r.thirdParty) {
+			if !used[name+" "+a] {
+				t.Errorf("%s may import %s, and does not: take it out of the row", name, a)
 			}
 		}
-		return false
 	}
-	if !strings.Contains(strings.Split(imp, "/")[0], ".") {
-		return true // the standard library
+}
+
+// roomOf returns the row that holds for a package.
+func roomOf(path string) (name string, ok bool) {
+	if _, ok := rooms[path]; ok {
+		return path, true
 	}
-	for _, a := range r.thirdParty {
-		if imp == a || strings.HasPrefix(imp, a+"/") {
-			return true
+	for name := range rooms {
+		if parent, ok := strings.CutSuffix(name, "/*"); ok && strings.HasPrefix(path, parent+"/") {
+			return name, true
 		}
 	}
-	return false
+	return "", false
+}
+
+// allowed reports whether a room may import imp, and notes which allowances say so.
+func allowed(name, imp string, used map[string]bool) (ok bool) {
+	inner, ours := strings.CutPrefix(imp, module+"/")
+	switch {
+	case imp == "C":
+		return false
+	case ours && slices.Contains(leaves, inner):
+		return true
+	case ours:
+		for _, a := range strings.Fields(rooms[name].rooms) {
+			parent, below := strings.CutSuffix(full(a), "/*")
+			if full(a) == inner || below && strings.HasPrefix(inner, parent+"/") {
+				ok, used[name+" "+a] = true, true
+			}
+		}
+		return ok
+	case !strings.Contains(strings.Split(imp, "/")[0], "."):
+		return true // the standard library
+	}
+	for _, a := range strings.Fields(rooms[name].thirdParty) {
+		if imp == a || strings.HasPrefix(imp, a+"/") {
+			ok, used[name+" "+a] = true, true
+		}
+	}
+	return ok
+}
+
+// full is the folder of a name in the table.
+func full(name string) string {
+	if path, ok := strings.CutPrefix(name, "/"); ok {
+		return path
+	}
+	return "internal/" + name
+}
+
+// ARCHITECTURE.md shows the table.
+func TestArchitectureShowsTheRooms(t *testing.T) {
+	doc, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- generated: rooms -->\n", "<!-- end -->\n"
+	head, rest, ok := strings.Cut(string(doc), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("ARCHITECTURE.md has no part between %q and %q", begin, end)
+	}
+	want := head + begin + roomTable() + end + tail
+	if *update {
+		if err := os.WriteFile("ARCHITECTURE.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(doc) {
+		t.Error("the table of rooms in ARCHITECTURE.md is not that of layers_test.go: type go test . -update")
+	}
+}
+
+func roomTable() string {
+	var b strings.Builder
+	b.WriteString("| room | what it is for | may import |\n| --- | --- | --- |\n")
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		r := rooms[name]
+		imports := strings.ReplaceAll(strings.ReplaceAll(" "+r.rooms, " /", " "), " ", ", ")
+		for _, path := range strings.Fields(r.thirdParty) {
+			if i := strings.Index(path, "/"); i > 0 {
+				imports += ", " + path[i+1:]
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, r.purpose, strings.ReplaceAll(strings.Trim(imports, ", "), "*", `\*`))
+	}
+	return b.String()
 }
 
 type pkg struct {

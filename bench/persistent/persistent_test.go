@@ -64,7 +64,7 @@ func pool(b *testing.B) *worker.Pool {
 	set := worker.New(worker.Options{Proc: runner})
 	b.Cleanup(func() { set.Close(context.Background()); runner.Close() })
 	return set.Pool(worker.Key{ID: "bench"}, func() worker.Hook {
-		return worker.Hook{Name: "bench", Spec: func() (proc.Spec, error) {
+		return worker.Hook{Name: "bench", Spec: func(func(string)) (proc.Spec, error) {
 			return proc.Spec{Path: exe, Env: append(os.Environ(), hookVar+"=1")}, nil
 		}}
 	})

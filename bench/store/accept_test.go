@@ -206,7 +206,7 @@ func BenchmarkInsertEach(b *testing.B) {
 // accept waits until e is on disk.
 func accept(s *store.Store, e *events.Event, hooks ...string) error {
 	done := make(chan error, 1)
-	if err := s.Accept(e, hooks, func(err error) { done <- err }); err != nil {
+	if err := s.Accept(e, nil, hooks, func(err error) { done <- err }); err != nil {
 		return err
 	}
 	return <-done

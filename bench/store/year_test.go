@@ -88,7 +88,7 @@ func makeYear(t *testing.T, o store.Options) {
 			e.Envelope.Event = []string{"agent:end", "agent:start", "pre_tool_use", "post_tool_use"}[i/5%4]
 			e.SessionID = fmt.Sprintf("session-%d", i*2000 / *yearRuns)
 			e.AgentName = fmt.Sprintf("agent-%d", i/5%30)
-			s.Note(e)
+			s.Note(e, nil)
 			seq++
 		}
 		r := run(e, seq, fmt.Sprintf("hook-%02d", i%20), at)
@@ -161,7 +161,7 @@ func ask(t *testing.T, s *store.Store) {
 	}
 	var id string
 	timed(t, "event by id", func() {
-		feed, err := s.Since(t.Context(), uint64(*yearRuns)/2, math.MaxUint64, 500)
+		feed, err := s.Since(t.Context(), uint64(*yearRuns)/2, math.MaxUint64, 500, 1<<20)
 		i := slices.IndexFunc(feed.Records, func(r store.Record) bool { return r.Event != nil })
 		if err != nil || i < 0 {
 			t.Error("no event among 500 records: ", err)

@@ -1,0 +1,105 @@
+package hookd
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// unclean lists the folders that do not pass a check yet. They leave the list;
+// none is added.
+var unclean = map[string]string{
+	"width": `
+		bench/table client internal/api internal/bridge internal/builtin internal/builtin/secrets
+		internal/builtin/shadow internal/builtin/shellsafe internal/config internal/connect internal/daemon
+		internal/dialect internal/dialect/antigravity internal/dialect/claudecode internal/dialect/cline
+		internal/dialect/codex internal/dialect/copilot internal/dialect/cursor internal/dialect/dockeragent
+		internal/dialect/familiar internal/dialect/gemini internal/dialect/hermes internal/dialect/kimi
+		internal/dialect/librefang internal/dialect/openclaw internal/dialect/opencode internal/dialect/windsurf
+		internal/discovery internal/dispatch internal/doctor internal/events internal/git internal/hangfs
+		internal/hook internal/judge internal/loopback internal/match internal/metrics internal/nowait
+		internal/proc internal/runner internal/server internal/source/dockeragent internal/source/familiar
+		internal/source/hookdir internal/store internal/stream internal/trace internal/trust internal/verdict
+		internal/worker`,
+	"words": `
+		bench/table client demo docs internal/bridge internal/bridge/shims internal/builtin
+		internal/builtin/shadow internal/builtin/shellsafe internal/connect internal/convert internal/daemon
+		internal/dialect internal/dialect/familiar internal/dialect/hermes internal/dialect/neutral
+		internal/dialect/opencode internal/discovery internal/dispatch internal/events internal/judge
+		internal/loopback internal/metrics internal/peer/peertest internal/proc internal/server internal/signals
+		internal/source/familiar internal/spell internal/store internal/stream internal/trace internal/trust
+		internal/verdict internal/worker`,
+	"references": `
+		internal/builtin internal/builtin/shadow internal/builtin/shellsafe internal/dialect
+		internal/dialect/antigravity internal/dialect/claudecode internal/dialect/codex internal/dialect/copilot
+		internal/dialect/cursor internal/dialect/dockeragent internal/dialect/familiar internal/dialect/gemini
+		internal/dialect/hermes internal/dialect/kimi internal/dialect/librefang internal/dialect/neutral
+		internal/dialect/opencode internal/dialect/windsurf internal/dispatch internal/events internal/hook
+		internal/judge internal/match internal/proc internal/server internal/signals internal/source/dockeragent
+		internal/source/familiar internal/source/hookdir internal/store internal/trust internal/verdict
+		internal/worker`,
+}
+
+const maxColumns = 120
+
+// words that say less than the field's own: say what does it, or what is done.
+var words = regexp.MustCompile(`(?i)\b(somebody|nobody|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep)\b`)
+
+// account is the user of that name, which is the right word for it.
+var account = regexp.MustCompile("(?i)[\"'`=:( ](user |account |const |of )?`?nobody[\"'`:) ,]? ?(= 65534|user|account)|[\"'`]nobody[\"'`]|User=nobody")
+
+// references to documents that are not in the repository.
+var references = regexp.MustCompile(`\bSPEC\b|\bseed 0\d\d\b|(^|[^\w/])reference/`)
+
+// TestHouseStyle looks at the lines of every file that is under version control.
+func TestHouseStyle(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "-z", "--", "*.go", "*.md", "*.sh", "Makefile").Output()
+	if err != nil {
+		t.Skipf("SKIP-TOOL git: this is no checkout: %v", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(name)
+		if err != nil || strings.Contains(name, "testdata/") || name == "house_test.go" {
+			continue
+		}
+		isCode := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+		for n, line := range bytes.Split(text, []byte("\n")) {
+			line := string(line)
+			complain := func(check, what string) {
+				if !slices.Contains(strings.Fields(unclean[check]), filepath.Dir(name)) {
+					t.Errorf("%s:%d: %s: %s", name, n+1, what, strings.TrimSpace(line))
+				}
+			}
+			if isCode && columns(line) > maxColumns && !isLiteral(line) {
+				complain("width", "more than 120 columns")
+			}
+			if found := words.FindString(account.ReplaceAllString(line, "")); found != "" {
+				complain("words", "say it in plain words, not "+found)
+			}
+			if references.MatchString(line) {
+				complain("references", "the document is not in the repository: state the rule")
+			}
+		}
+	}
+}
+
+// columns is the width of a line; a tab has four.
+func columns(line string) int {
+	return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+}
+
+var (
+	literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|https?://\\S+")
+	opened  = regexp.MustCompile("`[^`]*$|^[^`]*`")
+)
+
+// isLiteral reports whether a line is mostly text: without its literals it is short.
+func isLiteral(line string) bool {
+	return columns(literal.ReplaceAllString(line, "")) <= maxColumns/2 || columns(opened.ReplaceAllString(line, "")) <= maxColumns/2
+}
