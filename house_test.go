@@ -16,7 +16,7 @@ import (
 // none is added.
 var unclean = map[string]string{
 	"width": `
-		bench/table client internal/api internal/bridge internal/builtin internal/builtin/secrets
+		bench/table internal/api internal/bridge internal/builtin internal/builtin/secrets
 		internal/builtin/shadow internal/builtin/shellsafe internal/config internal/connect internal/daemon
 		internal/dialect internal/dialect/antigravity internal/dialect/claudecode internal/dialect/cline
 		internal/dialect/codex internal/dialect/copilot internal/dialect/cursor internal/dialect/dockeragent
@@ -28,8 +28,8 @@ var unclean = map[string]string{
 		internal/source/hookdir internal/store internal/stream internal/trace internal/trust internal/verdict
 		internal/worker`,
 	"words": `
-		bench/table client demo docs internal/bridge internal/bridge/shims internal/builtin
-		internal/builtin/shadow internal/builtin/shellsafe internal/connect internal/convert internal/daemon
+		bench/table demo docs internal/bridge internal/bridge/shims internal/builtin
+		internal/builtin/shadow internal/builtin/shellsafe internal/connect internal/daemon
 		internal/dialect internal/dialect/familiar internal/dialect/hermes internal/dialect/neutral
 		internal/dialect/opencode internal/discovery internal/dispatch internal/events internal/judge
 		internal/loopback internal/metrics internal/peer/peertest internal/proc internal/server internal/signals

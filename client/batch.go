@@ -57,13 +57,13 @@ func (c *Client) EmitAll(ctx context.Context, list []Event) ([]Reply, error) {
 // lostAfter marks err where all the events can be sent again, and only there.
 func lostAfter(err error, list ...Event) error {
 	if slices.ContainsFunc(list, func(ev Event) bool { return ev.ID == "" }) {
-		return plainly(err)
+		return unmark(err)
 	}
-	return again(err)
+	return markRetryable(err)
 }
 
-// sendAll sends what it can. A connection that breaks is what the receiver
-// sees too, after the answers that came before.
+// sendAll sends until the connection breaks. The receiver sees that too, after
+// the answers that came before.
 func (c *Conn) sendAll(ctx context.Context, list []Event) {
 	for part := range slices.Chunk(list, batchSize) {
 		if c.Send(ctx, part...) != nil {

@@ -1,6 +1,6 @@
 // Package client speaks to hookd over its socket: it sends events, waits for
-// verdicts, follows the stream and asks what there is. It is for agents and
-// other programs written in Go, and it is how the hookd commands do it.
+// verdicts, follows the stream and queries hooks, runs and status. It is for
+// agents and other programs written in Go; the hookd commands use it too.
 //
 //	c := client.New(client.Options{})
 //	answer, err := c.Emit(ctx, client.Event{Event: "agent:end", Data: data})
@@ -45,7 +45,7 @@ var (
 	// ErrNotRunning says that nothing listens on the socket.
 	ErrNotRunning = errors.New("hookd is not running")
 	// ErrForeign is the ErrNotRunning of a socket on which a process of another
-	// user listens, be it in hookd's name. Nothing was sent to it.
+	// user listens. Nothing was sent to it.
 	ErrForeign = fmt.Errorf("%w: another user's process listens on its socket", ErrNotRunning)
 	// ErrTimeout says that no answer came in time.
 	ErrTimeout = errors.New("no answer from hookd in time")
@@ -137,10 +137,12 @@ func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
 	if err != nil || out.Problems == nil {
 		return Reloaded{}, reply.refusal()
 	}
-	return out, &Error{Code: CodeRejected, Message: "some hooks were rejected", Hint: "see the problems with: hookd list"}
+	return out, &Error{
+		Code: CodeRejected, Message: "some hooks were rejected", Hint: "see the problems with: hookd list",
+	}
 }
 
-// Status tells how the daemon is.
+// Status returns the daemon's state.
 func (c *Client) Status(ctx context.Context) (DaemonInfo, error) {
 	return get[DaemonInfo](ctx, c, api.PathStatus)
 }
@@ -201,8 +203,9 @@ func (c *Client) checkListener(conn net.Conn) error {
 	return nil
 }
 
-// explain says why op failed: ctx's end closes the connection, which is only
-// how it was done. Of a daemon that hung up, the error is io.ErrUnexpectedEOF.
+// explain says why op failed. When ctx ends, the connection is closed and op fails
+// on it: then ctx is the reason. When the daemon closed the connection, the error
+// is io.ErrUnexpectedEOF.
 func (c *Client) explain(ctx context.Context, op string, err error) error {
 	switch cause := ctx.Err(); {
 	case errors.Is(cause, context.DeadlineExceeded):
@@ -211,7 +214,8 @@ func (c *Client) explain(ctx context.Context, op string, err error) error {
 		return cause
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w: it takes connections and gives no sign of life, is it stopped? (socket %s)", ErrTimeout, c.Socket())
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
 		return fmt.Errorf("%s: hookd closed the connection (socket %s): %w", op, c.Socket(), io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("%s (socket %s): %w", op, c.Socket(), err)

@@ -70,9 +70,9 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// again marks the loss of a connection as one after which an event can be sent
+// markRetryable marks the loss of a connection as one after which an event can be sent
 // again; other errors stay as they are.
-func again(err error) error {
+func markRetryable(err error) error {
 	var marked *lostError
 	if errors.As(err, &marked) || !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
@@ -80,8 +80,8 @@ func again(err error) error {
 	return &lostError{err}
 }
 
-// plainly takes the mark off, for an event without an ID.
-func plainly(err error) error {
+// unmark takes the mark off, for an event without an ID.
+func unmark(err error) error {
 	var marked *lostError
 	if errors.As(err, &marked) {
 		return marked.error

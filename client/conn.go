@@ -17,9 +17,9 @@ import (
 )
 
 // A Conn is one connection for many events, whose answers come in the order
-// they were sent. One goroutine may send while another receives; who sends
-// more than some hundred events ahead must receive in another, else both ends
-// come to wait for each other, and the daemon hangs up after 30 s. A Conn
+// they were sent. One goroutine may send while another receives; a sender
+// that is more than some hundred events ahead must receive in another, else both
+// ends wait for each other, and the daemon closes the connection after 30 s. A Conn
 // whose ctx has ended during a call is closed.
 type Conn struct {
 	client *Client
@@ -67,7 +67,7 @@ func (c *Conn) Send(ctx context.Context, list ...Event) error {
 	c.mu.Unlock()
 	err := c.write(ctx, lines)
 	if err != nil && !slices.Contains(ids, false) {
-		return again(err)
+		return markRetryable(err)
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func (c *Client) alive(ctx context.Context) bool {
 func (c *Conn) Receive(ctx context.Context) (Answer, error) {
 	line, err := c.readAnswer(ctx)
 	if id := c.answered(err == nil); err != nil && id {
-		return Answer{}, again(err)
+		return Answer{}, markRetryable(err)
 	}
 	if err != nil {
 		return Answer{}, err

@@ -9,7 +9,7 @@ import (
 )
 
 // EmitWait sends one event and waits until its runs have ended. The answer
-// has a Verdict, also for events that nobody can decide, and the Runs.
+// has a Verdict, also for events that no hook can decide, and the Runs.
 //
 // ctx's deadline is the budget of the hooks too, unless ev.TimeoutMS says
 // otherwise: at nine tenths of it those that have not finished count as timed

@@ -22,9 +22,9 @@ type SubscribeOptions struct {
 	Since *uint64  // records after this Record.Seq; nil = from now
 	Epoch string   // of Since: Record.Epoch of the same record
 
-	// Lost is told why the stream ended or could not be had, each time before
-	// it is dialled again; an error that it returns ends the subscription. Nil
-	// dials again for ever.
+	// Lost is called each time before the stream is dialled again, with the reason
+	// why it ended or could not begin. An error that it returns ends the
+	// subscription. Nil dials again for ever.
 	Lost func(err error) error
 }
 
@@ -48,7 +48,7 @@ type Record struct {
 	Raw   json.RawMessage // all of it
 }
 
-// An EventRecord is an accepted event as the stream tells it.
+// An EventRecord is an accepted event in the stream.
 type EventRecord struct {
 	EventID   string          `json:"event_id"`
 	Event     string          `json:"event"`
@@ -73,9 +73,9 @@ type EventRecord struct {
 }
 
 // Subscribe follows the stream of events and runs, in the order of Seq. When
-// the connection is lost or the daemon restarts, it comes back and goes on
-// after the last record; what the daemon no longer has is told by a gap. A
-// slow loop slows nobody else, but gets gaps.
+// the connection is lost or the daemon restarts, it connects again and continues
+// after the last record; a gap stands for what the daemon no longer has. A
+// slow loop delays no other subscriber, but gets gaps.
 //
 //	for record, err := range c.Subscribe(ctx, client.SubscribeOptions{Match: []string{"agent:*"}}) {
 //
@@ -106,7 +106,7 @@ type follower struct {
 
 func (f *follower) run(ctx context.Context) error {
 	for {
-		err := f.client.Tail(ctx, TailOptions{Match: f.opt.Match, Since: f.opt.Since, Epoch: f.opt.Epoch}, f.take)
+		err := f.client.Tail(ctx, TailOptions{Match: f.opt.Match, Since: f.opt.Since, Epoch: f.opt.Epoch}, f.deliver)
 		var refused *Error
 		switch {
 		case err == errLeft, errors.As(err, &refused):
@@ -121,15 +121,15 @@ func (f *follower) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := f.rest(ctx); err != nil {
+		if err := f.backOff(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// rest waits a little longer each time, and a little differently from others
-// that lost the same daemon.
-func (f *follower) rest(ctx context.Context) error {
+// backOff waits longer each time, by a random part, so that clients that lost
+// the same daemon do not all dial at once.
+func (f *follower) backOff(ctx context.Context) error {
 	pause := f.pause/2 + rand.N(f.pause)
 	f.pause = min(2*f.pause, mostPause)
 	timer := time.NewTimer(pause)
@@ -142,8 +142,8 @@ func (f *follower) rest(ctx context.Context) error {
 	}
 }
 
-// take hands one record on and remembers where to go on.
-func (f *follower) take(raw json.RawMessage) error {
+// deliver hands one record to the loop and moves opt.Since behind it.
+func (f *follower) deliver(raw json.RawMessage) error {
 	var head struct {
 		Type, Epoch   string
 		Seq, From, To uint64

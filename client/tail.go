@@ -14,7 +14,7 @@ import (
 type TailOptions struct {
 	Match []string // globs of event names; none = all
 	Since *uint64  // records after this seq; nil = from now
-	Epoch string   // of Since, as the first record of a stream tells it
+	Epoch string   // of Since, from the first record of the stream
 	Once  bool     // end at the record that is the newest now
 }
 
@@ -22,7 +22,7 @@ type TailOptions struct {
 // {"type":"epoch","epoch":…,"seq":…}, then "event", "run" and "gap" records. fn
 // may keep the record. Tail returns fn's error, or nil when the stream has
 // ended because of Once or because the daemon stops. Subscribe reads the records
-// and comes back.
+// and connects again.
 func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.RawMessage) error) error {
 	conn, err := c.Dial(ctx)
 	if err != nil {

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// The types in this file repeat those of the wire on purpose. Aliases of internal
+// types would show no field in `go doc` and would make each internal change a
+// change of this package's API. types_test.go holds both to the same members.
+
 // An Event is an event as it is sent: each field goes to hookd. Only Event, its
 // name, is required. SessionID, AgentID, AgentName and Cwd are taken from Data
 // where they are empty.
