@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// user is somebody with a daemon, a home folder and hookd in PATH.
+// user has a daemon, a home folder and hookd in PATH.
 type user struct {
 	*house
 	env []string
