@@ -50,6 +50,11 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	"docs/gallery": {
+		"the hooks that hookd brings along, as they are in the binary",
+		"",
+		"",
+	},
 	"internal/api": {
 		"wire types, routes, error codes: what both ends of the socket share",
 		"events verdict",

@@ -9,23 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
-
-// folders of the gallery.
-func folders(t *testing.T) []string {
-	t.Helper()
-	entries, err := os.ReadDir("gallery")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
 
 // Every hook of the gallery loads without a word of complaint, is told of in
 // gallery.md with each variable of its env, and has a test.
@@ -39,7 +26,7 @@ func TestGalleryIsWhole(t *testing.T) {
 	for _, file := range tests {
 		tried.WriteString(read(t, file))
 	}
-	names := folders(t)
+	names := gallery.Names()
 	if len(names) < 13 {
 		t.Errorf("only %d hooks: %v", len(names), names)
 	}
