@@ -28,7 +28,7 @@ var unclean = map[string]string{
 		internal/source/hookdir internal/store internal/stream internal/trace internal/trust internal/verdict
 		internal/worker`,
 	"words": `
-		bench/table demo docs internal/bridge internal/bridge/shims internal/builtin
+		bench/table demo internal/bridge internal/bridge/shims internal/builtin
 		internal/builtin/shadow internal/builtin/shellsafe internal/connect internal/daemon
 		internal/dialect internal/dialect/familiar internal/dialect/hermes internal/dialect/neutral
 		internal/dialect/opencode internal/discovery internal/dispatch internal/events internal/judge
