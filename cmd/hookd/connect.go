@@ -21,25 +21,43 @@ func connectCommand(a *app) *cobra.Command {
 		Long: `connect writes ` + "`hookd-bridge AGENT`" + ` into the agent's settings, so that the agent
 calls hookd for its events. Everything else in the file stays byte for byte; the
 file as it was stays beside it, with the ending ` + connect.BackupSuffix + `. A file that cannot be
-parsed is left alone. Without AGENT it lists what can be connected and what is.
+parsed is left alone. Without AGENT it lists what can be connected and what is;
+--all connects every agent that is found on this machine.
+
+The call names hookd's socket, so it finds hookd whatever the agent's environment
+says. While hookd does not run, the agent works unguarded; with --fail-closed its
+tool calls are denied then. The flag stays until --fail-closed=false.
 
 A docker-agent file that hookd.yaml has under sources is refused: docker-agent
 would run its hooks, and hookd would run them again. With --move the file is
 taken off sources, so docker-agent alone runs the hooks that stand in it.`,
 		Example: `  hookd connect
   hookd connect claude-code --dry-run
+  hookd connect --all --fail-closed
   hookd connect codex --project .
   hookd connect docker-agent --file agent.yaml`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return a.listAgents(f)
+			switch {
+			case f.found && len(args) == 0:
+				return a.connectFound(cmd, f)
+			case f.found:
+				return fail(exitUsage, "type `hookd connect --all` or `hookd connect "+args[0]+"`",
+					"--all connects every agent: name none")
+			case len(args) == 0:
+				return a.listAgents(cmd, f)
 			}
-			return a.connect(cmd, f.options(args[0]), f)
+			answer, err := a.connect(cmd, f.options(cmd, args[0]), f)
+			if err != nil {
+				return err
+			}
+			return a.print(answer, answer.print)
 		},
 	}
 	f.add(cmd)
+	cmd.Flags().BoolVar(&f.found, "all", false, "every agent that is found on this machine, in your own settings")
+	cmd.Flags().BoolVar(&f.closed, "fail-closed", false, "deny tool calls where hookd does not answer")
 	cmd.Flags().BoolVar(&f.all, "all-events", false, "also events that come many times in a turn, such as each piece of an answer")
 	cmd.Flags().BoolVar(&f.move, "move", false, "take the file off sources in hookd.yaml")
 	cmd.Flags().BoolVar(&f.http, "http", false, "let the agent call hookd over HTTP, without a process (claude-code; needs http.listen in hookd.yaml)")
@@ -63,9 +81,13 @@ is connected.`,
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.listAgents(f)
+				return a.listAgents(cmd, f)
 			}
-			return a.disconnect(f.options(args[0]), f)
+			answer, err := a.disconnect(f.options(cmd, args[0]), f)
+			if err != nil {
+				return err
+			}
+			return a.print(answer, answer.print)
 		},
 	}
 	f.add(cmd)
@@ -75,8 +97,8 @@ is connected.`,
 
 // connectFlags are the flags of both commands.
 type connectFlags struct {
-	project, file             string
-	dry, all, move, http, yes bool
+	project, file                            string
+	dry, all, found, closed, move, http, yes bool
 }
 
 func (f *connectFlags) add(cmd *cobra.Command) {
@@ -87,8 +109,15 @@ func (f *connectFlags) add(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("file")
 }
 
-func (f connectFlags) options(agent string) connect.Options {
-	return connect.Options{Agent: agent, Project: f.project, File: f.file, AllEvents: f.all}
+func (f connectFlags) options(cmd *cobra.Command, agent string) connect.Options {
+	o := connect.Options{Agent: agent, Project: f.project, File: f.file, AllEvents: f.all}
+	if path, err := filepath.Abs(socketOf(cmd)); err == nil {
+		o.Socket = path
+	}
+	if given := cmd.Flags().Lookup("fail-closed"); given != nil && given.Changed {
+		o.FailClosed = &f.closed
+	}
+	return o
 }
 
 // again is the command line with which to try once more.
@@ -131,6 +160,8 @@ type connected struct {
 	Agent   string   `json:"agent"`
 	File    string   `json:"file"`
 	Changed bool     `json:"changed"`
+	Closed  bool     `json:"fail_closed"` // denied where hookd does not answer
+	Daemon  bool     `json:"daemon_runs"`
 	DryRun  bool     `json:"dry_run,omitempty"`
 	Diff    string   `json:"diff,omitempty"` // of a dry run
 	Events  []string `json:"events,omitempty"`
@@ -139,46 +170,52 @@ type connected struct {
 	Notes   []string `json:"notes,omitempty"`
 	See     string   `json:"see,omitempty"` // the command that tells whether the agent's events arrive
 	word    string
+	posts   bool // over HTTP, which cannot fail closed
 }
 
-func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) error {
-	bridge, err := bridgePath()
-	if err != nil {
-		return err
+func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (answer connected, err error) {
+	if o.Bridge, err = bridgePath(); err != nil {
+		return answer, err
 	}
-	o.Bridge = bridge
 	if f.http {
 		if o.Post, err = postOf(cmd, o.Agent, f.dry); err != nil {
-			return err
+			return answer, err
 		}
 	}
 	p, err := connect.Connect(o)
 	if err != nil {
-		return connectFailure(err, f.again("connect", o.Agent))
+		return answer, connectFailure(err, f.again("connect", o.Agent))
 	}
 	if err := a.moveSource(cmd, &p, f); err != nil {
-		return err
+		return answer, err
 	}
-	return a.carryOut(p, f, "connected")
+	if answer, err = a.carryOut(p, f, "connected"); err != nil {
+		return answer, err
+	}
+	answer.Daemon, answer.posts = a.runsAlready(cmd) > 0, f.http
+	if !f.dry {
+		answer.Closed = connect.Inspect(o).FailClosed
+	}
+	return answer, nil
 }
 
-func (a *app) disconnect(o connect.Options, f connectFlags) error {
+func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, err error) {
 	p, err := connect.Disconnect(o)
 	if err != nil {
-		return connectFailure(err, f.again("disconnect", o.Agent))
+		return answer, connectFailure(err, f.again("disconnect", o.Agent))
 	}
 	if len(p.Changes) > 0 && !f.dry {
 		question := fmt.Sprintf("Disconnect %s? Its events reach no hook until `%s`.", o.Agent,
 			f.again("connect", o.Agent))
 		if err := a.confirm(f.yes, question, f.again("disconnect", o.Agent)+" --yes"); err != nil {
-			return err
+			return answer, err
 		}
 	}
 	return a.carryOut(p, f, "not connected")
 }
 
-// carryOut applies a plan, or shows what it would change.
-func (a *app) carryOut(p connect.Plan, f connectFlags, word string) error {
+// carryOut applies a plan, or finds out what it would change.
+func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
 	see := ""
 	if word == "connected" {
 		see = f.again("doctor", p.Agent)
@@ -187,7 +224,7 @@ func (a *app) carryOut(p connect.Plan, f connectFlags, word string) error {
 		Events: p.Events, Left: p.Left, Notes: p.Notes, word: word}
 	if f.dry {
 		answer.Diff = string(p.Diff())
-		return a.print(answer, answer.dry)
+		return answer, nil
 	}
 	for _, c := range p.Changes {
 		if c.Backup != "" {
@@ -195,9 +232,18 @@ func (a *app) carryOut(p connect.Plan, f connectFlags, word string) error {
 		}
 	}
 	if err := p.Apply(); err != nil {
-		return fail(exitFailed, "see who owns the file and its folder, then type the command again", "%w", err)
+		return answer, fail(exitFailed, "see who owns the file and its folder, then type the command again", "%w", err)
 	}
-	return a.print(answer, answer.done)
+	return answer, nil
+}
+
+// print shows what was done, or would be.
+func (c connected) print(p *printer) {
+	if c.DryRun {
+		c.dry(p)
+		return
+	}
+	c.done(p)
 }
 
 func (c connected) dry(p *printer) {
@@ -240,8 +286,27 @@ func (c connected) done(p *printer) {
 	for _, n := range c.Notes {
 		p.linef("note: %s", n)
 	}
+	if c.word == "connected" {
+		c.without(p)
+	}
 	if c.See != "" {
 		p.linef("to see that its events arrive, let %s call a tool, then type: %s", c.Agent, c.See)
+	}
+}
+
+// without says what becomes of the agent's calls where hookd does not run.
+func (c connected) without(p *printer) {
+	switch {
+	case c.Daemon && c.Closed:
+		p.linef("while hookd does not run, %s's tool calls are denied", c.Agent)
+	case c.Daemon && c.posts:
+		p.linef("while hookd does not run, %s works unguarded", c.Agent)
+	case c.Daemon:
+		p.linef("while hookd does not run, %s works unguarded; --fail-closed denies its tool calls then", c.Agent)
+	case c.Closed:
+		p.line(p.paint(yellow, "hookd does not run"), ": until it does, "+c.Agent+"'s tool calls are denied; start it with: hookd install")
+	default:
+		p.line(p.paint(yellow, "hookd does not run"), ": until it does, "+c.Agent+" works unguarded; start it with: hookd install")
 	}
 }
 

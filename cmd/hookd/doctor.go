@@ -96,7 +96,7 @@ func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noPr
 	}
 	cwd, _ := os.Getwd() // "" where the folder is gone
 	r := doctor.LookAgent(cmd.Context(), doctor.AgentOptions{
-		Options: options, Connect: f.options(agent), Again: f.again("connect", agent), Bridge: bridge,
+		Options: options, Connect: f.options(cmd, agent), Again: f.again("connect", agent), Bridge: bridge,
 		Commit: build().Commit, Cwd: cwd, NoProbe: noProbe,
 	})
 	r.Findings = append(found, r.Findings...)

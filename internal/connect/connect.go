@@ -30,14 +30,16 @@ const BackupSuffix = ".before-hookd"
 
 // Options says what to connect. Agent is required.
 type Options struct {
-	Agent     string
-	Project   string              // a project's folder; "" = the user's own settings
-	File      string              // the file itself, for agents without a place of their own (docker-agent); "" elsewhere
-	AllEvents bool                // also streaming events
-	Bridge    string              // absolute path of hookd-bridge; only Connect needs it
-	Post      *Post               // HTTP instead of the bridge, for the events and agents that take it; nil = none
-	Home      string              // the user's home; "" = os.UserHomeDir
-	Getenv    func(string) string // nil = os.Getenv
+	Agent      string
+	Project    string              // a project's folder; "" = the user's own settings
+	File       string              // the file itself, for agents without a place of their own (docker-agent); "" elsewhere
+	AllEvents  bool                // also streaming events
+	Bridge     string              // absolute path of hookd-bridge; only Connect needs it
+	Socket     string              // absolute path that the bridge dials, whatever its environment says; "" = as it stands
+	FailClosed *bool               // the bridge denies where hookd does not answer; nil = as it stands, at first false
+	Post       *Post               // HTTP instead of the bridge, for the events and agents that take it; nil = none
+	Home       string              // the user's home; "" = os.UserHomeDir
+	Getenv     func(string) string // nil = os.Getenv
 }
 
 // Plan is what is to be written. Without changes everything is as asked.
@@ -159,8 +161,13 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 		return nil, err
 	}
 	have := t.agent.hooksIn(tree)
+	if t.Post != nil && t.failClosed(have) {
+		return nil, fmt.Errorf("%s goes on where an HTTP hook does not answer, so --http cannot fail closed: "+
+			"leave out --http, or type --fail-closed=false", t.Agent)
+	}
 	stale := slices.DeleteFunc(slices.Clone(have), t.current)
-	isStale := func(c call) bool { return c.program != t.Bridge }
+	isStale := func(c call) bool { return !t.wanted(c) }
+	registered := have
 	if t.Post != nil && len(stale) > 0 { // a command that is right for one event is wrong for another: all are written anew
 		have, isStale = nil, func(call) bool { return true }
 	}
@@ -170,7 +177,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	}
 	var want []leaf
 	for _, path := range containers {
-		for _, event := range t.agent.events(all) {
+		for _, event := range t.agent.eventsOf(registered, path, all) {
 			if call, ok := t.call(have, path, event); ok {
 				want = append(want, t.agent.leaf(path, event, call))
 			}
@@ -192,6 +199,18 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	return result, t.check(tree, result, all)
 }
 
+// eventsOf are the events to register in a container: those asked for, and those
+// that are registered already.
+func (a *agent) eventsOf(have []registration, path []string, all bool) []string {
+	names := a.events(all)
+	for _, name := range a.left() {
+		if !all && slices.ContainsFunc(have, func(h registration) bool { return h.event == name && slices.Equal(h.path, path) }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // call is what to register for an event of a container; false if it stands
 // there already. A call with flags of its own keeps them.
 func (t *target) call(have []registration, path []string, event string) (call, bool) {
@@ -210,6 +229,9 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 		case len(h.call.args) > len(c.args):
 			c.args = h.call.args
 		}
+	}
+	if c.post == nil {
+		c.args = t.flags(c.args)
 	}
 	return c, true
 }

@@ -42,7 +42,7 @@ func (t *target) current(h registration) bool {
 	if t.posts(h.event) {
 		return h.call.post != nil && *h.call.post == *t.Post
 	}
-	return h.call.post == nil && h.call.program == t.Bridge
+	return t.wanted(h.call)
 }
 
 // checkPost refuses HTTP where it cannot work, or would give the token away.

@@ -3,6 +3,8 @@ package connect
 import (
 	"os"
 	"slices"
+
+	"github.com/hookd/hookd/internal/bridge/shims"
 )
 
 // State is how an agent's settings stand.
@@ -24,15 +26,19 @@ const (
 
 // Status is what Inspect found.
 type Status struct {
-	Agent   string              `json:"agent"`
-	State   State               `json:"state"`
-	File    string              `json:"file,omitempty"`    // the settings; "" if they have no place of their own
-	Bridge  string              `json:"bridge,omitempty"`  // the program that is registered
-	Events  []string            `json:"events,omitempty"`  // for which it is
-	Calls   map[string][]string `json:"-"`                 // the command lines of Events; without those of HTTP and of files
-	Missing []string            `json:"missing,omitempty"` // for which Connect would register it
-	Note    string              `json:"note,omitempty"`    // what to do, or what is wrong
-	Notes   []string            `json:"notes,omitempty"`   // settings with which the agent runs no hooks
+	Agent      string              `json:"agent"`
+	State      State               `json:"state"`
+	File       string              `json:"file,omitempty"`        // the settings; "" if they have no place of their own
+	Bridge     string              `json:"bridge,omitempty"`      // the program that is registered
+	Events     []string            `json:"events,omitempty"`      // for which it is
+	Calls      map[string][]string `json:"-"`                     // the command lines of Events; without those of HTTP and of files
+	Missing    []string            `json:"missing,omitempty"`     // for which Connect would register it
+	Socket     string              `json:"socket,omitempty"`      // that the calls name; "" = their environment says
+	FailClosed bool                `json:"fail_closed,omitempty"` // each call denies where hookd does not answer
+	Note       string              `json:"note,omitempty"`        // what to do, or what is wrong
+	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
+
+	looked bool // at one call or more
 }
 
 // Inspect tells how one agent is connected. It changes nothing; what it cannot
@@ -62,6 +68,9 @@ func Inspect(o Options) Status {
 		return s
 	}
 	s.judge(a.events(o.AllEvents))
+	if s.State == Connected && o.Socket != "" && s.Socket != "" && s.Socket != o.Socket {
+		s.State, s.Note = Partly, "it calls "+s.Socket+", hookd listens on "+o.Socket
+	}
 	return s
 }
 
@@ -101,8 +110,21 @@ func (t *target) inspect(s *Status) error {
 		if h.call.post == nil {
 			s.Bridge = h.call.program
 			s.Calls[h.event] = h.call.words()
+			s.saw(h.call.socket(), h.call.failClosed())
 		}
 	}
 	s.Notes = t.notes()
 	return nil
+}
+
+// saw takes in the flags of one call. Of several sockets it keeps the last.
+func (s *Status) saw(socket string, failClosed bool) {
+	s.Socket, s.FailClosed, s.looked = socket, failClosed && (s.FailClosed || !s.looked), true
+}
+
+// sawPlugin does that with a plugin's file that says such things.
+func (s *Status) sawPlugin(text []byte) {
+	if set, ok := shims.SettingsOf(text); ok {
+		s.saw(set.Socket, set.FailClosed)
+	}
 }

@@ -20,6 +20,9 @@ type whole interface {
 	owns(t *target, text []byte) bool
 	// current reports whether one that was does what it has to.
 	current(t *target, have, want []byte) bool
+	// renewed is what is to stand in the place of have, which connect wrote: want,
+	// with the flags that have has and the options do not speak of.
+	renewed(t *target, have []byte, want ownFile) []byte
 }
 
 // ownFile is a file of hookd's in an agent's folder.
@@ -38,33 +41,45 @@ type scripts struct{}
 
 func (scripts) files(t *target) (list []ownFile) {
 	for _, event := range t.agent.events(true) {
-		c := call{program: t.Bridge, agent: t.Agent, args: []string{event}}
-		text := "#!/bin/sh\n# hookd's bridge; `hookd disconnect " + t.Agent + "` removes this file.\nexec " + c.String() + "\n"
-		list = append(list, ownFile{event, []byte(text), 0o755, event})
+		list = append(list, ownFile{event, t.script([]string{event}), 0o755, event})
 	}
 	return list
 }
 
-func (scripts) owns(t *target, text []byte) bool { return programOf(text, t.Agent) != "" }
+// script is the text of one that calls the bridge.
+func (t *target) script(args []string) []byte {
+	c := call{program: t.Bridge, agent: t.Agent, args: t.flags(args)}
+	return []byte("#!/bin/sh\n# hookd's bridge; `hookd disconnect " + t.Agent + "` removes this file.\nexec " +
+		c.String() + "\n")
+}
+
+func (scripts) owns(t *target, text []byte) bool { return callIn(text, t.Agent).program != "" }
 
 // current allows for flags of its own.
-func (scripts) current(t *target, have, _ []byte) bool { return programOf(have, t.Agent) == t.Bridge }
+func (scripts) current(t *target, have, _ []byte) bool { return t.wanted(callIn(have, t.Agent)) }
 
-// programOf is the bridge that a script calls which does nothing else; "" if it
-// is none.
-func programOf(text []byte, agent string) (program string) {
+func (scripts) renewed(t *target, have []byte, want ownFile) []byte {
+	if c := callIn(have, t.Agent); len(c.args) > 0 {
+		return t.script(c.args)
+	}
+	return want.text
+}
+
+// callIn is the call of the bridge of a script that does nothing else; without a
+// program if it is none.
+func callIn(text []byte, agent string) (only call) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		c, ok := callOf(strings.TrimPrefix(line, "exec "), agent)
-		if !ok || program != "" {
-			return ""
+		if !ok || only.program != "" {
+			return call{}
 		}
-		program = c.program
+		only = c
 	}
-	return program
+	return only
 }
 
 // plugin is a program in the agent's own process, which needs no bridge.
@@ -84,6 +99,17 @@ func (plugin) owns(t *target, text []byte) bool {
 }
 
 func (plugin) current(_ *target, have, want []byte) bool { return bytes.Equal(have, want) }
+
+func (plugin) renewed(t *target, have []byte, want ownFile) []byte {
+	s, _ := shims.SettingsOf(have)
+	if t.Socket != "" {
+		s.Socket = t.Socket
+	}
+	if t.FailClosed != nil {
+		s.FailClosed = *t.FailClosed
+	}
+	return s.In(want.text)
+}
 
 // connectFiles plans the files, then the entry that names them.
 func (t *target) connectFiles(p *Plan) (err error) {
@@ -141,6 +167,7 @@ func (t *target) eachFile(plan func(want ownFile, f file) (Change, bool, error))
 		if err != nil {
 			return nil, err
 		}
+		want.text = t.agent.whole.renewed(t, f.text, want)
 		c, wanted, err := plan(want, f)
 		if err != nil {
 			return nil, err
@@ -160,19 +187,24 @@ func (t *target) inspectFiles(s *Status) error {
 		switch {
 		case !f.exists || !t.agent.whole.owns(t, f.text):
 		case want.event != "":
-			s.Events, s.Bridge = append(s.Events, want.event), programOf(f.text, t.Agent)
+			c := callIn(f.text, t.Agent)
+			s.Events, s.Bridge = append(s.Events, want.event), c.program
+			s.saw(c.socket(), c.failClosed())
 			return Change{}, false, nil
 		case t.agent.whole.current(t, f.text, want.text):
 			s.Events = t.agent.events(true)
+			s.sawPlugin(f.text)
 			return Change{}, false, nil
 		default:
 			s.Events = t.agent.events(true)
+			s.sawPlugin(f.text)
 		}
 		outdated = outdated || want.event == ""
 		return Change{}, false, nil
 	})
 	if outdated && len(s.Events) > 0 {
-		s.Missing, s.Note = s.Events, "its plugin is not this version's: type `hookd connect "+t.Agent+"` again"
+		s.Missing, s.Note = s.Events, "its plugin is not this version's, or is for another socket: type `hookd connect "+
+			t.Agent+"` again"
 	}
 	if err != nil || t.agent.entry == nil || len(s.Events) == 0 {
 		return err

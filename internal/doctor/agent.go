@@ -245,16 +245,9 @@ func (w *way) version() {
 // sameSocket sees whether the bridge, which does not read hookd.yaml, dials
 // where the daemon listens.
 func (w *way) sameSocket() {
-	dials := client.DefaultSocket()
-	if want := w.Client.Socket(); dials != want {
-		w.say(
-			"socket",
-			Problem,
-			"export HOOKD_SOCKET="+trust.Quote(want),
-			"the bridge dials %s, the daemon is at %s: the agent needs HOOKD_SOCKET in its environment, or drop `socket` from hookd.yaml",
-			dials,
-			want,
-		)
+	dials, want := cmp.Or(w.settings.Socket, client.DefaultSocket()), w.Client.Socket()
+	if dials != want {
+		w.say("socket", Problem, w.o.Again, "the bridge dials %s, the daemon is at %s", dials, want)
 	}
 }
 

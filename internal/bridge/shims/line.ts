@@ -17,9 +17,16 @@ const noteTime = 5_000
 /** How many connections stay open for the next event. */
 const keptOpen = 4
 
+/** What `hookd connect` says: the socket, and whether to deny where hookd does not answer. Empty: the environment says. */
+const connected = { "socket": "", "failClosed": false }
+
 function socketPath() {
   const env = process.env
-  return env.HOOKD_SOCKET || join(env.LIBREFANG_HOME || join(homedir(), ".librefang"), "hookd.sock")
+  return connected.socket || env.HOOKD_SOCKET || join(env.LIBREFANG_HOME || join(homedir(), ".librefang"), "hookd.sock")
+}
+
+function failClosed() {
+  return connected.failClosed || process.env.HOOKD_FAIL_CLOSED === "1"
 }
 
 /**
@@ -40,7 +47,7 @@ class Line {
   async decide(event) {
     const answer = await this.send({ ...event, wait: true, timeout_ms: hooksTime }, answerTime)
     if (answer?.verdict) return answer.verdict
-    if (answer || !event.guards || process.env.HOOKD_FAIL_CLOSED !== "1") return null
+    if (answer || !event.guards || !failClosed()) return null
     return { allowed: false, continue: true, message: "hookd could not check this" }
   }
 

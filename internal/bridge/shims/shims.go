@@ -12,7 +12,9 @@ package shims
 
 import (
 	_ "embed"
+	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -62,6 +64,30 @@ var plugins = map[string]func() Plugin{
 
 // program is an agent's part and the part they share, as one file.
 func program(agent string) []byte { return []byte(agent + "\n" + line) }
+
+// Settings are what `hookd connect` writes into a plugin.
+type Settings struct {
+	Socket     string `json:"socket"`     // absolute path; "" = the agent's environment says
+	FailClosed bool   `json:"failClosed"` // deny where hookd does not answer; false = the agent's environment says
+}
+
+// settingsLine is the line that holds them, in the part that programs share.
+var settingsLine = regexp.MustCompile(`(?m)^const connected = (\{.*\})$`)
+
+// SettingsOf reads them from a plugin's text; ok is false where it has none.
+func SettingsOf(text []byte) (s Settings, ok bool) {
+	m := settingsLine.FindSubmatch(text)
+	return s, m != nil && json.Unmarshal(m[1], &s) == nil
+}
+
+// In returns a plugin's text with the settings in it. A text that has none stays.
+func (s Settings) In(text []byte) []byte {
+	line, err := json.Marshal(s)
+	if err != nil || (s == Settings{}) { // as it is written down
+		return text
+	}
+	return settingsLine.ReplaceAllLiteral(text, append([]byte("const connected = "), line...))
+}
 
 // For returns the plugin of an agent; ok is false if it has none.
 func For(agent string) (p Plugin, ok bool) {

@@ -9,7 +9,8 @@ import (
 // Settings says where Antigravity keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		Dir: ".gemini/config", File: "hooks.json", Project: ".agents/hooks.json",
+		Programs: "antigravity agy",
+		Dir:      ".gemini/config", File: "hooks.json", Project: ".agents/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hookd"},
 		Beside: []neutral.Leaf{{Path: []string{"hookd"}, Key: "enabled", Value: true}},
 		Shape:  neutral.ByTool, Named: true, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,

@@ -10,7 +10,8 @@ import (
 // Settings says where Claude Code keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		DirEnv: "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
+		Programs: "claude",
+		DirEnv:   "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit:  time.Second,
 		Skip:  neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself

@@ -7,6 +7,7 @@ import (
 // Settings says where Cline keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
+		Programs: "cline", Trace: "Documents/Cline",
 		Dir: "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts,
 	}
 }

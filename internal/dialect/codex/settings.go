@@ -9,7 +9,8 @@ import (
 // Settings says where Codex keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		DirEnv: "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
+		Programs: "codex",
+		DirEnv:   "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit:      time.Second,
 		NoMatcher: true, // a matcher is a regular expression, and * is none

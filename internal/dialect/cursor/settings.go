@@ -10,7 +10,8 @@ import (
 // Settings says where Cursor keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		Dir: ".cursor", File: "hooks.json", Project: ".cursor/hooks.json",
+		Programs: "cursor-agent cursor",
+		Dir:      ".cursor", File: "hooks.json", Project: ".cursor/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
 		Shape: neutral.Handlers, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
 		// where its setting for it is on

@@ -9,7 +9,8 @@ import (
 // Settings says where Gemini CLI keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		HomeEnv: "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
+		Programs: "gemini",
+		HomeEnv:  "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Unit: time.Millisecond,
 		Lead: []neutral.Setting{{Key: "name", Value: "hookd"}, {Key: "type", Value: "command"}},
 		Switches: []neutral.Toggle{{

@@ -11,7 +11,8 @@ import (
 // Settings says where Hermes keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		DirEnv: "HERMES_HOME", Dir: ".hermes", File: "config.yaml",
+		Programs: "hermes",
+		DirEnv:   "HERMES_HOME", Dir: ".hermes", File: "config.yaml",
 		Format: neutral.FormatYAML, At: []string{"hooks"}, Shape: neutral.Handlers, Keys: neutral.StandardKeys,
 		Unit: time.Second, Skip: notForShell,
 		After: []string{"Hermes asks for consent to each new hook: start hermes at a terminal, or with --accept-hooks"},

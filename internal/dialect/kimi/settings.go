@@ -9,7 +9,8 @@ import (
 // Settings says where Kimi Code keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		DirEnv: "KIMI_CODE_HOME", Dir: ".kimi-code", File: "config.toml",
+		Programs: "kimi",
+		DirEnv:   "KIMI_CODE_HOME", Dir: ".kimi-code", File: "config.toml",
 		Format: neutral.FormatTOML, At: []string{"hooks"}, Shape: neutral.Listed, Keys: neutral.StandardKeys,
 		Unit: time.Second,
 	}

@@ -12,6 +12,9 @@ import (
 // what package connect edits. Its events and deadlines are those of its rows and
 // of its Agent.
 type Settings struct {
+	Programs string // names of its program on PATH, separated by blanks
+	Trace    string // folder in the user's home that it makes when it is used; "" = Dir
+
 	DirEnv  string // variable that names Dir itself
 	HomeEnv string // variable that stands for the user's home
 	Dir     string // in the user's home

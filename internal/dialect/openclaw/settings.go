@@ -7,7 +7,8 @@ import (
 // Settings says where OpenClaw keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		DirEnv: "OPENCLAW_STATE_DIR", HomeEnv: "OPENCLAW_HOME", Dir: ".openclaw", File: "extensions/hookd",
+		Programs: "openclaw",
+		DirEnv:   "OPENCLAW_STATE_DIR", HomeEnv: "OPENCLAW_HOME", Dir: ".openclaw", File: "extensions/hookd",
 		Files: neutral.Plugin, OwnDir: true,
 		Entry: &neutral.Entry{
 			Env: "OPENCLAW_CONFIG_PATH", File: "openclaw.json", At: []string{"plugins"}, Leaves: pluginEntry,

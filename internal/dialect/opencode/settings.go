@@ -7,6 +7,7 @@ import (
 // Settings says where OpenCode keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
+		Programs: "opencode", Trace: ".config/opencode",
 		DirEnv: "XDG_CONFIG_HOME", Dir: ".config", File: "opencode/plugins", Project: ".opencode/plugins",
 		Files: neutral.Plugin, After: []string{"OpenCode loads plugins at its start: start it again"},
 	}

@@ -7,7 +7,8 @@ import (
 // Settings says where Windsurf keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		Dir: ".codeium/windsurf", File: "hooks.json", Project: ".windsurf/hooks.json",
+		Programs: "windsurf",
+		Dir:      ".codeium/windsurf", File: "hooks.json", Project: ".windsurf/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Shape: neutral.Handlers, Keys: neutral.Keys{Command: "command"},
 	}
 }
