@@ -26,7 +26,7 @@ type Manifests interface {
 // guard whose file is broken must still be there after a restart.
 type LastGood struct {
 	files Manifests
-	mu    sync.Mutex // one Keep at a time
+	mu    sync.Mutex // one Save at a time
 }
 
 // NewLastGood returns what files retains.
@@ -43,9 +43,9 @@ func (g *LastGood) Text(unit hook.Source) []byte {
 	return nil
 }
 
-// Keep notes the files of all hooks that are good now, and forgets those that
+// Save stores the files of all hooks that are good now, and removes those that
 // are no longer there. It looks at files, so nothing should wait for it.
-func (g *LastGood) Keep(snap *hook.Snapshot) {
+func (g *LastGood) Save(snap *hook.Snapshot) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(snap.Entries) >= discovery.ManyHooks {

@@ -134,7 +134,7 @@ func New(o Options) (d *Daemon, err error) {
 		},
 	)
 	d.recorder = newRecorder(d.hub, d.store)
-	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Record: c.RunsFile()})
+	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
 	d.runner = runner.New(runner.Options{Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log})
 	d.runner.Configure(c)
@@ -202,8 +202,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.changes.Note(found)
 	d.publishMetrics(found)
 	d.dispatch.Publish(found)
-	d.runner.Keep(found.Runnable())
-	go d.lastGood.Keep(found)
+	d.runner.Retain(found.Runnable())
+	go d.lastGood.Save(found)
 	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
 	var rooms sync.WaitGroup
@@ -324,8 +324,8 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.Note(snap) // first: nothing runs that is not on record
 	d.publishMetrics(snap)
 	before := d.dispatch.Publish(snap)
-	go d.lastGood.Keep(snap)
-	d.runner.Keep(snap.Runnable())
+	go d.lastGood.Save(snap)
+	d.runner.Retain(snap.Runnable())
 	for _, change := range changes(before, snap) {
 		d.emitOwn(
 			"hookd:hook-changed",

@@ -7,8 +7,8 @@ import "syscall"
 // The race detector takes what goes through a descriptor for synchronized, but
 // only where package syscall reads and writes.
 
-// Take is one read(2): EAGAIN when there is nothing, and no bytes at the end.
-func Take(fd int, b []byte) (int, error) { return call(syscall.Read, fd, b) }
+// TryRead is one read(2): EAGAIN when there is nothing, and no bytes at the end.
+func TryRead(fd int, b []byte) (int, error) { return call(syscall.Read, fd, b) }
 
 func put(fd int, b []byte) (int, error) { return call(syscall.Write, fd, b) }
 

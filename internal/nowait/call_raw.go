@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Take is one read(2): EAGAIN when there is nothing, and no bytes at the end.
-func Take(fd int, b []byte) (int, error) { return call(syscall.SYS_READ, fd, b) }
+// TryRead is one read(2): EAGAIN when there is nothing, and no bytes at the end.
+func TryRead(fd int, b []byte) (int, error) { return call(syscall.SYS_READ, fd, b) }
 
 func put(fd int, b []byte) (int, error) { return call(syscall.SYS_WRITE, fd, b) }
 

@@ -24,7 +24,7 @@ func Read(conn syscall.RawConn, b []byte) (n int, err error) {
 		return 0, nil
 	}
 	waited := conn.Read(func(fd uintptr) bool {
-		n, err = Take(int(fd), b)
+		n, err = TryRead(int(fd), b)
 		return !errors.Is(err, syscall.EAGAIN)
 	})
 	switch {
@@ -48,8 +48,8 @@ func Write(conn syscall.RawConn, b []byte) (n int, err error) {
 	return n, err
 }
 
-// Offer writes as much of b as there is room for: less is no error.
-func Offer(conn syscall.RawConn, b []byte) (n int, err error) {
+// TryWrite writes as much of b as there is room for: less is no error.
+func TryWrite(conn syscall.RawConn, b []byte) (n int, err error) {
 	closed := conn.Write(func(fd uintptr) bool {
 		n, err = puts(int(fd), b, 0)
 		return true

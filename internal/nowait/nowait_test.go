@@ -91,26 +91,26 @@ func TestDeadlinesAndCloseEndTheWait(t *testing.T) {
 	b.Close()
 }
 
-// Offer takes what there is room for, then nothing, and waits for neither.
-func TestOffer(t *testing.T) {
+// TryWrite takes what there is room for, then nothing, and waits for neither.
+func TestTryWrite(t *testing.T) {
 	a, b := pair(t)
 	out, full := raw(t, a), bytes.Repeat([]byte("x"), 16<<20)
-	n, err := Offer(out, full)
+	n, err := TryWrite(out, full)
 	if n == 0 || n == len(full) || err != nil {
 		t.Fatalf("the socket took %d bytes of %d, %v", n, len(full), err)
 	}
-	if more, err := Offer(out, full); more != 0 || err != nil {
+	if more, err := TryWrite(out, full); more != 0 || err != nil {
 		t.Errorf("full, it took %d bytes more, %v", more, err)
 	}
 	if got, err := io.ReadFull(b, make([]byte, n)); err != nil {
 		t.Errorf("read %d bytes of %d, %v", got, n, err)
 	}
 	b.Close()
-	if _, err := Offer(out, full); !errors.Is(err, syscall.EPIPE) {
+	if _, err := TryWrite(out, full); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("got %v, want a broken pipe", err)
 	}
 	a.Close()
-	if _, err := Offer(out, full); !errors.Is(err, net.ErrClosed) {
+	if _, err := TryWrite(out, full); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want it closed", err)
 	}
 }
@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 	if _, err := Write(raw(t, a), []byte("x")); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("got %v, want a broken pipe", err)
 	}
-	if _, err := Take(-1, make([]byte, 1)); !errors.Is(err, syscall.EBADF) {
+	if _, err := TryRead(-1, make([]byte, 1)); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("got %v, want a bad descriptor", err)
 	}
 }

@@ -33,7 +33,7 @@ func FuzzRecord(f *testing.F) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o, list := readRecord(file)
+		o, list := readJournal(file)
 		if len(text) < ownerSize && (o != owner{} || list != nil) {
 			t.Fatalf("%q is a record: %+v, %+v", text, o, list)
 		}
@@ -64,7 +64,7 @@ func checkRewritten(t *testing.T, file string, o owner, list []entry) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, runs := readRecord(file)
+	again, runs := readJournal(file)
 	if again != o || len(runs) != len(list) {
 		t.Fatalf("wrote %+v and %+v, read %+v and %+v", o, list, again, runs)
 	}

@@ -14,9 +14,9 @@ import (
 // The record is a file of text: a line about its owner, padded to ownerSize,
 // then one line of slotSize for each run under way, blank when it is over.
 const (
-	ownerSize = 8 << 10
-	slotSize  = 256
-	maxRecord = ownerSize + slotSize<<16 // far more runs than a daemon has slots for
+	ownerSize  = 8 << 10
+	slotSize   = 256
+	maxJournal = ownerSize + slotSize<<16 // far more runs than a daemon has slots for
 )
 
 // owner says whose record it is.
@@ -45,7 +45,7 @@ func (s span) has(t uint64) bool { return s[0] <= t && t <= s[1] }
 // is synced, as what ran does not outlive the machine either. A daemon that is
 // killed within microseconds of a start has not noted it. A nil record keeps
 // nothing.
-type record struct {
+type journal struct {
 	file *os.File
 
 	mu   sync.Mutex // guards what is below
@@ -55,7 +55,7 @@ type record struct {
 }
 
 // newRecord begins an empty record at path, nil if it cannot.
-func newRecord(path string, groups *cgroups) *record {
+func newJournal(path string, groups *cgroups) *journal {
 	boot := bootID()
 	if path == "" || boot == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return nil
@@ -74,11 +74,11 @@ func newRecord(path string, groups *cgroups) *record {
 		f.Close()
 		return nil
 	}
-	return &record{file: f}
+	return &journal{file: f}
 }
 
 // clock is what add wants to know from before the start of a process.
-func (r *record) clock() uint64 {
+func (r *journal) clock() uint64 {
 	if r == nil {
 		return 0
 	}
@@ -87,7 +87,7 @@ func (r *record) clock() uint64 {
 
 // add notes the run of p, whose process was started since then and is not
 // reaped. It returns the slot, or -1.
-func (r *record) add(p *process, since uint64) int {
+func (r *journal) add(p *process, since uint64) int {
 	if r == nil {
 		return -1
 	}
@@ -109,7 +109,7 @@ func (r *record) add(p *process, since uint64) int {
 }
 
 // remove forgets a run that is over.
-func (r *record) remove(slot int) {
+func (r *journal) remove(slot int) {
 	if r == nil || slot < 0 {
 		return
 	}
@@ -117,7 +117,7 @@ func (r *record) remove(slot int) {
 	r.put(slot)
 }
 
-func (r *record) take() (slot int) {
+func (r *journal) take() (slot int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used++
@@ -129,7 +129,7 @@ func (r *record) take() (slot int) {
 	return r.next - 1
 }
 
-func (r *record) put(slot int) {
+func (r *journal) put(slot int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used--
@@ -138,7 +138,7 @@ func (r *record) put(slot int) {
 
 // close removes the record unless a run is still under way. The file stays
 // open: runs may end later.
-func (r *record) close() error {
+func (r *journal) close() error {
 	if r == nil {
 		return nil
 	}
@@ -231,9 +231,9 @@ func links(all ...string) []string {
 
 // readRecord returns what a predecessor has left. A line that is damaged is
 // left out.
-func readRecord(path string) (owner, []entry) {
+func readJournal(path string) (owner, []entry) {
 	var o owner
-	text, err := readfile.Read(path, maxRecord)
+	text, err := readfile.Read(path, maxJournal)
 	if err != nil || len(text) < ownerSize || json.Unmarshal(text[:ownerSize], &o) != nil {
 		return owner{}, nil
 	}

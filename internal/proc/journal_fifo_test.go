@@ -14,11 +14,11 @@ func TestARecordThatIsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, "/dev/zero"} {
-		if o, list := readRecord(path); o.PID != 0 || list != nil {
+		if o, list := readJournal(path); o.PID != 0 || list != nil {
 			t.Errorf("%s: read %v %v", path, o, list)
 		}
 	}
-	if r := newRecord(pipe, nil); r != nil {
+	if r := newJournal(pipe, nil); r != nil {
 		t.Error("a pipe became a record")
 	}
 }

@@ -16,8 +16,8 @@ type Output struct {
 	Bytes int64  // all that was read
 }
 
-// Keep returns what is kept of a stream that is all there.
-func Keep(all []byte) Output {
+// OutputOf returns what is kept of a stream that is all there.
+func OutputOf(all []byte) Output {
 	var s sink
 	s.add(all)
 	return s.output()

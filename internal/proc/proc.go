@@ -46,13 +46,13 @@ type Options struct {
 	// Record is a file that says which runs are under way. New ends those
 	// that a killed predecessor left, and begins it anew; so only one Runner
 	// at a time may have it. "" = none.
-	Record string
+	Journal string
 }
 
 // Runner runs processes. It is safe for use by many goroutines.
 type Runner struct {
 	groups   *cgroups // nil: process groups only
-	record   *record  // nil: none
+	journal  *journal // nil: none
 	swept    Swept
 	scratch  sync.Pool
 	wakers   wakers
@@ -71,11 +71,11 @@ type Runner struct {
 func New(o Options) *Runner {
 	r := &Runner{reapWait: ReapWait, pause: pause}
 	r.scratch.New = func() any { return new([64 << 10]byte) }
-	r.swept = sweep(o.Record)
+	r.swept = sweep(o.Journal)
 	if o.Cgroup {
 		r.groups = newCgroups()
 	}
-	r.record = newRecord(o.Record, r.groups)
+	r.journal = newJournal(o.Journal, r.groups)
 	sealDescriptors()
 	return r
 }
@@ -94,7 +94,7 @@ func (r *Runner) Swept() Swept { return r.swept }
 // Close removes the cgroup folders that are empty, and the record if nothing
 // runs. The folders of background children that live on stay; the next New
 // removes them once they are empty. Runs that are under way are not touched.
-func (r *Runner) Close() error { return errors.Join(r.groups.close(), r.record.close()) }
+func (r *Runner) Close() error { return errors.Join(r.groups.close(), r.journal.close()) }
 
 // Spec is one process to run.
 type Spec struct {

@@ -192,7 +192,7 @@ func TestStdin(t *testing.T) {
 		for _, n := range []int{1, 4095, 4096, 4097, 70_000} { // about the sizes of pipes
 			s = shell(t, "cat")
 			s.Stdin = [][]byte{big[:n/3], big[n/3 : n]}
-			if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != all(Keep(big[:n])) || e.Stdout.Bytes != int64(n) {
+			if e := r.Run(t.Context(), s); e.Code != 0 || all(e.Stdout) != all(OutputOf(big[:n])) || e.Stdout.Bytes != int64(n) {
 				t.Errorf("got %d bytes back, want all of %d", e.Stdout.Bytes, n)
 			}
 		}
@@ -273,8 +273,8 @@ func TestConcurrentRuns(t *testing.T) {
 
 func BenchmarkRun(b *testing.B) {
 	record := filepath.Join(b.TempDir(), "runs")
-	for _, o := range []Options{{}, {Record: record}, {Cgroup: true}, {Cgroup: true, Record: record}} {
-		b.Run(fmt.Sprintf("cgroup=%v,record=%v", o.Cgroup, o.Record != ""), func(b *testing.B) {
+	for _, o := range []Options{{}, {Journal: record}, {Cgroup: true}, {Cgroup: true, Journal: record}} {
+		b.Run(fmt.Sprintf("cgroup=%v,record=%v", o.Cgroup, o.Journal != ""), func(b *testing.B) {
 			r := newRunner(b, o)
 			s := Spec{Path: "/bin/true", Stdin: [][]byte{pattern(300)}, Timeout: 5 * time.Second}
 			b.RunParallel(func(pb *testing.PB) {

@@ -230,6 +230,6 @@ func (p *process) reapLater() {
 // release gives back what only a process that is not reaped needs.
 func (p *process) release() {
 	closeAll([]int{p.exited})
-	p.r.record.remove(p.slot)
+	p.r.journal.remove(p.slot)
 	p.r.groups.put(p.group)
 }

@@ -95,7 +95,7 @@ func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 // sets its clock.
 func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	p.group = p.r.groups.take()
-	since := p.r.record.clock()
+	since := p.r.journal.clock()
 	pidfd, err := p.exec(ctx, s, child)
 	switch {
 	case p.group == nil:
@@ -115,7 +115,7 @@ func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
 	if err != nil {
 		return err
 	}
-	p.slot = p.r.record.add(p, since)
+	p.slot = p.r.journal.add(p, since)
 	p.exited = watchExit(p.pid, pidfd)
 	p.unwaited = p.exited < 0
 	if s.Timeout > 0 {

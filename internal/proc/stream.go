@@ -30,7 +30,7 @@ func (s *stream) read(buf []byte) []byte {
 
 // readOpen is read for a stream that somebody else closes.
 func (s *stream) readOpen(buf []byte) (b []byte, ended bool) {
-	n, err := nowait.Take(s.fd, buf)
+	n, err := nowait.TryRead(s.fd, buf)
 	switch {
 	case err == unix.EAGAIN:
 		return nil, false

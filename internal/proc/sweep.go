@@ -19,7 +19,7 @@ func sweep(path string) (s Swept) {
 	if path == "" {
 		return s
 	}
-	o, runs := readRecord(path)
+	o, runs := readJournal(path)
 	if o.Boot == "" || o.Boot != bootID() {
 		return s
 	}

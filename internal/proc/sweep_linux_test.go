@@ -21,7 +21,7 @@ import (
 // process has started.
 func init() {
 	helpers["predecessor"] = func(args []string) int {
-		r := New(Options{Record: args[0], Cgroup: args[1] == "cgroup"})
+		r := New(Options{Journal: args[0], Cgroup: args[1] == "cgroup"})
 		if args[1] == "cgroup" && r.Cgroup() == "" {
 			fmt.Println("no cgroup")
 			return 0
@@ -72,11 +72,11 @@ func kill9(t *testing.T, way, script, ready string) killed {
 	}
 	hooktest.Until(t, ready, func() bool { return exists(filepath.Join(s.Dir, ready)) })
 	if ready == "over" {
-		hooktest.Until(t, "the end of the run", func() bool { _, runs := readRecord(k.record); return len(runs) == 0 })
+		hooktest.Until(t, "the end of the run", func() bool { _, runs := readJournal(k.record); return len(runs) == 0 })
 		return k
 	}
 	hooktest.Until(t, "the run in the record", func() bool {
-		_, runs := readRecord(k.record)
+		_, runs := readJournal(k.record)
 		if len(runs) == 1 {
 			k.leader = runs[0].PID
 		}
@@ -97,7 +97,7 @@ func wantAlive(t *testing.T, k killed, r *Runner, n int) {
 var ways = []string{"group", "cgroup"}
 
 func sweepOptions(way string, k killed) Options {
-	return Options{Cgroup: way == "cgroup", Record: k.record}
+	return Options{Cgroup: way == "cgroup", Journal: k.record}
 }
 
 // What was under way when the daemon was killed ends, in whatever session it
@@ -121,7 +121,7 @@ func TestRunsOfAKilledPredecessorAreEnded(t *testing.T) {
 				if got := r.Swept(); got != (Swept{Runs: 1}) {
 					t.Errorf("got %+v, want one run and nobody left", got)
 				}
-				if o, runs := readRecord(k.record); o.PID != os.Getpid() || len(runs) != 0 {
+				if o, runs := readJournal(k.record); o.PID != os.Getpid() || len(runs) != 0 {
 					t.Errorf("got %+v %+v, want an own record", o, runs)
 				}
 			})
@@ -160,7 +160,7 @@ func TestStrangersAreNotTouched(t *testing.T) {
 			k := kill9(t, "group", "setsid sleep 300 & touch ready; wait", "ready")
 			hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })
 			editRecord(t, k.record, c.edit)
-			r := newRunner(t, Options{Record: k.record})
+			r := newRunner(t, Options{Journal: k.record})
 			wantAlive(t, k, r, 2)
 		})
 	}
@@ -174,7 +174,7 @@ func TestASessionOfAStrangerIsNotTouched(t *testing.T) {
 	editRecord(t, k.record, func(_ *owner, e *entry) { e.Start[0]--; e.Start[1] = e.Start[0]; e.Links = nil })
 	syscall.Kill(k.leader, syscall.SIGKILL)
 	hooktest.Until(t, "the leader's end", func() bool { return len(survivors(t, k.mark)) == 1 })
-	r := newRunner(t, Options{Record: k.record})
+	r := newRunner(t, Options{Journal: k.record})
 	wantAlive(t, k, r, 1)
 }
 
@@ -182,7 +182,7 @@ func TestASessionOfAStrangerIsNotTouched(t *testing.T) {
 func TestACgroupOfAStrangerIsNotTouched(t *testing.T) {
 	k := kill9(t, "cgroup", "touch ready; exec sleep 300", "ready")
 	editRecord(t, k.record, func(o *owner, e *entry) { o.Inode++; e.PID, e.Links = 1<<22-1, nil })
-	r := newRunner(t, Options{Cgroup: true, Record: k.record})
+	r := newRunner(t, Options{Cgroup: true, Journal: k.record})
 	wantAlive(t, k, r, 1)
 }
 
@@ -191,7 +191,7 @@ func TestADaemonThatAHookStarted(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
 			k := kill9(t, way, "sleep 300 & touch ready; while :; do sleep 0.05; [ -e go ] && \"$(cat go)\"; done", "ready")
-			o, runs := readRecord(k.record)
+			o, runs := readJournal(k.record)
 			hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) >= 2 })
 			exe, err := os.Executable()
 			if err != nil {
@@ -219,7 +219,7 @@ func TestADaemonThatAHookStarted(t *testing.T) {
 
 func init() {
 	helpers["sweeper"] = func(args []string) int {
-		r := New(Options{Record: args[0], Cgroup: args[1] == "cgroup"})
+		r := New(Options{Journal: args[0], Cgroup: args[1] == "cgroup"})
 		os.WriteFile(args[0]+".new", fmt.Append(nil, r.Swept()), 0o600)
 		os.Rename(args[0]+".new", args[0]+".swept")
 		syscall.Pause()
@@ -229,7 +229,7 @@ func init() {
 
 func editRecord(t *testing.T, path string, edit func(*owner, *entry)) {
 	t.Helper()
-	o, runs := readRecord(path)
+	o, runs := readJournal(path)
 	edit(&o, &runs[0])
 	if err := os.WriteFile(path, append(padded(o, ownerSize), padded(runs[0], slotSize)...), 0o600); err != nil {
 		t.Fatal(err)
@@ -239,11 +239,11 @@ func editRecord(t *testing.T, path string, edit func(*owner, *entry)) {
 // The record is bounded by the runs at once, and gone with the daemon.
 func TestRecordIsUsedAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs")
-	r := newRunner(t, Options{Record: path})
+	r := newRunner(t, Options{Journal: path})
 	for range 20 {
 		s := Spec{Path: "/bin/true", Timeout: time.Minute}
 		s.Started = func(p Process) {
-			if _, runs := readRecord(path); len(runs) != 1 || runs[0].PID != p.PID {
+			if _, runs := readJournal(path); len(runs) != 1 || runs[0].PID != p.PID {
 				t.Errorf("got %+v, want the run of %d", runs, p.PID)
 			}
 		}
@@ -266,14 +266,14 @@ func TestDamagedRecords(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := newRunner(t, Options{Record: path}).Swept(); got != (Swept{}) {
+		if got := newRunner(t, Options{Journal: path}).Swept(); got != (Swept{}) {
 			t.Errorf("got %+v of %.40q", got, text)
 		}
 	}
 }
 
 func BenchmarkRecord(b *testing.B) {
-	r := newRunner(b, Options{Record: filepath.Join(b.TempDir(), "runs")})
+	r := newRunner(b, Options{Journal: filepath.Join(b.TempDir(), "runs")})
 	out, w, err := pipe()
 	if err != nil {
 		b.Fatal(err)
@@ -281,6 +281,6 @@ func BenchmarkRecord(b *testing.B) {
 	defer closeAll([]int{out, w})
 	p := &process{r: r, pid: os.Getpid(), stdin: "/memfd:hookd-0123456789abcdef (deleted)", out: stream{fd: out}, err: stream{fd: w}}
 	for b.Loop() {
-		r.record.remove(r.record.add(p, r.record.clock()))
+		r.journal.remove(r.journal.add(p, r.journal.clock()))
 	}
 }

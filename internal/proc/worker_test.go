@@ -13,9 +13,9 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-func keep(t testing.TB, r *Runner, s Spec) *Kept {
+func startWorker(t testing.TB, r *Runner, s Spec) *Worker {
 	t.Helper()
-	k, err := r.Keep(t.Context(), s)
+	k, err := r.StartWorker(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func keep(t testing.TB, r *Runner, s Spec) *Kept {
 }
 
 // line reads until the end of a line.
-func line(t testing.TB, k *Kept) string {
+func line(t testing.TB, k *Worker) string {
 	t.Helper()
 	var got []byte
 	for buf := make([]byte, 1<<10); !bytes.HasSuffix(got, []byte("\n")); {
@@ -37,7 +37,7 @@ func line(t testing.TB, k *Kept) string {
 	return string(got)
 }
 
-func ended(t testing.TB, k *Kept) Exit {
+func ended(t testing.TB, k *Worker) Exit {
 	t.Helper()
 	select {
 	case <-k.Done():
@@ -49,7 +49,7 @@ func ended(t testing.TB, k *Kept) Exit {
 
 func TestKeepTalks(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
-		k := keep(t, r, shell(t, `while read -r l; do echo "note $l" >&2; echo "got $l"; done; exit 7`))
+		k := startWorker(t, r, shell(t, `while read -r l; do echo "note $l" >&2; echo "got $l"; done; exit 7`))
 		for _, word := range []string{"one", "two"} {
 			if err := k.Write([]byte(word + "\n")); err != nil {
 				t.Fatal(err)
@@ -75,7 +75,7 @@ func TestKeepTalks(t *testing.T) {
 }
 
 func TestKeepStartError(t *testing.T) {
-	_, err := newRunner(t, Options{}).Keep(t.Context(), Spec{Path: "/nowhere/hook"})
+	_, err := newRunner(t, Options{}).StartWorker(t.Context(), Spec{Path: "/nowhere/hook"})
 	var start *StartError
 	if !errors.As(err, &start) || !strings.Contains(err.Error(), "/nowhere/hook") {
 		t.Errorf("got %v, want a *StartError", err)
@@ -87,7 +87,7 @@ func TestKeepStartError(t *testing.T) {
 func TestKeepReadsToTheEnd(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		s := shell(t, `(while [ ! -e "$DIR/go" ]; do sleep 0.01; done; echo late && touch "$DIR/wrote") & i=0; while [ $i -lt 2000 ]; do echo 0123456789; i=$((i+1)); done`)
-		k := keep(t, r, s)
+		k := startWorker(t, r, s)
 		var got int
 		for buf := make([]byte, 100); ; {
 			n, err := k.Read(buf)
@@ -112,7 +112,7 @@ func TestKeepReadsToTheEnd(t *testing.T) {
 func TestKeepKill(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		s := shell(t, `sleep 1000 & echo ready; sleep 1000`)
-		k := keep(t, r, s)
+		k := startWorker(t, r, s)
 		line(t, k)
 		k.Kill()
 		want := "tree"
@@ -131,7 +131,7 @@ func TestKeepKill(t *testing.T) {
 
 // A process that does not read blocks who writes, until it is killed.
 func TestKeepWriteEndsWithTheProcess(t *testing.T) {
-	k := keep(t, newRunner(t, Options{}), shell(t, `sleep 1000`))
+	k := startWorker(t, newRunner(t, Options{}), shell(t, `sleep 1000`))
 	failed := make(chan error)
 	go func() { failed <- k.Write(make([]byte, 1<<20)) }()
 	k.Kill()
@@ -146,13 +146,13 @@ func TestKeepWriteEndsWithTheProcess(t *testing.T) {
 }
 
 // Who reads and who writes can be let go of a process that does neither.
-func TestKeepInterrupt(t *testing.T) {
-	k := keep(t, newRunner(t, Options{}), shell(t, `echo ready; sleep 1000`))
+func TestWorkerUnblock(t *testing.T) {
+	k := startWorker(t, newRunner(t, Options{}), shell(t, `echo ready; sleep 1000`))
 	line(t, k)
 	ended := make(chan error, 2)
 	go func() { ended <- k.Write(make([]byte, 1<<20)) }()
 	go func() { _, err := k.Read(make([]byte, 10)); ended <- err }()
-	k.Interrupt()
+	k.Unblock()
 	for range 2 {
 		select {
 		case err := <-ended:
@@ -169,7 +169,7 @@ func TestKeepInterrupt(t *testing.T) {
 }
 
 func TestKeepTerm(t *testing.T) {
-	k := keep(t, newRunner(t, Options{}), shell(t, `trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done`))
+	k := startWorker(t, newRunner(t, Options{}), shell(t, `trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done`))
 	line(t, k)
 	k.Term()
 	if e := ended(t, k); e.Code != 4 || e.Killed != "" {
@@ -180,7 +180,7 @@ func TestKeepTerm(t *testing.T) {
 // Stderr is bounded whatever is written, and taking it never waits for the
 // writer.
 func TestKeepStderrIsBounded(t *testing.T) {
-	k := keep(t, newRunner(t, Options{}), helper(t, "endless"))
+	k := startWorker(t, newRunner(t, Options{}), helper(t, "endless"))
 	go io.Copy(io.Discard, reader{k})
 	var total int64
 	hooktest.Until(t, "a megabyte on stderr", func() bool {
@@ -193,14 +193,14 @@ func TestKeepStderrIsBounded(t *testing.T) {
 	})
 }
 
-type reader struct{ *Kept }
+type reader struct{ *Worker }
 
-func (r reader) Read(b []byte) (int, error) { return r.Kept.Read(b) }
+func (r reader) Read(b []byte) (int, error) { return r.Worker.Read(b) }
 
 func TestKeepCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newRunner(t, Options{}).Keep(ctx, shell(t, "echo")); err == nil {
+	if _, err := newRunner(t, Options{}).StartWorker(ctx, shell(t, "echo")); err == nil {
 		t.Error("a process was started for nobody")
 	}
 }

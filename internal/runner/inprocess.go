@@ -104,7 +104,7 @@ func answered(ctx context.Context, j *dispatch.Job, run func(context.Context) ([
 	defer cancel()
 	start := time.Now()
 	stdout, err := run(ctx)
-	out := dispatch.Outcome{Started: start, Duration: time.Since(start), Stdout: kept(proc.Keep(stdout))}
+	out := dispatch.Outcome{Started: start, Duration: time.Since(start), Stdout: kept(proc.OutputOf(stdout))}
 	switch {
 	case err == nil:
 		out.Whole, out.Exceeded = stdout[:min(len(stdout), j.Whole)], len(stdout) > j.Whole

@@ -89,9 +89,9 @@ func (p *persistent) endWith(ctx context.Context) {
 func (p *persistent) pool(h *hook.Hook) *worker.Pool {
 	return p.workers.Pool(p.key(h), func() worker.Hook {
 		return worker.Hook{
-			Name:   h.Name,
-			Copies: h.Concurrency,
-			Spec:   func(looks func(string)) (proc.Spec, error) { return p.spec(h, looks) },
+			Name:    h.Name,
+			Workers: h.Concurrency,
+			Spec:    func(looks func(string)) (proc.Spec, error) { return p.spec(h, looks) },
 		}
 	})
 }
@@ -101,7 +101,7 @@ func (p *persistent) key(h *hook.Hook) worker.Key {
 }
 
 // keep ends the copies of all hooks but these.
-func (p *persistent) keep(hooks []*hook.Hook) {
+func (p *persistent) retain(hooks []*hook.Hook) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	current := map[worker.Key]bool{}
@@ -112,7 +112,7 @@ func (p *persistent) keep(hooks []*hook.Hook) {
 			current[p.key(h)] = true
 		}
 	}
-	p.workers.Keep(func(k worker.Key) bool { return current[k] })
+	p.workers.Retain(func(k worker.Key) bool { return current[k] })
 }
 
 // renew ends the copies that were started with other settings.
@@ -121,7 +121,7 @@ func (p *persistent) renew() {
 	hooks := p.hooks
 	p.mu.Unlock()
 	if hooks != nil {
-		p.keep(hooks)
+		p.retain(hooks)
 	}
 }
 
@@ -169,7 +169,7 @@ func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
 	case a.Failure != "" && out.ExitCode == 0:
 		out.ExitCode = -1
 	case a.Body != nil:
-		out.Stdout = kept(proc.Keep(a.Body))
+		out.Stdout = kept(proc.OutputOf(a.Body))
 		out.Whole, out.Exceeded = a.Body[:min(len(a.Body), j.Whole)], len(a.Body) > j.Whole && j.Whole > 0
 	}
 	return out

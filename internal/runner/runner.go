@@ -84,12 +84,12 @@ func (r *Runner) Track(starting func() (known func()), joined Joined) {
 
 // Keep ends the processes of all persistent hooks but these, after draining, and
 // is called with each new snapshot.
-func (r *Runner) Keep(hooks []*hook.Hook) { r.kept.keep(hooks) }
+func (r *Runner) Retain(hooks []*hook.Hook) { r.kept.retain(hooks) }
 
 // Workers returns the processes that live of a persistent hook, and how many
 // were started.
-func (r *Runner) Workers(h *hook.Hook) (list []worker.Copy, starts int) {
-	return r.kept.workers.Copies(r.kept.key(h))
+func (r *Runner) Workers(h *hook.Hook) (list []worker.Status, starts int) {
+	return r.kept.workers.Workers(r.kept.key(h))
 }
 
 // Alive returns how many processes of persistent hooks live.

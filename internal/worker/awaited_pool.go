@@ -14,46 +14,49 @@ import (
 
 var errClosed = errors.New("hookd stops, nothing is started any more")
 
-// asks is the lane of those who are waited for: one line at a time per copy.
+// awaitedPool has the workers for calls that a sender waits for: each worker has
+// one line at a time.
 //
-// Copies are counted by the depth of the event: a hook that waits, while it
-// works on one event, for another that comes back to itself gets a copy more
-// and does not wait for its own place.
-type asks struct {
+// The limit on workers holds for each depth of events: a hook that sends an event
+// while it works on one, and by that calls itself, gets another worker and does
+// not wait for itself.
+type awaitedPool struct {
 	pool *Pool
 
-	mu    sync.Mutex // guards what is below
-	slots map[int]chan struct{}
-	idle  []*asked // the one used last is used next
+	mu    sync.Mutex            // guards what is below
+	slots map[int]chan struct{} // by depth
+	idle  []*awaitedWorker      // the one used last is used next
 }
 
-// asked is a copy of this lane. Who took it out of idle owns it.
-type asked struct {
+// awaitedWorker belongs to the caller of acquire until it calls release.
+type awaitedWorker struct {
 	*process
-	clock clock // of the line that is asked
+	clock clock // the deadline of the current line
 
-	using      sync.Mutex // held while a line is asked; guards what is below
+	using      sync.Mutex // held while a line is answered; guards what is below
 	dead       bool
 	unanswered int
 }
 
-func (a *asks) init(p *Pool) { a.pool, a.slots = p, map[int]chan struct{}{} }
+func (a *awaitedPool) init(p *Pool) { a.pool, a.slots = p, map[int]chan struct{}{} }
 
-func (a *asks) ask(ctx context.Context, c *Call) (ans Answer) {
+func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
 	start := time.Now()
 	until := start.Add(c.Timeout)
-	if err := a.pool.heldUp(); err != nil && !a.rests() {
+	if err := a.pool.overdueStart(); err != nil && !a.hasIdle() {
 		return Answer{Err: notTried(err), Started: start}
 	}
-	slots := a.at(c.Depth)
-	if !enter(ctx, slots, until) {
-		return Answer{Started: start, Duration: time.Since(start),
-			Failure: fmt.Sprintf("no copy of it was free before the deadline (concurrency %d)", a.pool.hook.Copies)}
+	slots := a.slotsFor(c.Depth)
+	if !acquireSlot(ctx, slots, until) {
+		return Answer{
+			Started: start, Duration: time.Since(start),
+			Failure: fmt.Sprintf("no worker was free before the deadline (concurrency %d)", a.pool.hook.Workers),
+		}
 	}
 	defer func() { <-slots }()
-	ans = Answer{Failure: "was not given to it: hookd stops", Started: start}
+	ans = Answer{Failure: "was not sent to it: hookd stops", Started: start}
 	for deaths := 0; deaths < 2 && ctx.Err() == nil; {
-		w, err := a.take(ctx, until)
+		w, err := a.acquire(ctx, until)
 		var late *lateStart
 		switch {
 		case errors.As(err, &late):
@@ -65,28 +68,27 @@ func (a *asks) ask(ctx context.Context, c *Call) (ans Answer) {
 		}
 		var again bool
 		ans, again = w.ask(c, until)
-		if a.put(w); !again || !time.Now().Before(until) {
+		if a.release(w); !again || !time.Now().Before(until) {
 			break
 		}
-		if !w.retired(ans.Exit) {
+		if !w.endedByItself(ans.Exit) {
 			deaths++
 		}
 	}
 	return ans
 }
 
-// at returns the slots of events of one depth.
-func (a *asks) at(depth int) chan struct{} {
+// slotsFor returns the slots for events of one depth.
+func (a *awaitedPool) slotsFor(depth int) chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.slots[depth] == nil {
-		a.slots[depth] = make(chan struct{}, a.pool.hook.Copies)
+		a.slots[depth] = make(chan struct{}, a.pool.hook.Workers)
 	}
 	return a.slots[depth]
 }
 
-// shortPause is the time between two starts while the system has no process to
-// spare.
+// shortPause is the time between two starts while the system is short of processes.
 const shortPause = 20 * time.Millisecond
 
 // pause waits for d; false when until or the end of ctx comes before that.
@@ -104,8 +106,8 @@ func pause(ctx context.Context, d time.Duration, until time.Time) bool {
 	}
 }
 
-// enter waits for a slot.
-func enter(ctx context.Context, slots chan struct{}, until time.Time) bool {
+// acquireSlot waits for a slot; false when until or the end of ctx comes first.
+func acquireSlot(ctx context.Context, slots chan struct{}, until time.Time) bool {
 	select {
 	case slots <- struct{}{}:
 		return true
@@ -122,118 +124,119 @@ func enter(ctx context.Context, slots chan struct{}, until time.Time) bool {
 	return false
 }
 
-// take returns an idle copy, and starts one if there is none.
-func (a *asks) take(ctx context.Context, until time.Time) (*asked, error) {
-	if w := a.rested(); w != nil {
+// acquire returns an idle worker, and starts one if there is none.
+func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWorker, error) {
+	if w := a.popIdle(); w != nil {
 		return w, nil
 	}
-	return a.begin(ctx, until)
+	return a.startUntil(ctx, until)
 }
 
-// rests reports whether there is an idle copy.
-func (a *asks) rests() bool {
+// hasIdle reports whether there is an idle worker.
+func (a *awaitedPool) hasIdle() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.ContainsFunc(a.idle, func(w *asked) bool { return !w.kept.Ended() })
+	return slices.ContainsFunc(a.idle, func(w *awaitedWorker) bool { return !w.proc.Ended() })
 }
 
-func (a *asks) rested() *asked {
+// popIdle removes an idle worker from the list and returns it; nil if there is none.
+func (a *awaitedPool) popIdle() *awaitedWorker {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for n := len(a.idle); n > 0; n = len(a.idle) {
 		w := a.idle[n-1]
 		a.idle = a.idle[:n-1]
-		if !w.kept.Ended() {
+		if !w.proc.Ended() {
 			return w
 		}
 	}
 	return nil
 }
 
-// lateStart says that a copy did not start in time, and what it waited for.
+// lateStart says what a start waited for that did not end in time.
 type lateStart struct{ error }
 
-// notTried is the error of a call while another's start is overdue.
+// notTried is the error of a call while an earlier start is overdue.
 func notTried(why error) error { return fmt.Errorf("not tried, as a start of it still waits: %w", why) }
 
-// begin starts a copy and waits for that, at most until then: a file that does
-// not answer can hold a start for ever.
-func (a *asks) begin(ctx context.Context, until time.Time) (*asked, error) {
-	if err := a.pool.heldUp(); err != nil {
+// startUntil starts a worker. It waits no longer than until: a file whose disk does
+// not answer can block a start for ever.
+func (a *awaitedPool) startUntil(ctx context.Context, until time.Time) (*awaitedWorker, error) {
+	if err := a.pool.overdueStart(); err != nil {
 		return nil, notTried(err)
 	}
 	type result struct {
-		copy *asked
+		worker *awaitedWorker
 		err  error
 	}
 	started, left := make(chan result), make(chan struct{})
-	o := a.pool.opening()
+	o := a.pool.startup()
 	go func() {
-		w, err := a.start(o)
+		w, err := a.startWorker(o)
 		select {
 		case started <- result{w, err}:
 			return
 		case <-left:
 		}
 		if err == nil {
-			a.put(w)
+			a.release(w)
 		}
 	}()
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case r := <-started:
-		return r.copy, r.err
+		return r.worker, r.err
 	case <-timer.C:
-		if !o.late() { // it has ended just now
+		if !o.markOverdue() {
 			r := <-started
-			return r.copy, r.err
+			return r.worker, r.err
 		}
 		close(left)
-		return nil, &lateStart{o.why()}
+		return nil, &lateStart{o.waitsFor()}
 	case <-ctx.Done():
 	}
 	close(left)
 	return nil, errClosed
 }
 
-func (a *asks) start(o *opening) (*asked, error) {
-	p, err := a.pool.start("decidable", o)
+func (a *awaitedPool) startWorker(o *startup) (*awaitedWorker, error) {
+	p, err := a.pool.startWorker("decidable", o)
 	if err != nil {
 		return nil, err
 	}
-	w := &asked{process: p}
+	w := &awaitedWorker{process: p}
 	w.clock.init(w.expire)
-	go a.watch(w)
+	go a.watchEnd(w)
 	return w, nil
 }
 
-// put gives a copy back, or ends it when there are enough.
-func (a *asks) put(w *asked) {
+// release makes a worker idle again, or ends it when there are enough.
+func (a *awaitedPool) release(w *awaitedWorker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case w.dead || w.kept.Ended():
-	case a.pool.retired.Load() || len(a.idle) >= a.pool.hook.Copies:
+	case w.dead || w.proc.Ended():
+	case a.pool.retired.Load() || len(a.idle) >= a.pool.hook.Workers:
 		w.end()
 	default:
 		a.idle = append(a.idle, w)
 	}
 }
 
-// watch waits for the end of a copy, whoever has it then.
-func (a *asks) watch(w *asked) {
-	<-w.kept.Done()
+// watchEnd waits until a worker has ended, idle or not.
+func (a *awaitedPool) watchEnd(w *awaitedWorker) {
+	<-w.proc.Done()
 	w.clock.close()
 	w.using.Lock() // what it wrote before its end is still read
 	defer w.using.Unlock()
 	a.mu.Lock()
-	a.idle = slices.DeleteFunc(a.idle, func(other *asked) bool { return other == w })
+	a.idle = slices.DeleteFunc(a.idle, func(other *awaitedWorker) bool { return other == w })
 	a.mu.Unlock()
-	w.ended(w.unanswered)
+	w.release(w.unanswered)
 }
 
-func (a *asks) endIdle() {
+func (a *awaitedPool) endIdle() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, w := range a.idle {
@@ -242,27 +245,27 @@ func (a *asks) endIdle() {
 	a.idle = nil
 }
 
-// expire kills a copy that missed a deadline.
-func (w *asked) expire() {
-	w.late.Store(true)
+// expire kills a worker that missed a deadline.
+func (w *awaitedWorker) expire() {
+	w.missedDeadline.Store(true)
 	w.kill()
 }
 
-// ask gives the copy one line and returns its answer, or how it failed and
-// whether the line may be given to another.
-func (w *asked) ask(c *Call, until time.Time) (ans Answer, again bool) {
+// ask sends one line and returns its answer. Without one, again reports whether
+// the line may be sent to another worker.
+func (w *awaitedWorker) ask(c *Call, until time.Time) (ans Answer, again bool) {
 	w.using.Lock()
 	defer w.using.Unlock()
 	w.depth.Store(int32(c.Depth))
 	w.owes.Store(1)
 	defer w.owes.Store(0)
-	ans.PID, ans.Started = w.kept.PID, time.Now()
+	ans.PID, ans.Started = w.proc.PID, time.Now()
 	w.clock.set(until)
-	body, err := w.talk(c)
+	body, err := w.exchange(c)
 	w.dead = !w.clock.stop() || err != nil
 	if err == nil {
 		w.answered.Add(1)
-		ans.Body, ans.Stderr, ans.Duration = body, w.kept.Stderr(), time.Since(ans.Started)
+		ans.Body, ans.Stderr, ans.Duration = body, w.proc.Stderr(), time.Since(ans.Started)
 		return ans, false
 	}
 	w.unanswered = 1
@@ -270,16 +273,16 @@ func (w *asked) ask(c *Call, until time.Time) (ans Answer, again bool) {
 		w.broken = err
 	}
 	left := time.Until(until)
-	ans.Exit = w.stop(min(lastBreath, left), min(left+w.pool.set.opts.grace, proc.ReapWait))
-	ans.Stderr, ans.Duration = w.kept.Stderr(), time.Since(ans.Started)
-	ans.Exceeded, ans.TimedOut = errors.Is(err, errTooLong), w.late.Load()
-	ans.Failure = w.obituary(ans.Exit)
+	ans.Exit = w.stop(min(exitDelay, left), min(left+w.pool.set.opts.grace, proc.ReapWait))
+	ans.Stderr, ans.Duration = w.proc.Stderr(), time.Since(ans.Started)
+	ans.Exceeded, ans.TimedOut = errors.Is(err, errTooLong), w.missedDeadline.Load()
+	ans.Failure = w.failureText(ans.Exit)
 	return ans, !ans.Exceeded && !ans.TimedOut
 }
 
-// talk writes the line and reads until its answer.
-func (w *asked) talk(c *Call) ([]byte, error) {
-	_ = w.kept.Write(c.Line) // that it has ended shows below; that it has closed its stdin, at the deadline
+// exchange writes the line and reads until its answer.
+func (w *awaitedWorker) exchange(c *Call) ([]byte, error) {
+	_ = w.proc.Write(c.Line) // an error shows below, as the end of its output, or at the deadline
 	limit := max(c.Limit, AnswerBytes)
 	for {
 		for line, ok := w.lines.next(); ok; line, ok = w.lines.next() {
@@ -287,17 +290,17 @@ func (w *asked) talk(c *Call) ([]byte, error) {
 			switch {
 			case len(line) > limit:
 				return nil, errTooLong
-			case errors.As(err, new(garbage)):
+			case errors.As(err, new(invalid)):
 				return nil, err
 			case err != nil:
-				w.log(err)
+				w.warn(err)
 			case string(id) == c.ID:
 				return body, nil
 			case id != nil:
-				w.log(unasked(id))
+				w.warn(unexpectedAnswer(id))
 			}
 		}
-		if err := w.lines.fill(limit, w.kept.Read); err != nil {
+		if err := w.lines.fill(limit, w.proc.Read); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ func TestAskKeepsItsProcess(t *testing.T) {
 	t.Setenv("HOOK_EVENT", "")
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	if got := b.copies(p); got != nil {
+	if got := b.workers(p); got != nil {
 		t.Errorf("got %+v before the first event", got)
 	}
 	var pid int
@@ -27,8 +27,8 @@ func TestAskKeepsItsProcess(t *testing.T) {
 			pid = a.PID
 		}
 		wantAnswer(t, a, fmt.Sprintf(`{"said":"hi","pid":%d,"env":""}`, pid))
-		if got := b.copies(p); len(got) != 1 || got[0].PID != pid || got[0].Answered != uint64(i+1) || got[0].Lane != "decidable" {
-			t.Errorf("got copies %+v after %d answers of %d", got, i+1, pid)
+		if got := b.workers(p); len(got) != 1 || got[0].PID != pid || got[0].Answered != uint64(i+1) || got[0].Lane != "decidable" {
+			t.Errorf("got workers %+v after %d answers of %d", got, i+1, pid)
 		}
 	}
 	wantAnswer(t, b.ask(p, ""), "")
@@ -96,7 +96,7 @@ func TestAskGarbage(t *testing.T) {
 				t.Errorf("got %+v, want a failure with %s", a, c.failure)
 			}
 			if got := b.starts(p); got != 2 {
-				t.Errorf("given to %d copies, want 2", got)
+				t.Errorf("sent to %d workers, want 2", got)
 			}
 			b.until("the warning", func() bool { return len(b.warnings()) == 2 })
 			b.wantWarning("cannot be trusted", c.failure)
@@ -142,7 +142,7 @@ func TestAskGivesAgainOnce(t *testing.T) {
 	b.wantWarning("persistent hook ended", "exit:3", "unanswered:1")
 }
 
-// It answers and ends at once, as a script does that is no loop.
+// It answers once and exits, as a script without a loop does.
 func TestAskOneShot(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
@@ -164,19 +164,19 @@ func TestAskDeadline(t *testing.T) {
 				t.Errorf("got %+v, want a timeout and a kill", a)
 			}
 			if got := b.starts(p); got != 1 {
-				t.Errorf("a line that missed its deadline was given again")
+				t.Errorf("a line that missed its deadline was sent again")
 			}
 			wantAnswer(t, b.ask(p, ""), "")
 		})
 	}
 }
 
-func TestAskDeaf(t *testing.T) {
+func TestAskReadsNothing(t *testing.T) {
 	b := newBench(t, Options{})
 	c := call("")
 	c.Timeout = 200 * time.Millisecond
 	c.Line = append([]byte(`{"pad":"`+strings.Repeat("x", 1<<20)), "\"}\n"...)
-	if a := b.pool("deaf", 0).Ask(t.Context(), c); !a.TimedOut {
+	if a := b.pool("no-read", 0).Ask(t.Context(), c); !a.TimedOut {
 		t.Errorf("got %+v, want a timeout", a)
 	}
 }
@@ -194,8 +194,8 @@ func TestAskNoStart(t *testing.T) {
 	}
 }
 
-// A start that hangs delays no call beyond the deadline, and others fail at once
-// until it comes back.
+// A start that hangs delays no call beyond its deadline, and other calls fail at
+// once until that start has ended.
 func TestAskStuckStart(t *testing.T) {
 	b := newBench(t, Options{})
 	working := b.pool("lines", 0)
@@ -215,14 +215,14 @@ func TestAskStuckStart(t *testing.T) {
 		t.Errorf("an observer got %+v, want an error at once", a)
 	}
 	close(release)
-	b.until("the start comes back", func() bool { return p.heldUp() == nil })
+	b.until("the start comes back", func() bool { return p.overdueStart() == nil })
 	wantAnswer(t, b.ask(p, ""), "")
 	if got := b.starts(p); got != 1 {
 		t.Errorf("got %d starts, want the one that was late", got)
 	}
 }
 
-// One line at a time per copy, as many at once as there are copies.
+// One line at a time per worker, as many at once as there are workers.
 func TestAskConcurrency(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 3)
@@ -233,7 +233,7 @@ func TestAskConcurrency(t *testing.T) {
 		c := call("wait=" + file)
 		answers.Go(func() { pids <- p.Ask(t.Context(), c).PID })
 	}
-	b.until("three copies", func() bool { return len(b.copies(p)) == 3 })
+	b.until("three workers", func() bool { return len(b.workers(p)) == 3 })
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -255,18 +255,18 @@ func TestAskFullUntilTheDeadline(t *testing.T) {
 	first := make(chan Answer, 1)
 	c := call("wait=" + file)
 	go func() { first <- p.Ask(t.Context(), c) }()
-	b.until("a copy", func() bool { return len(b.copies(p)) == 1 })
+	b.until("a worker", func() bool { return len(b.workers(p)) == 1 })
 	b.until("it to be busy", func() bool {
-		p.asks.mu.Lock()
-		defer p.asks.mu.Unlock()
-		return len(p.asks.idle) == 0 && len(p.asks.slots[0]) == 1
+		p.awaited.mu.Lock()
+		defer p.awaited.mu.Unlock()
+		return len(p.awaited.idle) == 0 && len(p.awaited.slots[0]) == 1
 	})
 	late := call("")
 	late.Timeout = 50 * time.Millisecond
-	if a := p.Ask(t.Context(), late); !strings.Contains(a.Failure, "no copy of it was free") {
+	if a := p.Ask(t.Context(), late); !strings.Contains(a.Failure, "no worker was free") {
 		t.Errorf("got %+v", a)
 	}
-	// A hook that comes back to itself has a place of its own.
+	// A hook that calls itself gets another worker.
 	deep := call("")
 	deep.Depth = 1
 	wantAnswer(t, p.Ask(t.Context(), deep), "")
@@ -274,7 +274,7 @@ func TestAskFullUntilTheDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAnswer(t, b.await(first), "")
-	b.until("the copy too many to end", func() bool { return len(b.copies(p)) == 1 })
+	b.until("the worker too many to end", func() bool { return len(b.workers(p)) == 1 })
 	b.wantQuiet()
 }
 
@@ -283,14 +283,14 @@ func TestAskIdleEnd(t *testing.T) {
 	p := b.pool("lines", 0)
 	for want := 1; want <= 3; want++ {
 		wantAnswer(t, b.ask(p, "last=0"), "")
-		b.until("its end", func() bool { return len(b.copies(p)) == 0 })
+		b.until("its end", func() bool { return len(b.workers(p)) == 0 })
 		if got := b.starts(p); got != want {
 			t.Errorf("got %d starts, want %d", got, want)
 		}
 	}
 	b.wantQuiet()
 	wantAnswer(t, b.ask(p, "last=4"), "")
-	b.until("its end", func() bool { return len(b.copies(p)) == 0 })
+	b.until("its end", func() bool { return len(b.workers(p)) == 0 })
 	b.wantWarning("persistent hook ended", "exit:4", "unanswered:0")
 }
 
@@ -301,7 +301,7 @@ func TestAskKilled(t *testing.T) {
 	done := make(chan Answer, 1)
 	c := call("hang")
 	go func() { done <- p.Ask(ctx, c) }()
-	b.until("a copy", func() bool { return len(b.copies(p)) == 1 })
+	b.until("a worker", func() bool { return len(b.workers(p)) == 1 })
 	cancel()
 	b.set.Kill()
 	if a := b.await(done); a.Failure == "" || a.TimedOut {
@@ -312,8 +312,8 @@ func TestAskKilled(t *testing.T) {
 	}
 }
 
-// A start is announced before there is a process, until that is known or there
-// is none.
+// Starting is called before there is a process; known after Joined, or when the
+// start has failed.
 func TestStarting(t *testing.T) {
 	var steps []string
 	step := func(s string) { steps = append(steps, s) }
@@ -334,8 +334,8 @@ func TestStarting(t *testing.T) {
 	}
 }
 
-// Copies are known to Joined for as long as they live, with the depth of what
-// they do.
+// Workers are known to Joined for as long as they live, with the depth of their
+// events.
 func TestJoined(t *testing.T) {
 	type joined struct {
 		proc.Process
@@ -370,7 +370,7 @@ func TestJoined(t *testing.T) {
 	<-left
 }
 
-// Observers are not held for longer than their deadline by a start that hangs.
+// A start that hangs delays observers no longer than their deadline.
 func TestSubmitStuckStart(t *testing.T) {
 	b := newBench(t, Options{})
 	working := b.pool("lines", 0)
@@ -391,7 +391,7 @@ func TestSubmitStuckStart(t *testing.T) {
 		}
 	}
 	close(release)
-	b.until("the start comes back", func() bool { return p.heldUp() == nil })
+	b.until("the start comes back", func() bool { return p.overdueStart() == nil })
 	if a := b.await(submit(p, call(""))); a.Err != nil || a.TimedOut {
 		t.Errorf("got %+v, want an answer", a)
 	}

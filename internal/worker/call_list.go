@@ -1,13 +1,13 @@
 package worker
 
-// calls is a list of calls, linked through themselves: putting one in and
-// taking one out costs no memory.
-type calls struct {
+// callList is a list of calls, linked through the calls themselves: adding and
+// removing one allocates nothing.
+type callList struct {
 	first, last *Call
 	n           int
 }
 
-func (l *calls) push(c *Call) {
+func (l *callList) push(c *Call) {
 	if c.prev, c.next = l.last, nil; l.last == nil {
 		l.first = c
 	} else {
@@ -17,8 +17,8 @@ func (l *calls) push(c *Call) {
 	l.n++
 }
 
-// unshift puts c in front.
-func (l *calls) unshift(c *Call) {
+// unshift adds c in front.
+func (l *callList) unshift(c *Call) {
 	if c.prev, c.next = nil, l.first; l.first == nil {
 		l.last = c
 	} else {
@@ -28,7 +28,7 @@ func (l *calls) unshift(c *Call) {
 	l.n++
 }
 
-func (l *calls) remove(c *Call) {
+func (l *callList) remove(c *Call) {
 	if c.prev == nil {
 		l.first = c.next
 	} else {
@@ -44,8 +44,8 @@ func (l *calls) remove(c *Call) {
 }
 
 // find returns the call of an event, nil if there is none. Answers mostly come
-// in order, and a list of a copy is short.
-func (l *calls) find(id []byte) *Call {
+// in order, and the list of a worker is short.
+func (l *callList) find(id []byte) *Call {
 	for c := l.first; c != nil; c = c.next {
 		if c.ID == string(id) {
 			return c
@@ -54,15 +54,15 @@ func (l *calls) find(id []byte) *Call {
 	return nil
 }
 
-// take empties the list and returns what was in it.
-func (l *calls) take() *Call {
+// removeAll empties the list and returns its first call.
+func (l *callList) removeAll() *Call {
 	first := l.first
-	*l = calls{}
+	*l = callList{}
 	return first
 }
 
-// append puts a list behind.
-func (l *calls) append(c *Call) {
+// appendAll adds c and all calls linked behind it.
+func (l *callList) appendAll(c *Call) {
 	for c != nil {
 		next := c.next
 		l.push(c)
@@ -70,7 +70,7 @@ func (l *calls) append(c *Call) {
 	}
 }
 
-func (l *calls) holds(c *Call) bool {
+func (l *callList) holds(c *Call) bool {
 	for other := l.first; other != nil; other = other.next {
 		if other == c {
 			return true

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/proc"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "lines":
 		os.Exit(child())
-	case "deaf": // reads nothing
+	case "no-read": // reads nothing
 		<-time.After(time.Hour) // not for ever: the runtime would call that a deadlock
 	case "stubborn": // does not end with its stdin
 		go child()
@@ -46,8 +47,8 @@ type order struct {
 	Pad     string `json:"pad,omitempty"`
 }
 
-// child does what its lines say and answers, in the order they came, unless
-// told otherwise.
+// child does what its lines say and answers them in order, unless they say
+// otherwise.
 func child() int {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	var held []string
@@ -143,14 +144,14 @@ func newBench(t testing.TB, o Options) *bench {
 }
 
 // pool is a hook of the child; mode is what childVar says.
-func (b *bench) pool(mode string, copies int) *Pool {
+func (b *bench) pool(mode string, workers int) *Pool {
 	b.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
 	return b.set.Pool(Key{ID: mode, Digest: "1"}, func() Hook {
-		return Hook{Name: mode, Copies: copies, Spec: func(func(string)) (proc.Spec, error) {
+		return Hook{Name: mode, Workers: workers, Spec: func(func(string)) (proc.Spec, error) {
 			return proc.Spec{Path: exe, Env: append(os.Environ(), childVar+"="+mode, "GORACE=atexit_sleep_ms=0"), Dir: "/"}, nil
 		}}
 	})
@@ -170,7 +171,7 @@ func (b *bench) ask(p *Pool, do string) Answer {
 	return p.Ask(b.Context(), call(do))
 }
 
-// submit returns where the answer comes.
+// submit returns the channel that the answer is sent to.
 func submit(p *Pool, c *Call) <-chan Answer {
 	done := make(chan Answer, 2) // Done twice would be seen
 	c.Done = func(a Answer) { done <- a }
@@ -183,31 +184,24 @@ func (b *bench) await(done <-chan Answer) Answer {
 	select {
 	case a := <-done:
 		return a
-	case <-time.After(time.Minute):
-		b.Fatal("no answer within a minute")
+	case <-time.After(hooktest.Patience):
+		b.Fatalf("no answer within %s", hooktest.Patience)
 		panic("unreachable")
 	}
 }
 
-// until waits for the world to be as cond says.
 func (b *bench) until(what string, cond func() bool) {
 	b.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !cond(); <-tick.C {
-		if time.Now().After(end) {
-			b.Fatalf("waited a minute for %s", what)
-		}
-	}
+	hooktest.Until(b, what, cond)
 }
 
-func (b *bench) copies(p *Pool) []Copy {
-	list, _ := b.set.Copies(p.key)
+func (b *bench) workers(p *Pool) []Status {
+	list, _ := b.set.Workers(p.key)
 	return list
 }
 
 func (b *bench) starts(p *Pool) int {
-	_, n := b.set.Copies(p.key)
+	_, n := b.set.Workers(p.key)
 	return n
 }
 

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// clock calls a function when a time is over that was set and not stopped. It
-// leaves its timer alone where it can: one that is set or stopped for each line
-// costs threads a wake-up. So the timer goes off once per timeout at most, and
-// looks.
+// clock calls a function at a time that was set, unless it was stopped before.
+// To set or stop a timer for each line would wake a thread each time, so the
+// timer fires at most once per timeout, and then checks.
 type clock struct {
 	timer *time.Timer
 	over  func()
 
 	mu    sync.Mutex // guards what is below
-	until time.Time  // zero = it is stopped
-	due   time.Time  // when timer goes off; zero = it is not set
+	until time.Time  // zero = stopped
+	due   time.Time  // when timer fires; zero = not armed
 }
 
 func (c *clock) init(over func()) {
 	c.over = over
-	c.timer = time.AfterFunc(time.Hour, c.look)
+	c.timer = time.AfterFunc(time.Hour, c.check)
 	c.timer.Stop()
 }
 
@@ -28,17 +27,17 @@ func (c *clock) set(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.until = until
-	c.wind()
+	c.arm()
 }
 
-func (c *clock) wind() {
+func (c *clock) arm() {
 	if c.due.IsZero() || c.until.Before(c.due) {
 		c.due = c.until
 		c.timer.Reset(time.Until(c.until))
 	}
 }
 
-// stop reports whether the time was not over.
+// stop reports whether it came in time, before over was called.
 func (c *clock) stop() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,14 +46,14 @@ func (c *clock) stop() bool {
 	return inTime
 }
 
-func (c *clock) look() {
+func (c *clock) check() {
 	c.mu.Lock()
 	c.due = time.Time{}
 	over := !c.until.IsZero() && !time.Now().Before(c.until)
 	if over {
 		c.until = time.Time{}
 	} else if !c.until.IsZero() {
-		c.wind()
+		c.arm()
 	}
 	c.mu.Unlock()
 	if over {
@@ -62,5 +61,5 @@ func (c *clock) look() {
 	}
 }
 
-// close gives the timer back.
+// close stops the timer for good.
 func (c *clock) close() { c.timer.Stop() }

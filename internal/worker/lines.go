@@ -10,21 +10,21 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// firstBuffer is how much of a program's output is read at once; an answer that
-// is longer makes room for itself.
+// firstBuffer is how many bytes of a program's output are read at once; for a
+// longer answer the buffer grows.
 const firstBuffer = 64 << 10
 
 var errTooLong = errors.New("wrote an answer that is longer than allowed")
 
-// lines splits what a program writes. What next returns is valid until the next
-// fill.
+// lines splits a program's output into lines. A line that next returns is valid
+// until the next fill.
 type lines struct {
 	buf        []byte
-	start, end int // of what is not split yet
-	scanned    int // from start on, without a newline
+	start, end int // of the bytes that next has not returned
+	scanned    int // bytes from start on that have no newline
 }
 
-// next returns a complete line without its newline.
+// next returns a complete line without its newline; ok is false when there is none.
 func (l *lines) next() (line []byte, ok bool) {
 	i := bytes.IndexByte(l.buf[l.start+l.scanned:l.end], '\n')
 	if i < 0 {
@@ -37,7 +37,7 @@ func (l *lines) next() (line []byte, ok bool) {
 	return line, true
 }
 
-// fill reads more. limit is how long a line may be.
+// fill reads more. limit is the longest line in bytes.
 func (l *lines) fill(limit int, read func([]byte) (int, error)) error {
 	rest := l.end - l.start
 	if rest > limit {
@@ -62,14 +62,15 @@ func (l *lines) fill(limit int, read func([]byte) (int, error)) error {
 	return err
 }
 
-// garbage says why a line that looks like an answer is none: what follows it
+// invalid says why a line that begins like an answer is none. The lines after it
 // cannot be trusted either.
-type garbage string
+type invalid string
 
-func (g garbage) Error() string { return string(g) }
+func (e invalid) Error() string { return string(e) }
 
-// parse reads one line. Blank lines have no id. A line that begins like an
-// object and is no answer is garbage. id is a part of line.
+// parse reads one line. The id of a blank line is nil. A line that begins with {
+// and is no answer gives an error of type invalid, any other text errText. id is
+// a part of line.
 func parse(line []byte) (id []byte, body json.RawMessage, err error) {
 	line = bytes.TrimSpace(line)
 	switch {
@@ -78,11 +79,11 @@ func parse(line []byte) (id []byte, body json.RawMessage, err error) {
 	case line[0] != '{':
 		return nil, nil, errText
 	case !json.Valid(line):
-		return nil, nil, garbage("wrote a line that begins with { and is not JSON")
+		return nil, nil, invalid("wrote a line that begins with { and is not JSON")
 	}
 	raw := rawjson.Get(line, "event_id")
 	if len(raw) < 2 || raw[0] != '"' {
-		return nil, nil, garbage("wrote an answer without an event_id")
+		return nil, nil, invalid("wrote an answer without an event_id")
 	}
 	if id = raw[1 : len(raw)-1]; bytes.IndexByte(id, '\\') >= 0 {
 		s, _ := rawjson.GetString(line, "event_id")
@@ -93,8 +94,9 @@ func parse(line []byte) (id []byte, body json.RawMessage, err error) {
 
 var errText = errors.New("text on stdout that is no answer was skipped: print it to stderr")
 
-// unasked is an answer to an event that the copy was not given, or has answered
-// before.
-func unasked(id []byte) error {
-	return fmt.Errorf("an answer to event %q, which it was not given or has answered before", strings.ToValidUTF8(string(id[:min(len(id), 64)]), ""))
+// unexpectedAnswer is the error for an answer to an event that the worker does not
+// have, or has answered before.
+func unexpectedAnswer(id []byte) error {
+	start := strings.ToValidUTF8(string(id[:min(len(id), 64)]), "")
+	return fmt.Errorf("an answer to event %q, which it was not given or has answered before", start)
 }

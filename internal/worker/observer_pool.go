@@ -7,195 +7,194 @@ import (
 	"time"
 )
 
-// Back-off of a hook whose copies die without an answer: after barrenDeaths in
-// a row its observers fail at once for minBackoff, then twice as long each
-// time, up to maxBackoff.
+// Back-off of a hook whose workers end without an answer: after
+// deathsBeforeBackOff in a row its calls fail at once for minBackoff, then twice as
+// long each time, up to maxBackoff.
 const (
-	barrenDeaths = 3
-	minBackoff   = 100 * time.Millisecond
-	maxBackoff   = 30 * time.Second
+	deathsBeforeBackOff = 3
+	minBackoff          = 100 * time.Millisecond
+	maxBackoff          = 30 * time.Second
 )
 
-// feed is the observers' lane: many lines at once per copy. It has no goroutine
-// of its own: whoever brings a call or an answer deals the next ones.
-type feed struct {
+// observerPool has the workers for observers: each has up to InFlight lines at
+// once. It has no goroutine of its own: each new call and each answer assigns the
+// calls that wait.
+type observerPool struct {
 	pool *Pool
 
-	mu       sync.Mutex // guards what is below, and what its copies say so of
-	waiting  calls
-	copies   []*fed
-	starting int
-	barren   int       // deaths since the last answer
-	down     time.Time // until then calls fail at once
-	why      Answer    // with this
+	mu            sync.Mutex // guards what is below, and the fields of its workers that say so
+	waiting       callList
+	workers       []*observerWorker
+	starting      int
+	deaths        int // workers that ended since the last answer
+	backOffUntil  time.Time
+	backOffAnswer Answer // of calls until then
 }
 
-func (f *feed) init(p *Pool) { f.pool = p }
+func (o *observerPool) init(p *Pool) { o.pool = p }
 
-func (f *feed) submit(c *Call) {
-	f.mu.Lock()
-	if f.barren >= barrenDeaths && time.Now().Before(f.down) {
-		ans := f.why
-		f.mu.Unlock()
+func (o *observerPool) submit(c *Call) {
+	o.mu.Lock()
+	if o.deaths >= deathsBeforeBackOff && time.Now().Before(o.backOffUntil) {
+		ans := o.backOffAnswer
+		o.mu.Unlock()
 		ans.Started = time.Now()
 		c.Done(ans)
 		return
 	}
-	if err := f.pool.heldUp(); err != nil && f.open() == 0 {
-		f.mu.Unlock()
+	if err := o.pool.overdueStart(); err != nil && o.open() == 0 {
+		o.mu.Unlock()
 		c.Done(Answer{Err: notTried(err), Started: time.Now()})
 		return
 	}
-	f.waiting.push(c)
-	f.deal()
-	f.mu.Unlock()
+	o.waiting.push(c)
+	o.assign()
+	o.mu.Unlock()
 }
 
-// deal gives waiting calls to copies with room, and starts copies while there
-// are calls for them.
-func (f *feed) deal() {
-	for c := f.waiting.first; c != nil; c = f.waiting.first {
-		w := f.room(c)
+// assign moves waiting calls to workers with room, and starts workers for the rest.
+func (o *observerPool) assign() {
+	for c := o.waiting.first; c != nil; c = o.waiting.first {
+		w := o.workerFor(c)
 		if w == nil {
 			break
 		}
-		f.waiting.remove(c)
-		w.give(c)
+		o.waiting.remove(c)
+		w.enqueue(c)
 	}
-	for open := f.open(); f.starting < f.waiting.n && open+f.starting < f.pool.hook.Copies; {
-		f.starting++
-		go f.start(f.waiting.first.Timeout)
+	for open := o.open(); o.starting < o.waiting.n && open+o.starting < o.pool.hook.Workers; {
+		o.starting++
+		go o.startWorker(o.waiting.first.Timeout)
 	}
 }
 
-// room returns the copy that is to have c, nil when none has room. While there
-// may be more copies than there are, each gets one call only.
-func (f *feed) room(c *Call) (best *fed) {
-	growing := f.open() < f.pool.hook.Copies
-	for _, w := range f.copies {
-		if w.takes(c) && (w.calls.n == 0 || !growing) && (best == nil || w.calls.n < best.calls.n) {
+// workerFor returns the worker with room for c that has the fewest calls; nil when
+// none has room. Until all workers that the hook may have run, each gets one call.
+func (o *observerPool) workerFor(c *Call) (best *observerWorker) {
+	growing := o.open() < o.pool.hook.Workers
+	for _, w := range o.workers {
+		if w.hasRoomFor(c) && (w.calls.n == 0 || !growing) && (best == nil || w.calls.n < best.calls.n) {
 			best = w
 		}
 	}
 	return best
 }
 
-// open counts the copies that are not about to end.
-func (f *feed) open() (n int) {
-	for _, w := range f.copies {
-		if !w.closed {
+// open returns how many workers are not about to end.
+func (o *observerPool) open() (n int) {
+	for _, w := range o.workers {
+		if !w.closing {
 			n++
 		}
 	}
 	return n
 }
 
-// start starts a copy and deals. It runs in a goroutine of its own, which
-// becomes the copy's reader. What waits is not held for longer than patience by
-// files that do not answer.
-func (f *feed) start(patience time.Duration) {
-	o := f.pool.opening()
-	overdue := time.AfterFunc(patience, func() { f.overdue(o, patience) })
-	p, err := f.pool.start("observers", o)
+// startWorker starts a worker and assigns calls. Its goroutine becomes the worker's
+// reader. Calls that wait fail after patience if a file's disk does not answer.
+func (o *observerPool) startWorker(patience time.Duration) {
+	s := o.pool.startup()
+	overdue := time.AfterFunc(patience, func() { o.startOverdue(s, patience) })
+	p, err := o.pool.startWorker("observers", s)
 	overdue.Stop()
-	f.mu.Lock()
-	f.starting--
+	o.mu.Lock()
+	o.starting--
 	if err != nil {
-		lost := f.waiting.take()
-		f.mu.Unlock()
+		lost := o.waiting.removeAll()
+		o.mu.Unlock()
 		fail(lost, Answer{Err: err})
 		return
 	}
-	w := newFed(f, p)
-	f.copies = append(f.copies, w)
-	f.deal()
-	f.mu.Unlock()
+	w := newObserverWorker(o, p)
+	o.workers = append(o.workers, w)
+	o.assign()
+	o.mu.Unlock()
 	go w.write()
 	w.read()
 }
 
-// overdue fails what waits when a start did not come to an end in time and there
-// is no other copy for it.
-func (f *feed) overdue(o *opening, patience time.Duration) {
-	if !o.late() {
+// startOverdue is called when a start has not ended in time. Waiting calls fail
+// unless there is another worker for them.
+func (o *observerPool) startOverdue(s *startup, patience time.Duration) {
+	if !s.markOverdue() {
 		return
 	}
-	why := o.why()
-	f.mu.Lock()
-	if f.open() > 0 {
-		f.mu.Unlock()
+	why := s.waitsFor()
+	o.mu.Lock()
+	if o.open() > 0 {
+		o.mu.Unlock()
 		return
 	}
-	lost := f.waiting.take()
-	f.mu.Unlock()
+	lost := o.waiting.removeAll()
+	o.mu.Unlock()
 	fail(lost, Answer{Stalled: why.Error(), TimedOut: true, Duration: patience})
 }
 
-// buried takes a copy out that has ended, and what it has not answered back in,
-// in front. It returns what fails: what the copy is the second to die of, all
-// that waits when the hook only dies, and when nothing is started any more.
-func (f *feed) buried(w *fed, died Answer) (lost *Call) {
-	stopping := f.pool.set.isClosed()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.copies = slices.DeleteFunc(f.copies, func(other *fed) bool { return other == w })
+// handleEnd removes a worker that has ended and requeues its calls in front. It
+// returns the calls that fail: those that ended a worker for the second time, and
+// all that wait when the hook backs off or no worker is started any more.
+func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
+	stopping := o.pool.set.isClosed()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.workers = slices.DeleteFunc(o.workers, func(other *observerWorker) bool { return other == w })
 	unanswered := w.calls.n
-	failed := f.giveAgain(w, w.retired(died.Exit))
+	failed := o.requeue(w, w.endedByItself(died.Exit))
 	if w.answered.Load() > 0 || unanswered == 0 && died.Exit.Code == 0 {
-		f.barren = 0
-	} else if f.barren++; f.barren >= barrenDeaths {
-		f.down, f.why = time.Now().Add(backoff(f.barren-barrenDeaths)), died
-		f.why.Failure += "; it only dies, so it is not started again for a while"
-		failed.append(f.waiting.take())
+		o.deaths = 0
+	} else if o.deaths++; o.deaths >= deathsBeforeBackOff {
+		o.backOffUntil, o.backOffAnswer = time.Now().Add(backoff(o.deaths-deathsBeforeBackOff)), died
+		o.backOffAnswer.Failure += "; it keeps ending without an answer, so it is not started again for a while"
+		failed.appendAll(o.waiting.removeAll())
 	}
 	if stopping {
-		failed.append(f.waiting.take())
+		failed.appendAll(o.waiting.removeAll())
 	}
-	f.deal()
+	o.assign()
 	return failed.first
 }
 
-// giveAgain puts what a copy has not answered in front of what waits, but for
-// what it is the second to die of. What it never read, or left behind when it
-// retired, counts as not given.
-func (f *feed) giveAgain(w *fed, retired bool) (failed calls) {
+// requeue puts the calls that a worker has not answered in front of those that
+// wait. A call fails when this is the second worker that ended with it. One that
+// the worker had not read, or had when it exited by itself, does not count.
+func (o *observerPool) requeue(w *observerWorker, byItself bool) (failed callList) {
 	reached := w.unwritten == nil
 	for c := w.calls.last; c != nil; c = w.calls.last {
 		w.calls.remove(c)
-		died := reached && !retired
-		if died && c.given {
+		died := reached && !byItself
+		if died && c.diedOnce {
 			failed.unshift(c)
 			continue
 		}
-		c.given = c.given || died
+		c.diedOnce = c.diedOnce || died
 		reached = reached || c == w.unwritten
-		f.waiting.unshift(c)
+		o.waiting.unshift(c)
 	}
 	return failed
 }
 
-// backoff is how long to wait after the n-th death too many, with jitter.
+// backoff returns how long to wait after the n-th end too many, with jitter.
 func backoff(n int) time.Duration {
 	d := min(minBackoff<<min(n, 16), maxBackoff)
 	return d/2 + rand.N(d)
 }
 
-func (f *feed) endIdle() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, w := range f.copies {
+func (o *observerPool) endIdle() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range o.workers {
 		w.endIfIdle()
 	}
 }
 
 // idle reports whether nothing waits and nothing starts.
-func (f *feed) idle() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.waiting.n == 0 && f.starting == 0
+func (o *observerPool) idle() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.waiting.n == 0 && o.starting == 0
 }
 
-// fail ends a list of calls.
+// fail calls Done of c and of all calls linked behind it.
 func fail(c *Call, ans Answer) {
 	for c != nil {
 		next := c.next

@@ -12,7 +12,7 @@ import (
 
 func TestSubmitMany(t *testing.T) { submitMany(t, 2000, "") }
 
-// The pipe to the copy is full most of the time.
+// The pipe to the worker is full most of the time.
 func TestSubmitManyLongLines(t *testing.T) { submitMany(t, 500, strings.Repeat("x", 20_000)) }
 
 func submitMany(t *testing.T, n int, pad string) {
@@ -43,13 +43,13 @@ func submitMany(t *testing.T, n int, pad string) {
 	if fmt.Sprint(order) != fmt.Sprint(want) {
 		t.Errorf("answered in the order %v", order)
 	}
-	if list := b.copies(p); len(list) != 1 || list[0].Lane != "observers" || list[0].Answered != uint64(n) || b.starts(p) != 1 {
-		t.Errorf("got copies %+v, %d starts", list, b.starts(p))
+	if list := b.workers(p); len(list) != 1 || list[0].Lane != "observers" || list[0].Answered != uint64(n) || b.starts(p) != 1 {
+		t.Errorf("got workers %+v, %d starts", list, b.starts(p))
 	}
 	b.wantQuiet()
 }
 
-// No more than InFlight lines are with a copy.
+// No more than InFlight lines are unanswered at a worker.
 func TestSubmitInFlight(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
@@ -58,12 +58,12 @@ func TestSubmitInFlight(t *testing.T) {
 	for range 3 * InFlight {
 		done = append(done, submit(p, call("wait="+file)))
 	}
-	b.until("the copy to be full", func() bool {
-		p.feed.mu.Lock()
-		defer p.feed.mu.Unlock()
-		return len(p.feed.copies) == 1 && p.feed.copies[0].calls.n == InFlight && p.feed.waiting.n == 2*InFlight
+	b.until("the worker to be full", func() bool {
+		p.observers.mu.Lock()
+		defer p.observers.mu.Unlock()
+		return len(p.observers.workers) == 1 && p.observers.workers[0].calls.n == InFlight && p.observers.waiting.n == 2*InFlight
 	})
-	// Who is waited for does not stand behind them.
+	// A call that a sender waits for does not queue behind them.
 	wantAnswer(t, b.ask(p, ""), "")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestSubmitAnswersOutOfOrder(t *testing.T) {
 	b.wantQuiet()
 }
 
-// One that is lost is found out although others are answered.
+// A lost answer is noticed although others come.
 func TestSubmitLostAnswer(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
@@ -106,8 +106,8 @@ func TestSubmitLostAnswer(t *testing.T) {
 	}
 }
 
-// The clock of a line begins when those before it are answered: the time of many
-// lines at once does not add up.
+// The deadline of a line counts from when those before it are answered: the time
+// of many lines at once does not add up.
 func TestSubmitClocksFollowEachOther(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
@@ -131,7 +131,7 @@ func TestSubmitClocksFollowEachOther(t *testing.T) {
 	}
 }
 
-// The line that kills is the only one that fails, though others were with it.
+// The line that crashes its worker is the only one that fails.
 func TestSubmitPoison(t *testing.T) {
 	for _, do := range []string{"exit=1", `print={"event_id":`, "long=1200000", "close lose"} {
 		t.Run(do, func(t *testing.T) {
@@ -186,10 +186,10 @@ func TestSubmitTimeoutGivesTheOthersAgain(t *testing.T) {
 	}
 }
 
-// A hook that does not read holds up nobody, and its deadline ends it.
-func TestSubmitDeaf(t *testing.T) {
+// A hook that does not read blocks no caller, and its deadline ends it.
+func TestSubmitReadsNothing(t *testing.T) {
 	b := newBench(t, Options{})
-	p := b.pool("deaf", 0)
+	p := b.pool("no-read", 0)
 	var done []<-chan Answer
 	for range 2 * InFlight {
 		c := call("")
@@ -197,13 +197,13 @@ func TestSubmitDeaf(t *testing.T) {
 		c.Line = append([]byte(`{"pad":"`+strings.Repeat("x", 100<<10)), "\"}\n"...)
 		done = append(done, submit(p, c)) // returns at once
 	}
-	p.feed.mu.Lock()
-	for _, w := range p.feed.copies {
+	p.observers.mu.Lock()
+	for _, w := range p.observers.workers {
 		if len(w.out) > 2*maxUnwritten {
 			t.Errorf("%d bytes wait for a hook that does not read", len(w.out))
 		}
 	}
-	p.feed.mu.Unlock()
+	p.observers.mu.Unlock()
 	for _, d := range done {
 		if a := b.await(d); a.Failure == "" {
 			t.Errorf("got %+v", a)
@@ -214,7 +214,7 @@ func TestSubmitDeaf(t *testing.T) {
 	}
 }
 
-// A hook that only dies is left alone for a while, and nobody waits for it.
+// A hook that keeps ending without an answer backs off, and its calls fail at once.
 func TestSubmitBackOff(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("broken", 0)
@@ -228,9 +228,9 @@ func TestSubmitBackOff(t *testing.T) {
 		}
 	}
 	starts := b.starts(p)
-	p.feed.mu.Lock()
-	p.feed.down = time.Now().Add(time.Hour)
-	p.feed.mu.Unlock()
+	p.observers.mu.Lock()
+	p.observers.backOffUntil = time.Now().Add(time.Hour)
+	p.observers.mu.Unlock()
 	for range 100 {
 		if a := b.await(submit(p, call(""))); !strings.Contains(a.Failure, "not started again for a while") {
 			t.Errorf("got %+v", a)
@@ -239,13 +239,13 @@ func TestSubmitBackOff(t *testing.T) {
 	if got := b.starts(p); got != starts {
 		t.Errorf("started %d times during the back-off", got-starts)
 	}
-	// Who waits gets a try all the same.
+	// A call that a sender waits for is tried all the same.
 	if a := b.ask(p, ""); a.Failure == "" || b.starts(p) != starts+2 {
 		t.Errorf("got %+v after %d starts", a, b.starts(p)-starts)
 	}
-	p.feed.mu.Lock()
-	p.feed.down = time.Now()
-	p.feed.mu.Unlock()
+	p.observers.mu.Lock()
+	p.observers.backOffUntil = time.Now()
+	p.observers.mu.Unlock()
 	b.await(submit(p, call("")))
 	if got := b.starts(p); got != starts+3 {
 		t.Errorf("started %d times after the back-off, want once", got-starts-2)
@@ -279,7 +279,7 @@ func TestSubmitIdleEnd(t *testing.T) {
 	p := b.pool("lines", 0)
 	for want := 1; want <= 3; want++ {
 		wantAnswer(t, b.await(submit(p, call("last=0"))), "")
-		b.until("its end", func() bool { return len(b.copies(p)) == 0 })
+		b.until("its end", func() bool { return len(b.workers(p)) == 0 })
 		if got := b.starts(p); got != want {
 			t.Errorf("got %d starts, want %d", got, want)
 		}
@@ -287,7 +287,7 @@ func TestSubmitIdleEnd(t *testing.T) {
 	b.wantQuiet()
 }
 
-// As many calls run at once as there are copies, before any gets a second one.
+// As many calls run at once as there are workers, before any gets a second one.
 func TestSubmitCopies(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 3)
@@ -296,14 +296,14 @@ func TestSubmitCopies(t *testing.T) {
 	for range 3 {
 		done = append(done, submit(p, call("wait="+file)))
 	}
-	b.until("three copies at work", func() bool {
-		p.feed.mu.Lock()
-		defer p.feed.mu.Unlock()
+	b.until("three workers at work", func() bool {
+		p.observers.mu.Lock()
+		defer p.observers.mu.Unlock()
 		busy := 0
-		for _, w := range p.feed.copies {
+		for _, w := range p.observers.workers {
 			busy += w.calls.n
 		}
-		return len(p.feed.copies) == 3 && busy == 3 && p.feed.waiting.n == 0
+		return len(p.observers.workers) == 3 && busy == 3 && p.observers.waiting.n == 0
 	})
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

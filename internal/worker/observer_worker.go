@@ -8,96 +8,95 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 )
 
-// fed is a copy of the observers' lane. One goroutine reads from it, and writes
-// what the answers have made room for; another writes what came otherwise, or
-// what the copy did not take at once. Both sleep while there is nothing to do.
-type fed struct {
+// observerWorker is a worker of observerPool. Its reader also writes the calls that
+// the answers have made room for; its writer writes all others, and what the pipe
+// had no room for. Both sleep while there is nothing to do.
+type observerWorker struct {
 	*process
-	feed *feed
-	wake chan struct{} // there is something to write
+	observers *observerPool
+	wake      chan struct{} // tells the writer of output
 
-	// guarded by feed.mu
-	calls     calls // given and not answered, oldest first
-	out       []byte
-	spare     []byte    // what out was before
-	unwritten *Call     // the first whose line is in out
-	writing   bool      // somebody writes what was in out
-	settling  bool      // the reader deals and will write
-	since     time.Time // when the oldest call became that
-	timer     *time.Timer
-	due       time.Time // when timer goes off; zero = it is not set
-	closed    bool      // it takes no more
-	missed    *Call
+	// guarded by observers.mu
+	calls       callList  // without an answer, oldest first
+	out         []byte    // lines to write
+	spare       []byte    // a buffer to reuse as out
+	unwritten   *Call     // the first call whose line is in out
+	writing     bool      // the reader or the writer is writing
+	delivering  bool      // the reader assigns calls and writes them itself
+	oldestSince time.Time // when the first of calls became the first
+	timer       *time.Timer
+	due         time.Time // when timer fires; zero = not armed
+	closing     bool      // it gets no more calls
+	missed      *Call     // the one whose deadline passed
 }
 
-func newFed(f *feed, p *process) *fed {
-	w := &fed{process: p, feed: f, wake: make(chan struct{}, 1)}
+func newObserverWorker(o *observerPool, p *process) *observerWorker {
+	w := &observerWorker{process: p, observers: o, wake: make(chan struct{}, 1)}
 	w.timer = time.AfterFunc(time.Hour, w.expire)
 	w.timer.Stop()
 	return w
 }
 
-// takes reports whether there is room for c. A call that has seen one copy die
-// has its next one alone.
-func (w *fed) takes(c *Call) bool {
+// hasRoomFor reports whether c can be added. A call that ended a worker gets the
+// next one for itself.
+func (w *observerWorker) hasRoomFor(c *Call) bool {
 	switch {
-	case w.closed || w.ending.Load():
+	case w.closing || w.ending.Load():
 		return false
 	case w.calls.n == 0:
 		return true
 	}
-	return w.calls.n < InFlight && len(w.out)+len(c.Line) <= maxUnwritten && !c.given && !w.calls.first.given
+	return w.calls.n < InFlight && len(w.out)+len(c.Line) <= maxUnwritten && !c.diedOnce && !w.calls.first.diedOnce
 }
 
-func (w *fed) give(c *Call) {
+func (w *observerWorker) enqueue(c *Call) {
 	c.at = time.Now()
 	if w.calls.n == 0 {
-		w.since = c.at
+		w.oldestSince = c.at
 		w.depth.Store(int32(c.Depth))
 	} else if d := int32(c.Depth); d > w.depth.Load() {
 		w.depth.Store(d)
 	}
 	w.calls.push(c)
 	w.owes.Add(1)
-	w.wind()
+	w.armTimer()
 	w.out = append(w.out, c.Line...)
 	if w.unwritten == nil {
 		w.unwritten = c
 	}
-	if !w.settling {
-		w.nudge()
+	if !w.delivering {
+		w.wakeWriter()
 	}
 }
 
-func (w *fed) nudge() {
+func (w *observerWorker) wakeWriter() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-// write writes what has come together since the last write, until the copy
-// takes no more.
-func (w *fed) write() {
+// write is the writer: it writes all lines so far, until the process reads no more.
+func (w *observerWorker) write() {
 	for range w.wake {
-		w.feed.mu.Lock()
-		buf := w.take()
-		w.feed.mu.Unlock()
+		w.observers.mu.Lock()
+		buf := w.nextOutput()
+		w.observers.mu.Unlock()
 		if len(buf) == 0 {
 			continue
 		}
-		if w.kept.Write(buf) != nil {
-			return // it has ended, or closed its stdin and will miss its deadline
+		if w.proc.Write(buf) != nil {
+			return // the process has ended, or has closed its stdin and will miss its deadline
 		}
-		w.feed.mu.Lock()
-		w.wrote(buf, nil)
-		w.feed.mu.Unlock()
+		w.observers.mu.Lock()
+		w.outputWritten(buf, nil)
+		w.observers.mu.Unlock()
 	}
 }
 
-// take takes what is to be written: nothing while somebody else writes, who
-// takes care of the rest in wrote.
-func (w *fed) take() []byte {
+// nextOutput returns the bytes to write. It returns nil while the other goroutine
+// writes: that one calls outputWritten, which wakes the writer for the rest.
+func (w *observerWorker) nextOutput() []byte {
 	if w.writing || len(w.out) == 0 {
 		return nil
 	}
@@ -106,8 +105,8 @@ func (w *fed) take() []byte {
 	return buf
 }
 
-// wrote takes note of what became of buf: the copy did not take the rest.
-func (w *fed) wrote(buf, rest []byte) {
+// outputWritten is called when buf was written but for rest.
+func (w *observerWorker) outputWritten(buf, rest []byte) {
 	w.writing = false
 	if len(rest) > 0 {
 		w.out = append(bytes.Clone(rest), w.out...)
@@ -115,44 +114,43 @@ func (w *fed) wrote(buf, rest []byte) {
 	if cap(buf) <= maxUnwritten {
 		w.spare = buf
 	}
-	if len(w.out) > 0 && !w.closed {
-		w.nudge()
+	if len(w.out) > 0 && !w.closing {
+		w.wakeWriter()
 	}
 }
 
-// reply is an answer before it is known whose.
+// reply is an answer whose call is not looked up yet.
 type reply struct {
 	id   []byte
 	body []byte
 }
 
-// read reads answers until the copy has ended or writes garbage, and then sees
-// to what it has not answered.
-func (w *fed) read() {
+// read reads answers until the worker ends or writes an invalid one, then finishes it.
+func (w *observerWorker) read() {
 	var replies []reply
 	for w.broken == nil {
-		if err := w.lines.fill(AnswerBytes, w.kept.Read); err != nil {
+		if err := w.lines.fill(AnswerBytes, w.proc.Read); err != nil {
 			if errors.Is(err, errTooLong) {
 				w.broken = err
 			}
 			break
 		}
-		replies = w.split(replies[:0])
-		w.settle(replies)
+		replies = w.parseReplies(replies[:0])
+		w.deliver(replies)
 	}
-	w.bury()
+	w.finish()
 }
 
-// split takes the complete lines of what was read.
-func (w *fed) split(replies []reply) []reply {
+// parseReplies parses the complete lines that were read.
+func (w *observerWorker) parseReplies(replies []reply) []reply {
 	for line, ok := w.lines.next(); ok; line, ok = w.lines.next() {
 		id, body, err := parse(line)
 		switch {
-		case errors.As(err, new(garbage)):
+		case errors.As(err, new(invalid)):
 			w.broken = err
 			return replies
 		case err != nil:
-			w.log(err)
+			w.warn(err)
 		case id != nil:
 			replies = append(replies, reply{id, body})
 		}
@@ -160,47 +158,48 @@ func (w *fed) split(replies []reply) []reply {
 	return replies
 }
 
-// settle finds whose the answers are, makes room for the next calls, and tells.
-func (w *fed) settle(replies []reply) {
+// deliver finds the calls of the answers, assigns the next calls, and then calls
+// Done.
+func (w *observerWorker) deliver(replies []reply) {
 	if len(replies) == 0 {
 		return
 	}
-	stderr := w.kept.Stderr()
+	stderr := w.proc.Stderr()
 	now := time.Now()
-	var done calls
-	w.feed.mu.Lock()
+	var done callList
+	w.observers.mu.Lock()
 	for i := range replies {
 		r := &replies[i]
 		c := w.calls.find(r.id)
 		if c == nil {
-			w.log(unasked(r.id))
+			w.warn(unexpectedAnswer(r.id))
 			continue
 		}
 		if c == w.calls.first {
-			c.at, w.since = w.since, now
+			c.at, w.oldestSince = w.oldestSince, now
 		}
-		w.forget(c)
+		w.removeCall(c)
 		w.answered.Add(1)
 		c.answer = r.body
 		done.push(c)
 	}
 	if done.n > 0 {
-		w.feed.barren = 0
+		w.observers.deaths = 0
 	}
-	w.wind()
-	w.settling = true
-	w.feed.deal()
-	w.settling = false
+	w.armTimer()
+	w.delivering = true
+	w.observers.assign()
+	w.delivering = false
 	if w.pool.retired.Load() {
 		w.endIfIdle()
 	}
-	buf := w.take()
-	w.feed.mu.Unlock()
-	w.offer(buf) // before anybody hears of the answers: the copy works meanwhile
+	buf := w.nextOutput()
+	w.observers.mu.Unlock()
+	w.writeNow(buf) // before Done: the process works meanwhile
 	for c := done.first; c != nil; {
 		next := c.next
 		c.next, c.prev = nil, nil
-		ans := Answer{Body: c.answer, PID: w.kept.PID, Started: c.at, Duration: now.Sub(c.at)}
+		ans := Answer{Body: c.answer, PID: w.proc.PID, Started: c.at, Duration: now.Sub(c.at)}
 		if next == nil {
 			ans.Stderr = stderr
 		}
@@ -209,21 +208,21 @@ func (w *fed) settle(replies []reply) {
 	}
 }
 
-// offer writes what the copy takes at once. It may have ended; write sees to
-// that.
-func (w *fed) offer(buf []byte) {
+// writeNow writes what the pipe has room for. The writer writes the rest, and sees
+// whether the process has ended.
+func (w *observerWorker) writeNow(buf []byte) {
 	if len(buf) == 0 {
 		return
 	}
-	n, _ := w.kept.Offer(buf)
-	w.feed.mu.Lock()
-	defer w.feed.mu.Unlock()
-	w.wrote(buf, buf[n:])
+	n, _ := w.proc.TryWrite(buf)
+	w.observers.mu.Lock()
+	defer w.observers.mu.Unlock()
+	w.outputWritten(buf, buf[n:])
 }
 
-// forget takes out a call that is answered or will not be. The copy's depth is
+// removeCall removes a call that is answered or will not be. The worker's depth is
 // that of the deepest call it has, or of the last one it had.
-func (w *fed) forget(c *Call) {
+func (w *observerWorker) removeCall(c *Call) {
 	if w.unwritten == c {
 		w.unwritten = c.next
 	}
@@ -239,65 +238,63 @@ func (w *fed) forget(c *Call) {
 	w.depth.Store(int32(deepest))
 }
 
-// endIfIdle ends the copy of a retired hook that has nothing more to do.
-func (w *fed) endIfIdle() {
-	if w.calls.n == 0 && w.feed.waiting.n == 0 {
-		w.closed = true
+// endIfIdle ends the worker of a retired hook when no call is left for it.
+func (w *observerWorker) endIfIdle() {
+	if w.calls.n == 0 && w.observers.waiting.n == 0 {
+		w.closing = true
 		w.end()
 	}
 }
 
-// wind sees to it that the timer goes off when the oldest call has had its
-// time, or before. It is not set for each call: it goes off once per timeout at
-// most, and looks.
-func (w *fed) wind() {
-	if w.calls.n == 0 || w.closed {
+// armTimer makes the timer fire at the deadline of the oldest call, or before. It
+// is not armed for each call: it fires at most once per timeout, and expire checks.
+func (w *observerWorker) armTimer() {
+	if w.calls.n == 0 || w.closing {
 		return
 	}
-	if due := w.since.Add(w.calls.first.Timeout); w.due.IsZero() || due.Before(w.due) {
+	if due := w.oldestSince.Add(w.calls.first.Timeout); w.due.IsZero() || due.Before(w.due) {
 		w.due = due
 		w.timer.Reset(time.Until(due))
 	}
 }
 
-// expire kills the copy if its oldest call has had its time.
-func (w *fed) expire() {
-	w.feed.mu.Lock()
+// expire kills the process if the deadline of its oldest call has passed.
+func (w *observerWorker) expire() {
+	w.observers.mu.Lock()
 	w.due = time.Time{}
 	c := w.calls.first
-	if c == nil || w.closed || time.Since(w.since) < c.Timeout {
-		w.wind()
-		w.feed.mu.Unlock()
+	if c == nil || w.closing || time.Since(w.oldestSince) < c.Timeout {
+		w.armTimer()
+		w.observers.mu.Unlock()
 		return
 	}
-	w.missed, w.closed = c, true
-	w.feed.mu.Unlock()
-	w.late.Store(true)
-	w.kept.Kill()
+	w.missed, w.closing = c, true
+	w.observers.mu.Unlock()
+	w.missedDeadline.Store(true)
+	w.proc.Kill()
 }
 
-// bury makes sure that the copy has ended, and sees to what it has not
-// answered.
-func (w *fed) bury() {
-	exit := w.stop(lastBreath, 2*proc.ReapWait)
-	died := Answer{Exit: exit, PID: w.kept.PID, Stderr: w.kept.Stderr(), Failure: w.obituary(exit)}
-	w.feed.mu.Lock()
-	w.closed = true
+// finish makes sure that the process has ended, and requeues or fails its calls.
+func (w *observerWorker) finish() {
+	exit := w.stop(exitDelay, 2*proc.ReapWait)
+	died := Answer{Exit: exit, PID: w.proc.PID, Stderr: w.proc.Stderr(), Failure: w.failureText(exit)}
+	w.observers.mu.Lock()
+	w.closing = true
 	close(w.wake)
 	w.timer.Stop()
 	missed := w.missed
 	if missed != nil && w.calls.holds(missed) {
-		w.forget(missed)
+		w.removeCall(missed)
 	} else {
 		missed = nil
 	}
 	unanswered := w.calls.n
-	w.feed.mu.Unlock()
-	w.ended(unanswered)
+	w.observers.mu.Unlock()
+	w.release(unanswered)
 	if missed != nil {
 		late := died
-		late.TimedOut, late.Started, late.Duration = true, w.since, time.Since(w.since)
+		late.TimedOut, late.Started, late.Duration = true, w.oldestSince, time.Since(w.oldestSince)
 		missed.Done(late)
 	}
-	fail(w.feed.buried(w, died), died)
+	fail(w.observers.handleEnd(w, died), died)
 }

@@ -10,128 +10,131 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 )
 
-// process is one copy of a hook.
+// process is what the workers of both pools share.
 type process struct {
 	pool  *Pool
-	lane  string
-	kept  *proc.Kept
+	lane  string // decidable, observers
+	proc  *proc.Worker
 	lines lines
-	left  func()
+	onEnd func() // Options.Joined returned it
 
-	depth    atomic.Int32
-	owes     atomic.Int32 // answers
-	answered atomic.Uint64
-	late     atomic.Bool // it is killed for a deadline that it missed
-	ending   atomic.Bool // it was told to end
-	broken   error       // why its output is not read any more; owned by who reads
+	depth          atomic.Int32
+	owes           atomic.Int32 // calls without an answer
+	answered       atomic.Uint64
+	missedDeadline atomic.Bool // it is killed for that
+	ending         atomic.Bool // end was called
 
-	warned     time.Time // when it was last warned of; owned by who reads
-	suppressed int
+	// Owned by the goroutine that reads.
+	broken     error     // why its output is not read any more
+	warned     time.Time // when warn last wrote to the log
+	suppressed int       // warnings since then
 }
 
-// log says that the program wrote something odd, once a second at most.
-func (w *process) log(err error, fields ...zap.Field) {
+// warn logs output that is no answer, at most once a second.
+func (w *process) warn(err error, fields ...zap.Field) {
 	now := time.Now()
 	if now.Sub(w.warned) < time.Second {
 		w.suppressed++
 		return
 	}
 	w.pool.log.Warn("persistent hook wrote what is no answer", append(fields,
-		zap.Int("pid", w.kept.PID), zap.Error(err), zap.Int("more", w.suppressed))...)
+		zap.Int("pid", w.proc.PID), zap.Error(err), zap.Int("more", w.suppressed))...)
 	w.warned, w.suppressed = now, 0
 }
 
-// end tells the copy that it is not needed any more, and sees to it that it
-// ends.
+// end closes stdin, so that the program exits; SIGTERM and a kill follow.
 func (w *process) end() {
 	if w.ending.Swap(true) {
 		return
 	}
-	w.kept.CloseStdin()
+	w.proc.CloseStdin()
 	go func() {
 		timer := time.NewTimer(termAfter)
 		defer timer.Stop()
 		select {
-		case <-w.kept.Done():
+		case <-w.proc.Done():
 			return
 		case <-timer.C:
 		}
-		w.kept.Term()
+		w.proc.Term()
 		timer.Reset(killAfter - termAfter)
 		select {
-		case <-w.kept.Done():
+		case <-w.proc.Done():
 		case <-timer.C:
-			w.kept.Kill()
+			w.proc.Kill()
 		}
 	}()
 }
 
-// ended is called once, by who watches over the copy, after its end. It logs
-// what nobody else is told.
-func (w *process) ended(unanswered int) {
-	exit := w.kept.Exit()
-	fields := []zap.Field{zap.Int("pid", w.kept.PID), zap.Int("unanswered", unanswered), zap.Duration("lived", exit.Duration.Round(time.Millisecond))}
+// release is called once, when the process has exited. It logs an exit that no
+// run reports, closes the pipes and removes the worker from its pool.
+func (w *process) release(unanswered int) {
+	exit := w.proc.Exit()
+	fields := []zap.Field{
+		zap.Int("pid", w.proc.PID), zap.Int("unanswered", unanswered),
+		zap.Duration("lived", exit.Duration.Round(time.Millisecond)),
+	}
 	switch {
 	case w.broken != nil:
 		w.pool.log.Warn("persistent hook killed, its output cannot be trusted", append(fields, zap.Error(w.broken))...)
 	case w.ending.Load() && exit.Killed != "":
 		w.pool.log.Warn("persistent hook killed, it did not end when its stdin was closed", fields...)
-	case w.ending.Load() || w.late.Load() || exit.Killed != "" || w.retired(exit):
+	case w.ending.Load() || w.missedDeadline.Load() || exit.Killed != "" || w.endedByItself(exit):
 	case exit.Code != 0 || unanswered > 0:
 		w.pool.log.Warn("persistent hook ended", append(fields, zap.Int("exit", exit.Code), zap.String("signal", exit.Signal))...)
 	}
-	w.left()
-	w.kept.Close()
-	w.pool.drop(w)
+	w.onEnd()
+	w.proc.Close()
+	w.pool.remove(w)
 }
 
-// retired reports whether the copy has ended of its own will after it had done
-// something: programs that leak do that. No line is to blame for it.
-func (w *process) retired(exit proc.Exit) bool {
+// endedByItself reports whether the program exited with 0 after it had answered:
+// programs that leak do that. No line has caused it.
+func (w *process) endedByItself(exit proc.Exit) bool {
 	return exit.Code == 0 && exit.Killed == "" && w.broken == nil && w.answered.Load() > 0
 }
 
-// kill ends the copy with all its processes. Whoever talks to one that cannot
-// be killed is let go.
+// kill kills the worker with all its processes. If that takes long, reads and
+// writes stop waiting for it.
 func (w *process) kill() {
-	stuck := time.AfterFunc(w.pool.set.opts.grace/2, w.kept.Interrupt)
+	stuck := time.AfterFunc(w.pool.set.opts.grace/2, w.proc.Unblock)
 	defer stuck.Stop()
-	w.kept.Kill()
+	w.proc.Kill()
 }
 
-// stop returns how the copy ended. One that has only closed its stdout, which is
-// known after breath, and one whose output cannot be trusted, is killed. One that
-// has not ended after patience has processes left.
-func (w *process) stop(breath, patience time.Duration) proc.Exit {
-	if w.broken == nil && !w.late.Load() && !w.over(breath) {
-		w.broken = garbage("closed its stdout")
+// stop makes sure that the process has ended and returns how. After exitWait it
+// kills a program that has only closed its stdout, and at once one whose output
+// is invalid. It gives up after killWait: then Exit.Left is not 0.
+func (w *process) stop(exitWait, killWait time.Duration) proc.Exit {
+	if w.broken == nil && !w.missedDeadline.Load() && !w.waitEnd(exitWait) {
+		w.broken = invalid("closed its stdout")
 	}
-	if !w.kept.Ended() {
-		go w.kept.Kill()
+	if !w.proc.Ended() {
+		go w.proc.Kill()
 	}
-	if !w.over(patience) {
-		return proc.Exit{PID: w.kept.PID, Code: -1, Left: 1}
+	if !w.waitEnd(killWait) {
+		return proc.Exit{PID: w.proc.PID, Code: -1, Left: 1}
 	}
-	return w.kept.Exit()
+	return w.proc.Exit()
 }
 
-// over reports whether the copy has ended, and waits for that, at most d.
-func (w *process) over(d time.Duration) bool {
+// waitEnd waits until the process has ended, at most d, and reports whether it has.
+func (w *process) waitEnd(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-w.kept.Done():
+	case <-w.proc.Done():
 		return true
 	case <-timer.C:
-		return w.kept.Ended()
+		return w.proc.Ended()
 	}
 }
 
-// lastBreath is the time between the end of a program's output and its own.
-const lastBreath = time.Second
+// exitDelay is how long after the end of its output a program may exit.
+const exitDelay = time.Second
 
-// obituary says why there is no answer.
-func (w *process) obituary(exit proc.Exit) string {
+// failureText says why there is no answer.
+func (w *process) failureText(exit proc.Exit) string {
 	switch {
 	case w.broken != nil:
 		return "its process " + w.broken.Error()

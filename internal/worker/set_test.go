@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// A hook that is not in force any more ends when it has answered; what still
-// comes for it is answered, too.
-func TestKeep(t *testing.T) {
+// The workers of a hook that is not in force any more end when they have answered;
+// later calls are answered, too.
+func TestRetain(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
 	file := filepath.Join(t.TempDir(), "go")
 	wantAnswer(t, b.ask(p, ""), "")
 	busy := submit(p, call("wait="+file))
-	b.until("two copies", func() bool { return len(b.copies(p)) == 2 })
+	b.until("two workers", func() bool { return len(b.workers(p)) == 2 })
 
-	b.set.Keep(func(k Key) bool { return k == p.key })
-	if got := len(b.copies(p)); got != 2 {
-		t.Errorf("got %d copies of a hook that stays", got)
+	b.set.Retain(func(k Key) bool { return k == p.key })
+	if got := len(b.workers(p)); got != 2 {
+		t.Errorf("got %d workers of a hook that stays", got)
 	}
-	b.set.Keep(func(Key) bool { return false })
-	b.until("the idle one to end", func() bool { return len(b.copies(p)) == 1 })
+	b.set.Retain(func(Key) bool { return false })
+	b.until("the idle one to end", func() bool { return len(b.workers(p)) == 1 })
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswer(t, b.await(busy), "")
-	b.until("the busy one to end", func() bool { return len(b.copies(p)) == 0 })
+	b.until("the busy one to end", func() bool { return len(b.workers(p)) == 0 })
 
 	late := b.pool("lines", 0)
 	wantAnswer(t, b.ask(late, ""), "")
 	wantAnswer(t, b.await(submit(late, call(""))), "")
-	b.until("all to end", func() bool { return len(b.copies(late)) == 0 })
+	b.until("all to end", func() bool { return len(b.workers(late)) == 0 })
 	b.until("the pool to be forgotten", func() bool {
 		b.set.mu.RLock()
 		defer b.set.mu.RUnlock()
@@ -48,7 +48,7 @@ func TestClose(t *testing.T) {
 	wantAnswer(t, b.ask(p, ""), "")
 	wantAnswer(t, b.await(submit(p, call(""))), "")
 	b.set.Close(t.Context())
-	if got := b.copies(p); len(got) != 0 {
+	if got := b.workers(p); len(got) != 0 {
 		t.Errorf("got %+v after Close", got)
 	}
 	if a := b.await(submit(p, call(""))); a.Err == nil {
@@ -57,13 +57,13 @@ func TestClose(t *testing.T) {
 	b.wantQuiet()
 }
 
-// What does not end with its stdin is told to, then killed.
+// A worker that does not exit when stdin closes gets SIGTERM, then is killed.
 func TestCloseStubborn(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("stubborn", 0)
 	wantAnswer(t, b.ask(p, ""), "")
 	b.set.Close(t.Context()) // SIGTERM
-	if got := b.copies(p); len(got) != 0 {
+	if got := b.workers(p); len(got) != 0 {
 		t.Errorf("got %+v after Close", got)
 	}
 }
@@ -72,7 +72,7 @@ func TestCloseNow(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
 	busy := submit(p, call("hang"))
-	b.until("a copy", func() bool { return len(b.copies(p)) == 1 })
+	b.until("a worker", func() bool { return len(b.workers(p)) == 1 })
 	waiting := submit(p, call("hang"))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -82,7 +82,7 @@ func TestCloseNow(t *testing.T) {
 			t.Errorf("got %+v, want a failure", a)
 		}
 	}
-	if got := b.copies(p); len(got) != 0 {
+	if got := b.workers(p); len(got) != 0 {
 		t.Errorf("got %+v after Close", got)
 	}
 }

@@ -5,71 +5,71 @@ import (
 	"strconv"
 )
 
-// opening is a copy on its way: its files are looked at, and its process is
-// started. A file that does not answer can hold it for ever. While one of a hook
-// is overdue no other is tried, so that a hook holds no more threads than it may
-// have copies.
-type opening struct {
+// startup is one start of a worker: its files are checked, then its process is
+// started. A file whose disk does not answer can block it for ever. While a
+// startup of a hook is overdue no other begins, so that a hook blocks no more
+// threads than it may have workers.
+type startup struct {
 	pool  *Pool
-	known func() // tells that the process is known, or will not be; nil = none was about to start
+	known func() // Options.Starting returned it; nil = not called yet
 
 	// guarded by pool.mu
-	file string // looked at last
-	over bool
+	file  string // the one opened last
+	ended bool
 }
 
-func (p *Pool) opening() *opening { return &opening{pool: p} }
+func (p *Pool) startup() *startup { return &startup{pool: p} }
 
-func (o *opening) looks(path string) {
-	o.pool.mu.Lock()
-	defer o.pool.mu.Unlock()
-	o.file = path
+func (s *startup) looks(path string) {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.file = path
 }
 
-// starting is called before the process is started.
-func (o *opening) starting() {
-	o.pool.mu.Lock()
-	defer o.pool.mu.Unlock()
-	o.known = o.pool.set.opts.Starting()
+// beginsProcess is called before the process is started.
+func (s *startup) beginsProcess() {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.known = s.pool.set.opts.Starting()
 }
 
-// end is called when the start has ended, how ever.
-func (o *opening) end() {
-	o.pool.mu.Lock()
-	defer o.pool.mu.Unlock()
-	o.over = true
-	if delete(o.pool.overdue, o); o.known != nil {
-		o.known()
+// end is called when the start has succeeded or failed.
+func (s *startup) end() {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.ended = true
+	if delete(s.pool.overdue, s); s.known != nil {
+		s.known()
 	}
 }
 
-// late notes that the start is overdue; false when it has just ended.
-func (o *opening) late() bool {
-	o.pool.mu.Lock()
-	defer o.pool.mu.Unlock()
-	if o.over {
+// markOverdue is called at the deadline; false when the start has just ended.
+func (s *startup) markOverdue() bool {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if s.ended {
 		return false
 	}
-	if o.pool.overdue[o] = true; o.known != nil {
-		o.known()
+	if s.pool.overdue[s] = true; s.known != nil {
+		s.known()
 	}
 	return true
 }
 
-// why says what the start waits for.
-func (o *opening) why() error {
-	o.pool.mu.Lock()
-	defer o.pool.mu.Unlock()
-	if o.file == "" {
+// waitsFor returns what the start waits for, as an error.
+func (s *startup) waitsFor() error {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if s.file == "" {
 		return errors.New("its process did not start in time")
 	}
-	return errors.New(strconv.Quote(o.file) + " did not answer: does its file system hang? type: mount")
+	return errors.New(strconv.Quote(s.file) + " did not answer: does its file system hang? type: mount")
 }
 
-// heldUp says what an overdue start waits for; nil when none is overdue.
-func (p *Pool) heldUp() error {
+// overdueStart returns what an overdue start waits for; nil when none is overdue.
+func (p *Pool) overdueStart() error {
 	p.mu.Lock()
-	var one *opening
+	var one *startup
 	for one = range p.overdue {
 		break
 	}
@@ -77,5 +77,5 @@ func (p *Pool) heldUp() error {
 	if one == nil {
 		return nil
 	}
-	return one.why()
+	return one.waitsFor()
 }

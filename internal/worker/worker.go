@@ -1,26 +1,25 @@
-// Package worker keeps the processes of persistent hooks (SPEC 7.4): it starts
-// copies of a hook's program, gives each event as one line of JSON, finds out
-// which answer belongs to which event, and ends the copies again.
+// Package worker runs persistent hooks. A worker is a process that stays: it
+// gets each event as one line of JSON and writes one line as the answer, which
+// carries the event_id of the event.
 //
-// A hook has two lanes, each with copies of its own, so that nobody who is
-// waited for stands behind observers. Ask blocks its caller and has a copy to
-// itself for one line. Submit returns at once and gives a copy up to InFlight
-// lines, in order; Done is called when the line is answered or has failed.
+// Each hook has two pools of workers, so that a run that a sender waits for never
+// queues behind observers. Ask blocks its caller and uses a worker for one line
+// at a time. Submit returns at once and sends a worker up to InFlight lines, in
+// order; Done is called when the line has an answer or has failed.
 //
-// Copies start with the first line that needs one. One that ends by itself
-// with nothing to answer is not missed; one that dies, writes what is no
-// answer, or misses a deadline is killed with all its processes, and what it
-// had not answered is given again once, line by line, so that a line that
-// kills its process takes no other along. The clock of a line runs while it is
-// the oldest that its copy has not answered: the same time that a process of
-// its own would have had. Observers of a hook that only dies fail at once for a
-// while (SPEC's back-off) instead of waiting; Ask always tries, because
-// somebody waits for it.
+// A worker starts when the first line needs it. It may exit whenever it owes no
+// answer. A worker that crashes, writes an invalid answer or misses a deadline is
+// killed with all its processes, and the lines that it had not answered are sent
+// once more, one at a time, so that a line that crashes its worker fails alone.
+// The deadline of a line counts from when it is the oldest that its worker has
+// not answered: the same time that a process of its own would have had. While a
+// hook keeps crashing, its observers' lines fail at once until the back-off is
+// over; Ask always tries, because a sender waits.
 //
-// Nothing that a program does blocks more than the caller of Ask, and memory is
-// bounded. A copy that has nothing to do wakes nobody.
+// Nothing that a program does blocks anything but the caller of Ask, memory is
+// bounded, and an idle worker costs no wake-up.
 //
-// The package knows nothing of hooks' files, verdicts and records.
+// The package knows nothing of the files of hooks, of verdicts or of history.
 package worker
 
 import (
@@ -35,63 +34,62 @@ import (
 )
 
 const (
-	// InFlight is how many lines of observers a copy may have at once.
+	// InFlight is how many lines of observers a worker may have unanswered.
 	InFlight = 64
-	// AnswerBytes is how long an answer may be unless its call allows more.
+	// AnswerBytes is the longest answer, in bytes, unless its call allows more.
 	AnswerBytes = 1 << 20
-	// maxUnwritten bounds the lines that wait for a copy to read them.
+	// maxUnwritten bounds the bytes that wait to be written to one worker.
 	maxUnwritten = 1 << 20
-	// termAfter and killAfter are what a copy is given to end after its stdin
-	// was closed.
+	// A worker whose stdin was closed gets SIGTERM after termAfter and is killed
+	// after killAfter.
 	termAfter = time.Second
 	killAfter = 5 * time.Second
 )
 
-// Key tells hooks and their versions apart: copies are started anew when it
-// changes.
+// Key identifies one version of a hook. When it changes, new workers are started.
 type Key struct {
 	ID       string
 	Digest   string
-	Settings int // of the daemon's settings that copies are started with
+	Settings int // the generation of the settings that workers are started with
 }
 
-// Hook is what copies are made of.
+// Hook says how workers are started.
 type Hook struct {
-	Name   string // for the log
-	Copies int    // of each lane; 0 = 1
-	// Spec says what a copy is started as; it is asked at each start, and tells
-	// looks of each file before it looks at it.
+	Name    string // for the log
+	Workers int    // the most in each pool; 0 = 1
+	// Spec returns the process to start. It is called for each start, and calls
+	// looks with each file before it opens that file.
 	Spec func(looks func(path string)) (proc.Spec, error)
 }
 
-// Call is one line and what becomes of it. It must not be used twice.
+// Call is one line for a worker. It must not be used twice.
 type Call struct {
 	ID      string // the event_id that the answer must carry
 	Line    []byte // one line of JSON, newline included; not changed
 	Timeout time.Duration
-	Limit   int // bytes that the answer may have; less than AnswerBytes = that
-	Depth   int // of the event, for Options.Joined
-	// Done is called once by Submit's goroutines. It must not block.
+	Limit   int // the longest answer in bytes; AnswerBytes if less
+	Depth   int // the depth of the event, for Options.Joined
+	// Done is called once with the answer to a submitted call. It must not block.
 	Done func(Answer)
 
 	next, prev *Call
-	given      bool      // a copy had it that did not answer
-	at         time.Time // when a copy got it, then when its clock began to run
+	diedOnce   bool      // a worker that had read it ended without an answer
+	at         time.Time // when a worker got it; once answered, when its deadline began to count
 	answer     []byte
 }
 
-// Answer is what became of a call.
+// Answer is the result of a call.
 type Answer struct {
-	Body     []byte // the object of the answer without event_id; nil = no more in it
-	Err      error  // no copy could be started
-	Stalled  string // what its start still waited for at its deadline, in words for people; "" = nothing
-	Failure  string // there is no answer, in words for people
-	Exceeded bool   // it was longer than Limit
-	TimedOut bool   // it missed its deadline
+	Body     []byte // the answer's object without event_id; nil when that was all it had
+	Err      error  // no worker could be started
+	Stalled  string // what the start still waited for at the deadline, for people; "" = nothing
+	Failure  string // why there is no answer, for people; "" = there is one
+	Exceeded bool   // the answer was longer than Limit
+	TimedOut bool   // the deadline passed without an answer
 	Exit     proc.Exit
-	Stderr   proc.Output // what the copy wrote to stderr since its last answer
-	PID      int         // of the copy
-	Started  time.Time   // when its clock began to run
+	Stderr   proc.Output // what the worker wrote to stderr since its last answer
+	PID      int         // of the worker
+	Started  time.Time   // when the deadline began to count
 	Duration time.Duration
 }
 
@@ -99,30 +97,30 @@ type Answer struct {
 type Options struct {
 	Proc *proc.Runner
 	Log  *zap.Logger // nil = none
-	// Starting is told before a copy is started; the function it returns is
-	// called when Joined has been, or will not be. Nil = nobody is told.
+	// Starting is called before a worker is started. The function it returns is
+	// called after Joined, or when the start has failed. Nil = not called.
 	Starting func() (known func())
-	// Joined is told of each copy that starts; depth is that of the deepest
-	// event it works on or worked on last. The function it returns is called
-	// when the copy has ended. Nil = nobody is told.
+	// Joined is called with each worker that has started. depth returns the depth
+	// of the deepest event that the worker has, or of the last one it had. The
+	// function it returns is called when the worker has ended. Nil = not called.
 	Joined func(id string, p proc.Process, depth func() int) (left func())
 
-	grace time.Duration // that Ask waits past its deadline for what it kills; 0 = 200 ms
+	grace time.Duration // how long Ask waits past its deadline for a kill; 0 = 200 ms
 }
 
-// Set is all persistent hooks. It is safe for concurrent use.
+// Set has the workers of all persistent hooks. It is safe for concurrent use.
 type Set struct {
 	opts Options
 	log  *zap.Logger
 
 	mu      sync.RWMutex // guards what is below
 	pools   map[Key]*Pool
-	current func(Key) bool // nil = every key is
-	closed  bool           // nothing is started any more
-	alive   sync.WaitGroup // copies that have not ended
+	current func(Key) bool // reports whether the key is of a hook in force; nil = all are
+	closed  bool           // no more workers are started
+	alive   sync.WaitGroup // workers that have not ended
 }
 
-// New makes a Set without copies.
+// New returns a Set without workers.
 func New(o Options) *Set {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
@@ -137,8 +135,7 @@ func New(o Options) *Set {
 	return &Set{opts: o, log: o.Log.Named("worker"), pools: map[Key]*Pool{}}
 }
 
-// Pool returns the copies of a hook; describe is asked when they are not known
-// yet.
+// Pool returns the workers of a hook. describe is called for a new key only.
 func (s *Set) Pool(key Key, describe func() Hook) *Pool {
 	s.mu.RLock()
 	p := s.pools[key]
@@ -156,9 +153,9 @@ func (s *Set) Pool(key Key, describe func() Hook) *Pool {
 	return p
 }
 
-// Keep says which hooks are in force from now on. Copies of all others end when
-// they have answered what they were given and what is still to come for them.
-func (s *Set) Keep(current func(Key) bool) {
+// Retain sets which hooks are in force. The workers of all others drain: they end
+// when each call that was and will be made to them has its answer.
+func (s *Set) Retain(current func(Key) bool) {
 	s.mu.Lock()
 	s.current = current
 	var retired []*Pool
@@ -173,8 +170,8 @@ func (s *Set) Keep(current func(Key) bool) {
 	}
 }
 
-// forget drops a pool of no current hook that has no copies.
-func (s *Set) forget(p *Pool) {
+// removeIfEmpty removes the pool of a hook that is not in force and has no workers.
+func (s *Set) removeIfEmpty(p *Pool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pools[p.key] == p && p.retired.Load() && p.empty() {
@@ -182,11 +179,11 @@ func (s *Set) forget(p *Pool) {
 	}
 }
 
-// Close ends all copies: their stdin is closed, and what has not ended after a
-// while, or when ctx ends, is killed. It returns when all have ended. What is
-// still unanswered fails.
+// Close drains: it closes the stdin of all workers, and kills those that have not
+// ended after killAfter, or when ctx ends. It returns when all have ended. Calls
+// without an answer fail.
 func (s *Set) Close(ctx context.Context) {
-	s.Keep(func(Key) bool { return false })
+	s.Retain(func(Key) bool { return false })
 	ended := make(chan struct{})
 	s.mu.Lock()
 	s.closed = true
@@ -200,15 +197,15 @@ func (s *Set) Close(ctx context.Context) {
 	s.Kill()
 	select {
 	case <-ended:
-	case <-time.After(2 * proc.ReapWait): // a process that not even SIGKILL ends
+	case <-time.After(2 * proc.ReapWait): // stuck in the kernel: not even SIGKILL ends it
 	}
 }
 
-// Abort kills the copies that owe an answer and starts no more. What is
-// unanswered fails.
+// Abort kills the workers that owe an answer and starts no more. Their calls
+// fail.
 func (s *Set) Abort() { s.kill(false) }
 
-// Kill ends all copies at once and starts no more.
+// Kill kills all workers and starts no more.
 func (s *Set) Kill() { s.kill(true) }
 
 func (s *Set) kill(all bool) {
