@@ -14,7 +14,8 @@ func put(fd int, b []byte) (int, error) { return call(syscall.SYS_WRITE, fd, b) 
 
 func call(number uintptr, fd int, b []byte) (int, error) {
 	for {
-		n, _, err := syscall.RawSyscall(number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		n, _, err := syscall.RawSyscall(number,
+			uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 		switch err {
 		case 0:
 			return int(n), nil

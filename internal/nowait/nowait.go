@@ -1,14 +1,13 @@
 // Package nowait reads and writes descriptors that never block, such as sockets
-// and our ends of pipes, without a word to Go's scheduler.
+// and our ends of pipes, by system calls that Go's scheduler does not know of.
 //
-// The scheduler wants to know of each system call, since it might block, and the
-// first one after a rest wakes the thread that watches for that. On a small
-// machine this thread runs in place of the process that was just given its line,
-// and a verdict has six such calls: it comes a tenth later. Calls that cannot
-// block need no watching.
+// An ordinary system call might block, so Go's scheduler watches it, and the first
+// one after a pause wakes the thread that watches. On a small machine this thread
+// runs in place of the process that has just got its line; a verdict has six such
+// calls and takes a tenth longer. A call that cannot block needs no watching.
 //
-// What it does not do: open, close or time anything. A descriptor that can block
-// must not be given to it; the whole program would stand still.
+// The package opens, closes and times nothing. It must not be used with a
+// descriptor that can block: the whole program would stop.
 package nowait
 
 import (
@@ -17,8 +16,8 @@ import (
 	"syscall"
 )
 
-// Read waits for something to read and takes it. io.EOF is the end; deadlines
-// and the close of what conn belongs to end the wait with their errors.
+// Read waits until there is something to read, and reads it. io.EOF is the end. A
+// deadline, or the close of the file or socket of conn, ends the wait with its error.
 func Read(conn syscall.RawConn, b []byte) (n int, err error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -63,7 +62,7 @@ func TryWrite(conn syscall.RawConn, b []byte) (n int, err error) {
 	return n, err
 }
 
-// puts writes b from n on, and returns how far it came.
+// puts writes b from n on, and returns how many bytes of b are written.
 func puts(fd int, b []byte, n int) (int, error) {
 	for n < len(b) {
 		some, err := put(fd, b[n:])

@@ -2,20 +2,20 @@ package proc
 
 import "time"
 
-// cgroups: macOS has none, and a nil pool gives nothing.
+// cgroups: macOS has none, and a nil pool is empty.
 type cgroups struct{}
 
 type cgroup struct{}
 
 func newCgroups() *cgroups { return nil }
 
-func (*cgroups) folder() string { return "" }
-func (*cgroups) of(int) string  { return "" }
-func (*cgroups) take() *cgroup  { return nil }
-func (*cgroups) put(*cgroup)    {}
-func (*cgroups) drop(*cgroup)   {}
-func (*cgroups) works()         {}
-func (*cgroups) close() error   { return nil }
+func (*cgroups) folder() string   { return "" }
+func (*cgroups) of(int) string    { return "" }
+func (*cgroups) acquire() *cgroup { return nil }
+func (*cgroups) release(*cgroup)  {}
+func (*cgroups) discard(*cgroup)  {}
+func (*cgroups) noteStart()       {}
+func (*cgroups) close() error     { return nil }
 
 func (*cgroup) folder() string     { return "" }
 func (*cgroup) kill() bool         { return false }

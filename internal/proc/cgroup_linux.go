@@ -65,13 +65,12 @@ func (g *cgroup) folder() string {
 	return g.dir
 }
 
-func (g *cgroup) release() { closeAll([]int{g.fd, g.events}) }
+func (g *cgroup) close() { closeAll([]int{g.fd, g.events}) }
 
 // kill sends SIGKILL to every process in the cgroup at once, forks under way
-// included. It is spent then: Linux counts the kills of a cgroup, and compares
-// the count of the parent's cgroup with that of the child's when a process
-// starts in it (CLONE_INTO_CGROUP; seen on 6.18), so every later one would be
-// killed by its birth.
+// included. The cgroup cannot be used again: when a process starts in a cgroup
+// (CLONE_INTO_CGROUP), Linux compares how often that one and the parent's were
+// killed, and kills the new process if the counts differ (seen on 6.18).
 func (g *cgroup) kill() bool {
 	if g == nil {
 		return false
@@ -86,8 +85,8 @@ func (g *cgroup) kill() bool {
 	return err == nil
 }
 
-// left waits until the cgroup is empty, at most until, and counts the
-// processes that are still there.
+// left waits until the cgroup is empty, at most until, and returns how many
+// processes it still has.
 func (g *cgroup) left(until time.Time) int {
 	for nap := shortNap; g.populated(); nap = longer(nap) {
 		if !time.Now().Before(until) {
@@ -114,13 +113,13 @@ func (g *cgroup) populated() bool {
 	return populated != '0'
 }
 
-// state reads cgroup.events: whether anybody is in the cgroup, and whether it
-// is frozen, '0' for no; '?' is not known.
+// state reads cgroup.events: whether the cgroup has a process, and whether it is
+// frozen. '0' is no, '?' is not known.
 func (g *cgroup) state() (populated, frozen byte) {
 	var buf [128]byte
 	n, err := unix.Pread(g.events, buf[:], 0)
 	if err == unix.ENODEV {
-		return '0', '0' // another daemon has removed the folder of a dead one: it was empty
+		return '0', '0' // another daemon has removed the folder: it was empty
 	}
 	populated, frozen = '?', '?'
 	for line := range bytes.Lines(buf[:max(n, 0)]) {

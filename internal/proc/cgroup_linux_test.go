@@ -47,7 +47,7 @@ func TestCgroupIsFoundFromAPid(t *testing.T) {
 	if got := New(Options{}).CgroupOf(child); got != "" {
 		t.Errorf("got %q without cgroups", got)
 	}
-	// While the child lives nobody else gets its folder, and nobody removes it.
+	// While the child lives no other run gets its folder, and nothing removes it.
 	for range 10 {
 		n := shell(t, ":")
 		n.Started = func(p Process) {
@@ -234,7 +234,7 @@ func TestStuckProcessDoesNotHoldTheRun(t *testing.T) {
 		}
 		e := r.Run(ctx, s)
 		if e.Killed == "" || e.Left != 1 || e.Code != -1 || e.Signal != "" {
-			t.Errorf("got %+v, want it given up with one left", e)
+			t.Errorf("got %+v, want one process left", e)
 		}
 		set("freezer.state", "THAWED")
 		hooktest.Until(t, "it to be reaped in the background", func() bool { return !exists("/proc/" + itoa(pid)) })

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCgroups bounds the folders: more runs at once than that, or more
-// background children that live on, and a run does without.
+// maxCgroups bounds the folders. With more runs at once, or more background
+// children that live on, a run has no cgroup.
 const maxCgroups = 512
 
-// maxFaults is how many starts in a row may fail because of their cgroup before
-// runs do without for as long as faultPause.
+// After maxFaults starts in a row that failed because of their cgroup, runs have
+// none for faultPause.
 const (
 	maxFaults  = 3
 	faultPause = time.Minute
 )
 
-// cgroups is a pool of cgroup folders. They are kept, for making one costs as
-// much as a process. A nil pool gives nothing.
+// cgroups is a pool of cgroup folders. They are used again, because making one costs
+// as much as a process. A nil pool is empty.
 type cgroups struct {
-	mount, root string // where the hierarchy is mounted, and what of it
+	mount, root string // where the hierarchy is mounted, and which folder of it is there
 	parent      string // <own cgroup>/hookd-<pid>-<random>
 
 	mu     sync.Mutex // guards what is below
@@ -36,13 +36,13 @@ type cgroups struct {
 	open   int       // folders that exist
 	made   int       // for their names
 	faults int       // in a row
-	paused time.Time // until then runs do without
+	paused time.Time // until then acquire returns nil
 	closed bool
 }
 
-// newCgroups looks for the own cgroup and tries whether it can be used: the
-// folder can be made, all in it can be killed, and a process that starts in it
-// lives.
+// newCgroups finds this process's cgroup and tries it: a folder can be made, all
+// processes in it can be killed, and a process that starts in it lives. It returns
+// nil if that fails.
 func newCgroups() *cgroups {
 	mount, root, own := ownCgroup()
 	if own == "" || unix.Access(filepath.Join(own, "cgroup.procs"), unix.W_OK) != nil {
@@ -54,13 +54,13 @@ func newCgroups() *cgroups {
 		return nil
 	}
 	c := &cgroups{mount: mount, root: root, parent: parent}
-	g := c.take()
+	g := c.acquire()
 	if g == nil || unix.Access(filepath.Join(g.dir, "cgroup.kill"), unix.W_OK) != nil || !g.try() {
-		c.put(g)
+		c.release(g)
 		c.close()
 		return nil
 	}
-	c.put(g)
+	c.release(g)
 	return c
 }
 
@@ -82,8 +82,8 @@ func (c *cgroups) folder() string {
 	return c.parent
 }
 
-// take returns an empty cgroup, or nil.
-func (c *cgroups) take() *cgroup {
+// acquire returns an empty cgroup, or nil.
+func (c *cgroups) acquire() *cgroup {
 	if c == nil {
 		return nil
 	}
@@ -111,8 +111,8 @@ func (c *cgroups) take() *cgroup {
 	return g
 }
 
-// recheck looks whether background children have ended, a few at a time, and
-// those that wait longest first.
+// recheck frees cgroups whose background children have ended: a few at a time, the
+// oldest first.
 func (c *cgroups) recheck() {
 	for range min(len(c.busy), 8) {
 		g := c.busy[0]
@@ -121,7 +121,7 @@ func (c *cgroups) recheck() {
 	}
 }
 
-// sort puts a cgroup where it belongs after its run.
+// sort adds a cgroup to free or busy after its run, or removes it.
 func (c *cgroups) sort(g *cgroup) {
 	populated, frozen := g.state()
 	switch {
@@ -134,8 +134,8 @@ func (c *cgroups) sort(g *cgroup) {
 	}
 }
 
-// put gives a cgroup back after its run.
-func (c *cgroups) put(g *cgroup) {
+// release returns a cgroup to the pool after its run.
+func (c *cgroups) release(g *cgroup) {
 	if g == nil {
 		return
 	}
@@ -147,8 +147,8 @@ func (c *cgroups) put(g *cgroup) {
 	}
 }
 
-// drop throws away a cgroup that nothing could be started in.
-func (c *cgroups) drop(g *cgroup) {
+// discard removes a cgroup in which a start has failed.
+func (c *cgroups) discard(g *cgroup) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.faults++; c.faults >= maxFaults {
@@ -158,8 +158,8 @@ func (c *cgroups) drop(g *cgroup) {
 	c.sort(g)
 }
 
-// works notes that a process has started in a cgroup.
-func (c *cgroups) works() {
+// noteStart is called when a process has started in a cgroup.
+func (c *cgroups) noteStart() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults = 0
@@ -170,7 +170,7 @@ func (c *cgroups) remove(g *cgroup) error {
 	if err := removeCgroup(g.dir); err != nil {
 		return err
 	}
-	g.release()
+	g.close()
 	c.open--
 	return nil
 }
@@ -185,12 +185,12 @@ func (c *cgroups) close() error {
 	return c.finish()
 }
 
-// finish removes what is empty, and lets go of what is not.
+// finish removes the empty cgroups and closes the others.
 func (c *cgroups) finish() error {
 	var errs []error
 	for _, g := range append(c.free, c.busy...) {
 		if err := c.remove(g); err != nil {
-			g.release()
+			g.close()
 			if !errors.Is(err, unix.EBUSY) {
 				errs = append(errs, err)
 			}
@@ -205,7 +205,7 @@ func (c *cgroups) finish() error {
 	return errors.Join(errs...)
 }
 
-// of returns the run folder that pid lives in.
+// of returns the folder of the run that pid is in.
 func (c *cgroups) of(pid int) string {
 	if c == nil || pid <= 0 {
 		return ""
@@ -218,6 +218,6 @@ func (c *cgroups) of(pid int) string {
 	if !ok {
 		return ""
 	}
-	run, _, _ := strings.Cut(below, "/") // it may have made folders of its own
+	run, _, _ := strings.Cut(below, "/") // the run may have made folders of its own
 	return c.parent + "/" + run
 }

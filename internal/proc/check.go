@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Check says why s would not start, as far as that can be seen without
-// starting it: the working directory, the program, and what its first line
-// asks for, with env's look-up in the PATH of s.Env. Nil when nothing is
-// wrong; else a *StartError. Of s it uses Path, Env and Dir.
+// Check returns why s would not start, as a *StartError, or nil if it finds nothing
+// wrong. It starts nothing: it looks at the working directory, the program, and the
+// interpreter that its first line names, which it looks up as env does, in the PATH
+// of s.Env. It uses Path, Env and Dir of s.
 func Check(s Spec) error {
 	if errno := foresee(s.Path); errno != 0 || explainDir(s.Dir) != "" {
 		return explain(&s, errno)
@@ -22,9 +22,11 @@ func Check(s Spec) error {
 	if name == "" || inPath(strings.TrimSuffix(name, "\r"), s.Env) && !strings.HasSuffix(name, "\r") {
 		return nil
 	}
-	why := "its first line asks env for " + quote(name) + ", which is not in the PATH of hooks; install it, or set `path` in hookd.yaml; type: command -v " + quote(name)
+	why := "its first line asks env for " + quote(name) + ", which is not in the PATH of hooks; " +
+		"install it, or set `path` in hookd.yaml; type: command -v " + quote(name)
 	if strings.HasSuffix(name, "\r") {
-		why = "its first line ends in a carriage return (Windows line ends), so env looks for a program of that name; type: " + rewrite(`tr -d '\r'`, s.Path)
+		why = "its first line ends in a carriage return (Windows line ends), " +
+			"so env looks for a program of that name; type: " + rewrite(`tr -d '\r'`, s.Path)
 	}
 	return &StartError{Path: s.Path, Message: "start " + s.Path + ": " + why, Err: unix.ENOENT}
 }

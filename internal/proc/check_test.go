@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What would not start is told without starting it; what is told agrees with
+// Check finds what would not start without starting it, and agrees with
 // what a start says.
 func TestCheck(t *testing.T) {
 	tests := []struct {

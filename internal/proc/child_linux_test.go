@@ -13,7 +13,7 @@ import (
 )
 
 func TestDescriptors(t *testing.T) {
-	// Somebody forgot close-on-exec.
+	// A descriptor without close-on-exec.
 	leak, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestSignalsAreAtTheirDefaults(t *testing.T) {
 	})
 }
 
-// Go raises its own limit of open files; a hook gets the one we were given.
+// Go raises its own limit of open files; a hook gets the one that hookd was started with.
 func TestFileLimit(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

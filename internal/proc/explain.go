@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartError says in words for people why a process did not start: what is
-// wrong, with which file, and what to type.
+// StartError says for people why a process did not start: what is wrong, with which
+// file, and what to type.
 type StartError struct {
 	Path    string // the program
 	Message string // the whole text, which names the program
@@ -25,8 +25,8 @@ func (e *StartError) Error() string { return e.Message }
 // Unwrap returns the system's own error.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// explain translates the error of a start. The system's error does not say
-// which of the files involved it is about, so they are looked at again.
+// explain returns the StartError of a start. The system's error does not say which
+// of the files it is about, so explain looks at them again.
 func explain(s *Spec, err error) error {
 	why := explainDir(s.Dir)
 	if why == "" {
@@ -170,7 +170,8 @@ func explainTooBig(s *Spec) string {
 			name = "the variable " + key
 		}
 	}
-	return fmt.Sprintf("arguments and environment are %d bytes, more than the system takes; the longest is in %s with %d bytes (Linux: at most 131071 each); type: getconf ARG_MAX", total, name, most)
+	return fmt.Sprintf("arguments and environment are %d bytes, more than the system accepts; "+
+		"the longest is in %s with %d bytes (Linux: at most 131071 each); type: getconf ARG_MAX", total, name, most)
 }
 
 // firstLine returns what the system reads of a script's first line: at most
@@ -239,7 +240,8 @@ func rewrite(filter, path string) string {
 // quote makes a path safe to paste into a shell.
 func quote(path string) string {
 	plain := strings.IndexFunc(path, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+,:@%=", c))
+		alphanumeric := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		return !alphanumeric && !strings.ContainsRune("/._-+,:@%=", c)
 	}) < 0
 	if plain && path != "" {
 		return path

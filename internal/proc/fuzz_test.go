@@ -13,9 +13,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// FuzzRecord: whatever a predecessor has left, no line of it names a process
-// that nobody may signal, and the lines that are whole are read as written.
-func FuzzRecord(f *testing.F) {
+// FuzzJournal: whatever the journal has, no line of it names a process
+// that no one may signal, and the lines that are whole are read as written.
+func FuzzJournal(f *testing.F) {
 	o := owner{Boot: "b", PID: 7, Cgroup: "/c", Inode: 3}
 	e := entry{PID: 9, Start: span{5, 6}, Cgroup: "r", Links: []string{"pipe:[1]"}}
 	whole := append(padded(o, ownerSize), padded(e, slotSize)...)

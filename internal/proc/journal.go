@@ -11,20 +11,20 @@ import (
 	"github.com/hookd/hookd/internal/readfile"
 )
 
-// The record is a file of text: a line about its owner, padded to ownerSize,
-// then one line of slotSize for each run under way, blank when it is over.
+// The journal is a text file: a line about its owner, padded to ownerSize, then one
+// line of slotSize for each run under way, which is blank when the run is over.
 const (
 	ownerSize  = 8 << 10
 	slotSize   = 256
-	maxJournal = ownerSize + slotSize<<16 // far more runs than a daemon has slots for
+	maxJournal = ownerSize + slotSize<<16 // far more runs than a daemon has permits for
 )
 
-// owner says whose record it is.
+// owner describes the daemon that writes the journal.
 type owner struct {
-	Boot   string `json:"boot"`             // the start of the machine, and the pid namespace
+	Boot   string `json:"boot"`             // see bootID
 	PID    int    `json:"pid"`              // for people
 	Cgroup string `json:"cgroup,omitempty"` // the folder with the runs' folders
-	Inode  uint64 `json:"inode,omitempty"`  // of Cgroup: no other folder has it before the machine starts again
+	Inode  uint64 `json:"inode,omitempty"`  // of Cgroup: no other folder gets it before the next boot
 }
 
 // entry is a run under way.
@@ -32,29 +32,28 @@ type entry struct {
 	PID    int      `json:"pid"`
 	Start  span     `json:"start"`            // of the process
 	Cgroup string   `json:"cgroup,omitempty"` // folder below the owner's
-	Links  []string `json:"links,omitempty"`  // how the run's pipes and stdin show
+	Links  []string `json:"links,omitempty"`  // of the run's pipes and stdin, as linkOf returns them
 }
 
-// span is a time from and to, both inclusive, as the process table counts it.
+// span is a time from and to, both inclusive, in the process table's unit.
 type span [2]uint64
 
 func (s span) has(t uint64) bool { return s[0] <= t && t <= s[1] }
 
-// record tells the next daemon what was running, should this one be killed. A
-// line costs one write to the page cache, which outlives the process; nothing
-// is synced, as what ran does not outlive the machine either. A daemon that is
-// killed within microseconds of a start has not noted it. A nil record keeps
-// nothing.
+// journal lists the runs under way for the next daemon, should this one be killed.
+// A line costs one write to the page cache, which outlives the process; it is not
+// synced, because processes do not outlive the machine either. A run that started
+// microseconds before the kill may be missing. A nil journal does nothing.
 type journal struct {
 	file *os.File
 
 	mu   sync.Mutex // guards what is below
-	free []int      // slots that were given back
-	next int        // the first that nobody had
+	free []int      // slots that were released
+	next int        // the first slot never used
 	used int
 }
 
-// newRecord begins an empty record at path, nil if it cannot.
+// newJournal begins an empty journal at path, nil if it cannot.
 func newJournal(path string, groups *cgroups) *journal {
 	boot := bootID()
 	if path == "" || boot == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
@@ -66,7 +65,8 @@ func newJournal(path string, groups *cgroups) *journal {
 	if line == nil {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o600) // a pipe would block for ever
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | syscall.O_NONBLOCK // the open of a pipe would block
+	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
 		return nil
 	}
@@ -77,77 +77,80 @@ func newJournal(path string, groups *cgroups) *journal {
 	return &journal{file: f}
 }
 
-// clock is what add wants to know from before the start of a process.
-func (r *journal) clock() uint64 {
-	if r == nil {
+// clock returns the time that add needs, from before the start of a process.
+func (j *journal) clock() uint64 {
+	if j == nil {
 		return 0
 	}
 	return tableClock()
 }
 
-// add notes the run of p, whose process was started since then and is not
-// reaped. It returns the slot, or -1.
-func (r *journal) add(p *process, since uint64) int {
-	if r == nil {
+// add writes the run of p, whose process was started after since and is not reaped.
+// It returns the slot, or -1.
+func (j *journal) add(p *process, since uint64) int {
+	if j == nil {
 		return -1
 	}
-	e := entry{PID: p.pid, Start: startSpan(p.pid, since), Links: links(p.stdin, pipeLink(p.out.fd), pipeLink(p.err.fd))}
+	e := entry{
+		PID: p.pid, Start: startSpan(p.pid, since),
+		Links: links(p.stdin, pipeLink(p.out.fd), pipeLink(p.err.fd)),
+	}
 	if p.group != nil {
 		e.Cgroup = filepath.Base(p.group.folder())
 	}
 	var line [slotSize]byte
-	if !e.put(line[:]) {
+	if !e.format(line[:]) {
 		e.Links = nil // a long name in TMPDIR
-		e.put(line[:])
+		e.format(line[:])
 	}
-	slot := r.take()
-	if _, err := r.file.WriteAt(line[:], slotAt(slot)); err != nil {
-		r.put(slot)
+	slot := j.acquireSlot()
+	if _, err := j.file.WriteAt(line[:], slotAt(slot)); err != nil {
+		j.releaseSlot(slot)
 		return -1
 	}
 	return slot
 }
 
-// remove forgets a run that is over.
-func (r *journal) remove(slot int) {
-	if r == nil || slot < 0 {
+// remove blanks the line of a run that is over.
+func (j *journal) remove(slot int) {
+	if j == nil || slot < 0 {
 		return
 	}
-	r.file.WriteAt(blank[:], slotAt(slot))
-	r.put(slot)
+	j.file.WriteAt(blank[:], slotAt(slot))
+	j.releaseSlot(slot)
 }
 
-func (r *journal) take() (slot int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.used++
-	if n := len(r.free); n > 0 {
-		slot, r.free = r.free[n-1], r.free[:n-1]
+func (j *journal) acquireSlot() (slot int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.used++
+	if n := len(j.free); n > 0 {
+		slot, j.free = j.free[n-1], j.free[:n-1]
 		return slot
 	}
-	r.next++
-	return r.next - 1
+	j.next++
+	return j.next - 1
 }
 
-func (r *journal) put(slot int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.used--
-	r.free = append(r.free, slot)
+func (j *journal) releaseSlot(slot int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.used--
+	j.free = append(j.free, slot)
 }
 
-// close removes the record unless a run is still under way. The file stays
-// open: runs may end later.
-func (r *journal) close() error {
-	if r == nil {
+// close removes the file unless a run is still under way. It stays open, because
+// runs may end later.
+func (j *journal) close() error {
+	if j == nil {
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.used > 0 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.used > 0 {
 		return nil
 	}
-	if err := os.Remove(r.file.Name()); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(j.file.Name()); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	return nil
@@ -167,9 +170,9 @@ func fill(b []byte) {
 	b[len(b)-1] = '\n'
 }
 
-// put writes e as one line that fills line; false if it is longer. It is by
-// hand what padded would do, as it is done for each run.
-func (e *entry) put(line []byte) bool {
+// format writes e as one line that fills line; false if it is longer. It does what
+// padded does, but allocates nothing, because it is called for each run.
+func (e *entry) format(line []byte) bool {
 	b := strconv.AppendInt(append(line[:0], `{"pid":`...), int64(e.PID), 10)
 	b = strconv.AppendUint(append(b, `,"start":[`...), e.Start[0], 10)
 	b = strconv.AppendUint(append(b, ','), e.Start[1], 10)
@@ -195,7 +198,7 @@ func (e *entry) put(line []byte) bool {
 	return true
 }
 
-// appendQuoted quotes a name, which needs no escape unless TMPDIR has an odd one.
+// appendQuoted quotes a name. It seldom needs an escape.
 func appendQuoted(b []byte, name string) []byte {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -206,7 +209,7 @@ func appendQuoted(b []byte, name string) []byte {
 	return append(append(append(b, '"'), name...), '"')
 }
 
-// padded is v as one line of exactly size bytes, nil if it is longer.
+// padded returns v as one line of exactly size bytes, nil if it is longer.
 func padded(v any, size int) []byte {
 	text, err := json.Marshal(v)
 	if err != nil || len(text) >= size {
@@ -218,7 +221,7 @@ func padded(v any, size int) []byte {
 	return line
 }
 
-// links leaves out what is not known.
+// links returns the links that are not "".
 func links(all ...string) []string {
 	var known []string
 	for _, l := range all {
@@ -229,8 +232,8 @@ func links(all ...string) []string {
 	return known
 }
 
-// readRecord returns what a predecessor has left. A line that is damaged is
-// left out.
+// readJournal returns the runs that a predecessor has listed. It skips damaged
+// lines.
 func readJournal(path string) (owner, []entry) {
 	var o owner
 	text, err := readfile.Read(path, maxJournal)

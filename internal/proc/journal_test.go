@@ -12,7 +12,7 @@ func TestEntryLine(t *testing.T) {
 		"odd":    {PID: 1, Links: []string{`/tmp/a"b\ é`, "pipe:[1]"}},
 	} {
 		line := make([]byte, slotSize)
-		if !e.put(line) {
+		if !e.format(line) {
 			t.Errorf("%s: it does not fit", name)
 		}
 		if want := padded(e, slotSize); string(line) != string(want) {
@@ -20,7 +20,7 @@ func TestEntryLine(t *testing.T) {
 		}
 	}
 	long := entry{Links: []string{string(make([]byte, slotSize))}}
-	if long.put(make([]byte, slotSize)) {
+	if long.format(make([]byte, slotSize)) {
 		t.Error("a line that is too long fits")
 	}
 }
@@ -29,19 +29,19 @@ func TestEntryLine(t *testing.T) {
 func TestWakersAreShared(t *testing.T) {
 	var ws wakers
 	ctx := t.Context()
-	a, err := ws.take(ctx)
+	a, err := ws.acquire(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := ws.take(ctx)
+	b, err := ws.acquire(ctx)
 	if err != nil || a != b {
 		t.Errorf("the second run of a context has another waker (%v)", err)
 	}
-	ws.give(a)
+	ws.release(a)
 	if len(ws.all) != 1 {
 		t.Errorf("%d wakers while one is used, want 1", len(ws.all))
 	}
-	ws.give(b)
+	ws.release(b)
 	if len(ws.all) != 0 {
 		t.Errorf("%d wakers are left", len(ws.all))
 	}

@@ -2,29 +2,29 @@ package proc
 
 import "slices"
 
-// What is kept of each stream for the record.
+// How much of each stream an Output has at most.
 const (
 	HeadBytes = 16 << 10
 	TailBytes = 48 << 10
 )
 
-// Output is what is kept of a stream. While everything fits, Head followed by
-// Tail is all of it; else the bytes between them are lost.
+// Output is the beginning and the end of a stream. If the whole stream fits, it is
+// Head followed by Tail; else the bytes between them are dropped.
 type Output struct {
 	Head  []byte // the first HeadBytes
 	Tail  []byte // the last TailBytes of what follows Head
-	Bytes int64  // all that was read
+	Bytes int64  // the length of the whole stream
 }
 
-// OutputOf returns what is kept of a stream that is all there.
+// OutputOf returns the Output of a stream that is complete.
 func OutputOf(all []byte) Output {
 	var s sink
 	s.add(all)
 	return s.output()
 }
 
-// sink keeps the ends of a stream, and its first bytes whole, in bounded
-// memory. It grows only as far as the stream needs.
+// sink stores the beginning and the end of a stream, and its first limit bytes, in
+// bounded memory. It grows only as far as the stream needs.
 type sink struct {
 	head  []byte
 	tail  []byte // a ring once it is full
@@ -56,7 +56,7 @@ func (s *sink) addTail(b []byte) {
 	}
 }
 
-// output returns what is kept; later additions do not change it.
+// output returns the stream so far; later additions do not change it.
 func (s *sink) output() Output {
 	return Output{
 		Head:  slices.Clip(s.head),

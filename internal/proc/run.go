@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeWait is how long the killed may hold a pipe: by then another start that
-// was under way has let go of its copy, too. copyWait is how long it is waited
-// for such a copy alone, rather than to follow the pipe as one that a
-// background child holds.
+// pipeWait is how long after a kill Run waits for the pipes to close. copyWait is
+// how long it waits after a clean exit while another start is under way: until its
+// exec that start's child holds our pipes, too. A pipe that is still open after
+// that is treated as held by a background child.
 const (
 	pipeWait = 20 * time.Millisecond
 	copyWait = time.Millisecond
@@ -22,7 +22,7 @@ type process struct {
 	pid      int
 	exited   int     // readable once the process has ended, before it is reaped
 	group    *cgroup // nil: none
-	slot     int     // in the record
+	slot     int     // in the journal
 	wake     *waker  // readable when the context ends; nil: it never does
 	stdin    string  // what the process table shows as its descriptor 0
 	out, err stream
@@ -32,13 +32,13 @@ type process struct {
 
 	status   unix.WaitStatus
 	reaped   bool
-	unwaited bool // nothing tells when it can be reaped: a tracer has to let go of it first
+	unwaited bool // no descriptor says when it can be reaped, as when a tracer holds it: ask often
 	exit     Exit
 }
 
-// Run starts the process of s, waits until it has ended and says how. When
-// ctx ends, the process is killed as at its deadline, with TimedOut false; if
-// that is before the start, nothing is started.
+// Run starts the process of s, waits until it has ended and returns how. When ctx
+// ends, the process is killed as at its deadline, with TimedOut false; if that is
+// before the start, nothing is started.
 func (r *Runner) Run(ctx context.Context, s Spec) Exit {
 	p, err := r.start(ctx, &s)
 	if err != nil {
@@ -51,10 +51,10 @@ func (r *Runner) Run(ctx context.Context, s Spec) Exit {
 	return p.finish()
 }
 
-// watch reads what the process writes and does what is due, until it is
-// reaped or given up.
+// watch reads what the process writes and does what is due, until the process is
+// reaped or a kill has taken ReapWait.
 func (p *process) watch(ctx context.Context) {
-	defer p.r.wakers.give(p.wake)
+	defer p.r.wakers.release(p.wake)
 	for !p.reaped {
 		next, more := p.act(ctx, time.Now())
 		if !more {
@@ -64,8 +64,8 @@ func (p *process) watch(ctx context.Context) {
 	}
 }
 
-// act does what is due and returns when it wants to be called next (zero: no
-// need), and whether there is anything left to wait for.
+// act does what is due. It returns when it must be called next (zero: no need), and
+// whether there is anything left to wait for.
 func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
 	switch {
 	case p.exit.Killed != "":
@@ -91,9 +91,9 @@ func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
 
 func due(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
-// kill ends every process of the run that can be found, and counts those that
-// are not dead when it gives up. The leader is not reaped yet, so that its
-// process group cannot be another's.
+// kill kills every process of the run that can be found, and counts those that are
+// alive when it gives up. The leader is not reaped before, so that no other process
+// group can have its number.
 func (p *process) kill(now time.Time) {
 	p.giveUp = now.Add(p.r.reapWait)
 	if p.group.kill() {
@@ -102,11 +102,11 @@ func (p *process) kill(now time.Time) {
 		return
 	}
 	f := newFamily(p.pid, p.stdin, linkOf(p.out.fd), linkOf(p.err.fd))
-	defer f.forget()
+	defer f.closeHandles()
 	p.exit.Killed, p.exit.Left = f.end(p.giveUp)
 }
 
-// poll waits until the process ends or writes, the context ends, or until.
+// poll waits until the process ends or writes, the context ends, or the time is until.
 func (p *process) poll(until time.Time) {
 	exited, wake := p.exited, p.wake.descriptor()
 	if p.exit.Killed != "" {
@@ -136,7 +136,7 @@ func (p *process) poll(until time.Time) {
 	}
 }
 
-// read takes one buffer of each stream that has something.
+// read reads one buffer of each stream that has something.
 func (p *process) read(out, err bool) {
 	buf := p.r.scratch.Get().(*[64 << 10]byte)
 	defer p.r.scratch.Put(buf)
@@ -148,11 +148,11 @@ func (p *process) read(out, err bool) {
 	}
 }
 
-// reap takes the exit status if the process has ended.
+// reap collects the exit status if the process has ended.
 func (p *process) reap() {
 	pid, err := wait4(p.pid, &p.status, unix.WNOHANG)
 	if err != nil {
-		// Somebody else took it (SIGCHLD ignored): it has ended, nobody knows how.
+		// It was reaped elsewhere (SIGCHLD ignored): it has ended, how is not known.
 		p.status = unknownStatus
 	}
 	p.reaped = pid == p.pid || err != nil
@@ -171,8 +171,7 @@ func wait4(pid int, status *unix.WaitStatus, options int) (int, error) {
 	}
 }
 
-// finish turns what happened into an Exit. It waits for nobody but those who
-// are being killed.
+// finish returns the Exit. It waits only for processes that were killed.
 func (p *process) finish() Exit {
 	end := time.Now()
 	e := &p.exit
@@ -194,16 +193,16 @@ func (p *process) finish() Exit {
 	e.Whole, e.WholeExceeded = p.out.whole, p.out.limit > 0 && p.out.bytes > int64(p.out.limit)
 	if p.out.fd >= 0 || p.err.fd >= 0 {
 		if e.Killed != "" {
-			e.Left = max(e.Left, 1) // somebody still holds a pipe
+			e.Left = max(e.Left, 1) // a process still holds a pipe
 		}
 		e.Late = p.keepDraining(end, e.Killed != "")
 	}
 	return *e
 }
 
-// drain takes what is in the pipes. The killed are given a moment to let go
-// of them, so that who still holds one has survived; so are starts under way,
-// which have copies of our descriptors until their programs begin.
+// drain reads what is in the pipes. It waits up to pipeWait for killed processes
+// to close them, so that a pipe that is still open means a survivor, and up to
+// copyWait for starts under way, whose children hold our descriptors until exec.
 func (p *process) drain(killed bool) {
 	buf := p.r.scratch.Get().(*[64 << 10]byte)
 	defer p.r.scratch.Put(buf)
@@ -215,7 +214,10 @@ func (p *process) drain(killed bool) {
 	}
 	until := time.Now().Add(patience)
 	for (p.out.fd >= 0 || p.err.fd >= 0) && (killed || p.r.starting.Load() > 0) && time.Now().Before(until) {
-		wait([]unix.PollFd{{Fd: int32(p.out.fd), Events: unix.POLLIN}, {Fd: int32(p.err.fd), Events: unix.POLLIN}}, until)
+		wait([]unix.PollFd{
+			{Fd: int32(p.out.fd), Events: unix.POLLIN},
+			{Fd: int32(p.err.fd), Events: unix.POLLIN},
+		}, until)
 		p.out.drain(buf[:])
 		p.err.drain(buf[:])
 	}
@@ -227,9 +229,9 @@ func (p *process) reapLater() {
 	p.release()
 }
 
-// release gives back what only a process that is not reaped needs.
+// release frees what only a process that is not reaped needs.
 func (p *process) release() {
 	closeAll([]int{p.exited})
 	p.r.journal.remove(p.slot)
-	p.r.groups.put(p.group)
+	p.r.groups.release(p.group)
 }

@@ -27,7 +27,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("got session %d group %d %v, want both %d", sid, pgid, ok, e.PID)
 	}
 	if Child(pids[0]) || Child(os.Getpid()) || Child(0) {
-		t.Error("a child's child, this process or nobody is a child")
+		t.Error("a child's child, this process or pid 0 is a child")
 	}
 	if err := os.WriteFile(s.Dir+"/go", nil, 0o600); err != nil {
 		t.Fatal(err)

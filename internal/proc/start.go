@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A busy file (ETXTBSY: somebody has it open for writing, often only another
-// thread's fork) is tried again this often, first after busyWait, then twice
-// as long each time.
+// The start of a busy file (ETXTBSY: a process has it open for writing, often only
+// the fork of another thread) is retried busyTries times, first after busyWait,
+// then after twice as long each time.
 const (
 	busyTries = 5
 	busyWait  = 2 * time.Millisecond
@@ -26,9 +26,10 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err := checkSpec(ctx, s); err != nil {
 		return nil, err
 	}
-	touch(s)
+	preread(s)
 	if due(s.Latest, time.Now()) {
-		return nil, &StartError{Path: s.Path, Message: "start " + s.Path + ": not started: its files have answered too late", Err: unix.ETIMEDOUT}
+		message := "start " + s.Path + ": not started: its files have answered too late"
+		return nil, &StartError{Path: s.Path, Message: message, Err: unix.ETIMEDOUT}
 	}
 	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}}
 	child, err := p.open(ctx, s)
@@ -39,14 +40,14 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err != nil {
 		p.out.close()
 		p.err.close()
-		p.r.wakers.give(p.wake)
+		p.r.wakers.release(p.wake)
 		return nil, explain(s, err)
 	}
 	return p, nil
 }
 
-// checkSpec refuses what nobody waits for any more and what the system would
-// misunderstand.
+// checkSpec refuses a start whose context has ended, and values that the system
+// would misunderstand.
 func checkSpec(ctx context.Context, s *Spec) error {
 	if err := ctx.Err(); err != nil {
 		return &StartError{Path: s.Path, Message: "start " + s.Path + ": not started: " + err.Error(), Err: err}
@@ -60,21 +61,22 @@ func checkSpec(ctx context.Context, s *Spec) error {
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
 		return refuse("the working directory " + s.Dir + " is not absolute")
 	}
+	const noNUL = " has a NUL byte in it, which no process can be given"
 	for _, a := range append([]string{s.Path, s.Dir}, s.Args...) {
 		if strings.ContainsRune(a, 0) {
-			return refuse("an argument or the path has a NUL byte in it, which no process can be given")
+			return refuse("an argument or the path" + noNUL)
 		}
 	}
 	for _, e := range s.Env {
 		if strings.ContainsRune(e, 0) {
 			name, _, _ := strings.Cut(e, "=")
-			return refuse("the environment variable " + strings.ReplaceAll(name, "\x00", "") + " has a NUL byte in it, which no process can be given")
+			return refuse("the environment variable " + strings.ReplaceAll(name, "\x00", "") + noNUL)
 		}
 	}
 	return nil
 }
 
-// open makes our ends of the descriptors, and returns the child's.
+// open makes stdin and the pipes, and returns the child's ends.
 func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 	child = [3]int{-1, -1, -1}
 	if child[0], p.stdin, err = stdinOf(s.Stdin); err != nil {
@@ -87,30 +89,29 @@ func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 		return child, err
 	}
 	p.out.limit = max(s.Whole, 0)
-	p.wake, err = p.r.wakers.take(ctx)
+	p.wake, err = p.r.wakers.acquire(ctx)
 	return child, err
 }
 
-// spawn starts the process in a cgroup if there is one that can be used, and
-// sets its clock.
+// spawn starts the process, in a cgroup if it gets one, and sets its deadline.
 func (p *process) spawn(ctx context.Context, s *Spec, child [3]int) error {
-	p.group = p.r.groups.take()
+	p.group = p.r.groups.acquire()
 	since := p.r.journal.clock()
 	pidfd, err := p.exec(ctx, s, child)
 	switch {
 	case p.group == nil:
 	case err == nil:
-		p.r.groups.works()
+		p.r.groups.noteStart()
 	default:
 		group := p.group
 		p.group = nil
 		if cgroupFault(err) {
 			if pidfd, err = p.exec(ctx, s, child); err == nil {
-				p.r.groups.drop(group)
+				p.r.groups.discard(group)
 				group = nil
 			}
 		}
-		p.r.groups.put(group)
+		p.r.groups.release(group)
 	}
 	if err != nil {
 		return err
@@ -136,15 +137,17 @@ func cgroupFault(err error) bool {
 	return err != unix.ETXTBSY && err != unix.ENOEXEC && err != unix.E2BIG && !Short(err)
 }
 
-// Short reports whether a start failed because the system, or the user, had no
-// process, descriptor or memory to spare at that moment. It may work a little
-// later.
+// Short reports whether a start failed because the system, or the user, was out of
+// processes, descriptors or memory at that moment. A retry may work a little later.
 func Short(err error) bool {
 	var errno unix.Errno
-	return errors.As(err, &errno) && (errno == unix.EAGAIN || errno == unix.ENOMEM || errno == unix.EMFILE || errno == unix.ENFILE)
+	if !errors.As(err, &errno) {
+		return false
+	}
+	return errno == unix.EAGAIN || errno == unix.ENOMEM || errno == unix.EMFILE || errno == unix.ENFILE
 }
 
-// exec forks and executes, again while the file is busy.
+// exec forks and executes, and retries while the file is busy.
 func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, err error) {
 	argv := append([]string{s.Path}, s.Args...)
 	files := []uintptr{uintptr(child[0]), uintptr(child[1]), uintptr(child[2])}
@@ -180,7 +183,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// tempStdin is stdin for systems without memfd: a file without a name.
+// tempStdin returns data as a file without a name, for systems without memfd.
 func tempStdin(data [][]byte) (fd int, link string, err error) {
 	f, err := os.CreateTemp("", "hookd-stdin-")
 	if err != nil {
@@ -197,7 +200,7 @@ func tempStdin(data [][]byte) (fd int, link string, err error) {
 	return fd, f.Name() + " (deleted)", err
 }
 
-// writeAll writes the parts, without moving the offset that the child reads from.
+// writeAll writes the parts without moving the offset that the child reads from.
 func writeAll(f *os.File, parts [][]byte) error {
 	at := int64(0)
 	for _, part := range parts {

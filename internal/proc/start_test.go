@@ -56,7 +56,7 @@ func TestStartErrors(t *testing.T) {
 		{"below-a-file", Spec{Path: plain + "/x"}, unix.ENOTDIR, []string{plain + " is a file"}},
 		{"working-dir", Spec{Path: "/bin/sh", Dir: "/nowhere/at all"}, unix.ENOENT, []string{"working directory /nowhere/at all does not exist", "mkdir -p '/nowhere/at all'"}},
 		{"working-file", Spec{Path: "/bin/sh", Dir: plain}, unix.ENOTDIR, []string{"working directory", "not a directory"}},
-		{"too-big", Spec{Path: "/bin/sh", Env: []string{"SECRET=" + strings.Repeat("v", 3<<20)}}, unix.E2BIG, []string{"more than the system takes", "variable SECRET", "getconf ARG_MAX"}},
+		{"too-big", Spec{Path: "/bin/sh", Env: []string{"SECRET=" + strings.Repeat("v", 3<<20)}}, unix.E2BIG, []string{"more than the system accepts", "variable SECRET", "getconf ARG_MAX"}},
 		{"relative", Spec{Path: "hook.sh"}, unix.EINVAL, []string{"not absolute"}},
 		{"relative-dir", Spec{Path: "/bin/sh", Dir: "x"}, unix.EINVAL, []string{"not absolute"}},
 		{"nul-argument", Spec{Path: "/bin/sh", Args: []string{"a\x00b"}}, unix.EINVAL, []string{"NUL byte"}},

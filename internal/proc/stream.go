@@ -12,14 +12,13 @@ type stream struct {
 	fd int // -1 once every writer has closed it
 }
 
-// drainLimit bounds what is read after the process has ended: at least what
-// was in the pipe by then (a pipe holds up to 1 MiB), but not for ever when a
-// background child keeps writing.
+// drainLimit bounds the bytes read after the process has ended: at least what was
+// in the pipe by then (a pipe holds up to 1 MiB), but not for ever when a background
+// child goes on writing.
 const drainLimit = 1 << 20
 
-// read takes what is there, up to one buffer, without blocking, and returns
-// it. It returns nothing when there is nothing, and closes the stream at its
-// end.
+// read reads up to one buffer without blocking. It returns nil when there is
+// nothing to read, and closes the stream at its end.
 func (s *stream) read(buf []byte) []byte {
 	b, ended := s.readOpen(buf)
 	if ended {
@@ -28,7 +27,7 @@ func (s *stream) read(buf []byte) []byte {
 	return b
 }
 
-// readOpen is read for a stream that somebody else closes.
+// readOpen is read for a stream that the caller closes.
 func (s *stream) readOpen(buf []byte) (b []byte, ended bool) {
 	n, err := nowait.TryRead(s.fd, buf)
 	switch {
@@ -40,7 +39,7 @@ func (s *stream) readOpen(buf []byte) (b []byte, ended bool) {
 	return buf[:n], false
 }
 
-// drain takes what is in the pipe.
+// drain reads what is in the pipe.
 func (s *stream) drain(buf []byte) {
 	for taken := 0; s.fd >= 0 && taken < drainLimit; {
 		b := s.read(buf)

@@ -2,19 +2,19 @@ package proc
 
 import "time"
 
-// Swept is what New has ended of a predecessor that was killed.
+// Swept counts what New has killed of a predecessor that was killed itself.
 type Swept struct {
 	Runs int // that were under way and had processes left
-	Left int // processes that could not be ended
+	Left int // processes that could not be killed
 }
 
-// sweep ends the runs that were under way when the daemon that wrote the
-// record at path was killed. What a hook left in the background when it ended
-// is not in the record, and lives on. Only what is proven to be of such a run
-// is touched: its own cgroup, told by the inode of the folder around it; its
-// process, told by pid and start time; and from there those that the process
-// table connects with it (see family), or that have its pipes. A record of
-// another start of the machine, or of another pid namespace, says nothing.
+// sweep kills the runs that were under way when the daemon that wrote the journal
+// at path was killed. Background processes of hooks that had ended are not in the
+// journal, and live on. A process is killed only if it is proven to belong to such
+// a run: it is in the run's cgroup, known by the inode of the folder around it; it
+// has the run's pid and start time; or the process table connects it with that
+// process (see family), or it has that process's pipes. A journal of another boot
+// or another pid namespace is ignored.
 func sweep(path string) (s Swept) {
 	if path == "" {
 		return s
@@ -32,14 +32,14 @@ func sweep(path string) (s Swept) {
 		}
 		s.Left += left + leftOver
 	}
-	forgetCgroups(o)
+	removeCgroups(o)
 	return s
 }
 
-// sweepTree ends what the process table shows of a run.
+// sweepTree kills the processes of a run that the process table shows.
 func sweepTree(e entry, until time.Time) (found bool, left int) {
 	f := newFamily(e.PID, e.Links...)
-	defer f.forget()
+	defer f.closeHandles()
 	f.born = e.Start
 	f.past = true
 	_, left = f.end(until)

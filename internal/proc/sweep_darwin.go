@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootID tells this start of the machine from all others. "" if unknown.
+// bootID identifies this boot of the machine. "" if unknown.
 func bootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -24,7 +24,7 @@ func readRow(pid int) (row, bool) {
 	return rowOf(k), true
 }
 
-// tableClock has nothing to say: startSpan reads the table.
+// tableClock is not used: startSpan reads the process table.
 func tableClock() uint64 { return 0 }
 
 // startSpan returns when a process was started.
@@ -36,4 +36,4 @@ func startSpan(pid int, _ uint64) span {
 func inode(string) uint64                             { return 0 }
 func pipeLink(int) string                             { return "" }
 func sweepCgroup(owner, entry, time.Time) (bool, int) { return false, 0 }
-func forgetCgroups(owner)                             {}
+func removeCgroups(owner)                             {}

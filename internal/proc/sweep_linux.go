@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootID tells this start of the machine and this pid namespace from all
-// others: in another one a pid and a start time say nothing. "" if unknown.
+// bootID identifies this boot of the machine and this pid namespace: a pid and a
+// start time mean nothing in another one. "" if unknown.
 func bootID() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -24,8 +24,8 @@ func bootID() string {
 	return strings.TrimSpace(string(boot)) + " " + space
 }
 
-// tableClock is now, in the ticks since the machine started that the process
-// table has for the start of a process.
+// tableClock returns the time in the unit in which the process table has the start
+// of a process: ticks since boot.
 func tableClock() uint64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
@@ -36,8 +36,8 @@ func tableClock() uint64 {
 
 const userHZ = 100 // on all that Go runs on
 
-// startSpan says when a process was started that did not exist at since. To
-// read its start from the process table would cost five times as much.
+// startSpan returns when a process was started that did not exist at since. To read
+// that from the process table would cost five times as much.
 func startSpan(_ int, since uint64) span { return span{since, tableClock()} }
 
 // inode returns the number of a folder, 0 if there is none.
@@ -58,8 +58,8 @@ func pipeLink(fd int) string {
 	return "pipe:[" + strconv.FormatUint(st.Ino, 10) + "]"
 }
 
-// sweepCgroup kills what is in the cgroup of a run, unless we are in it: the
-// hook may have started us.
+// sweepCgroup kills the processes in the cgroup of a run, unless this process is in
+// it: the hook may have started it.
 func sweepCgroup(o owner, e entry, until time.Time) (found bool, left int) {
 	if e.Cgroup == "" || e.Cgroup != filepath.Base(e.Cgroup) || !owns(o) {
 		return false, 0
@@ -72,18 +72,18 @@ func sweepCgroup(o owner, e entry, until time.Time) (found bool, left int) {
 	if g == nil {
 		return false, 0
 	}
-	defer g.release()
+	defer g.close()
 	if found = g.populated(); found && g.kill() {
 		left = g.left(until)
 	}
 	return found, left
 }
 
-// owns reports whether the folder is still the one that the record means.
+// owns reports whether the folder is still the one that the journal names.
 func owns(o owner) bool { return o.Inode != 0 && inode(o.Cgroup) == o.Inode }
 
-// forgetCgroups removes the predecessor's folders that are empty now.
-func forgetCgroups(o owner) {
+// removeCgroups removes the predecessor's folders that are empty now.
+func removeCgroups(o owner) {
 	if !owns(o) {
 		return
 	}

@@ -119,7 +119,7 @@ func TestRunsOfAKilledPredecessorAreEnded(t *testing.T) {
 				r := newRunner(t, sweepOptions(way, k))
 				hooktest.Until(t, "their end", func() bool { return len(survivors(t, k.mark)) == 0 })
 				if got := r.Swept(); got != (Swept{Runs: 1}) {
-					t.Errorf("got %+v, want one run and nobody left", got)
+					t.Errorf("got %+v, want one run and no process left", got)
 				}
 				if o, runs := readJournal(k.record); o.PID != os.Getpid() || len(runs) != 0 {
 					t.Errorf("got %+v %+v, want an own record", o, runs)

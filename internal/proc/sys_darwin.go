@@ -43,8 +43,8 @@ func event() (fd, raise int, err error) { return pipe() }
 // stdinOf returns a file without a name with data in it.
 func stdinOf(data [][]byte) (fd int, link string, err error) { return tempStdin(data) }
 
-// watchExit returns a kqueue that is readable once pid has ended. -1 is none:
-// no queue to be had, or it has ended already.
+// watchExit returns a kqueue that is readable once pid has ended. -1 is none: it
+// could not be made, or pid has ended already.
 func watchExit(pid, _ int) int {
 	kq, err := unix.Kqueue()
 	if err != nil {
@@ -61,7 +61,7 @@ func watchExit(pid, _ int) int {
 	return kq
 }
 
-// wait is one poll. until zero is without end.
+// wait is one poll. A zero until is no limit.
 func wait(fds []unix.PollFd, until time.Time) error {
 	timeout := -1
 	if !until.IsZero() {

@@ -21,9 +21,9 @@ func (p *process) sysProcAttr(pidfd *int) *syscall.SysProcAttr {
 	return a
 }
 
-// sealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec, should
-// one have come from our parent or from code that forgot. Without
-// close_range (Linux 5.11) Go's own habit has to do.
+// sealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec: one may come
+// from the parent, or from code that opened it without. It needs close_range (Linux
+// 5.11); without it, all that Go opens is marked anyway.
 func sealDescriptors() {
 	unix.CloseRange(3, ^uint(0)>>1&0xffffffff, unix.CLOSE_RANGE_CLOEXEC)
 }
@@ -46,11 +46,10 @@ func event() (fd, raise int, err error) {
 // leastPipe is what the smallest pipe holds.
 const leastPipe = 4096
 
-// stdinOf returns a descriptor with data to read, and what the process table
-// shows for it: a pipe without a writer, or for more than every pipe holds a
-// file in memory, which costs twice as much. A start that forks just between
-// has a copy of the writing end until its program begins; who reads to the
-// end waits for that.
+// stdinOf returns a descriptor with data to read, and its link in the process
+// table. It is a pipe without a writer, or, for more than every pipe holds, a file in
+// memory, which costs twice as much. The child of a start at the same moment holds
+// the writing end until its exec; a reader sees the end of the data after that.
 func stdinOf(data [][]byte) (fd int, link string, err error) {
 	var fds [2]int
 	if size(data) > leastPipe || unix.Pipe2(fds[:], unix.O_CLOEXEC) != nil {
@@ -67,7 +66,7 @@ func stdinOf(data [][]byte) (fd int, link string, err error) {
 	return fds[0], pipeLink(fds[0]), nil
 }
 
-// memoryStdin is stdin as a file in memory.
+// memoryStdin returns data as a file in memory.
 func memoryStdin(data [][]byte) (fd int, link string, err error) {
 	name := "hookd-" + strconv.FormatUint(rand.Uint64(), 16)
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
@@ -92,9 +91,8 @@ func memoryStdin(data [][]byte) (fd int, link string, err error) {
 	return fd, "/memfd:" + name + " (deleted)", nil
 }
 
-// watchExit returns a descriptor that is readable once pid has ended and not
-// been reaped: the pidfd, or on a kernel without one (before 5.3) a pipe.
-// -1 is none.
+// watchExit returns a descriptor that is readable once pid has ended and is not
+// reaped: the pidfd, or on a kernel without one (before 5.3) a pipe. -1 is none.
 func watchExit(pid, pidfd int) int {
 	if pidfd >= 0 {
 		return pidfd
@@ -111,7 +109,7 @@ func watchExit(pid, pidfd int) int {
 	return r
 }
 
-// wait is one ppoll. until zero is without end.
+// wait is one ppoll. A zero until is no limit.
 func wait(fds []unix.PollFd, until time.Time) error {
 	var timeout *unix.Timespec
 	if !until.IsZero() {

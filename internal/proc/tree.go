@@ -7,19 +7,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freezeWait bounds the hunt for processes that fork faster than they are
-// found; then they are killed without being stopped first.
+// freezeWait bounds the search for processes that fork faster than they are found.
+// After it they are killed without being stopped first.
 const freezeWait = 250 * time.Millisecond
 
 const shortNap = 200 * time.Microsecond
 
-// longer is the next nap of somebody who waits for processes to die.
+// longer returns the next pause between two looks at processes that are dying.
 func longer(nap time.Duration) time.Duration { return min(2*nap, 10*time.Millisecond) }
 
 // row is one process in the process table.
 type row struct {
 	pid, ppid, sid int
-	start          uint64 // tells it from another with the same pid
+	start          uint64 // differs for another process with the same pid
 	stopped, dead  bool   // a zombie is dead
 }
 
@@ -28,19 +28,19 @@ type row struct {
 type member struct {
 	row
 	handle int
-	denied bool // it belongs to somebody else now (setuid): out of reach
+	denied bool // it runs as another user now (setuid): it cannot be signalled
 }
 
 // family is every process of a run that the process table shows: children of
-// members, whoever shares their session, and whoever has the run's pipes or
+// members, processes of their session, and processes that have the run's pipes or
 // stdin as descriptor 0, 1 or 2.
 type family struct {
 	leader  int
-	past    bool     // the leader is not ours: its pid may be another's by now,
-	born    span     // which has not started then
+	past    bool     // the leader is no child of ours: another process may have its pid by now
+	born    span     // if past: when the leader started
 	self    int      // never a member
-	links   []string // how those descriptors show
-	oldest  uint64   // when the leader started: nobody in the family is older
+	links   []string // of those descriptors, as linkOf returns them
+	oldest  uint64   // when the leader started: no member is older
 	members map[int]*member
 }
 
@@ -54,9 +54,9 @@ func newFamily(leader int, links ...string) *family {
 	return f
 }
 
-// end stops all, so that nobody loses a parent unseen or forks meanwhile, then
-// kills all until nobody new turns up and everybody is dead, or until. It
-// returns how, and how many are left.
+// end stops all members, so that none forks or loses its parent unseen, and then
+// kills them until all are dead and no new one appears, or until. It returns how,
+// and how many are left.
 func (f *family) end(until time.Time) (how string, left int) {
 	if !f.freeze(time.Now().Add(freezeWait)) {
 		f.killGroup()
@@ -67,7 +67,7 @@ func (f *family) end(until time.Time) (how string, left int) {
 		for _, m := range f.members {
 			f.signal(m, unix.SIGKILL)
 		}
-		f.look()
+		f.scan()
 		alive, denied := f.count()
 		if alive == 0 || !time.Now().Before(until) {
 			return "tree", alive + denied
@@ -76,33 +76,33 @@ func (f *family) end(until time.Time) (how string, left int) {
 	}
 }
 
-// killGroup kills the process group, as long as the leader holds its number.
+// killGroup kills the process group, unless another group may have its number.
 func (f *family) killGroup() {
 	if !f.past {
 		unix.Kill(-f.leader, unix.SIGKILL)
 	}
 }
 
-// freeze sends SIGSTOP to everybody, again until nobody new turns up and all
-// have stopped. It is false when there is no process table to see.
+// freeze sends SIGSTOP to all members until all have stopped and no new one
+// appears. It returns false when the process table cannot be read.
 func (f *family) freeze(until time.Time) bool {
 	for {
-		fresh, err := f.look()
+		fresh, err := f.scan()
 		if err != nil {
 			return false
 		}
 		for _, m := range fresh {
 			f.signal(m, unix.SIGSTOP)
 		}
-		if len(fresh) == 0 && f.still() || !time.Now().Before(until) {
+		if len(fresh) == 0 && f.allStopped() || !time.Now().Before(until) {
 			return true
 		}
 		time.Sleep(shortNap)
 	}
 }
 
-// look reads the process table, and returns the members that are new.
-func (f *family) look() (fresh []*member, err error) {
+// scan reads the process table and returns the new members.
+func (f *family) scan() (fresh []*member, err error) {
 	table, err := processes()
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (f *family) look() (fresh []*member, err error) {
 			m.dead = true
 		}
 	}
-	checked := map[int]bool{} // descriptors are read once per look
+	checked := map[int]bool{} // descriptors are read once per scan
 	for grown := true; grown; {
 		grown = false
 		for pid, r := range table {
@@ -156,8 +156,8 @@ func (f *family) belongs(r row, table map[int]row, checked map[int]bool) bool {
 	return holds(r.pid, f.links)
 }
 
-// sameSession reports whether r is in a session of the family. A session keeps
-// its number while anybody is in it, even without its leader.
+// sameSession reports whether r is in a session of the family. A session has its
+// number while it has a member, even without its leader.
 func (f *family) sameSession(r row, table map[int]row) bool {
 	leader, there := table[r.sid]
 	if s := f.members[r.sid]; s != nil && s.sid == s.pid {
@@ -166,7 +166,7 @@ func (f *family) sameSession(r row, table map[int]row) bool {
 	if r.sid != f.leader || there {
 		return false
 	}
-	for _, m := range f.members { // the leader has ended unseen, somebody has proven to be of its session
+	for _, m := range f.members { // the leader has ended unseen, but a member is known to be of its session
 		if now := table[m.pid]; now.start == m.start && now.sid == f.leader {
 			return true
 		}
@@ -186,8 +186,8 @@ func (f *family) signal(m *member, s unix.Signal) {
 	}
 }
 
-// still reports whether nobody can fork any more.
-func (f *family) still() bool {
+// allStopped reports whether no member can fork any more.
+func (f *family) allStopped() bool {
 	for _, m := range f.members {
 		if !m.dead && !m.denied && !m.stopped {
 			return false
@@ -209,8 +209,8 @@ func (f *family) count() (alive, denied int) {
 	return alive, denied
 }
 
-// forget closes what was opened.
-func (f *family) forget() {
+// closeHandles closes the members' handles.
+func (f *family) closeHandles() {
 	for _, m := range f.members {
 		closeHandle(m.handle)
 	}

@@ -30,12 +30,12 @@ func rowOf(k *unix.KinfoProc) row {
 	}
 }
 
-// macOS has no handle for a process: the walk is as short as it can be.
+// macOS has no handle for a process.
 func openHandle(row) int { return -1 }
 func closeHandle(int)    {}
 
 func sendSignal(m *member, s unix.Signal) error { return unix.Kill(m.pid, s) }
 
-// The descriptors of others are not looked at.
+// On macOS the descriptors of other processes are not read.
 func linkOf(int) string        { return "" }
 func holds(int, []string) bool { return false }

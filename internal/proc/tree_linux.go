@@ -90,7 +90,7 @@ func sendSignal(m *member, s unix.Signal) error {
 	return unix.Kill(m.pid, s)
 }
 
-// linkOf returns how a descriptor of ours shows in the process table.
+// linkOf returns the link of one of our descriptors, as in /proc/PID/fd.
 func linkOf(fd int) string {
 	if fd < 0 {
 		return ""
@@ -99,8 +99,8 @@ func linkOf(fd int) string {
 	return link
 }
 
-// holds reports whether pid has one of links as descriptor 0, 1 or 2. Only
-// those count: others may have opened a pipe to look at it.
+// holds reports whether pid has one of links as descriptor 0, 1 or 2. Others do not
+// count: a process of another run may have opened a pipe to look at it.
 func holds(pid int, links []string) bool {
 	for _, fd := range []string{"/fd/0", "/fd/1", "/fd/2"} {
 		link, err := os.Readlink("/proc/" + strconv.Itoa(pid) + fd)

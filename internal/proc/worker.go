@@ -13,10 +13,10 @@ import (
 	"github.com/hookd/hookd/internal/nowait"
 )
 
-// Worker is a process that is kept, with pipes to talk to it. It ends by itself,
-// when its stdin is closed, or by Kill; whoever keeps it calls Close after
-// that. Read belongs to one goroutine at a time, Write and Offer to another; all
-// other methods may be called by any.
+// Worker is a process that stays, with pipes to its stdin, stdout and stderr. It
+// ends by itself, when its stdin is closed, or by Kill; Close must be called after
+// that. One goroutine at a time may call Read, one Write or TryWrite; all other
+// methods are safe for concurrent use.
 type Worker struct {
 	Process
 	p *process
@@ -24,20 +24,20 @@ type Worker struct {
 	stdin, stdout, stderr *os.File
 	in, out, err          syscall.RawConn
 
-	mu   sync.Mutex // makes a kill come before the reap or not at all
+	mu   sync.Mutex // no kill comes after the reap
 	done chan struct{}
 
 	stderrMu sync.Mutex // guards the sink of p.err
 }
 
-// Keep starts the process of s and keeps it. Stdin, Timeout, Latest, TermBefore,
-// Whole and Started of s are not used. An error is a *StartError.
+// StartWorker starts the process of s. It does not use Stdin, Timeout, Latest,
+// TermBefore, Whole and Started of s. An error is a *StartError.
 func (r *Runner) StartWorker(ctx context.Context, s Spec) (*Worker, error) {
 	s = Spec{Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir, Looks: s.Looks}
 	if err := checkSpec(ctx, &s); err != nil {
 		return nil, err
 	}
-	touch(&s)
+	preread(&s)
 	w := &Worker{
 		p:    &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}},
 		done: make(chan struct{}),
@@ -57,8 +57,8 @@ func (r *Runner) StartWorker(ctx context.Context, s Spec) (*Worker, error) {
 	return w, nil
 }
 
-// open makes the pipes. Our ends never block a thread, the child's are as any
-// program expects them.
+// open makes the pipes. Our ends do not block, the child's do, as any program
+// expects.
 func (w *Worker) open() (child [3]int, err error) {
 	child = [3]int{-1, -1, -1}
 	var in int
@@ -112,8 +112,8 @@ func (w *Worker) watch() {
 	w.mu.Unlock()
 	w.p.release()
 	close(w.done)
-	// Whoever reads is to stop when the pipe is empty, also where a background
-	// child holds it open.
+	// From now on a read of an empty pipe is its end, also where a background child
+	// holds it open.
 	w.stdout.SetReadDeadline(time.Now())
 	w.stderr.SetReadDeadline(time.Now())
 }
@@ -137,8 +137,8 @@ func (w *Worker) Ended() bool {
 	}
 }
 
-// Exit says how the process has ended, after Done: its code, signal, how it
-// was killed and what may be left. It has no output.
+// Exit returns how the process has ended, after Done: its code, signal, how it was
+// killed and what may be left. It has no output.
 func (w *Worker) Exit() Exit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -156,24 +156,23 @@ func (w *Worker) Exit() Exit {
 	return e
 }
 
-// Write gives b to the process. It blocks its caller while the pipe is full,
-// until the process has ended or CloseStdin.
+// Write writes b to stdin. It blocks while the pipe is full, until the process has
+// ended or CloseStdin is called.
 func (w *Worker) Write(b []byte) error {
 	_, err := nowait.Write(w.in, b)
 	return err
 }
 
-// Offer gives the process as much of b as its pipe has room for now, and returns
-// how much that was. It is a Write that does not wait.
+// TryWrite writes as much of b as the pipe has room for, and returns how many bytes
+// that were. It does not block.
 func (w *Worker) TryWrite(b []byte) (n int, err error) { return nowait.TryWrite(w.in, b) }
 
-// CloseStdin tells the process that nothing more comes. A Write that is under
-// way fails.
+// CloseStdin closes stdin. A Write that is under way fails.
 func (w *Worker) CloseStdin() { w.stdin.Close() }
 
-// Read takes what is there of stdout, and blocks while that is nothing. It
-// returns io.EOF when the process has closed its stdout, or has ended and all
-// that it wrote was read.
+// Read reads from stdout, and blocks while there is nothing to read. It returns
+// io.EOF when the process has closed its stdout, or has ended and all its output
+// was read.
 func (w *Worker) Read(b []byte) (int, error) {
 	n, ended := 0, false
 	read := func(fd uintptr) bool {
@@ -191,14 +190,14 @@ func (w *Worker) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// take is one read that does not block.
+// tryRead is one read that does not block.
 func tryRead(fd int, b []byte) (n int, ended bool) {
 	s := stream{fd: fd}
 	got, ended := s.readOpen(b)
 	return len(got), ended
 }
 
-// listen takes what the process writes to stderr, until it has ended.
+// drainStderr reads stderr until its end.
 func (w *Worker) drainStderr() {
 	for ended := false; !ended; {
 		err := w.err.Read(func(fd uintptr) bool {
@@ -219,8 +218,8 @@ func (w *Worker) drainStderr() {
 	}
 }
 
-// hear takes one buffer of stderr. Without more, there is nothing now, or
-// nothing ever again.
+// readStderr reads one buffer of stderr. more is false when it was empty, ended is
+// true at its end.
 func (w *Worker) readStderr(fd int) (more, ended bool) {
 	buf := w.p.r.scratch.Get().(*[64 << 10]byte)
 	defer w.p.r.scratch.Put(buf)
@@ -231,8 +230,8 @@ func (w *Worker) readStderr(fd int) (more, ended bool) {
 	return n > 0, ended
 }
 
-// stderrPasses bounds how long Stderr reads: a pipe holds no more by default,
-// and who writes without end is not waited for.
+// stderrPasses bounds how many buffers Stderr reads: a pipe holds no more by
+// default, and a process may write without end.
 const stderrPasses = 2
 
 // Stderr returns what the process has written to stderr since the last call.
@@ -254,8 +253,8 @@ func (w *Worker) Stderr() (o Output) {
 	return o
 }
 
-// Interrupt lets go of whoever is in Read or Write, and of all who come later:
-// Read gives what is there, then io.EOF. It does nothing to the process.
+// Unblock ends calls of Read and Write that block, now and from now on: Read returns
+// what is there, then io.EOF. It does nothing to the process.
 func (w *Worker) Unblock() {
 	w.stdin.SetWriteDeadline(time.Now())
 	w.stdout.SetReadDeadline(time.Now())
@@ -271,9 +270,9 @@ func (w *Worker) Term() {
 	}
 }
 
-// Kill ends every process that can be found, as Run does at its deadline, and
-// waits until the main one is reaped, at most ReapWait. It does nothing once
-// that has ended.
+// Kill kills every process that can be found, as Run does at its deadline, and waits
+// until the main one is reaped, at most ReapWait. It does nothing once that has
+// ended.
 func (w *Worker) Kill() {
 	w.mu.Lock()
 	if w.reap(); !w.p.reaped && w.p.exit.Killed == "" {
@@ -288,15 +287,15 @@ func (w *Worker) Kill() {
 	}
 }
 
-// Close gives the pipes back. Where a background child of a process that ended
-// by itself holds one, it is read until the child lets go.
+// Close closes the pipes. One that a background child of a process that ended by
+// itself holds is read until the child closes it.
 func (w *Worker) Close() {
 	rest := process{r: w.p.r, out: stream{fd: -1}, err: stream{fd: -1}}
 	if w.Ended() && w.Exit().Killed == "" {
 		rest.out.fd, rest.err.fd = heldOpen(w.out), heldOpen(w.err)
 	}
 	w.mu.Lock()
-	w.p.out.fd, w.p.err.fd = -1, -1 // a late kill is not to take them for others'
+	w.p.out.fd, w.p.err.fd = -1, -1 // other files may get these numbers before a late kill
 	w.mu.Unlock()
 	w.closePipes()
 	if rest.out.fd >= 0 || rest.err.fd >= 0 {
@@ -304,8 +303,8 @@ func (w *Worker) Close() {
 	}
 }
 
-// held returns a descriptor of its own for a pipe that somebody can still write
-// to, -1 for any other.
+// heldOpen returns a duplicate descriptor of a pipe that a process still holds open,
+// -1 for any other.
 func heldOpen(conn syscall.RawConn) (fd int) {
 	fd = -1
 	conn.Control(func(own uintptr) {

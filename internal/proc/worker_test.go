@@ -129,7 +129,7 @@ func TestKeepKill(t *testing.T) {
 	})
 }
 
-// A process that does not read blocks who writes, until it is killed.
+// A process that does not read blocks Write until it is killed.
 func TestKeepWriteEndsWithTheProcess(t *testing.T) {
 	k := startWorker(t, newRunner(t, Options{}), shell(t, `sleep 1000`))
 	failed := make(chan error)
@@ -145,7 +145,7 @@ func TestKeepWriteEndsWithTheProcess(t *testing.T) {
 	}
 }
 
-// Who reads and who writes can be let go of a process that does neither.
+// Unblock ends Read and Write of a process that neither writes nor reads.
 func TestWorkerUnblock(t *testing.T) {
 	k := startWorker(t, newRunner(t, Options{}), shell(t, `echo ready; sleep 1000`))
 	line(t, k)
@@ -201,6 +201,6 @@ func TestKeepCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := newRunner(t, Options{}).StartWorker(ctx, shell(t, "echo")); err == nil {
-		t.Error("a process was started for nobody")
+		t.Error("a process was started although the context had ended")
 	}
 }

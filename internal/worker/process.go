@@ -81,7 +81,8 @@ func (w *process) release(unanswered int) {
 		w.pool.log.Warn("persistent hook killed, it did not end when its stdin was closed", fields...)
 	case w.ending.Load() || w.missedDeadline.Load() || exit.Killed != "" || w.endedByItself(exit):
 	case exit.Code != 0 || unanswered > 0:
-		w.pool.log.Warn("persistent hook ended", append(fields, zap.Int("exit", exit.Code), zap.String("signal", exit.Signal))...)
+		fields = append(fields, zap.Int("exit", exit.Code), zap.String("signal", exit.Signal))
+		w.pool.log.Warn("persistent hook ended", fields...)
 	}
 	w.onEnd()
 	w.proc.Close()

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// headBytes is what touch reads of a program: more than the system reads of it
-// before the new program has taken the child's place.
+// headBytes is how much preread reads of a program: more than the system reads of
+// it before exec is over.
 const headBytes = 4096
 
-// maxInterpreters is how many scripts may lead to each other, execve(2).
+// maxInterpreters is how many scripts may name each other as interpreter, execve(2).
 const maxInterpreters = 5
 
 var scratchHead = sync.Pool{New: func() any { return new([headBytes]byte) }}
 
-// touch looks at what the system looks at while a process starts: its directory,
-// the program, and the interpreters and the loader that this names. A file that
-// does not answer holds its caller here, in a call that Go knows of. In the fork
-// it would hold one of Go's processors, and with the next garbage collection the
-// whole program. What is wrong with the files is for the start to say.
-func touch(s *Spec) {
+// preread reads the files that the system reads when it starts the process: its
+// directory, the program, and the interpreters and the loader that this names. A
+// file whose disk does not answer blocks here, in a call that Go's scheduler knows
+// of. In the fork it would block one of Go's processors, and with the next garbage
+// collection the whole program. Errors are left for the start to report.
+func preread(s *Spec) {
 	looks := s.Looks
 	if looks == nil {
 		looks = func(string) {}
@@ -46,8 +46,8 @@ func touch(s *Spec) {
 	}
 }
 
-// next reads the beginning of a program and returns what else the system opens
-// to start it; "" = nothing.
+// next reads the beginning of a program and returns the interpreter or loader that
+// the system opens to start it; "" = none.
 func next(path string, buf []byte) string {
 	var st unix.Stat_t
 	if unix.Access(path, unix.X_OK) != nil || unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -67,8 +67,8 @@ func next(path string, buf []byte) string {
 	return loader(fd, head)
 }
 
-// loader returns the program that loads the libraries of an ELF file, elf(5);
-// "" = it has none, or is of no kind that this machine is likely to start.
+// loader returns the program that loads the libraries of an ELF file, elf(5); "" if
+// it names none, or cannot run on a machine that hookd supports.
 func loader(fd int, head []byte) string {
 	const interp = 3 // PT_INTERP
 	if len(head) < 64 || !bytes.HasPrefix(head, []byte("\x7fELF")) || head[5] != 1 {
@@ -76,10 +76,12 @@ func loader(fd int, head []byte) string {
 	}
 	little := binary.LittleEndian
 	wide := head[4] == 2
-	table, size, count := int64(little.Uint32(head[28:])), int(little.Uint16(head[42:])), int(little.Uint16(head[44:]))
+	table := int64(little.Uint32(head[28:]))
+	size, count := int(little.Uint16(head[42:])), int(little.Uint16(head[44:]))
 	least, offsetAt, lengthAt := 32, 4, 16
 	if wide {
-		table, size, count = int64(little.Uint64(head[32:])), int(little.Uint16(head[54:])), int(little.Uint16(head[56:]))
+		table = int64(little.Uint64(head[32:]))
+		size, count = int(little.Uint16(head[54:])), int(little.Uint16(head[56:]))
 		least, offsetAt, lengthAt = 56, 8, 32
 	}
 	number := func(b []byte) int64 {
@@ -104,8 +106,8 @@ func loader(fd int, head []byte) string {
 	return ""
 }
 
-// part returns n bytes of a file from off on, nil if it is shorter; head is how
-// it begins.
+// part returns n bytes of a file from off on, nil if it is shorter. head is the
+// beginning of the file.
 func part(fd int, head []byte, off, n int64) []byte {
 	if off < 0 || n <= 0 || n > headBytes {
 		return nil

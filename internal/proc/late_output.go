@@ -7,34 +7,33 @@ import (
 	"time"
 )
 
-// Of output that no run waits for, burst bytes are read at once, then none for
-// burstPause: a process that writes without end gets some 20 MiB a second, and costs hookd
-// next to nothing.
+// Output that no run waits for is read in bursts of so many bytes, with a pause
+// after each: a process that writes without end gets some 20 MiB a second and costs
+// hookd next to nothing.
 const (
 	burst      = 1 << 20
 	burstPause = 50 * time.Millisecond
 )
 
-// late reads the pipes that background children hold after the process has
-// ended: for the record until the window closes, then only so that the writer
-// does not block or die. Its goroutines sleep in the runtime's poller, own no
+// late reads the pipes that background children hold after the process has ended:
+// until LateWindow is over for the run's output, then only so that a writer neither
+// blocks nor gets SIGPIPE. Its goroutines sleep in the runtime's poller, have no
 // buffer while they do, and end with the last writer.
 type late struct {
 	r      *Runner
 	until  time.Time
-	closed chan struct{} // when nobody holds a pipe any more
+	closed chan struct{} // closed when no process holds a pipe any more
 
 	mu       sync.Mutex // guards what is below
 	out, err stream
 	open     int
 }
 
-// keepDraining takes over the pipes that are still open and returns
-// Exit.Late. After a kill nobody is owed a reader: a survivor's pipe is
-// closed at the end of the window.
+// keepDraining reads the pipes that are still open from now on, and returns
+// Exit.Late. After a kill it closes them at the end of LateWindow.
 func (p *process) keepDraining(end time.Time, killed bool) func() (stdout, stderr Output) {
 	l := &late{r: p.r, until: end.Add(LateWindow), closed: make(chan struct{}), out: p.out, err: p.err}
-	l.out.limit, l.out.whole = 0, nil // a verdict waits for nobody
+	l.out.limit, l.out.whole = 0, nil // Exit.Whole ends with the process
 	var held []*stream
 	for _, s := range []*stream{&l.out, &l.err} {
 		if s.fd >= 0 {
@@ -48,7 +47,7 @@ func (p *process) keepDraining(end time.Time, killed bool) func() (stdout, stder
 	return l.outputs
 }
 
-// follow reads s until its last writer is gone.
+// follow reads s until its last writer has closed it.
 func (l *late) follow(s *stream, killed bool) {
 	f := os.NewFile(uintptr(s.fd), "output")
 	defer l.end(f)
@@ -61,7 +60,7 @@ func (l *late) follow(s *stream, killed bool) {
 	}
 	for ended := false; !ended; {
 		err := conn.Read(func(uintptr) (done bool) {
-			done, ended = l.take(s)
+			done, ended = l.readBurst(s)
 			return done
 		})
 		if err != nil {
@@ -73,9 +72,9 @@ func (l *late) follow(s *stream, killed bool) {
 	}
 }
 
-// take reads what is there. It is done when the stream has ended, and when a
-// whole burst was read: then the writer has to wait for a moment.
-func (l *late) take(s *stream) (done, ended bool) {
+// readBurst reads what is there. done is true at the end of the stream, and after a
+// whole burst.
+func (l *late) readBurst(s *stream) (done, ended bool) {
 	buf := l.r.scratch.Get().(*[64 << 10]byte)
 	defer l.r.scratch.Put(buf)
 	for taken := 0; taken < burst; {
@@ -93,7 +92,7 @@ func (l *late) take(s *stream) (done, ended bool) {
 	return true, false
 }
 
-// end closes a pipe, and says so after the last one.
+// end closes a pipe, and after the last one closes l.closed.
 func (l *late) end(f *os.File) {
 	f.Close()
 	l.mu.Lock()

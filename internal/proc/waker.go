@@ -17,14 +17,14 @@ type waker struct {
 	raised    chan struct{}
 }
 
-// wakers are those in use, by what says that their context has ended.
+// wakers are those in use, by the Done channel of their context.
 type wakers struct {
 	mu  sync.Mutex
 	all map[<-chan struct{}]*waker
 }
 
-// take returns the waker of ctx, nil if that never ends. It must be given back.
-func (ws *wakers) take(ctx context.Context) (*waker, error) {
+// acquire returns the waker of ctx, nil if ctx never ends. release must be called.
+func (ws *wakers) acquire(ctx context.Context) (*waker, error) {
 	done := ctx.Done()
 	if done == nil {
 		return nil, nil
@@ -46,8 +46,8 @@ func (ws *wakers) take(ctx context.Context) (*waker, error) {
 	return w, nil
 }
 
-// give closes the waker after its last user.
-func (ws *wakers) give(w *waker) {
+// release closes the waker after its last user.
+func (ws *wakers) release(w *waker) {
 	if w == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func newWaker(ctx context.Context) (*waker, error) {
 	return w, nil
 }
 
-// descriptor is what to poll, -1 for nothing.
+// descriptor returns what to poll, -1 for nothing.
 func (w *waker) descriptor() int {
 	if w == nil {
 		return -1
@@ -84,7 +84,7 @@ func (w *waker) descriptor() int {
 	return w.fd
 }
 
-// close gives the descriptors back, after the last write to them.
+// close closes the descriptors, after the last write to them.
 func (w *waker) close() {
 	if !w.stop() {
 		<-w.raised
