@@ -167,7 +167,7 @@ func (a *awaitedPool) startUntil(ctx context.Context, until time.Time) (*awaited
 	}
 	type result struct {
 		worker *awaitedWorker
-		err  error
+		err    error
 	}
 	started, left := make(chan result), make(chan struct{})
 	o := a.pool.startup()
