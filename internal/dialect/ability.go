@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// Ability is something that a hook may answer, and whether an agent can be
-// told so.
+// Ability is something that a hook may answer, and whether an agent's protocol
+// can express it.
 type Ability struct {
 	Name string
 	Can  bool
@@ -27,31 +27,49 @@ const (
 	notBlocked = "it goes on; hookd logs what hooks said"
 )
 
-// abilities are what hooks can answer to an event of a kind. It is a function
-// so that the bridge does not make it.
+// abilities are what hooks can answer to an event of a kind. It is a function, not
+// a variable, so that the bridge never builds the list.
 func abilities() []Ability {
+	var (
+		no      = verdict.Answer{ExitCode: 2, Stderr: "R"}
+		ask     = verdict.Answer{PermissionDecision: "ask"}
+		allow   = verdict.Answer{PermissionDecision: "allow"}
+		input   = verdict.Answer{UpdatedInput: json.RawMessage(rewritten)}
+		both    = verdict.Answer{UpdatedInput: json.RawMessage(rewritten), PermissionDecision: "allow"}
+		result  = verdict.Answer{UpdatedResponse: json.RawMessage(`"x"`)}
+		context = verdict.Answer{Context: "T"}
+		stop    = verdict.Answer{Continue: new(bool), StopReason: "S"}
+		message = verdict.Answer{SystemMessage: "M"}
+	)
 	return []Ability{
-		{Name: "deny a tool call", kind: events.KindToolBefore, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: "the call runs: its hooks only watch"},
-		{Name: "ask a person about it", kind: events.KindToolBefore, answer: verdict.Answer{PermissionDecision: "ask"}, Else: "the call is denied; with --ask=none the agent's own rules decide"},
-		{Name: "approve it", kind: events.KindToolBefore, answer: verdict.Answer{PermissionDecision: "allow"}, Else: "the agent's own rules decide"},
-		{Name: "rewrite it", kind: events.KindToolBefore, answer: verdict.Answer{UpdatedInput: json.RawMessage(rewritten)}, Else: "the call has the input that it had: deny instead, or approve it as well"},
-		{Name: "rewrite it and approve it", kind: events.KindToolBefore, answer: verdict.Answer{UpdatedInput: json.RawMessage(rewritten), PermissionDecision: "allow"}, Else: "the call has the input that it had: deny instead"},
-		{Name: "add context to it", kind: events.KindToolBefore, answer: verdict.Answer{Context: "T"}, Else: notSaid},
-		{Name: "answer a permission request", kind: events.KindPermissionRequest, answer: verdict.Answer{PermissionDecision: "allow"}, Else: "the person is asked"},
-		{Name: "replace a tool's result", kind: events.KindToolAfter, answer: verdict.Answer{UpdatedResponse: json.RawMessage(`"x"`)}, Else: "the model sees the old one: redaction does not work"},
-		{Name: "add context to a result", kind: events.KindToolAfter, answer: verdict.Answer{Context: "T"}, Else: notSaid},
-		{Name: "block a prompt", kind: events.KindPromptSubmit, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: notBlocked},
-		{Name: "add context to a prompt", kind: events.KindPromptSubmit, answer: verdict.Answer{Context: "T"}, Else: notSaid},
-		{Name: "add context at the start", kind: events.KindSessionStart, answer: verdict.Answer{Context: "T"}, Else: notSaid},
-		{Name: "keep the agent working at its stop", kind: events.KindTurnStop, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: "it stops"},
-		{Name: "stop the agent", kind: events.KindToolAfter, answer: verdict.Answer{Continue: new(bool), StopReason: "S"}, Else: "the one thing at hand is denied"},
-		{Name: "block a compaction", kind: events.KindCompactBefore, answer: verdict.Answer{ExitCode: 2, Stderr: "R"}, Else: notBlocked},
-		{Name: "tell the user something", kind: events.KindToolBefore, answer: verdict.Answer{SystemMessage: "M"}, Else: notSaid},
+		{Name: "deny a tool call", kind: events.KindToolBefore, answer: no,
+			Else: "the call runs: its hooks only watch"},
+		{Name: "ask a person about it", kind: events.KindToolBefore, answer: ask,
+			Else: "the call is denied; with --ask=none the agent's own rules decide"},
+		{Name: "approve it", kind: events.KindToolBefore, answer: allow,
+			Else: "the agent's own rules decide"},
+		{Name: "rewrite it", kind: events.KindToolBefore, answer: input,
+			Else: "the call has the input that it had: deny instead, or approve it as well"},
+		{Name: "rewrite it and approve it", kind: events.KindToolBefore, answer: both,
+			Else: "the call has the input that it had: deny instead"},
+		{Name: "add context to it", kind: events.KindToolBefore, answer: context, Else: notSaid},
+		{Name: "answer a permission request", kind: events.KindPermissionRequest, answer: allow,
+			Else: "the person is asked"},
+		{Name: "replace a tool's result", kind: events.KindToolAfter, answer: result,
+			Else: "the model sees the old one: redaction does not work"},
+		{Name: "add context to a result", kind: events.KindToolAfter, answer: context, Else: notSaid},
+		{Name: "block a prompt", kind: events.KindPromptSubmit, answer: no, Else: notBlocked},
+		{Name: "add context to a prompt", kind: events.KindPromptSubmit, answer: context, Else: notSaid},
+		{Name: "add context at the start", kind: events.KindSessionStart, answer: context, Else: notSaid},
+		{Name: "keep the agent working at its stop", kind: events.KindTurnStop, answer: no, Else: "it stops"},
+		{Name: "stop the agent", kind: events.KindToolAfter, answer: stop, Else: "the one thing at hand is denied"},
+		{Name: "block a compaction", kind: events.KindCompactBefore, answer: no, Else: notBlocked},
+		{Name: "tell the user something", kind: events.KindToolBefore, answer: message, Else: notSaid},
 	}
 }
 
-// Abilities tells what hooks can make the agent that speaks d do: what its
-// protocol has words for, found by trying each answer. Nil for a dialect
+// Abilities returns what hooks can make the agent that speaks d do: what its
+// protocol has words for, found by trying each answer. It is nil for a dialect
 // without an agent.
 func Abilities(d events.Dialect) []Ability {
 	agent := Agent(d)

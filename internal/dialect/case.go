@@ -15,7 +15,8 @@ func Stands(row *events.Contract, e *events.Event) bool {
 	if row.Failed && !failed(e) {
 		return false
 	}
-	return row.Tools == "" || slices.ContainsFunc(ToolNames(e), func(tool string) bool { return about(row.Tools, tool) })
+	isMeant := func(tool string) bool { return about(row.Tools, tool) }
+	return row.Tools == "" || slices.ContainsFunc(ToolNames(e), isMeant)
 }
 
 // failed reports whether e tells of a call that failed.

@@ -28,6 +28,10 @@ import (
 // systems is the index: one line a system, in the order of the columns of the
 // contract table. Where two know an event's name, the first wins when the sender
 // does not say which it speaks.
+//
+// The tables in the folders look alike and are kept apart on purpose: each repeats
+// what one vendor documents, and each vendor changes its own. What they really
+// share is in package neutral.
 var systems = []neutral.System{
 	librefang.System(),
 	dockeragent.System(),

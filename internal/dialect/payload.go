@@ -161,7 +161,7 @@ func fields(data json.RawMessage) map[string]json.RawMessage {
 	return maps.Collect(rawjson.Members(data))
 }
 
-// withNulls adds the documented fields that nobody knows.
+// withNulls adds the documented fields whose values are unknown.
 func withNulls(row *events.Contract, members []rawjson.Member, has map[string]json.RawMessage) []rawjson.Member {
 	for _, field := range row.Fields {
 		known := slices.ContainsFunc(members, func(m rawjson.Member) bool { return m.Key == field.Name })

@@ -349,7 +349,7 @@ func TestLookupTakesTheFirstColumn(t *testing.T) {
 			t.Errorf("Lookup(%q): got %+v, want a row of %s", name, c, want)
 		}
 	}
-	if c := Lookup("nobody:knows"); c != nil {
+	if c := Lookup("un:known"); c != nil {
 		t.Errorf("got %+v for an unknown name", c)
 	}
 	if c := LookupIn(Familiar, "stop"); c != nil {
@@ -361,7 +361,7 @@ func TestForIsNeverNil(t *testing.T) {
 	if c := For(Cursor, "stop"); c.Dialect != Cursor || !c.CanBlock {
 		t.Errorf("the sender's dialect comes first: got %+v", c)
 	}
-	// Nobody gets rid of a guard by a dialect of his own.
+	// A sender cannot escape a guard by inventing a dialect.
 	if c := For("my-agent", "pre_tool_use"); !c.FailClosed || c.Dialect != DockerAgent {
 		t.Errorf("got %+v", c)
 	}
@@ -384,12 +384,12 @@ func TestOfKindStandsInColumnOrder(t *testing.T) {
 		for _, c := range OfKind(row.kind) {
 			at := slices.Index(Dialects(), c.Dialect)
 			if at < last {
-				t.Errorf("%s: %s stands behind a later column", row.kind, c.Dialect)
+				t.Errorf("%s: %s is behind a later column", row.kind, c.Dialect)
 			}
 			last = at
 		}
 	}
-	if got := OfKind("nobody:knows"); len(got) != 0 {
+	if got := OfKind("un:known"); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 }

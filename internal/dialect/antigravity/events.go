@@ -10,9 +10,11 @@ func Rows() []events.Contract {
 		{Name: "PreToolUse", Kind: events.KindToolBefore, When: "before a tool call", Fields: call,
 			ToolMatched: true, CanBlock: true, FailClosed: true, Decision: events.DecisionVerdict},
 		{Name: "PostToolUse", Kind: events.KindToolAfter, When: "a tool call ended", Fields: call, ToolMatched: true},
-		{Name: "PreInvocation", Kind: events.KindModelBefore, When: "before a model call", Fields: common, Context: true},
+		{Name: "PreInvocation", Kind: events.KindModelBefore, When: "before a model call",
+			Fields: common, Context: true},
 		{Name: "PostInvocation", Kind: events.KindModelAfter, When: "after a model call", Fields: common},
-		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a block keeps it working", Fields: common, CanBlock: true},
+		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a block keeps it working",
+			Fields: common, CanBlock: true},
 	}
 }
 

@@ -23,7 +23,8 @@ func Answer(a neutral.Asked) neutral.Reply {
 	}
 	var top []rawjson.Member
 	if !a.Verdict.Continue {
-		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", cmp.Or(a.Verdict.StopReason, a.Reason())))
+		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", reason))
 	}
 	if a.Is(byDecision) && a.Denies() {
 		top = append(top, neutral.Str("decision", "block"), neutral.Str("reason", a.Reason()))

@@ -25,7 +25,8 @@ const eventWords = "agent_start=TaskStart agent_resume=TaskResume agent_abort=Ta
 // Agent is Cline.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hookName", EventWords: eventWords, Timeout: neutral.Always(30 * time.Second), Foreign: true,
+		Table: Table(), EventField: "hookName", EventWords: eventWords, Timeout: neutral.Always(30 * time.Second),
+		Foreign: true,
 		Completed: func(own string, change json.RawMessage) json.RawMessage {
 			if own == runCommands {
 				return completed(change)

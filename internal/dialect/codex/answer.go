@@ -20,7 +20,8 @@ const (
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if stops := a.Denies() && a.Is(byContinue) || !a.Verdict.Continue && a.Is(canStop); stops {
-		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", cmp.Or(a.Verdict.StopReason, a.Reason())))
+		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", reason))
 	}
 	switch {
 	case a.Is(byDecision) && a.Denies():
@@ -56,11 +57,14 @@ func specific(a neutral.Asked) []rawjson.Member {
 	var inner []rawjson.Member
 	switch {
 	case a.Is("PreToolUse") && a.Denies():
-		inner = append(inner, neutral.Str("permissionDecision", "deny"), neutral.Str("permissionDecisionReason", a.Reason()))
+		inner = append(inner, neutral.Str("permissionDecision", "deny"),
+			neutral.Str("permissionDecisionReason", a.Reason()))
 	case a.Is("PreToolUse") && a.Rewrites() && a.Allows(): // it has no other word for a new input
-		inner = append(inner, neutral.Str("permissionDecision", "allow"), neutral.Raw("updatedInput", a.Verdict.UpdatedInput))
+		inner = append(inner, neutral.Str("permissionDecision", "allow"),
+			neutral.Raw("updatedInput", a.Verdict.UpdatedInput))
 	case a.Is("PermissionRequest") && a.Denies():
-		inner = append(inner, neutral.Member("decision", neutral.Str("behavior", "deny"), neutral.Str("message", a.Reason())))
+		inner = append(inner, neutral.Member("decision",
+			neutral.Str("behavior", "deny"), neutral.Str("message", a.Reason())))
 	case a.Is("PermissionRequest") && a.Allows():
 		inner = append(inner, neutral.Member("decision", neutral.Str("behavior", "allow")))
 	}

@@ -16,8 +16,9 @@ func Settings() neutral.Settings {
 		NoMatcher: true, // a matcher is a regular expression, and * is none
 		After:     []string{"Codex runs a new hook when you trust it: start codex and type /hooks"},
 		Other: &neutral.OtherFile{
-			Name: "config.toml", Format: neutral.FormatTOML, Switches: []neutral.Toggle{feature("hooks"), feature("codex_hooks")},
-			Hooks: "hooks", Except: "state", Say: " has hooks too: Codex runs both files and warns about it",
+			Name: "config.toml", Format: neutral.FormatTOML,
+			Switches: []neutral.Toggle{feature("hooks"), feature("codex_hooks")},
+			Hooks:    "hooks", Except: "state", Say: " has hooks too: Codex runs both files and warns about it",
 		},
 	}
 }

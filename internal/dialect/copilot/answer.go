@@ -30,24 +30,25 @@ func Answer(a neutral.Asked) neutral.Reply {
 	return neutral.Say("{}", top...)
 }
 
-func beforeTool(a neutral.Asked) []rawjson.Member {
+func beforeTool(a neutral.Asked) (top []rawjson.Member) {
 	switch {
 	case a.Denies():
-		return []rawjson.Member{neutral.Str("permissionDecision", "deny"), neutral.Str("permissionDecisionReason", a.Reason())}
-	case a.Asks(), a.RewritesOnly(): // what a hook changed is not what anybody approved
-		top := []rawjson.Member{neutral.Str("permissionDecision", "ask"), neutral.Str("permissionDecisionReason", a.Reason())}
-		if a.Rewrites() {
-			top = append(top, neutral.Raw("modifiedArgs", a.Verdict.UpdatedInput))
-		}
-		return top
+		top = decision("deny", a.Reason())
+	case a.Asks(), a.RewritesOnly(): // no person has approved the input that a hook changed
+		top = decision("ask", a.Reason())
 	case a.Allows():
-		top := []rawjson.Member{neutral.Str("permissionDecision", "allow")}
-		if a.Rewrites() {
-			top = append(top, neutral.Raw("modifiedArgs", a.Verdict.UpdatedInput))
-		}
-		return top
+		top = []rawjson.Member{neutral.Str("permissionDecision", "allow")}
 	}
-	return nil
+	if a.Rewrites() {
+		top = append(top, neutral.Raw("modifiedArgs", a.Verdict.UpdatedInput))
+	}
+	return top
+}
+
+func decision(word, reason string) []rawjson.Member {
+	return []rawjson.Member{
+		neutral.Str("permissionDecision", word), neutral.Str("permissionDecisionReason", reason),
+	}
 }
 
 func permission(a neutral.Asked) []rawjson.Member {

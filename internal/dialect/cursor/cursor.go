@@ -68,7 +68,8 @@ func Pair(event string, payload json.RawMessage) (call string, second bool) {
 	if what == "" || turn == "" {
 		return "", false
 	}
-	return strings.Join([]string{phase, f.String(neutral.Session), turn, what}, "\x00"), event != "preToolUse" && event != "postToolUse"
+	isSecond := event != "preToolUse" && event != "postToolUse"
+	return strings.Join([]string{phase, f.String(neutral.Session), turn, what}, "\x00"), isSecond
 }
 
 // sorted spells equal objects equally.

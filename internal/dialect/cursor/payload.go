@@ -6,6 +6,13 @@ import (
 
 // Table says where its payloads hold what.
 func Table() neutral.Table {
+	const (
+		mcp   = "beforeMCPExecution afterMCPExecution"
+		tool  = "preToolUse postToolUse postToolUseFailure"
+		shell = "beforeShellExecution afterShellExecution"
+		read  = "beforeReadFile beforeTabFileRead"
+		edit  = "afterFileEdit afterTabFileEdit"
+	)
 	return neutral.Table{
 		Rows: []neutral.Row{
 			{Field: "conversation_id", Fact: neutral.Session},
@@ -18,14 +25,14 @@ func Table() neutral.Table {
 			{Field: "composer_mode", Fact: neutral.Mode},
 			{Field: "transcript_path", Fact: neutral.Transcript},
 			{Field: "agent_transcript_path", Fact: neutral.AgentTranscript},
-			{Field: "tool_name", Fact: neutral.Tool, Events: "preToolUse postToolUse postToolUseFailure beforeMCPExecution afterMCPExecution"},
-			{Field: "tool_input", Fact: neutral.Input, Events: "preToolUse postToolUse postToolUseFailure"},
-			{Field: "tool_input", Fact: neutral.Input, Events: "beforeMCPExecution afterMCPExecution", Form: neutral.JSON},
+			{Field: "tool_name", Fact: neutral.Tool, Events: tool + " " + mcp},
+			{Field: "tool_input", Fact: neutral.Input, Events: tool},
+			{Field: "tool_input", Fact: neutral.Input, Events: mcp, Form: neutral.JSON},
 			{Field: "tool_input", Fact: neutral.Input},
-			{Field: "mcp_server_name", Fact: neutral.MCPServer, Events: "beforeMCPExecution afterMCPExecution"},
-			{Field: "command", Fact: neutral.Input + ".command", Events: "beforeShellExecution afterShellExecution"},
-			{Field: "file_path", Fact: neutral.Input + ".file_path", Events: "beforeReadFile beforeTabFileRead afterFileEdit afterTabFileEdit"},
-			{Field: "edits", Fact: neutral.Input + ".edits", Events: "afterFileEdit afterTabFileEdit"},
+			{Field: "mcp_server_name", Fact: neutral.MCPServer, Events: mcp},
+			{Field: "command", Fact: neutral.Input + ".command", Events: shell},
+			{Field: "file_path", Fact: neutral.Input + ".file_path", Events: read + " " + edit},
+			{Field: "edits", Fact: neutral.Input + ".edits", Events: edit},
 			{Field: "tool_use_id", Fact: neutral.Call},
 			{Field: "tool_response", Fact: neutral.Result},
 			{Field: "tool_output", Fact: neutral.Result, Form: neutral.JSON},
@@ -46,9 +53,9 @@ func Table() neutral.Table {
 			{Field: "task", Fact: neutral.Task},
 		},
 		Fixed: []neutral.Fixed{
-			{Events: "beforeShellExecution afterShellExecution", Fact: neutral.Tool, Value: `"Shell"`},
+			{Events: shell, Fact: neutral.Tool, Value: `"Shell"`},
 			{Events: "beforeReadFile beforeTabFileRead", Fact: neutral.Tool, Value: `"Read"`},
-			{Events: "afterFileEdit afterTabFileEdit", Fact: neutral.Tool, Value: `"Write"`},
+			{Events: edit, Fact: neutral.Tool, Value: `"Write"`},
 			{Events: "postToolUseFailure", Fact: neutral.Failed, Value: "true"},
 		},
 		Tools:     tools,

@@ -18,7 +18,8 @@ func Answer(a neutral.Asked) neutral.Reply {
 	}
 	var top []rawjson.Member
 	if !a.Verdict.Continue {
-		top = append(top, neutral.Bool("continue", false), neutral.Str("stop_reason", cmp.Or(a.Verdict.StopReason, a.Reason())))
+		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stop_reason", reason))
 	}
 	if a.Denies() {
 		top = append(top, neutral.Str("decision", "block"), neutral.Str("reason", a.Reason()))
@@ -46,7 +47,8 @@ func specific(a neutral.Asked) (inner []rawjson.Member) {
 	switch {
 	case a.Denies():
 	case a.Asks():
-		inner = append(inner, neutral.Str("permission_decision", "ask"), neutral.Str("permission_decision_reason", a.Reason()))
+		inner = append(inner, neutral.Str("permission_decision", "ask"),
+			neutral.Str("permission_decision_reason", a.Reason()))
 	case a.Allows():
 		inner = append(inner, neutral.Str("permission_decision", "allow"))
 		if v.DecisionReason != "" {

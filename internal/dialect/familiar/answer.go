@@ -56,7 +56,7 @@ func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
 }
 
 // fail applies onFailure. An abort denies where the event can be stopped, and
-// stops the later hooks wherever somebody waits for this one.
+// stops the later hooks wherever a sender waits for this one.
 func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 	a.Failure, a.Silent = failure, p.OnError == "ignore"
 	if p.OnError != "block" || !p.Blocking {

@@ -1,4 +1,4 @@
-// Package familiar knows Familiar's dialect: which agent an event
+// Package familiar speaks Familiar's dialect: which agent an event
 // belongs to and where its hooks run, the values of their template variables,
 // and what an exit code means. Reading AGENT.md files is package
 // source/familiar's business. It is pure: nothing here blocks or keeps state.
@@ -15,7 +15,9 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Familiar, Events: Rows, Captured: true, Agent: Bridge, Settings: Settings, Rules: &rules}
+	return neutral.System{
+		Name: events.Familiar, Events: Rows, Captured: true, Agent: Bridge, Settings: Settings, Rules: &rules,
+	}
 }
 
 // rules are those of the hooks of an AGENT.md.
@@ -27,13 +29,14 @@ var rules = neutral.Rules{
 	Read: func(c *events.Contract, p verdict.Policy, capture bool, out verdict.Output) neutral.Reading {
 		a := Read(c, Policy{Policy: p, Capture: capture}, out)
 		return neutral.Reading{
-			Answer: a.Answer, Failure: a.Failure, Silent: a.Silent, Aborts: a.Aborts, Output: a.Output, Result: a.Result(),
+			Answer: a.Answer, Failure: a.Failure, Silent: a.Silent, Aborts: a.Aborts,
+			Output: a.Output, Result: a.Result(),
 		}
 	},
 }
 
-// Bridge is Familiar as the bridge knows it: a script of its AGENT.md that
-// gives {{json_context}} to the bridge, with the event as its argument.
+// Bridge is Familiar as the bridge serves it: a script of its AGENT.md passes
+// {{json_context}} to the bridge's stdin and the event's name as its argument.
 func Bridge() neutral.Agent {
 	return neutral.Agent{Table: Table(), Timeout: neutral.Always(30 * time.Second), Breaks: true, Answer: Reply}
 }

@@ -17,7 +17,8 @@ const (
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if !a.Verdict.Continue && a.Is(canBlock) {
-		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", cmp.Or(a.Verdict.StopReason, a.Reason())))
+		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", reason))
 	}
 	switch {
 	case a.Is(canBlock) && a.Denies():

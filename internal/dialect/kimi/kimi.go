@@ -1,6 +1,5 @@
-// Package kimi speaks Kimi Code's dialect. It is
-// pure. "No opinion" is an empty stdout; a prompt or a stop is blocked by exit
-// code 2 alone.
+// Package kimi speaks Kimi Code's dialect. It is pure. "No opinion" is an empty
+// stdout; a prompt or a stop is blocked by exit code 2 alone.
 package kimi
 
 import (
@@ -18,6 +17,7 @@ func System() neutral.System {
 // Agent is Kimi Code. It cannot ask a person for a hook.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(30 * time.Second), Foreign: true, Answer: Answer,
+		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(30 * time.Second),
+		Foreign: true, Answer: Answer,
 	}
 }

@@ -39,8 +39,10 @@ func Preview(s string) string {
 	return s
 }
 
-// Bridge is LibreFang as the bridge knows it: a HOOK.yaml of LibreFang's own
+// Bridge is LibreFang as the bridge serves it: a HOOK.yaml of LibreFang's own
 // whose command is the bridge. LibreFang reads no answer but a new tool result.
 func Bridge() neutral.Agent {
-	return neutral.Agent{Table: Table(), Timeout: neutral.Always(5 * time.Second), Answer: Answer, Fill: fill, Nulls: true}
+	return neutral.Agent{
+		Table: Table(), Timeout: neutral.Always(5 * time.Second), Answer: Answer, Fill: fill, Nulls: true,
+	}
 }

@@ -115,7 +115,8 @@ func (w *walker) key(key []byte) {
 // isPlain reports whether a key can stand in a path without brackets.
 func isPlain(key []byte) bool {
 	for _, c := range key {
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c >= utf8.RuneSelf) {
+		isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf
+		if !isLetter && !('0' <= c && c <= '9') && c != '_' && c != '-' {
 			return false
 		}
 	}
@@ -171,7 +172,9 @@ func character(text []byte) int {
 	if text[1] != 'u' {
 		return 2
 	}
-	if len(text) >= 12 && surrogate(text, highSurrogate) && text[6] == '\\' && text[7] == 'u' && surrogate(text[6:], lowSurrogate) {
+	isPair := len(text) >= 12 && surrogate(text, highSurrogate) &&
+		text[6] == '\\' && text[7] == 'u' && surrogate(text[6:], lowSurrogate)
+	if isPair {
 		return 12
 	}
 	return 6

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// Asked is a verdict that an agent is to be told.
+// Asked is a verdict that an agent waits for.
 type Asked struct {
 	Event   string          // as the agent calls it
 	Payload json.RawMessage // what the agent sent
@@ -27,8 +27,8 @@ func (a Asked) Denies() bool { return !a.Verdict.Allowed }
 // Asks reports whether a person shall decide.
 func (a Asked) Asks() bool { return a.Verdict.Allowed && a.Verdict.PermissionDecision == "ask" }
 
-// Allows reports whether a hook said that nobody need be asked. No opinion is
-// not that.
+// Allows reports whether a hook said that no person need be asked. No opinion does
+// not count as that.
 func (a Asked) Allows() bool {
 	return a.Verdict.Allowed && (a.Verdict.PermissionDecision == "allow" || a.Verdict.PermissionAllowed)
 }
@@ -37,8 +37,8 @@ func (a Asked) Allows() bool {
 func (a Asked) Rewrites() bool { return a.Verdict.Allowed && a.Verdict.UpdatedInput != nil }
 
 // RewritesOnly reports whether a hook changed the input and none said whether the
-// call may run: to an agent that takes a new input only with an approval, that
-// is not told as one.
+// call may run. An agent that takes a new input only with an approval does not get
+// the new input then.
 func (a Asked) RewritesOnly() bool { return a.Rewrites() && !a.Allows() && !a.Asks() }
 
 // InputStays tells a person that the agent was not given the new input.

@@ -25,9 +25,13 @@ func Rows() []events.Contract {
 		wrote,
 		after("post_run_command", "Bash", "a command ended"),
 		after("post_mcp_tool_use", "mcp__*", "an MCP tool call ended"),
-		{Name: "pre_user_prompt", Kind: events.KindPromptSubmit, When: "the user submitted a prompt", Fields: common, CanBlock: true},
-		{Name: "post_cascade_response", Kind: events.KindModelAfter, Also: events.KindTurnStop, When: "the agent answered", Fields: common},
-		{Name: "post_cascade_response_with_transcript", When: "the agent answered; with the transcript's path", Fields: common},
+		{Name: "pre_user_prompt", Kind: events.KindPromptSubmit, When: "the user submitted a prompt",
+			Fields: common, CanBlock: true},
+		{Name: "post_cascade_response", Kind: events.KindModelAfter, Also: events.KindTurnStop,
+			When:   "the agent answered",
+			Fields: common},
+		{Name: "post_cascade_response_with_transcript", When: "the agent answered; with the transcript's path",
+			Fields: common},
 		{Name: "post_setup_worktree", When: "a worktree was set up", Fields: common},
 	}
 }

@@ -9,6 +9,7 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "windsurf",
 		Dir:      ".codeium/windsurf", File: "hooks.json", Project: ".windsurf/hooks.json",
-		Format: neutral.FormatJSON, At: []string{"hooks"}, Shape: neutral.Handlers, Keys: neutral.Keys{Command: "command"},
+		Format: neutral.FormatJSON, At: []string{"hooks"}, Shape: neutral.Handlers,
+		Keys: neutral.Keys{Command: "command"},
 	}
 }
