@@ -16,22 +16,79 @@ import (
 // none is added.
 var unclean = map[string]string{
 	"width": `
-		bench/table internal/api internal/bridge internal/builtin internal/builtin/secrets
-		internal/builtin/shadow internal/builtin/shellsafe internal/config internal/connect internal/daemon
-		internal/dialect/cline internal/discovery internal/dispatch internal/doctor internal/events internal/git
-		internal/hangfs internal/hook internal/judge internal/loopback internal/match internal/metrics
-		internal/runner internal/server internal/source/dockeragent internal/source/familiar
-		internal/source/hookdir internal/store internal/stream internal/trace internal/trust internal/verdict`,
+		bench/table
+		internal/api
+		internal/bridge
+		internal/builtin
+		internal/builtin/secrets
+		internal/builtin/shadow
+		internal/builtin/shellsafe
+		internal/config
+		internal/connect
+		internal/daemon
+		internal/dialect/cline
+		internal/discovery
+		internal/dispatch
+		internal/doctor
+		internal/events
+		internal/git
+		internal/hangfs
+		internal/hook
+		internal/judge
+		internal/loopback
+		internal/match
+		internal/metrics
+		internal/runner
+		internal/server
+		internal/source/dockeragent
+		internal/source/familiar
+		internal/source/hookdir
+		internal/store
+		internal/stream
+		internal/trace
+		internal/trust
+		internal/verdict`,
 	"words": `
-		bench/table demo internal/bridge internal/bridge/shims internal/builtin internal/builtin/shadow
-		internal/builtin/shellsafe internal/connect internal/daemon internal/discovery internal/dispatch
-		internal/events internal/judge internal/loopback internal/metrics internal/server internal/signals
-		internal/source/familiar internal/spell internal/store internal/stream internal/trace internal/trust
+		bench/table
+		demo
+		internal/bridge
+		internal/bridge/shims
+		internal/builtin
+		internal/builtin/shadow
+		internal/builtin/shellsafe
+		internal/connect
+		internal/daemon
+		internal/discovery
+		internal/dispatch
+		internal/events
+		internal/judge
+		internal/loopback
+		internal/metrics
+		internal/server
+		internal/signals
+		internal/source/familiar
+		internal/spell
+		internal/store
+		internal/stream
+		internal/trace
+		internal/trust
 		internal/verdict`,
 	"references": `
-		internal/builtin internal/builtin/shadow internal/builtin/shellsafe internal/dispatch internal/events
-		internal/hook internal/judge internal/server internal/signals internal/source/dockeragent
-		internal/source/familiar internal/source/hookdir internal/store internal/trust internal/verdict`,
+		internal/builtin
+		internal/builtin/shadow
+		internal/builtin/shellsafe
+		internal/dispatch
+		internal/events
+		internal/hook
+		internal/judge
+		internal/server
+		internal/signals
+		internal/source/dockeragent
+		internal/source/familiar
+		internal/source/hookdir
+		internal/store
+		internal/trust
+		internal/verdict`,
 }
 
 const maxColumns = 120
