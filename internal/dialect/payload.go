@@ -16,12 +16,9 @@ import (
 // Since returns how long ago the last prompt.submit of a session was.
 type Since = neutral.Since
 
-// emitted is the field that holds the payload as it came, where a documented
-// field took the place of one of its own.
-const emitted = "emitted"
-
 // Payload returns what a hook is given that was matched by the name given.
-// Under the emitted name that is e.Data itself. Under another one it is all
+// Under the emitted name that is e.Data itself, but for a tool's arguments: see
+// neutral.Table.Given. Under another one it is all
 // fields of e.Data and those that the other dialect documents, as far as e
 // tells them; where both have a field, the documented one wins, and all of
 // e.Data is under `emitted`. What LibreFang documents and e does not tell is
@@ -45,14 +42,14 @@ func Canonical(e *events.Event) json.RawMessage {
 // as returns the payload of e as row documents it.
 func as(e *events.Event, row *events.Contract, since Since) json.RawMessage {
 	if row.Dialect == e.Contract.Dialect && row.Name == e.Contract.Name {
-		return e.Data
+		return reader(e).Given(row, e.Data)
 	}
 	members, has := table(row.Dialect).Write(row, facts(e, row, since)), fields(e.Data)
 	if a := Agent(row.Dialect); a != nil && a.Nulls {
 		members = withNulls(row, members, has)
 	}
 	if collide(has, members) {
-		members = append(members, rawjson.Member{Key: emitted, Value: e.Data})
+		members = append(members, rawjson.Member{Key: neutral.Emitted, Value: e.Data})
 	}
 	return rawjson.With(e.Data, members...)
 }

@@ -73,8 +73,9 @@ func Call(e *events.Event) neutral.ToolCall {
 }
 
 // Answer returns a, the answer of a hook that was given the event under the
-// name given, in the words of the emitted event: the members of a new input
-// are called as e's own tool calls them.
+// name given, in the words of the emitted event, e with what hooks before it have
+// rewritten: the members of a new input are called as e's own tool calls them. A
+// change of what the tool takes no argument for is a failure.
 func Answer(e *events.Event, given string, a verdict.Answer) verdict.Answer {
 	if a.UpdatedInput == nil {
 		return a
@@ -84,6 +85,11 @@ func Answer(e *events.Event, given string, a verdict.Answer) verdict.Answer {
 		from, to := table(row.Dialect), reader(e)
 		a.UpdatedInput = from.Args(from.Own(to.Read(e.Contract.Name, e.Data)), a.UpdatedInput, to, own)
 	}
+	change, why := reader(e).OwnChange(own, Call(e).Given, a.UpdatedInput)
+	if why != "" {
+		return verdict.Answer{Policy: a.Policy, ExitCode: a.ExitCode, Stderr: a.Stderr, Failure: why}
+	}
+	a.UpdatedInput = change
 	if agent := Agent(e.Contract.Dialect); agent != nil && agent.Completed != nil {
 		a.UpdatedInput = agent.Completed(own, a.UpdatedInput)
 	}

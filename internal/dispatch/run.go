@@ -128,9 +128,6 @@ func (d *Dispatcher) payload(e *events.Event, m match.Match, data json.RawMessag
 			err = errInternal
 		}
 	}()
-	if m.Given == e.Contract.Name {
-		return data, nil
-	}
 	now := *e
 	now.Data = data
 	return dialect.Payload(&now, m.Given, d.prompts.since), nil
@@ -154,7 +151,9 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	if rules.Read == nil {
 		a.answer = d.read(a.contract, a.match, a.out)
 		if a.match.Hook.Type != hook.Builtin { // which answers in the event's own words
-			a.answer = dialect.Answer(a.event, a.match.Given, a.answer)
+			now := *a.event
+			now.Data = a.data
+			a.answer = dialect.Answer(&now, a.match.Given, a.answer)
 		}
 		a.answer = a.answer.Told(a.event.Contract)
 		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)

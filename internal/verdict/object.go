@@ -138,6 +138,9 @@ func objectIn(text []byte) object {
 // nested objects are replaced whole, null sets null (reference/docker-agent.md
 // 3.8). The result is the complete object.
 func patch(base, change json.RawMessage) json.RawMessage {
+	if text, ok := rawjson.Text(base); ok && len(text) > 0 && text[0] == '{' { // arguments that came as JSON text
+		base = json.RawMessage(text)
+	}
 	out := objectIn(base)
 	for _, m := range objectIn(change) {
 		out = out.with(m.key, m.value)

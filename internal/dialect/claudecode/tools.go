@@ -9,5 +9,5 @@ var tools = []neutral.ToolName{
 	{Own: "Task", Canonical: "Agent", OneWay: true},
 	{Own: "PowerShell", Canonical: neutral.Shell, OneWay: true, Code: "PowerShell"},
 	{Own: "Monitor", Canonical: neutral.Shell, OneWay: true},
-	{Own: "MultiEdit", Canonical: "Edit", Args: "edits=edits =old_string =new_string", OneWay: true},
+	{Own: "MultiEdit", Canonical: "Edit", Args: "edits=edits =old_string =new_string", OneWay: true, Edits: "edits"},
 }

@@ -31,7 +31,8 @@ func Agent() neutral.Agent {
 			if own == runCommands {
 				return completed(change)
 			}
-			return (&neutral.Table{Tools: tools}).Args(own, change, &neutral.Table{}, "")
+			table := &neutral.Table{Tools: tools}
+			return table.WithFiles(own, table.Args(own, change, &neutral.Table{}, ""))
 		},
 		Answer: Answer,
 	}

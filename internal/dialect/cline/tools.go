@@ -31,12 +31,12 @@ var tools = []neutral.ToolName{
 	{Own: "ask_followup_question", Canonical: "AskUserQuestion"},
 	{Own: "new_task", Canonical: "Agent"},
 	{Own: runCommands, Canonical: "Bash", OneWay: true, Canon: commandInput},
-	{Own: readFiles, Canonical: "Read", OneWay: true, Canon: readInput},
+	{Own: readFiles, Canonical: "Read", OneWay: true, Canon: objectOr, Paths: "files file_paths paths path file_path filePath"},
 	{Own: search, Canonical: "Grep", OneWay: true, Canon: listed("pattern", "queries")},
 	{Own: fetch, Canonical: "WebFetch", OneWay: true, Canon: listed("url", "requests", "url")},
 	{Own: editor, Canonical: "Edit", OneWay: true, Args: "path=file_path old_text=old_string new_text=new_string", Canon: editorInput},
 	{Own: editor, Canonical: "Write", OneWay: true},
-	{Own: "apply_patch", Canonical: "Edit", OneWay: true, Canon: patchInput},
+	{Own: "apply_patch", Canonical: "Edit", Args: "input=input =file_path", OneWay: true, Canon: patchInput, Patches: "input"},
 	{Own: "apply_patch", Canonical: "Write", OneWay: true},
 	{Own: "ask_question", Canonical: "AskUserQuestion", OneWay: true},
 	{Own: "spawn_agent", Canonical: "Agent", OneWay: true, Args: "task=prompt"},
@@ -161,11 +161,6 @@ func argsLine(v json.RawMessage) (string, bool) {
 	return line, true
 }
 
-// readInput adds the paths that read_files opens, one a line.
-func readInput(input json.RawMessage) json.RawMessage {
-	return added(input, "file_path", texts(input, []string{"files", "file_paths", "paths", "path", "file_path", "filePath"}))
-}
-
 // listed returns a Canon that adds the texts under keys, one a line.
 func listed(canonical string, keys ...string) func(json.RawMessage) json.RawMessage {
 	return func(input json.RawMessage) json.RawMessage { return added(input, canonical, texts(input, keys)) }
@@ -243,7 +238,8 @@ func override(own string, changed json.RawMessage) (json.RawMessage, bool) {
 	case readFiles, search, fetch:
 		return nil, false
 	}
-	return (&neutral.Table{}).Args("", changed, &neutral.Table{Tools: tools}, own), true
+	table := &neutral.Table{Tools: tools}
+	return (&neutral.Table{}).Args("", table.WithoutFiles(own, changed), table, own), true
 }
 
 // joined is one script of several commands, each of which Cline gives to a

@@ -8,7 +8,7 @@ import (
 var tools = []neutral.ToolName{
 	{Own: "run_shell_command", Canonical: "Bash"},
 	{Own: "read_file", Canonical: "Read", Args: "file_path=file_path absolute_path=file_path"},
-	{Own: "read_many_files", Canonical: "Read", OneWay: true},
+	{Own: "read_many_files", Canonical: "Read", Args: "include=include paths=paths =file_path", OneWay: true, Paths: "include paths"},
 	{Own: "write_file", Canonical: "Write"},
 	{Own: "replace", Canonical: "Edit"},
 	{Own: "glob", Canonical: "Glob", Args: "dir_path=path path=path"},

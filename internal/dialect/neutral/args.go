@@ -36,6 +36,7 @@ func canonicalTool(name string) *ToolName {
 type pair struct {
 	from, to string
 	list     bool // the tool's own argument is a list
+	folds    bool // see ToolName.Folds
 }
 
 // pairs returns the arguments that the tool executes, from its own names to the
@@ -49,6 +50,9 @@ func (n *ToolName) pairs() []pair {
 		if !told[name] {
 			list = append(list, pair{from: name, to: name})
 		}
+	}
+	for i := range list {
+		list[i].folds = n.Folds
 	}
 	return list
 }
@@ -65,6 +69,11 @@ func parsePairs(args string) (list []pair) {
 // canonical returns the input that the agent sent for the tool by its canonical
 // arguments: under each stands what the tool executes, and nothing else.
 func (n *ToolName) canonical(input json.RawMessage) json.RawMessage {
+	return n.withFiles(n.canonicalArgs(input), input)
+}
+
+// canonicalArgs is canonical for the arguments alone.
+func (n *ToolName) canonicalArgs(input json.RawMessage) json.RawMessage {
 	if n.Canon != nil && input != nil {
 		return n.Canon(renamed(input, parsePairs(n.Args), false))
 	}
@@ -100,7 +109,8 @@ func renamed(object json.RawMessage, pairs []pair, back bool) json.RawMessage {
 		if p.from == "" || p.to == "" || taken[p.to] {
 			continue
 		}
-		if key, v := argument(object, p.from); v != nil {
+		key, v := argument(object, p.from, p.folds)
+		if _, placed := moved[key]; v != nil && !placed { // of several names for it the tool takes the first
 			moved[key], taken[p.to] = rawjson.Member{Key: p.to, Value: form(p, v)}, true
 		}
 	}
@@ -129,11 +139,11 @@ func renamed(object json.RawMessage, pairs []pair, back bool) json.RawMessage {
 }
 
 // argument finds a tool's argument: the member called name, else one that is so
-// called in another letter case, as agents written in Go take it. A value comes
-// before null.
-func argument(object json.RawMessage, name string) (key string, value json.RawMessage) {
+// called in another letter case, as agents written in Go take it; where it folds,
+// the last of all of those. A value comes before null.
+func argument(object json.RawMessage, name string, folds bool) (key string, value json.RawMessage) {
 	exact := rawjson.Get(object, name)
-	if known(exact) != nil {
+	if known(exact) != nil && !folds {
 		return name, exact
 	}
 	for k, v := range rawjson.Members(object) {

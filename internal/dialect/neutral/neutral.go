@@ -129,6 +129,18 @@ type ToolName struct {
 	// Canon makes the input canonical where more than names differ. It gets the
 	// input with those that Args say. Nil = they say it all.
 	Canon func(input json.RawMessage) json.RawMessage
+	// Folds: the tool takes an argument in any letter case, and of several the last
+	// that is not null, as encoding/json does.
+	Folds bool
+	// Paths and Patches are the arguments, separated by blanks, that have the files
+	// which a call works on: of tools that do not take one file as one text. A path
+	// may be a text, a list, or in the objects of a list. Hooks are given the files
+	// as file_path and file_paths. "" = an argument of the canonical tool has it.
+	Paths, Patches string
+	// Edits is the argument that has one edit, or a list of them, for a tool that
+	// does not take it as two texts. Hooks that are given the call under another
+	// name have all old texts as old_string, all new ones as new_string. "" = none.
+	Edits string
 }
 
 // Table is how one dialect says what all of them say. The zero Table knows

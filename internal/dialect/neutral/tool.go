@@ -146,7 +146,7 @@ func (t *Table) fixed(fact Fact, event string) string {
 // equal stay. It returns nil for nil.
 func (t *Table) Args(own string, input json.RawMessage, to *Table, toOwn string) json.RawMessage {
 	if row := t.tool(own); row != nil {
-		input = row.canonical(input)
+		input = row.canonicalArgs(input)
 	}
 	if row := to.tool(toOwn); row != nil {
 		input = row.native(input)

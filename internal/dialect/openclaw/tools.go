@@ -11,7 +11,7 @@ var tools = []neutral.ToolName{
 	{Own: "read", Canonical: "Read", Args: "path=file_path"},
 	{Own: "write", Canonical: "Write", Args: "path=file_path"},
 	{Own: "edit", Canonical: "Edit", Args: "path=file_path oldText=old_string newText=new_string"},
-	{Own: "apply_patch", Canonical: "Edit", OneWay: true},
+	{Own: "apply_patch", Canonical: "Edit", Args: "input=input =file_path =old_string =new_string", OneWay: true, Patches: "input"},
 	{Own: "grep", Canonical: "Grep"},
 	{Own: "find", Canonical: "Glob"},
 	{Own: "ls", Canonical: "LS"},
