@@ -90,10 +90,11 @@ func patchedFiles(patch string) (paths []string) {
 	for line := range strings.FieldsFuncSeq(patch, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line = strings.TrimSpace(line)
 		for _, header := range headers {
-			if len(line) < len(header) || !strings.EqualFold(line[:len(header)], header) || header[0] != '*' && !unified {
+			ofDiff := header[0] != '*'
+			if len(line) < len(header) || !strings.EqualFold(line[:len(header)], header) || ofDiff && !unified {
 				continue
 			}
-			if path := pathOf(line[len(header):], header[0] != '*'); path != "" {
+			if path := pathOf(line[len(header):], ofDiff); path != "" {
 				paths = append(paths, path)
 			}
 		}
