@@ -3,6 +3,8 @@ package secrets
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // maxNamed is the longest value that is read together with its key.
@@ -46,38 +48,28 @@ func (w *search) document(s, name string, skip map[string]bool) (found []span, o
 	}
 	var outer []place
 	here := place{key: name}
-	for i := 0; i < len(s); {
-		switch b := s[i]; {
-		case b == '{' || b == '[':
+	tokens := rawjson.Lex(s)
+	for tokens.Next() {
+		switch tokens.Kind {
+		case '{', '[':
 			if len(outer) == maxDepth {
 				return nil, false
 			}
 			outer = append(outer, here)
 			here.arguments = here.arguments || here.key == "input" || here.key == "arguments" || here.key == "args"
-			here.inList, here.list, here.named = b == '[', here.key, ""
-			i++
-		case b == '}' || b == ']':
-			if len(outer) == 0 || here.inList != (b == ']') {
+			here.inList, here.list, here.named = tokens.Kind == '[', here.key, ""
+		case '}', ']':
+			if len(outer) == 0 || here.inList != (tokens.Kind == ']') {
 				return nil, false
 			}
 			here, outer = outer[len(outer)-1], outer[:len(outer)-1]
-			i++
-		case b == '"':
-			end := stringEnd(s, i)
-			if end < 0 {
-				return nil, false
-			}
-			found = append(found, shifted(w.literal(s[i+1:end-1], isKey(s[end:]), &here, skip), i+1)...)
-			i = end
-		default:
-			n := bare(s[i:])
-			if n == 0 {
-				return nil, false
-			}
-			i += n
+		case rawjson.KindKey, rawjson.KindString:
+			inside := s[tokens.Start+1 : tokens.End-1]
+			isKey := tokens.Kind == rawjson.KindKey
+			found = append(found, shifted(w.literal(inside, isKey, &here, skip), tokens.Start+1)...)
 		}
 	}
-	return found, len(outer) == 0
+	return found, tokens.AtEnd() && len(outer) == 0
 }
 
 // literal finds the secrets in a string of which inside is what its quotes hold.
@@ -170,43 +162,3 @@ func shifted(spans []span, by int) []span {
 }
 
 const blanks = " \t\r\n"
-
-// bare returns how many bytes of s are JSON outside of strings and brackets.
-func bare(s string) int {
-	if strings.IndexByte(" \t\r\n,:-+.0123456789", s[0]) >= 0 {
-		if len(s) > 1 && isDigit(s[0]) && s[1]|0x20 == 'e' {
-			return 2
-		}
-		return 1
-	}
-	for _, word := range []string{"true", "false", "null"} {
-		if strings.HasPrefix(s, word) {
-			return len(word)
-		}
-	}
-	return 0
-}
-
-// isKey reports whether rest, which follows a string, makes it a key.
-func isKey(rest string) bool {
-	for i := range len(rest) {
-		if strings.IndexByte(blanks, rest[i]) < 0 {
-			return rest[i] == ':'
-		}
-	}
-	return false
-}
-
-// stringEnd returns where the JSON string that begins at s[at] ends, -1 if it
-// does not.
-func stringEnd(s string, at int) int {
-	for i := at + 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return -1
-}

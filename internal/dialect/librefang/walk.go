@@ -4,65 +4,58 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // walker goes through a valid JSON object once and keeps the path of where it
 // is, escaped as the inside of a JSON string.
 type walker struct {
-	src  []byte
-	pos  int
-	path []byte
-	at   func(path []byte, start, end int)
+	src    []byte
+	tokens rawjson.Lexer[[]byte]
+	path   []byte
+	at     func(path []byte, start, end int)
 }
 
 // walk calls at for each string value of payload, a valid JSON object, in
 // order, but for those under the top-level key _truncated. path is valid during
 // the call; payload[start:end] is the string between its quotes.
 func walk(payload []byte, at func(path []byte, start, end int)) {
-	w := &walker{src: payload, at: at}
-	w.blanks()
-	w.object()
+	w := &walker{src: payload, tokens: rawjson.Lex(payload), at: at}
+	if w.tokens.Next() {
+		w.value()
+	}
 }
 
+// value passes the value of which the first token was read.
 func (w *walker) value() {
-	switch w.src[w.pos] {
+	switch w.tokens.Kind {
 	case '{':
 		w.object()
 	case '[':
 		w.array()
-	case '"':
-		start := w.pos + 1
-		w.string()
-		w.at(w.path, start, w.pos-1)
-	default:
-		for !ends(w.src[w.pos]) {
-			w.pos++
-		}
+	case rawjson.KindString:
+		w.at(w.path, w.tokens.Start+1, w.tokens.End-1)
 	}
 }
 
 func (w *walker) object() {
 	parent := len(w.path)
-	for w.pos++; w.more('}'); w.path = w.path[:parent] {
-		start := w.pos + 1
-		w.string()
-		key := w.src[start : w.pos-1]
-		w.blanks()
-		w.pos++ // the colon
-		w.blanks()
-		w.key(key)
+	for w.tokens.Next() && w.tokens.Kind != '}' {
+		w.key(w.src[w.tokens.Start+1 : w.tokens.End-1])
+		w.tokens.Next()
 		if parent == 0 && string(w.path) == truncatedKey {
 			w.skip()
-			continue
+		} else {
+			w.value()
 		}
-		w.value()
+		w.path = w.path[:parent]
 	}
 }
 
 func (w *walker) array() {
 	parent := len(w.path)
-	w.pos++
-	for i := int64(0); w.more(']'); i++ {
+	for i := int64(0); w.tokens.Next() && w.tokens.Kind != ']'; i++ {
 		w.path = append(w.path, '[')
 		w.path = append(strconv.AppendInt(w.path, i, 10), ']')
 		w.value()
@@ -76,21 +69,6 @@ func (w *walker) skip() {
 	w.at = func([]byte, int, int) {}
 	w.value()
 	w.at = at
-}
-
-// more steps to the next element of an object or array; behind its end if
-// there is none.
-func (w *walker) more(end byte) bool {
-	w.blanks()
-	switch w.src[w.pos] {
-	case end:
-		w.pos++
-		return false
-	case ',':
-		w.pos++
-		w.blanks()
-	}
-	return true
 }
 
 // key appends a key, as it is escaped in the payload, to the path.
@@ -123,30 +101,11 @@ func isPlain(key []byte) bool {
 	return len(key) > 0
 }
 
-// string passes the string that begins here.
-func (w *walker) string() {
-	for w.pos++; w.src[w.pos] != '"'; w.pos++ {
-		if w.src[w.pos] == '\\' {
-			w.pos++
-		}
-	}
-	w.pos++
-}
-
-func (w *walker) blanks() {
-	for w.pos < len(w.src) && isBlank(w.src[w.pos]) {
-		w.pos++
-	}
-}
-
 // The digit that follows \uD in each half of a pair.
 const (
 	highSurrogate = "89ab"
 	lowSurrogate  = "cdef"
 )
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-func ends(c byte) bool    { return c == ',' || c == '}' || c == ']' || isBlank(c) }
 
 // cut returns the length of the longest part of text, the escaped inside of a
 // JSON string, that has at most limit bytes and ends between characters.
