@@ -49,12 +49,12 @@ func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limi
 // DeadLetter returns one dead letter and what its hook was to be given: the
 // event with all of its data. It fails with ErrNotFound.
 func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p Pending, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.snapshot(ctx, func(db querier) error {
 		if d, err = scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id)); err != nil {
 			return err
 		}
 		p.Hook = d.Hook
-		p.Event, err = scanPendingEvent(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` WHERE seq = ?`, int64(d.Seq)))
+		p.Event, err = pendingEvent(ctx, db, d.Seq)
 		return err
 	})
 	if err != nil {

@@ -34,7 +34,9 @@ type eventRow struct {
 	kept      int
 	later     any // int, or nil
 	laterData []byte
-	data      []byte
+	data      []byte // read from a row: its beginning, which more bytes of parts follow
+	more      int
+	fromLater bool // what was read is what history will keep
 }
 
 // What history shows of the data, and what becomes of the row when nothing is
@@ -42,6 +44,7 @@ type eventRow struct {
 const (
 	historyKept = `coalesce(later, kept)`
 	historyData = `CASE coalesce(later, kept) WHEN 0 THEN NULL WHEN 1 THEN coalesce(later_data, substr(data, 1, 256)) ELSE coalesce(later_data, data) END`
+	historyMore = `CASE WHEN coalesce(later, kept) < 2 THEN 0 WHEN later_data IS NULL THEN more ELSE later_more END`
 )
 
 // eventDetail is what has no column: the envelope without what has one. The
@@ -152,11 +155,15 @@ func whole(text []byte) []byte {
 	return text
 }
 
-// insertEvent adds a row. One that is there already, because a commit came
-// through although its file was given up, is no error.
+// insertEvent adds a row, and what of its data has no room there. One that is
+// there already, because a commit came through although its file was given up, is
+// no error.
 func insertEvent(db *database, r eventRow) (added bool, err error) {
-	_, err = db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, later, later_data, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted, r.kept, r.later, r.laterData, r.data)
+	data, rest := split(r.data)
+	laterData, laterRest := split(r.laterData)
+	_, err = db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, later, later_data, later_more, data, more)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted, r.kept, r.later, laterData, len(laterRest), data, len(rest))
 	if err != nil {
 		var id string
 		if refused(err) && db.row(`SELECT id FROM events WHERE seq = ?`, int64(r.seq)).Scan(&id) == nil && id == r.id {
@@ -164,13 +171,17 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 		}
 		return false, fmt.Errorf("insert event %s: %w", r.id, err)
 	}
-	return true, nil
+	if err := insertParts(db, r.seq, false, rest); err != nil {
+		return false, err
+	}
+	return true, insertParts(db, r.seq, true, laterRest)
 }
 
 // releaseEvent brings the data to what history keeps, once nothing waits for
-// it any more.
+// it any more. A trigger does the same to its parts.
 func releaseEvent(db *database, seq uint64) error {
-	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, later = NULL, later_data = NULL WHERE seq = ?1 AND later IS NOT NULL
+	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, more = `+historyMore+`, later = NULL, later_data = NULL, later_more = 0
+		WHERE seq = ?1 AND later IS NOT NULL
 		AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1) AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`, int64(seq))
 	if err != nil {
 		return fmt.Errorf("release event: %w", err)
@@ -178,7 +189,7 @@ func releaseEvent(db *database, seq uint64) error {
 	return nil
 }
 
-// deleteEvent takes an event out with all that hangs on it.
+// deleteEvent takes an event out with all that hangs on it. A trigger deletes its parts.
 func (s *Store) deleteEvent(db *database, seq uint64) error {
 	for _, text := range []string{`DELETE FROM pending WHERE seq = ?`, `DELETE FROM dead WHERE seq = ?`} {
 		if _, err := db.exec(text, int64(seq)); err != nil {

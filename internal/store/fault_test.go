@@ -264,7 +264,8 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := event(1, "agent:end", `{"a":1}`)
-	if _, err := insertEvent(db, encodeEvent(e, true, &Policy{Redact: func(b []byte) []byte { return b }})); err != nil {
+	if _, err := db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, data) VALUES (1, ?, ?, 'agent:end', 7, X'7B7D', 0, 2, ?)`,
+		e.EventID, nanos(e.Time), []byte(e.Data)); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now().UTC()
@@ -279,6 +280,9 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 	page, err := s.Pending(t.Context(), 0, 10)
 	if err != nil || len(page) != 2 || s.FirstSeq() != 101 || s.Epoch() != "E" {
 		t.Fatalf("got %v %v, first %d of epoch %s", page, err, s.FirstSeq(), s.Epoch())
+	}
+	if got := page[0].Event; string(got.Data) != `{"a":1}` || got.EventID != e.EventID {
+		t.Errorf("got %+v, want the event as it was", got)
 	}
 	if p := page[0]; p.Hook != `z "1"` || p.RunID != "R1" || !p.Started.Equal(began) || p.Attempt != 0 {
 		t.Errorf("got %+v, want the attempt that was under way", p)

@@ -81,6 +81,7 @@ func TestRunByPrefix(t *testing.T) {
 
 func TestPayloadPolicy(t *testing.T) {
 	small, large := `{"k":"hush"}`, `{"k":"hush","t":"`+strings.Repeat("é", 300)+`"}`
+	parts := `{"k":"hush","t":"` + strings.Repeat("é", partBytes) + `","end":"hush"}`
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "[secret]")) }
 	clean := func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }
 	tests := []struct {
@@ -101,6 +102,11 @@ func TestPayloadPolicy(t *testing.T) {
 		{"full_small", PayloadFull, nil, small, small, "", false},
 		{"full_large", PayloadFull, nil, large, large, "", false},
 		{"full_large_redacted", PayloadFull, redact, large, clean(large), "", true},
+		{"none_parts", PayloadNone, redact, parts, "", "", false},
+		{"preview_parts", PayloadPreview, nil, parts, "", parts[:255], false},
+		{"preview_parts_redacted", PayloadPreview, redact, parts, "", clean(parts)[:255], true},
+		{"full_parts", PayloadFull, nil, parts, parts, "", false},
+		{"full_parts_redacted", PayloadFull, redact, parts, clean(parts), "", true},
 		{"full_no_data", PayloadFull, redact, "", "", "", false},
 	}
 	for _, tt := range tests {
@@ -115,7 +121,7 @@ func TestPayloadPolicy(t *testing.T) {
 					got, err = s.Event(t.Context(), e.EventID) // its neighbour's id begins so too
 				}
 				if err != nil || string(got.Data) != tt.whole || got.Preview != tt.preview || got.Size != len(tt.data) || got.Redacted != tt.redacted || got.Whole != (tt.whole != "" || tt.data == "") {
-					t.Errorf("%s: got %v %+v %q", when, err, got, got.Data)
+					t.Errorf("%s: got %v, %d bytes %.300q, %+v", when, err, len(got.Data), got.Data, got.Preview)
 				}
 			}
 			waiting, noted := event(1, "agent:end", tt.data), event(2, "agent:end", tt.data)
@@ -134,8 +140,17 @@ func TestPayloadPolicy(t *testing.T) {
 			flush(t, s)
 			check("ended", waiting)
 			var left int
-			if err := s.db.row(`SELECT count(*) FROM events WHERE cast(data AS TEXT) LIKE '%hush%' OR cast(later_data AS TEXT) LIKE '%hush%'`).Scan(&left); err != nil || left != 0 && tt.redact != nil {
+			if err := s.db.row(`SELECT (SELECT count(*) FROM events WHERE instr(data, CAST('hush' AS BLOB)) OR instr(later_data, CAST('hush' AS BLOB)))
+				+ (SELECT count(*) FROM parts WHERE instr(data, CAST('hush' AS BLOB)))`).Scan(&left); err != nil || left != 0 && tt.redact != nil {
 				t.Errorf("%d secrets are left (%v)", left, err)
+			}
+			for _, e := range []*events.Event{waiting, noted} {
+				if err := s.do(t.Context(), func(db *database) error { return s.deleteEvent(db, e.Seq) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.db.row(`SELECT count(*) FROM parts`).Scan(&left); err != nil || left != 0 {
+				t.Errorf("%d parts are left (%v)", left, err)
 			}
 		})
 	}

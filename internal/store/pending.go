@@ -13,14 +13,14 @@ import (
 // is a page of its own.
 const pendingBytes = 1 << 20
 
-const pendingColumns = `seq, id, at, name, size, detail, kept, data FROM events`
+const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM events`
 
 // Pending returns what was accepted and has not ended, in the order of the
 // events' numbers and, for one event, of registration: all runs of the first
 // events above after, limit at most, fewer when they are large. Nothing comes
 // back when there are no more; the last event's number is the next after.
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pending, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.snapshot(ctx, func(db querier) error {
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
 			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`, int64(min(after, 1<<62)), limit)
 		if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err 
 }
 
 // pendingEvents reads events, but for a large one that memory has.
-func (s *Store) pendingEvents(ctx context.Context, db *sql.DB, sizes []sized) ([]*events.Event, error) {
+func (s *Store) pendingEvents(ctx context.Context, db querier, sizes []sized) ([]*events.Event, error) {
 	if len(sizes) == 0 {
 		return nil, nil
 	}
@@ -76,11 +76,19 @@ func (s *Store) pendingEvents(ctx context.Context, db *sql.DB, sizes []sized) ([
 		if e := s.live.event(first); e != nil {
 			return []*events.Event{e}, nil
 		}
-		return list(ctx, db, scanPendingEvent, `SELECT `+pendingColumns+`
-			WHERE seq = ?1 AND EXISTS (SELECT 1 FROM pending WHERE seq = ?1)`, int64(first)) // no sorter has a copy
 	}
-	return list(ctx, db, scanPendingEvent, `SELECT `+pendingColumns+`
+	rows, err := list(ctx, db, scanPendingRow, `SELECT `+pendingColumns+`
 		WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq BETWEEN ? AND ?) ORDER BY seq`, int64(first), int64(last))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*events.Event, len(rows))
+	for i, r := range rows {
+		if all[i], err = r.pendingEvent(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // dataOf takes the bytes that the driver has made for it, which database/sql would
@@ -96,19 +104,33 @@ func (b *dataOf) Scan(v any) error {
 	return nil
 }
 
-func scanPendingEvent(row scanner) (*events.Event, error) {
-	var r eventRow
-	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, (*dataOf)(&r.data)); err != nil {
-		return nil, err
-	}
+func scanPendingRow(row scanner) (r eventRow, err error) {
+	return r, row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, (*dataOf)(&r.data), &r.more)
+}
+
+// pendingEvent makes the event of a row that has all of its data.
+func (r eventRow) pendingEvent(ctx context.Context, db querier) (*events.Event, error) {
 	if r.kept != keptAll {
 		return nil, fmt.Errorf("read event %s: %w: its data is missing", r.id, errCorrupt)
 	}
-	return r.decode(r.data)
+	data, err := join(ctx, db, r.seq, false, r.data, r.more)
+	if err != nil {
+		return nil, err
+	}
+	return r.decode(data)
+}
+
+// pendingEvent reads one event with all of its data.
+func pendingEvent(ctx context.Context, db querier, seq uint64) (*events.Event, error) {
+	r, err := scanPendingRow(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` WHERE seq = ?`, int64(seq)))
+	if err != nil {
+		return nil, err
+	}
+	return r.pendingEvent(ctx, db)
 }
 
 // pendingOf returns the pending runs of e, with the attempts at them that have begun.
-func pendingOf(ctx context.Context, db *sql.DB, e *events.Event, begun map[Key]attempt) ([]Pending, error) {
+func pendingOf(ctx context.Context, db querier, e *events.Event, begun map[Key]attempt) ([]Pending, error) {
 	return list(ctx, db, func(row scanner) (Pending, error) {
 		p := Pending{Event: e}
 		var due int64
@@ -123,7 +145,7 @@ func pendingOf(ctx context.Context, db *sql.DB, e *events.Event, begun map[Key]a
 // a file that was deleted but is still open.
 func (s *Store) rescue() {
 	for _, seq := range s.live.onDisk() {
-		e, err := scanPendingEvent(s.db.row(`SELECT `+pendingColumns+` WHERE seq = ?`, int64(seq)))
+		e, err := pendingEvent(context.Background(), s.db.conn, seq)
 		if err != nil {
 			continue // it counts as lost
 		}

@@ -30,8 +30,20 @@ func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
 	return err
 }
 
+// snapshot is read with all queries seeing the same moment.
+func (s *Store) snapshot(ctx context.Context, f func(querier) error) error {
+	return s.read(ctx, func(db *sql.DB) error {
+		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // it has nothing to commit
+		return f(tx)
+	})
+}
+
 // list reads all rows of a query.
-func list[T any](ctx context.Context, db *sql.DB, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, db querier, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -64,7 +76,7 @@ func (s *Store) Run(ctx context.Context, id string) (run events.Run, err error) 
 }
 
 // wholeID finds the only id of a table that begins with prefix.
-func wholeID(ctx context.Context, db *sql.DB, table, prefix string) (string, error) {
+func wholeID(ctx context.Context, db querier, table, prefix string) (string, error) {
 	prefix = strings.ToUpper(prefix)
 	if prefix == "" {
 		return "", ErrNotFound
@@ -91,33 +103,44 @@ type Event struct {
 	Redacted      bool   // secrets were taken out of Data or Preview
 }
 
-const historyColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept + `, ` + historyData + ` FROM events`
+const historyColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept + `, ` + historyData + `, ` + historyMore + `, later_data IS NOT NULL FROM events`
 
-func scanEvent(row scanner) (Event, error) {
-	var r eventRow
-	if err := row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept, (*dataOf)(&r.data)); err != nil {
-		return Event{}, err
-	}
-	v := Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
+func scanHistoryRow(row scanner) (r eventRow, err error) {
+	return r, row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept, (*dataOf)(&r.data), &r.more, &r.fromLater)
+}
+
+// historyEvent makes the event of a row as history keeps it.
+func (r eventRow) historyEvent(ctx context.Context, db querier) (v Event, err error) {
+	v = Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
 	var data []byte
 	if v.Whole {
-		data = r.data
+		data, err = join(ctx, db, r.seq, r.fromLater, r.data, r.more)
 	} else {
 		v.Preview = string(whole(r.data))
 	}
-	var err error
-	v.Event, err = r.decode(data)
+	if err == nil {
+		v.Event, err = r.decode(data)
+	}
 	return v, err
+}
+
+// historyEvent reads one event as history keeps it.
+func historyEvent(ctx context.Context, db querier, where string, args ...any) (Event, error) {
+	r, err := scanHistoryRow(db.QueryRowContext(ctx, `SELECT `+historyColumns+` `+where, args...))
+	if err != nil {
+		return Event{}, err
+	}
+	return r.historyEvent(ctx, db)
 }
 
 // Event returns the event with this id, or the only one whose id begins so.
 func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.snapshot(ctx, func(db querier) error {
 		full, err := wholeID(ctx, db, "events", id)
 		if err != nil {
 			return err
 		}
-		e, err = scanEvent(db.QueryRowContext(ctx, `SELECT `+historyColumns+` WHERE id = ?`, full))
+		e, err = historyEvent(ctx, db, `WHERE id = ?`, full)
 		return err
 	})
 	if err != nil {
@@ -129,9 +152,9 @@ func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
 // Last returns the newest event of a dialect that is no replay and not of the
 // session except; ErrNotFound where there is none. It may read all events.
 func (s *Store) Last(ctx context.Context, d events.Dialect, except string) (e Event, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
-		e, err = scanEvent(db.QueryRowContext(ctx, `SELECT `+historyColumns+` WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
-			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ? AND CAST(detail AS TEXT) ->> 'replay_of' IS NULL ORDER BY seq DESC LIMIT 1`, string(d), except))
+	err = s.snapshot(ctx, func(db querier) error {
+		e, err = historyEvent(ctx, db, `WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
+			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ? AND CAST(detail AS TEXT) ->> 'replay_of' IS NULL ORDER BY seq DESC LIMIT 1`, string(d), except)
 		return err
 	})
 	if err != nil {
@@ -163,13 +186,13 @@ type Range struct{ First, Last uint64 }
 // became of it: it was pruned, left out, or lost with the process. A caller that
 // wants what it handed over a moment ago calls Flush first.
 func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes int) (feed Feed, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.snapshot(ctx, func(db querier) error {
 		var pruned uint64
 		if err := db.QueryRowContext(ctx, `SELECT pruned FROM state`).Scan(&pruned); err != nil {
 			return err
 		}
 		from, to := min(max(after, pruned), upto), min(upto, 1<<62)
-		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+` WHEN 2 THEN coalesce(length(later_data), length(data), 0) ELSE 256 END
+		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+` WHEN 2 THEN coalesce(length(later_data) + later_more, length(data) + more, 0) ELSE 256 END
 			FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
 		if err != nil {
 			return err
@@ -179,9 +202,15 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 		} else if n == limit {
 			to = sizes[n-1].seq
 		}
-		accepted, err := list(ctx, db, scanEvent, `SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
+		rows, err := list(ctx, db, scanHistoryRow, `SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
 		if err != nil {
 			return err
+		}
+		accepted := make([]Event, len(rows))
+		for i, r := range rows {
+			if accepted[i], err = r.historyEvent(ctx, db); err != nil {
+				return err
+			}
 		}
 		runs, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, false) },
 			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`, int64(from), int64(to), limit)

@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -169,6 +169,27 @@ CREATE TABLE sent (
 	detail   BLOB    NOT NULL, -- what the sender was told at once, JSON
 	answer   BLOB              -- what it was told later; NULL = it is not known
 ) STRICT;
+`
+
+// A large payload stands in several rows: its beginning in that of the event, and
+// so many bytes more in parts.
+const schemaV5 = `
+ALTER TABLE events ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN later_more INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE parts (
+	seq   INTEGER NOT NULL, -- of the event
+	later INTEGER NOT NULL, -- 1 = of later_data
+	n     INTEGER NOT NULL,
+	data  BLOB    NOT NULL,
+	PRIMARY KEY (seq, later, n)
+) STRICT;
+CREATE TRIGGER event_released AFTER UPDATE OF later ON events WHEN old.more > 0 OR old.later_more > 0 BEGIN
+	DELETE FROM parts WHERE seq = old.seq AND later = 0;
+	UPDATE parts SET later = 0 WHERE seq = old.seq;
+END;
+CREATE TRIGGER event_deleted AFTER DELETE ON events WHEN old.more > 0 OR old.later_more > 0 BEGIN
+	DELETE FROM parts WHERE seq = old.seq;
+END;
 `
 
 // migrate brings the database to the newest version, each step whole or not

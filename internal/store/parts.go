@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// partBytes is how much of a payload stands in one row. SQLite has a whole row
+// in memory, and more than once, whenever it reads or writes it: what is longer
+// goes on in the table parts.
+const partBytes = 256 << 10
+
+// split returns what stands in the event's own row, and the rest.
+func split(data []byte) (first, rest []byte) {
+	n := min(len(data), partBytes)
+	return data[:n:n], data[n:]
+}
+
+// insertParts writes what follows the event's own row; later tells that it is
+// what history will keep.
+func insertParts(db *database, seq uint64, later bool, rest []byte) error {
+	for n := 0; len(rest) > 0; n++ {
+		var part []byte
+		part, rest = split(rest)
+		_, err := db.exec(`INSERT INTO parts (seq, later, n, data) VALUES (?, ?, ?, ?)`, int64(seq), later, n, part)
+		if err != nil {
+			return fmt.Errorf("insert part %d of event %d: %w", n, seq, err)
+		}
+	}
+	return nil
+}
+
+// querier is a connection, or a transaction in which all queries see one moment.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}
+
+// join returns the data of an event: first, which its own row has, and more
+// bytes of parts.
+func join(ctx context.Context, db querier, seq uint64, later bool, first []byte, more int) ([]byte, error) {
+	if more == 0 {
+		return first, nil
+	}
+	data := append(make([]byte, 0, len(first)+more), first...)
+	rows, err := db.QueryContext(ctx, `SELECT data FROM parts WHERE seq = ? AND later = ? ORDER BY n`, int64(seq), later)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var part sql.RawBytes
+		if err := rows.Scan(&part); err != nil {
+			return nil, err
+		}
+		if len(data)+len(part) > cap(data) {
+			break
+		}
+		data = append(data, part...)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if len(data) != len(first)+more {
+		return nil, fmt.Errorf("read event %d: %w: parts of its data are missing", seq, errCorrupt)
+	}
+	return data, nil
+}
