@@ -22,7 +22,7 @@ const admitTries = 3
 // always been read, checked and recorded before, and a refusal is an error: a
 // guard denies. looks is told of each file before it is looked at.
 func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error) {
-	err := h.Seal.CheckTelling(looks)
+	err := h.Seal.CheckWith(looks)
 	var changed *trust.Changed
 	for try := 0; errors.As(err, &changed) && r.latest != nil && try <= admitTries; try++ {
 		now := r.latest(h.ID, try > 0)
@@ -32,7 +32,7 @@ func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error
 		if now == h && try == 0 {
 			continue
 		}
-		h, err = now, now.Seal.CheckTelling(looks)
+		h, err = now, now.Seal.CheckWith(looks)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("refused: %w", err)

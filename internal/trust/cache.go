@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// memory keeps what was seen of paths that many hooks share: the directories
-// above them, and the interpreters of their scripts.
-type memory struct {
-	plain *Checker // the one without it
+// cache has the facts of paths that many hooks share: the directories above them,
+// and the interpreters of their scripts.
+type cache struct {
+	plain *Checker // without a cache
 
 	mu     sync.Mutex // guards all below
 	facts  map[string]*fact
@@ -29,83 +29,85 @@ type linkTarget struct {
 	err  error
 }
 
-// Once returns a Checker for one look at many hooks: what is outside of a
-// hook's own folder it looks at no more than once. The seals that it makes do
-// not remember anything.
-func (c *Checker) Once() *Checker {
+// Cached returns a Checker for one scan of many hooks: it reads a path outside of a
+// hook's own folder once only. The seals that it makes do not use the cache.
+func (c *Checker) Cached() *Checker {
 	next := *c
-	next.memory = &memory{plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{}, heads: map[string]string{}, status: map[string]status{}}
+	next.cache = &cache{
+		plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{},
+		heads: map[string]string{}, status: map[string]status{},
+	}
 	return &next
 }
 
-func (c *Checker) forgetful() *Checker {
-	if c.memory == nil {
+func (c *Checker) uncached() *Checker {
+	if c.cache == nil {
 		return c
 	}
-	return c.memory.plain
+	return c.cache.plain
 }
 
-// remembers reports whether a path is outside of home, and c has a memory.
-func (c *Checker) remembers(path, home string) bool {
-	if c.memory == nil {
+// isCached reports whether c has a cache and path is outside of home.
+func (c *Checker) isCached(path, home string) bool {
+	if c.cache == nil {
 		return false
 	}
 	rest, inside := strings.CutPrefix(path, home)
 	return home == "" || !inside || rest != "" && rest[0] != '/'
 }
 
-// lookAt looks at a path, for a hook whose folder is home, without following a
-// link at its end. Nobody changes what it returns.
-func (c *Checker) lookAt(path, home string) *fact {
-	return remembered(c, path, home, func(m *memory) map[string]*fact { return m.facts }, func() *fact {
-		f := lookAt(path)
+// lstat returns the fact of a path, for a hook whose folder is home, without
+// following a link at its end. Callers do not change the fact.
+func (c *Checker) lstat(path, home string) *fact {
+	return cached(c, path, home, func(m *cache) map[string]*fact { return m.facts }, func() *fact {
+		f := lstat(path)
 		return &f
 	})
 }
 
-// glance is lookAt for a fact that is not kept.
-func (c *Checker) glance(path, home string) fact {
-	if c.remembers(path, home) {
-		return *c.lookAt(path, home)
+// current is lstat for a fact that the caller does not retain.
+func (c *Checker) current(path, home string) fact {
+	if c.isCached(path, home) {
+		return *c.lstat(path, home)
 	}
-	return lookAt(path)
+	return lstat(path)
 }
 
 func (c *Checker) readLink(path, home string) (string, error) {
-	t := remembered(c, path, home, func(m *memory) map[string]linkTarget { return m.links }, func() linkTarget {
+	t := cached(c, path, home, func(m *cache) map[string]linkTarget { return m.links }, func() linkTarget {
 		to, err := os.Readlink(path)
 		return linkTarget{to, err}
 	})
 	return t.path, t.err
 }
 
-// firstLine is the function of that name, for a hook that runs in home. The file
-// is looked at first: should it change before its line is read, the seal is that
-// of the file before.
+// firstLine is the function of that name, for a hook that runs in home. It walks the
+// file first: if the file changes before its line is read, the seal has the file
+// from before, and so does not match.
 func (c *Checker) firstLine(file, home string) string {
-	if !c.remembers(file, home) {
+	if !c.isCached(file, home) {
 		return firstLine(file)
 	}
-	return remembered(c, file, home, func(m *memory) map[string]string { return m.heads }, func() string {
+	return cached(c, file, home, func(m *cache) map[string]string { return m.heads }, func() string {
 		c.walk().path(file, above)
 		return firstLine(file)
 	})
 }
 
-// remembered returns what look returns, now or at the first time.
-func remembered[T any](c *Checker, path, home string, of func(*memory) map[string]T, look func() T) T {
-	if !c.remembers(path, home) {
+// cached returns what look returns, from the cache if path is in it.
+func cached[T any](c *Checker, path, home string, of func(*cache) map[string]T, look func() T) T {
+	if !c.isCached(path, home) {
 		return look()
 	}
-	c.memory.mu.Lock()
-	v, known := of(c.memory)[path]
-	c.memory.mu.Unlock()
+	c.cache.mu.Lock()
+	v, known := of(c.cache)[path]
+	c.cache.mu.Unlock()
 	if known {
 		return v
 	}
 	v = look()
-	c.memory.mu.Lock()
-	of(c.memory)[path] = v
-	c.memory.mu.Unlock()
+	c.cache.mu.Lock()
+	of(c.cache)[path] = v
+	c.cache.mu.Unlock()
 	return v
 }

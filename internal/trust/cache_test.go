@@ -19,7 +19,7 @@ func TestOnce(t *testing.T) {
 		hooktest.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
 	}
 	files := Files{Folder: home, Run: []string{own, shared}, Own: []string{own, shared}}
-	once := New().Once()
+	once := New().Cached()
 	first := once.Seal(files)
 	for _, path := range []string{own, shared} {
 		hooktest.Must(t, os.Chmod(path, 0o777))
@@ -34,7 +34,7 @@ func TestOnce(t *testing.T) {
 	if len(refused) != 1 || refused[0] != own {
 		t.Errorf("the same look refuses %q, want its own file %s alone", refused, own)
 	}
-	if got := len(New().Once().Seal(files).Refusals()); got != 2 {
+	if got := len(New().Cached().Seal(files).Refusals()); got != 2 {
 		t.Errorf("the next look refuses %d files, want 2", got)
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// Database tells why the database at path is not safe from others there: they could change it, its log, or any folder on the way, or
-// put a log of their own beside it.
+// Database returns why the database at path is not safe from other users: they
+// could change it, its log or a folder on the way, or put a log of their own beside
+// it. None is nil.
 func Database(path string) (refusals []Refusal) {
 	given := path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -18,7 +19,8 @@ func Database(path string) (refusals []Refusal) {
 		files = append(files, path+suffix)
 	}
 	for _, r := range New().Seal(Files{Folder: filepath.Dir(path), Read: files}).Refusals() {
-		if info, err := os.Stat(r.Path); err == nil && info.IsDir() && info.Mode()&os.ModeSticky != 0 { // it has to be open to all
+		info, err := os.Stat(r.Path)
+		if err == nil && info.IsDir() && info.Mode()&os.ModeSticky != 0 { // such as /tmp: writable for all on purpose
 			own := filepath.Join(r.Path, "hookd-"+strconv.Itoa(os.Geteuid()))
 			r.Do = "mkdir -m 700 " + Quote(own) + "` and set store.path to `" + filepath.Join(own, filepath.Base(path))
 		}

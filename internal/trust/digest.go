@@ -11,17 +11,16 @@ import (
 	"syscall"
 )
 
-// Sum identifies a hook's definition: 64 hexadecimal digits over its bytes.
+// Sum returns the SHA-256 of a hook's definition, in 64 hexadecimal digits.
 func Sum(definition []byte) string {
 	sum := sha256.Sum256(definition)
 	return hex.EncodeToString(sum[:])
 }
 
-// Digest identifies what a hook is made of: the Sum of its definition, and
-// path, inode, size, time of change and mode of each file it runs (SPEC section 4).
-// For a symbolic link these are of the file it leads to, whose path counts as
-// well. A file that is missing counts as missing. The contents of the files
-// are not read. The result is 64 hexadecimal digits.
+// Digest identifies one version of a hook: it covers the Sum of its definition, and
+// path, inode, size, time of change and mode of each file it runs. For a symbolic
+// link these are of its target, and the target's path counts, too. Missing files are
+// allowed. The contents of files are not read. The result is 64 hexadecimal digits.
 func Digest(sum string, files ...string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "definition %q\n", sum)
@@ -43,12 +42,13 @@ func addFile(h hash.Hash, name string) {
 		return
 	}
 	inode := info.Sys().(*syscall.Stat_t).Ino
-	fmt.Fprintf(h, "file %q %q %d %d %d %v\n", name, target, inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
+	fmt.Fprintf(h, "file %q %q %d %d %d %v\n",
+		name, target, inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
 }
 
-// Contents are the sums of the bytes of each of the seal's own files, by path, as
-// they were sealed: what a person who allows a hook allows. A file that is
-// missing or cannot be read has the sum "".
+// Contents returns the digest of each of the seal's own files, by path, as they
+// were sealed: what a person who allows the hook allows. A file that is missing or
+// cannot be read has "".
 func (s *Seal) Contents() map[string]string {
 	list := map[string]string{}
 	if s == nil {
@@ -64,10 +64,11 @@ func (s *Seal) Contents() map[string]string {
 	return list
 }
 
-// maxSummed is how large a file may be whose bytes count.
-const maxSummed = 256 << 20
+// maxHashed is the largest file, in bytes, whose content can be compared.
+const maxHashed = 256 << 20
 
-// fileSum sums up a regular file that is not larger than maxSummed; "" for any other.
+// fileSum returns the digest of a regular file that is not larger than maxHashed; ""
+// for any other.
 func fileSum(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
 	if err != nil {
@@ -78,7 +79,7 @@ func fileSum(path string) string {
 		return ""
 	}
 	h := sha256.New()
-	if n, err := io.Copy(h, io.LimitReader(f, maxSummed+1)); err != nil || n > maxSummed {
+	if n, err := io.Copy(h, io.LimitReader(f, maxHashed+1)); err != nil || n > maxHashed {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil))

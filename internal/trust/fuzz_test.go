@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// FuzzShebang: whatever a script begins with, what it is said to run are a few
+// FuzzShebang: whatever a script entryNames with, what it is said to run are a few
 // absolute paths.
 func FuzzShebang(f *testing.F) {
 	dir := f.TempDir()

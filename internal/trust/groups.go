@@ -8,13 +8,12 @@ import (
 	"sync"
 )
 
-// groups knows which groups are somebody's own. The rule is that of umask 002
-// on systems with a group per user (pam_umask, usergroups): the group is the
-// user's primary one and has the user's name, and nobody else is in it, be it
-// by /etc/group or as a primary group in /etc/passwd. Root's group counts for
-// everybody, as root may do anything anyway, if only root and the user are in
-// it. What the two files do not say is not known, so such a group is not
-// private.
+// groups decides which groups are private to one user. The rule is that of umask
+// 002 on systems with a group per user (pam_umask, usergroups): the group is the
+// user's primary one and has the user's name, and no other user is in it, neither
+// by /etc/group nor by the primary group in /etc/passwd. Root's group is private to
+// each user if only root and that user are in it. A group that is not in the two
+// files is not private.
 type groups struct {
 	passwd, group string
 
@@ -65,42 +64,43 @@ func (g *groups) private(uid, gid uint32) bool {
 	return own
 }
 
-// load reads both files unless they are those that were read last.
+// load reads both files if they have changed.
 func (g *groups) load() {
 	var now [2]fact
 	for i, path := range []string{g.passwd, g.group} {
-		now[i] = lookAt(path)
+		now[i] = lstat(path)
 	}
 	if g.loaded && now[0] == g.seen[0] && now[1] == g.seen[1] {
 		return
 	}
 	g.seen, g.loaded, g.users, g.byGID = now, true, nil, map[uint32]groupLine{}
 	for _, f := range fields(g.passwd, 4) {
-		uid, uidErr := number(f[2])
-		gid, gidErr := number(f[3])
+		uid, uidErr := parseID(f[2])
+		gid, gidErr := parseID(f[3])
 		if uidErr == nil && gidErr == nil {
 			g.users = append(g.users, account{f[0], uid, gid})
 		}
 	}
 	for _, f := range fields(g.group, 4) {
-		gid, err := number(f[2])
+		gid, err := parseID(f[2])
 		if err != nil {
 			continue
 		}
 		line := g.byGID[gid] // two names of one group are one group
 		line.name = f[0]
-		line.members = append(line.members, strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' || r == ' ' })...)
+		members := strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' || r == ' ' })
+		line.members = append(line.members, members...)
 		g.byGID[gid] = line
 	}
 }
 
-func number(s string) (uint32, error) {
+func parseID(s string) (uint32, error) {
 	n, err := strconv.ParseUint(s, 10, 32)
 	return uint32(n), err
 }
 
-// fields splits the lines of a file at colons; lines with fewer than least
-// fields do not count. A file that cannot be read has none.
+// fields splits the lines of a file at colons, and skips lines with fewer than least
+// fields. A file that cannot be read has none.
 func fields(path string, least int) (list [][]string) {
 	f, err := os.Open(path)
 	if err != nil {

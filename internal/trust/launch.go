@@ -14,8 +14,8 @@ import (
 	"github.com/hookd/hookd/internal/readfile"
 )
 
-// Launch says what a process is started with: all that tells which files it
-// executes.
+// Launch is what a process is started with, as far as it decides which files are
+// executed.
 type Launch struct {
 	Program string
 	Args    []string
@@ -29,18 +29,18 @@ type Launch struct {
 // Preloads are the variables that name files which a shell, the dynamic linker
 // or an interpreter executes before anything else.
 var Preloads = []string{
-	"BASH_ENV", "ENV", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT",
+	"BASH_ENV", "ENV", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP",
+	"NODE_OPTIONS", "PERL5OPT", "RUBYOPT",
 }
 
-// maxParts bounds what one hook may be made of: each part is looked at before
-// each start.
+// maxParts bounds the files of one hook: each is checked before each start.
 const maxParts = 1024
 
-// Add adds to f what l executes. No program is known by its name: each
-// argument that names a file, whole or behind a = or an option's letter, is a
-// part of the hook, as are the interpreters and the arguments that #! lines
-// name, the programs that a word means in l.Path, and the words of shell text.
-// Words that name no file are noted, so that one which comes later is noticed.
+// Add adds the files that l executes to f. It needs no list of known programs: each
+// argument that names a file, whole or behind a = or an option's letter, is a part
+// of the hook, and so are the interpreters and the arguments that #! lines name, the
+// programs that a word means in l.Path, and the words of shell text. Words that name
+// no file go to Files.Absent, so that a file of that name changes the hook.
 func (c *Checker) Add(f Files, l Launch) Files {
 	p := &parts{c: c, l: l, files: f, seen: map[string]bool{}}
 	if l.Program != "" {
@@ -55,12 +55,13 @@ func (c *Checker) Add(f Files, l Launch) Files {
 		p.shebang(p.queue[at])
 	}
 	if n := len(p.seen); n > maxParts {
-		p.refuse(l.Program, fmt.Sprintf("names %d files, and %d are the most that are looked at before each start", n, maxParts), "hookd new my-hook --lang sh")
+		tooMany := fmt.Sprintf("names %d files, and at most %d are checked before each start", n, maxParts)
+		p.refuse(l.Program, tooMany, "hookd new my-hook --lang sh")
 	}
 	return p.files
 }
 
-// parts gathers the files of a launch.
+// parts collects the files of a launch.
 type parts struct {
 	c     *Checker
 	l     Launch
@@ -69,7 +70,7 @@ type parts struct {
 	queue []string // files whose #! line has not been read
 }
 
-func (p *parts) first(path string) bool {
+func (p *parts) firstTime(path string) bool {
 	was := p.seen[path]
 	p.seen[path] = true
 	return !was && len(p.seen) <= maxParts
@@ -79,10 +80,10 @@ func (p *parts) refuse(path, fact, do string) {
 	p.files.Bad = append(p.files.Bad, Refusal{Path: path, Fact: fact, Do: do})
 }
 
-// part adds a file. What root has installed is judged, but is not the hook's
-// own: an upgrade of the system is no change of a hook.
+// part adds a file. One that root has installed is judged, but is not the hook's
+// own: an upgrade of the system does not change a hook.
 func (p *parts) part(path string, executed bool) {
-	if !p.first(path) {
+	if !p.firstTime(path) {
 		return
 	}
 	if executed {
@@ -96,7 +97,7 @@ func (p *parts) part(path string, executed bool) {
 	p.queue = append(p.queue, path)
 }
 
-// word adds what an argument names.
+// word adds the files that an argument names.
 func (p *parts) word(word string) {
 	if p.file(word) {
 		return
@@ -128,7 +129,7 @@ func (p *parts) file(name string) bool {
 	if !filepath.IsAbs(name) {
 		path = p.l.Dir + "/" + name
 	}
-	if !strings.Contains(path, "..") { // which is not to be cleaned: what it means depends on links
+	if !strings.Contains(path, "..") { // Clean would change what .. means behind a link
 		path = filepath.Clean(path)
 	}
 	switch info, err := p.c.stat(path); {
@@ -137,45 +138,60 @@ func (p *parts) file(name string) bool {
 		return true
 	case err == nil && info.IsDir():
 		p.folder(path)
-	case errors.Is(err, fs.ErrNotExist) && p.first(path):
+	case errors.Is(err, fs.ErrNotExist) && p.firstTime(path):
 		p.files.Absent = append(p.files.Absent, path)
-		p.unended(path)
+		p.withExtensions(path)
 	}
 	return false
 }
 
-// begins are what the names of files begin with that an interpreter or a build
-// tool executes when it is given their directory: python3 DIR, node DIR, make -C DIR.
-// Those with a whole name that are not there yet are noted.
-var begins = []string{
-	"__main__.py", "index.js", "package.json", "Makefile", "makefile", "GNUmakefile", "main.go",
-	"__init__.", "__main__.", "index.", "main.", "build.", "rakefile", "justfile", "taskfile.", "dockerfile", "compose.", "docker-compose.",
-	"cargo.toml", "cmakelists.txt", "deno.json", "mod.", "go.mod", "pom.xml",
-}
-
-// folder adds what is executed of a directory that is named, where not only
-// root fills it.
-func (p *parts) folder(dir string) {
-	info, err := p.c.stat(dir)
-	if err != nil || p.c.installed(dir) || info.Mode()&fs.ModeSticky != 0 || !p.first(dir+"/.") {
-		return // in a sticky one, as /tmp, others may have files of any name
+// entryNames and entryPrefixes are the names of files that an interpreter or a build
+// tool executes when it gets their directory: python3 DIR, node DIR, make -C DIR. A
+// file of entryNames that does not exist yet would change the hook.
+var (
+	entryNames = []string{
+		"__main__.py", "index.js", "package.json", "Makefile", "makefile", "GNUmakefile", "main.go",
 	}
-	for _, name := range names(dir) {
-		lower := strings.ToLower(name)
-		if strings.HasSuffix(lower, ".go") || slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(lower, strings.ToLower(b)) }) {
-			p.beside(dir, name)
+	entryPrefixes = []string{
+		"__init__.", "__main__.", "index.", "main.", "build.", "rakefile", "justfile", "taskfile.",
+		"dockerfile", "compose.", "docker-compose.", "cargo.toml", "cmakelists.txt", "deno.json", "mod.",
+		"go.mod", "pom.xml",
+	}
+)
+
+// isEntry reports whether a tool executes the file of that name in a directory.
+func isEntry(name string) bool {
+	name = strings.ToLower(name)
+	for _, list := range [][]string{entryNames, entryPrefixes} {
+		if slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(name, strings.ToLower(p)) }) {
+			return true
 		}
 	}
-	for _, name := range begins[:7] {
-		if path := filepath.Join(dir, name); p.first(path) {
+	return strings.HasSuffix(name, ".go")
+}
+
+// folder adds the files of a directory that a tool executes when it gets the
+// directory, unless only root can fill it.
+func (p *parts) folder(dir string) {
+	info, err := p.c.stat(dir)
+	if err != nil || p.c.installed(dir) || info.Mode()&fs.ModeSticky != 0 || !p.firstTime(dir+"/.") {
+		return // in a sticky one, such as /tmp, other users may have files of any name
+	}
+	for _, name := range names(dir) {
+		if isEntry(name) {
+			p.addIn(dir, name)
+		}
+	}
+	for _, name := range entryNames {
+		if path := filepath.Join(dir, name); p.firstTime(path) {
 			p.files.Absent = append(p.files.Absent, path)
 		}
 	}
 }
 
-// unended adds the files that path names but for their ending: node finds
+// withExtensions adds the files whose name is path and an extension: node finds
 // guard.js by the word guard.
-func (p *parts) unended(path string) {
+func (p *parts) withExtensions(path string) {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	if info, err := p.c.stat(dir); err != nil || info.Mode()&fs.ModeSticky != 0 {
 		return
@@ -185,19 +201,19 @@ func (p *parts) unended(path string) {
 	}
 	for _, name := range names(dir) {
 		if strings.HasPrefix(name, base+".") {
-			p.beside(dir, name)
+			p.addIn(dir, name)
 		}
 	}
 }
 
-func (p *parts) beside(dir, name string) {
+func (p *parts) addIn(dir, name string) {
 	path := filepath.Join(dir, name)
 	if info, err := p.c.stat(path); err == nil && info.Mode().IsRegular() {
 		p.part(path, false)
 	}
 }
 
-// maxNames is how much of a directory is looked at.
+// maxNames is how many entries of a directory are read.
 const maxNames = 4096
 
 func names(dir string) []string {
@@ -206,12 +222,13 @@ func names(dir string) []string {
 		return nil
 	}
 	defer f.Close()
-	list, _ := f.Readdirnames(maxNames) // what could be read of it counts
+	list, _ := f.Readdirnames(maxNames) // an error leaves the names before it
 	return list
 }
 
-// program adds the program that a word means in PATH. A directory that comes
-// before it, and that not only root fills, may get one of that name later.
+// program adds the program that a word means in PATH. A directory before it that
+// not only root can fill may get a program of that name later, so that path is
+// Absent.
 func (p *parts) program(name string) (found bool) {
 	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\x00") {
 		return false
@@ -226,22 +243,22 @@ func (p *parts) program(name string) (found bool) {
 		case err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0:
 			p.part(path, false)
 			return true
-		case errors.Is(err, fs.ErrNotExist) && !p.c.installed(dir) && p.first(path):
+		case errors.Is(err, fs.ErrNotExist) && !p.c.installed(dir) && p.firstTime(path):
 			p.files.Absent = append(p.files.Absent, path)
 		}
 	}
 	return false
 }
 
-// CleanPath returns a PATH without the entries that mean another directory in
-// each: those that are empty or relative.
+// CleanPath returns a PATH without empty and relative entries, which depend on the
+// working directory.
 func CleanPath(path string) string {
 	dirs := slices.DeleteFunc(strings.Split(path, ":"), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, ":")
 }
 
-// shebang adds what the first line of a script names: the interpreter, and
-// what is in its argument, which env -S takes apart.
+// shebang adds the files that the first line of a script names: the interpreter, and
+// those in its argument, which env -S splits.
 func (p *parts) shebang(file string) {
 	line, ok := strings.CutPrefix(p.c.firstLine(file, p.l.Dir), "#!")
 	line = strings.Trim(line, " \t\r")
@@ -253,41 +270,43 @@ func (p *parts) shebang(file string) {
 		return
 	}
 	if !filepath.IsAbs(interpreter) {
-		p.refuse(file, "names the interpreter "+Quote(interpreter)+", which is another in each directory", "sed -i '1s|#!.*|#!/bin/sh|' "+Quote(file))
+		fact := "names the interpreter " + Quote(interpreter) + ", which depends on the working directory"
+		p.refuse(file, fact, "sed -i '1s|#!.*|#!/bin/sh|' "+Quote(file))
 		return
 	}
 	p.part(interpreter, true)
 	if rest == "" {
 		return
 	}
-	p.file(rest) // the kernel hands it over in one piece
+	p.file(rest) // the kernel passes it as one argument
 	for _, word := range strings.Fields(rest) {
 		p.word(word)
 	}
 }
 
-// installed reports whether root has put a file there: for root itself only
-// the folders of the system count as such.
+// installed reports whether a file is root's and only root can change it. For root
+// itself only the folders of the system count.
 func (c *Checker) installed(path string) bool {
 	info, err := c.stat(path)
 	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.IsDir() && info.Mode()&0o022 != 0 {
 		return false
 	}
-	return c.uid != 0 || slices.ContainsFunc(systemFolders, func(dir string) bool { return strings.HasPrefix(path, dir) })
+	isSystem := func(dir string) bool { return strings.HasPrefix(path+"/", dir) }
+	return c.uid != 0 || slices.ContainsFunc(systemFolders, isSystem)
 }
 
-var systemFolders = []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/", "/bin", "/sbin"}
+var systemFolders = []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/"}
 
-// stat looks at what a path leads to, for a look at many hooks once.
+// stat is os.Stat with the cache.
 func (c *Checker) stat(path string) (fs.FileInfo, error) {
-	s := remembered(c, path, "", func(m *memory) map[string]status { return m.status }, func() status {
+	s := cached(c, path, "", func(m *cache) map[string]status { return m.status }, func() status {
 		info, err := os.Stat(path)
 		return status{info, err}
 	})
 	return s.info, s.err
 }
 
-// firstLine reads the beginning of a regular file; nothing of any other.
+// firstLine returns the first line of a regular file; "" for any other.
 func firstLine(file string) string {
 	head, err := readfile.Head(file, 512) // as far as any kernel reads
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 
 const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
 
-// Quote writes text so that it can be pasted into a shell, and shown on a
-// terminal: plain words stay as they are, others get single quotes, and those
-// with characters that a terminal would obey or hide become $'…', which bash,
-// zsh and the sh of macOS read.
+// Quote returns text that can be pasted into a shell and shown on a terminal: plain
+// words stay as they are, others get single quotes, and those with characters that a
+// terminal would act on or hide become $'…', which bash, zsh and the sh of macOS
+// read.
 func Quote(text string) string {
 	switch {
 	case text != "" && strings.Trim(text, plainText) == "" && text[0] != '-':
@@ -41,6 +41,6 @@ func Quote(text string) string {
 	return b.String() + "'"
 }
 
-// hidden holds for what is not seen as it is: controls, marks that turn the
-// direction of writing, separators of lines, blanks of no width.
+// hidden reports whether a terminal does not show r as it is: control characters,
+// marks of the direction of writing, line separators, blanks of no width.
 func hidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }

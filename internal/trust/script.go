@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxScript is the longest text whose words are read as a shell reads them.
+// maxScript is the longest text, in bytes, that is parsed as a shell does.
 const maxScript = 64 << 10
 
-// script adds what the words of shell text name, as far as the text itself says
-// it: what a variable or a command makes is not known. Files that a redirection
-// writes to are no part of a hook.
+// script adds the files and programs that the words of shell text name. Words made
+// by a variable or a command are not known. Files that a redirection writes to are
+// no part of a hook.
 func (p *parts) script(text string, depth int) {
 	if strings.TrimSpace(text) == "" || depth > 3 {
 		return
@@ -64,8 +64,8 @@ func (p *parts) scriptWord(w *syntax.Word, depth int) {
 	}
 }
 
-// literal returns the text of a word without its quotes, if it has one before
-// the script runs.
+// literal returns the text of a word without its quotes; false if it is known only
+// when the script runs.
 func literal(w *syntax.Word) (string, bool) {
 	var b strings.Builder
 	for _, part := range w.Parts {

@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files are what one hook is made of. Paths are absolute; "" entries do not
-// count, and what is missing is noted as missing.
+// Files are the files of one hook. Paths are absolute; "" entries are ignored, and
+// a missing file is sealed as missing.
 type Files struct {
-	Folder string    // the hook's own: no entry of it may be anybody else's to add
-	Read   []string  // what defines it
-	Run    []string  // what is executed for it: programs, their interpreters, what these are given
+	Folder string    // the hook's own: no other user may add an entry to it
+	Read   []string  // its definition
+	Run    []string  // what is executed for it: programs, their interpreters, files among the arguments
 	Own    []string  // those of Run and Read whose content is the hook's own
-	Absent []string  // what would be a part of it, but is no file
-	Bad    []Refusal // what is wrong with it, whatever the disk says
+	Absent []string  // paths that would be a part of it if there were files
+	Bad    []Refusal // what is wrong with it besides
 
 	Contents bool // Own is compared byte for byte, whatever times and sizes say
 }
 
-// Seal is a hook's files as they were when they were looked at.
+// Seal is the state of a hook's files when they were read.
 type Seal struct {
 	c        *Checker
 	files    Files
@@ -30,22 +30,22 @@ type Seal struct {
 	steps    atomic.Pointer[[]step]
 }
 
-// Seal looks at files and judges them.
+// Seal reads and judges files.
 func (c *Checker) Seal(files Files) *Seal {
-	w, own := c.look(files)
+	w, own := c.walkFiles(files)
 	for _, f := range own[len(own)-w.appeared:] {
-		w.refuse(Refusal{Path: f.path, Fact: "has come while hookd read the hook", Do: "hookd reload"})
+		w.refuse(Refusal{Path: f.path, Fact: "was created while hookd read the hook", Do: "hookd reload"})
 	}
-	s := &Seal{c: c.forgetful(), files: files, own: own, refusals: w.refusals}
-	steps := slices.Clone(w.steps) // as long as it has to be: there are as many seals as hooks
+	s := &Seal{c: c.uncached(), files: files, own: own, refusals: w.refusals}
+	steps := slices.Clone(w.steps) // without spare capacity: each hook has a seal
 	s.steps.Store(&steps)
 	return s
 }
 
-// look walks the chains of all files. Own files that root has put there are
-// root's business, unless the user is root: an upgrade of the system is no
-// change of a hook.
-func (c *Checker) look(files Files) (*walk, []fact) {
+// walkFiles walks the chains of all files, and returns the content facts of those
+// of files.Own. It leaves out files of root, unless the user is root: an upgrade of
+// the system does not change a hook.
+func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	w := c.walk()
 	w.home, w.refusals = files.Folder, slices.Clone(files.Bad)
 	if files.Folder != "" {
@@ -69,26 +69,26 @@ func (c *Checker) look(files Files) (*walk, []fact) {
 		}
 	}
 	for _, path := range files.Absent {
-		if f, ok := w.passing(path); ok && f.is(unix.S_IFREG) {
-			own = append(own, w.content(path, f, files.Contents)) // it is another hook now
+		if f, ok := w.follow(path); ok && f.is(unix.S_IFREG) {
+			own = append(own, w.content(path, f, files.Contents)) // this changes the hook
 			w.appeared++
 		}
 	}
 	return w, own
 }
 
-// content is what tells that a file may hold something else than before. The
-// time of the last change of its inode is none of it: a new link or a backup
-// changes that. It only makes that the file is looked at again, and then its
-// bytes tell, where they count.
+// content returns the facts that differ when the content of a file may differ, and
+// if whole, the digest of its bytes. The inode's time of change is not one of them:
+// a new link or a backup changes it. It only causes another look.
 func (w *walk) content(path string, f *fact, whole bool) fact {
 	if f.missing {
 		return fact{path: path, missing: true}
 	}
 	c := fact{path: path, dev: f.dev, ino: f.ino, mode: f.mode, size: f.size, mtime: f.mtime}
 	if whole && f.is(unix.S_IFREG) {
-		if f.size > maxSummed {
-			w.refuse(Refusal{Path: path, Fact: fmt.Sprintf("is larger than %d MiB: what it holds cannot be allowed", maxSummed>>20), Do: "ls -l " + Quote(path)})
+		if f.size > maxHashed {
+			tooLarge := fmt.Sprintf("is larger than %d MiB: its content cannot be allowed", maxHashed>>20)
+			w.refuse(Refusal{Path: path, Fact: tooLarge, Do: "ls -l " + Quote(path)})
 		} else {
 			c.sum = fileSum(path)
 		}
@@ -96,7 +96,7 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 	return c
 }
 
-// Own lists the files whose content is the hook's own.
+// Own returns the files whose content is the hook's own.
 func (s *Seal) Own() []string {
 	if s == nil {
 		return nil
@@ -104,7 +104,7 @@ func (s *Seal) Own() []string {
 	return s.files.Own
 }
 
-// Refusals are all that was wrong when the files were looked at.
+// Refusals returns all that was wrong when the files were sealed.
 func (s *Seal) Refusals() []Refusal {
 	if s == nil {
 		return nil
@@ -112,15 +112,15 @@ func (s *Seal) Refusals() []Refusal {
 	return s.refusals
 }
 
-// With returns a copy of the seal that refuses for one more reason.
+// With returns a copy of the seal with one more refusal.
 func (s *Seal) With(r Refusal) *Seal {
 	next := &Seal{c: s.c, files: s.files, own: s.own, refusals: append([]Refusal{r}, s.refusals...)}
 	next.steps.Store(s.steps.Load())
 	return next
 }
 
-// Same reports whether two seals say the same of a hook's files: the same
-// content, and the same refusals about the same files.
+// Same reports whether two seals have the same content facts, and the same refusals
+// about the same files.
 func (s *Seal) Same(o *Seal) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -129,39 +129,40 @@ func (s *Seal) Same(o *Seal) bool {
 		return false
 	}
 	a, b := *s.steps.Load(), *o.steps.Load()
-	return len(s.refusals) == 0 || slices.EqualFunc(a, b, func(x, y step) bool { return x.path == y.path && x.same(y.fact) })
+	sameStep := func(x, y step) bool { return x.path == y.path && x.same(y.fact) }
+	return len(s.refusals) == 0 || slices.EqualFunc(a, b, sameStep)
 }
 
-// Changed says that a file is not what was sealed. The hook must be read again
-// before it may run.
+// Changed is the error for a file that has changed since it was sealed. The hook
+// must be read again before it may run.
 type Changed struct {
 	Path    string
-	Refusal *Refusal // what is wrong now; nil = it is only another
+	Refusal *Refusal // what is wrong now; nil = nothing, the file only differs
 }
 
 func (e *Changed) Error() string {
 	if e.Refusal != nil {
 		return e.Refusal.Error()
 	}
-	return fmt.Sprintf("%s is not what it was when hookd read it; type `hookd reload`", Quote(e.Path))
+	return fmt.Sprintf("%s has changed since hookd read it; type `hookd reload`", Quote(e.Path))
 }
 
-// Check compares the seal with the disk: one look at each step, no judgement
-// where nothing has changed. Nil means that the hook may start. A *Refusal was
-// there when the files were sealed and still is; a *Changed calls for a new
-// seal. A nil Seal holds nothing and always passes.
-func (s *Seal) Check() error { return s.CheckTelling(func(string) {}) }
+// Check compares the seal with the disk: it reads each step once, and judges only
+// what has changed. Nil means that the hook may start. A *Refusal is one that the
+// seal has and that still holds; after a *Changed the hook needs a new seal. A nil
+// Seal always passes.
+func (s *Seal) Check() error { return s.CheckWith(func(string) {}) }
 
-// CheckTelling is a Check that tells looks of each path before it looks at it: a
-// file system that hangs can hold it for ever.
-func (s *Seal) CheckTelling(looks func(path string)) error {
+// CheckWith is a Check that calls looks with each path before it reads it: a file
+// system that hangs can block it for ever.
+func (s *Seal) CheckWith(looks func(path string)) error {
 	if s == nil {
 		return nil
 	}
 	return s.check(s.c, looks)
 }
 
-// Recheck is the seal's Check, with what c remembers.
+// Recheck is the seal's Check with the cache of c.
 func (c *Checker) Recheck(s *Seal) error {
 	if s == nil {
 		return nil
@@ -177,9 +178,9 @@ func (s *Seal) check(c *Checker, looks func(path string)) error {
 	case changed == "":
 		return nil
 	case len(s.refusals) > 0:
-		return s.again(c, changed)
+		return s.recheckRefused(c, changed)
 	}
-	w, own := c.look(s.files)
+	w, own := c.walkFiles(s.files)
 	if len(w.refusals) > 0 {
 		return &Changed{Path: changed, Refusal: &w.refusals[0]}
 	}
@@ -191,13 +192,13 @@ func (s *Seal) check(c *Checker, looks func(path string)) error {
 			return &Changed{Path: own[i].path}
 		}
 	}
-	s.steps.Store(&w.steps) // only what stands around the hook has changed, for the better or not at all
+	s.steps.Store(&w.steps) // only folders and links around the hook have changed, and all are trusted
 	return nil
 }
 
-// again is the answer when something changed about files that were refused.
-func (s *Seal) again(c *Checker, changed string) error {
-	if w, _ := c.look(s.files); len(w.refusals) > 0 {
+// recheckRefused returns the error for files that were refused and have changed.
+func (s *Seal) recheckRefused(c *Checker, changed string) error {
+	if w, _ := c.walkFiles(s.files); len(w.refusals) > 0 {
 		return &Changed{Path: changed, Refusal: &w.refusals[0]}
 	}
 	return &Changed{Path: changed}
@@ -208,7 +209,7 @@ func (s *Seal) changed(c *Checker, looks func(path string)) string {
 	steps := *s.steps.Load()
 	for i := range steps {
 		looks(steps[i].path)
-		now := c.glance(steps[i].path, s.files.Folder)
+		now := c.current(steps[i].path, s.files.Folder)
 		if !steps[i].same(&now) {
 			return steps[i].path
 		}

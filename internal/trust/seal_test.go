@@ -105,12 +105,12 @@ func TestSealAndRefusals(t *testing.T) {
 func TestSystemProgramsMayChange(t *testing.T) {
 	hooktest.NeedRoot(t)
 	tr := newTree(t)
-	s := newChecker(nobody, "/etc/passwd", "/etc/group").Seal(tr.files())
+	s := newChecker(otherUser, "/etc/passwd", "/etc/group").Seal(tr.files())
 	hooktest.Must(t, os.WriteFile(tr.run, []byte("#!/bin/sh\necho upgraded\n"), 0o755))
 	if err := s.Check(); err != nil {
 		t.Errorf("root's program was upgraded: %v", err)
 	}
-	tr.chown(tr.run, nobody, 0)
+	tr.chown(tr.run, otherUser, 0)
 	var changed *Changed
 	if err := s.Check(); !errors.As(err, &changed) {
 		t.Errorf("got %v, want a change: the program is the user's now", err)

@@ -2,8 +2,8 @@ package trust
 
 import "golang.org/x/sys/unix"
 
-// lookAt looks at a path without following a link at its end.
-func lookAt(path string) fact {
+// lstat returns the fact of a path, without following a link at its end.
+func lstat(path string) fact {
 	f := fact{path: path}
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -16,11 +16,10 @@ func lookAt(path string) fact {
 	return f
 }
 
-// hasACL knows nothing of macOS's access lists: they are outside of the mode,
-// and only a deny entry is usual. docs/security.md says so.
+// hasACL does not read macOS's access lists: they are not limited by the mode, and
+// usually have deny entries only. docs/security.md says so.
 func hasACL(string) bool { return false }
 
-// administrators are groups whose members can become root anyway: wheel, and
-// admin, which Homebrew gives its folders to. Group staff, which everybody is
-// in, is not one of them.
+// administrators are groups whose members can become root anyway: wheel, and admin,
+// which owns Homebrew's folders. Group staff, which has every user, is not one.
 var administrators = map[uint32]bool{0: true, 80: true}

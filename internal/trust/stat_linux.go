@@ -2,8 +2,8 @@ package trust
 
 import "golang.org/x/sys/unix"
 
-// lookAt looks at a path without following a link at its end.
-func lookAt(path string) fact {
+// lstat returns the fact of a path, without following a link at its end.
+func lstat(path string) fact {
 	f := fact{path: path}
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -16,10 +16,9 @@ func lookAt(path string) fact {
 	return f
 }
 
-// hasACL reports whether more users or groups than the mode tells have been
-// given rights. Where nobody can have been, or it cannot be found out because
-// the file system has no such lists, there are none: the group bits of the
-// mode are the most that a list can give, so this is asked only when they
+// hasACL reports whether an access list gives rights to more users or groups than
+// the mode shows. It is false where the file system has no such lists. The group
+// bits of the mode are the most that a list can give, so it is called only when they
 // allow writing.
 func hasACL(path string) bool {
 	n, err := unix.Lgetxattr(path, "system.posix_acl_access", nil)

@@ -1,19 +1,18 @@
-// Package trust answers one question about files that hookd runs or obeys: can
-// anybody but the user and root change them? It walks the whole chain of a
-// path, from / to the file, through every symbolic link and what it leads to,
-// and judges owner and mode of each step. What it found is a Seal, which can
-// be compared with the disk again, cheaply, before each start.
+// Package trust answers one question about files that hookd runs or reads: can a
+// user other than this one and root change them? It walks the whole chain of a
+// path, from / to the file, through every symbolic link and its target, and judges
+// owner and mode of each step. The result is a Seal, which is compared with the
+// disk again, cheaply, before each start.
 //
-// It promises: a path passes only if nobody else can replace it or any
-// directory or link on the way, so nothing can be swapped by another user
-// between the check and the use. Every refusal names the path, the fact and
-// the command to type. Nothing here blocks or runs anything, and files other
-// than the first line of a script are not opened unless their content is asked
-// for.
+// It promises: a path passes only if no other user can replace it or any directory
+// or link on the way, so no other user can swap a file between the check and the
+// use. Every refusal names the path, the fact and the command to type. The package
+// runs nothing, and opens no file but scripts, for their first line, and those
+// whose content counts.
 //
-// It does not protect from the user's own processes nor from root, and does
-// not look at what a script loads in turn, at Linux file capabilities, at
-// NFSv4 or macOS access lists, or at how a file system is mounted.
+// It does not protect from the user's own processes or from root, and does not
+// look at what a script loads in turn, at Linux file capabilities, at NFSv4 or
+// macOS access lists, or at how a file system is mounted.
 package trust
 
 import (
@@ -30,7 +29,7 @@ import (
 type Checker struct {
 	uid    uint32
 	groups *groups
-	memory *memory // nil = each look is a new one
+	cache  *cache // nil = each path is read from the disk each time
 }
 
 // New returns a Checker for the user that the process acts as.
@@ -40,7 +39,7 @@ func newChecker(uid uint32, passwd, group string) *Checker {
 	return &Checker{uid: uid, groups: &groups{passwd: passwd, group: group}}
 }
 
-// Refusal says why a path is not trusted, and what to do about it.
+// Refusal says why a path is not trusted, and how to mend it.
 type Refusal struct {
 	Path string
 	Fact string // "is writable by every user (mode 0777)"
@@ -51,9 +50,8 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s %s; type `%s`", Quote(r.Path), r.Fact, r.Do)
 }
 
-// Check walks the chain of one path. Nil means that only the user and root
-// can change what it means; that includes a path that does not exist. The
-// error is a *Refusal.
+// Check walks the chain of one path. It returns nil when only the user and root can
+// change what the path leads to, also when it does not exist; else a *Refusal.
 func (c *Checker) Check(path string) error {
 	w := c.walk()
 	w.path(path, reading)
@@ -69,12 +67,12 @@ type role uint8
 const (
 	above   role = iota // a directory or link on the way
 	folder              // a directory whose entries all count: sticky does not help
-	reading             // a file that is obeyed
+	reading             // a file that is read
 	running             // a file that is executed
 )
 
-// judge returns what is wrong with one step of a chain, nil for nothing, and
-// whether that hung on who is in a group.
+// judge returns what is wrong with one step of a chain, nil for nothing. shared
+// reports whether that depends on the members of a group.
 func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	isDir := f.is(unix.S_IFDIR)
 	switch {
@@ -83,7 +81,8 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	case f.is(unix.S_IFLNK):
 		return nil, false // its mode means nothing
 	case as == running && !isDir && f.mode&(unix.S_ISUID|unix.S_ISGID) != 0:
-		return c.refuse(f, "is setuid or setgid, which no hook's program may be: a script may call it", c.unsetuid(f)), false
+		fact := "is setuid or setgid, which no hook's program may be: a script may call it"
+		return c.refuse(f, fact, c.unsetuid(f)), false
 	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:
 		return nil, false // others can add entries, but not replace ours
 	case f.mode&0o002 != 0:
@@ -93,7 +92,8 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	case !c.groups.private(c.uid, f.gid):
 		return c.refuse(f, "is writable by group "+groupName(f.gid), c.chmod(f)), false
 	case hasACL(f.path):
-		return c.refuse(f, "is writable by more than its group, through an access list", c.sudo(f.uid)+"setfacl -b "+Quote(f.path)), false
+		fact := "is writable by more than its group, through an access list"
+		return c.refuse(f, fact, c.sudo(f.uid)+"setfacl -b "+Quote(f.path)), false
 	}
 	return nil, true
 }
@@ -102,20 +102,20 @@ func (c *Checker) refuse(f *fact, what, do string) *Refusal {
 	return &Refusal{Path: f.path, Fact: fmt.Sprintf("%s (mode %04o)", what, f.mode&0o7777), Do: do}
 }
 
-// chmod takes the writing away from those who should not have it.
+// chmod returns the command that makes a file not writable for other users.
 func (c *Checker) chmod(f *fact) string {
-	who := ""
+	classes := ""
 	if f.mode&0o020 != 0 {
-		who += "g"
+		classes += "g"
 	}
 	if f.mode&0o002 != 0 {
-		who += "o"
+		classes += "o"
 	}
-	return c.sudo(f.uid) + "chmod " + who + "-w " + Quote(f.path)
+	return c.sudo(f.uid) + "chmod " + classes + "-w " + Quote(f.path)
 }
 
-// unsetuid spares the programs of the system, which need it: a script that
-// calls one does the same in plain words.
+// unsetuid returns the command that mends a setuid program. The system's own need
+// the bit, so for these it proposes a script, which may call one.
 func (c *Checker) unsetuid(f *fact) string {
 	for _, system := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/"} {
 		if f.uid == 0 && strings.HasPrefix(f.path, system) {
@@ -153,5 +153,5 @@ func groupName(gid uint32) string {
 	if g, err := user.LookupGroupId(id); err == nil {
 		return g.Name + " (gid " + id + "), which others are or may be in"
 	}
-	return id + ", which nobody knows"
+	return id + ", which has no name"
 }

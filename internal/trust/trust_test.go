@@ -13,15 +13,14 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// nobody is a second user: the number is enough, no account is needed.
-const nobody = 65534
+const otherUser = hooktest.OtherUser
 
 // asNobody runs a shell command as the second user.
 func asNobody(t *testing.T, script string, args ...string) error {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, args...)...)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUser, Gid: otherUser}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
@@ -77,7 +76,7 @@ func (tr *tree) mkdir(path string, mode os.FileMode) {
 	tr.chmod(path, mode)
 }
 
-// Each of these lets somebody else change what runs, so each is refused, with
+// Each of these lets another user change what runs, so each is refused, with
 // the path, the fact, and a command that mends it.
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
@@ -94,19 +93,19 @@ func TestRefusals(t *testing.T) {
 		{"sticky-folder", false, func(tr *tree) string { tr.chmod(tr.folder, 0o777|os.ModeSticky); return tr.folder }, "writable by every user (mode 1777)", "chmod go-w %s"},
 		{"setuid", false, func(tr *tree) string { tr.chmod(tr.run, 0o755|os.ModeSetuid); return tr.run }, "setuid or setgid", "chmod ug-s %s"},
 		{"setgid", false, func(tr *tree) string { tr.chmod(tr.run, 0o755|os.ModeSetgid); return tr.run }, "setuid or setgid", "chmod ug-s %s"},
-		{"others-script", true, func(tr *tree) string { tr.chown(tr.run, nobody, 0); return tr.run }, "is owned by", "chown root %s"},
-		{"others-definition", true, func(tr *tree) string { tr.chown(tr.yaml, nobody, 0); return tr.yaml }, "uid 65534", "chown root %s"},
-		{"others-folder", true, func(tr *tree) string { tr.chown(tr.folder, nobody, 0); return tr.folder }, "is owned by", "chown root %s"},
-		{"others-parent", true, func(tr *tree) string { tr.chown(tr.home, nobody, 0); return tr.home }, "is owned by", "chown root %s"},
-		{"shared-group", true, func(tr *tree) string { tr.chown(tr.run, 0, nobody); tr.chmod(tr.run, 0o775); return tr.run }, "writable by group", "chmod g-w %s"},
+		{"others-script", true, func(tr *tree) string { tr.chown(tr.run, otherUser, 0); return tr.run }, "is owned by", "chown root %s"},
+		{"others-definition", true, func(tr *tree) string { tr.chown(tr.yaml, otherUser, 0); return tr.yaml }, "uid 65534", "chown root %s"},
+		{"others-folder", true, func(tr *tree) string { tr.chown(tr.folder, otherUser, 0); return tr.folder }, "is owned by", "chown root %s"},
+		{"others-parent", true, func(tr *tree) string { tr.chown(tr.home, otherUser, 0); return tr.home }, "is owned by", "chown root %s"},
+		{"shared-group", true, func(tr *tree) string { tr.chown(tr.run, 0, otherUser); tr.chmod(tr.run, 0o775); return tr.run }, "writable by group", "chmod g-w %s"},
 		{"others-sticky-parent", true, func(tr *tree) string {
 			tr.chmod(tr.home, 0o777|os.ModeSticky)
-			tr.chown(tr.home, nobody, 0)
+			tr.chown(tr.home, otherUser, 0)
 			return tr.home
 		}, "is owned by", ""},
 		{"link-to-others-script", true, func(tr *tree) string {
 			moved := tr.move(tr.run)
-			tr.chown(moved, nobody, 0)
+			tr.chown(moved, otherUser, 0)
 			hooktest.Must(tr.T, os.Symlink("../../moved", tr.run))
 			return moved
 		}, "is owned by", "chown root %s"},
@@ -174,7 +173,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What nobody else can change passes.
+// What no other user can change passes.
 func TestTrusted(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -219,7 +218,7 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// Nobody is told to break the system's own setuid programs.
+// No refusal proposes to break the system's own setuid programs.
 func TestSystemsSetuidProgramsAreSpared(t *testing.T) {
 	for _, path := range []string{"/usr/bin/passwd", "/usr/bin/su", "/bin/su"} {
 		if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeSetuid == 0 {
@@ -234,15 +233,15 @@ func TestSystemsSetuidProgramsAreSpared(t *testing.T) {
 	t.Skip("SKIP-TOOL setuid: no setuid program here")
 }
 
-// Another user than root has root's files and his own, and nobody else's.
+// Another user than root has root's files and his own, and no other files.
 func TestOtherUsersView(t *testing.T) {
 	hooktest.NeedRoot(t)
 	tr := newTree(t)
-	c := newChecker(nobody, "/etc/passwd", "/etc/group")
+	c := newChecker(otherUser, "/etc/passwd", "/etc/group")
 	if bad := tr.refusals(c); len(bad) > 0 {
 		t.Errorf("root's files are refused: %v", bad)
 	}
-	tr.chown(tr.run, nobody, 0)
+	tr.chown(tr.run, otherUser, 0)
 	if bad := tr.refusals(c); len(bad) > 0 {
 		t.Errorf("the user's own file is refused: %v", bad)
 	}

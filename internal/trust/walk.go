@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fact is one step of a chain as the disk has it.
+// fact is one step of a chain as it is on the disk.
 type fact struct {
 	path         string
-	missing      bool // or not to be looked at
+	missing      bool // or it cannot be read
 	dev, ino     uint64
 	mode         uint32 // as the system writes it
 	uid, gid     uint32
@@ -21,29 +21,29 @@ type fact struct {
 
 func (f *fact) is(kind uint32) bool { return f.mode&unix.S_IFMT == kind }
 
-// maxLinks is where the system gives up as well.
+// maxLinks is how many links the system follows in one path.
 const maxLinks = 40
 
-// walk gathers the facts of chains, each step once.
+// walk collects the facts of chains, each step once.
 type walk struct {
 	c        *Checker
-	home     string // a folder whose files are looked at anew; "" = none
+	home     string // a folder whose files are not cached; "" = none
 	steps    []step
 	refusals []Refusal
 	seen     map[string]int // path of a step to its place in steps
-	appeared int            // files that were noted as absent
+	appeared int            // files of Files.Absent that exist
 }
 
 type step struct {
 	*fact
-	shared bool // its judgement hung on who is in a group
+	shared bool // its judgement depends on the members of a group
 	as     role
 }
 
 func (c *Checker) walk() *walk { return &walk{c: c, seen: map[string]int{}} }
 
-// path walks from / to path, which is absolute, and returns the real path and
-// what is there. It stops where something is missing.
+// path walks from / to path, which is absolute, and returns the fact of its end. It
+// stops where a step is missing: then ok is false.
 func (w *walk) path(path string, as role) (f *fact, ok bool) {
 	at, rest := "/", path
 	f, _ = w.step(at, above)
@@ -78,17 +78,16 @@ func (w *walk) path(path string, as role) (f *fact, ok bool) {
 	}
 }
 
-// passing walks a path without judging what is not judged anyway: nothing of
-// it is executed as it stands.
-func (w *walk) passing(path string) (f *fact, ok bool) {
+// follow walks a path without refusals: for a file that is not executed.
+func (w *walk) follow(path string) (f *fact, ok bool) {
 	refusals := w.refusals
 	f, ok = w.path(path, above)
 	w.refusals = refusals
 	return f, ok
 }
 
-// cutName takes the first name from a path, "" when there is none; "." and ""
-// are no names, ".." is one, as it means the parent of where a link has led.
+// cutName returns the first name of a path and the rest. It skips "." and "", but
+// not "..", which means the parent of a link's target.
 func cutName(path string) (name, rest string) {
 	for rest = path; rest != "" && (name == "" || name == "."); {
 		name, rest, _ = strings.Cut(rest, "/")
@@ -99,8 +98,8 @@ func cutName(path string) (name, rest string) {
 	return name, rest
 }
 
-// under is the path of name in dir: where path begins with it, that part of
-// path, as what is looked at is kept.
+// under returns the path of name in dir. Where path begins with it, it is that part
+// of path, which allocates nothing.
 func under(dir, name, path string) string {
 	if dir == "/" {
 		dir = ""
@@ -112,15 +111,15 @@ func under(dir, name, path string) string {
 	return dir + "/" + name
 }
 
-// step looks at one path whose directory is real, and judges it. A path that
-// has two roles is judged in both.
+// step reads one path whose directory is real, and judges it. A path with two roles
+// is judged in both.
 func (w *walk) step(path string, as role) (f *fact, ok bool) {
 	i, known := w.seen[path]
 	if known && (w.steps[i].as == as || as == above) {
 		return w.steps[i].fact, !w.steps[i].missing
 	}
 	if !known {
-		f := w.c.lookAt(path, w.home)
+		f := w.c.lstat(path, w.home)
 		i = len(w.steps)
 		w.seen[path] = i
 		w.steps = append(w.steps, step{fact: f, as: as})
@@ -138,7 +137,7 @@ func (w *walk) step(path string, as role) (f *fact, ok bool) {
 	return s.fact, true
 }
 
-// refuse notes what is wrong, once.
+// refuse adds a refusal unless there is the same one.
 func (w *walk) refuse(r Refusal) {
 	for _, old := range w.refusals {
 		if old == r {
@@ -148,9 +147,9 @@ func (w *walk) refuse(r Refusal) {
 	w.refusals = append(w.refusals, r)
 }
 
-// same reports whether the step is as it was. Of a directory its entries do
-// not count: those that matter are steps of their own. Where access hung on a
-// group, an access list may have come: then the time of any change counts.
+// same reports whether the step is unchanged. The entries of a directory do not
+// count: those that matter are steps of their own. Where the judgement depends on a
+// group, an access list may have been added: then the time of any change counts.
 func (s *step) same(now *fact) bool {
 	if s.missing || now.missing {
 		return s.missing == now.missing
