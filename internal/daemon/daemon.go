@@ -76,7 +76,7 @@ type Daemon struct {
 	trace     *trace.Tracer // nil = off
 	changes   *catalog.Changes
 	ready     atomic.Bool
-	settled   chan struct{} // closed when hooks are watched
+	watching  chan struct{} // closed when hooks are watched
 
 	intents <-chan signals.Intent
 	unwatch func() // gives signals back to the system
@@ -105,14 +105,14 @@ func New(o Options) (d *Daemon, err error) {
 		return nil, err
 	}
 	d = &Daemon{
-		opts:    o,
-		log:     o.Log.Named("daemon"),
-		started: time.Now().UTC(),
-		markers: discovery.NewMarkers(c.DisabledDir()),
-		settled: make(chan struct{}),
-		intents: intents,
-		unwatch: unwatch,
-		files:   readfile.NewPatience(settingsTime, nil),
+		opts:     o,
+		log:      o.Log.Named("daemon"),
+		started:  time.Now().UTC(),
+		markers:  discovery.NewMarkers(c.DisabledDir()),
+		watching: make(chan struct{}),
+		intents:  intents,
+		unwatch:  unwatch,
+		files:    readfile.NewPatience(settingsTime, nil),
 	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
@@ -252,7 +252,7 @@ func (d *Daemon) boot() {
 func (d *Daemon) rest(ctx context.Context) {
 	d.recorder.settle(ctx)
 	select {
-	case <-d.settled:
+	case <-d.watching:
 		debug.FreeOSMemory()
 	case <-ctx.Done():
 	}

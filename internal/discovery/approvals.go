@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// Approval is what a person allowed of a hook (reload.mode: ask).
+// Approval is the version of a hook that a person allowed (reload.mode: ask).
 type Approval struct {
 	Hook   string            `json:"hook"` // its ID
 	Name   string            `json:"name,omitempty"`
@@ -25,38 +25,41 @@ type Approval struct {
 	File   string            `json:"file,omitempty"` // that defines it
 	Digest string            `json:"digest"`
 	At     time.Time         `json:"at"`
-	By     string            `json:"by"`              // who typed it
+	By     string            `json:"by"`              // the user who allowed it
 	Sum    string            `json:"sum"`             // of the definition
 	Files  map[string]string `json:"files"`           // sums of the contents of its own programs, by path
-	Texts  map[string][]byte `json:"texts,omitempty"` // of the definition, and of programs that are not long
+	Texts  map[string][]byte `json:"texts,omitempty"` // of the definition, and of short programs
 	Off    bool              `json:"off,omitempty"`   // a marker may switch the hook off
-	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone: nothing of it is allowed any more
+	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone, and no version of it is allowed
 }
 
 const (
-	maxKept     = 64 << 10 // how long a program may be to be kept for a comparison
-	maxApproval = 64 << 20 // how long an approval may be
+	maxStoredText = 64 << 10 // the longest program, in bytes, that is stored for a comparison
+	maxApproval   = 64 << 20 // the longest approval, in bytes
 )
 
-// Approve makes the approval of h as it is now: what is shown of it to a
-// person is what is allowed, whatever becomes of the files meanwhile.
+// Approve makes the approval of h as it was read: what a person was shown is what
+// is allowed, even if the files change meanwhile.
 func Approve(h *hook.Hook) Approval {
-	a := Approval{Hook: h.ID, Name: h.Name, Source: h.Source, File: h.File, Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{}}
+	a := Approval{
+		Hook: h.ID, Name: h.Name, Source: h.Source, File: h.File,
+		Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{},
+	}
 	a.Digest = allowDigest(a.Sum, a.Files)
 	if len(h.Text) > 0 {
 		a.Texts[h.File] = h.Text
 	}
 	for path, sum := range a.Files {
-		if text, err := readfile.Read(path, maxKept); err == nil && trust.Sum(text) == sum {
+		if text, err := readfile.Read(path, maxStoredText); err == nil && trust.Sum(text) == sum {
 			a.Texts[path] = text
 		}
 	}
 	return a
 }
 
-// AllowDigest sums up the definition of h and the contents of its own
-// programs. Unlike hook.Digest it does not change when a file is only touched
-// or copied.
+// AllowDigest returns a digest of the definition of h and the contents of its own
+// programs. Unlike hook.Digest it does not change when a file is only touched or
+// copied.
 func AllowDigest(h *hook.Hook) string { return allowDigest(h.Sum, h.Seal.Contents()) }
 
 func allowDigest(definition string, contents map[string]string) string {
@@ -68,7 +71,7 @@ func allowDigest(definition string, contents map[string]string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Changes names what differs between what was allowed and h, for people.
+// Changes returns the differences between what was allowed and h, for people.
 func (a Approval) Changes(h *hook.Hook) (list []string) {
 	if a.Sum != h.Sum {
 		list = append(list, filepath.Base(h.File)+" differs")
@@ -92,14 +95,14 @@ func (a Approval) Changes(h *hook.Hook) (list []string) {
 	return list
 }
 
-// Approvals are what was allowed: one file a hook, in a folder of their own,
-// for the user alone. The zero Approvals has none.
+// Approvals stores what was allowed: one file a hook, in a folder that only the user
+// can read. The zero Approvals has none.
 type Approvals struct{ dir string }
 
-// NewApprovals returns the approvals that lie in dir, which need not exist.
+// NewApprovals returns the approvals in dir, which need not exist.
 func NewApprovals(dir string) Approvals { return Approvals{dir} }
 
-// Get returns the approval of a hook. One that cannot be read, or that others
+// Get returns the approval of a hook. One that cannot be read, or that another user
 // could have written, counts as absent: the hook then waits.
 func (a Approvals) Get(id string) (Approval, bool) {
 	if a.dir == "" {
@@ -112,12 +115,12 @@ func (a Approvals) Get(id string) (Approval, bool) {
 	return got, true
 }
 
-// All returns what was allowed of all hooks, by ID. What cannot be read, or
-// what others could have written, is left out.
+// All returns the approvals of all hooks, by ID. It leaves out those that cannot be
+// read, or that another user could have written.
 func (a Approvals) All() map[string]Approval {
 	all := map[string]Approval{}
 	entries, _ := os.ReadDir(a.dir) // no folder, nothing allowed
-	checker := trust.New().Once()
+	checker := trust.New().Cached()
 	for _, e := range entries {
 		path := filepath.Join(a.dir, e.Name())
 		if got, ok := a.read(checker, path); ok && path == a.file(got.Hook) {
@@ -135,7 +138,7 @@ func (a Approvals) read(checker *trust.Checker, path string) (got Approval, ok b
 	return got, true
 }
 
-// Put stores an approval in place of the hook's last one: wholly or not at all.
+// Put stores an approval and replaces the hook's last one, wholly or not at all.
 func (a Approvals) Put(p Approval) error {
 	text, err := json.MarshalIndent(p, "", " ")
 	if err == nil {
@@ -150,7 +153,7 @@ func (a Approvals) Put(p Approval) error {
 	return nil
 }
 
-// file is the same for the same hook and never too long a name.
+// file returns the path of a hook's approval. Its name is never too long.
 func (a Approvals) file(id string) string { return filepath.Join(a.dir, trust.Sum([]byte(id))+".json") }
 
 func replaceFile(path string, text []byte) error {

@@ -1,21 +1,19 @@
-// Package discovery finds hooks, reads them, watches for changes, and
-// publishes what it found as an immutable *hook.Snapshot behind an atomic
-// pointer.
+// Package discovery finds and reads hooks, watches for changes, and publishes the
+// result as an immutable *hook.Snapshot behind an atomic pointer.
 //
-// It promises: a scan always reads everything and builds a new snapshot, so
-// what is published never depends on which notifications arrived. Hooks are in
-// registration order. A unit (a hook folder, later also a file that holds many
-// hooks) that breaks keeps its last good version and is shown as degraded;
-// the others are never affected. A name belongs to the hook that has it
-// already. Only a changed digest, problem or state makes a new generation, so
-// a hook that writes into its own folder changes nothing. Where the system
-// cannot watch, it polls and says so. Nothing that happens on disk makes it
-// stop.
+// It promises: a scan always reads everything and builds a new snapshot, so the
+// result never depends on which notifications arrived. Hooks are in registration
+// order. A unit (a hook folder, or a file with many hooks) that breaks retains its
+// last good version and is shown as degraded; other units are never affected. A name
+// belongs to the hook that has it already. Only a changed digest, problem or state
+// makes a new generation, so a hook that writes into its own folder changes nothing.
+// Where the system cannot watch, discovery polls and reports that. Nothing that
+// happens on disk stops it.
 //
-// A hook that others than the user and root can change is refused: it is still
-// matched, so that its runs fail and a guard denies instead of vanishing. With
-// Options.Approved what is new or has changed waits until a person allows it,
-// and what was allowed stays in force.
+// A hook that users other than this one and root can change is refused: it still
+// matches, so that its runs fail, and a guard denies. With Options.Approved a new or
+// changed hook waits until a person allows it, and the version that was allowed
+// stays in force.
 //
 // It does not run hooks.
 package discovery
@@ -41,43 +39,43 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// Options say what is found and how it is watched. Only Root is needed.
+// Options for New and Scan. Only Root is required.
 type Options struct {
 	Root     string                        // the hooks directory; it may be absent
 	Read     hookdir.Options               // how a folder is read
-	Files    []FileSource                  // further files of hooks, registered after the directory's
+	Files    []FileSource                  // files with hooks, registered after the directory's
 	Fixed    []*hook.Hook                  // hooks of the command line, registered last
-	Disabled func() func(name string) bool // hooks switched off by hand, asked once a scan; nil = none
+	Disabled func() func(name string) bool // hooks switched off by hand, called once a scan; nil = none
 	Log      *zap.Logger                   // nil = no log
 
-	// Approved is what a person has allowed of hooks, by ID (reload.mode: ask):
-	// what is new or has changed waits for it, and what is gone denies. It is
-	// asked once a scan. Nil allows everything.
+	// Approved returns what a person has allowed, by the ID of the hook
+	// (reload.mode: ask): a new or changed hook waits, and a removed one denies. It
+	// is called once a scan. Nil allows everything.
 	Approved func() map[string]Approval
-	// Parsers read files of hooks, by type, that no Files name any more.
+	// Parsers read files with hooks, by type, that Files does not name any more.
 	Parsers map[string]Parse
-	// LastGood is what the file of a unit said when it was last good, in an
-	// earlier life: it stands in for one that is broken when hookd starts. Nil,
-	// or a nil answer: nobody knows.
+	// LastGood returns the text of a unit's file when it was last good, before this
+	// start of hookd; nil = unknown. It is used for a file that is broken at the
+	// start. A nil LastGood is the same as one that returns nil.
 	LastGood func(hook.Source) []byte
-	// Checker judges who can change the files; nil = trust.New.
+	// Checker judges which users can change the files; nil = trust.New.
 	Checker *trust.Checker
-	// Digest sums up what a hook is made of; nil = trust.Digest.
+	// Digest returns the digest of a hook's files; nil = trust.Digest.
 	Digest func(sum string, files ...string) string
 
-	// Settled is called by Run, once, when its watch stands and all was read
-	// again; nil = nobody waits for that.
-	Settled func()
+	// Watching is called once, by Run, when it watches and has read everything
+	// again; nil = not called.
+	Watching func()
 
-	NoWatch bool          // only Load looks (reload.mode: manual)
+	NoWatch bool          // only Load scans (reload.mode: manual)
 	Quiet   time.Duration // a change is read after that long without another; 0 = 200 ms
 	Max     time.Duration // and at the latest after that long; 0 = 2 s
-	Rescan  time.Duration // all is read again that often, whatever was seen; 0 = 5 min
+	Rescan  time.Duration // everything is read again that often; 0 = 5 min
 	Poll    time.Duration // and that often where watching is impossible; 0 = 2 s
 	Answer  time.Duration // how long the files of one unit may take to answer; 0 = 5 s
 }
 
-// Discovery keeps the snapshot of all hooks up to date.
+// Discovery maintains the snapshot of all hooks.
 type Discovery struct {
 	opts       Options
 	log        *zap.Logger
@@ -86,15 +84,15 @@ type Discovery struct {
 	current  atomic.Pointer[hook.Snapshot]
 	watching atomic.Pointer[string]
 	dirty    chan struct{} // something that matters has changed
-	lost     chan error    // notifications were lost: look at once
+	lost     chan error    // notifications were lost: scan at once
 	files    *readfile.Patience
 
-	mu      sync.Mutex // one scan at a time; guards all below
-	changed func(*hook.Snapshot)
-	unheard bool      // what is current came after the first Load and before changed
-	watch   *watch    // nil = not watching
-	spots   *spots    // of the last scan; nil = there was none
-	retry   time.Time // while polling: when to try to watch again; zero = not polling
+	mu         sync.Mutex // one scan at a time; guards all below
+	changed    func(*hook.Snapshot)
+	unreported bool      // the current snapshot came after the first Load and before Run
+	watch      *watch    // nil = not watching
+	watched    *watchSet // of the last scan; nil = there was none
+	retry      time.Time // while polling: when to try to watch again; zero = not polling
 }
 
 // New returns a Discovery that has found nothing yet: call Load, then Run.
@@ -107,7 +105,7 @@ func New(opts Options) *Discovery {
 		dirty:      make(chan struct{}, 1),
 		lost:       make(chan error, 1),
 	}
-	d.files = readfile.NewPatience(opts.Answer, func() { poke(d.dirty) })
+	d.files = readfile.NewPatience(opts.Answer, func() { signal(d.dirty) })
 	d.current.Store(&hook.Snapshot{})
 	d.say("off")
 	return d
@@ -136,17 +134,18 @@ func (o Options) withDefaults() Options {
 	if o.Checker == nil {
 		o.Checker = trust.New()
 	}
-	if o.Settled == nil {
-		o.Settled = func() {}
+	if o.Watching == nil {
+		o.Watching = func() {}
 	}
 	return o
 }
 
-// vetter is for one scan: it looks at what hooks share no more than once.
+// vetter returns the vetter of one scan: it reads files that hooks share once only.
 func (o Options) vetter(files *readfile.Patience) vetter {
 	v := vetter{
-		checker: o.Checker.Once(), digest: o.Digest, path: trust.CleanPath(cmp.Or(o.Read.Path, os.Getenv("PATH"))),
-		ask: o.Approved != nil, lastGood: o.LastGood, restore: o.restore, files: files,
+		checker: o.Checker.Cached(), digest: o.Digest,
+		path: trust.CleanPath(cmp.Or(o.Read.Path, os.Getenv("PATH"))),
+		ask:  o.Approved != nil, lastGood: o.LastGood, restore: o.restore, files: files,
 	}
 	if v.ask {
 		v.approved = o.Approved()
@@ -154,7 +153,7 @@ func (o Options) vetter(files *readfile.Patience) vetter {
 	return v
 }
 
-// restore reads what a unit's file said once.
+// restore makes the hooks of an earlier text of a unit's file.
 func (o Options) restore(unit hook.Source, text []byte) []*hook.Hook {
 	if unit.Type == hookdir.SourceType {
 		return hooksDir{opts: o.Read}.restore(unit, text)
@@ -165,8 +164,8 @@ func (o Options) restore(unit hook.Source, text []byte) []*hook.Hook {
 	return nil
 }
 
-// Folder reads and seals the hook of one folder, wherever it lies. The hook is
-// nil when it is rejected.
+// Folder reads and seals the hook of one folder, in the hooks directory or not. The
+// hook is nil when it is rejected.
 func Folder(dir string, opts Options) (*hook.Hook, []hook.Problem) {
 	opts = opts.withDefaults()
 	h, problems := hookdir.Read(dir, opts.Read)
@@ -196,8 +195,8 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 // and its generation 0. It never blocks.
 func (d *Discovery) Current() *hook.Snapshot { return d.current.Load() }
 
-// Watching says how changes are noticed: "fsnotify", "polling every 2s:
-// REASON", or "off"; and which files do not answer.
+// Watching returns how changes are noticed: "fsnotify", "polling every 2s: REASON",
+// or "off"; and which files do not answer.
 func (d *Discovery) Watching() string {
 	how := *d.watching.Load()
 	if hung := d.files.Hung(); len(hung) > 0 {
@@ -208,29 +207,28 @@ func (d *Discovery) Watching() string {
 
 func (d *Discovery) say(how string) { d.watching.Store(&how) }
 
-// Load scans now, publishes what differs, and returns the snapshot that is
-// then current. When it differs and Run is running, changed has been called
-// by the time Load returns.
+// Load scans, publishes the snapshot if it differs, and returns the current one. If
+// it differs and Run is running, changed has been called by the time Load returns.
 func (d *Discovery) Load() *hook.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.reload()
 }
 
-// Run watches until ctx ends, then returns nil. It calls changed, which may be
-// nil, after each new generation, one call at a time, whether a change on disk
-// or a call of Load made it, and at once where a Load has made one after the
-// first and before Run; changed must not call Load.
+// Run watches until ctx ends, then returns nil. It calls changed, which may be nil,
+// after each new generation, one call at a time, whether a change on disk or a call
+// of Load made it; and once at the start if there was a generation after that of the
+// first Load. changed must not call Load.
 func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error {
 	d.start(changed)
 	defer d.stop()
 	if d.opts.NoWatch {
-		d.opts.Settled()
+		d.opts.Watching()
 		<-ctx.Done()
 		return nil
 	}
-	d.rescan() // what changed before there was a watch
-	d.opts.Settled()
+	d.rescan() // changes from before the watch
+	d.opts.Watching()
 	quiet, net := time.NewTimer(time.Hour), time.NewTimer(d.interval())
 	quiet.Stop()
 	defer quiet.Stop()
@@ -258,11 +256,11 @@ func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error
 	}
 }
 
-// ManyHooks take tens of megabytes to read.
+// ManyHooks is from how many hooks on a scan uses tens of megabytes.
 const ManyHooks = 1000
 
-// rescan is Load where nobody waits for it: it gives back at once what reading
-// many hooks took, which the runtime would keep for some minutes.
+// rescan is a Load in the background. After reading many hooks it returns the memory
+// to the system at once; the runtime would retain it for some minutes.
 func (d *Discovery) rescan() {
 	if snap := d.Load(); len(snap.Entries) >= ManyHooks {
 		debug.FreeOSMemory()
@@ -273,28 +271,28 @@ func (d *Discovery) start(changed func(*hook.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed = changed
-	if d.unheard && changed != nil {
+	if d.unreported && changed != nil {
 		changed(d.Current())
 	}
-	d.unheard = false
+	d.unreported = false
 	if d.opts.NoWatch {
 		return
 	}
-	if d.openWatch(); d.watch != nil && d.spots != nil {
-		_, _ = d.watch.want(d.spots) // what the last scan saw, so that the next one finds its watches; it meets the error again
+	if d.openWatch(); d.watch != nil && d.watched != nil {
+		_, _ = d.watch.update(d.watched) // so that the next scan finds its watches; it reports the error
 	}
 }
 
 func (d *Discovery) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.changed, d.spots = nil, nil
+	d.changed, d.watched = nil, nil
 	d.closeWatch("off")
 	d.retry = time.Time{}
 }
 
-// recover starts watching anew after notifications were lost: which watches
-// died with them is unknown.
+// recover replaces the watch after notifications were lost: which of its watches
+// still work is unknown.
 func (d *Discovery) recover(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -302,7 +300,7 @@ func (d *Discovery) recover(err error) {
 	d.openWatch()
 }
 
-// interval is the time to the next scan that nothing asked for.
+// interval returns the time until the next scan without a change.
 func (d *Discovery) interval() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -312,7 +310,7 @@ func (d *Discovery) interval() time.Duration {
 	return d.opts.Rescan
 }
 
-// openWatch replaces the watch by a new one that watches nothing yet.
+// openWatch replaces the watch with a new one that watches nothing yet.
 func (d *Discovery) openWatch() {
 	d.closeWatch("")
 	w, err := d.newWatcher()
@@ -334,11 +332,12 @@ func (d *Discovery) closeWatch(how string) {
 	}
 }
 
-// poll gives up watching until the next full rescan is due.
+// poll stops watching until the next full rescan is due.
 func (d *Discovery) poll(reason error) {
 	how := fmt.Sprintf("polling every %v: %v", d.opts.Poll, reason)
 	if d.Watching() != how {
-		d.log.Warn("cannot watch the hooks directory, polling", zap.Duration("interval", d.opts.Poll), zap.Error(reason))
+		d.log.Warn("cannot watch the hooks directory, polling",
+			zap.Duration("interval", d.opts.Poll), zap.Error(reason))
 	}
 	d.closeWatch(how)
 	d.retry = time.Now().Add(d.opts.Rescan)
@@ -348,8 +347,8 @@ func (d *Discovery) poll(reason error) {
 // they can be watched; after that the quiet timer takes over.
 const maxPasses = 5
 
-// reload scans until no watch had to be added: what happened before a watch
-// was there is only seen by reading after it.
+// reload scans until no watch had to be added: a change from before a watch is seen
+// only by a scan after it.
 func (d *Discovery) reload() *hook.Snapshot {
 	if d.watch == nil && !d.retry.IsZero() && !time.Now().Before(d.retry) {
 		d.openWatch()
@@ -358,13 +357,13 @@ func (d *Discovery) reload() *hook.Snapshot {
 	for pass := 1; ; pass++ {
 		s := scan(sources(d.opts), d.opts.vetter(d.files), d.opts.Disabled(), latest)
 		latest = s.snapshot
-		if s.spots == nil && d.watch != nil {
-			d.poll(errSilent)
+		if s.watched == nil && d.watch != nil {
+			d.poll(errHung)
 		}
-		if d.spots = s.spots; d.watch == nil {
+		if d.watched = s.watched; d.watch == nil {
 			break
 		}
-		added, err := d.watch.want(s.spots)
+		added, err := d.watch.update(s.watched)
 		if err != nil {
 			d.poll(err)
 			continue
@@ -373,7 +372,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 			break
 		}
 		if pass == maxPasses {
-			poke(d.dirty)
+			signal(d.dirty)
 			break
 		}
 	}
@@ -391,7 +390,7 @@ func (d *Discovery) publish(latest *hook.Snapshot) *hook.Snapshot {
 	if d.changed != nil {
 		d.changed(latest)
 	}
-	d.unheard = d.changed == nil && current.Generation > 0
+	d.unreported = d.changed == nil && current.Generation > 0
 	return latest
 }
 
@@ -406,7 +405,8 @@ func (d *Discovery) report(before, now *hook.Snapshot) {
 			continue
 		}
 		for _, p := range e.Problems {
-			d.log.Warn("hook has a problem", zap.String("hook", e.Name), zap.String("state", string(e.State)), zap.String("problem", p.String()))
+			d.log.Warn("hook has a problem", zap.String("hook", e.Name),
+				zap.String("state", string(e.State)), zap.String("problem", p.String()))
 		}
 	}
 	for _, p := range now.Problems {
@@ -415,11 +415,12 @@ func (d *Discovery) report(before, now *hook.Snapshot) {
 	d.log.Info("hooks loaded", zap.Uint64("generation", now.Generation),
 		zap.Int("active", count[hook.Active]), zap.Int("degraded", count[hook.Degraded]),
 		zap.Int("rejected", count[hook.Rejected]), zap.Int("disabled", count[hook.Disabled]),
-		zap.Int("refused", count[hook.Refused]), zap.Int("waiting", count[hook.Waiting]), zap.Int("gone", count[hook.Gone]))
+		zap.Int("refused", count[hook.Refused]), zap.Int("waiting", count[hook.Waiting]),
+		zap.Int("gone", count[hook.Gone]))
 }
 
-// poke leaves a signal, unless one is waiting already.
-func poke(c chan<- struct{}) {
+// signal sends to c, unless a signal waits there already.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

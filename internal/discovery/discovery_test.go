@@ -24,7 +24,7 @@ func states(s *hook.Snapshot) string {
 	return strings.Join(out, " ")
 }
 
-func (w *world) want(what, want string) *hook.Snapshot {
+func (w *world) update(what, want string) *hook.Snapshot {
 	w.Helper()
 	s := w.d.Load()
 	if got := states(s); got != want {
@@ -42,7 +42,7 @@ func TestOrderAndSkippedNames(t *testing.T) {
 	w.link("../target", "hooks/link")
 	w.link("../nowhere", "hooks/dangling")
 	w.write("hooks/README.md", "no folder")
-	w.want("first load", "n-10=active n-9=active n-B=active n-a=active n-b=active n-link=active n-ä=active")
+	w.update("first load", "n-10=active n-9=active n-B=active n-a=active n-b=active n-link=active n-ä=active")
 }
 
 // A broken hook keeps its last good version; a new broken one has none; others
@@ -51,11 +51,11 @@ func TestLastGood(t *testing.T) {
 	w := newWorld(t, nil)
 	w.hook("hooks/a", "a", "good")
 	w.hook("hooks/b", "b", "x")
-	first := w.want("good", "a=active b=active")
+	first := w.update("good", "a=active b=active")
 	w.write("hooks/a/HOOK.yaml", "name: [\n")
 	w.hook("hooks/c", "c", "x")
 	w.write("hooks/c/HOOK.yaml", "nam: c\n")
-	s := w.want("broken", "a=degraded b=active c=rejected")
+	s := w.update("broken", "a=degraded b=active c=rejected")
 	if got := entry(s, "a").Hook; got != entry(first, "a").Hook {
 		t.Errorf("the last good version of a is %v", got)
 	}
@@ -63,57 +63,57 @@ func TestLastGood(t *testing.T) {
 		t.Errorf("problems %v, runnable %d", entry(s, "a").Problems, len(s.Runnable()))
 	}
 	w.write("hooks/a/HOOK.yaml", "name: a\nevents: '['\n")
-	w.want("broken in another way", "a=degraded b=active c=rejected")
+	w.update("broken in another way", "a=degraded b=active c=rejected")
 	w.remove("hooks/a/HOOK.yaml")
-	w.want("without its file", "a=degraded b=active c=rejected")
+	w.update("without its file", "a=degraded b=active c=rejected")
 	w.mkdir("hooks/d")
-	w.want("a folder that never had one", "a=degraded b=active c=rejected d=rejected")
+	w.update("a folder that never had one", "a=degraded b=active c=rejected d=rejected")
 	w.hook("hooks/a", "a", "good")
 	w.hook("hooks/c", "c", "x")
 	w.remove("hooks/d")
-	w.want("repaired", "a=active b=active c=active")
+	w.update("repaired", "a=active b=active c=active")
 	w.remove("hooks/a")
-	w.want("removed", "b=active c=active")
+	w.update("removed", "b=active c=active")
 	w.mkdir("hooks/a")
-	w.want("back without a file", "a=rejected b=active c=active")
+	w.update("back without a file", "a=rejected b=active c=active")
 }
 
-// The hook that has a name keeps it, wherever the other one comes in the order.
+// A name belongs to the hook that has it, wherever another one comes in the order.
 func TestDuplicateNames(t *testing.T) {
 	w := newWorld(t, nil)
 	w.hook("hooks/m", "same", "m")
 	w.hook("hooks/z", "same", "z")
-	s := w.want("first load", "same=active z=rejected")
+	s := w.update("first load", "same=active z=rejected")
 	p := entry(s, "z").Problems[0]
 	if p.Line != 1 || p.Column != 7 || !strings.Contains(p.Message, w.path("hooks/m")) || !strings.Contains(p.Message, w.path("hooks/z")) {
 		t.Errorf("the problem does not name both folders: %v", p)
 	}
 	w.hook("hooks/a", "same", "a")
-	s = w.want("an earlier folder comes", "a=rejected same=active z=rejected")
+	s = w.update("an earlier folder comes", "a=rejected same=active z=rejected")
 	if got := entry(s, "same").Hook.Description; got != "m" {
 		t.Errorf("the name went to %s", got)
 	}
 	w.remove("hooks/m")
-	w.want("the owner goes", "same=active z=rejected")
+	w.update("the owner goes", "same=active z=rejected")
 
-	// Renaming to a taken name keeps the last good version.
+	// A hook that is renamed to another's name retains its last good version.
 	w.hook("hooks/b", "b", "x")
-	w.want("b comes", "same=active b=active z=rejected")
+	w.update("b comes", "same=active b=active z=rejected")
 	w.hook("hooks/b", "same", "x")
-	w.want("b takes a name", "same=active b=degraded z=rejected")
+	w.update("b takes a name", "same=active b=degraded z=rejected")
 	// Its name stays its own as long as it falls back to it.
 	w.hook("hooks/0", "b", "x")
-	w.want("a new hook wants the name of the degraded one", "0=rejected same=active b=degraded z=rejected")
+	w.update("a new hook wants the name of the degraded one", "0=rejected same=active b=degraded z=rejected")
 }
 
 func TestNamesSwapped(t *testing.T) {
 	w := newWorld(t, nil)
 	w.hook("hooks/1", "a", "x")
 	w.hook("hooks/2", "b", "x")
-	w.want("before", "a=active b=active")
+	w.update("before", "a=active b=active")
 	w.hook("hooks/1", "b", "x")
 	w.hook("hooks/2", "a", "x")
-	w.want("after", "b=active a=active")
+	w.update("after", "b=active a=active")
 }
 
 func TestDisabled(t *testing.T) {
@@ -124,7 +124,7 @@ func TestDisabled(t *testing.T) {
 	w.hook("hooks/b", "b", "x")
 	w.write("hooks/b/HOOK.yaml", yaml("b", "x")+"enabled: false\n")
 	w.hook("hooks/c", "c", "x")
-	if s := w.want("load", "a=disabled b=disabled c=active"); len(s.Runnable()) != 1 {
+	if s := w.update("load", "a=disabled b=disabled c=active"); len(s.Runnable()) != 1 {
 		t.Errorf("%d hooks run, want 1", len(s.Runnable()))
 	}
 }
@@ -135,18 +135,18 @@ func TestGenerations(t *testing.T) {
 	if s := w.d.Current(); s == nil || s.Generation != 0 || len(s.Entries) != 0 {
 		t.Fatalf("before Load: %+v", s)
 	}
-	if s := w.want("no root", ""); s.Generation != 1 || len(s.Problems) != 0 {
+	if s := w.update("no root", ""); s.Generation != 1 || len(s.Problems) != 0 {
 		t.Errorf("generation %d, problems %v; want 1 and none", s.Generation, s.Problems)
 	}
 	w.hook("hooks/a", "a", "x")
 	w.hook("hooks/b", "b", "x")
-	s := w.want("two", "a=active b=active")
+	s := w.update("two", "a=active b=active")
 	w.write("hooks/a/log", "x")
 	if again := w.d.Load(); again != s || s.Generation != 2 {
 		t.Errorf("generation %d, want the same snapshot of generation 2", again.Generation)
 	}
 	w.write("hooks/b/HOOK.yaml", yaml("b", "y"))
-	now := w.want("changed", "a=active b=active")
+	now := w.update("changed", "a=active b=active")
 	if now.Generation != 3 || entry(now, "a").Hook != entry(s, "a").Hook || entry(now, "b").Hook == entry(s, "b").Hook {
 		t.Errorf("generation %d, or the wrong hooks were replaced", now.Generation)
 	}
@@ -156,16 +156,16 @@ func TestGenerations(t *testing.T) {
 func TestRootUnreadable(t *testing.T) {
 	w := newWorld(t, nil)
 	w.hook("hooks/a", "a", "x")
-	w.want("good", "a=active")
+	w.update("good", "a=active")
 	w.rename("hooks", "away")
 	w.write("hooks", "a file")
-	s := w.want("a file", "a=degraded")
+	s := w.update("a file", "a=degraded")
 	if len(s.Problems) != 1 || s.Problems[0].File != w.root {
 		t.Errorf("problems = %v", s.Problems)
 	}
 	w.must(os.Remove(w.root))
 	w.rename("away", "hooks")
-	if s := w.want("good again", "a=active"); len(s.Problems) != 0 {
+	if s := w.update("good again", "a=active"); len(s.Problems) != 0 {
 		t.Errorf("problems = %v", s.Problems)
 	}
 }
@@ -191,7 +191,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// reload.mode: manual looks only when it is told to, and tells Run's caller.
+// With reload.mode: manual only Load scans, and Run still calls changed.
 func TestNoWatch(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.NoWatch = true })
 	w.hook("hooks/a", "a", "one")
@@ -200,7 +200,7 @@ func TestNoWatch(t *testing.T) {
 	if got := w.d.Watching(); got != "off" || w.d.Current().Generation != 0 || len(w.watchers) != 0 {
 		t.Errorf("watching by %q, generation %d", got, w.d.Current().Generation)
 	}
-	s := w.want("load", "a=active")
+	s := w.update("load", "a=active")
 	if got := <-w.changes; got != s {
 		t.Error("changed was not called with the snapshot")
 	}
@@ -238,8 +238,8 @@ func TestLoadCallsChanged(t *testing.T) {
 	}
 }
 
-// What is loaded between the first Load and Run is told by Run: a reload that
-// comes so early must not leave a guard out.
+// Run calls changed for a generation that came after the first Load: a reload that
+// early must not leave a guard out.
 func TestRunTellsWhatWasLoadedBefore(t *testing.T) {
 	w := newWorld(t, nil)
 	w.hook("hooks/a", "a", "one")
@@ -272,9 +272,9 @@ func TestProblemsAreLoggedOnce(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Log = zap.New(core) })
 	w.hook("hooks/a", "a", "x")
 	w.write("hooks/a/HOOK.yaml", "name: a\n")
-	w.want("broken", "a=rejected")
+	w.update("broken", "a=rejected")
 	w.hook("hooks/b", "b", "x")
-	w.want("another", "a=rejected b=active")
+	w.update("another", "a=rejected b=active")
 	entries := logs.FilterMessage("hook has a problem").FilterField(zap.String("hook", "a")).All()
 	if len(entries) != 2 { // events and command are missing
 		t.Errorf("%d problems logged, want 2: %v", len(entries), logs.All())

@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// FuzzApproval: whatever lies where an approval should, it allows nothing or
-// is one of that very hook, and stays the same when it is stored again.
+// FuzzApproval: whatever the file of an approval has, it allows nothing or is of
+// that hook, and stays the same when it is stored again.
 func FuzzApproval(f *testing.F) {
 	const id = "guard"
 	for _, a := range []Approval{{Hook: id, Digest: "d"}, {Hook: "other", Digest: "d"}, {Hook: id, Digest: "d", Files: map[string]string{"/a": "b"}, Texts: map[string][]byte{"/a": {0}}}} {

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// What is said about each example hook, good and broken.
+// The snapshot of each example hook, good and broken.
 func TestGoldenHooks(t *testing.T) {
 	for _, tree := range []string{"hooks", "broken-hooks"} {
 		t.Run(tree, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// guards is newAsking with everything allowed, and hooks of the file that have a say.
+// guards is newAsking with everything allowed, and hooks of the file that guard.
 func guards(t *testing.T) *asking {
 	a := newAsking(t)
 	a.opts.Files[0].Parse = readGuards
@@ -34,8 +34,8 @@ func readGuards(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 	return hooks, problems
 }
 
-// denies checks that a hook that is gone stands there to fail, to deny by it,
-// and to say what to type.
+// denies checks that a removed hook has an entry whose runs fail and deny, and which
+// says what to type.
 func (a *asking) denies(name string) {
 	a.Helper()
 	e := a.scan(name)
@@ -54,8 +54,8 @@ func (a *asking) denies(name string) {
 	}
 }
 
-// Whatever makes an allowed guard vanish, it denies, also after a restart, until
-// that was allowed; and it is as it was when it comes back.
+// However an allowed guard is removed, it denies until the removal is allowed, also
+// after a restart; when it comes back it is as before.
 func TestAnAllowedGuardThatIsGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		gone []string
@@ -122,8 +122,8 @@ func (a *asking) must(err error) {
 	}
 }
 
-// A file of hooks that is broken when hookd starts: what was allowed of it is in
-// force, although no other life of the daemon has kept it.
+// A file of hooks is broken when hookd starts: the hooks of it that were allowed are
+// in force, also without a stored last good version.
 func TestABrokenFileOfHooksAfterARestart(t *testing.T) {
 	a := guards(t)
 	for _, text := range []string{"broken", ""} {
@@ -150,8 +150,8 @@ func TestABrokenFileOfHooksAfterARestart(t *testing.T) {
 	}
 }
 
-// A marker that was not allowed switches nothing off, an observer that is gone
-// denies nothing, and what may be gone is gone.
+// A marker that was not allowed switches nothing off, a removed observer denies
+// nothing, and a removal that was allowed has no entry.
 func TestWhatMayBeGone(t *testing.T) {
 	a := guards(t)
 	off := true
@@ -188,8 +188,8 @@ func TestWhatMayBeGone(t *testing.T) {
 	}
 }
 
-// Bytes count, not what a file says of itself: another program of the same
-// length, inode, mode and times is not the one that was allowed.
+// The content counts: another program of the same length, inode, mode and times is
+// not the one that was allowed.
 func TestTheSameFactsAndOtherBytes(t *testing.T) {
 	a := guards(t)
 	program := filepath.Join(a.opts.Root, "guard", "run.sh")

@@ -100,7 +100,7 @@ func (w *world) await(what string, ok func(*hook.Snapshot) bool) *hook.Snapshot 
 	}
 }
 
-// poll waits for something that makes no snapshot.
+// poll waits for a condition that makes no snapshot.
 func (w *world) poll(what string, ok func() bool) {
 	w.Helper()
 	tick, late := time.NewTicker(time.Millisecond), time.After(deadline)
@@ -114,7 +114,7 @@ func (w *world) poll(what string, ok func() bool) {
 	}
 }
 
-// awaitState waits until the hook stands like that.
+// awaitState waits until the hook has that state.
 func (w *world) awaitState(name string, state hook.State) *hook.Snapshot {
 	w.Helper()
 	return w.await(name+" "+string(state), func(s *hook.Snapshot) bool {

@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// Markers switch hooks off without touching their files: one empty file a
-// hook, in a folder of their own. The zero Markers disables nothing.
+// Markers switch hooks off without changing their files: each is an empty file in a
+// folder of its own. The zero Markers disables nothing.
 type Markers struct{ dir string }
 
-// NewMarkers returns the markers that lie in dir, which need not exist.
+// NewMarkers returns the markers in dir, which need not exist.
 func NewMarkers(dir string) Markers { return Markers{dir} }
 
-// Disabled looks which hooks are switched off now. What cannot be looked at
-// counts as absent: a guard must not vanish because of an error.
+// Disabled returns which hooks are switched off. A marker that cannot be read counts
+// as absent: a guard must not vanish because of an error.
 func (m Markers) Disabled() func(name string) bool {
 	off := map[string]bool{}
 	if m.dir != "" {
@@ -35,7 +35,8 @@ func (m Markers) Disable(name string) error {
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
-	f, err := os.OpenFile(m.file(name), os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600) // a pipe would block for ever
+	const flags = os.O_CREATE | os.O_WRONLY | syscall.O_NONBLOCK // the open of a pipe would block
+	f, err := os.OpenFile(m.file(name), flags, 0o600)
 	if err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
@@ -52,5 +53,5 @@ func (m Markers) Enable(name string) error {
 
 func (m Markers) file(name string) string { return filepath.Join(m.dir, marker(name)) }
 
-// marker keeps any name, also one with slashes, a single plain file.
+// marker returns the file name of a hook's marker, also for a name with slashes.
 func marker(name string) string { return url.PathEscape(name) + ".off" }

@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// A file that is saved while it is read is read again: what is summed are the
-// bytes that were parsed, so the newer text is a change.
+// A file that is saved while it is read is read again: the sum is of the bytes that
+// were parsed, so the newer text is a change.
 func TestASaveWhileAFileIsRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "agents.txt")
 	save := func(text string) {

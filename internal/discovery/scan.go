@@ -10,10 +10,10 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// scanned is one look at everything.
+// scanned is the result of one scan.
 type scanned struct {
 	snapshot *hook.Snapshot
-	spots    *spots // what to watch for the next change; nil = that cannot be told, as files do not answer
+	watched  *watchSet // what to watch for the next change; nil = unknown, files do not answer
 }
 
 // unit is one folder or file during a scan.
@@ -21,23 +21,23 @@ type unit struct {
 	reading
 	source hook.Source
 	before []hook.Entry              // its entries in the previous snapshot
-	good   []*hook.Hook              // of these the hooks, nil when there were none
-	fails  bool                      // what it says now cannot be used
-	silent bool                      // its files do not answer
-	waits  map[string]waiting        // by the ID of what is in the place of the hook that waits
-	own    map[string][]hook.Problem // of one hook, by the ID of what is in its place
+	good   []*hook.Hook              // its last good hooks; nil = none
+	fails  bool                      // what was read cannot be used
+	isHung bool                      // its files do not answer
+	waits  map[string]waiting        // by the ID of the hook in force instead
+	own    map[string][]hook.Problem // of one hook, by the ID of the hook in force
 }
 
 // waiting is a hook that is not allowed yet.
 type waiting struct {
 	hook    *hook.Hook
-	inForce *hook.Hook // nil = nothing is
+	inForce *hook.Hook // meanwhile; nil = none
 	problem hook.Problem
 }
 
-// names returns the names the unit takes: those of its hooks, or of its last
-// good version when it fails.
-func (u *unit) names() []*hook.Hook {
+// candidates returns the hooks that may come into force: those that were read, or
+// the last good ones when the unit fails.
+func (u *unit) candidates() []*hook.Hook {
 	if u.fails {
 		return u.good
 	}
@@ -55,13 +55,13 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 	}
 	snap := &hook.Snapshot{Loaded: time.Now()}
 	var units []*unit
-	var watches []func(*spots)
+	var watches []func(*watchSet)
 	for _, src := range sources {
 		l := src.list(known, v.files)
 		watches = append(watches, l.watch)
 		snap.Problems = append(snap.Problems, l.problems...)
 		for u := range readAll(src, v, l.units, before) {
-			if !u.silent {
+			if !u.isHung {
 				watches = append(watches, u.watch)
 			}
 			stays := u.named && len(u.before) > 0 // a file that the settings name fails when it is gone
@@ -73,23 +73,23 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 			}
 		}
 	}
-	settleNames(units)
+	assignNames(units)
 	for _, u := range units {
 		snap.Entries = append(snap.Entries, u.entries(v, disabled)...)
 	}
-	snap.Entries = append(snap.Entries, v.gone(snap.Entries, before, disabled)...)
-	return scanned{snap, v.spots(watches)}
+	snap.Entries = append(snap.Entries, v.removed(snap.Entries, before, disabled)...)
+	return scanned{snap, v.watchSet(watches)}
 }
 
-// spots makes what to watch, nil when that takes files that do not answer.
-func (v vetter) spots(watches []func(*spots)) *spots {
-	made := make(chan *spots, 1)
+// watchSet returns what to watch, nil when files do not answer.
+func (v vetter) watchSet(watches []func(*watchSet)) *watchSet {
+	made := make(chan *watchSet, 1)
 	if !v.files.Try("what to watch", func() {
-		s := newSpots()
+		s := newWatchSet()
 		for _, watch := range watches {
 			watch(s)
 		}
-		s.done()
+		s.dropScratch()
 		made <- s
 	}) {
 		return nil
@@ -97,9 +97,8 @@ func (v vetter) spots(watches []func(*spots)) *spots {
 	return <-made
 }
 
-// watch adds the files of a unit: of what it says, and of what is in force in
-// its place.
-func (u *unit) watch(w *spots) {
+// watch adds the files of a unit: of the hooks that were read, and of those in force.
+func (u *unit) watch(w *watchSet) {
 	for _, file := range u.files {
 		w.file(u.source.Path, file)
 	}
@@ -113,15 +112,18 @@ func (u *unit) watch(w *spots) {
 	}
 }
 
-// newUnit decides what of a unit comes into force: what it says now, unless
-// that is rejected, or refused while there is a last good version.
+// newUnit decides which version of a unit comes into force: the one that was read,
+// unless it is rejected, or refused while there is a last good version.
 func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.Entry) *unit {
-	u := &unit{reading: r, source: source, before: before, fails: r.rejected(), waits: map[string]waiting{}, own: map[string][]hook.Problem{}}
+	u := &unit{
+		reading: r, source: source, before: before, fails: r.rejected(),
+		waits: map[string]waiting{}, own: map[string][]hook.Problem{},
+	}
 	for _, h := range lastGood(before) {
-		u.good = append(u.good, v.again(h))
+		u.good = append(u.good, v.refresh(h))
 	}
 	if u.fails && len(before) == 0 && !u.absent {
-		u.good = v.remembered(src, source)
+		u.good = v.lastGoodHooks(src, source)
 	}
 	so := fails
 	if len(u.good) > 0 && len(refusals(u.good, fails)) == 0 {
@@ -133,24 +135,28 @@ func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.
 		u.fails = u.fails || len(bad) > 0 && len(u.good) > 0
 	}
 	if u.fails {
-		for _, h := range r.hooks { // of what is not in force
+		for _, h := range r.hooks { // these are not in force
 			u.problems = appendNew(u.problems, u.own[h.ID])
 		}
 		clear(u.own)
 		u.problems = appendNew(u.problems, refusals(u.good, fails))
 	} else {
-		u.hold(v)
+		u.holdUnallowed(v)
 	}
 	return u
 }
 
-// silentUnit is a unit whose files do not answer: what was in force stays so,
-// and after a restart what was good then is there to fail, so that a guard denies.
-func silentUnit(src source, v vetter, source hook.Source, before []hook.Entry) *unit {
-	u := &unit{reading: src.silent(source), source: source, before: before, fails: true, silent: true, good: lastGood(before)}
+// hungUnit is a unit whose files do not answer: the version in force stays in force.
+// After a restart its last good version is in force with a refusal, so that its runs
+// fail and a guard denies.
+func hungUnit(src source, v vetter, source hook.Source, before []hook.Entry) *unit {
+	u := &unit{
+		reading: src.hung(source), source: source, before: before,
+		fails: true, isHung: true, good: lastGood(before),
+	}
 	if len(before) == 0 {
-		for _, h := range v.recalled(src, source) {
-			u.good = append(u.good, v.denying(h, trust.Refusal{Path: u.file, Fact: errSilent.Error(), Do: "df"}))
+		for _, h := range v.unsealedLastGood(src, source) {
+			u.good = append(u.good, v.denying(h, trust.Refusal{Path: u.file, Fact: errHung.Error(), Do: "df"}))
 		}
 	}
 	return u
@@ -165,15 +171,15 @@ func lastGood(before []hook.Entry) (good []*hook.Hook) {
 	return good
 }
 
-// settleNames decides who gets a name that several units want: a unit that
-// falls back to its last good version, then the one that has it already, then
-// the first in registration order. Who loses fails; that may make another one
-// lose, so it is done until nobody does.
-func settleNames(units []*unit) {
+// assignNames decides which unit gets a name that several have: one that falls back
+// to its last good version, then the one that has it already, then the first in
+// registration order. The others fail. A unit that fails falls back, which may take
+// a name from another unit, so it repeats until no more unit fails.
+func assignNames(units []*unit) {
 	for {
 		owners := map[string]*unit{}
 		claim := func(u *unit, entitled func(*hook.Hook) bool) {
-			for _, h := range u.names() {
+			for _, h := range u.candidates() {
 				if owners[h.ID] == nil && entitled(h) {
 					owners[h.ID] = u
 				}
@@ -190,7 +196,7 @@ func settleNames(units []*unit) {
 		for _, u := range units {
 			claim(u, func(*hook.Hook) bool { return true })
 		}
-		if !failLosers(units, owners) {
+		if !failOthers(units, owners) {
 			return
 		}
 	}
@@ -200,15 +206,16 @@ func (u *unit) had(h *hook.Hook) bool {
 	return slices.ContainsFunc(u.good, func(g *hook.Hook) bool { return g.ID == h.ID })
 }
 
-func failLosers(units []*unit, owners map[string]*unit) (lost bool) {
+func failOthers(units []*unit, owners map[string]*unit) (lost bool) {
 	for _, u := range units {
 		for _, h := range u.hooks {
 			if owner := owners[h.ID]; !u.fails && owner != u {
 				u.fails, lost = true, true
 				u.problems = append(slices.Clone(u.problems), hook.Problem{
 					File: u.file, Line: h.Line, Column: h.Column,
-					Message: fmt.Sprintf("duplicate name %q: %s has it already, %s cannot take it", h.Name, owner.source.Path, u.source.Path),
-					Hint:    "give one of them another name",
+					Message: fmt.Sprintf("duplicate name %q: %s has it already, %s cannot take it",
+						h.Name, owner.source.Path, u.source.Path),
+					Hint: "give one of them another name",
 				})
 			}
 		}
@@ -222,8 +229,11 @@ func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 		return []hook.Entry{{Name: u.name, File: u.file, Source: u.source, State: hook.Rejected, Problems: u.problems}}
 	}
 	var entries []hook.Entry
-	for _, h := range u.names() {
-		e := hook.Entry{Hook: h, Name: h.Name, File: u.file, Source: u.source, State: hook.Active, Problems: slices.Concat(u.problems, u.own[h.ID])}
+	for _, h := range u.candidates() {
+		e := hook.Entry{
+			Hook: h, Name: h.Name, File: u.file, Source: u.source, State: hook.Active,
+			Problems: slices.Concat(u.problems, u.own[h.ID]),
+		}
 		refused := len(h.Seal.Refusals()) > 0
 		e.Provisional = refused && !slices.Contains(u.good, h)
 		w, waits := u.waits[h.ID]
@@ -234,7 +244,7 @@ func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 			e.Provisional = e.Provisional && w.inForce != nil
 		}
 		switch {
-		case off && v.mayBeOff(h), !waits && !h.Enabled:
+		case off && v.mayDisable(h), !waits && !h.Enabled:
 			e.State = hook.Disabled
 		case waits:
 			e.State = hook.Waiting
@@ -251,18 +261,18 @@ func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 	return entries
 }
 
-// hold keeps back the hooks that are not allowed. What was allowed before
-// stays in their places, and so do the problems of what waits.
-func (u *unit) hold(v vetter) {
+// holdUnallowed makes the hooks that are not allowed wait, and puts the versions that
+// were allowed in their places. Their problems stay.
+func (u *unit) holdUnallowed(v vetter) {
 	for i, h := range u.hooks {
 		if v.allowed(h) {
 			continue
 		}
-		w := waiting{hook: h, inForce: u.last(h)}
+		w := waiting{hook: h, inForce: u.lastGoodOf(h)}
 		if w.inForce == nil {
 			w.inForce = v.standIn(h)
 		}
-		w.problem = v.waits(h, w.inForce)
+		w.problem = v.waitingProblem(h, w.inForce)
 		if w.inForce != nil {
 			u.hooks[i] = w.inForce
 		}
@@ -273,8 +283,9 @@ func (u *unit) hold(v vetter) {
 	}
 }
 
-// last returns the last good version of a hook; a folder has only one.
-func (u *unit) last(h *hook.Hook) *hook.Hook {
+// lastGoodOf returns the last good version of a hook; nil = none. A folder has only
+// one hook, whatever its ID.
+func (u *unit) lastGoodOf(h *hook.Hook) *hook.Hook {
 	for _, g := range u.good {
 		if g.ID == h.ID || h.Source.Type == hookdir.SourceType {
 			return g
@@ -302,8 +313,8 @@ func sameEntry(a, b hook.Entry) bool {
 		sameHook(a.Hook, b.Hook) && sameHook(a.Waits, b.Waits) && sameProblems(a.Problems, b.Problems)
 }
 
-// sameHook compares digests and what is found outside of the files that a
-// digest covers: the environment's values, and the command's place in PATH.
+// sameHook compares digests, and what the digest does not cover: the values of the
+// environment, and the command's place in PATH.
 func sameHook(a, b *hook.Hook) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -10,13 +10,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watch turns the notifications of the system into two signals: something
-// that matters has changed, and notifications were lost. Its pump never stops
-// reading for long: fsnotify stands still while its errors are not read, and
-// holds its lock while it waits for that.
+// watch turns the notifications of the system into two signals: something that
+// matters has changed, and notifications were lost. Its pump never stops reading for
+// long: fsnotify blocks, and holds its lock, while its errors are not read.
 type watch struct {
 	fs    *fsnotify.Watcher
-	spots atomic.Pointer[spots]
+	set   atomic.Pointer[watchSet]
 	ids   map[string]fileID // directories as they were when their watch was added
 	dirty chan<- struct{}
 	lost  chan<- error
@@ -24,36 +23,39 @@ type watch struct {
 	done  chan struct{} // closed when the pump has ended
 }
 
-// A notification that does not matter is mostly hookd's own: its database lies
-// in a directory that is watched, and each write to it would wake threads while
-// somebody waits for a verdict. So the pump looks away for a while after one, and
-// then takes all that has come: what says the same the system keeps once.
+// A notification that does not matter is mostly caused by hookd itself: its database
+// is in a watched directory, and each write to it would wake threads while a sender
+// waits for a verdict. So the pump pauses after one, and then reads all that have
+// come for at least minReading; the system merges equal ones.
 const (
-	lookAway = 50 * time.Millisecond
-	look     = 5 * time.Millisecond
+	pauseAfterNoise = 50 * time.Millisecond
+	minReading      = 5 * time.Millisecond
 )
 
 func newWatch(w *fsnotify.Watcher, dirty chan<- struct{}, lost chan<- error) *watch {
-	t := &watch{fs: w, ids: map[string]fileID{}, dirty: dirty, lost: lost, ended: make(chan struct{}), done: make(chan struct{})}
-	t.spots.Store(newSpots())
+	t := &watch{
+		fs: w, ids: map[string]fileID{}, dirty: dirty, lost: lost,
+		ended: make(chan struct{}), done: make(chan struct{}),
+	}
+	t.set.Store(newWatchSet())
 	go t.pump()
 	return t
 }
 
 func (t *watch) pump() {
 	defer close(t.done)
-	var until time.Time // when it may look away again
+	var until time.Time // no pause before
 	for {
 		select {
 		case e, ok := <-t.fs.Events:
 			if !ok {
 				return
 			}
-			if t.spots.Load().matter(e) {
-				poke(t.dirty)
+			if t.set.Load().matter(e) {
+				signal(t.dirty)
 			} else if time.Now().After(until) {
 				t.pause()
-				until = time.Now().Add(look)
+				until = time.Now().Add(minReading)
 			}
 		case err, ok := <-t.fs.Errors:
 			if !ok {
@@ -61,14 +63,14 @@ func (t *watch) pump() {
 			}
 			select {
 			case t.lost <- err:
-			default: // one is waiting to be handled already
+			default: // one waits there already
 			}
 		}
 	}
 }
 
 func (t *watch) pause() {
-	timer := time.NewTimer(lookAway)
+	timer := time.NewTimer(pauseAfterNoise)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -78,18 +80,17 @@ func (t *watch) pause() {
 
 func (t *watch) close() {
 	close(t.ended)
-	_ = t.fs.Close() // what it held is gone in any case
+	_ = t.fs.Close() // its watches are gone in any case
 	<-t.done
 }
 
-// want makes the watches those of s. It reports whether one was added: then
-// things may have changed unseen before it was there. An error means that
-// the system has no more watches to give.
-func (t *watch) want(s *spots) (added bool, err error) {
-	t.spots.Store(s) // first, so that nothing of a new watch is missed
+// update makes the watches those of s. It reports whether one was added: changes from
+// before it are not noticed. An error means that the system has no more watches.
+func (t *watch) update(s *watchSet) (added bool, err error) {
+	t.set.Store(s) // first, so that no notification of a new watch is missed
 	present := map[string]bool{}
 	for _, dir := range t.fs.WatchList() {
-		present[dir] = t.keep(s, dir)
+		present[dir] = t.removeUnwanted(s, dir)
 	}
 	for _, sp := range s.all {
 		if present[sp.dir] {
@@ -98,7 +99,7 @@ func (t *watch) want(s *spots) (added bool, err error) {
 		if err := t.fs.Add(sp.dir); exhausted(err) {
 			return added, err
 		} else if err != nil {
-			continue // gone again, or not to be read: the spot above it will tell
+			continue // gone again, or not readable: its parent is watched
 		}
 		t.ids[sp.dir] = sp.id
 		added = true
@@ -106,14 +107,14 @@ func (t *watch) want(s *spots) (added bool, err error) {
 	return added, nil
 }
 
-// keep removes the watch of dir unless it is wanted and still of the directory
-// that is there now. A removed directory that somebody holds open keeps its
-// watch, and one that was renamed takes it along.
-func (t *watch) keep(s *spots, dir string) bool {
+// removeUnwanted removes the watch of dir and returns false, unless s has dir and it
+// is still the same directory. A removed directory that a process holds open keeps
+// its watch, and a renamed one takes it along.
+func (t *watch) removeUnwanted(s *watchSet, dir string) bool {
 	if sp := s.byPath[dir]; sp != nil && sp.dir == dir && sp.id == t.ids[dir] {
 		return true
 	}
-	_ = t.fs.Remove(dir) // an error says that the system has removed it first
+	_ = t.fs.Remove(dir) // an error means that the system has removed it already
 	delete(t.ids, dir)
 	return false
 }

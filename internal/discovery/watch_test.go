@@ -33,7 +33,7 @@ func TestSaveInPlace(t *testing.T) {
 	w.awaitText("a", "two")
 }
 
-// Vim moves the file away before it writes it again. The hook never goes.
+// Vim moves the file away before it writes it again. The hook stays in force.
 func TestSaveWithBackup(t *testing.T) {
 	w := start(t)
 	w.hook("hooks/a", "a", "0")
@@ -88,7 +88,7 @@ func TestNewFolder(t *testing.T) {
 	}
 }
 
-// A folder that is moved in whole says nothing of what is in it.
+// A folder that is moved in sends no notification for its files.
 func TestFolderMovedInAndOut(t *testing.T) {
 	w := start(t)
 	w.hook("elsewhere/a", "a", "one")
@@ -131,7 +131,7 @@ func TestLinkedFolder(t *testing.T) {
 	w.write("second/HOOK.yaml", yaml("a", "second again"))
 	w.awaitText("a", "second again")
 
-	// The old target is of no interest any more.
+	// The old target does not matter any more.
 	reads := w.reads.Load()
 	for range 100 {
 		w.write("first/HOOK.yaml", yaml("a", "old"))
@@ -246,14 +246,14 @@ func TestRootIsLink(t *testing.T) {
 }
 
 // A hook that writes into its own folder costs nothing and makes no snapshot,
-// nor does what happens beside the root.
+// nor do changes beside the root.
 func TestNoiseIsIgnored(t *testing.T) {
 	w := start(t)
 	w.hook("hooks/noisy", "noisy", "x")
 	w.hook("hooks/other", "other", "one")
 	w.awaitText("noisy", "x")
 	w.awaitText("other", "one")
-	s := w.await("settled", func(s *hook.Snapshot) bool {
+	s := w.await("up to date", func(s *hook.Snapshot) bool {
 		return len(entry(s, "noisy").Problems)+len(entry(s, "other").Problems) == 0
 	})
 	reads := w.reads.Load()
@@ -311,8 +311,8 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// An error nobody reads would stop fsnotify for good. All are read, also while
-// a scan holds everything else up.
+// An error that is not read would block fsnotify for good. All are read, also while
+// a scan blocks everything else.
 func TestErrorsAreDrained(t *testing.T) {
 	w := start(t)
 	w.hook("hooks/a", "a", "one")
@@ -331,7 +331,7 @@ func TestErrorsAreDrained(t *testing.T) {
 	w.awaitText("a", "two")
 }
 
-// Where no watcher can be made it polls, says so, and comes back.
+// Where no watcher can be made discovery polls, reports that, and tries again.
 func TestPolling(t *testing.T) {
 	w := newWorld(t, nil)
 	w.mkdir("hooks")
@@ -346,8 +346,8 @@ func TestPolling(t *testing.T) {
 	w.awaitText("a", "two")
 }
 
-// A watcher that takes no more watches is given up, and tried again at the
-// next full rescan.
+// A watcher that accepts no more watches is closed, and tried again at the next full
+// rescan.
 func TestPollingRecovers(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Rescan = 50 * time.Millisecond })
 	w.mkdir("hooks")
@@ -380,7 +380,7 @@ func TestPollingRecovers(t *testing.T) {
 	w.awaitText("a", "two")
 }
 
-// The net: what no notification told is found by the full rescan.
+// A change without a notification is found by the full rescan.
 func TestRescan(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Rescan = 20 * time.Millisecond })
 	w.hook("hooks/a", "a", "one")

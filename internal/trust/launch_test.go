@@ -2,6 +2,7 @@ package trust
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,8 @@ func TestParts(t *testing.T) {
 	entry, makefile, source := write("app/__main__.py", ""), write("app/Makefile", ""), write("app/x_linux.go", "")
 	module := write("lib/check.js", "")
 	write("app/notes.txt", "")
+	write("shared/main.go", "")
+	hooktest.Must(t, os.Chmod(filepath.Join(dir, "shared"), 0o777|fs.ModeSticky))
 	for _, tt := range []struct {
 		name  string
 		l     Launch
@@ -55,7 +58,7 @@ func TestParts(t *testing.T) {
 		{"text-in-text", Launch{Program: "/bin/sh", Args: []string{"-c", `sh -c "sh -c './guard.sh'"`}}, []string{"/bin/sh", guard}},
 		{"shebang-words", Launch{Program: env}, []string{env, "/usr/bin/env", tool, guard, "/bin/sh"}},
 		{"shebang-chain", Launch{Program: nested}, []string{nested, env, "/usr/bin/env", tool, guard, "/bin/sh"}},
-		{"directory", Launch{Program: "/bin/ls", Args: []string{"data", "--x=/tmp"}}, []string{"/bin/ls"}},
+		{"directory", Launch{Program: "/bin/ls", Args: []string{"data", "--x=shared"}}, []string{"/bin/ls"}},
 		{"directory-that-runs", Launch{Program: other, Args: []string{"app"}}, []string{other, entry, makefile, source}},
 		{"directory-of-make", Launch{Program: other, Args: []string{"-Capp"}}, []string{other, entry, makefile, source}},
 		{"directory-in-text", Launch{Program: "/bin/sh", Script: "cd app && make"}, []string{"/bin/sh", entry, makefile, source}},

@@ -16,24 +16,24 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// vetter looks at the files of hooks that were read: who can change them
-// (refused), and whether a person has allowed what they hold (waiting).
+// vetter judges the hooks that were read: refused if other users can change their
+// files, waiting if a person has not allowed them.
 type vetter struct {
 	checker  *trust.Checker
 	digest   func(sum string, files ...string) string
 	path     string                                     // the PATH of hooks that set none
-	ask      bool                                       // what is new or has changed waits to be allowed
+	ask      bool                                       // new and changed hooks wait to be allowed
 	approved map[string]Approval                        // by ID of the hook
-	lastGood func(hook.Source) []byte                   // what a unit's file said before the restart; nil = unknown
-	restore  func(u hook.Source, t []byte) []*hook.Hook // reads what a unit's file said once
+	lastGood func(hook.Source) []byte                   // see Options.LastGood
+	restore  func(u hook.Source, t []byte) []*hook.Hook // makes the hooks of an earlier text of a unit's file
 	files    *readfile.Patience
 }
 
-// remembered returns the last good version of a unit that this life of the
-// daemon has not seen whole: with reload.mode: ask what was allowed of it, else
-// what its file said when it was last good.
-func (v vetter) remembered(src source, unit hook.Source) []*hook.Hook {
-	hooks := v.recalled(src, unit)
+// lastGoodHooks returns the last good version of a unit from before this start of
+// hookd: with reload.mode: ask the hooks that were allowed, else those of its last
+// good text.
+func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
+	hooks := v.unsealedLastGood(src, unit)
 	for i, h := range hooks {
 		v.seal(h)
 		if a, known := v.approval(h.ID); known && a.Digest != AllowDigest(h) {
@@ -43,8 +43,8 @@ func (v vetter) remembered(src source, unit hook.Source) []*hook.Hook {
 	return hooks
 }
 
-// recalled is remembered without a look at the files.
-func (v vetter) recalled(src source, unit hook.Source) (hooks []*hook.Hook) {
+// unsealedLastGood is lastGoodHooks without reading the hooks' own files.
+func (v vetter) unsealedLastGood(src source, unit hook.Source) (hooks []*hook.Hook) {
 	if !v.ask {
 		if v.lastGood != nil {
 			if text := v.lastGood(unit); text != nil {
@@ -64,8 +64,8 @@ func (v vetter) recalled(src source, unit hook.Source) (hooks []*hook.Hook) {
 	return hooks
 }
 
-// asAllowed returns the hook that a person has allowed, not sealed; nil when
-// that cannot be read any more.
+// asAllowed returns the hook that a person has allowed, not sealed; nil if its text
+// is not stored or cannot be read any more.
 func (v vetter) asAllowed(a Approval) *hook.Hook {
 	text, kept := a.Texts[a.File]
 	if !kept || a.Gone {
@@ -79,7 +79,7 @@ func (v vetter) asAllowed(a Approval) *hook.Hook {
 	return nil
 }
 
-// seal notes what h is made of as it stands now.
+// seal sets the seal and the digest of h from its files.
 func (v vetter) seal(h *hook.Hook) {
 	f := trust.Files{Contents: v.ask}
 	if filepath.IsAbs(h.File) { // hooks of the command line have none
@@ -107,7 +107,7 @@ func (v vetter) seal(h *hook.Hook) {
 	}
 	if trust.CleanPath(launch.Path) != launch.Path {
 		f.Bad = append(f.Bad, trust.Refusal{
-			Path: h.File, Fact: "sets a PATH with an entry that is empty or relative, which is another in each directory",
+			Path: h.File, Fact: "sets a PATH with an empty or relative entry, which depends on the working directory",
 			Do: "${EDITOR:-vi} " + trust.Quote(h.File),
 		})
 	}
@@ -115,7 +115,7 @@ func (v vetter) seal(h *hook.Hook) {
 	h.Digest = v.digest(h.Sum, digested...)
 }
 
-// launch is the place that h runs in, as far as it is known before an event.
+// launch returns where h runs, as far as that is known before an event.
 func (v vetter) launch(h *hook.Hook) trust.Launch {
 	inherited := func(name string) string {
 		if name == "PATH" {
@@ -137,9 +137,9 @@ func (v vetter) launch(h *hook.Hook) trust.Launch {
 	return l
 }
 
-// again returns h with a new seal when its files are not those of the old one.
-// A hook that is not allowed, or no longer, is there to fail.
-func (v vetter) again(h *hook.Hook) *hook.Hook {
+// refresh returns h with a new seal if its files have changed. If it is not allowed,
+// or no longer, its runs fail.
+func (v vetter) refresh(h *hook.Hook) *hook.Hook {
 	var changed *trust.Changed
 	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
 		return h
@@ -151,7 +151,7 @@ func (v vetter) again(h *hook.Hook) *hook.Hook {
 		return v.denying(&next, changedSince(h, a, &next))
 	}
 	if old := v.asAllowed(a); known && old != nil {
-		next.OnError = old.OnError // it may have been there to fail
+		next.OnError = old.OnError // denying may have changed it
 	}
 	return &next
 }
@@ -163,22 +163,22 @@ func (v vetter) approval(id string) (Approval, bool) {
 
 // allowed reports whether h may come into force.
 func (v vetter) allowed(h *hook.Hook) bool {
-	if !v.ask || !filepath.IsAbs(h.File) { // a hook typed on the command line is allowed by that
+	if !v.ask || !filepath.IsAbs(h.File) { // to type a hook on the command line is to allow it
 		return true
 	}
 	a, known := v.approval(h.ID)
 	return known && a.Digest == AllowDigest(h)
 }
 
-// mayBeOff reports whether a marker may switch h off: with reload.mode: ask what
-// was allowed goes on until a person has allowed that, too.
-func (v vetter) mayBeOff(h *hook.Hook) bool {
+// mayDisable reports whether a marker may switch h off: with reload.mode: ask a
+// person must allow that, too.
+func (v vetter) mayDisable(h *hook.Hook) bool {
 	a, known := v.approval(h.ID)
 	return !v.ask || !known || a.Off
 }
 
-// denying returns h made to fail, and to deny by that wherever it has a say: a
-// guard that was allowed must not vanish because of what became of its files.
+// denying returns h with a refusal, so that its runs fail, and deny where it is part
+// of a verdict: a guard that was allowed must not vanish because its files changed.
 func (v vetter) denying(h *hook.Hook, why trust.Refusal) *hook.Hook {
 	next := *h
 	if next.Seal == nil {
@@ -188,9 +188,9 @@ func (v vetter) denying(h *hook.Hook, why trust.Refusal) *hook.Hook {
 	return &next
 }
 
-// standIn returns the hook to have in force while h waits and there is no last
-// good version in memory: what was allowed once, made to fail when its program
-// is another. Nil for a hook that never was allowed.
+// standIn returns the hook in force while h waits and no last good version is in
+// memory: the one that was allowed, with a refusal if its program has changed. Nil
+// for a hook that never was allowed.
 func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 	a, known := v.approval(h.ID)
 	if !known {
@@ -206,10 +206,12 @@ func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 	return old
 }
 
-// gone returns the hooks that were allowed and are not there any more: removed,
-// renamed, moved, out of what the settings name. Those with a say in a verdict
-// deny until a person has allowed that they are gone.
-func (v vetter) gone(present []hook.Entry, before map[hook.Source][]hook.Entry, disabled func(string) bool) (list []hook.Entry) {
+// removed returns entries for the hooks that were allowed and are not present any
+// more: removed, renamed, moved, or no longer named by the settings. Guards deny
+// until a person has allowed the removal.
+func (v vetter) removed(
+	present []hook.Entry, before map[hook.Source][]hook.Entry, disabled func(string) bool,
+) (list []hook.Entry) {
 	there := map[string]bool{}
 	for _, e := range present {
 		for _, h := range []*hook.Hook{e.Hook, e.Waits} {
@@ -228,14 +230,19 @@ func (v vetter) gone(present []hook.Entry, before map[hook.Source][]hook.Entry, 
 			continue
 		}
 		e := hook.Entry{Name: cmp.Or(a.Name, id), File: a.File, Source: a.Source, State: hook.Gone}
-		why := trust.Refusal{Path: cmp.Or(a.File, id), Fact: "is gone, and the removal of hook " + trust.Quote(e.Name) + " is not allowed", Do: "hookd allow --gone " + trust.Quote(e.Name)}
-		e.Problems = []hook.Problem{{File: a.File, Message: "was allowed and is not there any more: it denies until that is allowed, too", Hint: why.Do}}
+		name := trust.Quote(e.Name)
+		why := trust.Refusal{
+			Path: cmp.Or(a.File, id), Fact: "is gone, and the removal of hook " + name + " is not allowed",
+			Do: "hookd allow --gone " + name,
+		}
+		message := "was allowed and is not there any more: it denies until that is allowed, too"
 		if h != nil {
 			e.Hook, e.Provisional = v.denying(h, why), true
 			e.Hook.Digest = a.Digest
 		} else {
-			e.Problems[0].Message = "was allowed, is not there any more, and cannot be read as it was: nothing stands in for it"
+			message = "was allowed, is not there any more, and cannot be read as it was: nothing stands in for it"
 		}
+		e.Problems = []hook.Problem{{File: a.File, Message: message, Hint: why.Do}}
 		list = append(list, same(e, before[a.Source]))
 	}
 	return list
@@ -252,7 +259,7 @@ func same(e hook.Entry, before []hook.Entry) hook.Entry {
 	return e
 }
 
-// switchedOff says that a marker waits to be allowed.
+// switchedOff is the problem of a hook whose marker waits to be allowed.
 func switchedOff(h *hook.Hook) hook.Problem {
 	return hook.Problem{
 		File: h.File, Message: "is switched off, and that was not allowed: it stays in force", Warning: true,
@@ -260,7 +267,7 @@ func switchedOff(h *hook.Hook) hook.Problem {
 	}
 }
 
-// changedSince refuses runs of a hook whose program is not the allowed one.
+// changedSince is the refusal of a hook whose program is not the allowed one.
 func changedSince(h *hook.Hook, a Approval, now *hook.Hook) trust.Refusal {
 	return trust.Refusal{
 		Path: h.File,
@@ -269,11 +276,11 @@ func changedSince(h *hook.Hook, a Approval, now *hook.Hook) trust.Refusal {
 	}
 }
 
-// fails is what comes of a refusal where nothing better is in force.
+// fails is the effect of a refusal where no last good version is in force.
 const fails = "its runs are refused"
 
-// refusals are the problems of hooks that others can change, each once, and
-// what comes of them.
+// refusals returns the problems of hooks that other users can change, each once. so
+// is their effect.
 func refusals(hooks []*hook.Hook, so string) (list []hook.Problem) {
 	for _, h := range hooks {
 		for _, r := range h.Seal.Refusals() {
@@ -286,8 +293,8 @@ func refusals(hooks []*hook.Hook, so string) (list []hook.Problem) {
 	return list
 }
 
-// waits says what waits, and what runs meanwhile.
-func (v vetter) waits(h, inForce *hook.Hook) hook.Problem {
+// waitingProblem says that h waits, and which version runs meanwhile.
+func (v vetter) waitingProblem(h, inForce *hook.Hook) hook.Problem {
 	p := hook.Problem{File: h.File, Hint: "hookd allow " + trust.Quote(h.Name), Warning: true}
 	a, known := v.approval(h.ID)
 	switch {

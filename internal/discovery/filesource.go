@@ -18,13 +18,13 @@ import (
 type FileSource struct {
 	Type    string // of hook.Source
 	Pattern string // absolute path of a file, or a glob of them; see filepath.Match
-	Parse   Parse  // of the file's text, as it is or was once
+	Parse   Parse  // also for an earlier text of the file
 }
 
-// Parse makes hooks of the text of the file at path, which it does not open.
+// Parse makes hooks of the text of the file at path. It does not open the file.
 type Parse = func(path string, text []byte) ([]*hook.Hook, []hook.Problem)
 
-// ParseFile reads the file at path, once, and makes hooks of it.
+// ParseFile reads the file at path once and makes hooks of it.
 func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -36,12 +36,12 @@ func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 	return nil, []hook.Problem{{File: path, Message: cause(err).Error()}}
 }
 
-// list finds the files that the pattern may name now, folder by folder in byte
-// order, so that a folder that does not answer keeps back only what is in it. A
-// plain path that is not there is a problem; a glob may match nothing.
+// list returns the files that match the pattern. It reads one folder after another,
+// in byte order, so that a folder that does not answer affects only its own files. A
+// missing file is a problem if the pattern is a plain path; a glob may match nothing.
 func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listing {
 	var l listing
-	var watches []func(*spots)
+	var watches []func(*watchSet)
 	paths := []string{"/"}
 	for _, part := range strings.Split(strings.TrimPrefix(s.Pattern, "/"), "/") {
 		var next []string
@@ -51,13 +51,17 @@ func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listi
 				continue
 			}
 			entries, err := readDir(dir, files)
-			if errors.Is(err, errSilent) {
-				l.problems = append(l.problems, hook.Problem{File: dir, Message: "look for " + s.Type + " files: " + err.Error()})
+			if errors.Is(err, errHung) {
+				message := "look for " + s.Type + " files: " + err.Error()
+				l.problems = append(l.problems, hook.Problem{File: dir, Message: message})
 				l.units = append(l.units, s.below(dir, previous)...)
 				continue
 			}
-			matches := func(name string) bool { ok, _ := filepath.Match(part, name); return ok } // config checks patterns
-			watches = append(watches, func(w *spots) { w.entries(dir, matches) })
+			matches := func(name string) bool {
+				ok, _ := filepath.Match(part, name) // config checks patterns
+				return ok
+			}
+			watches = append(watches, func(w *watchSet) { w.entries(dir, matches) })
 			for _, e := range entries {
 				if matches(e.Name()) {
 					next = append(next, filepath.Join(dir, e.Name()))
@@ -69,7 +73,7 @@ func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listi
 	for _, path := range paths {
 		l.units = append(l.units, s.unit(path))
 	}
-	l.watch = func(w *spots) {
+	l.watch = func(w *watchSet) {
 		for _, watch := range watches {
 			watch(w)
 		}
@@ -77,10 +81,12 @@ func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listi
 	return l
 }
 
-// below are the units of the previous snapshot in a folder.
+// below returns the units of the previous snapshot in a folder.
 func (s FileSource) below(dir string, previous []hook.Source) (units []hook.Source) {
+	dir = strings.TrimSuffix(dir, "/") + "/"
 	for _, unit := range previous {
-		if ok, _ := filepath.Match(s.Pattern, unit.Path); ok && unit.Type == s.Type && strings.HasPrefix(unit.Path, strings.TrimSuffix(dir, "/")+"/") {
+		matches, _ := filepath.Match(s.Pattern, unit.Path)
+		if matches && unit.Type == s.Type && strings.HasPrefix(unit.Path, dir) {
 			units = append(units, unit)
 		}
 	}
@@ -91,10 +97,12 @@ func (s FileSource) unit(path string) hook.Source { return hook.Source{Type: s.T
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// read reads one file, once: the bytes that are parsed are those that are
-// summed and kept.
+// read reads one file once: the same bytes are parsed, summed and retained.
 func (s FileSource) read(unit hook.Source) reading {
-	r := reading{name: filepath.Base(unit.Path), file: unit.Path, files: []string{unit.Path}, named: !hasMeta(s.Pattern)}
+	r := reading{
+		name: filepath.Base(unit.Path), file: unit.Path,
+		files: []string{unit.Path}, named: !hasMeta(s.Pattern),
+	}
 	text, err := readfile.Read(unit.Path, readfile.Limit)
 	if err != nil {
 		r.absent = missing(unit.Path, err)
@@ -119,16 +127,21 @@ func (s FileSource) read(unit hook.Source) reading {
 	return r
 }
 
-// missing reports whether there is no file, as far as can be seen.
+// missing reports whether err means that there is no file at path.
 func missing(path string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
 		_, err = os.Lstat(path)
 	}
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+	for _, none := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP} {
+		if errors.Is(err, none) {
+			return true
+		}
+	}
+	return false
 }
 
-func (s FileSource) silent(unit hook.Source) reading {
-	return silentReading(filepath.Base(unit.Path), unit.Path)
+func (s FileSource) hung(unit hook.Source) reading {
+	return hungReading(filepath.Base(unit.Path), unit.Path)
 }
 
 func (s FileSource) restore(unit hook.Source, text []byte) []*hook.Hook {
@@ -140,13 +153,13 @@ func (s FileSource) restore(unit hook.Source, text []byte) []*hook.Hook {
 	return hooks
 }
 
-// sum sums up the hooks of one text. A hook's sum is that of its own definition
-// where it has one, so that an edit of the file changes only the hooks that it
-// touches.
+// sum sets the sums of the hooks of one text. A hook's sum is that of its own
+// definition if it has one, so that an edit of the file changes only the hooks that
+// it concerns.
 func sum(hooks []*hook.Hook, text []byte) {
 	for _, h := range hooks {
 		definition := strings.Join([]string{h.ID, h.Definition, h.MatcherText, h.Lane}, "\x00")
-		if h.Definition == "" { // it has none of its own: the file is it
+		if h.Definition == "" { // the whole file defines it
 			definition += "\x00" + string(text)
 		}
 		h.Text, h.Sum = text, trust.Sum([]byte(definition))
@@ -159,7 +172,7 @@ func (f fixed) restore(hook.Source, []byte) []*hook.Hook { return nil }
 type fixed []*hook.Hook
 
 func (f fixed) list([]hook.Source, *readfile.Patience) listing {
-	l := listing{watch: func(*spots) {}}
+	l := listing{watch: func(*watchSet) {}}
 	for _, h := range f {
 		l.units = append(l.units, hook.Source{Type: h.Source.Type, Path: h.ID})
 	}
@@ -169,7 +182,7 @@ func (f fixed) list([]hook.Source, *readfile.Patience) listing {
 func (f fixed) read(unit hook.Source) reading {
 	for _, h := range f {
 		if h.ID == unit.Path {
-			h := *h // to be sealed
+			h := *h // it gets a seal
 			h.Sum = trust.Sum([]byte(h.ID + "\x00" + h.Definition))
 			return reading{name: h.Name, file: h.ID, hooks: []*hook.Hook{&h}}
 		}
@@ -177,4 +190,4 @@ func (f fixed) read(unit hook.Source) reading {
 	return reading{name: unit.Path, file: unit.Path}
 }
 
-func (f fixed) silent(unit hook.Source) reading { return silentReading(unit.Path, unit.Path) }
+func (f fixed) hung(unit hook.Source) reading { return hungReading(unit.Path, unit.Path) }

@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// A file whose file system hangs takes no other hook along: what was in force of
-// it stays, it is said so, and all is read again once it answers.
+// A file whose file system hangs affects no other hook: its hooks stay in force, the
+// snapshot says so, and all is read again once it answers.
 func TestFilesThatDoNotAnswer(t *testing.T) {
 	mended := make(chan struct{})
 	w := newWorld(t, nil)
@@ -53,8 +53,8 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// Pipes, devices and huge files where hooks should be are problems of those
-// files: nothing waits for them.
+// Pipes, devices and huge files in place of hooks are problems of those files and
+// block nothing.
 func TestWhatIsNoFileOfHooks(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -82,7 +82,7 @@ func TestWhatIsNoFileOfHooks(t *testing.T) {
 	}
 }
 
-// The program of what is in force is watched, also while its file is broken.
+// The program of a hook in force is watched, also while its file is broken.
 func TestTheProgramOfADegradedHookIsWatched(t *testing.T) {
 	w := start(t)
 	w.hook("hooks/a", "a", "good")

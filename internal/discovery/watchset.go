@@ -10,34 +10,34 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// spots is the set of directories to watch. Only real directories are in it,
-// each once, whatever paths lead to it: the system tells directories apart by
-// inode, and a second path to one would stay silent.
-type spots struct {
-	all    []*spot
-	byPath map[string]*spot
-	names  map[place]bool // entries that matter
+// watchSet is the set of directories to watch. It has real directories only, each
+// once, whatever paths lead to it: the system knows directories by inode, and a
+// second path to one would get no notifications.
+type watchSet struct {
+	all    []*watchedDir
+	byPath map[string]*watchedDir
+	names  map[watchedEntry]bool // entries that matter
 
-	// Only while it is made; see done.
-	byID   map[fileID]*spot
-	real   map[string]string // directories that were followed: path to real path, "" = not there
-	ids    map[string]fileID // of those that are real and were looked at
+	// Only while it is made; see dropScratch.
+	byID   map[fileID]*watchedDir
+	real   map[string]string // directories that were followed: path to real path, "" = missing
+	ids    map[string]fileID // of real directories
 	linked map[string]bool   // entries that were followed
 }
 
-// done forgets what nobody asks for once all spots are in.
-func (s *spots) done() { s.byID, s.real, s.ids, s.linked = nil, nil, nil, nil }
+// dropScratch frees what is used only while the set is made.
+func (s *watchSet) dropScratch() { s.byID, s.real, s.ids, s.linked = nil, nil, nil, nil }
 
-// spot is one directory and what in it matters.
-type spot struct {
+// watchedDir is one directory and which of its entries matter.
+type watchedDir struct {
 	dir     string
 	id      fileID
 	matches []func(name string) bool // entries that any of these accepts matter, but for writes into files
 }
 
-// place is an entry of a directory.
-type place struct {
-	in   *spot
+// watchedEntry is an entry of a directory.
+type watchedEntry struct {
+	in   *watchedDir
 	name string
 }
 
@@ -48,26 +48,26 @@ func idOf(info os.FileInfo) fileID {
 	return fileID{uint64(st.Dev), st.Ino}
 }
 
-func newSpots() *spots {
-	return &spots{
-		byPath: map[string]*spot{}, names: map[place]bool{},
-		byID: map[fileID]*spot{}, real: map[string]string{}, ids: map[string]fileID{}, linked: map[string]bool{},
+func newWatchSet() *watchSet {
+	return &watchSet{
+		byPath: map[string]*watchedDir{}, names: map[watchedEntry]bool{},
+		byID: map[fileID]*watchedDir{}, real: map[string]string{}, ids: map[string]fileID{}, linked: map[string]bool{},
 	}
 }
 
-// entries watches the directory path: each entry that matches accepts, and the
-// place where the directory itself comes and goes.
-func (s *spots) entries(path string, matches func(string) bool) {
+// entries watches the directory path: each entry that matches accepts, and the entry
+// of the directory itself.
+func (s *watchSet) entries(path string, matches func(string) bool) {
 	s.name(s.follow(filepath.Dir(path), 0), filepath.Base(path))
-	if sp := s.spot(s.follow(path, 0)); sp != nil {
+	if sp := s.watchedDir(s.follow(path, 0)); sp != nil {
 		sp.matches = append(sp.matches, matches)
 	}
 }
 
-// file watches what path means, through all links. Where the directory of a
-// file costs a descriptor for each of its entries (kqueue), files outside of
-// home are left to the full rescan.
-func (s *spots) file(home, path string) {
+// file watches path and all links that it leads through. Where to watch a directory
+// takes a descriptor for each of its entries (kqueue), files outside of home are not
+// watched; the full rescan reads them.
+func (s *watchSet) file(home, path string) {
 	elsewhere := !strings.HasPrefix(path, home+string(filepath.Separator))
 	if elsewhere && runtime.GOOS != "linux" {
 		return
@@ -75,8 +75,8 @@ func (s *spots) file(home, path string) {
 	s.link(path, 0)
 }
 
-// link watches the entry path and, if it is a link, all that it leads to.
-func (s *spots) link(path string, depth int) {
+// link watches the entry path and, if it is a link, its targets.
+func (s *watchSet) link(path string, depth int) {
 	if s.linked[path] {
 		return
 	}
@@ -91,13 +91,13 @@ func (s *spots) link(path string, depth int) {
 	}
 }
 
-// maxLinks is where the system gives up as well.
+// maxLinks is how many links the system follows in one path.
 const maxLinks = 40
 
-// follow returns the real path of a directory, "" if there is none. On the
-// way it adds each place where a change would make the path mean another
-// directory: of links, of their targets, and where a part of it is missing.
-func (s *spots) follow(path string, depth int) string {
+// follow returns the real path of a directory, "" if there is none. It watches each
+// entry whose change would make the path lead to another directory: links, their
+// targets, and the first missing part.
+func (s *watchSet) follow(path string, depth int) string {
 	if real, ok := s.real[path]; ok {
 		return real
 	}
@@ -113,9 +113,9 @@ func (s *spots) follow(path string, depth int) string {
 	return real
 }
 
-// step returns the real directory that the entry name of the real directory
-// dir is.
-func (s *spots) step(dir, name string, depth int) string {
+// step returns the real directory that an entry of the real directory dir leads to,
+// "" if none.
+func (s *watchSet) step(dir, name string, depth int) string {
 	path := filepath.Join(dir, name)
 	info, err := os.Lstat(path)
 	if err == nil && info.IsDir() {
@@ -147,14 +147,14 @@ func readLink(path string) (string, bool) {
 }
 
 // name watches one entry of a real directory.
-func (s *spots) name(dir, name string) {
-	if sp := s.spot(dir); sp != nil {
-		s.names[place{sp, name}] = true
+func (s *watchSet) name(dir, name string) {
+	if sp := s.watchedDir(dir); sp != nil {
+		s.names[watchedEntry{sp, name}] = true
 	}
 }
 
-// spot returns the spot of a real directory, nil if it is gone meanwhile.
-func (s *spots) spot(dir string) *spot {
+// watchedDir returns the entry of a real directory, nil if it is gone.
+func (s *watchSet) watchedDir(dir string) *watchedDir {
 	if sp, ok := s.byPath[dir]; ok || dir == "" {
 		return sp
 	}
@@ -167,7 +167,7 @@ func (s *spots) spot(dir string) *spot {
 		id = idOf(info)
 	}
 	if s.byID[id] == nil {
-		s.byID[id] = &spot{dir: dir, id: id}
+		s.byID[id] = &watchedDir{dir: dir, id: id}
 		s.all = append(s.all, s.byID[id])
 	}
 	s.byPath[dir] = s.byID[id]
@@ -176,7 +176,7 @@ func (s *spots) spot(dir string) *spot {
 
 // matter reports whether a notification can mean that hooks have changed.
 // Chmod counts: the x bit makes a hook runnable.
-func (s *spots) matter(e fsnotify.Event) bool {
+func (s *watchSet) matter(e fsnotify.Event) bool {
 	if s.byPath[e.Name] != nil && e.Op != fsnotify.Write {
 		return true // a watched directory itself
 	}
@@ -185,7 +185,7 @@ func (s *spots) matter(e fsnotify.Event) bool {
 		return false
 	}
 	name := filepath.Base(e.Name)
-	if s.names[place{sp, name}] {
+	if s.names[watchedEntry{sp, name}] {
 		return true
 	}
 	if e.Op == fsnotify.Write {

@@ -17,47 +17,46 @@ import (
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
-// source is one place where hooks are read from. A unit of it, a folder or a
-// file, is named by the hook.Source that its hooks carry, and keeps its last
-// good version on its own.
+// source is one place where hooks are read from. Its units are folders or files.
+// Each has the hook.Source that its hooks have, and its own last good version.
 type source interface {
-	// list finds the units there may be now, in registration order. The units
-	// of the previous snapshot stay where the place cannot be listed.
+	// list returns the units in registration order. If the place cannot be listed,
+	// these are the units of the previous snapshot.
 	list(previous []hook.Source, files *readfile.Patience) listing
 	// read reads one unit. It is called from several goroutines at once.
 	read(unit hook.Source) reading
-	// silent is the reading of a unit whose files do not answer.
-	silent(unit hook.Source) reading
-	// restore reads what the unit's file said once; nil when that cannot be
-	// used any more.
+	// hung returns the reading of a unit whose files do not answer.
+	hung(unit hook.Source) reading
+	// restore makes the hooks of an earlier text of the unit's file; nil if it
+	// cannot be used any more.
 	restore(unit hook.Source, text []byte) []*hook.Hook
 }
 
-// listing is what one source consists of.
+// listing has the units of one source.
 type listing struct {
 	units    []hook.Source
-	watch    func(*spots)   // adds the spots where units come and go
-	problems []hook.Problem // that belong to no unit
+	watch    func(*watchSet) // adds the directories where units come and go
+	problems []hook.Problem  // that belong to no unit
 }
 
-// reading is what one unit says. A problem that is no warning rejects it as a
-// whole. Problems of one hook stand with the hook.
+// reading is the content of one unit. A problem that is no warning rejects the unit
+// as a whole. Problems of one hook are in the hook.
 type reading struct {
-	name     string // of its entry when it holds no hook
+	name     string // of the unit's entry when it has no hook
 	file     string
 	hooks    []*hook.Hook
 	problems []hook.Problem // of the unit as a whole
-	notes    []hook.Problem // warnings of no hook that is there
+	notes    []hook.Problem // warnings that belong to no hook
 	files    []string       // whose change can alter the reading
 	absent   bool           // there is no unit
-	named    bool           // by the settings, one by one
+	named    bool           // the settings name this one file, not a pattern
 }
 
 func (r reading) rejected() bool {
 	return slices.ContainsFunc(r.problems, func(p hook.Problem) bool { return !p.Warning })
 }
 
-// sources are those of one scan.
+// sources returns the sources of one scan.
 func sources(opts Options) []source {
 	root := opts.Root
 	if abs, err := filepath.Abs(root); err == nil {
@@ -73,13 +72,13 @@ func sources(opts Options) []source {
 	return list
 }
 
-// slowRead is how long a unit may take before another is read in its place: of
-// file systems that hang there may be many.
+// slowRead is how long a unit holds its slot; after that another is read at the same
+// time, because many file systems may hang.
 const slowRead = 250 * time.Millisecond
 
-// readAll reads and judges units side by side, as most of it is waiting for the
-// system, and yields them in their order as soon as they are there. A unit whose
-// files do not answer is given up on and fails.
+// readAll reads and judges units in parallel, because it mostly waits for the system,
+// and yields them in order as soon as they are ready. A unit whose files do not
+// answer fails.
 func readAll(s source, v vetter, units []hook.Source, before map[hook.Source][]hook.Entry) iter.Seq[*unit] {
 	return func(yield func(*unit) bool) {
 		slots, out := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]chan *unit, len(units))
@@ -108,7 +107,8 @@ func readAll(s source, v vetter, units []hook.Source, before map[hook.Source][]h
 }
 
 func readOne(s source, v vetter, source hook.Source, before []hook.Entry) *unit {
-	before = slices.DeleteFunc(slices.Clone(before), func(e hook.Entry) bool { return e.State == hook.Gone }) // those stand in for no unit
+	isGone := func(e hook.Entry) bool { return e.State == hook.Gone } // such an entry belongs to no unit
+	before = slices.DeleteFunc(slices.Clone(before), isGone)
 	read := make(chan *unit, 1)
 	if v.files.Try(source.String(), func() {
 		r := s.read(source)
@@ -119,7 +119,7 @@ func readOne(s source, v vetter, source hook.Source, before []hook.Entry) *unit 
 	}) {
 		return <-read
 	}
-	return silentUnit(s, v, source, before)
+	return hungUnit(s, v, source, before)
 }
 
 // hooksDir is the hooks directory: each folder in it is a unit of one hook.
@@ -129,11 +129,11 @@ type hooksDir struct {
 }
 
 func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing {
-	l := listing{watch: func(w *spots) { w.entries(s.root, counts) }}
+	l := listing{watch: func(w *watchSet) { w.entries(s.root, counts) }}
 	entries, err := readDir(s.root, files) // in byte order
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if errors.Is(err, errSilent) {
-			l.watch = func(*spots) {}
+		if errors.Is(err, errHung) {
+			l.watch = func(*watchSet) {}
 		}
 		l.problems = []hook.Problem{{File: s.root, Message: "read hooks directory: " + cause(err).Error()}}
 		for _, unit := range previous {
@@ -151,8 +151,8 @@ func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing
 	return l
 }
 
-// errSilent is what comes of files that do not answer.
-var errSilent = errors.New("its file system does not answer; other hooks are not affected")
+// errHung is the error of files that do not answer.
+var errHung = errors.New("its file system does not answer; other hooks are not affected")
 
 // readDir lists a folder in byte order, unless its file system does not answer.
 func readDir(dir string, files *readfile.Patience) ([]fs.DirEntry, error) {
@@ -165,15 +165,16 @@ func readDir(dir string, files *readfile.Patience) ([]fs.DirEntry, error) {
 		entries, err := os.ReadDir(dir)
 		read <- listed{entries, err}
 	}) {
-		return nil, errSilent
+		return nil, errHung
 	}
 	l := <-read
 	return l.entries, l.err
 }
 
-// silentReading says that the files of a unit do not answer.
-func silentReading(name, file string) reading {
-	return reading{name: name, file: file, problems: []hook.Problem{{File: file, Message: errSilent.Error(), Hint: "see what is mounted there with `df`"}}}
+// hungReading is the reading of a unit whose files do not answer.
+func hungReading(name, file string) reading {
+	p := hook.Problem{File: file, Message: errHung.Error(), Hint: "see what is mounted there with `df`"}
+	return reading{name: name, file: file, problems: []hook.Problem{p}}
 }
 
 // counts reports whether a name in the hooks directory is one that people
@@ -190,10 +191,9 @@ func counts(name string) bool {
 	return true
 }
 
-// read follows links: a linked folder counts. A link that leads to no folder is
-// no hook; it may be one later.
+// read follows links: a link to a folder is a hook. A broken one is watched.
 func (s hooksDir) read(unit hook.Source) reading {
-	if leadsNowhere(unit.Path) {
+	if isBrokenLink(unit.Path) {
 		return reading{absent: true, files: []string{unit.Path}}
 	}
 	h, problems := hookdir.Read(unit.Path, s.opts)
@@ -210,7 +210,8 @@ func (s hooksDir) read(unit hook.Source) reading {
 	return r
 }
 
-func leadsNowhere(path string) bool {
+// isBrokenLink reports whether path is a link that leads to no folder.
+func isBrokenLink(path string) bool {
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		return false
 	}
@@ -218,8 +219,8 @@ func leadsNowhere(path string) bool {
 	return err != nil || !info.IsDir()
 }
 
-func (s hooksDir) silent(unit hook.Source) reading {
-	return silentReading(filepath.Base(unit.Path), filepath.Join(unit.Path, hookdir.FileName))
+func (s hooksDir) hung(unit hook.Source) reading {
+	return hungReading(filepath.Base(unit.Path), filepath.Join(unit.Path, hookdir.FileName))
 }
 
 func (s hooksDir) restore(unit hook.Source, text []byte) []*hook.Hook {

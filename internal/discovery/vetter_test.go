@@ -83,8 +83,8 @@ func (a *asking) allow(name string) {
 	}
 }
 
-// inForce says what of a hook that waits runs: nothing, its definition, or
-// only to fail.
+// inForce returns what runs of a hook that waits: nothing, its definition, or a
+// refusal.
 func (a *asking) inForce(e hook.Entry, want string) {
 	a.Helper()
 	got := "nothing"
@@ -133,7 +133,7 @@ func TestAskFolders(t *testing.T) {
 	a.allow("guard")
 }
 
-// Without its approval a hook goes on as it was allowed, and in no other way.
+// While a change is not allowed, the version that was allowed runs.
 func TestAnApprovalThatIsTakenBack(t *testing.T) {
 	a := newAsking(t)
 	a.scan("guard")
@@ -166,7 +166,7 @@ func TestAskFilesOfHooks(t *testing.T) {
 	a.allow("two")
 }
 
-// What is not surely what a person allowed does not count.
+// An approval counts only if it is certainly what a person allowed.
 func TestApprovals(t *testing.T) {
 	a := newAsking(t)
 	a.allow("guard")
