@@ -19,10 +19,6 @@ var unclean = map[string]string{
 		bench/table
 		internal/api
 		internal/bridge
-		internal/builtin
-		internal/builtin/secrets
-		internal/builtin/shadow
-		internal/builtin/shellsafe
 		internal/config
 		internal/connect
 		internal/daemon
@@ -30,7 +26,6 @@ var unclean = map[string]string{
 		internal/discovery
 		internal/dispatch
 		internal/doctor
-		internal/events
 		internal/git
 		internal/hangfs
 		internal/hook
@@ -46,21 +41,16 @@ var unclean = map[string]string{
 		internal/store
 		internal/stream
 		internal/trace
-		internal/trust
-		internal/verdict`,
+		internal/trust`,
 	"words": `
 		bench/table
 		demo
 		internal/bridge
 		internal/bridge/shims
-		internal/builtin
-		internal/builtin/shadow
-		internal/builtin/shellsafe
 		internal/connect
 		internal/daemon
 		internal/discovery
 		internal/dispatch
-		internal/events
 		internal/judge
 		internal/loopback
 		internal/metrics
@@ -71,14 +61,9 @@ var unclean = map[string]string{
 		internal/store
 		internal/stream
 		internal/trace
-		internal/trust
-		internal/verdict`,
+		internal/trust`,
 	"references": `
-		internal/builtin
-		internal/builtin/shadow
-		internal/builtin/shellsafe
 		internal/dispatch
-		internal/events
 		internal/hook
 		internal/judge
 		internal/server
@@ -87,8 +72,7 @@ var unclean = map[string]string{
 		internal/source/familiar
 		internal/source/hookdir
 		internal/store
-		internal/trust
-		internal/verdict`,
+		internal/trust`,
 }
 
 const maxColumns = 120

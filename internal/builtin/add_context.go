@@ -20,7 +20,7 @@ var addContext = Builtin{
 }
 
 // Input is what add_context's templates see: docker-agent's payload under the
-// names of its Go struct (reference/docker-agent.md 1.2). Absent fields are zero.
+// names of its Go struct. Absent fields are zero.
 type Input struct {
 	SessionID             string         `json:"session_id"`
 	Cwd                   string         `json:"cwd"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxEntries is how many entries add_directory_listing shows (seed 004).
+// maxEntries is how many entries add_directory_listing shows, as in docker-agent.
 const maxEntries = 100
 
 var addDirectoryListing = Builtin{

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// defaultCommits is how many commits add_recent_commits shows (seed 004).
+// defaultCommits is how many commits add_recent_commits shows, as in docker-agent.
 const defaultCommits = 10
 
 var addRecentCommits = Builtin{
@@ -19,6 +19,7 @@ var addRecentCommits = Builtin{
 				n = given
 			}
 		}
-		return contextText(titled("Recent commits:", c.git(ctx, "log", "--no-color", "--oneline", "-n", strconv.Itoa(n))))
+		commits := c.git(ctx, "log", "--no-color", "--oneline", "-n", strconv.Itoa(n))
+		return contextText(titled("Recent commits:", commits))
 	},
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // answer is the object that a docker-agent hook prints, as far as built-ins
-// use it (reference/docker-agent.md 3.7).
+// use it.
 type answer struct {
 	Decision      string    `json:"decision,omitempty"`
 	Reason        string    `json:"reason,omitempty"`

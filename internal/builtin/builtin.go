@@ -45,7 +45,7 @@ type Builtin struct {
 	Run    Func
 }
 
-// list is every built-in, in the order of seed 004's table.
+// list is every built-in, in the order of docs/builtins.md.
 var list = []Builtin{
 	addDate, addEnvironmentInfo, addPromptFiles, addGitStatus, addGitDiff,
 	addDirectoryListing, addUserInfo, addRecentCommits, maxIterations, snapshot,

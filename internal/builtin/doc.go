@@ -1,12 +1,11 @@
 // Package builtin holds the hooks that are written in Go: docker-agent's
-// built-ins (seed 004, "Available built-ins"; its newest source where that has
-// more, reference/docker-agent.md section 4). Each is one file and one line in
-// the list below; what takes more than a file has a room of its own: secrets
-// finds secrets, shellsafe reads command lines, shadow keeps snapshots.
+// built-ins, those of its newest source too. Each is one file and one line in the
+// list below; what takes more than a file is a package of its own: secrets finds
+// secrets, shellsafe reads command lines, shadow keeps snapshots.
 //
 // A built-in answers with the bytes that a docker-agent command hook would
 // print, so package verdict reads it by the same rules. Empty bytes are no
-// opinion. An error is a failure of the hook: whoever runs it applies the
+// opinion. An error is a failure of the hook: the runner applies the
 // hook's on_error and the event's fail-closed rule. A panic inside a built-in
 // comes back as an error. Built-ins hold no state between calls but what
 // snapshot and limit_large_tool_results keep on disk; calls may run side by
@@ -14,8 +13,8 @@
 //
 // Texts, caps and arguments are docker-agent's. Where hookd differs, on purpose:
 //
-//   - safer_shell decides (ask), as seed 004 says; the newest docker-agent only
-//     labels. It reads the command line with a shell parser, so a chain of known
+//   - safer_shell decides (ask), as docker-agent's documentation says; its newest
+//     source only labels. It reads the command line with a shell parser, so a chain of known
 //     reads is silent, and a deletion inside quotes, a pipe or sh -c is not.
 //   - redact_secrets works on the field that the event's contract lets hooks
 //     rewrite, so it serves every dialect's events and not only docker-agent's.

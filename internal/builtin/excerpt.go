@@ -120,7 +120,7 @@ func digest(text string) string {
 }
 
 // privateDir makes dir and what is missing above it, for the user alone, and
-// refuses a directory that somebody else prepared.
+// refuses a directory that another user prepared.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// fuzzed are the built-ins that start no process and call nobody.
+// fuzzed are the built-ins that start no process and open no connection.
 var fuzzed = []string{"redact_secrets", "transform_json", "add_context", "limit_large_tool_results", "safer_shell", "max_iterations", "add_date", "add_directory_listing", "add_environment_info"}
 
 // FuzzBuiltin: whatever the payload and the arguments, no built-in panics, and

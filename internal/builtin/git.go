@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/git"
 )
 
-// maxGitOutput is how much of git's output reaches the model, in bytes (seed 004).
+// maxGitOutput is how much of git's output reaches the model, in bytes, as in docker-agent.
 const maxGitOutput = 4096
 
 const truncated = "\n... (truncated)"

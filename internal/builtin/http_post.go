@@ -94,7 +94,8 @@ func checkPublic(address string) error {
 		return err
 	}
 	ip := addr.Addr().Unmap().WithZone("")
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+	isReserved := slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || isReserved {
 		return fmt.Errorf("dial %s: %w", address, errNotPublic)
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Bounds of a tool result and of the excerpt that replaces it (seed 004). The
-// excerpt's counts the notice.
+// Bounds of a tool result and of the excerpt that replaces it, as in
+// docker-agent. The excerpt's counts the notice.
 const (
 	maxResultBytes = 51200
 	maxResultLines = 2000
@@ -54,7 +54,8 @@ func limitResult(_ context.Context, c *Call) ([]byte, error) {
 	if err := c.read(&p); err != nil {
 		return nil, err
 	}
-	if c.Row.Rewrite != events.RewriteResponse || rawjson.Get(c.Data, "tool_category") != nil && !slices.Contains(limitedCategories, p.ToolCategory) {
+	hasCategory := rawjson.Get(c.Data, "tool_category") != nil
+	if c.Row.Rewrite != events.RewriteResponse || hasCategory && !slices.Contains(limitedCategories, p.ToolCategory) {
 		return nil, nil
 	}
 	text := neutral.ResultText(rawjson.Get(c.Data, c.Row.Target))
@@ -88,7 +89,7 @@ func tooLarge(text string) string {
 }
 
 // resultDir is the session's directory of results: below the data directory,
-// which nobody else can write to, else in the temporary one. The session's
+// which only the user can write to, else in the temporary one. The session's
 // name is escaped whole, dots too, so it cannot lead anywhere else.
 func (c *Call) resultDir() string {
 	root := filepath.Join(os.TempDir(), fmt.Sprintf("hookd-tool-results-%d", os.Getuid()))

@@ -14,7 +14,7 @@ var maxIterations = Builtin{
 }
 
 // limitIterations trusts the iteration that the event carries. A limit that is
-// missing or no positive number is no limit (seed 004).
+// missing or no positive number is no limit.
 func limitIterations(_ context.Context, c *Call) ([]byte, error) {
 	if len(c.Args) == 0 {
 		return nil, nil

@@ -89,9 +89,11 @@ func (c *Call) redactInput(input json.RawMessage) ([]byte, error) {
 // opaque are the fields of a message that must reach the provider as they are:
 // signatures over the text, names, and data that is no text.
 var opaque = map[string]bool{
-	"id": true, "role": true, "type": true, "name": true, "model": true, "tool_call_id": true, "tool_use_id": true, "call_id": true,
-	"signature": true, "thinking_signature": true, "thought_signature": true, "thoughtSignature": true, "encrypted_content": true,
-	"data": true, "url": true, "image_url": true, "file_id": true, "media_type": true, "mime_type": true,
+	"id": true, "role": true, "type": true, "name": true, "model": true,
+	"tool_call_id": true, "tool_use_id": true, "call_id": true,
+	"signature": true, "thinking_signature": true, "thought_signature": true, "thoughtSignature": true,
+	"encrypted_content": true,
+	"data":              true, "url": true, "image_url": true, "file_id": true, "media_type": true, "mime_type": true,
 }
 
 // redactMessages answers with the full list, and only if something changed:

@@ -15,11 +15,12 @@ var saferShell = Builtin{
 	Doc: "asks before a shell command that is destructive or not known to be safe, and says how far its harm may reach",
 	Run: askAboutShell,
 	Needs: func(row *events.Contract) bool {
-		return row.Decision == events.DecisionVerdict && (row.Tools == "" || slices.Contains(strings.Fields(row.Tools), neutral.Shell))
+		coversShell := row.Tools == "" || slices.Contains(strings.Fields(row.Tools), neutral.Shell)
+		return row.Decision == events.DecisionVerdict && coversShell
 	},
 }
 
-// askAboutShell gives verdicts, as seed 004 says: destructive and unknown lines
+// askAboutShell gives verdicts: destructive and unknown lines
 // ask, known reads are silent. What the harm would be is in the metadata, which
 // the agent shows beside its question. A shell call without a command that can
 // be found is as unknown as one that cannot be read.
@@ -34,14 +35,19 @@ func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 	return answer{Specific: &specific{
 		PermissionDecision: "ask",
 		PermissionReason:   found.Reason,
-		Metadata:           map[string]string{"blast_radius": string(found.Radius), "category": found.Category, "reason": found.Reason},
+		Metadata: map[string]string{
+			"blast_radius": string(found.Radius), "category": found.Category, "reason": found.Reason,
+		},
 	}}.encode()
 }
 
 // assessCall judges each command line that the call may run: one that is not
 // safe decides.
 func assessCall(call neutral.ToolCall) shellsafe.Assessment {
-	unread := shellsafe.Assessment{Radius: shellsafe.Unknown, Category: shellsafe.CategoryUnknown, Reason: "the call has no command that can be read"}
+	unread := shellsafe.Assessment{
+		Radius: shellsafe.Unknown, Category: shellsafe.CategoryUnknown,
+		Reason: "the call has no command that can be read",
+	}
 	if call.Code != "" {
 		unread.Reason = "the command is " + call.Code + ", which safer_shell does not read"
 		return unread

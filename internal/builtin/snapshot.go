@@ -18,8 +18,8 @@ var snapshot = Builtin{
 const turnMark = "turn"
 
 // takeSnapshot remembers the tree where work begins and records a checkpoint
-// where it ends and files changed. Nobody is kept from work because a snapshot
-// went wrong: errors are logged only.
+// where it ends and files changed. A snapshot that fails stops no agent: errors are
+// logged only.
 func takeSnapshot(ctx context.Context, c *Call) ([]byte, error) {
 	if c.Cwd == "" || c.SessionID == "" || c.DataDir == "" {
 		return nil, nil

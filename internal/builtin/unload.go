@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// unloadTimeout bounds each request of unload (seed 004).
+// unloadTimeout bounds each request of unload.
 const unloadTimeout = 10 * time.Second
 
 var unload = Builtin{
@@ -54,7 +54,7 @@ func unloadModels(ctx context.Context, c *Call) ([]byte, error) {
 	return nil, nil
 }
 
-// unloadURL returns where to ask, "" for a model that nobody can unload:
+// unloadURL returns where to ask, "" for a model that cannot be unloaded:
 // unload_api if it is absolute, else it as a path on base_url's host, else
 // base_url with its trailing /v1 replaced by /_unload.
 func (m modelEndpoint) unloadURL() string {

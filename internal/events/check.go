@@ -10,8 +10,8 @@ import (
 )
 
 // Check returns a warning for each documented field of data that has another
-// JSON type than c documents. Fields that are absent, or that nobody
-// documents, are fine. data must be valid JSON.
+// JSON type than c documents. Fields that are absent or
+// undocumented are fine. data must be valid JSON.
 func (c *Contract) Check(data json.RawMessage) []string {
 	if len(c.Fields) == 0 {
 		return nil

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 		{"agent:step", `{"tool_call":7}`, []string{"field `tool_call` is a number, agent:step documents a string or null"}},
 		{"transform_tool_result", `{"tool_input":"ls"}`, []string{"field `tool_input` is a string, transform_tool_result documents an object"}},
 		{"post_tool_use", `{"tool_response":{"any":"thing"},"tool_error":false}`, nil},
-		{"nobody:knows", `{"agent_id":7}`, nil},
+		{"un:known", `{"agent_id":7}`, nil},
 	}
 	for _, tt := range tests {
 		got := For("", tt.event).Check(json.RawMessage(tt.data))

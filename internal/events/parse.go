@@ -270,7 +270,8 @@ func (r *reader) millis(raw json.RawMessage) int64 {
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || n < 0 || n > float64(MaxTimeout.Milliseconds()) {
-		r.refuse(badField("timeout_ms", fmt.Sprintf("is %.32s, not between 0 and %d", raw, MaxTimeout.Milliseconds()), hint))
+		problem := fmt.Sprintf("is %.32s, not between 0 and %d", raw, MaxTimeout.Milliseconds())
+		r.refuse(badField("timeout_ms", problem, hint))
 		return 0
 	}
 	return int64(n)

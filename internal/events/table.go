@@ -58,7 +58,8 @@ func (c *Contract) complete(column Column) {
 	if c.Kind == "" {
 		c.Kind = Kind(c.Name)
 	}
-	c.Decidable = c.Decidable || c.CanBlock || c.Context || c.Decision != DecisionNone || c.Rewrite != RewriteNone || c.Summary
+	c.Decidable = c.Decidable || c.CanBlock || c.Context || c.Summary ||
+		c.Decision != DecisionNone || c.Rewrite != RewriteNone
 	if c.Context && !column.Captured && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
 		// Agents differ here (Gemini CLI shows it to the user), and a hook that
 		// just prints what the model shall know is to work with all of them.
@@ -129,8 +130,8 @@ func Special(name string) bool { return table().index().part[name] }
 // For returns the row that rules an event called name from a sender that
 // speaks d. A name that d does not have is looked up in all dialects, so that
 // a sender cannot shed what a well-known name means by calling its dialect
-// something else. It is never nil: a name that nobody has observes, and is a
-// kind of its own.
+// something else. It is never nil: an unknown name observes, and is a kind
+// of its own.
 func For(d Dialect, name string) *Contract {
 	if c := LookupIn(d, name); c != nil {
 		return c
@@ -142,7 +143,7 @@ func For(d Dialect, name string) *Contract {
 }
 
 // ownKind is the kind of a name that no row has: the name itself, unless a
-// kind of the table is spelled so. An event that somebody calls "error" is not
+// kind of the table is spelled so. A sender's own event "error" is not
 // what onError means; the blank keeps it apart, since no name has one.
 func ownKind(name string) Kind {
 	if _, taken := table().index().byKind[Kind(name)]; taken {

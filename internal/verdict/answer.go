@@ -12,7 +12,9 @@ type Output struct {
 	ExitCode int    // -1 when there is none
 	Stdout   []byte // all of it, up to the limit of the event
 	Stderr   []byte // the kept part
-	Failure  string // not empty: the run failed before it could answer (timeout, spawn error, output over the limit), in words for people
+	// Failure says, for people, why the run failed before it could answer: timeout,
+	// spawn error, output over the limit. "" = it did not.
+	Failure string
 }
 
 // Policy is what the hook's definition says about its answers.
@@ -60,8 +62,8 @@ func (a *Answer) blocks() bool {
 	return a.Failure == "" && (a.ExitCode == 2 || a.Decision == "block" || a.stops())
 }
 
-// reasons returns why the answer blocks, in the order of
-// reference/docker-agent.md 3.8.
+// reasons returns why the answer blocks: stderr of an exit 2, else the stop
+// reason, the reason and the permission's reason, in that order.
 func (a *Answer) reasons() []string {
 	if a.ExitCode == 2 && a.Stderr != "" {
 		return []string{a.Stderr}

@@ -106,8 +106,8 @@ func (f *folding) block(a *Answer) bool {
 }
 
 // denies reports whether the answer denies an event with contract c. A
-// permission deny counts wherever the event can be blocked: seed 002 vetoes
-// before_compaction with it.
+// permission deny counts wherever the event can be blocked: docker-agent's
+// documentation vetoes before_compaction with it.
 func (a *Answer) denies(c *events.Contract) bool {
 	if a.PermissionDecision == "deny" && c.Decision != events.DecisionNone {
 		return true
@@ -210,8 +210,8 @@ func (f *folding) rewrite(a *Answer) bool {
 
 func (f *folding) say(text string) { f.v.SystemMessage = join(f.v.SystemMessage, text) }
 
-// decidedBy names the hooks that made the verdict what it is: who denied, if
-// somebody did; else who gave the winning decision or anything it carries.
+// decidedBy names the hooks that made the verdict what it is: those that denied,
+// if any did; else those that gave the winning decision or anything it carries.
 func (f *folding) decidedBy() []string {
 	if !f.v.Allowed {
 		return unique(f.deniers)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The keys of an answer (reference/docker-agent.md 3.7 and 1.1), in snake_case;
-// each counts in camelCase too, and in any letter case as Go's decoder has it.
+// The keys of an answer, docker-agent's, in snake_case; each counts in camelCase too, and in
+// any letter case, as Go's decoder reads them.
 const (
 	keyContinue      = "continue"
 	keyStopReason    = "stop_reason"
@@ -57,8 +57,11 @@ func (v vocabulary) find(name string) (key string, known, right bool) {
 }
 
 var (
-	topKeys       = words(keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific)
-	specificKeys  = words(keyEventName, keyPermission, keyPermReason, keyInput, keyContext, keyEntries, keySummary, keyMessages, keyResponse, keyMetadata)
+	topKeys = words(
+		keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific)
+	specificKeys = words(
+		keyEventName, keyPermission, keyPermReason, keyInput, keyContext, keyEntries, keySummary, keyMessages,
+		keyResponse, keyMetadata)
 	transformKeys = words(keyToolOutput, keyResponse, keySpecific, keySystemMessage)
 )
 

@@ -98,7 +98,7 @@ func entries(f *fields) string {
 
 // checkWords accepts the words that docker-agent and Claude Code know; any
 // other could be a misspelled deny. approve and allow are no opinion here:
-// they must never switch off an agent's own prompts (SPEC section 9).
+// they must never switch off an agent's own prompts.
 func (a *Answer) checkWords() error {
 	switch a.Decision {
 	case "", "block":

@@ -73,7 +73,8 @@ func (a *Answer) verdictObject(text []byte) object {
 	return a.lastLine(text)
 }
 
-// readStdout reads trimmed stdout of an exit 0 (SPEC section 9).
+// readStdout reads the trimmed stdout of an exit 0: an object is protocol, other
+// text is context or, at its end, an object with a verdict.
 func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 	if len(text) == 0 {
 		return nil
@@ -180,12 +181,12 @@ func (a *Answer) readReplacement(stdout []byte) error {
 	return nil
 }
 
-// errExplicit is what a content guard is told that did not say yes or no.
+// errExplicit is the failure of a content guard that said neither yes nor no.
 var errExplicit = errors.New(`an explicit verdict is required: {"continue":true} or {"decision":"block"}`)
 
 // readExplicit reads a content guard's answer: yes is exactly
 // {"continue":true}, no is a block with its reason, anything else is a
-// failure (reference/docker-agent.md 3.9).
+// failure.
 func (a *Answer) readExplicit(stdout []byte) error {
 	obj, err := parseObject(stdout)
 	if err != nil {

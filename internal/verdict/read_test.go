@@ -25,7 +25,7 @@ func exit(code int, stdout, stderr string) Output {
 	return Output{ExitCode: code, Stdout: []byte(stdout), Stderr: []byte(stderr)}
 }
 
-// Each line of SPEC section 9, "Reading a hook".
+// Each rule of docs/running-hooks.md, "Answers".
 func TestRead(t *testing.T) {
 	specific := func(s string) string { return `{"hook_specific_output":{` + s + `}}` }
 	for _, tt := range []struct {
@@ -218,7 +218,7 @@ func TestReadExplicit(t *testing.T) {
 	}
 }
 
-// SPEC section 9, transform_tool_result: protocol, filter, or silence.
+// An answer to transform_tool_result is protocol, the new result, or silence.
 func TestReadTransform(t *testing.T) {
 	c := row(t, "transform_tool_result")
 	for _, tt := range []struct {

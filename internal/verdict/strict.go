@@ -9,11 +9,13 @@ import (
 )
 
 // checkStrict holds an answer to what strict_output promises: every key is
-// known, and the event can use every one of them (reference/docker-agent.md 3.6).
+// known, and the event can use every one of them.
 func (a *Answer) checkStrict(c *events.Contract, o object) error {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), specificKeys)
-	unknown := slices.DeleteFunc(append(top.unknown, inner.unknown...), func(key string) bool { return dialectHas(a.Policy.Words, key) })
+	unknown := slices.DeleteFunc(append(top.unknown, inner.unknown...), func(key string) bool {
+		return dialectHas(a.Policy.Words, key)
+	})
 	if len(unknown) > 0 {
 		return fmt.Errorf("invalid hook output: unknown field %q", unknown[0])
 	}

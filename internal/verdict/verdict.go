@@ -1,8 +1,7 @@
 // Package verdict reads what one hook answered and folds the answers of many
-// into one decision, by one set of rules for every source of hooks: SPEC
-// section 9, and docker-agent's where that is silent. Both steps are pure: no
-// clock, no files, no log. Answers are folded in registration order, whoever
-// finished first.
+// into one decision, by one set of rules for every source of hooks; where hookd
+// documents none, docker-agent's hold. Both steps are pure: no clock, no files, no
+// log. Answers are folded in registration order, whichever hook finished first.
 //
 // An answer that cannot be read is a failure, never an opinion; on a
 // fail-closed event it denies. A hook that does not block adds nothing. The
@@ -11,8 +10,8 @@ package verdict
 
 import "encoding/json"
 
-// Verdict is the merged answer to a decidable event (SPEC section 9).
-// A nil map or raw message means that nobody said anything about it.
+// Verdict is the merged answer to a decidable event. A nil map or raw message means
+// that no hook said anything about it.
 type Verdict struct {
 	Allowed             bool              `json:"allowed"`
 	Continue            bool              `json:"continue"` // false: stop the agent, not just this call

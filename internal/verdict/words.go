@@ -221,7 +221,9 @@ func texts(list json.RawMessage, keys []string) string {
 }
 
 // explains are the keys that say why, and nothing else.
-var explains = map[string]bool{keyReason: true, keyStopReason: true, keyPermReason: true, keyEventName: true, keySpecific: true}
+var explains = map[string]bool{
+	keyReason: true, keyStopReason: true, keyPermReason: true, keyEventName: true, keySpecific: true,
+}
 
 // silent returns the first unknown key, of an answer without a key
 // that says something; "" = it says something, or has nothing to say.

@@ -321,7 +321,8 @@ func isPlaceholder(v string) bool {
 		return true
 	case strings.Trim(v, v[:1]) == "", strings.Trim(v, " .*-_") == "":
 		return true
-	case v[0] == '/' && strings.Count(v, "/") > 1, strings.HasPrefix(v, "~/"), strings.HasPrefix(v, "./"), strings.HasPrefix(v, "../"):
+	case v[0] == '/' && strings.Count(v, "/") > 1,
+		strings.HasPrefix(v, "~/"), strings.HasPrefix(v, "./"), strings.HasPrefix(v, "../"):
 		return strings.Trim(v, wordBytes+"/.-~") == "" || isTemplate(v)
 	}
 	return isTemplate(v) || isWords(v)

@@ -143,13 +143,15 @@ func merge(hits []Hit, s string) []span {
 // stretch widens sp so that it holds every marker that it touches whole.
 func stretch(sp span, s string) span {
 	near := len(Marker) - 1
-	from := max(0, sp.start-near)
-	if i := strings.LastIndex(s[from:min(len(s), sp.start+near)], Marker); i >= 0 && from+i < sp.start && from+i+len(Marker) > sp.start {
-		sp.start = from + i
+	marker := func(from, at int) (start int, covers bool) {
+		start = from + strings.LastIndex(s[from:min(len(s), at+near)], Marker)
+		return start, start >= from && start < at && start+len(Marker) > at
 	}
-	from = max(sp.start, sp.end-near)
-	if i := strings.LastIndex(s[from:min(len(s), sp.end+near)], Marker); i >= 0 && from+i < sp.end && from+i+len(Marker) > sp.end {
-		sp.end = from + i + len(Marker)
+	if start, covers := marker(max(0, sp.start-near), sp.start); covers {
+		sp.start = start
+	}
+	if start, covers := marker(max(sp.start, sp.end-near), sp.end); covers {
+		sp.end = start + len(Marker)
 	}
 	return sp
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // maxNewFile is the size in bytes up to which a file that the source does not
-// track is captured (seed 004).
+// track is captured.
 const maxNewFile = 2 << 20
 
 // batch is how many files one git process takes in, so that a capture that
@@ -95,7 +95,9 @@ func (r *Repo) fresh(ctx context.Context) ([]string, error) {
 	}
 	// a name that ends in a slash is a repository of its own
 	others = slices.DeleteFunc(others, func(path string) bool { return strings.HasSuffix(path, "/") })
-	large := slices.DeleteFunc(slices.Clone(others), func(path string) bool { return !r.large(path) && !slices.Contains(st.Large, path) })
+	large := slices.DeleteFunc(slices.Clone(others), func(path string) bool {
+		return !r.large(path) && !slices.Contains(st.Large, path)
+	})
 	if len(large) > 0 {
 		tracked, err := r.list(ctx, r.ask, "ls-files", "-z", "--cached")
 		if err != nil {

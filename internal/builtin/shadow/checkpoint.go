@@ -42,7 +42,9 @@ type File struct {
 
 // Checkpoint records the step between two captured trees. changed is false,
 // and nothing is recorded, where they are equal.
-func (r *Repo) Checkpoint(ctx context.Context, from, to, session, note string) (cp Checkpoint, changed bool, err error) {
+func (r *Repo) Checkpoint(
+	ctx context.Context, from, to, session, note string,
+) (cp Checkpoint, changed bool, err error) {
 	err = r.locked(ctx, func() error {
 		cp, changed, err = r.push(ctx, from, to, session, note)
 		return err
@@ -62,7 +64,9 @@ func (r *Repo) push(ctx context.Context, from, to, session, note string) (Checkp
 	if err != nil {
 		return Checkpoint{}, false, err
 	}
-	cp := Checkpoint{N: st.Next, Time: time.Now().UTC(), Session: session, Note: note, From: from, To: to, Changed: len(changes)}
+	cp := Checkpoint{
+		N: st.Next, Time: time.Now().UTC(), Session: session, Note: note, From: from, To: to, Changed: len(changes),
+	}
 	for _, c := range changes[:min(len(changes), maxFiles)] {
 		cp.Files = append(cp.Files, File{c.path, c.status()})
 	}
@@ -93,7 +97,8 @@ func (r *Repo) Show(ctx context.Context, n int) (diff string, err error) {
 			return err
 		}
 		cp := st.Checkpoints[i]
-		out, err := r.git(ctx, nil, "diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", cp.From, cp.To)
+		out, err := r.git(ctx, nil, "diff-tree", "-r", "-p",
+			"--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", cp.From, cp.To)
 		diff = string(out)
 		return err
 	})
@@ -159,7 +164,8 @@ func (r *Repo) made() bool {
 
 func (st *state) expire(now time.Time) {
 	old := max(0, len(st.Checkpoints)-maxCheckpoints)
-	st.Checkpoints = slices.DeleteFunc(slices.Clone(st.Checkpoints[old:]), func(cp Checkpoint) bool { return now.Sub(cp.Time) > maxAge })
+	isOld := func(cp Checkpoint) bool { return now.Sub(cp.Time) > maxAge }
+	st.Checkpoints = slices.DeleteFunc(slices.Clone(st.Checkpoints[old:]), isOld)
 	for session, m := range st.Marks {
 		if now.Sub(m.Time) > maxMarkAge {
 			delete(st.Marks, session)

@@ -1,6 +1,6 @@
 // Package shadow keeps snapshots of a git working tree in a repository of its
-// own, below hookd's data directory (seed 004, "snapshot"). It is made with
-// the git program; the source's .git is only asked, never written: objects,
+// own, below hookd's data directory. It is made with the git
+// program; the source's .git is only asked, never written: objects,
 // index, refs and configuration stay as they are, byte for byte.
 //
 // The shadow holds tree objects and refs to them, no commits. A checkpoint is

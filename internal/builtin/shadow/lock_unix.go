@@ -26,7 +26,7 @@ func (r *Repo) locked(ctx context.Context, f func() error) error {
 	if err := flock(ctx, file); err != nil {
 		return fmt.Errorf("lock snapshots of %s: %w", r.Root, err)
 	}
-	// the rest of a git that was killed: nobody else holds the index now
+	// left by a git that was killed: under the lock no other process has the index
 	if err := os.Remove(r.index() + ".lock"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -69,7 +69,9 @@ func Open(ctx context.Context, dataDir, cwd string, environ []string) (*Repo, er
 // notRepository tells git's answer "no" from a git that could not be asked.
 func notRepository(ctx context.Context, err error) error {
 	var exit *exec.ExitError
-	if ctx.Err() == nil && (errors.As(err, &exit) || errors.Is(err, errNoGit) || errors.Is(err, git.ErrNoRepository) || errors.Is(err, os.ErrNotExist)) {
+	isNo := errors.As(err, &exit) || errors.Is(err, errNoGit) ||
+		errors.Is(err, git.ErrNoRepository) || errors.Is(err, os.ErrNotExist)
+	if ctx.Err() == nil && isNo {
 		return ErrNotRepository
 	}
 	return fmt.Errorf("find working tree: %w", err)
@@ -147,7 +149,9 @@ func (r *Repo) index() string { return filepath.Join(r.dir, "index") }
 // prepare makes the shadow if there is none, and mirrors the ignore rules.
 func (r *Repo) prepare(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(r.GitDir(), "HEAD")); err != nil {
-		c := command{dir: r.Root, env: append(r.env[:len(r.env):len(r.env)], "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DEFAULT_HASH=sha1")}
+		env := append(r.env[:len(r.env):len(r.env)],
+			"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DEFAULT_HASH=sha1")
+		c := command{dir: r.Root, env: env}
 		if _, err := c.run(ctx, "init", "--quiet", "--bare", "--template=", r.GitDir()); err != nil {
 			return err
 		}
@@ -157,7 +161,8 @@ func (r *Repo) prepare(ctx context.Context) error {
 		return err
 	}
 	// no filter, no conversion: bytes in, the same bytes out
-	if err := replaceFile(filepath.Join(info, "attributes"), []byte("* -text -filter -ident -working-tree-encoding !eol\n")); err != nil {
+	attributes := []byte("* -text -filter -ident -working-tree-encoding !eol\n")
+	if err := replaceFile(filepath.Join(info, "attributes"), attributes); err != nil {
 		return err
 	}
 	rules, err := r.rules()

@@ -105,7 +105,9 @@ func (r *Repo) Mark(ctx context.Context, session, key string) error {
 // key; changed is false where nothing did, or where there is no mark. The mark
 // is used up unless stay is true. After a checkpoint all marks of the session
 // stand at its end, so a turn and the tools in it do not count a change twice.
-func (r *Repo) Since(ctx context.Context, session, key, note string, stay bool) (cp Checkpoint, changed bool, err error) {
+func (r *Repo) Since(
+	ctx context.Context, session, key, note string, stay bool,
+) (cp Checkpoint, changed bool, err error) {
 	err = r.locked(ctx, func() error {
 		st, err := r.load()
 		if err != nil {

@@ -18,7 +18,8 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%d file(s) changed since the checkpoint: %s", len(e.Paths), strings.Join(e.Paths[:min(len(e.Paths), 5)], ", "))
+	first := strings.Join(e.Paths[:min(len(e.Paths), 5)], ", ")
+	return fmt.Sprintf("%d file(s) changed since the checkpoint: %s", len(e.Paths), first)
 }
 
 // Undone is what Undo and Reset did.
@@ -259,7 +260,8 @@ func (r *Repo) ignored(ctx context.Context, files []change) (func(string) bool, 
 	}
 	c := r.shadowCommand(joined(paths))
 	c.quiet = 1 // none
-	out, err := c.run(ctx, append(r.config[:len(r.config):len(r.config)], "check-ignore", "--no-index", "-z", "--stdin")...)
+	args := append(r.config[:len(r.config):len(r.config)], "check-ignore", "--no-index", "-z", "--stdin")
+	out, err := c.run(ctx, args...)
 	hit := has(fields(out))
 	return func(path string) bool { return hit("./" + path) }, err
 }

@@ -88,7 +88,8 @@ func (s *scan) reads(program string, args []arg) (bad string, ok bool) {
 	if refuses := builtins[program]; refuses != nil {
 		return refuses(s, args)
 	}
-	if w, ok := s.known.Wrappers[program]; ok && w.Changes == "" && program != "env" { // without a command it does nothing
+	// without a command a wrapper does nothing
+	if w, ok := s.known.Wrappers[program]; ok && w.Changes == "" && program != "env" {
 		own := w.harmless.read(args)
 		return own.bad, own.bad == "" && len(own.rest) == 0
 	}

@@ -10,10 +10,11 @@ import (
 // without a command. A kind of node that is not known here asks.
 func (s *scan) construct(node syntax.Node) {
 	switch node := node.(type) {
-	case nil, *syntax.File, *syntax.Comment, *syntax.CallExpr, *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause,
-		*syntax.BinaryCmd, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ProcSubst, *syntax.TestClause,
-		*syntax.ParenTest, *syntax.CaseClause, *syntax.CaseItem, *syntax.ArrayExpr, *syntax.ExtGlob, *syntax.TimeClause,
-		*syntax.ParenArithm, *syntax.WordIter, *syntax.Redirect, *syntax.BraceExp, *syntax.FuncDecl:
+	case nil, *syntax.File, *syntax.Comment, *syntax.CallExpr, *syntax.Subshell, *syntax.Block,
+		*syntax.IfClause, *syntax.WhileClause, *syntax.BinaryCmd, *syntax.Word, *syntax.Lit, *syntax.SglQuoted,
+		*syntax.DblQuoted, *syntax.ProcSubst, *syntax.TestClause, *syntax.ParenTest, *syntax.CaseClause,
+		*syntax.CaseItem, *syntax.ArrayExpr, *syntax.ExtGlob, *syntax.TimeClause, *syntax.ParenArithm,
+		*syntax.WordIter, *syntax.Redirect, *syntax.BraceExp, *syntax.FuncDecl:
 	case *syntax.Stmt:
 		if node.Coprocess || node.Disown {
 			s.unknown(s.text(node), "runs beside the line")
@@ -98,7 +99,8 @@ func (s *scan) isArithmetic(x syntax.ArithmExpr) bool {
 		lit := x.Lit()
 		switch {
 		case variableName.MatchString(lit):
-			return numbersOfShell.MatchString(lit) && s.values.of[lit] == nil || s.values.at(lit, x.Pos().Offset()).number
+			isShellsOwn := numbersOfShell.MatchString(lit) && s.values.of[lit] == nil
+			return isShellsOwn || s.values.at(lit, x.Pos().Offset()).number
 		case isAll(x), numeral.MatchString(lit):
 			return true
 		}
@@ -131,8 +133,8 @@ func (s *scan) comparison(node *syntax.BinaryTest) {
 // expansion looks at ${…}.
 func (s *scan) expansion(p *syntax.ParamExp) {
 	switch {
-	case p.Flags != nil || p.NestedParam != nil || p.Modifiers != nil || p.GlobSubst != 0 || p.Split != 0 || p.RcExpand != 0 ||
-		p.Width || p.IsSet:
+	case p.Flags != nil || p.NestedParam != nil || p.Modifiers != nil ||
+		p.GlobSubst != 0 || p.Split != 0 || p.RcExpand != 0 || p.Width || p.IsSet:
 		s.unknown(s.text(p), "is an expansion of one shell")
 	case p.Excl && p.Names == 0 && !isAll(p.Index):
 		s.unknown(s.text(p), "takes the name of a variable from another")

@@ -64,7 +64,8 @@ var readers = sync.OnceValue(func() *reading {
 		panic(fmt.Sprintf("read reads.json: %v", err))
 	}
 	r := &reading{
-		open: map[string]bool{}, before: map[string]*grammar{}, known: map[string][]*grammar{}, paths: map[string]bool{},
+		open: map[string]bool{}, before: map[string]*grammar{},
+		known: map[string][]*grammar{}, paths: map[string]bool{},
 	}
 	for _, name := range strings.Fields(file.Open) {
 		r.open[name] = true
@@ -362,8 +363,9 @@ var harmlessConfig = regexp.MustCompile(
 // unknownConfig returns the first git -c whose setting may run a program.
 func unknownConfig(args []arg) string {
 	for i, a := range args {
+		isJoined := len(a.text) > 2 && strings.HasPrefix(a.text, "-c")
 		if a.text == "-c" && (i+1 == len(args) || args[i+1].dynamic || !harmlessConfig.MatchString(args[i+1].text)) ||
-			len(a.text) > 2 && strings.HasPrefix(a.text, "-c") && (a.dynamic || !harmlessConfig.MatchString(a.text[2:])) {
+			isJoined && (a.dynamic || !harmlessConfig.MatchString(a.text[2:])) {
 			if i+1 < len(args) && a.text == "-c" {
 				return a.written() + " " + args[i+1].written()
 			}

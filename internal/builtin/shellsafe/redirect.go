@@ -54,7 +54,8 @@ func (s *scan) writes(r *syntax.Redirect, op string, radius Radius, category, re
 	switch {
 	case intoProcess(r.Word):
 		return // what runs there is looked at by itself
-	case !a.dynamic && harmlessTarget.MatchString(target), r.Op == syntax.DplOut && descriptor.MatchString(r.Word.Lit()):
+	case !a.dynamic && harmlessTarget.MatchString(target),
+		r.Op == syntax.DplOut && descriptor.MatchString(r.Word.Lit()):
 		return
 	case !a.dynamic && ownTarget.MatchString(target) && !s.reopened:
 		return
@@ -63,7 +64,8 @@ func (s *scan) writes(r *syntax.Redirect, op string, radius Radius, category, re
 	case networkTarget.MatchString(target):
 		s.unknown(s.text(r), "opens a connection")
 		return
-	case systemTarget.MatchString(target) || strings.HasPrefix(source(r.Word), "$HOME/.") || strings.HasPrefix(source(r.Word), "${HOME}/."):
+	case systemTarget.MatchString(target),
+		strings.HasPrefix(source(r.Word), "$HOME/."), strings.HasPrefix(source(r.Word), "${HOME}/."):
 		radius, reason = High, reason+" of the system or of your settings"
 	}
 	s.add(finding{radius, category, op + " " + source(r.Word), reason})

@@ -278,7 +278,8 @@ func (s *scan) shell(program string, args []arg, in input, depth int) {
 			return
 		case flag && !shellFlag.MatchString(text):
 			s.unknown(what, text+" is not known to change nothing")
-			if slices.ContainsFunc([]string{"-o", "+o", "-O", "--"}, func(f string) bool { return strings.HasPrefix(text, f) }) {
+			isPrefix := func(f string) bool { return strings.HasPrefix(text, f) }
+			if slices.ContainsFunc([]string{"-o", "+o", "-O", "--"}, isPrefix) {
 				s.afterOption(program, args[i+1:], depth)
 				return
 			}

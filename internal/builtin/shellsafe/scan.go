@@ -218,7 +218,8 @@ func (s *scan) declare(file *syntax.File) {
 	})
 	for _, stmt := range file.Stmts {
 		decl, ok := stmt.Cmd.(*syntax.FuncDecl)
-		if !ok || stmt.Background || len(stmt.Redirs) > 0 || decl.Name == nil || specialBuiltin.MatchString(decl.Name.Value) {
+		if !ok || stmt.Background || len(stmt.Redirs) > 0 ||
+			decl.Name == nil || specialBuiltin.MatchString(decl.Name.Value) {
 			continue
 		}
 		if _, ok := decl.Body.Cmd.(*syntax.Block); !ok || decl.Body.Background || len(decl.Body.Redirs) > 0 {
@@ -378,7 +379,8 @@ func (s *scan) callAssigns(call *syntax.CallExpr, asks bool) {
 			continue
 		}
 		value := s.word(a.Value)
-		s.environment(a.Name.Value, arg{text: a.Name.Value + "=" + value.text, dynamic: value.dynamic, src: s.text(a)}, asks)
+		given := arg{text: a.Name.Value + "=" + value.text, dynamic: value.dynamic, src: s.text(a)}
+		s.environment(a.Name.Value, given, asks)
 	}
 }
 

@@ -1,12 +1,11 @@
 // Package shellsafe says what a shell command line may do: only read, destroy
-// something, or nobody knows. It reads the line with a shell parser, as bash
+// something, or something unknown. It reads the line with a shell parser, as bash
 // and as a POSIX shell do, and looks at every command in it: after ; && || |
 // and &, in $(…), `…`, <(…), here-documents, functions and loops, behind sudo,
 // env, xargs, find -exec and the like, and in the text given to sh -c, eval or
 // ssh. Words are seen as the shell sees them, without quotes and backslashes
 // and with braces expanded. The commands it knows are data: taxonomy.json, with
-// the categories of docker-agent's table (reference/docker-agent.md section 4)
-// and more.
+// the categories of docker-agent's table and more.
 //
 // The rule is one-sided: a line is Safe only if every command in it is known to
 // read and nothing else about it can write. What cannot be parsed, is computed

@@ -121,7 +121,8 @@ func testRefuses(args []arg) (bad string, ok bool) {
 			return a.written(), false
 		case runsWithin.MatchString(a.text):
 			return a.written(), false
-		case i > 0 && (args[i-1].text == "-v" || args[i-1].text == "-R") && (a.dynamic || !variableName.MatchString(a.text)):
+		case i > 0 && (args[i-1].text == "-v" || args[i-1].text == "-R") &&
+			(a.dynamic || !variableName.MatchString(a.text)):
 			return a.written(), false
 		case a.mayBeFlag() && !operator && !before && len(args) > 1 && !isOperand(args, i):
 			return a.written(), false
@@ -212,7 +213,8 @@ func setRefuses(args []arg) (bad string, ok bool) {
 			return a.written(), false
 		case len(a.text) < 2 || a.text[0] != '-' && a.text[0] != '+':
 			return "", true
-		case a.text == "-o", a.text == "+o", strings.HasSuffix(a.text, "o") && shellFlags.MatchString(a.text[:len(a.text)-1]):
+		case a.text == "-o", a.text == "+o",
+			strings.HasSuffix(a.text, "o") && shellFlags.MatchString(a.text[:len(a.text)-1]):
 			if i++; i < len(args) && (args[i].dynamic || !shellOptions.MatchString(args[i].text)) {
 				return a.written() + " " + args[i].written(), false
 			}
@@ -281,7 +283,9 @@ func (s *scan) exportRefuses(args []arg) (bad string, ok bool) {
 
 // declareRefuses is for shells whose parser takes a declaration for a command.
 func (s *scan) declareRefuses(args []arg) (bad string, ok bool) {
-	exported := slices.ContainsFunc(args, func(a arg) bool { return declareFlags.MatchString(a.text) && strings.Contains(a.text, "x") })
+	exported := slices.ContainsFunc(args, func(a arg) bool {
+		return declareFlags.MatchString(a.text) && strings.Contains(a.text, "x")
+	})
 	for _, a := range args {
 		m := declared.FindStringSubmatch(a.text)
 		switch {

@@ -51,7 +51,7 @@ type wrapper struct {
 	Lookup   []string `json:"lookup"`   // flags with which it only looks up
 	Joined   bool     `json:"joined"`   // all words are one command line
 	Assigns  bool     `json:"assigns"`  // NAME=value may stand before the command
-	Feeds    bool     `json:"feeds"`    // adds words that nobody sees here
+	Feeds    bool     `json:"feeds"`    // adds words that the line does not show
 	Stop     string   `json:"stop"`     // ends the inner command
 	Opaque   bool     `json:"opaque"`   // the inner command cannot be told
 	Changes  string   `json:"changes"`  // why it asks whatever it runs; "" = it adds nothing

@@ -256,9 +256,9 @@ func (v *values) scopes(node syntax.Node) {
 // assignedName is the variable that an arithmetic assignment sets.
 func assignedName(x *syntax.BinaryArithm) string {
 	switch x.Op {
-	case syntax.Assgn, syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn,
-		syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn, syntax.AndBoolAssgn, syntax.OrBoolAssgn,
-		syntax.XorBoolAssgn, syntax.PowAssgn:
+	case syntax.Assgn, syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn,
+		syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn,
+		syntax.AndBoolAssgn, syntax.OrBoolAssgn, syntax.XorBoolAssgn, syntax.PowAssgn:
 		if w, ok := x.X.(*syntax.Word); ok {
 			return w.Lit()
 		}

@@ -203,7 +203,8 @@ func (v *evaluation) lit(text string, quoted bool) {
 // variable guesses what $name is from assignments in sight, or from the
 // default in ${name:-default}.
 func (v *evaluation) variable(p *syntax.ParamExp) (string, bool) {
-	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+	if p.Param == nil || p.Excl || p.Length || p.Width ||
+		p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
 		return "", false
 	}
 	if value, ok := v.scan.vars[p.Param.Value]; ok && p.Exp == nil {
@@ -213,7 +214,8 @@ func (v *evaluation) variable(p *syntax.ParamExp) (string, bool) {
 		return "", false
 	}
 	switch p.Exp.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull, syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull,
+		syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		inner := evaluation{scan: v.scan}
 		inner.parts(p.Exp.Word.Parts, false)
 		return inner.guess.String(), !inner.dynamic
