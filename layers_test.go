@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client api bridge catalog config connect convert daemon dialect discovery doctor events logsink " +
-			"loopback service trust",
+			"loopback service starter trust",
 		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
 	},
 	// no third party, so that it is small and starts fast
@@ -249,6 +249,11 @@ var rooms = map[string]room{
 	"internal/service": {
 		"what install decides: service manager, unit files, PATH, whether the service runs",
 		"/packaging config readfile trust",
+		"",
+	},
+	"internal/starter": {
+		"what `hookd init` puts into a new home, and takes out again",
+		"/docs/gallery readfile",
 		"",
 	},
 	"internal/signals": {

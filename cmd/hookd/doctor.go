@@ -89,6 +89,15 @@ func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noPr
 	if !slices.Contains(connect.Names(), agent) {
 		return connectFailure(&connect.UnknownError{Agent: agent}, "")
 	}
+	r := a.lookAgent(cmd, agent, f, noProbe)
+	if err := a.print(r, func(p *printer) { p.agentReport(r) }); err != nil {
+		return err
+	}
+	return exitOf(doctor.Worst(r.Findings) != doctor.Problem)
+}
+
+// lookAgent follows the way from an agent to its hooks.
+func (a *app) lookAgent(cmd *cobra.Command, agent string, f connectFlags, noProbe bool) doctor.AgentReport {
 	options, found := a.patient(cmd)
 	bridge, err := bridgePath()
 	if err != nil {
@@ -100,10 +109,7 @@ func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noPr
 		Commit: build().Commit, Cwd: cwd, NoProbe: noProbe,
 	})
 	r.Findings = append(found, r.Findings...)
-	if err := a.print(r, func(p *printer) { p.agentReport(r) }); err != nil {
-		return err
-	}
-	return exitOf(doctor.Worst(r.Findings) != doctor.Problem)
+	return r
 }
 
 func exitOf(ok bool) error {

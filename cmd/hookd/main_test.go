@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"mute":      mute,
 
 			"buildbridge": buildBridge,
+			"killafter":   killAfter,
 		},
 	})
 }
@@ -160,4 +161,18 @@ func buildBridge(ts *testscript.TestScript, neg bool, args []string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		ts.Fatalf("build hookd-bridge: %v\n%s", err, out)
 	}
+}
+
+// killafter ends the daemon that a script's command has left in the background,
+// when the script ends.
+func killAfter(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: killafter")
+	}
+	ts.Defer(func() {
+		var status struct{ PID int }
+		if json.Unmarshal([]byte(output(ts, "hookd", "status", "-o", "json")), &status) == nil && status.PID > 0 {
+			syscall.Kill(status.PID, syscall.SIGKILL)
+		}
+	})
 }

@@ -48,7 +48,8 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Run people's hooks for AI agents",
 		Long: `hookd runs hooks for AI agents: a folder with a HOOK.yaml in ~/.librefang/hooks
 runs whenever an event that it asks for is sent to the daemon's socket.`,
-		Example: `  hookd serve                      run the daemon
+		Example: `  hookd init                       set it up: agents, first hooks, a service
+  hookd serve                      run the daemon
   hookd new hello --lang sh        make a hook
   hookd emit agent:end --data '{}' send an event
   hookd history                    see what ran`,
@@ -67,7 +68,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 	flags.DurationVar(&a.within, "answer-within", 30*time.Second, "give up, with exit code 4, when the daemon has not answered by then")
 	_ = root.RegisterFlagCompletionFunc("output", words("table", "wide", "json"))
 	root.AddCommand(
-		serveCommand(a), emitCommand(a), tailCommand(a),
+		initCommand(a), serveCommand(a), emitCommand(a), tailCommand(a),
 		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
 		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
 		reloadCommand(a), statusCommand(a), doctorCommand(a), historyCommand(a), logsCommand(a), statsCommand(a),

@@ -116,7 +116,8 @@ func (systemd) started() []string {
 func (s systemd) without() []string {
 	return []string{
 		"in a container, make hookd its command, or start it from the entry point: hookd serve",
-		`without systemd, start it when you log in, by this line in ~/.profile: hookd status >/dev/null 2>&1 || nohup hookd serve >>"$HOME/hookd.log" 2>&1 &`,
+		"without systemd, start it when you log in, by this line in ~/.profile:",
+		"  hookd status >/dev/null 2>&1 || nohup hookd serve >>~/hookd.log 2>&1 &",
 		"after su or sudo, or over ssh without a session: type `loginctl enable-linger`, log in as this user, then type `hookd install`",
 	}
 }

@@ -1,0 +1,579 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/doctor"
+	"github.com/hookd/hookd/internal/service"
+	"github.com/hookd/hookd/internal/starter"
+)
+
+// The steps of init, as --skip names them.
+const (
+	stepAgents  = "agents"
+	stepHooks   = "hooks"
+	stepService = "service"
+	stepCheck   = "check"
+)
+
+var initSteps = []string{stepAgents, stepHooks, stepService, stepCheck}
+
+// initFlags are the flags of init.
+type initFlags struct {
+	connect        connectFlags
+	agents, skip   []string
+	yes, dry, undo bool
+}
+
+func initCommand(a *app) *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Set hookd up: agents, first hooks, a service, and a try",
+		Long: `init goes through four steps and asks before each thing that it does:
+
+  agents   connects the agents that it finds on this machine
+  hooks    adds three hooks of the gallery: command-guard, secret-guard, audit-log
+  service  runs hookd as a service of your user; where there is no service manager
+           it starts hookd in the background, and says how to keep it running
+  check    sends one tool call of each agent through hookd, and shows what is wrong
+
+What is there already is left as it is, so typing it again is harmless. --undo takes
+back what init can do: it disconnects agents, removes those hooks unless you have
+changed them, and stops hookd.`,
+		Example: `  hookd init
+  hookd init --yes --agent claude-code
+  hookd init --skip service,check
+  hookd init --undo`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.initialize(cmd, f) },
+	}
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask: all steps, all agents that are found")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be done, and change nothing")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back what init can do")
+	cmd.Flags().StringSliceVar(&f.agents, "agent", nil, "this agent, found or not; repeatable")
+	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "leave out these steps: "+strings.Join(initSteps, ", "))
+	cmd.Flags().BoolVar(&f.connect.closed, "fail-closed", false, "deny tool calls where hookd does not answer")
+	_ = cmd.RegisterFlagCompletionFunc("agent", words(connect.Names()...))
+	_ = cmd.RegisterFlagCompletionFunc("skip", words(initSteps...))
+	return cmd
+}
+
+// initAnswer is what init did, for programs.
+type initAnswer struct {
+	Agents []initItem  `json:"agents"`
+	Hooks  []initItem  `json:"hooks"`
+	Daemon *initDaemon `json:"daemon,omitempty"`
+	Checks []initItem  `json:"checks"`
+	Try    []string    `json:"try,omitempty"` // commands
+}
+
+// initItem is an agent, a hook or a check, and what became of it.
+type initItem struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	About string `json:"about,omitempty"` // a path, or what is wrong
+}
+
+type initDaemon struct {
+	State string `json:"state"` // service, background, running, not running
+	PID   int    `json:"pid,omitempty"`
+	Log   string `json:"log,omitempty"`
+}
+
+// initRun is one run of init.
+type initRun struct {
+	app    *app
+	cmd    *cobra.Command
+	cfg    config.Config
+	flags  initFlags
+	in     *bufio.Reader
+	p      *printer
+	answer initAnswer
+	failed bool // something that was to be done could not be
+}
+
+func (a *app) initialize(cmd *cobra.Command, f initFlags) error {
+	for _, name := range f.skip {
+		if !slices.Contains(initSteps, name) {
+			return fail(exitUsage, "type e.g. `hookd init --skip service`", "there is no step %q; there are %s", name,
+				strings.Join(initSteps, ", "))
+		}
+	}
+	for _, name := range f.agents {
+		if !slices.Contains(connect.Names(), name) {
+			return connectFailure(&connect.UnknownError{Agent: name}, "")
+		}
+	}
+	if f.undo && cmd.Flags().Changed("fail-closed") {
+		return fail(exitUsage, "type `hookd init --undo`", "--undo and --fail-closed are one at a time")
+	}
+	if !f.yes && !f.dry && !isTerminal(a.in) {
+		return fail(exitUsage, "type `"+cmd.CommandPath()+" --yes`, or see what it would do with --dry-run",
+			"cannot ask: stdin is no terminal")
+	}
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	w := &initRun{app: a, cmd: cmd, cfg: cfg, flags: f, in: bufio.NewReader(a.in), p: a.printer(a.out)}
+	w.answer.Agents, w.answer.Hooks, w.answer.Checks = []initItem{}, []initItem{}, []initItem{}
+	if a.format == "json" {
+		w.p.w = io.Discard
+	}
+	steps := map[string]func(){stepAgents: w.connectAgents, stepHooks: w.addHooks, stepService: w.startDaemon, stepCheck: w.check}
+	if f.undo {
+		steps = map[string]func(){stepAgents: w.disconnectAgents, stepHooks: w.removeHooks, stepService: w.stopDaemon}
+	}
+	for _, name := range initSteps {
+		if step := steps[name]; step != nil && !slices.Contains(f.skip, name) {
+			step()
+		}
+	}
+	if !f.undo && !f.dry {
+		w.try()
+	}
+	if a.format == "json" {
+		if err := writeJSON(a.out, w.answer, "  "); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.p.err, exitOf(!w.failed))
+}
+
+// title begins a step.
+func (w *initRun) title(text string) { w.p.line(w.p.paint(bold, text)) }
+
+// The column in which texts begin, and the last one.
+const (
+	initIndent = 16
+	initWidth  = 79
+)
+
+// say prints what became of something: a state, and of what, in lines that fit.
+func (w *initRun) say(c colour, state, format string, args ...any) {
+	for i, line := range wrapped(fmt.Sprintf(format, args...), initWidth-initIndent) {
+		if i == 0 {
+			w.p.line("  ", w.p.paint(c, fmt.Sprintf("%-13s", state)), " ", line)
+			continue
+		}
+		w.p.line(strings.Repeat(" ", initIndent), line)
+	}
+}
+
+// more prints text below such a thing. A text that begins with a blank is a
+// command to copy, and stays whole.
+func (w *initRun) more(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if strings.HasPrefix(text, " ") {
+		w.p.line("  ", escape(text, keepNothing))
+		return
+	}
+	for _, line := range wrapped(text, initWidth-initIndent) {
+		w.p.line(strings.Repeat(" ", initIndent), line)
+	}
+}
+
+// wrapped breaks a text into lines of at most width characters, where its words
+// and its commands in backquotes allow that. It is escaped.
+func wrapped(text string, width int) (lines []string) {
+	line, begun := "", ""
+	for word := range strings.FieldsSeq(escape(text, keepNothing)) {
+		if word = begun + word; strings.Count(word, "`")%2 == 1 { // a command goes on
+			begun = word + " "
+			continue
+		}
+		begun = ""
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, strings.TrimSpace(line+" "+begun))
+}
+
+// wrong prints an error and what to type; init goes on.
+func (w *initRun) wrong(name string, err error) string {
+	e := explain(err)
+	w.failed = true
+	w.say(red, "failed", "%s: %v", name, e)
+	w.more("%s", e.hint)
+	return e.Error()
+}
+
+// ask asks a question whose answer is yes unless it begins with n. The end of the
+// input is no.
+func (w *initRun) ask(format string, args ...any) bool {
+	if w.flags.dry {
+		return false
+	}
+	if w.flags.yes {
+		return true
+	}
+	fmt.Fprintf(w.app.errOut, "  %s [Y/n] ", escape(fmt.Sprintf(format, args...), keepNothing))
+	line, err := w.in.ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(w.app.errOut)
+		return false
+	}
+	return !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n")
+}
+
+// skipped is the state of what was not done: on purpose, or by a dry run.
+func (w *initRun) skipped(would string) string {
+	if w.flags.dry {
+		return would
+	}
+	return "skipped"
+}
+
+// found are the agents to be looked at, each with what tells of it.
+func (w *initRun) found() []connect.Found {
+	list := connect.FindAgents(connect.Options{})
+	if len(w.flags.agents) == 0 {
+		return list
+	}
+	var named []connect.Found
+	for _, name := range w.flags.agents {
+		i := slices.IndexFunc(list, func(f connect.Found) bool { return f.Agent == name })
+		if i < 0 {
+			named = append(named, connect.Found{Agent: name})
+			continue
+		}
+		named = append(named, list[i])
+	}
+	return named
+}
+
+func (w *initRun) connectAgents() {
+	w.title("Agents")
+	list := w.found()
+	if len(list) == 0 {
+		w.say(yellow, "none found", "no agent's program is on PATH, and none has a folder of settings")
+		w.more("connect one later: hookd connect")
+	}
+	for _, agent := range list {
+		item := initItem{Name: agent.Agent}
+		o := w.flags.connect.options(w.cmd, agent.Agent)
+		s := connect.Inspect(o)
+		switch {
+		case s.State == connect.Connected && (o.FailClosed == nil || *o.FailClosed == s.FailClosed):
+			item.State, item.About = "connected", s.File
+			w.say(green, "connected", "%s, already", agent.Agent)
+		case !w.ask("Connect %s (%s)? Its tool calls then go through your hooks.", agent.Agent, tilde(agent.By)):
+			item.State, item.About = w.skipped("would connect"), s.File
+			w.say(dim, item.State, "%s", agent.Agent)
+		default:
+			w.connectAgent(&item, o)
+		}
+		w.answer.Agents = append(w.answer.Agents, item)
+	}
+}
+
+func (w *initRun) connectAgent(item *initItem, o connect.Options) {
+	answer, err := w.app.connect(w.cmd, o, w.flags.connect)
+	if err != nil {
+		item.State, item.About = "failed", w.wrong(item.Name, err)
+		return
+	}
+	item.State, item.About = "connected", answer.File
+	w.say(green, "connected", "%s: %s", item.Name, tilde(answer.File))
+	for _, note := range answer.Notes {
+		w.more("note: %s", note)
+	}
+	if answer.Closed {
+		w.more("while hookd does not run, its tool calls are denied")
+	} else {
+		w.more("while hookd does not run, it works unguarded (--fail-closed denies then)")
+	}
+}
+
+func (w *initRun) addHooks() {
+	w.title("Hooks")
+	list, err := starter.Hooks(w.cfg.HooksDir, w.hooksPath())
+	if err != nil {
+		w.wrong("the gallery", err)
+		return
+	}
+	for _, h := range list {
+		item := initItem{Name: h.Name, About: h.Dir}
+		switch {
+		case h.State != starter.Absent:
+			item.State = string(h.State)
+			w.say(green, "there", "%s, already", h.Name)
+		case len(h.Lacks) > 0:
+			item.State, item.About = "lacks a program", strings.Join(h.Lacks, ", ")
+			w.say(yellow, "left out", "%s needs %s, which is not on PATH", h.Name, item.About)
+		case !w.ask("Add %s? %s.", h.Name, h.About):
+			item.State = w.skipped("would add")
+			w.say(dim, item.State, "%s", h.Name)
+		default:
+			if err := starter.Add(w.cfg.HooksDir, h.Name); err != nil {
+				item.State, item.About = "failed", w.wrong(h.Name, err)
+				break
+			}
+			item.State = "added"
+			w.say(green, "added", "%s: %s", h.Name, tilde(h.Dir))
+		}
+		w.answer.Hooks = append(w.answer.Hooks, item)
+	}
+}
+
+// hooksPath is the PATH that hooks will have.
+func (w *initRun) hooksPath() string {
+	if w.cfg.Path != "" {
+		return w.cfg.Path
+	}
+	return os.Getenv("PATH")
+}
+
+// check sends a tool call of each agent through hookd, and tells what is broken.
+func (w *initRun) check() {
+	if w.flags.dry {
+		return
+	}
+	w.title("Check")
+	if d := w.answer.Daemon; d != nil && d.State == "not running" {
+		w.say(yellow, "skipped", "hookd does not run; later: hookd doctor")
+		return
+	}
+	w.takeUp()
+	problems := 0
+	note := func(name string, list []doctor.Finding, keep func(doctor.Finding) bool) {
+		for _, f := range list {
+			if f.Level == doctor.Problem {
+				problems++
+			}
+			if f.Level != doctor.Problem && !keep(f) {
+				continue
+			}
+			w.answer.Checks = append(w.answer.Checks, initItem{name, string(f.Level), f.Found})
+			w.say(levels[f.Level], string(f.Level), "%s: %s", name, shorten(f.Found, maxCell))
+			if f.Do != "" && f.Level == doctor.Problem {
+				w.more("type: %s", f.Do)
+			}
+		}
+	}
+	o, found := w.app.patient(w.cmd)
+	found = append(found, doctor.Look(w.cmd.Context(), o)...)
+	for _, f := range found {
+		note(f.Check, []doctor.Finding{f}, func(doctor.Finding) bool { return false })
+	}
+	for _, agent := range w.connected() {
+		r := w.app.lookAgent(w.cmd, agent, w.flags.connect, false)
+		note(agent, r.Findings, func(f doctor.Finding) bool { return f.Check == "probe" })
+	}
+	if problems == 0 {
+		w.say(green, "ok", "nothing is broken")
+	} else {
+		w.failed = true
+	}
+}
+
+// takeUp makes a daemon that runs look at its hooks, and tells which of them wait
+// to be allowed.
+func (w *initRun) takeUp() {
+	ctx, cancel := w.app.answer(w.cmd)
+	defer cancel()
+	_, _ = w.app.dial(w.cmd).Reload(ctx) // what is wrong is found by the checks
+	if w.cfg.ReloadMode != "ask" {
+		return
+	}
+	for _, p := range catalog.Waiting(w.cfg) {
+		if slices.Contains(starter.Offered, p.Name) {
+			w.say(yellow, "waits", "%s; put it into force: hookd allow %s", p.Name, p.Name)
+		}
+	}
+}
+
+// connected are the agents of this run that call hookd.
+func (w *initRun) connected() (names []string) {
+	for _, agent := range w.found() {
+		o := w.flags.connect.options(w.cmd, agent.Agent)
+		o.FailClosed = nil
+		if connect.Inspect(o).State == connect.Connected {
+			names = append(names, agent.Agent)
+		}
+	}
+	return names
+}
+
+// try ends with what to type.
+func (w *initRun) try() {
+	var rows [][2]string
+	agents := w.connected()
+	guard, err := os.Stat(filepath.Join(w.cfg.HooksDir, "command-guard", "HOOK.yaml"))
+	guarded := err == nil && guard.Mode().IsRegular()
+	w.title("Try it")
+	switch {
+	case guarded && len(agents) > 0:
+		w.p.linef("  Let %s run `mkfs --help`: command-guard denies it.", agents[0])
+	case guarded:
+		rows = append(rows, [2]string{`hookd emit PreToolUse --wait --data '{"tool_name":"Bash","tool_input":{"command":"mkfs"}}'`, ""})
+	}
+	if dir, ok := w.offPath(); ok {
+		rows = append(rows, [2]string{`export PATH="` + dir + `:$PATH"`, "hookd is not on this shell's PATH"})
+	}
+	rows = append(rows, [2]string{"hookd tail", "each event, as it comes"}, [2]string{"hookd history", "what ran, and what came of it"},
+		[2]string{"hookd new my-guard --event PreToolUse", "a guard of your own"},
+		[2]string{"hookd init --undo", "take all of this back"})
+	for _, row := range rows {
+		w.answer.Try = append(w.answer.Try, row[0])
+		w.p.line(strings.TrimRight(fmt.Sprintf("  %-38s %s", row[0], row[1]), " "))
+	}
+}
+
+// offPath is the folder of this program where PATH does not lead to it.
+func (w *initRun) offPath() (dir string, off bool) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", false
+	}
+	found, err := exec.LookPath("hookd")
+	if err != nil {
+		return filepath.Dir(self), true
+	}
+	a, errA := os.Stat(found)
+	b, errB := os.Stat(self)
+	return filepath.Dir(self), errA == nil && errB == nil && !os.SameFile(a, b)
+}
+
+// tilde writes a path below the user's home with ~.
+func tilde(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok {
+		return "~/" + rest
+	}
+	return path
+}
+
+// startDaemon runs hookd as a service, or in the background where that is not possible.
+func (w *initRun) startDaemon() {
+	w.title("Service")
+	m, err := service.This()
+	if err != nil {
+		w.wrong("service", err)
+		return
+	}
+	if pid := w.app.runsAlready(w.cmd); pid > 0 {
+		w.runs(m.Running(w.cmd.Context()), pid)
+		return
+	}
+	p, err := m.Install(service.Options{Config: w.cfg, Given: given(w.cmd), Path: os.Getenv("PATH")})
+	if err == nil {
+		err = p.Reachable(w.cmd.Context())
+	}
+	if err != nil {
+		e := explain(err)
+		w.say(yellow, "no service", "%v", e)
+		w.background(m, p)
+		return
+	}
+	if !w.ask("Run hookd as a service of your user?") {
+		w.answer.Daemon = &initDaemon{State: "not running"}
+		w.say(dim, w.skipped("would install"), "the service; later: hookd install")
+		return
+	}
+	if err = p.Install(w.cmd.Context(), func() int { return 0 }); err == nil {
+		err = w.ready(nil)
+	}
+	if err != nil {
+		w.wrong("service", err)
+		if back := p.TakeBack(w.cmd.Context()); back != nil {
+			w.wrong("taking back what was written", back)
+		} else {
+			w.more("what was written is taken back")
+		}
+		w.background(m, nil)
+		return
+	}
+	w.answer.Daemon = &initDaemon{State: "service", PID: w.app.runsAlready(w.cmd)}
+	w.say(green, "started", "the service")
+	for _, note := range p.Notes {
+		w.more("%s", note)
+	}
+}
+
+// runs tells of a daemon that runs already.
+func (w *initRun) runs(asService bool, pid int) {
+	w.answer.Daemon = &initDaemon{State: "service", PID: pid}
+	if asService {
+		w.say(green, "runs", "as a service, already (pid %d)", pid)
+		return
+	}
+	w.answer.Daemon.State = "running"
+	w.say(green, "runs", "already (pid %d), not as a service", pid)
+	w.more("to make it one: kill %d && hookd install", pid)
+}
+
+// background starts hookd without a service manager. p tells how it is kept
+// running here; nil = that is not known.
+func (w *initRun) background(m *service.Machine, p *service.Plan) {
+	if !w.ask("Start hookd in the background, until this machine stops?") {
+		w.answer.Daemon = &initDaemon{State: "not running"}
+		w.say(dim, w.skipped("would start"), "hookd in the background; later: hookd serve")
+		return
+	}
+	var args []string
+	for key, value := range given(w.cmd) {
+		args = append(args, "--"+flagOf(key)+"="+value)
+	}
+	d, err := m.Background(filepath.Join(w.cfg.Home, "hookd", "serve.log"), args)
+	if err == nil {
+		err = w.ready(d)
+	}
+	if err != nil {
+		w.wrong("hookd", err)
+		w.answer.Daemon = &initDaemon{State: "not running"}
+		return
+	}
+	w.answer.Daemon = &initDaemon{State: "background", PID: d.PID, Log: d.Log}
+	w.say(green, "started", "in the background, pid %d; its log: %s", d.PID, tilde(d.Log))
+	w.more("no file of a service was written; to stop it: kill %d", d.PID)
+	if p != nil {
+		for _, note := range p.Without() {
+			w.more("%s", note)
+		}
+	}
+}
+
+// ready waits until the daemon answers. d is its process; nil = a service's.
+func (w *initRun) ready(d *service.Process) error {
+	ctx, cancel := context.WithTimeout(w.cmd.Context(), w.app.within)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var ended <-chan struct{}
+	if d != nil {
+		ended = d.Ended
+	}
+	for {
+		err := w.app.dial(w.cmd).Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return fail(exitFailed, "see why in "+d.Log, "hookd ended as soon as it was started")
+		case <-ctx.Done():
+			return fail(exitNoAnswer, "see how it is with `hookd status`", "hookd was started and does not answer: %w", err)
+		case <-tick.C:
+		}
+	}
+}

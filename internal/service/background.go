@@ -1,0 +1,73 @@
+package service
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// Running reports whether the service manager runs hookd, or holds its socket.
+// Without a service manager it is false.
+func (m *Machine) Running(ctx context.Context) bool {
+	mgr := m.manager()
+	return mgr.reachable(ctx) == nil && mgr.active(ctx)
+}
+
+// Process is a daemon that Background has started.
+type Process struct {
+	PID   int
+	Log   string          // the file that it logs to
+	Ended <-chan struct{} // closed when it has exited, as long as this program runs
+}
+
+// Background starts `hookd serve` in a session of its own, so that it outlives
+// this program and its terminal, for machines without a service manager. args are
+// flags of serve. What it logs is appended to log, which the user alone can read.
+// It is not waited for: whether it is ready is for its socket to tell.
+func (m *Machine) Background(log string, args []string) (*Process, error) {
+	again := "see the folder's permissions, or type `hookd serve`"
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		return nil, fail(again, "start hookd in the background: %w", err)
+	}
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fail(again, "start hookd in the background: %w", err)
+	}
+	defer out.Close()
+	cmd := exec.Command(m.exe, append([]string{"serve"}, args...)...)
+	cmd.Dir = m.home // not the folder that init was typed in, which may go away
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fail("type `hookd serve`", "start hookd in the background: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // why it ended stands in its log
+	}()
+	return &Process{PID: cmd.Process.Pid, Log: log, Ended: ended}, nil
+}
+
+// Reachable returns why the service manager cannot be asked; nil if it can.
+func (p *Plan) Reachable(ctx context.Context) error { return p.manager.reachable(ctx) }
+
+// Without says how hookd is kept running where no service manager answers.
+func (p *Plan) Without() []string { return p.manager.without() }
+
+// TakeBack removes what an Install that failed has written, where the service was
+// not there before.
+func (p *Plan) TakeBack(ctx context.Context) error {
+	for _, c := range p.Files {
+		if c.State != "new" && c.State != "removed" {
+			return nil
+		}
+	}
+	back, err := p.machine.Uninstall()
+	if err != nil || len(back.Files) == 0 {
+		return err
+	}
+	return back.Uninstall(ctx)
+}
