@@ -137,7 +137,9 @@ func (a *app) initialize(cmd *cobra.Command, f initFlags) error {
 	if a.format == "json" {
 		w.p.w = io.Discard
 	}
-	steps := map[string]func(){stepAgents: w.connectAgents, stepHooks: w.addHooks, stepService: w.startDaemon, stepCheck: w.check}
+	steps := map[string]func(){
+		stepAgents: w.connectAgents, stepHooks: w.addHooks, stepService: w.startDaemon, stepCheck: w.check,
+	}
 	if f.undo {
 		steps = map[string]func(){stepAgents: w.disconnectAgents, stepHooks: w.removeHooks, stepService: w.stopDaemon}
 	}

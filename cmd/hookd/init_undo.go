@@ -15,7 +15,8 @@ func (w *initRun) disconnectAgents() {
 	for _, name := range connect.Names() {
 		o := w.flags.connect.options(w.cmd, name)
 		s := connect.Inspect(o)
-		if len(w.flags.agents) > 0 && !slices.Contains(w.flags.agents, name) || s.State != connect.Connected && s.State != connect.Partly {
+		named := len(w.flags.agents) == 0 || slices.Contains(w.flags.agents, name)
+		if !named || s.State != connect.Connected && s.State != connect.Partly {
 			continue
 		}
 		item := initItem{Name: name, About: s.File}
