@@ -17,10 +17,9 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// With reload.mode: ask the settings of hookd.yaml that change what runs, or
-// whether it does, stay as they were allowed until `hookd allow --settings`, also
-// those that say so. A flag or a variable is a person's own word and waits for
-// nothing.
+// With reload.mode: ask the settings of hookd.yaml that change what runs, or whether
+// it does, have their allowed values until `hookd allow --settings`; reload.mode is
+// one of them. A flag or a variable is typed by a person and does not wait.
 
 // Allowed is hookd.yaml as a person has allowed it.
 type Allowed struct {
@@ -29,11 +28,11 @@ type Allowed struct {
 	Text []byte    `json:"text"` // nil = there was none
 }
 
-// AllowedFile holds the settings that are allowed.
+// AllowedFile is the file of the settings that are allowed.
 func (c Config) AllowedFile() string { return filepath.Join(c.Home, "hookd", "allowed-settings.json") }
 
-// asks reports whether a change of the key has to be allowed: all but those of
-// what is logged and of how long history is kept.
+// asks reports whether a change of the key must be allowed: all but those of the log
+// and of the history.
 func (k key) asks() bool {
 	return !strings.HasPrefix(k.name, "log.") && !strings.HasPrefix(k.name, "history.")
 }
@@ -52,12 +51,13 @@ func LoadAllowed(home string) (a Allowed, known bool, err error) {
 		err = json.Unmarshal(text, &a)
 	}
 	if err != nil {
-		return Allowed{}, false, fmt.Errorf("read which settings are allowed: %w: type rm %s, look at hookd.yaml, then hookd allow --settings", err, trust.Quote(path))
+		return Allowed{}, false, fmt.Errorf("read which settings are allowed: %w: "+
+			"type rm %s, look at hookd.yaml, then hookd allow --settings", err, trust.Quote(path))
 	}
 	return a, true, nil
 }
 
-// Allow stores what is allowed: wholly or not at all.
+// Allow stores the allowed settings, wholly or not at all.
 func (a Allowed) Allow(home string) error {
 	path := Config{Home: home}.AllowedFile()
 	text, err := json.MarshalIndent(a, "", " ")
@@ -76,9 +76,8 @@ func (a Allowed) Allow(home string) error {
 	return nil
 }
 
-// hold returns the nodes that come into force of those in the file: where the
-// settings that are allowed ask, a key that asks keeps its allowed value. It
-// notes in c what waits.
+// hold returns the nodes that come into force. If the allowed settings ask, a key
+// that asks has its allowed value, and c.Held lists those whose change waits.
 func (c *Config) hold(file map[string]*yaml.Node, mode string) (map[string]*yaml.Node, error) {
 	a, known, err := LoadAllowed(c.Home)
 	if err != nil || !known {
@@ -108,7 +107,7 @@ func (c *Config) hold(file map[string]*yaml.Node, mode string) (map[string]*yaml
 	return inForce, nil
 }
 
-// effect is what one key alone makes of the defaults.
+// effect returns the defaults with one key set.
 func effect(home, name string, n *yaml.Node) Config {
 	c := Default(home)
 	if n != nil {

@@ -1,9 +1,8 @@
-// Package config holds hookd's settings: the struct, the defaults, and where
-// values come from: flags win over the environment (HOOKD_ and the key in
-// upper snake case), which wins over hookd.yaml, which wins over the defaults.
-// A bad value is an error that says which key, where it stands and what it may
-// be; there is no half-loaded Config. The package reads one file and keeps
-// nothing.
+// Package config has hookd's settings: the struct, the defaults, and where values
+// come from. Flags win over the environment (HOOKD_ and the key in upper snake case),
+// which wins over hookd.yaml, which wins over the defaults. A bad value is an error
+// with the key, its place and the values that it may have; there is no half-loaded
+// Config. The package reads one file and has no state.
 package config
 
 import (
@@ -48,11 +47,11 @@ type Config struct {
 	HistoryMaxBytes int64
 	HistoryMaxRuns  int
 	HistoryPayload  string        // none, preview or full
-	RedactHistory   bool          // secrets are taken out of it
+	RedactHistory   bool          // secrets are redacted in it
 	Snapshot        bool          // the snapshot built-in runs for every agent
-	ReplayMaxAge    time.Duration // what is older when hookd comes back becomes a dead letter
+	ReplayMaxAge    time.Duration // a run of an older event becomes a dead letter when hookd starts
 
-	TimeoutCommand time.Duration // deadline of a hook that names none, by type
+	TimeoutCommand time.Duration // deadline of a hook that sets none, by type
 	TimeoutScript  time.Duration
 	TimeoutBuiltin time.Duration
 	TimeoutModel   time.Duration
@@ -67,7 +66,7 @@ type Config struct {
 
 	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
 
-	ReloadMode  string // auto: on file changes too; ask: so, but changes wait to be allowed; manual: only when asked
+	ReloadMode  string // auto: on file changes too; ask: the same, but changes wait to be allowed; manual: by command
 	LogLevel    string // debug, info, warn, error
 	LogFormat   string // json, console; "" = console on a terminal, else json
 	FireStartup bool   // emit gateway:startup when the boot is done
@@ -87,8 +86,8 @@ type Source struct {
 // SourceTypes are the values of Source.Type.
 var SourceTypes = []string{"docker-agent", "familiar"}
 
-// Provider is where model hooks of one name are answered. Empty fields keep
-// what a known provider of that name has.
+// Provider is a service that model hooks ask. An empty field has the value of the
+// known provider of that name.
 type Provider struct {
 	Type      string `yaml:"type"`        // openai or anthropic: the protocol
 	BaseURL   string `yaml:"base_url"`    // http or https
@@ -113,30 +112,29 @@ func Home() (string, error) {
 	return filepath.Join(user, ".librefang"), nil
 }
 
-// What hookd keeps beside its socket, lock and settings lies in one folder of
-// its own: the home is LibreFang's too.
+// Besides its socket, lock, settings and database, hookd has all its files in one
+// folder: the home is LibreFang's, too.
 
-// TempDir is where payloads lie that are too large for the environment, for the
-// time of a run. It is emptied at start.
+// TempDir is the folder for payloads that are too large for the environment, during a
+// run. It is emptied at the start.
 func (c Config) TempDir() string { return filepath.Join(c.Home, "hookd", "tmp") }
 
-// DataDir is where built-ins keep what outlives a run.
+// DataDir is the folder of built-ins for data that outlives a run.
 func (c Config) DataDir() string { return filepath.Join(c.Home, "hookd", "data") }
 
-// DisabledDir holds the markers of hooks that were switched off.
+// DisabledDir is the folder of the markers of hooks that are switched off.
 func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "disabled") }
 
-// AllowedDir holds what was allowed of hooks with `hookd allow`.
+// AllowedDir is the folder of the approvals of `hookd allow`.
 func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "allowed") }
 
-// ChangesFile is where each change of a hook is recorded.
+// ChangesFile is the log of changes of hooks.
 func (c Config) ChangesFile() string { return filepath.Join(c.Home, "hookd", "changes.log") }
 
-// TokenFile holds what agents that call hooks over HTTP must show.
+// TokenFile is the file of the token for agents that call hooks over HTTP.
 func (c Config) TokenFile() string { return filepath.Join(c.Home, "hookd", "http.token") }
 
-// RunsFile says which runs are under way, for the next daemon should this one
-// be killed.
+// RunsFile lists the runs under way for the next daemon, should this one be killed.
 func (c Config) RunsFile() string { return filepath.Join(c.Home, "hookd", "runs") }
 
 // Default returns the settings of a home without hookd.yaml.
@@ -174,15 +172,16 @@ func Load(home string, flags map[string]string, environ []string) (Config, error
 	for _, k := range keys {
 		if v, ok := flags[k.name]; ok {
 			if err := k.setText(&c, v); err != nil {
-				return Config{}, fmt.Errorf("flag --%s: %w", strings.NewReplacer(".", "-", "_", "-").Replace(k.name), err)
+				flag := strings.NewReplacer(".", "-", "_", "-").Replace(k.name)
+				return Config{}, fmt.Errorf("flag --%s: %w", flag, err)
 			}
 		}
 	}
 	return c, nil
 }
 
-// readFile applies hookd.yaml, as far as it is allowed; a file that is absent or
-// empty sets nothing. mode is the reload.mode that wins over the file's, if any.
+// readFile applies hookd.yaml as far as it is allowed; an absent or empty file sets
+// nothing. mode is the reload.mode that wins over the file's; "" = none.
 func (c *Config) readFile(path, mode string) error {
 	data, err := readfile.Read(path, readfile.Limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +193,7 @@ func (c *Config) readFile(path, mode string) error {
 		return err
 	}
 	whole := *c
-	if err := whole.apply(path, nodes); err != nil { // also of what waits
+	if err := whole.apply(path, nodes); err != nil { // values that wait must be right, too
 		return err
 	}
 	if nodes, err = c.hold(nodes, mode); err != nil {
@@ -203,8 +202,8 @@ func (c *Config) readFile(path, mode string) error {
 	return c.apply(path, nodes)
 }
 
-// document returns the root of the only YAML document in data, nil when there
-// is none. Its errors begin with where they stand: ":LINE:COLUMN: " or ": ".
+// document returns the root of the only YAML document in data, nil when there is
+// none. Its errors begin with their place: ":LINE:COLUMN: " or ": ".
 func document(data []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -216,7 +215,8 @@ func document(data []byte) (*yaml.Node, error) {
 	}
 	switch err := dec.Decode(&second); {
 	case err == nil:
-		return nil, fmt.Errorf(":%d:%d: a second YAML document: move its settings into the first, and remove the line ---", second.Line, second.Column)
+		return nil, fmt.Errorf(":%d:%d: a second YAML document: "+
+			"move its settings into the first, and remove the line ---", second.Line, second.Column)
 	case !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf(": %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
@@ -240,7 +240,7 @@ func parseSettings(path string, text []byte) (map[string]*yaml.Node, error) {
 type settingsFile struct {
 	path  string
 	nodes map[string]*yaml.Node // value of each key, under its full name
-	lines map[string]int        // where the keys stand
+	lines map[string]int        // of the keys
 }
 
 // mapping reads the keys of a mapping, whose nested mappings are dotted keys.

@@ -28,36 +28,63 @@ var keys = []key{
 	{"hooks_dir", "folder of hook folders", path(func(c *Config) *string { return &c.HooksDir })},
 	{"sources", "further files of hooks: [{type: docker-agent, path: ./agent.yaml}]; path may be a glob", sources},
 	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
-	{"slots.observers", "runs of observers at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
-	{"slots.decidable", "runs of decidable events at once (needs a restart)", count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
-	{"queue.max_events", "events that may wait for their observers (needs a restart)", count(1, 10_000_000, func(c *Config) *int { return &c.QueueMaxEvents })},
-	{"queue.max_bytes", "payload that may wait so (needs a restart)", size(func(c *Config) *int64 { return &c.QueueMaxBytes })},
-	{"queue.max_disk_bytes", "payload that may wait on disk for its hooks", size(func(c *Config) *int64 { return &c.QueueMaxDisk })},
-	{"store.path", "database of accepted events and history (needs a restart)", path(func(c *Config) *string { return &c.StorePath })},
-	{"store.durable", "fsync: an accepted event survives a loss of power; os: a crash of hookd (needs a restart)", oneOf([]string{"fsync", "os"}, func(c *Config) *string { return &c.StoreDurable })},
-	{"history.max_age", "how long runs and events are kept, such as 30d or 12h", age(func(c *Config) *time.Duration { return &c.HistoryMaxAge })},
-	{"history.max_bytes", "size of the database beyond which the oldest go", size(func(c *Config) *int64 { return &c.HistoryMaxBytes })},
-	{"history.max_runs", "runs that are kept, and as many events", count(1, 1_000_000_000, func(c *Config) *int { return &c.HistoryMaxRuns })},
-	{"history.payload", "what is kept of an event's data once its hooks have run: none, preview (256 bytes) or full, which replay needs", oneOf([]string{"none", "preview", "full"}, func(c *Config) *string { return &c.HistoryPayload })},
-	{"redact_history", "take secrets out of what the history keeps", boolean(func(c *Config) *bool { return &c.RedactHistory })},
-	{"replay_max_age", "an event that is older than this when hookd comes back is not run any more", age(func(c *Config) *time.Duration { return &c.ReplayMaxAge })},
-	{"max_event_bytes", "largest event on the socket (needs a restart)", size(func(c *Config) *int64 { return &c.MaxEventBytes })},
-	{"timeouts.command", "deadline of a command hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
-	{"timeouts.script", "deadline of a script hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
-	{"timeouts.builtin", "deadline of a built-in that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
-	{"timeouts.model", "deadline of a model hook that names none", duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
-	{"timeouts.agent", "deadline of a hook that starts another agent and names none", duration(func(c *Config) *time.Duration { return &c.TimeoutAgent })},
-	{"snapshot", "run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed", boolean(func(c *Config) *bool { return &c.Snapshot })},
-	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}", providers},
-	{"http.listen", "loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)", loopback(func(c *Config) *string { return &c.HTTPListen })},
-	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)", boolean(func(c *Config) *bool { return &c.Cgroup })},
+	{"slots.observers", "runs of observers at once (needs a restart)",
+		count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
+	{"slots.decidable", "runs of decidable events at once (needs a restart)",
+		count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
+	{"queue.max_events", "events that may wait for their observers (needs a restart)",
+		count(1, 10_000_000, func(c *Config) *int { return &c.QueueMaxEvents })},
+	{"queue.max_bytes", "payload that may wait so (needs a restart)",
+		size(func(c *Config) *int64 { return &c.QueueMaxBytes })},
+	{"queue.max_disk_bytes", "payload that may wait on disk for its hooks",
+		size(func(c *Config) *int64 { return &c.QueueMaxDisk })},
+	{"store.path", "database of accepted events and history (needs a restart)",
+		path(func(c *Config) *string { return &c.StorePath })},
+	{"store.durable", "fsync: an accepted event survives a loss of power; os: a crash of hookd (needs a restart)",
+		oneOf([]string{"fsync", "os"}, func(c *Config) *string { return &c.StoreDurable })},
+	{"history.max_age", "how long runs and events are kept, such as 30d or 12h",
+		age(func(c *Config) *time.Duration { return &c.HistoryMaxAge })},
+	{"history.max_bytes", "size of the database beyond which the oldest go",
+		size(func(c *Config) *int64 { return &c.HistoryMaxBytes })},
+	{"history.max_runs", "runs that are kept, and as many events",
+		count(1, 1_000_000_000, func(c *Config) *int { return &c.HistoryMaxRuns })},
+	{"history.payload", "what is kept of an event's data once its hooks have run: none, preview (256 bytes) or full, which replay needs",
+		oneOf([]string{"none", "preview", "full"}, func(c *Config) *string { return &c.HistoryPayload })},
+	{"redact_history", "take secrets out of what the history keeps",
+		boolean(func(c *Config) *bool { return &c.RedactHistory })},
+	{"replay_max_age", "an event that is older than this when hookd comes back is not run any more",
+		age(func(c *Config) *time.Duration { return &c.ReplayMaxAge })},
+	{"max_event_bytes", "largest event on the socket (needs a restart)",
+		size(func(c *Config) *int64 { return &c.MaxEventBytes })},
+	{"timeouts.command", "deadline of a command hook that names none",
+		duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
+	{"timeouts.script", "deadline of a script hook that names none",
+		duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
+	{"timeouts.builtin", "deadline of a built-in that names none",
+		duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
+	{"timeouts.model", "deadline of a model hook that names none",
+		duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
+	{"timeouts.agent", "deadline of a hook that starts another agent and names none",
+		duration(func(c *Config) *time.Duration { return &c.TimeoutAgent })},
+	{"snapshot", "run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed",
+		boolean(func(c *Config) *bool { return &c.Snapshot })},
+	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}",
+		providers},
+	{"http.listen", "loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)",
+		loopback(func(c *Config) *string { return &c.HTTPListen })},
+	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)",
+		boolean(func(c *Config) *bool { return &c.Cgroup })},
 	{"env", "variables added to the environment of every hook", environment},
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
-	{"reload.mode", "auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)", oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
-	{"log.level", "debug, info, warn or error", oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
-	{"log.format", "json or console; default: console on a terminal", oneOf([]string{"json", "console"}, func(c *Config) *string { return &c.LogFormat })},
-	{"fire_startup", "emit gateway:startup when the boot is done", boolean(func(c *Config) *bool { return &c.FireStartup })},
+	{"reload.mode", "auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)",
+		oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
+	{"log.level", "debug, info, warn or error",
+		oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
+	{"log.format", "json or console; default: console on a terminal",
+		oneOf([]string{"json", "console"}, func(c *Config) *string { return &c.LogFormat })},
+	{"fire_startup", "emit gateway:startup when the boot is done",
+		boolean(func(c *Config) *bool { return &c.FireStartup })},
 }
 
 // Key describes a setting for documentation.
@@ -138,7 +165,8 @@ func path(field func(*Config) *string) func(*Config, *yaml.Node) error {
 	}
 }
 
-// absolute expands ~ and joins what is relative to the home, where hookd.yaml lies.
+// absolute expands ~, and makes a relative path one below the home, where hookd.yaml
+// is.
 func absolute(home, path string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("want a path, it is empty")
@@ -211,7 +239,6 @@ func count(low, high int, field func(*Config) *int) func(*Config, *yaml.Node) er
 	}
 }
 
-// size reads bytes: a whole number, or one with KiB, MiB or GiB.
 // age reads a duration that may be long: 12h, 30d.
 func age(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
 	return func(c *Config, n *yaml.Node) error {
@@ -233,6 +260,7 @@ func age(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
 	}
 }
 
+// size reads bytes: a whole number, or one with KiB, MiB or GiB.
 func size(field func(*Config) *int64) func(*Config, *yaml.Node) error {
 	return func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
@@ -371,7 +399,8 @@ func loopback(field func(*Config) *string) func(*Config, *yaml.Node) error {
 			return fmt.Errorf("%q, want HOST:PORT such as 127.0.0.1:7780", s)
 		}
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return fmt.Errorf("%q, want a loopback address such as 127.0.0.1:%s: hookd is not for other machines", s, port)
+			return fmt.Errorf("%q, want a loopback address such as 127.0.0.1:%s: "+
+				"hookd is not for other machines", s, port)
 		}
 		*field(c) = s
 		return nil

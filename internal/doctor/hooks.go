@@ -245,7 +245,8 @@ func (v *visit) spawnErrors(ctx context.Context) {
 				found,
 			)
 		} else {
-			v.say("hook "+r.Hook, Problem, cmp.Or(do, "hookd logs "+r.ID), "its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
+			v.say("hook "+r.Hook, Problem, cmp.Or(do, "hookd logs "+r.ID),
+				"its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
 		}
 	}
 }

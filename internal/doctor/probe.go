@@ -93,7 +93,9 @@ func (w *way) call(ctx context.Context, p *Probe) {
 func (w *way) emit(ctx context.Context, p *Probe) {
 	answer, err := w.Client.EmitWait(
 		ctx,
-		client.Event{Event: p.Event, Dialect: client.Dialect(w.dialect), SessionID: Session, Cwd: w.cwd, Data: p.Payload},
+		client.Event{
+			Event: p.Event, Dialect: client.Dialect(w.dialect), SessionID: Session, Cwd: w.cwd, Data: p.Payload,
+		},
 	)
 	if err != nil {
 		p.Stderr, p.ExitCode = err.Error(), 1

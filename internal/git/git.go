@@ -1,16 +1,15 @@
-// Package git is the only place where hookd starts git on a working tree that
-// others may have filled: one that was cloned, unpacked or written by an agent.
+// Package git is the only place where hookd starts git on a working tree that it does
+// not trust: one that was cloned, unpacked or written by an agent.
 //
-// It promises: nothing that the tree or its repository configures is executed
-// (file system monitors, hooks, filters, diff and signature programs, pagers,
-// credential helpers, transports, submodules); only a repository is read whose
-// .git is in the directory or above it, never a bare one, and its working tree
-// is the directory that holds the .git, whatever its configuration says; the
-// GIT_ variables of the caller mean nothing; a run ends after Limit; output is
-// bounded.
+// It promises: nothing that the tree or its repository configures is executed (file
+// system monitors, hooks, filters, diff and signature programs, pagers, credential
+// helpers, transports, submodules). It reads only a repository whose .git is in the
+// directory or above it, never a bare one, and its working tree is the directory that
+// has the .git, whatever its configuration says. The GIT_ variables of the caller are
+// ignored. A run ends after Limit, and its output is bounded.
 //
-// It does not look at what git itself makes of broken objects, and a program
-// named git in hookd's own PATH is trusted.
+// It does not check what git itself does with broken objects, and trusts a program
+// named git in hookd's own PATH.
 package git
 
 import (
@@ -33,27 +32,29 @@ const Limit = 20 * time.Second
 // maxSettings bounds the programs that a repository may name.
 const maxSettings = 1000
 
-// ErrNoRepository says that no directory above has a .git.
+// ErrNoRepository is the error when no directory at or above has a .git.
 var ErrNoRepository = errors.New("not in a git repository")
 
-// fixed are the settings of each run. They go before those of the repository.
+// fixed are the settings of each run. They override those of the repository.
 var fixed = []string{
-	"safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null",
-	"core.pager=cat", "core.editor=false", "sequence.editor=false", "core.askPass=", "core.sshCommand=false", "core.gitProxy=false",
-	"core.alternateRefsCommand=false", "credential.helper=", "protocol.allow=never", "gc.auto=0", "maintenance.auto=false",
-	"log.showSignature=false", "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=false",
+	"safe.bareRepository=explicit",
+	"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.pager=cat",
+	"core.editor=false", "sequence.editor=false", "core.askPass=", "core.sshCommand=false", "core.gitProxy=false",
+	"core.alternateRefsCommand=false", "credential.helper=", "protocol.allow=never",
+	"gc.auto=0", "maintenance.auto=false", "log.showSignature=false",
+	"gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=false",
 	"status.submoduleSummary=false", "diff.ignoreSubmodules=all", "diff.submodule=short", "submodule.recurse=false",
 }
 
-// environment of each run. No transport is allowed: a repository that lacks
-// objects would have them fetched, by programs that it names.
+// environment of each run. No transport is allowed: git would fetch missing objects
+// with programs that the repository names.
 var environment = []string{
-	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_ASKPASS=false",
-	"LC_ALL=C.UTF-8",
+	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_ALLOW_PROTOCOL=none",
+	"GIT_NO_LAZY_FETCH=1", "GIT_ASKPASS=false", "LC_ALL=C.UTF-8",
 }
 
-// Clean is environ (nil = the process's own) without the variables that lead
-// git to another repository, configuration or program.
+// Clean returns environ (nil = the process's own) without the variables that make git
+// use another repository, configuration or program.
 func Clean(environ []string) []string {
 	if environ == nil {
 		environ = os.Environ()
@@ -63,7 +64,7 @@ func Clean(environ []string) []string {
 	})
 }
 
-// Repo is a working tree as git may look at it.
+// Repo is a working tree that git can safely read.
 type Repo struct {
 	Dir string // where commands run
 	Top string // the directory that holds the .git
@@ -120,8 +121,8 @@ func Top(dir string) string {
 	}
 }
 
-// isGit tells a repository, or the file that leads to one, from a directory that
-// only has the name.
+// isGit reports whether path is a repository, or the file that names one, and not
+// just a directory called .git.
 func isGit(path string) bool {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
@@ -130,18 +131,19 @@ func isGit(path string) bool {
 	return err == nil
 }
 
-// withSettings hands settings to git as it would get them by -c, in variables:
-// there a name may have a = in it.
+// withSettings passes settings to git as -c would, but in variables: there a name may
+// contain a =.
 func withSettings(env, settings []string) []string {
 	env = append(env[:len(env):len(env)], fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)))
 	for i, s := range settings {
 		at := strings.LastIndexByte(s, '=') // no value has one
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[at+1:]))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[at+1:]))
 	}
 	return env
 }
 
-// ErrMuch says that git had more to say than was asked for.
+// ErrMuch is the error when the output was longer than the limit.
 var ErrMuch = errors.New("git has more output than is read")
 
 // Output runs git and returns its first limit bytes, with ErrMuch if there are

@@ -46,7 +46,8 @@ func New(t *testing.T, files map[string]string) *Mount {
 	defer fuse.Close()
 	m := &Mount{Dir: t.TempDir(), t: t}
 	options := fmt.Sprintf("fd=%d,rootmode=40755,user_id=0,group_id=0,default_permissions,allow_other", fuse.Fd())
-	if err := unix.Mount("hangfs", m.Dir, "fuse.hangfs", unix.MS_NODEV|unix.MS_NOSUID|unix.MS_RDONLY, options); err != nil {
+	const flags = unix.MS_NODEV | unix.MS_NOSUID | unix.MS_RDONLY
+	if err := unix.Mount("hangfs", m.Dir, "fuse.hangfs", flags, options); err != nil {
 		t.Skipf("SKIP-TOOL fuse: mount: %v", err)
 	}
 	t.Cleanup(func() {

@@ -15,9 +15,9 @@ type Subject struct {
 	Dialect   string
 }
 
-// Admits reports whether the hook's matcher and filter let s through; when
-// not, why says so in words. All filters that are given must hold, an
-// exclusion wins, and tool filters fail on events without a tool (SPEC section 4).
+// Admits reports whether the hook's matcher and filter admit s; if not, why is the
+// reason for people. All filters that are set must match, an exclusion wins, and tool
+// filters do not match events without a tool.
 func (h *Hook) Admits(s Subject) (why string, ok bool) {
 	if h.Matcher != nil && !h.matches(s.Tools) {
 		return "matcher " + strconv.Quote(h.MatcherText) + " does not match tool " + quoted(s.Tools), false
@@ -33,7 +33,8 @@ func (h *Hook) Admits(s Subject) (why string, ok bool) {
 	case len(f.Workspaces) > 0 && !inWorkspace(f.Workspaces, s.Cwd):
 		return "filter.workspaces does not match cwd " + strconv.Quote(s.Cwd), false
 	case len(f.Agents) > 0 && !matchesAny(f.Agents, s.AgentName) && !matchesAny(f.Agents, s.Dialect):
-		return "filter.agents matches neither agent " + strconv.Quote(s.AgentName) + " nor dialect " + strconv.Quote(s.Dialect), false
+		return "filter.agents matches neither agent " + strconv.Quote(s.AgentName) +
+			" nor dialect " + strconv.Quote(s.Dialect), false
 	}
 	return "", true
 }

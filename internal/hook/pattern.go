@@ -65,8 +65,8 @@ func (p Pattern) Affixes() (head, tail string) {
 	return p.Text[:first], p.Text[strings.LastIndexAny(p.Text, wildcards)+1:]
 }
 
-// Exact reports whether the pattern has none of `*`, `?` and `[`
-// (SPEC section 4, blocking).
+// Exact reports whether the pattern has none of `*`, `?` and `[`. A hook blocks by
+// default only on exact patterns.
 func (p Pattern) Exact() bool { return !strings.ContainsAny(p.Text, "*?[") }
 
 // Reserved reports whether the pattern asks for hookd's own events.

@@ -16,8 +16,8 @@ const maxTokens = 4096
 func (t *target) sendAnthropic(ctx context.Context, q question, w *watch) (string, error) {
 	opts := []option.RequestOption{
 		// the SDK's paths begin with v1; people write the address with and without
-		option.WithBaseURL(strings.TrimSuffix(strings.TrimSuffix(t.BaseURL, "/"), "/v1")), option.WithHTTPClient(t.client),
-		option.WithMaxRetries(maxRetries), option.WithMiddleware(w.observe),
+		option.WithBaseURL(strings.TrimSuffix(strings.TrimSuffix(t.BaseURL, "/"), "/v1")),
+		option.WithHTTPClient(t.client), option.WithMaxRetries(maxRetries), option.WithMiddleware(w.observe),
 	}
 	if t.key != "" {
 		opts = append(opts, option.WithAPIKey(t.key))

@@ -10,9 +10,9 @@ import (
 
 var errModelForm = errors.New("model must be provider/name, such as openai/gpt-4o-mini")
 
-// Check says what is wrong with a model hook for an event with contract c
-// before it ever runs, in docker-agent's words where that has them
-// (reference/docker-agent.md 2.4). A nil c leaves out what depends on the event.
+// Check returns what is wrong with a model hook for an event with contract c, in the
+// words of docker-agent's own checks where it has them; nil = nothing. A nil c skips
+// what depends on the event.
 func Check(model, prompt, schema string, c *events.Contract) error {
 	if model == "" {
 		return errors.New("model is required for model hooks")
@@ -35,7 +35,7 @@ func Check(model, prompt, schema string, c *events.Contract) error {
 	return fits(schema, c)
 }
 
-// fits reports whether an event can use what the schema yields.
+// fits returns an error if an event cannot use what the schema yields.
 func fits(schema string, c *events.Contract) error {
 	switch {
 	case c.Explicit && schema != SchemaContentRule:

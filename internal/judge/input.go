@@ -11,9 +11,8 @@ import (
 )
 
 // Input is what a prompt sees: docker-agent's payload under the names of its Go
-// struct (reference/docker-agent.md 1.2 and 5). What the event does not have is
-// zero. Numbers of no fixed type are json.Number, so that the judge reads what
-// the tool will get, digit by digit.
+// struct. A member that the event does not have is zero. Numbers without a fixed type
+// are json.Number, so that the judge reads exactly the digits that the tool will get.
 type Input struct {
 	SessionID     string `json:"session_id"`
 	Cwd           string `json:"cwd"`
@@ -68,7 +67,7 @@ type Input struct {
 	Skill      *Skill      `json:"skill"`       // nil = the event has none
 	PromptFile *PromptFile `json:"prompt_file"` // nil = the event has none
 
-	Payload map[string]any `json:"-"` // all of it under its own names, for other dialects' events
+	Payload map[string]any `json:"-"` // the whole payload under its own names, for other dialects' events
 }
 
 // Message is one chat message, with every field that it has.
@@ -89,7 +88,7 @@ type Usage struct {
 	ReasoningTokens   int64 `json:"reasoning_tokens"`
 }
 
-// ModelEndpoint is a model of the agent that was left.
+// ModelEndpoint is a model that the agent was switched away from.
 type ModelEndpoint struct {
 	Provider  string `json:"provider"`
 	Model     string `json:"model"`
@@ -97,7 +96,7 @@ type ModelEndpoint struct {
 	UnloadAPI string `json:"unload_api"`
 }
 
-// Skill is what skill_content_guard is asked about.
+// Skill is the subject of skill_content_guard.
 type Skill struct {
 	Name    string `json:"name"`
 	Source  string `json:"source"`
@@ -105,14 +104,14 @@ type Skill struct {
 	Content string `json:"content"`
 }
 
-// PromptFile is what prompt_file_guard is asked about.
+// PromptFile is the subject of prompt_file_guard.
 type PromptFile struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 }
 
-// input is the payload, with the tool call where another dialect's names for it
-// stand there.
+// input returns the payload. Its tool call has the names of Call if Payload has
+// another dialect's.
 func (c *Call) input() (*Input, error) {
 	in, err := newInput(c.Event, c.Payload)
 	if err != nil {
@@ -129,10 +128,9 @@ func (c *Call) input() (*Input, error) {
 	return in, nil
 }
 
-// newInput reads the payload. Keys count only as they are spelled, as in the
-// rest of hookd: the judge must not see another tool than the matcher saw. A
-// field of another type than documented is an error, since a judge that is
-// shown an empty one would call it harmless.
+// newInput reads the payload. Keys are case-sensitive, as in the rest of hookd: the
+// judge must see the same tool as the matcher. A field of another type than
+// documented is an error, because a judge would call an empty one harmless.
 func newInput(event string, payload json.RawMessage) (*Input, error) {
 	in := &Input{}
 	if len(payload) == 0 {

@@ -1,23 +1,23 @@
 // Package judge runs model hooks: it renders a hook's prompt over an event,
 // asks a language model, and turns the reply into the bytes that a docker-agent
 // command hook would print, so that package verdict reads it by the same rules
-// (seed 004, "LLM as a Judge"; reference/docker-agent.md section 5).
+// as those of a program.
 //
-// Whatever is not a clear answer is an error: an unreachable provider, a
-// refusal, a reply that was cut off, a word that is no decision. Who runs the
-// hook makes a failure of it, which denies where the event is fail-closed; no
-// error ever reads as "allow". Errors name the model and the cause in words for
-// people, and hold neither keys nor parts of the event.
+// Everything but a clear answer is an error: an unreachable provider, a refusal, a
+// reply that was cut off, a word that is no decision. The hook's run then fails,
+// which denies where the event is fail-closed; no error ever reads as "allow".
+// Errors name the model and the cause for people, and contain neither keys nor parts
+// of the event.
 //
-// Nothing is sent but by Ask, and only to the provider that the hook's model
-// names: no credentials, addresses or headers are taken from the environment but
-// the one variable of that provider (and the system's HTTP proxy), redirects are
-// not followed, nothing is logged. A call ends soon after its context does;
-// retries and waits for Retry-After stay within it. Calls may run side by side.
+// Only Ask sends, and only to the provider that the hook's model names. From the
+// environment it uses the one variable of that provider (and the system's HTTP
+// proxy), no other credentials, addresses or headers. It follows no redirects and
+// logs nothing. A call ends soon after its context does; retries and waits for
+// Retry-After stay within it. Calls may run at the same time.
 //
-// The SDKs' versions are chosen: later ones pull their whole API, telemetry and
-// websockets into the program and treble its size and start-up time, for
-// nothing that a judge needs.
+// The SDKs' versions are pinned: later ones link their whole API, telemetry and
+// websockets, and treble the size and the start-up time of the program without any
+// use for a judge.
 package judge
 
 import (
@@ -30,14 +30,13 @@ import (
 	"time"
 )
 
-// defaultTimeout bounds a call whose context has no deadline
-// (reference/docker-agent.md section 5).
+// defaultTimeout bounds a call whose context has no deadline. It is docker-agent's.
 const defaultTimeout = 60 * time.Second
 
-// Options are what a Judge needs; the zero value works.
+// Options of a Judge; the zero value works.
 type Options struct {
-	Providers map[string]Provider      // by name; on top of the known ones, see Provider
-	Getenv    func(name string) string // where keys are read, at each call; nil = os.Getenv
+	Providers map[string]Provider      // by name; besides the known ones, see Provider
+	Getenv    func(name string) string // returns a key, at each call; nil = os.Getenv
 }
 
 // Judge asks language models. Make one with New.
@@ -47,7 +46,7 @@ type Judge struct {
 	client    func() *http.Client // made at the first call
 
 	mu    sync.Mutex
-	plain map[string]bool // models that take no JSON schema; guarded by mu
+	plain map[string]bool // models that accept no JSON schema; guarded by mu
 }
 
 // New returns a Judge. It connects to nothing.
@@ -63,24 +62,24 @@ func New(o Options) *Judge {
 	}
 }
 
-// Close drops connections that are kept for the next call. Calls that run are
-// not disturbed, and later ones connect anew.
+// Close closes idle connections. Calls under way go on, and later ones connect anew.
 func (j *Judge) Close() { j.client().CloseIdleConnections() }
 
 // Call is one question of a model hook about one event.
 type Call struct {
 	Event        string          // name under which the hook gets the event
 	Payload      json.RawMessage // one JSON object, as a command hook reads it on stdin
-	ToolName     string          // of the tool call that Payload tells of, under whatever names; "" = as Payload has it
+	ToolName     string          // of the tool call that Payload has under other names; "" = as Payload has it
 	ToolInput    json.RawMessage // its arguments, one JSON object; nil = as Payload has them
 	Model        string          // provider/name
 	Prompt       string          // Go text/template over Input
-	SystemPrompt string          // sent as it is, instead of hookd's own; "" = hookd's own
+	SystemPrompt string          // sent unchanged; "" = hookd's own
 	Schema       string          // "" = the reply is context; pre_tool_use_decision, guard_decision
 }
 
 // Ask asks the model and returns what a command hook would print; empty is no
-// opinion. An error means that the hook failed; it wraps ctx's when that is why.
+// opinion. An error means that the hook failed; it wraps ctx's error if that is the
+// cause.
 func (j *Judge) Ask(ctx context.Context, c Call) ([]byte, error) {
 	s, err := schemaNamed(c.Schema)
 	if err != nil {
@@ -122,9 +121,8 @@ func (j *Judge) answer(ctx context.Context, model string, q question) ([]byte, e
 	return q.schema.read(reply)
 }
 
-// send asks for the schema's JSON where the model takes that. Providers that
-// do not know it answer that the request is wrong: then it is asked once more
-// without, and the reader has to make do.
+// send asks for the schema's JSON if the model accepts a schema. A provider without
+// that rejects the request: then send asks once more without the schema.
 func (j *Judge) send(ctx context.Context, t *target, q question) (string, error) {
 	q.strict = q.strict && !j.isPlain(t)
 	reply, err := t.send(ctx, q)

@@ -244,7 +244,7 @@ func TestSchemaRejected(t *testing.T) {
 	}
 }
 
-// A redirect would hand the key and the event to somebody else.
+// A redirect would send the key and the event to another server.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	reached := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))

@@ -15,8 +15,8 @@ const (
 	Anthropic = "anthropic"
 )
 
-// Provider is one entry of `providers:` in hookd.yaml. An entry that has the
-// name of a known provider keeps that one's values where it gives none.
+// Provider is one entry of `providers:` in hookd.yaml. An entry with the name of a
+// known provider inherits that one's values where it sets none.
 type Provider struct {
 	Type      string // OpenAI (also "") or Anthropic
 	BaseURL   string // "" = the protocol's own service, with its key
@@ -102,7 +102,7 @@ func (j *Judge) target(model string) (*target, error) {
 
 func (t *target) id() string { return t.BaseURL + " " + t.model }
 
-// question is what a model is asked.
+// question is one request to a model.
 type question struct {
 	system, user string
 	schema       schema

@@ -29,11 +29,11 @@ func newClient() *http.Client {
 	}
 }
 
-// watch sees each attempt of one request, whatever the SDK makes of it.
+// watch sees each attempt of one request, also those that the SDK retries.
 type watch struct {
 	status int    // of the last response; 0 = the last attempt got none
 	said   string // the provider's words about an error
-	wait   string // how long it wants us to wait, if that is too long
+	wait   string // the pause that it asks for, if that is too long
 	before int    // the last status of an error, also if a later attempt got none
 }
 
@@ -50,7 +50,7 @@ func (w *watch) observe(req *http.Request, next func(*http.Request) (*http.Respo
 		return res, nil
 	}
 	w.before = res.StatusCode
-	body, _ := io.ReadAll(res.Body) // what can be read of it is enough to say what it says
+	body, _ := io.ReadAll(res.Body) // a part of it is enough for a message
 	res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	w.said = problem(body)
@@ -109,7 +109,7 @@ func problem(body []byte) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// statusError is an answer that HTTP says is none.
+// statusError is a response with an error status.
 type statusError struct {
 	code int
 	text string
@@ -120,11 +120,15 @@ func (e *statusError) Error() string { return e.text }
 // rejected reports whether a provider found the request itself wrong.
 func rejected(err error) bool {
 	var s *statusError
-	return errors.As(err, &s) && (s.code == http.StatusBadRequest || s.code == http.StatusUnprocessableEntity || s.code == http.StatusNotImplemented)
+	if !errors.As(err, &s) {
+		return false
+	}
+	return s.code == http.StatusBadRequest || s.code == http.StatusUnprocessableEntity ||
+		s.code == http.StatusNotImplemented
 }
 
-// explain says why a request failed, without addresses' credentials, keys or
-// parts of the event. err is the SDK's.
+// explain returns why a request failed, without keys, parts of the event, or
+// credentials in addresses. err is the SDK's.
 func (w *watch) explain(ctx context.Context, err error, t *target, q question) error {
 	switch {
 	case ctx.Err() != nil:
@@ -132,7 +136,7 @@ func (w *watch) explain(ctx context.Context, err error, t *target, q question) e
 	case w.status >= 400:
 		return &statusError{w.status, w.describe(t, q)}
 	case w.status >= 300:
-		return &statusError{w.status, fmt.Sprintf("%s: redirects are not followed, correct base_url", statusText(w.status))}
+		return &statusError{w.status, statusText(w.status) + ": redirects are not followed, correct base_url"}
 	}
 	for _, own := range []error{errRefused, errFilter, errCut, errNothing} {
 		if errors.Is(err, own) {

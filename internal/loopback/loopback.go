@@ -1,21 +1,18 @@
-// Package loopback is the door for agents that call their hooks over HTTP: a
-// listener on a loopback address that takes what such an agent posts and
-// answers as the bridge would have answered on stdout. No process is started.
+// Package loopback serves agents that call their hooks over HTTP: it listens on a
+// loopback address and answers a request as the bridge would answer on stdout. No
+// process is started.
 //
-// Promises. It listens on loopback addresses alone. A request is read only
-// with the token, which is looked up each time, so that a changed one
-// counts at once; a request that a web page or a rebound name would send (an
-// Origin, a foreign Host) is refused before that. Connections that have not
-// shown the token are few and short: beyond maxStrangers the oldest goes, and
-// each ends after its first refusal. Bodies and headers are bounded, and so is
-// the time to send them. What goes wrong behind the door is no opinion,
-// as it is for the bridge; the agent gets a status of its own for a request
-// that is wrong.
+// It promises: it listens on loopback addresses only. It reads a request only if it
+// has the token, which is read from its file each time, so that a new one counts at
+// once; a request that a web page or a rebound name would send (an Origin, a foreign
+// Host) is refused before that. Connections that have not shown the token are few and
+// short: beyond maxStrangers the oldest is closed, and each ends after its first
+// refusal. Bodies and headers are bounded, and so is the time to send them. A failure
+// behind it is no opinion, as for the bridge; a wrong request gets an error status.
 //
-// It knows no hook and decides nothing: each request becomes one call of the
-// bridge, which speaks to hookd's socket. That also means that a hook's agent
-// which posts here is not seen to be a hook's agent: only hookd's backstop
-// ends a loop of such agents.
+// It knows no hook and decides nothing: each request becomes one call of the bridge,
+// which calls hookd's socket. So hookd cannot see that an agent that posts here is
+// the agent of a hook: only the limit on chains of hooks ends a loop of such agents.
 package loopback
 
 import (
@@ -45,17 +42,17 @@ const (
 	maxHeader  = 8 << 10 // net/http allows 4 KiB more
 )
 
-// Agents are those that can call hooks over HTTP, on a loopback address and
+// Agents returns the agents that can call hooks over HTTP, on a loopback address and
 // without TLS.
 func Agents() []string { return []string{"claude-code"} }
 
-// URL is where an agent posts to, with listen as in the settings.
+// URL returns the address that an agent posts to. listen is as in the settings.
 func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }
 
 // Options of a Door. Listen, TokenFile and Socket are required.
 type Options struct {
 	Listen     string        // host:port, the host a loopback address or localhost
-	TokenFile  string        // of what callers must show, see Token
+	TokenFile  string        // of the token that callers must show, see Token
 	Socket     string        // hookd's own
 	MaxBytes   int64         // of a body; 0 = 16 MiB
 	HeaderTime time.Duration // to send a header, token included; 0 = 3 s
@@ -71,7 +68,7 @@ type Door struct {
 	log       *zap.Logger
 }
 
-// ErrNotLoopback is a Listen that others than this machine could reach.
+// ErrNotLoopback is the error for a Listen that other machines could reach.
 var ErrNotLoopback = errors.New("is not a loopback address: type 127.0.0.1:PORT")
 
 // Open listens. Serve must be called next.
@@ -98,13 +95,13 @@ func Open(o Options) (*Door, error) {
 	return &Door{opt: o, listener: l, log: o.Log.Named("loopback")}, nil
 }
 
-// Addr is where it listens.
+// Addr returns the address that it listens on.
 func (d *Door) Addr() string { return d.listener.Addr().String() }
 
-// Close gives the address back where Serve is never called.
+// Close frees the address. It is for a Door whose Serve is never called.
 func (d *Door) Close() error { return d.listener.Close() }
 
-// Serve answers until ctx ends, then gives calls under way a moment.
+// Serve answers until ctx ends, and then waits a moment for calls under way.
 func (d *Door) Serve(ctx context.Context) error {
 	s := &http.Server{
 		Handler: d.handler(), ReadHeaderTimeout: d.opt.HeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
@@ -148,10 +145,12 @@ func (d *Door) guard(next http.Handler) http.Handler {
 		case !local(r.Host):
 			refuse(http.StatusForbidden, "requests for another host than a loopback address are refused")
 		case err != nil:
-			refuse(http.StatusServiceUnavailable, "hookd has no token that only its user can read: type hookd token rotate")
+			refuse(http.StatusServiceUnavailable,
+				"hookd has no token that only its user can read: type hookd token rotate")
 		case !hasToken(r, token):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="hookd"`)
-			refuse(http.StatusUnauthorized, "the bearer token is missing or wrong: type hookd token rotate, or hookd connect AGENT --http")
+			refuse(http.StatusUnauthorized,
+				"the bearer token is missing or wrong: type hookd token rotate, or hookd connect AGENT --http")
 		default:
 			d.strangers.remove(guestOf(r.Context()))
 			next.ServeHTTP(w, r)
@@ -176,8 +175,8 @@ func (d *Door) call(w http.ResponseWriter, r *http.Request) {
 	control.SetReadDeadline(time.Time{}) // hooks may take longer
 	var out, notes bytes.Buffer
 	exit := bridge.Run(r.Context(), bridge.Options{
-		Agent: agent, Stdin: bytes.NewReader(body), Stdout: &out, Stderr: &notes, Socket: d.opt.Socket, State: d.opt.State,
-		Getenv: func(string) string { return "" },
+		Agent: agent, Stdin: bytes.NewReader(body), Stdout: &out, Stderr: &notes,
+		Socket: d.opt.Socket, State: d.opt.State, Getenv: func(string) string { return "" },
 	})
 	if notes.Len() > 0 {
 		d.log.Debug("call without a verdict", zap.String("dialect", agent), zap.String("notes", notes.String()))
@@ -200,7 +199,7 @@ func refuseBody(w http.ResponseWriter, err error) {
 	http.Error(w, "the body was not read", http.StatusBadRequest)
 }
 
-// orEmpty makes silence an object, which every caller can parse.
+// orEmpty returns an empty object for an empty answer, which every caller can parse.
 func orEmpty(answer []byte) []byte {
 	if len(answer) == 0 {
 		return []byte("{}\n")

@@ -29,8 +29,8 @@ func (g *guest) Close() error {
 	return g.Conn.Close()
 }
 
-// add notes a new connection. One too many closes the oldest: the newest may
-// be an agent's, which shows its token at once.
+// add adds a new connection. If that is one too many it closes the oldest: the newest
+// may be an agent's, which shows its token at once.
 func (s *strangers) add(g *guest) {
 	s.mu.Lock()
 	s.list = append(s.list, g)
@@ -44,7 +44,7 @@ func (s *strangers) add(g *guest) {
 	}
 }
 
-// remove forgets a connection: it has shown the token, or is closed.
+// remove removes a connection that has shown the token, or is closed.
 func (s *strangers) remove(g *guest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func withGuest(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, guestKey{}, conn)
 }
 
-// guestOf is nil for a request that came on no connection of ours.
+// guestOf returns the connection of a request; nil if it is not of this listener.
 func guestOf(ctx context.Context) *guest {
 	g, _ := ctx.Value(guestKey{}).(*guest)
 	return g

@@ -23,25 +23,26 @@ const tokenBytes = 32
 // maxTokenFile bounds what is read of a token's file, in bytes.
 const maxTokenFile = 4096
 
-// ErrExposed is a token in a file that others can read.
+// ErrExposed is the error for a token in a file that other users can read.
 var ErrExposed = errors.New("can be read by others: type hookd token rotate")
 
-// Token returns the token in the file, which is made, 0600, on first use. A
-// file that others can read, or that holds no token, is an error: who could
-// read it may ask hookd to run hooks.
+// Token returns the token in the file, which is made, 0600, on first use. A file that
+// other users can read, or without a token, is an error: with the token they could
+// have hookd run hooks.
 func Token(path string) (string, error) {
 	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
-	if err := writeToken(path, os.Link); err != nil && !errors.Is(err, fs.ErrExist) { // of two callers at once, both get the same
+	err = writeToken(path, os.Link)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // two callers at once both get the same token
 		return "", fmt.Errorf("make the HTTP token: %w", err)
 	}
 	return readToken(path)
 }
 
-// Rotate puts a new token into the file and returns it, with what the file
-// held before, "" for nothing. The old one counts no more from then on.
+// Rotate writes a new token into the file and returns it with the old one, "" for
+// none. The old one is refused from then on.
 func Rotate(path string) (token, old string, err error) {
 	if text, err := readfile.Read(path, maxTokenFile); err == nil {
 		if token, ok := parseToken(text); ok {
@@ -80,7 +81,7 @@ func parseToken(text []byte) (token string, ok bool) {
 	return token, err == nil && len(raw) == tokenBytes
 }
 
-// writeToken writes a new token beside the file and has place put it there.
+// writeToken writes a new token beside the file and calls place to put it there.
 func writeToken(path string, place func(temp, path string) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -99,15 +100,15 @@ func writeToken(path string, place func(temp, path string) error) error {
 	return place(temp.Name(), path)
 }
 
-// hasToken reports whether a request shows the token; how much of it is right
-// cannot be told from the time it takes.
+// hasToken reports whether a request shows the token, in constant time.
 func hasToken(r *http.Request, token string) bool {
 	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(shown)), []byte(token)) == 1
+	same := subtle.ConstantTimeCompare([]byte(strings.TrimSpace(shown)), []byte(token)) == 1
+	return strings.EqualFold(scheme, "Bearer") && same
 }
 
-// local reports whether a Host header names this machine's loopback, with any
-// port: the name that a rebound DNS entry has is another.
+// local reports whether a Host header names this machine's loopback, with any port. A
+// rebound DNS entry has another name.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

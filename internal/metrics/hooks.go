@@ -29,26 +29,29 @@ type Run struct {
 	Duration time.Duration // started until ended; 0 = it did not start
 }
 
-// series is what there is of one hook.
+// series are the series of one hook.
 type series struct {
 	label    string
-	results  atomic.Pointer[map[string]prometheus.Counter] // nil until it first ran, where there are many
-	duration atomic.Pointer[prometheus.Observer]           // nil until it first ran: most of a hundred hooks are idle
+	results  atomic.Pointer[map[string]prometheus.Counter] // nil until it first ran, if there are many hooks
+	duration atomic.Pointer[prometheus.Observer]           // nil until it first ran: most hooks are idle
 	gone     bool                                          // guarded by Metrics.mu
 }
 
 func (m *Metrics) addRuns() {
-	m.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hookd_runs_total", Help: "Runs that have ended, by hook and result."}, []string{"hook", "result"})
+	m.runs = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hookd_runs_total", Help: "Runs that have ended, by hook and result.",
+	}, []string{"hook", "result"})
 	m.durations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "hookd_run_duration_seconds", Help: "Time from the start of a run to the end of its main process, by hook.", Buckets: runBuckets,
+		Name:    "hookd_run_duration_seconds",
+		Help:    "Time from the start of a run to the end of its main process, by hook.",
+		Buckets: runBuckets,
 	}, []string{"hook"})
 	m.registry.MustRegister(m.runs, m.durations)
 	m.Publish(nil)
 }
 
-// Publish says which hooks there are from now on, by name. They begin at 0, or
-// beyond the first 250 with their first run; of all others the series are
-// removed.
+// Publish sets the names of the hooks. The series of the first 250 begin at 0, the
+// others with their first run. The series of all other names are removed.
 func (m *Metrics) Publish(hooks []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

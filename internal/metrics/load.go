@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Load is how the daemon stands at the moment of a scrape. The keys of its
-// maps become values of labels: they must be of a fixed list.
+// Load is the state of the daemon at a scrape. The keys of its maps become values of
+// labels: they must be of a fixed list.
 type Load struct {
 	Depth       map[string]int // runs that wait, by lane
 	Inflight    map[string]int // runs under way, by lane
@@ -15,19 +15,19 @@ type Load struct {
 	Oldest      time.Duration  // age of the oldest event whose observers have not all ended; 0 = none
 	Hooks       map[string]int // by state
 	Subscribers int
-	Gaps        uint64 // gap records given to subscribers
-	Store       *Store // nil = there is none
+	Gaps        uint64 // gap records sent to subscribers
+	Store       *Store // nil = none
 }
 
-// Store is how the database stands.
+// Store is the state of the database.
 type Store struct {
-	Up            bool // it accepts
+	Up            bool // it accepts events
 	Bytes         int64
 	PendingEvents int
 	PendingRuns   int
 	PendingBytes  int64
 	DeadLetters   int64
-	Events, Runs  int64 // kept
+	Events, Runs  int64 // in the history
 	Backlog       int
 	Dropped       uint64
 }
@@ -41,32 +41,67 @@ type gauge struct {
 	store func(*Store) float64      // instead of value, when it is the store's
 }
 
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, labels, nil)
+func loadGauge(name, help string, value func(Load) float64) gauge {
+	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, value: value}
+}
+
+func loadGauges(name, label, help string, by func(Load) map[string]int) gauge {
+	return gauge{desc: prometheus.NewDesc(name, help, []string{label}, nil), kind: prometheus.GaugeValue, by: by}
+}
+
+func storeGauge(name, help string, value func(*Store) float64) gauge {
+	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, store: value}
+}
+
+// counter makes it a metric that only grows.
+func (g gauge) counter() gauge {
+	g.kind = prometheus.CounterValue
+	return g
 }
 
 var gauges = []gauge{
-	{desc: describe("hookd_queue_depth", "Runs that wait, by lane; lane retry holds those that wait for their next attempt.", "lane"), by: func(l Load) map[string]int { return l.Depth }},
-	{desc: describe("hookd_inflight", "Runs under way, by lane.", "lane"), by: func(l Load) map[string]int { return l.Inflight }},
-	{desc: describe("hookd_queue_bytes", "Payload in memory of events whose observers have not all ended."), value: func(l Load) float64 { return float64(l.QueueBytes) }},
-	{desc: describe("hookd_queue_oldest_age_seconds", "Age of the oldest event in memory whose observers have not all ended; 0 if there is none."), value: func(l Load) float64 { return l.Oldest.Seconds() }},
-	{desc: describe("hookd_hooks", "Hooks, by state.", "state"), by: func(l Load) map[string]int { return l.Hooks }},
-	{desc: describe("hookd_subscribers", "Connections that follow the stream."), value: func(l Load) float64 { return float64(l.Subscribers) }},
-	{desc: describe("hookd_subscriber_dropped_total", "Times that a subscriber was too slow, or came back too late, and got a gap for the records it missed."), kind: prometheus.CounterValue, value: func(l Load) float64 { return float64(l.Gaps) }},
+	loadGauges("hookd_queue_depth", "lane",
+		"Runs that wait, by lane; lane retry holds those that wait for their next attempt.",
+		func(l Load) map[string]int { return l.Depth }),
+	loadGauges("hookd_inflight", "lane", "Runs under way, by lane.",
+		func(l Load) map[string]int { return l.Inflight }),
+	loadGauge("hookd_queue_bytes", "Payload in memory of events whose observers have not all ended.",
+		func(l Load) float64 { return float64(l.QueueBytes) }),
+	loadGauge("hookd_queue_oldest_age_seconds",
+		"Age of the oldest event in memory whose observers have not all ended; 0 if there is none.",
+		func(l Load) float64 { return l.Oldest.Seconds() }),
+	loadGauges("hookd_hooks", "state", "Hooks, by state.",
+		func(l Load) map[string]int { return l.Hooks }),
+	loadGauge("hookd_subscribers", "Connections that follow the stream.",
+		func(l Load) float64 { return float64(l.Subscribers) }),
+	loadGauge("hookd_subscriber_dropped_total",
+		"Times that a subscriber was too slow, or came back too late, and got a gap for the records it missed.",
+		func(l Load) float64 { return float64(l.Gaps) }).counter(),
 
-	{desc: describe("hookd_store_up", "1 while the database accepts events; 0 while its disk is full or broken."), store: func(s *Store) float64 { return truth(s.Up) }},
-	{desc: describe("hookd_store_bytes", "Size of the database, without its log."), store: func(s *Store) float64 { return float64(s.Bytes) }},
-	{desc: describe("hookd_store_events", "Events kept in the database."), store: func(s *Store) float64 { return float64(s.Events) }},
-	{desc: describe("hookd_store_runs", "Runs kept in the database."), store: func(s *Store) float64 { return float64(s.Runs) }},
-	{desc: describe("hookd_spool_events", "Events on disk with runs that have not ended."), store: func(s *Store) float64 { return float64(s.PendingEvents) }},
-	{desc: describe("hookd_spool_runs", "Runs on disk that have not ended."), store: func(s *Store) float64 { return float64(s.PendingRuns) }},
-	{desc: describe("hookd_spool_bytes", "Payload on disk of events with runs that have not ended."), store: func(s *Store) float64 { return float64(s.PendingBytes) }},
-	{desc: describe("hookd_dead_letters", "Runs that were given up."), store: func(s *Store) float64 { return float64(s.DeadLetters) }},
-	{desc: describe("hookd_store_backlog_records", "Records that wait to be written to the database."), store: func(s *Store) float64 { return float64(s.Backlog) }},
-	{desc: describe("hookd_store_dropped_total", "Records that history lost: there was no room for them while the disk failed, or they made no sense."), kind: prometheus.CounterValue, store: func(s *Store) float64 { return float64(s.Dropped) }},
+	storeGauge("hookd_store_up", "1 while the database accepts events; 0 while its disk is full or broken.",
+		func(s *Store) float64 { return boolean(s.Up) }),
+	storeGauge("hookd_store_bytes", "Size of the database, without its log.",
+		func(s *Store) float64 { return float64(s.Bytes) }),
+	storeGauge("hookd_store_events", "Events kept in the database.",
+		func(s *Store) float64 { return float64(s.Events) }),
+	storeGauge("hookd_store_runs", "Runs kept in the database.",
+		func(s *Store) float64 { return float64(s.Runs) }),
+	storeGauge("hookd_spool_events", "Events on disk with runs that have not ended.",
+		func(s *Store) float64 { return float64(s.PendingEvents) }),
+	storeGauge("hookd_spool_runs", "Runs on disk that have not ended.",
+		func(s *Store) float64 { return float64(s.PendingRuns) }),
+	storeGauge("hookd_spool_bytes", "Payload on disk of events with runs that have not ended.",
+		func(s *Store) float64 { return float64(s.PendingBytes) }),
+	storeGauge("hookd_dead_letters", "Runs that were given up.",
+		func(s *Store) float64 { return float64(s.DeadLetters) }),
+	storeGauge("hookd_store_backlog_records", "Records that wait to be written to the database.",
+		func(s *Store) float64 { return float64(s.Backlog) }),
+	storeGauge("hookd_store_dropped_total",
+		"Records that history lost: there was no room for them while the disk failed, or they made no sense.",
+		func(s *Store) float64 { return float64(s.Dropped) }).counter(),
 }
 
-func truth(b bool) float64 {
+func boolean(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -90,18 +125,14 @@ func (c loadCollector) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (g gauge) collect(l Load, ch chan<- prometheus.Metric) {
-	kind := g.kind
-	if kind == 0 {
-		kind = prometheus.GaugeValue
-	}
 	switch {
 	case g.by != nil:
 		for value, n := range g.by(l) {
-			ch <- prometheus.MustNewConstMetric(g.desc, kind, float64(n), value)
+			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, float64(n), value)
 		}
 	case g.value != nil:
-		ch <- prometheus.MustNewConstMetric(g.desc, kind, g.value(l))
+		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.value(l))
 	case l.Store != nil:
-		ch <- prometheus.MustNewConstMetric(g.desc, kind, g.store(l.Store))
+		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.store(l.Store))
 	}
 }

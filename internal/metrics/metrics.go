@@ -1,16 +1,14 @@
 // Package metrics counts what hookd does and shows it to Prometheus.
 //
-// Promises. Counting waits for nobody: what a label's values may
-// be is known before, so that a counter is found by one lookup in a map that
-// does not change. No sender can make a series: the values of each label are
-// a closed list or the names of the hooks there are, and the series of a hook
-// that is gone are removed. A name is shown with what would break a line or
-// mislead a reader replaced, cut to 128 bytes. There is no goroutine and no
-// timer; gauges are read when somebody asks.
+// It promises: counting never blocks, because all values of a label are known
+// before, and a counter is found by one lookup in a map that does not change. No
+// sender can make a series: the values of each label are a closed list or the names
+// of hooks, and the series of a removed hook are removed. Names are cut to 128 bytes,
+// and characters that would break a line or mislead a reader are replaced. There is
+// no goroutine and no timer; gauges are read at a scrape.
 //
-// What it does not do: keep anything across a restart, listen, or look into
-// events, sessions and output. Names and labels follow the project's
-// reference on daemons, section 3.13; docs/metrics.md lists them all.
+// It retains nothing across a restart, does not listen, and does not read events,
+// sessions or output. docs/metrics.md lists all names and labels.
 package metrics
 
 import (
@@ -71,8 +69,8 @@ const (
 	Asked   Decision = "asked" // a person is to be asked
 )
 
-// Times in seconds. Runs are cut off at 10 minutes at the latest, a queue on
-// disk may hold an event for hours, a verdict holds up an agent.
+// Times in seconds. Runs end after 10 minutes at the latest, an event may wait on
+// disk for hours, an agent waits for a verdict.
 var (
 	runBuckets     = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60}
 	queueBuckets   = []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 5, 30, 300, 3600}
@@ -82,17 +80,24 @@ var (
 // New makes a registry of its own: two of them share nothing.
 func New(o Options) *Metrics {
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), results: o.Results}
-	m.events = m.closed("hookd_events_total", "Events accepted, by the name in the contract table; other for custom events.", "event_class", o.Events)
-	m.refused = m.closed("hookd_refused_total", "Requests and lines on the socket that were refused, by the code of the error.", "code", o.Codes)
-	m.spawnErrors = m.closed("hookd_spawn_errors_total", "Runs whose process could not be started, by reason.", "reason", o.Reasons)
-	m.reloads = m.closed("hookd_reload_total", "Reloads of settings and hooks; a failure keeps last good versions.", "result", []string{"success", "failure"})
-	m.queue = m.histogram("hookd_queue_seconds", "Time from accepting an event to the start of a run for it.", queueBuckets)
+	m.events = m.closed("hookd_events_total",
+		"Events accepted, by the name in the contract table; other for custom events.", "event_class", o.Events)
+	m.refused = m.closed("hookd_refused_total",
+		"Requests and lines on the socket that were refused, by the code of the error.", "code", o.Codes)
+	m.spawnErrors = m.closed("hookd_spawn_errors_total",
+		"Runs whose process could not be started, by reason.", "reason", o.Reasons)
+	m.reloads = m.closed("hookd_reload_total",
+		"Reloads of settings and hooks; a failure keeps last good versions.", "result", []string{"success", "failure"})
+	m.queue = m.histogram("hookd_queue_seconds",
+		"Time from accepting an event to the start of a run for it.", queueBuckets)
 	m.reloaded = m.gauge("hookd_config_last_reload_successful", "1 if the last reload found nothing broken.")
-	m.reloadedAt = m.gauge("hookd_config_last_reload_success_timestamp_seconds", "When a reload last found nothing broken, in seconds since 1970.")
+	m.reloadedAt = m.gauge("hookd_config_last_reload_success_timestamp_seconds",
+		"When a reload last found nothing broken, in seconds since 1970.")
 	m.addVerdicts()
 	m.addRuns()
 	m.addBuild(o)
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(collectors.NewGoCollector())
+	m.registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if o.Load != nil {
 		m.registry.MustRegister(loadCollector{o.Load})
 	}
@@ -101,7 +106,9 @@ func New(o Options) *Metrics {
 
 func (m *Metrics) addVerdicts() {
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "hookd_verdict_seconds", Help: "Time from accepting a decidable event to its verdict, by what that says.", Buckets: verdictBuckets,
+		Name:    "hookd_verdict_seconds",
+		Help:    "Time from accepting a decidable event to its verdict, by what that says.",
+		Buckets: verdictBuckets,
 	}, []string{"decision"})
 	m.registry.MustRegister(vec)
 	m.verdicts = map[Decision]prometheus.Observer{}
@@ -191,7 +198,7 @@ func (m *Metrics) Reloaded(ok bool, at time.Time) {
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling:       promhttp.ContinueOnError, // one gauge that cannot be read must not hide the others
-		DisableCompression:  true,                     // a local socket carries bytes for less than it takes to squeeze them
+		DisableCompression:  true,                     // on a local socket compression costs more than it saves
 		MaxRequestsInFlight: 8,
 	})
 }

@@ -66,13 +66,14 @@ func (r *Runner) model(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	tool := toolGiven(j, payload)
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
 		return r.settings.Load().judge.Ask(ctx, judge.Call{
-			Event: j.Given, Payload: payload, ToolName: tool.Own, ToolInput: tool.Given, Model: h.Model, Prompt: h.Prompt, SystemPrompt: h.SystemPrompt, Schema: h.Schema,
+			Event: j.Given, Payload: payload, ToolName: tool.Own, ToolInput: tool.Given,
+			Model: h.Model, Prompt: h.Prompt, SystemPrompt: h.SystemPrompt, Schema: h.Schema,
 		})
 	})
 }
 
-// toolGiven is the tool call that the payload of a hook tells of, where the
-// dialect of the name that the hook was given has it.
+// toolGiven returns the tool call in the payload of a hook, where the dialect of the
+// event name that the hook gets has it.
 func toolGiven(j *dispatch.Job, payload json.RawMessage) neutral.ToolCall {
 	row := cmp.Or(events.LookupIn(j.Event.Contract.Dialect, j.Given), events.Lookup(j.Given), j.Event.Contract)
 	given := events.Event{Contract: row}

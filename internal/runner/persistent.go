@@ -17,17 +17,17 @@ import (
 	"github.com/hookd/hookd/internal/worker"
 )
 
-// Joined is told of a process that carries out many runs of the hook with the
-// id: events that it sends count as one deeper than depth says. left forgets it.
+// Joined is called when a worker of the hook with the id has started. Events that it
+// sends have depth() + 1. left is called when the worker has ended.
 type Joined func(hook string, p dispatch.Process, depth func() int) (left func())
 
-// persistent runs the jobs of hooks whose process is kept.
+// persistent runs the jobs of persistent hooks.
 type persistent struct {
 	r       *Runner
 	workers *worker.Set
-	stopped sync.Once // watches for the end of the runs' context
+	stopped sync.Once // see abortAfter
 
-	// starting is told before a process is started, joined of it.
+	// starting is called before a worker is started, joined after that.
 	starting func() (known func())
 	joined   Joined
 
@@ -52,9 +52,9 @@ func newPersistent(r *Runner) *persistent {
 	return p
 }
 
-// run gives the job to a copy of its own and waits for the answer.
+// run sends the job to a worker and waits for the answer.
 func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
-	p.endWith(ctx)
+	p.abortAfter(ctx)
 	c := call(j)
 	if j.Awaited {
 		return outcomeOf(j, p.pool(j.Hook).Ask(ctx, c))
@@ -65,10 +65,10 @@ func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	return outcomeOf(j, <-done)
 }
 
-// submit gives the job to a copy when one has room, and calls done with what
-// became of it. It does not wait.
+// submit queues the job for a worker, and calls done with the outcome. It does not
+// block.
 func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
-	p.endWith(ctx)
+	p.abortAfter(ctx)
 	c := call(j)
 	c.Done = func(a worker.Answer) {
 		if proc.Short(a.Err) {
@@ -79,13 +79,13 @@ func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(disp
 	p.pool(j.Hook).Submit(c)
 }
 
-// endWith kills the copies that still work when ctx ends. All runs have the
-// same one, which ends when the daemon stops.
-func (p *persistent) endWith(ctx context.Context) {
+// abortAfter kills the workers that owe an answer when ctx ends. All runs have the
+// same ctx, which ends when the daemon stops.
+func (p *persistent) abortAfter(ctx context.Context) {
 	p.stopped.Do(func() { context.AfterFunc(ctx, p.workers.Abort) })
 }
 
-// pool returns the copies of h with the settings of now.
+// pool returns the workers of h under the current settings.
 func (p *persistent) pool(h *hook.Hook) *worker.Pool {
 	return p.workers.Pool(p.key(h), func() worker.Hook {
 		return worker.Hook{
@@ -100,7 +100,7 @@ func (p *persistent) key(h *hook.Hook) worker.Key {
 	return worker.Key{ID: h.ID, Digest: h.Digest, Settings: p.r.settings.Load().generation}
 }
 
-// keep ends the copies of all hooks but these.
+// retain drains the workers of all hooks but these.
 func (p *persistent) retain(hooks []*hook.Hook) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *persistent) retain(hooks []*hook.Hook) {
 	p.workers.Retain(func(k worker.Key) bool { return current[k] })
 }
 
-// renew ends the copies that were started with other settings.
+// renew drains the workers that were started with other settings.
 func (p *persistent) renew() {
 	p.mu.Lock()
 	hooks := p.hooks
@@ -125,8 +125,8 @@ func (p *persistent) renew() {
 	}
 }
 
-// spec is what a copy of h is started as. No event is known, so it has none in
-// its environment.
+// spec returns the process of a worker of h. Its environment has no event, because it
+// serves many.
 func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, error) {
 	h, err := p.r.admit(h, looks)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, err
 	return proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable)}, nil
 }
 
-// call is the job as one line.
+// call returns the job as one line.
 func call(j *dispatch.Job) *worker.Call {
 	line := Stdin(j)
 	if bytes.IndexByte(line, '\n') >= 0 { // between the values of a payload; a string has none
@@ -154,12 +154,13 @@ func call(j *dispatch.Job) *worker.Call {
 	}
 }
 
-// outcomeOf puts an answer into the form of a run. What the answer holds
-// besides its event_id counts as the stdout of an exit 0.
+// outcomeOf returns an answer as the outcome of a run. The answer without its
+// event_id counts as the stdout of an exit 0.
 func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
 	out := dispatch.Outcome{
-		Err: a.Err, TimedOut: a.TimedOut, Stalled: a.Stalled, Failure: a.Failure, ExitCode: a.Exit.Code, Signal: a.Exit.Signal,
-		Killed: a.Exit.Killed, Left: a.Exit.Left, Started: a.Started, Duration: a.Duration, Stderr: kept(a.Stderr),
+		Err: a.Err, TimedOut: a.TimedOut, Stalled: a.Stalled, Failure: a.Failure,
+		ExitCode: a.Exit.Code, Signal: a.Exit.Signal, Killed: a.Exit.Killed, Left: a.Exit.Left,
+		Started: a.Started, Duration: a.Duration, Stderr: kept(a.Stderr),
 	}
 	switch {
 	case a.Err != nil:
@@ -175,10 +176,10 @@ func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
 	return out
 }
 
-// unaddressed is an answer without the event_id that a program gives which can
-// also be kept. What has a hook_event_name is no answer but the payload: a
-// filter's output stays as it is.
-func unaddressed(whole []byte, eventID string) []byte {
+// withoutEventID removes the event_id of an answer: a program that can also be a
+// worker sends it. An object with a hook_event_name is no answer but the payload, the
+// output of a filter, and stays as it is.
+func withoutEventID(whole []byte, eventID string) []byte {
 	if !bytes.Contains(whole, []byte(eventID)) || !json.Valid(whole) {
 		return whole
 	}

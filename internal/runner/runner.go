@@ -1,11 +1,11 @@
-// Package runner carries out one run: it looks whether the hook's files may be
-// started, builds what its type is given (environment, stdin, template values),
-// and hands it to a process (proc), a worker of a persistent hook (worker), a
-// built-in or a model (judge). What comes back is an Outcome, whatever happened:
-// no error of a hook leaves this package in another form.
+// Package runner executes one run: it checks whether the hook's files may be started,
+// builds the input for the hook's type (environment, stdin, template values), and
+// passes it to a process (proc), a worker of a persistent hook (worker), a built-in
+// or a model (judge). The result is always an Outcome: no error of a hook leaves this
+// package in another form.
 //
-// Run blocks until the run has ended and ends it by its deadline; Submit does
-// not block. It matches nothing, orders nothing and records nothing: dispatch does.
+// Run blocks until the run has ended, which is at its deadline at the latest; Submit
+// does not block. The package does not match, order or record: dispatch does.
 package runner
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/hookd/hookd/internal/worker"
 )
 
-// Runner carries out jobs. It fits dispatch.Runner and dispatch.Submitter.
+// Runner executes jobs. It fits dispatch.Runner and dispatch.Submitter.
 type Runner struct {
 	proc     *proc.Runner
 	tempDir  string
@@ -43,11 +43,11 @@ type Runner struct {
 	shortage shortage
 }
 
-// Options say what runs are carried out with.
+// Options of a Runner. All are required.
 type Options struct {
 	Proc    *proc.Runner
-	TempDir string // private, for values that no environment variable holds; what is in it is removed
-	DataDir string // what built-ins retain
+	TempDir string // private, for values too long for an environment variable; New empties it
+	DataDir string // where built-ins store data
 	Log     *zap.Logger
 }
 
@@ -72,27 +72,26 @@ func New(o Options) *Runner {
 }
 
 // Follow makes each run start with the version of its hook that latest returns;
-// without it a hook is what it was when its job was made. Call it before the
-// first run.
+// without it a run uses the version that its job has. Call it before the first run.
 func (r *Runner) Follow(latest Latest) { r.latest = latest }
 
-// Track tells of the processes of persistent hooks: starting before one is
-// started, joined when it runs. Call it before the first run.
+// Track sets functions to call for each worker: starting before it is started,
+// joined when it runs. Call it before the first run.
 func (r *Runner) Track(starting func() (known func()), joined Joined) {
 	r.kept.starting, r.kept.joined = starting, joined
 }
 
-// Keep ends the processes of all persistent hooks but these, after draining, and
-// is called with each new snapshot.
+// Retain drains the workers of all persistent hooks but these. It is called with each
+// new snapshot.
 func (r *Runner) Retain(hooks []*hook.Hook) { r.kept.retain(hooks) }
 
-// Workers returns the processes that live of a persistent hook, and how many
-// were started.
+// Workers returns the workers of a persistent hook that live, and how many were
+// started.
 func (r *Runner) Workers(h *hook.Hook) (list []worker.Status, starts int) {
 	return r.kept.workers.Workers(r.kept.key(h))
 }
 
-// Alive returns how many processes of persistent hooks live.
+// Alive returns how many workers of all hooks live.
 func (r *Runner) Alive() int { return r.kept.workers.Alive() }
 
 // Path returns the PATH that hooks are given.
@@ -101,7 +100,7 @@ func (r *Runner) Path() string { return variable(r.settings.Load().env, "PATH") 
 // TempDir returns the folder of files that live as long as a run.
 func (r *Runner) TempDir() string { return r.tempDir }
 
-// Close drains the processes of persistent hooks until ctx ends, then kills them.
+// Close drains all workers until ctx ends, then kills them.
 func (r *Runner) Close(ctx context.Context) { r.kept.workers.Close(ctx) }
 
 // Configure puts settings into force for the runs that start from now on.
@@ -125,8 +124,8 @@ func (r *Runner) Configure(c config.Config) {
 	}
 }
 
-// withoutKeys takes the keys of models out of an environment, but those that the
-// settings give to all hooks.
+// withoutKeys splits an environment: the keys of models apart from the rest, but for
+// those that the settings give to all hooks.
 func withoutKeys(all, names []string, given map[string]string) (env, keys []string) {
 	for _, v := range all {
 		name, _, _ := strings.Cut(v, "=")
@@ -139,14 +138,14 @@ func withoutKeys(all, names []string, given map[string]string) (env, keys []stri
 	return env, keys
 }
 
-// inherited is the environment of all hooks: the daemon's own less what belongs
-// to its service manager, then the settings.
+// inherited returns the environment of all hooks: the daemon's own without its
+// service manager's variables, then the settings.
 func inherited(env map[string]string, path string) []string {
 	base := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(signals.ServiceVariables, name)
 	})
-	for _, name := range slices.Sorted(maps.Keys(env)) { // in order: a change of it ends what is kept
+	for _, name := range slices.Sorted(maps.Keys(env)) { // in order: a change of it restarts workers
 		base = setVariable(base, name, env[name])
 	}
 	if path != "" {
@@ -216,16 +215,16 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole, Latest: j.Latest, Looks: j.Looks,
 		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },
 	}))
-	out.Whole = unaddressed(out.Whole, j.Event.EventID)
+	out.Whole = withoutEventID(out.Whole, j.Event.EventID)
 	return out
 }
 
-// shortPause is the time between two starts of a run that a sender waits for,
-// while the system has no process to spare.
+// shortPause is the time between two starts of a run that a sender waits for, while
+// the system is short of processes.
 const shortPause = 20 * time.Millisecond
 
-// start runs a process. For a run that a sender waits for it retries until
-// its deadline while there is no process to be had; others have a queue to wait in.
+// start runs a process. While the system is short of processes it retries a run that
+// a sender waits for, until its deadline; dispatch requeues others.
 func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.Exit {
 	pause := time.NewTimer(shortPause)
 	defer pause.Stop()
@@ -247,11 +246,11 @@ func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.E
 	}
 }
 
-// shortage says that processes cannot be started, once in shortageEvery.
+// shortage logs that processes cannot be started, at most once in shortageEvery.
 type shortage struct {
-	mu    sync.Mutex
-	said  time.Time
-	times int // since then
+	mu     sync.Mutex
+	logged time.Time
+	times  int // since then
 }
 
 const shortageEvery = 10 * time.Second
@@ -260,9 +259,9 @@ func (s *shortage) note(log *zap.Logger, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.times++
-	if now := time.Now(); now.Sub(s.said) >= shortageEvery {
-		log.Warn("no process can be started now, runs are tried again", zap.Error(err), zap.Int("starts", s.times))
-		s.said, s.times = now, 0
+	if now := time.Now(); now.Sub(s.logged) >= shortageEvery {
+		log.Warn("no process can be started now, runs are retried", zap.Error(err), zap.Int("starts", s.times))
+		s.logged, s.times = now, 0
 	}
 }
 

@@ -18,7 +18,7 @@ func TestUnaddressed(t *testing.T) {
 		{`text E`, `text E`},
 		{`{"event_id":"E"`, `{"event_id":"E"`},
 	} {
-		if got := string(unaddressed([]byte(c.whole), "E")); got != c.want {
+		if got := string(withoutEventID([]byte(c.whole), "E")); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.whole, got, c.want)
 		}
 	}

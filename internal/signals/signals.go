@@ -1,6 +1,5 @@
-// Package signals turns what the operating system and the service manager say
-// into intents, and tells the service manager how the daemon is. It knows
-// nothing of hooks.
+// Package signals turns signals of the operating system into intents, and reports
+// the daemon's state to the service manager. It knows nothing of hooks.
 package signals
 
 import (
@@ -25,11 +24,10 @@ const (
 // LastGrace is how long the process may live after the second signal to stop.
 const LastGrace = 5 * time.Second
 
-// Watch handles signals from its return on, and reports what they ask for until
-// ctx ends. Reports never block it: a reload that is not read yet stands for
-// all that follow, and after a signal to stop there is none. When the process
-// still lives LastGrace after the second signal to stop, or at the third, end is
-// called: whatever hangs, it ends.
+// Watch handles signals from its return on, and sends what they ask for until ctx
+// ends. It never blocks on that: while a reload is not received yet, further ones are
+// dropped, and after a signal to stop there is none. If the process still lives
+// LastGrace after the second signal to stop, or at the third, Watch calls end.
 func Watch(ctx context.Context, end func()) <-chan Intent {
 	raw := make(chan os.Signal, 16)
 	signal.Notify(raw, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
@@ -76,10 +74,10 @@ func Reloading() { notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonot
 // line of status.
 func Stopping(status string) { notify(daemon.SdNotifyStopping + "\nSTATUS=" + status) }
 
-// Watchdog tells the service manager that the daemon is alive, each time after
-// alive has returned: while that blocks nothing is said, and the manager ends a
-// daemon that hangs. It does so at half the manager's patience, until ctx ends,
-// and returns at once when the manager has not asked for it.
+// Watchdog reports to the service manager that the daemon is alive, each time after
+// alive has returned: while alive blocks it reports nothing, and the manager ends the
+// daemon. It does so twice in the manager's interval, until ctx ends, and returns at
+// once when the manager has not asked for it.
 func Watchdog(ctx context.Context, alive func()) {
 	patience, err := daemon.SdWatchdogEnabled(false)
 	if err != nil || patience <= 0 {
@@ -98,11 +96,11 @@ func Watchdog(ctx context.Context, alive func()) {
 	}
 }
 
-// notify ignores errors: hookd needs nothing of the manager.
+// notify ignores errors: hookd works without a service manager.
 func notify(state string) { _, _ = daemon.SdNotify(false, state) }
 
-// ServiceVariables belong to hookd and its service manager; hooks do not
-// inherit them (SPEC 7.1).
+// ServiceVariables belong to hookd and its service manager; hooks do not inherit
+// them.
 var ServiceVariables = []string{
 	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "LISTEN_PIDFDID",
 	"INVOCATION_ID", "JOURNAL_STREAM", "MAINPID",

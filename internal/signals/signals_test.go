@@ -107,7 +107,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 }
 
 // While alive blocks no ping is sent: the manager's patience runs out.
-func TestWatchdogProvesThatSomebodyIsAlive(t *testing.T) {
+func TestWatchdogCallsAlive(t *testing.T) {
 	dir := hooktest.ShortDir(t)
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
 	if err != nil {
@@ -154,7 +154,7 @@ func TestWatchdogOnlyWhereAskedFor(t *testing.T) {
 	for name, vars := range map[string][2]string{"off": {"", ""}, "another process's": {"2000", "1"}, "nonsense": {"soon", ""}} {
 		t.Setenv("WATCHDOG_USEC", vars[0])
 		t.Setenv("WATCHDOG_PID", vars[1])
-		Watchdog(t.Context(), func() { t.Errorf("%s: somebody is asked", name) }) // returns at once
+		Watchdog(t.Context(), func() { t.Errorf("%s: alive is called", name) }) // returns at once
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package spell finds the word that somebody most likely meant, for messages such
-// as "did you mean `command`?". It is pure and its work is bounded.
+// Package spell finds the word that was most likely meant, for messages such as "did
+// you mean `command`?". It is pure and its work is bounded.
 package spell
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Near returns the word that was most likely meant by text, or "" when none
-// is close: up to one slip in three letters, case and separators aside.
+// Near returns the word that was most likely meant by text, or "" when none is close:
+// up to one wrong letter in three, case and separators aside.
 func Near(text string, words []string) string {
 	text = plain(text)
 	best, most := "", len(text)/3
@@ -26,13 +26,13 @@ var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 func plain(s string) string { return strings.ToLower(separators.Replace(s)) }
 
-// longest is how long words are compared at all, which bounds the work. It is
-// longer than any key.
+// longest is the longest word, in bytes, that is compared, which bounds the work. It
+// is longer than any key.
 const longest = 64
 
-// Distance counts the insertions, removals, replacements and swaps of
-// neighbours that turn a into b (optimal string alignment), and reports whether
-// they are most or fewer. It gives up as soon as there are more.
+// Distance returns how many insertions, removals, replacements and swaps of
+// neighbours turn a into b (optimal string alignment), and whether they are most or
+// fewer. It stops as soon as there are more.
 func Distance(a, b string, most int) (d int, near bool) {
 	if len(a) > longest || len(b) > longest || max(len(a)-len(b), len(b)-len(a)) > most {
 		return 0, false

@@ -23,7 +23,7 @@ import (
 )
 
 // client sends spans by OTLP over HTTP, protobuf. It fits otlptrace.Client.
-// OpenTelemetry's own client links gRPC, 5 MB that nobody here would use.
+// OpenTelemetry's own client links gRPC, 5 MB that hookd would not use.
 type client struct {
 	http    *http.Client
 	url     string
@@ -32,9 +32,9 @@ type client struct {
 	gzip    bool
 	trouble func(error)
 
-	ctx  context.Context // ends when no more is to be sent
+	ctx  context.Context // ends when no more is sent
 	stop context.CancelFunc
-	down bool // the last batch did not get through; of the exporter's goroutine alone
+	down bool // the last batch did not arrive; used by the exporter's goroutine only
 }
 
 const (

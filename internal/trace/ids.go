@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ids makes the ids of traces and spans from what the context says. It fits
-// the SDK's IDGenerator.
+// ids makes the ids of traces and spans from the seed in the context. It fits the
+// SDK's IDGenerator.
 type ids struct{}
 
 type idKey struct{}

@@ -1,17 +1,17 @@
-// Package trace tells an OpenTelemetry collector what became of each event:
-// one trace an event, with the spans accept, queue, run and verdict.
+// Package trace sends one trace an event to an OpenTelemetry collector, with the
+// spans accept, queue, run and verdict.
 //
-// It is off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; New then returns nil,
-// and the methods of a nil Tracer do nothing. When it is on, a call makes a
-// span and puts it into a bounded queue: it never blocks, and what there is no
-// room for is dropped. Spans are sent in the background, by OTLP over HTTP. A
-// collector that is away or refuses costs spans and one message when it
-// begins and one when it ends, never an event or a run.
+// It is off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; New then returns nil, and the
+// methods of a nil Tracer do nothing. When it is on, a call makes a span and puts it
+// into a bounded queue: it never blocks, and a span without room is dropped. Spans
+// are sent in the background, by OTLP over HTTP. A collector that is down or refuses
+// costs spans and two log messages, at its beginning and its end, never an event or
+// a run.
 //
-// An event's trace and spans have ids that follow from its own id, so nothing
-// is remembered between its beginning and its end. An event that came with a
-// W3C traceparent belongs to that trace. Spans tell names and results, never
-// payloads, output or sessions.
+// The ids of an event's trace and spans follow from the event's own id, so no state
+// is needed between its beginning and its end. An event that came with a W3C
+// traceparent belongs to that trace. Spans have names and results, never payloads,
+// output or sessions.
 package trace
 
 import (
@@ -31,11 +31,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options of a Tracer. The rest is said by OpenTelemetry's own variables.
+// Options of a Tracer. The rest is set by OpenTelemetry's own variables.
 type Options struct {
 	Version string // of hookd
-	// Trouble is told that spans do not reach the collector, and why, and with
-	// nil that they do again. It is called in the background; nil = nobody.
+	// Trouble is called in the background: with an error when spans do not reach the
+	// collector, with nil when they do again. Nil = not called.
 	Trouble func(error)
 }
 
@@ -49,7 +49,8 @@ type Tracer struct {
 // New returns nil when tracing is off. An error says which variable cannot be
 // used.
 func New(o Options) (*Tracer, error) {
-	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+	off := strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none"
+	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" || off {
 		return nil, nil
 	}
 	c, err := newClient(o.Trouble)
@@ -64,9 +65,13 @@ func New(o Options) (*Tracer, error) {
 	return &Tracer{provider: provider, tracer: provider.Tracer("github.com/hookd/hookd"), client: c}, nil
 }
 
-// describe says who sends; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win.
+// describe returns the attributes of the sender. OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES override them.
 func describe(version string) *resource.Resource {
-	own := resource.NewSchemaless(attribute.String("service.name", "hookd"), attribute.String("service.version", version))
+	own := resource.NewSchemaless(
+		attribute.String("service.name", "hookd"),
+		attribute.String("service.version", version),
+	)
 	given, err := resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if given == nil {
 		return own
@@ -81,7 +86,7 @@ func describe(version string) *resource.Resource {
 	return merged
 }
 
-// Close sends what is left and ends; what ctx leaves no time for is dropped.
+// Close sends the spans that are left; those without time before ctx ends are dropped.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -93,7 +98,7 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return nil
 }
 
-// Event is what a trace is about.
+// Event is the event of a trace.
 type Event struct {
 	ID, Name    string
 	Traceparent string // W3C, as the sender gave it; "" = the trace begins here
@@ -109,7 +114,7 @@ type Run struct {
 	Duration         time.Duration // 0 = it never started
 }
 
-// Accepted tells that e was accepted, and matched so many hooks.
+// Accepted traces that e was accepted, and matched so many hooks.
 func (t *Tracer) Accepted(e Event, matched int) {
 	if t == nil {
 		return
@@ -120,27 +125,35 @@ func (t *Tracer) Accepted(e Event, matched int) {
 }
 
 // accept begins the span of e's acceptance, whose ids are always the same, and
-// a context below it. Only Accepted ends it.
+// returns a context below it. Only Accepted ends the span.
 func (t *Tracer) accept(e Event) (context.Context, trace.Span) {
 	carrier := propagation.MapCarrier{"traceparent": e.Traceparent, "tracestate": e.Tracestate}
 	ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
 	ctx = withIDs(ctx, e.ID, e.ID+" accept")
-	return t.tracer.Start(ctx, "accept", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(e.At), trace.WithAttributes(
-		attribute.String("hookd.event", clean(e.Name)), attribute.String("hookd.event_id", clean(e.ID))))
+	return t.tracer.Start(ctx, "accept", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(e.At),
+		attributes("event", e.Name, "event_id", e.ID))
 }
 
-// Ran tells that a run for e has ended: how long it queued and how long it
-// ran.
+// attributes makes span attributes of pairs of a name, without hookd's prefix, and
+// a value.
+func attributes(pairs ...string) trace.SpanStartEventOption {
+	var list []attribute.KeyValue
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, attribute.String("hookd."+pairs[i], clean(pairs[i+1])))
+	}
+	return trace.WithAttributes(list...)
+}
+
+// Ran traces a run for e that has ended: how long it queued and how long it ran.
 func (t *Tracer) Ran(e Event, r Run) {
 	if t == nil {
 		return
 	}
 	ctx, _ := t.accept(e)
-	attributes := trace.WithAttributes(
-		attribute.String("hookd.event", clean(e.Name)), attribute.String("hookd.hook", clean(r.Hook)), attribute.String("hookd.run_id", clean(r.ID)))
-	_, queue := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" queue"), "queue", trace.WithTimestamp(e.At), attributes)
+	of := attributes("event", e.Name, "hook", r.Hook, "run_id", r.ID)
+	_, queue := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" queue"), "queue", trace.WithTimestamp(e.At), of)
 	queue.End(trace.WithTimestamp(later(e.At, r.Started)))
-	_, run := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" run"), "run", trace.WithTimestamp(r.Started), attributes)
+	_, run := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" run"), "run", trace.WithTimestamp(r.Started), of)
 	run.SetAttributes(attribute.String("hookd.result", clean(r.Result)))
 	if r.Failed {
 		run.SetStatus(codes.Error, clean(r.Result))
@@ -148,14 +161,14 @@ func (t *Tracer) Ran(e Event, r Run) {
 	run.End(trace.WithTimestamp(r.Started.Add(r.Duration)))
 }
 
-// Decided tells what e's sender was answered, now.
+// Decided traces the decision that e's sender gets now.
 func (t *Tracer) Decided(e Event, decision string) {
 	if t == nil {
 		return
 	}
 	ctx, _ := t.accept(e)
-	_, span := t.tracer.Start(withIDs(ctx, e.ID, e.ID+" verdict"), "verdict", trace.WithTimestamp(e.At), trace.WithAttributes(
-		attribute.String("hookd.event", clean(e.Name)), attribute.String("hookd.decision", clean(decision))))
+	_, span := t.tracer.Start(withIDs(ctx, e.ID, e.ID+" verdict"), "verdict", trace.WithTimestamp(e.At),
+		attributes("event", e.Name, "decision", decision))
 	span.End()
 }
 
@@ -166,7 +179,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clean makes a text that protobuf takes, and not long.
+// clean returns s as valid UTF-8, which protobuf requires, of at most 256 bytes.
 func clean(s string) string {
 	const limit = 256
 	s = strings.ToValidUTF8(s, "\uFFFD")

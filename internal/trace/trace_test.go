@@ -72,7 +72,7 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	}
 	c.bodies = append(c.bodies, body)
 	for _, rs := range data.ResourceSpans {
-		c.resource = attributes(rs.Resource.Attributes)
+		c.resource = attributesOf(rs.Resource.Attributes)
 		for _, ss := range rs.ScopeSpans {
 			c.spans = append(c.spans, ss.Spans...)
 		}
@@ -90,7 +90,7 @@ func (c *collector) byName(name string) (found []*tracepb.Span) {
 	return found
 }
 
-func attributes(list []*commonpb.KeyValue) map[string]string {
+func attributesOf(list []*commonpb.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, kv := range list {
 		m[kv.Key] = kv.Value.GetStringValue()
@@ -172,7 +172,7 @@ func TestSpansOfAnEvent(t *testing.T) {
 		if s.Status.GetCode() != want.status {
 			t.Errorf("%s: status %s", s.Name, s.Status)
 		}
-		got := attributes(s.Attributes)
+		got := attributesOf(s.Attributes)
 		for key, value := range want.attrs {
 			if got[key] != value {
 				t.Errorf("%s: %s is %q, want %q", s.Name, key, got[key], value)

@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place is where in the file something stands, and what holds there.
+// place is a place in the file, with the settings that apply there.
 type place struct {
 	agent    string
 	path     string // as in messages, e.g. agents.root.hooks.stop[0]
@@ -38,9 +38,12 @@ func (p place) index(i int) place {
 	return p
 }
 
-// grouped are the events whose hooks stand in matcher groups; all others take
-// hooks directly (reference/docker-agent.md 1.1, column Shape).
-var grouped = []string{"pre_tool_use", "tool_input_transform", "tool_guard", "permission_request", "tool_response_transform", "post_tool_use"}
+// grouped are the events whose hooks are in matcher groups; under all others hooks
+// are listed directly.
+var grouped = []string{
+	"pre_tool_use", "tool_input_transform", "tool_guard", "permission_request", "tool_response_transform",
+	"post_tool_use",
+}
 
 var eventNames = sync.OnceValue(func() []string {
 	var names []string

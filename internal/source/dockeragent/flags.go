@@ -14,8 +14,7 @@ const FlagSourceType = "flag"
 // Flag is a flag of docker-agent that appends hooks to an event.
 type Flag struct{ Name, Event string }
 
-// Flags returns docker-agent's flags (seed 004, "CLI Flags"), in the order in
-// which their hooks register.
+// Flags returns docker-agent's flags, in the order in which their hooks register.
 func Flags() []Flag {
 	return []Flag{
 		{"hook-pre-tool-use", "pre_tool_use"},

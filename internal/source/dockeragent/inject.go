@@ -7,8 +7,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// injected are the built-ins that an agent's own flags stand for, and their
-// events (seed 004, "Auto-injected built-ins").
+// injected are the built-ins that docker-agent adds for an agent's own flags, and
+// their events.
 var injected = []struct {
 	flag, builtin string
 	events        []string
@@ -17,7 +17,9 @@ var injected = []struct {
 	{"add_environment_info", "add_environment_info", []string{"session_start"}},
 	{"add_prompt_files", "add_prompt_files", []string{"turn_start"}},
 	{"redact_secrets", "redact_secrets", []string{"pre_tool_use", "before_llm_call", "tool_response_transform"}},
-	{"snapshot", "snapshot", []string{"session_start", "turn_start", "turn_end", "pre_tool_use", "post_tool_use", "session_end"}},
+	{"snapshot", "snapshot", []string{
+		"session_start", "turn_start", "turn_end", "pre_tool_use", "post_tool_use", "session_end",
+	}},
 }
 
 // inject adds the built-ins that flags of an agent ask for, after its own

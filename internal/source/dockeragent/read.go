@@ -1,11 +1,11 @@
-// Package dockeragent reads the hooks of a docker-agent configuration file:
-// the hooks: block of every agent in it, in file order. Whatever else the file
-// says about its agents is left alone; inside hooks: it is strict, as
-// docker-agent is, because a misspelled guard guards nothing.
+// Package dockeragent reads the hooks of a docker-agent configuration file: the
+// hooks: block of every agent in it, in file order. It ignores the rest of the file;
+// inside hooks: it is strict, as docker-agent is, because a misspelled guard guards
+// nothing.
 //
-// One error rejects the whole file: keeping what ran before is the caller's
-// business. A hook that this version cannot run is left out with a warning.
-// Nothing is executed and no variable is expanded here.
+// One error rejects the whole file; the caller retains the last good version. A hook
+// that this version cannot run is skipped with a warning. The package executes
+// nothing and expands no variable.
 package dockeragent
 
 import (
@@ -25,7 +25,7 @@ import (
 // SourceType is the type of this source in hookd.yaml and in hook.Source.
 const SourceType = "docker-agent"
 
-// maxHooks bounds what aliases can multiply a file into.
+// maxHooks bounds the hooks of one file: aliases can multiply them.
 const maxHooks = 10_000
 
 // Options say how hooks run. The zero value works.
@@ -57,12 +57,12 @@ func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem)
 	return r.hooks, r.problems
 }
 
-// reader gathers the hooks and problems of one file.
+// reader collects the hooks and problems of one file.
 type reader struct {
 	path, shell string
 	hooks       []*hook.Hook
 	problems    []hook.Problem
-	count       int            // hooks seen, also those left out
+	count       int            // hooks read, also those that were skipped
 	numbers     map[string]int // hooks made, by agent and event
 }
 
@@ -101,7 +101,7 @@ func (r *reader) document(text []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// yamlError reports what the YAML parser says; its line is in the text.
+// yamlError adds the problem of the YAML parser; its line is in the text.
 func (r *reader) yamlError(err error) {
 	p := hook.Problem{Message: err.Error()}
 	if _, scanErr := fmt.Sscanf(p.Message, "yaml: line %d:", &p.Line); scanErr == nil {

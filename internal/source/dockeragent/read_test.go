@@ -215,7 +215,7 @@ func TestMatcherOfAll(t *testing.T) {
 	}
 }
 
-// Identity is every field as configured: reference/docker-agent.md 3.2.
+// Identity is every field as configured.
 func TestDefinition(t *testing.T) {
 	const base = "type: command, command: a"
 	definition := func(fields string) string {

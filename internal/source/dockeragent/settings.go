@@ -2,16 +2,15 @@ package dockeragent
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/source/yamlnode"
 	"gopkg.in/yaml.v3"
 )
 
-// settings are the fields of one hook, as configured (reference/docker-agent.md
-// 2.3). They are also its identity.
+// settings are the fields of one hook, as configured. They are also its identity.
 type settings struct {
 	Name         string     `json:"name,omitempty"`
 	Type         string     `json:"type,omitempty"`
@@ -38,7 +37,8 @@ func (r *reader) settings(n *yaml.Node, at place) settings {
 	var s settings
 	texts := map[string]*string{
 		"name": &s.Name, "type": &s.Type, "command": &s.Command, "working_dir": &s.WorkingDir, "on_error": &s.OnError,
-		"model": &s.Model, "prompt": &s.Prompt, "system_prompt": &s.SystemPrompt, "schema": &s.Schema, "evaluator": &s.Evaluator,
+		"model": &s.Model, "prompt": &s.Prompt, "system_prompt": &s.SystemPrompt, "schema": &s.Schema,
+		"evaluator": &s.Evaluator,
 	}
 	for _, p := range r.pairs(n, at.path) {
 		switch p.Name {
@@ -68,8 +68,7 @@ func (r *reader) settings(n *yaml.Node, at place) settings {
 	return s
 }
 
-// check holds one hook to docker-agent's rules, with its words
-// (reference/docker-agent.md 2.4).
+// check checks one hook by docker-agent's rules, with docker-agent's messages.
 func (r *reader) check(n *yaml.Node, s settings, at place) {
 	fail := func(message string) { r.errorf(n, "%s: %s", at.path, message) }
 	switch s.Type {
@@ -130,24 +129,20 @@ func checkEvaluator(s settings, at place, fail func(string)) {
 	}
 }
 
-// bridge matches a command line that calls hookd's bridge: as a hook of a
-// source it would send every event round in a circle.
-var bridge = regexp.MustCompile(`(?:^|[\s;&|(/"'` + "`" + `])hookd(?:-bridge|["']?\s+bridge)(?:$|[\s;&|)"'` + "`" + `])`)
-
-// unsupported says why a valid hook is left out of what runs, or "".
+// unsupported returns why a valid hook is not loaded, or "".
 func unsupported(s settings) string {
 	switch {
 	case s.Type == "evaluator":
 		return "evaluator hooks are not run by this version of hookd: this one is left out"
-	case s.Type == "command" && bridge.MatchString(s.Command):
+	case s.Type == "command" && hook.CallsBridge(s.Command):
 		return "this hook is hookd's own bridge and is not loaded: it would answer its own events"
 	}
 	return ""
 }
 
-// identity is what two hooks of one event must share to be one: every field
-// as configured; the order of env does not count (reference/docker-agent.md
-// 3.2). A hook of another folder or lane is another hook.
+// identity is equal for two hooks of one event that are the same hook: it has every
+// field as configured; the order of env does not count. A hook of another folder or
+// lane is another hook.
 func (s settings) identity(dir, lane string) string {
 	env := make(map[string]string, len(s.Env))
 	for _, e := range s.Env {

@@ -9,15 +9,15 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// Limits of what values may take of a run's environment: one value (SPEC
-// section 10), and all of them together, because systems bound the whole too.
+// How many bytes of a run's environment one value may have, and all of them together:
+// systems bound the whole, too. Larger values go into files.
 const (
 	maxValue  = 96 << 10
 	maxValues = 256 << 10
 )
 
-// Script is a shell script in which every placeholder became a reference to a
-// variable. Its text holds no value and is the same for every event.
+// Script is a shell script in which every placeholder is replaced by a reference to a
+// variable. Its text has no value and is the same for every event.
 type Script struct {
 	text     string
 	bindings []binding
@@ -28,7 +28,7 @@ type Script struct {
 type binding struct {
 	name       string // of the template variable
 	env        string
-	arithmetic bool // stands where the shell computes: whole numbers only
+	arithmetic bool // it is in $((…)): whole numbers only
 }
 
 // binds reports whether the value of a variable is used, not only named in a
@@ -40,9 +40,9 @@ func (s *Script) binds(name string) bool {
 // Text returns the rewritten script.
 func (s *Script) Text() string { return s.text }
 
-// Bind returns the script with the values of one event in its environment. A
-// value that does not fit there comes from a file, which the script reads
-// before it starts. An error says which value is not a number where one is due.
+// Bind returns the script with the values of one event in its environment. A value
+// that does not fit there is in a file, which the script reads first. The error names
+// a value that is not a number where one is required.
 func (s *Script) Bind(values func(name string) (text string, known bool)) (hook.Bound, error) {
 	var bound hook.Bound
 	var prelude strings.Builder
@@ -90,8 +90,8 @@ func integer(value string) (string, error) {
 	return strconv.FormatInt(n, 10), nil
 }
 
-// Prompt is text for an agent with placeholders. Values go into it as they
-// are: nobody parses it.
+// Prompt is text for an agent with placeholders. Values are inserted unchanged,
+// because no program parses it.
 type Prompt struct{ text string }
 
 // Bind returns the prompt with the values of one event. It never fails.

@@ -2,7 +2,6 @@ package familiar
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,11 +14,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The words of seed 001.
+// The words of Familiar's format.
 var (
-	hookKeys   = []string{"event", "action", "script", "agent", "prompt", "filter", "blocking", "timeout", "onFailure", "captureOutput", "enabled", "name"}
+	hookKeys = []string{
+		"event", "action", "script", "agent", "prompt", "filter", "blocking", "timeout", "onFailure",
+		"captureOutput", "enabled", "name",
+	}
 	filterKeys = []string{"tools", "excludeTools", "workspaces"}
-	eventNames = []string{"onStart", "onStop", "beforeToolCall", "afterToolCall", "onError", "beforeMessage", "afterMessage"}
+	eventNames = []string{
+		"onStart", "onStop", "beforeToolCall", "afterToolCall", "onError", "beforeMessage", "afterMessage",
+	}
 	actions    = []string{"script", "agent"}
 	onFailures = []string{"warn", "abort", "ignore"}
 )
@@ -30,10 +34,10 @@ var blockingByDefault = []string{"onStart", "onStop", "beforeToolCall", "beforeM
 // Deadlines, in milliseconds in the file.
 const (
 	defaultTimeout = 30 * time.Second
-	maxTimeout     = 24 * time.Hour // beyond it a number is a mistake
+	maxTimeout     = 24 * time.Hour // a larger number is a mistake
 )
 
-// fields are the settings of one hook and where it stands.
+// fields are the settings of one hook and its place.
 type fields struct {
 	pairs map[string]yamlnode.Pair
 	at    string // as in messages: hooks[0]
@@ -86,7 +90,9 @@ func (r *reader) word(f fields, key string, known []string, byDefault string) st
 	p := f.pairs[key]
 	if p.Value == nil || yamlnode.IsNull(p.Value) {
 		if byDefault == "" {
-			r.problem(f.node, hook.Problem{Message: f.at + ": " + key + " is required", Hint: "one of " + strings.Join(known, ", ")})
+			r.problem(f.node, hook.Problem{
+				Message: f.at + ": " + key + " is required", Hint: "one of " + strings.Join(known, ", "),
+			})
 		}
 		return byDefault
 	}
@@ -113,7 +119,11 @@ func (r *reader) timeout(f fields) time.Duration {
 	}
 	switch {
 	case n < hook.MinTimeout.Milliseconds():
-		r.problem(p.Value, hook.Problem{Message: f.at + ": timeout must be at least " + strconv.FormatInt(hook.MinTimeout.Milliseconds(), 10), Hint: "it is in milliseconds: 5000 is five seconds"})
+		least := strconv.FormatInt(hook.MinTimeout.Milliseconds(), 10)
+		r.problem(p.Value, hook.Problem{
+			Message: f.at + ": timeout must be at least " + least,
+			Hint:    "it is in milliseconds: 5000 is five seconds",
+		})
 	case n > maxTimeout.Milliseconds():
 		r.errorf(p.Value, "%s: timeout must not be over a day", f.at)
 	default:
@@ -126,7 +136,8 @@ func (r *reader) onFailure(f fields, blocks bool) hook.OnError {
 	switch r.word(f, "onFailure", onFailures, "warn") {
 	case "abort":
 		if !blocks {
-			r.warnf(f.pairs["onFailure"].Key, "set blocking: true", "%s: onFailure abort does nothing: nobody waits for this hook", f.at)
+			r.warnf(f.pairs["onFailure"].Key, "set blocking: true",
+				"%s: onFailure abort does nothing: the agent does not wait for this hook", f.at)
 		}
 		return hook.OnErrorBlock
 	case "ignore":
@@ -160,7 +171,8 @@ func (r *reader) filter(f fields) hook.Filter {
 		}
 		filter.Workspaces = append(filter.Workspaces, pattern)
 	}
-	if c := events.LookupIn(events.Familiar, f.event); c != nil && !c.ToolMatched && len(filter.Tools)+len(filter.ExcludeTools) > 0 {
+	byTool := len(filter.Tools)+len(filter.ExcludeTools) > 0
+	if c := events.LookupIn(events.Familiar, f.event); c != nil && !c.ToolMatched && byTool {
 		r.warnf(p.Key, "", "%s: %s has no tool, so a hook with a filter of tools never runs", at, f.event)
 	}
 	return filter
@@ -172,10 +184,6 @@ func (r *reader) home(pattern string) string {
 	}
 	return pattern
 }
-
-// bridge matches a command line that calls hookd's bridge: as a hook it would
-// send every event round in a circle.
-var bridge = regexp.MustCompile(`(?:^|[\s;&|(/"'` + "`" + `])hookd(?:-bridge|["']?\s+bridge)(?:$|[\s;&|)"'` + "`" + `])`)
 
 // action reads what h does, and reports whether it is one to load.
 func (r *reader) action(f fields, h *hook.Hook) bool {
@@ -197,7 +205,8 @@ func (r *reader) action(f fields, h *hook.Hook) bool {
 			r.variables(f, p, func(string) bool { return true })
 		}
 		if h.SpawnAgent == r.name && r.name != "" {
-			r.errorf(f.pairs["agent"].Value, "%s: agent %q cannot start itself: its hooks would run again without end", f.at, r.name)
+			r.errorf(f.pairs["agent"].Value,
+				"%s: agent %q cannot start itself: its hooks would run again without end", f.at, r.name)
 		}
 	}
 	return true
@@ -227,8 +236,9 @@ func (r *reader) script(f fields, h *hook.Hook) bool {
 	if p.Value == nil {
 		return false
 	}
-	if bridge.MatchString(h.Command) {
-		r.warnf(p.Value, "", "%s: this hook is hookd's own bridge and is not loaded: it would answer its own events", f.at)
+	if hook.CallsBridge(h.Command) {
+		r.warnf(p.Value, "",
+			"%s: this hook is hookd's own bridge and is not loaded: it would answer its own events", f.at)
 		return false
 	}
 	s, problems := Compile(h.Command)
@@ -246,8 +256,8 @@ func (r *reader) script(f fields, h *hook.Hook) bool {
 	return true
 }
 
-// variables warns of placeholders in p that the event does not document. The
-// message events document none of their own, so there everything may be right.
+// variables warns of placeholders in p that the event does not document. The message
+// events document none, so for them each name may be right.
 func (r *reader) variables(f fields, p yamlnode.Pair, used func(name string) bool) {
 	c := events.LookupIn(events.Familiar, f.event)
 	if c == nil || f.event == "beforeMessage" || f.event == "afterMessage" {
@@ -263,7 +273,10 @@ func (r *reader) variables(f fields, p yamlnode.Pair, used func(name string) boo
 		if slices.Contains(known, root) || !used(name) {
 			continue
 		}
-		w := hook.Problem{Message: f.at + ": " + f.event + " has no variable {{" + name + "}}", Warning: true, Hint: "it is empty unless the event brings it"}
+		w := hook.Problem{
+			Message: f.at + ": " + f.event + " has no variable {{" + name + "}}", Warning: true,
+			Hint: "it is empty unless the event brings it",
+		}
 		if near := spell.Near(root, known); near != "" {
 			w.Hint = "did you mean {{" + near + strings.TrimPrefix(name, root) + "}}?"
 		}

@@ -54,7 +54,9 @@ func (t *taints) call(n *syntax.CallExpr) {
 		return
 	case name == "echo":
 		for _, w := range n.Args[1:] {
-			t.note(&t.c.echoes, t.find(w, false), "echo in /bin/sh may read backslashes in %s as escapes: \\c there ends the output, and with it what a guard sees", `use printf '%s\n' instead of echo`)
+			t.note(&t.c.echoes, t.find(w, false),
+				"echo in /bin/sh may read backslashes in %s as escapes: \\c there ends the output, "+
+					"and with it what a guard sees", `use printf '%s\n' instead of echo`)
 		}
 	}
 	t.program(n.Args)
@@ -147,7 +149,9 @@ func (t *taints) arithmetic(n *syntax.ArithmExp) {
 			return false
 		case *syntax.Lit:
 			if t.names[n.Value] {
-				t.note(&t.c.problems, n, "%s is computed with and need not be a number: some shells run what it says", "write the placeholder itself in $((…)): there it must be a number")
+				t.note(&t.c.problems, n,
+					"%s is computed with and need not be a number: some shells run what it says",
+					"write the placeholder itself in $((…)): there it must be a number")
 			}
 		}
 		return true
@@ -188,9 +192,6 @@ func (c *compiler) literalDollar(at int) bool {
 
 // note adds a warning about the value that at brings.
 func (t *taints) note(list *[]hook.Problem, at syntax.Node, format, hint string) {
-	if at == nil {
-		return
-	}
 	if at == nil {
 		return
 	}

@@ -147,7 +147,8 @@ func (c *compiler) openHeredoc(r *syntax.Redirect) {
 	for _, m := range c.marksIn(r.Hdoc) {
 		c.placed[m.char] = true
 		at := strings.IndexRune(c.text, m.char)
-		c.edits = append(c.edits, edit{from, at + markLen, literalInHeredoc.Replace(c.text[from:at]) + c.reference(m.name, formDouble)})
+		text := literalInHeredoc.Replace(c.text[from:at]) + c.reference(m.name, formDouble)
+		c.edits = append(c.edits, edit{from, at + markLen, text})
 		from = at + markLen
 	}
 	c.edits = append(c.edits, edit{from, to, literalInHeredoc.Replace(c.text[from:to])})

@@ -25,9 +25,9 @@ func (r *reader) lookup(n *yaml.Node, key string) *yaml.Node {
 	return found
 }
 
-// pairs returns the pairs of a mapping by name; a key that is given twice is a
-// problem, and so is one that is not known: near a known one it is a slip that
-// could turn a guard off, else it is somebody else's.
+// pairs returns the pairs of a mapping by name. A key that is given twice is a
+// problem. An unknown key near a known one is an error, because a slip could turn a
+// guard off; any other may be another program's, and is a warning.
 func (r *reader) pairs(n *yaml.Node, at string, known []string) map[string]yamlnode.Pair {
 	found := map[string]yamlnode.Pair{}
 	for _, p := range yamlnode.Pairs(n) {
@@ -47,7 +47,9 @@ func (r *reader) checkKey(p yamlnode.Pair, at string, known []string) {
 			return
 		}
 	}
-	unknown := hook.Problem{Message: at + ": unknown key " + strconv.Quote(p.Name), Warning: true, Hint: "it is ignored"}
+	unknown := hook.Problem{
+		Message: at + ": unknown key " + strconv.Quote(p.Name), Warning: true, Hint: "it is ignored",
+	}
 	if near := spell.Near(p.Name, known); near != "" {
 		unknown.Warning, unknown.Hint = false, "did you mean "+strconv.Quote(near)+"?"
 	}

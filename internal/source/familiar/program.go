@@ -50,7 +50,8 @@ var programs = map[string]program{
 // others are further names of the commands above.
 var others = map[string]string{
 	"bash": "sh", "dash": "sh", "ash": "sh", "ksh": "sh", "mksh": "sh", "zsh": "sh", "fish": "sh",
-	"gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "deno": "node", "bun": "node", "nodejs": "node", "mariadb": "mysql",
+	"gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "deno": "node", "bun": "node", "nodejs": "node",
+	"mariadb": "mysql",
 }
 
 // base is a command's name as programs has it: without folder and version.
@@ -146,9 +147,10 @@ var wrappers = map[string]struct {
 	operands int
 	valued   string
 }{
-	"command": {}, "builtin": {}, "exec": {valued: "a"}, "nohup": {}, "setsid": {}, "time": {valued: "fo"}, "nice": {valued: "n"},
-	"sudo": {valued: "ugCDhpRTU"}, "doas": {valued: "uC"}, "env": {valued: "uCS"}, "stdbuf": {valued: "ioe"}, "timeout": {1, "ks"},
-	"xargs": {valued: "adEeIiLlnPs"}, "busybox": {}, "caffeinate": {valued: "tw"},
+	"command": {}, "builtin": {}, "exec": {valued: "a"}, "nohup": {}, "setsid": {}, "time": {valued: "fo"},
+	"nice": {valued: "n"}, "sudo": {valued: "ugCDhpRTU"}, "doas": {valued: "uC"}, "env": {valued: "uCS"},
+	"stdbuf": {valued: "ioe"}, "timeout": {1, "ks"}, "xargs": {valued: "adEeIiLlnPs"}, "busybox": {},
+	"caffeinate": {valued: "tw"},
 }
 
 // unwrapped returns the innermost command of sudo env A=b nice sh -c ….

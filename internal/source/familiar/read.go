@@ -1,11 +1,11 @@
-// Package familiar reads the hooks in the front matter of Familiar's AGENT.md
-// files (seed 001) and makes their scripts safe to run: a value of an event
-// never becomes shell text, wherever its placeholder stands (SPEC section 10).
+// Package familiar reads the hooks in the front matter of Familiar's AGENT.md files,
+// and makes their scripts safe to run: a value of an event never becomes shell text,
+// wherever in the script its placeholder is.
 //
-// The rest of the front matter and the body, the agent's prompt, are left
-// alone. Hooks come in file order and belong to the agent that the file names.
-// One error rejects the whole file: keeping what ran before is the caller's
-// business. Nothing is executed here.
+// It ignores the rest of the front matter and the body, which is the agent's prompt.
+// Hooks are in file order and belong to the agent that the file names. One error
+// rejects the whole file; the caller retains the last good version. The package
+// executes nothing.
 package familiar
 
 import (
@@ -25,7 +25,7 @@ import (
 // SourceType is the type of this source in hookd.yaml and in hook.Source.
 const SourceType = "familiar"
 
-// maxHooks bounds what aliases can multiply a file into.
+// maxHooks bounds the hooks of one file: aliases can multiply them.
 const maxHooks = 1000
 
 // Options say how hooks run. The zero value works.
@@ -33,7 +33,7 @@ type Options struct {
 	Shell string // absolute path; "" = /bin/sh
 	Home  string // what ~ in a workspace filter stands for; "" = the user's
 
-	AgentTimeout time.Duration // of agent actions that name none; 0 = as of scripts
+	AgentTimeout time.Duration // deadline of agent actions that set none; 0 = as of scripts
 }
 
 // Parse returns the hooks of the text of the AGENT.md file at path, which is
@@ -57,7 +57,7 @@ func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem)
 	return r.hooks, r.problems
 }
 
-// reader gathers the hooks and problems of one file.
+// reader collects the hooks and problems of one file.
 type reader struct {
 	path     string
 	opt      Options
@@ -115,9 +115,9 @@ func (r *reader) document(text []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// frontMatter returns what stands between the first two lines ---, after an
-// empty line in place of the first, so that lines keep their numbers. A line
-// without found is that of a front matter that does not end.
+// frontMatter returns the text between the first two lines ---, after an empty line
+// in place of the first, so that line numbers stay right. If found is false, a line
+// that is not 0 is where a front matter begins that does not end.
 func frontMatter(text []byte) (matter []byte, line int, found bool) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	first, rest, more := bytes.Cut(text, []byte("\n"))
@@ -139,7 +139,7 @@ func frontMatter(text []byte) (matter []byte, line int, found bool) {
 
 func fence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r\n")) == "---" }
 
-// yamlError reports what the YAML parser says; its line is in the text.
+// yamlError adds the problem of the YAML parser; its line is in the text.
 func (r *reader) yamlError(err error) {
 	p := hook.Problem{File: r.path, Message: err.Error()}
 	if _, scanErr := fmt.Sscanf(p.Message, "yaml: line %d:", &p.Line); scanErr == nil {
@@ -181,7 +181,10 @@ func (r *reader) agent(root, hooks *yaml.Node) {
 	switch {
 	case len(hooks.Content) == 0:
 	case name == nil || yamlnode.IsNull(name):
-		r.problem(hooks, hook.Problem{Message: "name is required in the front matter", Hint: "hooks run for the agent of that name only"})
+		r.problem(hooks, hook.Problem{
+			Message: "name is required in the front matter",
+			Hint:    "hooks run for the agent of that name only",
+		})
 	case name.Kind != yaml.ScalarNode || strings.TrimSpace(name.Value) == "":
 		r.errorf(name, "name must be the agent's name")
 	default:
@@ -189,8 +192,8 @@ func (r *reader) agent(root, hooks *yaml.Node) {
 	}
 }
 
-// at turns a place in a script or prompt into one in the file. In a block of
-// lines (|) it is exact; elsewhere it is where the text begins.
+// at turns a place in a script or prompt into one in the file. In a block of lines
+// (|) it is exact; elsewhere it is the beginning of the text.
 func (r *reader) at(n *yaml.Node, script string, p hook.Problem) hook.Problem {
 	line := n.Line + p.Line // the text begins in the line after the |
 	if n.Style&yaml.LiteralStyle != 0 && line <= len(r.lines) && p.Line > 0 {

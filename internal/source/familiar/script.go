@@ -11,8 +11,8 @@ import (
 )
 
 // Compile turns a POSIX shell script with placeholders into one that refers to
-// variables instead. What is wrong with it is told by line and column of the
-// script; a problem that is no warning means that there is no Script.
+// variables instead. Problems have line and column in the script; with one that is no
+// warning the Script is nil.
 func Compile(script string) (*Script, []hook.Problem) {
 	c := &compiler{script: script}
 	s := c.compile()
@@ -26,7 +26,7 @@ func Compile(script string) (*Script, []hook.Problem) {
 // systems allow 128 KiB for that.
 const maxScript = 96 << 10
 
-// compiler gathers what becomes of one script.
+// compiler compiles one script.
 type compiler struct {
 	script   string
 	text     string // with marks in place of placeholders
@@ -101,7 +101,8 @@ func (c *compiler) parse() *syntax.File {
 }
 
 func parseShell(text string) (*syntax.File, error) {
-	return syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
+	parser := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangPOSIX))
+	return parser.Parse(strings.NewReader(text), "")
 }
 
 // walk calls visit with every node and the nodes above it, outermost first.

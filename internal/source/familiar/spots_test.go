@@ -101,7 +101,7 @@ var spots = []struct{ name, script, want string }{
 	{"private-use", "printf '[%s]' '\U00100000' {{x}}", "[\U00100000][@]"},
 }
 
-// hostile are values that break scripts. CANARY is a file that nobody makes.
+// hostile are values that break scripts. CANARY is a file that no correct script makes.
 var hostile = map[string]string{
 	"empty":          "",
 	"plain":          "hello",

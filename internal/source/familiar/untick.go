@@ -69,7 +69,7 @@ func unescapeTicks(text string, outside around) (command string, ok bool) {
 	return separated(out.String()), true
 }
 
-// separated keeps a command apart from the parentheses that it gets.
+// separated adds what keeps a command apart from the parentheses around it.
 func separated(command string) string {
 	if strings.HasPrefix(command, "(") {
 		command = " " + command

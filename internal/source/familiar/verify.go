@@ -7,10 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// verify parses the rewritten script once more and holds it to the promise:
-// as many references as were made, each plain, none where a shell would split
-// or expand its value. It is a second look by other means: what it finds is a
-// mistake of hookd, which rejects the script rather than run it.
+// verify parses the rewritten script and checks it: it has as many references as were
+// made, each plain, none where a shell would split or expand its value. It finds
+// faults of hookd's own rewriting; the script is then rejected.
 func verify(text, prefix string, want int) error {
 	if want == 0 {
 		return nil
@@ -30,7 +29,8 @@ func verify(text, prefix string, want int) error {
 		safe = safe && simple && enclosing(path) != aroundNothing
 	})
 	if got != want || !safe {
-		return errors.New("hookd cannot place the placeholders of this script safely: give them to variables first, v={{name}}")
+		return errors.New("hookd cannot place the placeholders of this script safely: " +
+			"assign them to variables first, v={{name}}")
 	}
 	return nil
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/hookd/hookd/internal/readfile"
 )
 
-// findCommand sets Path and Args by the rules of SPEC section 4. A command
-// that cannot be started is a warning: the hook loads, and each of its runs
-// says so again.
+// findCommand sets Path and Args. With args, command is one exact path. Without, it
+// is the whole string if a file has that name, else it is split at white space; no
+// shell is involved. A word without a slash is looked up in the folder, then in PATH.
+// A command that cannot be started is a warning: the hook loads, and its runs fail.
 func (d *draft) findCommand(at *yaml.Node) {
 	h := d.hook
 	word, args := h.Command, d.args
@@ -35,8 +36,8 @@ func (d *draft) findCommand(at *yaml.Node) {
 	}
 }
 
-// locate returns the absolute path a word of a command stands for, and what
-// is there. Without a file it is the place in the folder.
+// locate returns the absolute path that a word of a command means, and what is there.
+// If there is no file it is the path in the folder.
 func (d *draft) locate(word string) (path string, found program) {
 	path = d.opt.home(word)
 	if !filepath.IsAbs(path) {
@@ -47,7 +48,7 @@ func (d *draft) locate(word string) (path string, found program) {
 	}
 	for _, dir := range filepath.SplitList(d.opt.Path) {
 		if !filepath.IsAbs(dir) {
-			continue // what it means depends on where the daemon was started
+			continue // it depends on where the daemon was started
 		}
 		name := filepath.Join(dir, word)
 		if p := d.look(name); p.executable {
@@ -57,15 +58,15 @@ func (d *draft) locate(word string) (path string, found program) {
 	return path, found
 }
 
-// program is what the system says of the file at a path.
+// program describes the file at a path.
 type program struct {
-	file          bool   // it is there, and no directory
+	file          bool   // it exists and is no directory
 	executable    bool   // it may be executed
-	message, hint string // why the system would not start it, and what to type next; "" = nothing speaks against it
+	message, hint string // why the system would not start it, and what to type; "" = it would
 }
 
-// look looks at a program. What lies outside of the hook's own folder many
-// hooks share: Once remembers it.
+// look inspects a program. Programs outside of the hook's own folder are shared by
+// many hooks, so Once caches them.
 func (d *draft) look(path string) program {
 	rest, inside := strings.CutPrefix(path, d.hook.Dir)
 	if d.opt.programs == nil || inside && strings.HasPrefix(rest, "/") {
@@ -112,8 +113,8 @@ func lookAt(path string) (p program) {
 	return p
 }
 
-// badHead looks at the first line of a script. Programs in machine code, and
-// scripts that may not be read, pass.
+// badHead returns what is wrong with the first line of a script. Programs in machine
+// code, and scripts that cannot be read, pass.
 func badHead(path string) (message, hint string) {
 	head, err := readfile.Head(path, 512)
 	if err != nil || bytes.IndexByte(head, 0) >= 0 {
@@ -127,7 +128,8 @@ func badHead(path string) (message, hint string) {
 	case bytes.HasSuffix(line, []byte("\r")):
 		old, clean := quote(path), quote(path+".clean")
 		return "has Windows line ends, the system looks for an interpreter with \\r in its name",
-			"tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean // keeps its mode
+			// cat, not mv: the file's mode stays
+			"tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
 	}
 	words := bytes.Fields(interpreter)
 	if len(words) == 0 {
@@ -139,7 +141,7 @@ func badHead(path string) (message, hint string) {
 	return "", ""
 }
 
-// quote makes a path safe to paste into a shell.
+// quote returns a path that can be pasted into a shell.
 func quote(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool { return !strings.ContainsRune(plainPath, r) }) {
 		return path

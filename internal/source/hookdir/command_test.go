@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// The rows are the sentences of SPEC section 4 on `command`.
+// Each row is a rule of `command`.
 func TestFindCommand(t *testing.T) {
 	dir, home, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, name := range []string{

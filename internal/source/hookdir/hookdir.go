@@ -1,12 +1,11 @@
-// Package hookdir reads one hook folder: its HOOK.yaml becomes one hook, or a
-// list of problems that name file, line and column. A hook with a problem
-// that is not a warning is rejected, never half read. What a HOOK.yaml may
-// say is one table (schema.go), from which validation, near matches and the
-// documentation come.
+// Package hookdir reads one hook folder: its HOOK.yaml becomes one hook, or a list of
+// problems that name file, line and column. A hook with a problem that is not a
+// warning is rejected, never half read. One table (schema.go) has all keys;
+// validation, near matches and the documentation come from it.
 //
-// Reading never runs anything and never blocks on what a folder holds: only
-// regular files of bounded size are opened. Finding folders, watching them
-// and keeping last good versions is the business of package discovery.
+// Reading runs nothing and does not block on pipes or devices: only regular files of
+// bounded size are opened. Package discovery finds and watches folders and retains
+// last good versions.
 package hookdir
 
 import (
@@ -31,37 +30,36 @@ const (
 	MaxFileSize = 1 << 20
 )
 
-// Options are the circumstances under which a folder is read. The zero value
-// reads with the process's own environment, PATH and home.
+// Options of reading a folder. The zero value reads with the process's own
+// environment, PATH and home.
 type Options struct {
 	Strict      bool                        // unknown keys reject the hook
-	KnownEvents []string                    // names a misspelt event is compared with; nil = no such warning
-	Env         func(string) (string, bool) // what ${env.X} is checked against; nil = os.LookupEnv
+	KnownEvents []string                    // to warn of misspelt names; nil = no such warning
+	Env         func(string) (string, bool) // to warn of ${env.X} that is not set; nil = os.LookupEnv
 	Path        string                      // directories for commands without a slash; "" = $PATH
 	Home        string                      // what ~/ means; "" = the user's home
 	Timeouts    map[hook.Type]time.Duration // default deadline by type; absent or 0 = hook.DefaultTimeout
 	Shell       string                      // runs `script:`; "" = /bin/sh
 
 	Builtins   []string               // names of the built-ins; nil = not checked
-	CheckModel func(*hook.Hook) error // what is wrong with a model hook; nil = not checked
+	CheckModel func(*hook.Hook) error // returns what is wrong with a model hook; nil = not checked
 
-	// CheckGuard says why a built-in has nothing to do on an event that the hook
-	// asks for; "" = it has. nil = not checked.
+	// CheckGuard returns why a built-in has nothing to do on an event that the hook
+	// names; "" = it has. nil = not checked.
 	CheckGuard func(h *hook.Hook, event hook.Pattern) string
 
-	programs *sync.Map // path to program; nil = each look is a new one
+	programs *sync.Map // path to program; nil = no cache
 }
 
-// Once returns Options for one look at many folders: programs outside of them
-// are looked at no more than once.
+// Once returns Options for one scan of many folders: programs outside of them are
+// inspected once only.
 func (o Options) Once() Options {
 	o.programs = new(sync.Map)
 	return o
 }
 
-// Read reads the hook of the folder dir. The hook is nil when it is rejected;
-// the problems then hold at least one that is no warning. Problems are in the
-// order of the file.
+// Read reads the hook of the folder dir. The hook is nil when it is rejected; then at
+// least one problem is no warning. Problems are in the order of the file.
 func Read(dir string, opt Options) (*hook.Hook, []hook.Problem) {
 	d := newDraft(dir, opt.withDefaults())
 	definition := d.load()
@@ -71,7 +69,7 @@ func Read(dir string, opt Options) (*hook.Hook, []hook.Problem) {
 	return d.read(definition)
 }
 
-// ReadText is Read for a HOOK.yaml that the folder dir had once.
+// ReadText is Read for an earlier HOOK.yaml of the folder dir.
 func ReadText(dir string, definition []byte, opt Options) (*hook.Hook, []hook.Problem) {
 	return newDraft(dir, opt.withDefaults()).read(definition)
 }
@@ -92,7 +90,7 @@ func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 	return h, d.problems
 }
 
-// Files lists the files whose coming, going or change can alter what Read
+// Files returns the files whose creation, removal or change can alter what Read
 // returns for the folder. A nil hook stands for a rejected one.
 func Files(dir string, h *hook.Hook) []string {
 	if h == nil {
@@ -100,7 +98,7 @@ func Files(dir string, h *hook.Hook) []string {
 	}
 	files := []string{h.File}
 	if h.Type == hook.Command {
-		// A file of that name in the folder goes before one in PATH.
+		// A file of that name in the folder wins over one in PATH.
 		for _, name := range []string{h.Command, firstWord(h.Command)} {
 			if name != "" && !strings.Contains(name, "/") {
 				files = append(files, filepath.Join(dir, name))

@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/readfile"
 )
 
-// load returns the bytes of HOOK.yaml, or nil after noting why it cannot.
+// load returns the bytes of HOOK.yaml, or nil after a problem.
 func (d *draft) load() []byte {
 	data, err := readfile.Read(d.file, MaxFileSize)
 	switch {
@@ -30,7 +30,8 @@ func (d *draft) load() []byte {
 	return nil
 }
 
-// missing says that there is no HOOK.yaml, and which file may be meant.
+// missing adds the problem that there is no HOOK.yaml, with the file that may be
+// meant.
 func (d *draft) missing() {
 	hint := "each hook folder needs one " + FileName + "; to remove the hook, remove its folder"
 	entries, _ := os.ReadDir(d.hook.Dir) // without a listing the hint stays general
@@ -42,8 +43,7 @@ func (d *draft) missing() {
 	d.reject(nil, hint, "no %s in %s", FileName, d.hook.Dir)
 }
 
-// parse returns the mapping at the top of the file, or nil after noting what
-// is wrong with it.
+// parse returns the mapping at the top of the file, or nil after a problem.
 func (d *draft) parse(data []byte) *yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var first, second yaml.Node
@@ -62,7 +62,8 @@ func (d *draft) parse(data []byte) *yaml.Node {
 		return nil
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		d.reject(separator(data, root.Line, &second), "one folder is one hook: move it to a folder of its own", "a second YAML document")
+		hint := "one folder is one hook: move it to a folder of its own"
+		d.reject(separator(data, root.Line, &second), hint, "a second YAML document")
 		return nil
 	}
 	if root.Kind != yaml.MappingNode {
@@ -72,8 +73,8 @@ func (d *draft) parse(data []byte) *yaml.Node {
 	return root
 }
 
-// separator finds the line on which the second document begins. Its `---`
-// may be the only thing there is of it.
+// separator finds the line on which the second document begins. The document may be
+// nothing but its `---`.
 func separator(data []byte, after int, second *yaml.Node) *yaml.Node {
 	lines := bytes.Split(data, []byte("\n"))
 	for i := after; i < len(lines); i++ {
@@ -87,7 +88,8 @@ func separator(data []byte, after int, second *yaml.Node) *yaml.Node {
 var (
 	yamlLine = regexp.MustCompile(`^(?:line (\d+): )?(?s:(.*))$`)
 	// grammar matches the errors of yaml.v3's parser, all others come from its scanner.
-	grammar = regexp.MustCompile(`^did not find expected (<|node content|key|'-'|',')|^found undefined tag handle|^found duplicate %|^found incompatible`)
+	grammar = regexp.MustCompile(`^did not find expected (<|node content|key|'-'|',')|` +
+		`^found undefined tag handle|^found duplicate %|^found incompatible`)
 )
 
 // syntax turns "yaml: line N: message" into a problem at line and column. The
@@ -104,7 +106,8 @@ func (d *draft) syntax(data []byte, err error) {
 	at.Line = min(at.Line, len(lines))
 	at.Column = indent(lines[at.Line-1]) + 1
 	// The parser names the line before or after that of a tab.
-	if tab, ok := tabNear(lines, at.Line); ok && (strings.Contains(message, "cannot start any token") || strings.Contains(message, "tab character")) {
+	ofTab := strings.Contains(message, "cannot start any token") || strings.Contains(message, "tab character")
+	if tab, ok := tabNear(lines, at.Line); ok && ofTab {
 		at, message, hint = tab, "a tab in the indentation", "indent with blanks"
 	}
 	d.reject(at, hint, "%s", message)
@@ -150,8 +153,8 @@ func kind(n *yaml.Node) string {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// resolve follows an alias to what it stands for. Aliases are only followed
-// where a value is read, so they cannot multiply.
+// resolve follows an alias. It is called only where a value is read, so aliases
+// cannot multiply.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/spell"
 )
 
-// maxName bounds what logs, file names of markers and addresses must carry.
+// maxName bounds a hook's name, in bytes: it is in logs, file names and addresses.
 const maxName = 128
 
 func (d *draft) setName(n *yaml.Node) {
@@ -48,8 +48,8 @@ func (d *draft) setEvents(n *yaml.Node) {
 	}
 }
 
-// checkEvent warns about a name that is nearly a known one. Names of one's
-// own are welcome, so it is never more than a warning.
+// checkEvent warns about a name that is nearly a known one. Custom names are allowed,
+// so it is never more than a warning.
 func (d *draft) checkEvent(n *yaml.Node) {
 	if strings.ContainsAny(n.Value, `*?[]{}\`) || slices.Contains(d.opt.KnownEvents, n.Value) {
 		return
@@ -66,17 +66,19 @@ func (d *draft) checkEvent(n *yaml.Node) {
 }
 
 func (d *draft) setCommand(n *yaml.Node) {
-	if d.text(n, &d.hook.Command) && (strings.TrimSpace(d.hook.Command) == "" || strings.ContainsRune(d.hook.Command, 0)) {
+	if d.text(n, &d.hook.Command) && isBlankOrBinary(d.hook.Command) {
 		d.reject(n, "", "command must name an executable")
 		d.hook.Command = ""
 	}
 }
 
 func (d *draft) setScript(n *yaml.Node) {
-	if d.text(n, &d.hook.ScriptText) && (strings.TrimSpace(d.hook.ScriptText) == "" || strings.ContainsRune(d.hook.ScriptText, 0)) {
+	if d.text(n, &d.hook.ScriptText) && isBlankOrBinary(d.hook.ScriptText) {
 		d.reject(n, "", "script must be text for a shell")
 	}
 }
+
+func isBlankOrBinary(s string) bool { return strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) }
 
 func (d *draft) setArgs(n *yaml.Node) {
 	d.args = d.texts(n)
@@ -112,7 +114,7 @@ func (d *draft) setMatcher(n *yaml.Node) {
 	if !d.text(n, text) || *text == "" || *text == "*" {
 		return
 	}
-	// Compiled alone first: an unbalanced pattern must not lean on the anchor.
+	// Compiled alone first: the anchor must not balance an unbalanced pattern.
 	if _, err := regexp.Compile(*text); err != nil {
 		d.reject(n, "RE2 syntax, like \"shell|edit_.*\"", "bad matcher %q: %v", *text, err)
 		return
@@ -174,8 +176,8 @@ func (d *draft) setEnv(n *yaml.Node) {
 	}
 }
 
-// checkReferences warns of ${env.X} that nothing stands behind now. They expand
-// when the hook starts, see hook.Environ.
+// checkReferences warns of ${env.X} that is not set now. References expand when the
+// hook starts, see hook.Environ.
 func (d *draft) checkReferences(n *yaml.Node) {
 	hook.ExpandEnv(n.Value, func(name string) string {
 		if _, ok := d.opt.Env(name); !ok {

@@ -1,10 +1,9 @@
-// Package yamlnode reads the nodes of a YAML document for sources that tell a
-// person where in a file something is wrong: mappings in file order, with
-// aliases followed and merge keys (<<) carried out.
+// Package yamlnode reads the nodes of a YAML document for sources whose problems have
+// a line and a column: mappings in file order, with aliases followed and merge keys
+// (<<) applied.
 //
-// It judges nothing and fails never: what is wrong with a key or a value is for
-// its caller to say. A document that refers to itself, or that multiplies by
-// aliases, costs no more than its nodes.
+// It checks nothing and never fails: its callers judge keys and values. A document
+// that refers to itself, or that multiplies by aliases, costs no more than its nodes.
 package yamlnode
 
 import "gopkg.in/yaml.v3"
@@ -45,9 +44,9 @@ func Items(n *yaml.Node) []*yaml.Node {
 	return list
 }
 
-// Pairs lists a mapping's pairs in file order, then what merge keys bring in; a
-// key of the mapping itself wins over a merged one, and one that stands there
-// twice is listed twice. What is no mapping has none.
+// Pairs returns a mapping's pairs in file order, then those of its merge keys. A key
+// of the mapping itself wins over a merged one, and one that is there twice is
+// returned twice. Other nodes have none.
 func Pairs(n *yaml.Node) []Pair { return flatten(n, 0) }
 
 // flatten stops at the third merge in a merge: aliases of aliases multiply.
