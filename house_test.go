@@ -19,29 +19,16 @@ var unclean = map[string]string{
 		bench/table
 		internal/api
 		internal/bridge
-		internal/config
 		internal/connect
 		internal/daemon
 		internal/dialect/cline
-		internal/discovery
 		internal/dispatch
-		internal/doctor
-		internal/git
-		internal/hangfs
 		internal/hook
-		internal/judge
-		internal/loopback
 		internal/match
-		internal/metrics
-		internal/runner
 		internal/server
-		internal/source/dockeragent
-		internal/source/familiar
-		internal/source/hookdir
 		internal/store
 		internal/stream
-		internal/trace
-		internal/trust`,
+	`,
 	"words": `
 		bench/table
 		demo
@@ -49,30 +36,17 @@ var unclean = map[string]string{
 		internal/bridge/shims
 		internal/connect
 		internal/daemon
-		internal/discovery
 		internal/dispatch
-		internal/judge
 		internal/loopback
-		internal/metrics
 		internal/server
-		internal/signals
-		internal/source/familiar
-		internal/spell
 		internal/store
 		internal/stream
-		internal/trace
-		internal/trust`,
+	`,
 	"references": `
 		internal/dispatch
-		internal/hook
-		internal/judge
 		internal/server
-		internal/signals
-		internal/source/dockeragent
-		internal/source/familiar
-		internal/source/hookdir
 		internal/store
-		internal/trust`,
+	`,
 }
 
 const maxColumns = 120
