@@ -18,35 +18,26 @@ var unclean = map[string]string{
 	"width": `
 		bench/table
 		internal/api
-		internal/bridge
-		internal/connect
 		internal/daemon
-		internal/dialect/cline
 		internal/dispatch
 		internal/hook
 		internal/match
 		internal/server
 		internal/store
-		internal/stream
-	`,
+		internal/stream`,
 	"words": `
 		bench/table
 		demo
-		internal/bridge
-		internal/bridge/shims
-		internal/connect
 		internal/daemon
 		internal/dispatch
 		internal/loopback
 		internal/server
 		internal/store
-		internal/stream
-	`,
+		internal/stream`,
 	"references": `
 		internal/dispatch
 		internal/server
-		internal/store
-	`,
+		internal/store`,
 }
 
 const maxColumns = 120

@@ -33,7 +33,7 @@ const (
 )
 
 // commands are what the model asks for, one after another. The second fails
-// where nobody rewrites it: there is no folder made.
+// unless a hook rewrites it: there is no folder made.
 var commands = []string{"rm -rf victim", "mkdir made/deep", "cat secret.txt"}
 
 // agentHooks are the same folders for every agent, in Claude Code's and in
@@ -258,7 +258,7 @@ func newStage(t *testing.T, r real) *stage {
 	return s
 }
 
-// freePort is a loopback address that nobody listened on a moment ago.
+// freePort is a loopback address that was free a moment ago.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -22,7 +22,7 @@ const (
 	bridgeShare = 95
 )
 
-// noteTime is how long hookd may take to accept an event that nobody decides.
+// noteTime is how long hookd may take to accept an event that no hook decides.
 const noteTime = 5 * time.Second
 
 // patience is how long the bridge waits for hookd, of the agent's deadline.

@@ -20,8 +20,8 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// guardCalls is a tool call of each agent that can deny one, with what it is
-// told when nobody has an opinion, and a part of a denial.
+// guardCalls is a tool call of each agent that can deny one, with what it
+// reads when no hook has an opinion, and a part of a denial.
 var guardCalls = []struct {
 	agent, event, payload string
 	none                  string

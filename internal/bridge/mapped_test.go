@@ -95,7 +95,7 @@ func TestBudget(t *testing.T) {
 		{"claude-code", "PreToolUse", time.Hour, 600_000}, // what hookd takes
 		{"gemini-cli", "BeforeTool", 0, 54_000},
 		{"copilot", "preToolUse", 0, 27_000},
-		{"claude-code", "SessionEnd", 0, 0}, // nobody waits for it
+		{"claude-code", "SessionEnd", 0, 0}, // the agent does not wait for it
 	} {
 		seen := catch(t, Options{Agent: tt.agent, Args: []string{tt.event}, Timeout: tt.timeout}, `{}`)
 		if len(seen) != 1 {

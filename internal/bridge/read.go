@@ -39,7 +39,8 @@ func (c *call) read(ctx context.Context) error {
 	}
 	c.foreign()
 	// A name that no row has may be a new word for what the argument names.
-	if name := c.agent.EventName(c.payload); name != "" && (events.Lookup(name) != nil || events.LookupIn(events.Dialect(c.Agent), c.event) == nil) {
+	argumentUnknown := events.LookupIn(events.Dialect(c.Agent), c.event) == nil
+	if name := c.agent.EventName(c.payload); name != "" && (argumentUnknown || events.Lookup(name) != nil) {
 		c.event = name
 	}
 	if c.event == "" {
@@ -137,5 +138,6 @@ func (c *call) session() string {
 	if c.row == nil {
 		return ""
 	}
-	return dialect.Facts(&events.Event{Envelope: events.Envelope{Data: c.payload, Dialect: events.Dialect(c.Agent)}, Contract: c.row}).String(neutral.Session)
+	envelope := events.Envelope{Data: c.payload, Dialect: events.Dialect(c.Agent)}
+	return dialect.Facts(&events.Event{Envelope: envelope, Contract: c.row}).String(neutral.Session)
 }

@@ -77,7 +77,9 @@ func (c *call) moment(input json.RawMessage) string {
 		socket = client.DefaultSocket()
 	}
 	sum := sha256.Sum256(bytes.Join([][]byte{session, first(c.payload, "prompt"), ordered(input)}, []byte{0}))
-	return strings.Join([]string{"answered", string(agent), socket, c.Ask, when, string(c.row.Kind), hex.EncodeToString(sum[:])}, "\x00")
+	return strings.Join([]string{
+		"answered", string(agent), socket, c.Ask, when, string(c.row.Kind), hex.EncodeToString(sum[:]),
+	}, "\x00")
 }
 
 // input is what the tool gets, in either form.

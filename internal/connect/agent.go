@@ -88,7 +88,8 @@ func (a *agent) leaf(path []string, event string, c call) leaf {
 	tool := row != nil && row.ToolMatched && !slices.Contains(strings.Fields(a.Plain), event)
 	switch {
 	case a.Shape == neutral.Listed:
-		return leaf{path: path[:len(path)-1], key: path[len(path)-1], value: slices.Concat([]member{{"event", event}}, handler), list: true}
+		item := slices.Concat([]member{{"event", event}}, handler)
+		return leaf{path: path[:len(path)-1], key: path[len(path)-1], value: item, list: true}
 	case a.Shape == neutral.Handlers, a.Shape == neutral.ByTool && !tool:
 		return leaf{path, event, handler, true}
 	}

@@ -33,7 +33,7 @@ func (c call) words() []string {
 }
 
 // callOf reads a command line that calls hookd's bridge for agent, whatever
-// its path and flags. One that does more than that is somebody's own.
+// its path and flags. One that does more than that is the user's own.
 func callOf(line, agent string) (call, bool) {
 	words, ok := split(line)
 	if !ok || len(words) < 2 {

@@ -30,16 +30,24 @@ const BackupSuffix = ".before-hookd"
 
 // Options says what to connect. Agent is required.
 type Options struct {
-	Agent      string
-	Project    string              // a project's folder; "" = the user's own settings
-	File       string              // the file itself, for agents without a place of their own (docker-agent); "" elsewhere
-	AllEvents  bool                // also streaming events
-	Bridge     string              // absolute path of hookd-bridge; only Connect needs it
-	Socket     string              // absolute path that the bridge dials, whatever its environment says; "" = as it stands
-	FailClosed *bool               // the bridge denies where hookd does not answer; nil = as it stands, at first false
-	Post       *Post               // HTTP instead of the bridge, for the events and agents that take it; nil = none
-	Home       string              // the user's home; "" = os.UserHomeDir
-	Getenv     func(string) string // nil = os.Getenv
+	Agent     string
+	Project   string // a project's folder; "" = the user's own settings
+	File      string // the settings file, for agents without a fixed one (docker-agent); "" for others
+	AllEvents bool   // also streaming events
+	Bridge    string // absolute path of hookd-bridge; only Connect needs it
+
+	// Socket is the absolute path that the bridge dials, whatever its environment
+	// says; "" leaves what is registered.
+	Socket string
+	// FailClosed makes the bridge deny when hookd does not answer; nil leaves what is
+	// registered, at first false.
+	FailClosed *bool
+	// Post registers HTTP instead of the bridge, for the events and agents that take
+	// it; nil registers the bridge alone.
+	Post *Post
+
+	Home   string              // the user's home; "" = os.UserHomeDir
+	Getenv func(string) string // nil = os.Getenv
 }
 
 // Plan is what is to be written. Without changes everything is as asked.
@@ -61,7 +69,7 @@ func Names() []string {
 	return names
 }
 
-// UnknownError is an agent that nobody knows.
+// UnknownError is an agent that hookd does not know.
 type UnknownError struct{ Agent string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown agent %q", e.Agent) }
@@ -168,7 +176,8 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	stale := slices.DeleteFunc(slices.Clone(have), t.current)
 	isStale := func(c call) bool { return !t.wanted(c) }
 	registered := have
-	if t.Post != nil && len(stale) > 0 { // a command that is right for one event is wrong for another: all are written anew
+	// A command that is right for one event is wrong for another: all are written anew.
+	if t.Post != nil && len(stale) > 0 {
 		have, isStale = nil, func(call) bool { return true }
 	}
 	containers := t.agent.containers(tree)
@@ -188,7 +197,8 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	}
 	without := text
 	if len(stale) > 0 {
-		if without, err = t.agent.format.remove(text, t.agent, isStale, func([]string) bool { return true }); err != nil {
+		everywhere := func([]string) bool { return true }
+		if without, err = t.agent.format.remove(text, t.agent, isStale, everywhere); err != nil {
 			return nil, t.at(err)
 		}
 	}
@@ -204,7 +214,8 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 func (a *agent) eventsOf(have []registration, path []string, all bool) []string {
 	names := a.events(all)
 	for _, name := range a.left() {
-		if !all && slices.ContainsFunc(have, func(h registration) bool { return h.event == name && slices.Equal(h.path, path) }) {
+		isHere := func(h registration) bool { return h.event == name && slices.Equal(h.path, path) }
+		if !all && slices.ContainsFunc(have, isHere) {
 			names = append(names, name)
 		}
 	}
@@ -238,7 +249,10 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 
 // change is the plan to replace the settings file's text.
 func (t *target) change(text []byte) Change {
-	c := Change{Path: t.file.real, Before: t.file.with(t.file.text), After: t.file.with(text), New: !t.file.exists, Mode: t.file.mode, Dir: 0o700}
+	c := Change{
+		Path: t.file.real, Before: t.file.with(t.file.text), After: t.file.with(text),
+		New: !t.file.exists, Mode: t.file.mode, Dir: 0o700,
+	}
 	if c.New {
 		c.Mode = 0o600
 	}

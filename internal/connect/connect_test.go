@@ -130,7 +130,7 @@ func compare(t *testing.T, golden string, got []byte) {
 	}
 }
 
-// What somebody has changed since stays, however the file looks now.
+// What was changed since stays, however the file looks now.
 func TestDisconnectAfterEdits(t *testing.T) {
 	claude := "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"bye\"}]}\n    ]\n  }\n}\n"
 	for name, c := range map[string]struct {
@@ -255,7 +255,7 @@ func TestLinkToNothing(t *testing.T) {
 	}
 }
 
-// A file that somebody writes between the plan and its execution is not lost.
+// A file that is written between the plan and its execution is not lost.
 func TestChangedMeanwhile(t *testing.T) {
 	o, path := options(t, "claude-code", []byte("{}\n"))
 	p, err := Connect(o)

@@ -96,7 +96,8 @@ func (t *target) writeEntry() ([]Change, []string, error) {
 		return nil, nil, (&target{path: f.real}).at(err)
 	}
 	after, err := json5Format{}.parse(text)
-	if err != nil || len(missingLeaves(after, leaves)) > 0 || !reflect.DeepEqual(without(tree, leaves), without(after, leaves)) {
+	if err != nil || len(missingLeaves(after, leaves)) > 0 ||
+		!reflect.DeepEqual(without(tree, leaves), without(after, leaves)) {
 		return nil, nil, &FileError{f.real, 0, 0, errUnsure}
 	}
 	c := (&target{Options: t.Options, file: f}).change(text)

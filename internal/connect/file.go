@@ -35,7 +35,8 @@ func readFile(path string) (file, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return file{}, &FileError{path, 0, 0, errors.New("it is a symbolic link to nothing: make its target, or remove it")}
+			err := errors.New("it is a symbolic link to nothing: make its target, or remove it")
+			return file{}, &FileError{path, 0, 0, err}
 		}
 		return file{real: path}, nil
 	}

@@ -181,7 +181,9 @@ func lastOf(o *hujson.Object) *placed {
 
 // insert puts items behind the last one of v, in the style of v: each on a line
 // of its own, unless those that are there begin on the line of the bracket.
-func (e *jsonEdit) insert(v *hujson.Value, p *placed, rest hujson.Extra, items func(indent string, inline bool) []string) {
+func (e *jsonEdit) insert(
+	v *hujson.Value, p *placed, rest hujson.Extra, items func(indent string, inline bool) []string,
+) {
 	closing := v.EndOffset - 1
 	if p == nil {
 		outer := e.indentAt(v.StartOffset)
@@ -216,8 +218,8 @@ func (e *jsonEdit) comment(from, to int) int {
 	line, _, _ := bytes.Cut(e.text[from:to], []byte("\n"))
 	line = bytes.TrimRight(line, " \t\r")
 	rest := bytes.TrimLeft(line, " \t")
-	switch {
-	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")) && bytes.HasSuffix(rest, []byte("*/")):
+	isBlock := bytes.HasPrefix(rest, []byte("/*")) && bytes.HasSuffix(rest, []byte("*/"))
+	if isBlock || bytes.HasPrefix(rest, []byte("//")) {
 		return len(line)
 	}
 	return 0
@@ -231,7 +233,8 @@ func (e *jsonEdit) indentAt(offset int) string {
 
 // unitOf is one step of indentation: that of the first member.
 func (e *jsonEdit) unitOf(root *hujson.Value) string {
-	if p := lastOf(root.Value.(*hujson.Object)); p != nil && bytes.Contains(e.text[root.StartOffset:p.first], []byte("\n")) {
+	p := lastOf(root.Value.(*hujson.Object))
+	if p != nil && bytes.Contains(e.text[root.StartOffset:p.first], []byte("\n")) {
 		if unit := strings.TrimPrefix(e.indentAt(p.first), e.indentAt(root.StartOffset)); unit != "" {
 			return unit
 		}
@@ -250,7 +253,8 @@ func (e *jsonEdit) render(v any, indent string) string {
 	for _, f := range m {
 		lines = append(lines, jsonString(f.key)+": "+e.render(f.value, indent+e.unit))
 	}
-	return "{" + e.newline + indent + e.unit + strings.Join(lines, ","+e.newline+indent+e.unit) + e.newline + indent + "}"
+	inner := e.newline + indent + e.unit
+	return "{" + inner + strings.Join(lines, ","+inner) + e.newline + indent + "}"
 }
 
 func memberOf(o *hujson.Object, key string) *hujson.ObjectMember {

@@ -137,8 +137,10 @@ func quotedLength(text []byte) int {
 func wordLength(text []byte) (n int) {
 	for n < len(text) {
 		r, size := utf8.DecodeRune(text[n:])
+		plain := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("_$+-.\\", r)
 		letter := r >= utf8.RuneSelf && r != utf8.RuneError && !strings.ContainsRune("\u00a0\u2028\u2029\ufeff", r)
-		if !letter && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_$+-.\\", r)) {
+		if !letter && !plain {
 			break
 		}
 		n += size

@@ -31,7 +31,10 @@ func DropSource(path string, n int) (Change, error) {
 	if err != nil {
 		return Change{}, t.at(err)
 	}
-	return Change{Path: f.real, Before: f.with(f.text), After: f.with(text), Mode: f.mode, Dir: 0o700, Backup: f.real + BackupSuffix, BackupMode: f.mode}, nil
+	return Change{
+		Path: f.real, Before: f.with(f.text), After: f.with(text), Mode: f.mode, Dir: 0o700,
+		Backup: f.real + BackupSuffix, BackupMode: f.mode,
+	}, nil
 }
 
 // dropItem cuts an item out of the list under sources; the last one leaves an

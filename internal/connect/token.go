@@ -28,8 +28,12 @@ func (t *target) tokens(text []byte, address string) (tokens []string) {
 		return nil // such a text is never written
 	}
 	for _, h := range had {
-		if h.call.post != nil && (address == "" || h.call.post.URL == address) && h.call.post.Token != "" && !slices.Contains(tokens, h.call.post.Token) {
-			tokens = append(tokens, h.call.post.Token)
+		post := h.call.post
+		if post == nil || post.Token == "" || address != "" && post.URL != address {
+			continue
+		}
+		if !slices.Contains(tokens, post.Token) {
+			tokens = append(tokens, post.Token)
 		}
 	}
 	return tokens
@@ -75,7 +79,9 @@ func Retoken(o Options, old string) (Plan, error) {
 			text = bytes.ReplaceAll(text, []byte(token), []byte(o.Post.Token))
 		}
 		if private := f.mode &^ 0o077; !bytes.Equal(text, f.text) || private != f.mode {
-			p.Changes = append(p.Changes, Change{Path: f.real, Before: f.with(f.text), After: f.with(text), Mode: private, Dir: 0o700})
+			p.Changes = append(p.Changes, Change{
+				Path: f.real, Before: f.with(f.text), After: f.with(text), Mode: private, Dir: 0o700,
+			})
 		}
 	}
 	return p, nil

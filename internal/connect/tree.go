@@ -212,7 +212,7 @@ func (a *agent) pruned(v any) any {
 	case []any:
 		var list []any
 		for _, inner := range v {
-			if kept := a.pruned(inner); kept != nil && !a.hollow(inner) {
+			if kept := a.pruned(inner); kept != nil && !a.hasOnlyMatcher(inner) {
 				list = append(list, kept)
 			}
 		}
@@ -224,9 +224,8 @@ func (a *agent) pruned(v any) any {
 	return v
 }
 
-// hollow reports whether an item is a group of which nothing but a matcher
-// remains.
-func (a *agent) hollow(item any) bool {
+// hasOnlyMatcher reports whether nothing but its matcher remains of a group.
+func (a *agent) hasOnlyMatcher(item any) bool {
 	group, _ := item.(map[string]any)
 	hooks, ok := group["hooks"].([]any)
 	return ok && len(hooks) > 0 && a.pruned(hooks) == nil
@@ -256,7 +255,8 @@ func (t *target) check(before map[string]any, edited []byte, all bool) error {
 // checkWithout is check for a text that our hooks were taken out of.
 func (t *target) checkWithout(before map[string]any, edited []byte) error {
 	after, err := t.agent.format.parse(edited)
-	if err != nil || len(t.agent.hooksIn(after)) > 0 || !reflect.DeepEqual(t.agent.without(before), t.agent.without(after)) {
+	if err != nil || len(t.agent.hooksIn(after)) > 0 ||
+		!reflect.DeepEqual(t.agent.without(before), t.agent.without(after)) {
 		return t.at(errUnsure)
 	}
 	return nil

@@ -33,7 +33,7 @@ type ownFile struct {
 	event string // the one that it is for; "" = all
 }
 
-// errTaken is a file of somebody else where hookd's is to stand.
+// errTaken is a file of the user's in the place of hookd's.
 var errTaken = errors.New("a file that is not hookd's stands there: let it call hookd-bridge itself, or move it away")
 
 // scripts are executables named after events, which call the bridge.
@@ -143,7 +143,9 @@ func (t *target) writeFiles() ([]Change, error) {
 		case f.exists && executable && t.agent.whole.current(t, f.text, want.text):
 			return Change{}, false, nil
 		}
-		return Change{Path: f.real, Before: f.with(f.text), After: want.text, New: !f.exists, Mode: want.mode, Dir: 0o755}, true, nil
+		return Change{
+			Path: f.real, Before: f.with(f.text), After: want.text, New: !f.exists, Mode: want.mode, Dir: 0o755,
+		}, true, nil
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // A script is renewed when the bridge has moved, keeps flags of its own, and
-// can be run; one of somebody else stops everything before it begins.
+// can be run; one of the user's stops everything before it begins.
 func TestScripts(t *testing.T) {
 	o, dir := options(t, "cline", nil)
 	apply(t, Connect, o)

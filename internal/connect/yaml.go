@@ -30,7 +30,8 @@ func (yamlFormat) document(text []byte) (*yaml.Node, error) {
 		return nil, fmt.Errorf("not valid YAML: %w", err)
 	}
 	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, &whereError{max(more.Line, 1), max(more.Column, 1), errors.New("want one YAML document, found a second one")}
+		err := errors.New("want one YAML document, found a second one")
+		return nil, &whereError{max(more.Line, 1), max(more.Column, 1), err}
 	}
 	if doc.Kind == 0 || isNull(doc.Content[0]) {
 		return nil, nil

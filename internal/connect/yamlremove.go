@@ -130,7 +130,8 @@ func (r *yamlCut) cutOut(n, start, v *yaml.Node, line, column int, member bool) 
 		text := r.lineText(i)
 		indent := len(text) - len(bytes.TrimLeft(text, " "))
 		rest := bytes.TrimSpace(text)
-		dashed := member && indent == column-1 && (bytes.HasPrefix(rest, []byte("- ")) || bytes.Equal(rest, []byte("-")))
+		isItem := bytes.HasPrefix(rest, []byte("- ")) || bytes.Equal(rest, []byte("-"))
+		dashed := member && indent == column-1 && isItem
 		switch {
 		case len(rest) == 0 || rest[0] == '#':
 			continue

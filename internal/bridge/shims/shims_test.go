@@ -146,16 +146,16 @@ func TestConnections(t *testing.T) {
 
 // Without a daemon there is no opinion, which is said once.
 func TestDaemonDown(t *testing.T) {
-	nobody := filepath.Join(hooktest.ShortDir(t), "s")
+	unused := filepath.Join(hooktest.ShortDir(t), "s")
 	const said = `{"warned":["hookd does not run, so no hook runs: start it with ` + "`hookd serve`" + `"]}`
 
-	p := plug(t, "opencode", nobody)
+	p := plug(t, "opencode", unused)
 	p.wants("tool", bash("rm -rf /"), `{"args":{"command":"rm -rf /","description":"d"}}`)
 	p.wants("result", answer{"tool": "bash", "output": answer{"output": "s3cret"}}, `{"output":{"output":"s3cret"}}`)
 	p.wants("prompt", answer{"text": "hi"}, `{"parts":[{"id":"prt_1","type":"text","text":"hi"}]}`)
 	p.wants("warned", nil, said)
 
-	p = plug(t, "openclaw", nobody)
+	p = plug(t, "openclaw", unused)
 	p.wants("on", answer{"name": "before_tool_call", "event": answer{"toolName": "exec"}}, `{"answer":null,"opts":{"timeoutMs":60000}}`)
 	p.wants("result", answer{"event": answer{"toolName": "exec", "result": answer{"content": []any{answer{"text": "x"}}}}}, `{"answer":null}`)
 	p.wants("warned", nil, said)

@@ -31,12 +31,15 @@ var tools = []neutral.ToolName{
 	{Own: "ask_followup_question", Canonical: "AskUserQuestion"},
 	{Own: "new_task", Canonical: "Agent"},
 	{Own: runCommands, Canonical: "Bash", OneWay: true, Canon: commandInput},
-	{Own: readFiles, Canonical: "Read", OneWay: true, Canon: objectOr, Paths: "files file_paths paths path file_path filePath"},
+	{Own: readFiles, Canonical: "Read", OneWay: true, Canon: objectOr,
+		Paths: "files file_paths paths path file_path filePath"},
 	{Own: search, Canonical: "Grep", OneWay: true, Canon: listed("pattern", "queries")},
 	{Own: fetch, Canonical: "WebFetch", OneWay: true, Canon: listed("url", "requests", "url")},
-	{Own: editor, Canonical: "Edit", OneWay: true, Args: "path=file_path old_text=old_string new_text=new_string", Canon: editorInput},
+	{Own: editor, Canonical: "Edit", OneWay: true, Canon: editorInput,
+		Args: "path=file_path old_text=old_string new_text=new_string"},
 	{Own: editor, Canonical: "Write", OneWay: true},
-	{Own: "apply_patch", Canonical: "Edit", Args: "input=input =file_path", OneWay: true, Canon: patchInput, Patches: "input"},
+	{Own: "apply_patch", Canonical: "Edit", OneWay: true, Canon: patchInput,
+		Args: "input=input =file_path", Patches: "input"},
 	{Own: "apply_patch", Canonical: "Write", OneWay: true},
 	{Own: "ask_question", Canonical: "AskUserQuestion", OneWay: true},
 	{Own: "spawn_agent", Canonical: "Agent", OneWay: true, Args: "task=prompt"},
@@ -61,7 +64,8 @@ func with(input json.RawMessage, lines []string) json.RawMessage {
 // as the one that hooks know.
 func completed(change json.RawMessage) json.RawMessage {
 	if line, ok := rawjson.GetString(change, "command"); ok {
-		if lines := commandsOf(rawjson.With(nil, neutral.Raw("commands", orNull(rawjson.Get(change, "commands"))))); joined(lines) == line {
+		list := neutral.Raw("commands", orNull(rawjson.Get(change, "commands")))
+		if lines := commandsOf(rawjson.With(nil, list)); joined(lines) == line {
 			return with(change, lines)
 		}
 		return with(change, []string{line})
@@ -286,7 +290,8 @@ func closed(line string) bool {
 		}
 	}
 	words := strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(" \t;|&", c) })
-	return quote == 0 && !escaped && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(strings.Fields(compound), w) })
+	isCompound := func(word string) bool { return slices.Contains(strings.Fields(compound), word) }
+	return quote == 0 && !escaped && !slices.ContainsFunc(words, isCompound)
 }
 
 // quoted is a word as a shell is given it.
