@@ -151,9 +151,9 @@ func (c *call) fail(err error) neutral.Reply {
 }
 
 // notice says on stderr what went wrong, where the agent does not take that for
-// an answer.
+// an answer: a person at a terminal is always told.
 func (c *call) notice(err error) {
-	if !c.agent.Quiet && c.worthSaying(err) {
+	if (!c.agent.Quiet || isTerminal(c.Stderr)) && c.worthSaying(err) {
 		fmt.Fprintf(c.Stderr, "hookd-bridge: %v%s\n", err, c.advice(err))
 	}
 }
@@ -165,6 +165,15 @@ func (c *call) worthSaying(err error) bool {
 		return true
 	}
 	return c.state.first("told\x00" + c.Agent + "\x00" + c.session())
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (c *call) advice(err error) string {

@@ -32,7 +32,11 @@ func Agent() neutral.Agent {
 				return completed(change)
 			}
 			table := &neutral.Table{Tools: tools}
-			return table.WithFiles(own, table.Args(own, change, &neutral.Table{}, ""))
+			change = table.WithFiles(own, table.Args(own, change, &neutral.Table{}, ""))
+			if own == editor {
+				return oneText(change)
+			}
+			return change
 		},
 		Answer: Answer,
 	}

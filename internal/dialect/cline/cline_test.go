@@ -119,3 +119,23 @@ func TestChangesAreOneCommand(t *testing.T) {
 		}
 	}
 }
+
+// editor has one text, which hooks see as the content of a new file: a change of
+// that is a change of the text, and Cline is given no other argument.
+func TestEditorHasOneText(t *testing.T) {
+	agent := Agent()
+	for _, tt := range []struct{ input, change, want string }{
+		{`{"path":"/a","new_text":"t"}`, `{"content":"c"}`, `{"path":"/a","new_text":"c"}`},
+		{`{"path":"/a","new_text":"t"}`, `{"new_text":"c"}`, `{"path":"/a","new_text":"c"}`},
+		{`{"path":"/a","new_text":"t"}`, `{"new_string":"c"}`, `{"path":"/a","new_text":"c"}`},
+		{`{"path":"/a","old_text":"o","new_text":"t"}`, `{"file_path":"/b"}`, `{"path":"/b","old_text":"o","new_text":"t"}`},
+	} {
+		input := inputOf(t, `{"tool_call":{"name":"editor","input":`+tt.input+`}}`)
+		for key, value := range rawjson.Members(agent.Completed("editor", json.RawMessage(tt.change))) {
+			input = rawjson.With(input, rawjson.Member{Key: key, Value: value})
+		}
+		if got, ok := override("editor", input); !ok || string(got) != tt.want {
+			t.Errorf("%s with %s: got %s, want %s", tt.input, tt.change, got, tt.want)
+		}
+	}
+}

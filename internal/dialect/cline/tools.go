@@ -188,6 +188,17 @@ func editorInput(input json.RawMessage) json.RawMessage {
 	return input
 }
 
+// oneText makes content and new_string of a changed input the same: editor has
+// one text. content wins.
+func oneText(change json.RawMessage) json.RawMessage {
+	for _, name := range []string{"content", "new_string"} {
+		if text := rawjson.Get(change, name); text != nil {
+			return rawjson.With(change, neutral.Raw("content", text), neutral.Raw("new_string", text))
+		}
+	}
+	return change
+}
+
 // patchInput takes a patch that is no member of an object, too.
 func patchInput(input json.RawMessage) json.RawMessage {
 	if text, ok := textLine(input); ok {
@@ -241,9 +252,21 @@ func override(own string, changed json.RawMessage) (json.RawMessage, bool) {
 		return rawjson.With(nil, neutral.Raw("commands", rawjson.Get(completed(changed), "commands"))), true
 	case readFiles, search, fetch:
 		return nil, false
+	case editor:
+		changed = without(changed, "content") // which is its new text
 	}
 	table := &neutral.Table{Tools: tools}
 	return (&neutral.Table{}).Args("", table.WithoutFiles(own, changed), table, own), true
+}
+
+func without(object json.RawMessage, name string) json.RawMessage {
+	var members []rawjson.Member
+	for key, value := range rawjson.Members(object) {
+		if key != name {
+			members = append(members, rawjson.Member{Key: key, Value: value})
+		}
+	}
+	return rawjson.With(nil, members...)
 }
 
 // joined is one script of several commands, each of which Cline gives to a
