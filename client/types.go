@@ -216,11 +216,12 @@ type Run struct {
 	Input   string `json:"input,omitempty"`   // how its payload begins: 256 bytes at most
 
 	Result     Result    `json:"result"`
-	ExitCode   int       `json:"exit_code"`        // -1 where there is none: killed, or never started
-	Signal     string    `json:"signal,omitempty"` // that ended it
-	Error      string    `json:"error,omitempty"`  // why it failed, for people
-	Killed     string    `json:"killed,omitempty"` // how its processes were killed: group, tree or cgroup
-	Left       int       `json:"left,omitempty"`   // processes that may have survived the kill
+	ExitCode   int       `json:"exit_code"`         // -1 where there is none: killed, or never started
+	Signal     string    `json:"signal,omitempty"`  // that ended it
+	Error      string    `json:"error,omitempty"`   // why it failed, for people
+	Warning    string    `json:"warning,omitempty"` // what was odd about its answer, or is not told to the agent
+	Killed     string    `json:"killed,omitempty"`  // how its processes were killed: group, tree or cgroup
+	Left       int       `json:"left,omitempty"`    // processes that may have survived the kill
 	Started    time.Time `json:"started"`
 	QueueMS    float64   `json:"queue_ms"`    // from accepted to started
 	DurationMS float64   `json:"duration_ms"` // from started to the end of its main process

@@ -59,6 +59,7 @@ func (p *printer) run(r client.Run) {
 		pair{"result", result(r.Result)},
 		kv("hook", r.Hook),
 		kv("error", r.Error),
+		kv("warning", r.Warning),
 		kv("exit", exit),
 		kv("killed", killed),
 		kv("event", strings.TrimSpace(r.Event+" "+r.EventID)),

@@ -155,7 +155,8 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 			now.Data = a.data
 			a.answer = dialect.Answer(&now, a.match.Given, a.answer)
 		}
-		a.answer = a.answer.Told(a.event.Contract)
+		a.answer = a.answer.Told(a.contract)
+		a.warnUntold()
 		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)
 		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock && a.match.Hook.OnError != hook.OnErrorIgnore
 		return
@@ -167,9 +168,16 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	read := rules.Read(a.event.Contract, a.match.Policy(), a.match.Hook.Capture, out)
 	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
+	a.warnUntold()
 	if a.run.Result, a.run.Error = result(a.match, a.out, read.Answer, read.Failure); a.run.Result == events.ResultOK || a.run.Result == events.ResultFailed {
 		a.run.Result = read.Result
 	}
+}
+
+// warnUntold puts into the answer and the record what the agent is not told of it.
+func (a *attempt) warnUntold() {
+	a.answer = a.answer.Warned(dialect.Untold(a.event, a.contract, a.answer)...)
+	a.run.Warning = a.answer.Warning
 }
 
 // run calls the Runner. A panic in it costs one run, not the daemon.

@@ -42,9 +42,10 @@ type Run struct {
 	Result     Result    `json:"result"`
 	ExitCode   int       `json:"exit_code"` // -1 where there is none: signalled, timed out, never started
 	Signal     string    `json:"signal,omitempty"`
-	Error      string    `json:"error,omitempty"`  // why it failed, for people
-	Killed     string    `json:"killed,omitempty"` // how its processes were killed: group, tree or cgroup
-	Left       int       `json:"left,omitempty"`   // processes that may have survived the kill
+	Error      string    `json:"error,omitempty"`   // why it failed, for people
+	Warning    string    `json:"warning,omitempty"` // what was odd about its answer, or is not told to the agent
+	Killed     string    `json:"killed,omitempty"`  // how its processes were killed: group, tree or cgroup
+	Left       int       `json:"left,omitempty"`    // processes that may have survived the kill
 	Started    time.Time `json:"started"`
 	QueueMS    float64   `json:"queue_ms"`    // accepted until started
 	DurationMS float64   `json:"duration_ms"` // started until its main process was reaped

@@ -35,6 +35,7 @@ func (r *Run) AppendDetail(dst []byte) []byte {
 	dst = strconv.AppendInt(rawjson.AppendKey(dst, "exit_code"), int64(r.ExitCode), 10)
 	dst = rawjson.AppendText(dst, "signal", r.Signal)
 	dst = rawjson.AppendText(dst, "error", r.Error)
+	dst = rawjson.AppendText(dst, "warning", r.Warning)
 	dst = rawjson.AppendText(dst, "killed", r.Killed)
 	dst = rawjson.AppendInt(dst, "left", int64(r.Left))
 	dst = strconv.AppendFloat(rawjson.AppendKey(dst, "queue_ms"), r.QueueMS, 'f', -1, 64)

@@ -144,6 +144,14 @@ func dialectHas(list []Word, key string) bool {
 
 func (a *Answer) warn(text string) { a.Warning = join(a.Warning, text) }
 
+// Warned returns the answer with more warnings.
+func (a Answer) Warned(texts ...string) Answer {
+	for _, text := range texts {
+		a.warn(text)
+	}
+	return a
+}
+
 // hasVerdictKey reports whether o speaks of a verdict at all.
 func (a *Answer) hasVerdictKey(o object) bool {
 	for _, m := range o {
