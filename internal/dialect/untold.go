@@ -78,8 +78,8 @@ func Untold(e *events.Event, c *events.Contract, a verdict.Answer) (lost []strin
 	if c.PlainText == events.PlainContext && a.PlainText != "" {
 		a.Context, a.PlainText = a.PlainText, ""
 	}
-	says := a.PermissionDecision == "allow" || a.Context != "" || a.SystemMessage != "" || a.Summary != "" || len(a.Metadata) > 0 ||
-		a.UpdatedInput != nil || a.UpdatedResponse != nil || a.UpdatedMessages != nil
+	says := a.PermissionDecision == "allow" || a.Context != "" || a.SystemMessage != "" || a.Summary != "" ||
+		len(a.Metadata) > 0 || a.UpdatedInput != nil || a.UpdatedResponse != nil || a.UpdatedMessages != nil
 	if !says {
 		return nil
 	}
@@ -94,7 +94,8 @@ func Untold(e *events.Event, c *events.Contract, a verdict.Answer) (lost []strin
 		approved := a
 		approved.PermissionDecision = "allow"
 		if told(e, c, agent, approved, p) {
-			lost = append(lost, fmt.Sprintf("%s was ignored: %s takes it only from a hook that also allows the call", p.name, e.Dialect))
+			lost = append(lost, fmt.Sprintf("%s was ignored: %s takes it only from a hook that also allows the call",
+				p.name, e.Dialect))
 			continue
 		}
 		lost = append(lost, fmt.Sprintf("%s was ignored: %s takes none with %s", p.name, e.Dialect, e.Envelope.Event))

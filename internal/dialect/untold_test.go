@@ -105,7 +105,7 @@ func TestUntold(t *testing.T) {
 		{events.OpenClaw, "before_tool_call", rewrite, ""},
 		{events.Copilot, "PreToolUse", verdict.Answer{SystemMessage: "m"}, ""}, // under Claude Code's names it is told as that is
 		{events.Kimi, "PreToolUse", verdict.Answer{ExitCode: 2, Blocked: true, SystemMessage: "m"}, ""},
-		{"", "of.nobody", verdict.Answer{SystemMessage: "m"}, ""},
+		{"", "unknown.event", verdict.Answer{SystemMessage: "m"}, ""},
 	} {
 		e := event(t, tt.dialect, tt.event, `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)
 		tt.answer.Policy = verdict.Policy{Name: "hook", Blocking: true}

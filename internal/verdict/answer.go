@@ -112,7 +112,10 @@ func (a Answer) Told(c *events.Contract) Answer {
 		taken bool
 	}{
 		{"a denial", a.Blocked, c.CanBlock || c.Decision != events.DecisionNone},
-		{keyPermission, a.PermissionDecision == "allow" || a.PermissionDecision == "ask", c.Decision != events.DecisionNone},
+		{
+			keyPermission, a.PermissionDecision == "allow" || a.PermissionDecision == "ask",
+			c.Decision != events.DecisionNone,
+		},
 		{keyInput, a.UpdatedInput != nil, c.Rewrite == events.RewriteInput},
 		{keyMessages, a.UpdatedMessages != nil, c.Rewrite == events.RewriteMessages},
 		{keyResponse, a.UpdatedResponse != nil, c.Rewrite == events.RewriteResponse},
