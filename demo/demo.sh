@@ -34,7 +34,7 @@ run() {
   printf '\n'
   "$hookd" "$@"
 }
-# alive PID: a dead process that nobody has reaped yet is not alive.
+# alive PID: a process that has ended and is not reaped yet is not alive.
 alive() {
   kill -0 "$1" 2>/dev/null || return 1
   case $(ps -o stat= -p "$1" 2>/dev/null) in Z*) return 1 ;; esac

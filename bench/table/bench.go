@@ -95,7 +95,8 @@ func (b *bench) measureAll(wanted *regexp.Regexp) (rows []row) {
 		case errors.As(err, &lacks):
 			got = append(got, row{what: "skipped: " + lacks.what})
 		case err != nil:
-			got = append(got, row{what: "could not be measured: " + err.Error(), checks: []check{{target: "to be measured", got: "error"}}})
+			failed := check{target: "to be measured", got: "error"}
+			got = append(got, row{what: "could not be measured: " + err.Error(), checks: []check{failed}})
 		}
 		for i := range got {
 			got[i].measure = m.name

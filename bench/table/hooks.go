@@ -52,7 +52,7 @@ func manyHooks(b *bench) ([]row, error) {
 	if info, err := d.info(); err != nil || info.Hooks["active"] != n {
 		return nil, fmt.Errorf("%d of %d hooks are active: %w", info.Hooks["active"], n, err)
 	}
-	time.Sleep(settle) // it reads all again once they are watched
+	time.Sleep(settleTime) // it reads all again once they are watched
 	use, err := usageOf(d.pid())
 	if err != nil {
 		return nil, err
@@ -62,16 +62,22 @@ func manyHooks(b *bench) ([]row, error) {
 		return nil, err
 	}
 	return []row{
-		{what: "10,000 hooks: load, as the time that they add to the start of the daemon", checks: []check{atMost("≤ 0.5 s", 0.5, quantile(loads, 0.5), "%.2f s")}},
+		{
+			what:   "10,000 hooks: load, as the time that they add to the start of the daemon",
+			checks: []check{atMost("≤ 0.5 s", 0.5, quantile(loads, 0.5), "%.2f s")},
+		},
 		{
 			what: "10,000 hooks: match",
 			checks: []check{
 				atMost("a known name ≤ 1 µs", 1000, known, "%.0f ns"),
 				atMost("a new name ≤ 5 µs", 5000, fresh, "%.0f ns"),
 			},
-			beside: "go test ./internal/dispatch -run '^$' -bench Match -benchmem",
+			beside: "go test ./internal/match -run '^$' -bench Match -benchmem",
 		},
-		{what: "10,000 hooks: resident memory, " + settle.String() + " after the last start", checks: []check{atMost("≤ 64 MiB", 64, mib(use.rss), "%.1f MiB")}},
+		{
+			what:   "10,000 hooks: resident memory, " + settleTime.String() + " after the last start",
+			checks: []check{atMost("≤ 64 MiB", 64, mib(use.rss), "%.1f MiB")},
+		},
 	}, nil
 }
 
@@ -84,11 +90,12 @@ func (b *bench) restart(d *daemon) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// matchTimes runs the matching benchmarks of package dispatch: ns.
+// matchTimes runs the benchmarks of package match: ns.
 func matchTimes() (known, fresh float64, err error) {
-	out, err := exec.Command("go", "test", "./internal/dispatch", "-run", "^$", "-bench", "^BenchmarkMatch$", "-benchtime", "0.3s").CombinedOutput()
+	out, err := exec.Command("go", "test", "./internal/match",
+		"-run", "^$", "-bench", "^BenchmarkMatch$", "-benchtime", "0.3s").CombinedOutput()
 	if err != nil {
-		return 0, 0, fmt.Errorf("go test ./internal/dispatch: %w\n%s", err, out)
+		return 0, 0, fmt.Errorf("go test ./internal/match: %w\n%s", err, out)
 	}
 	of := func(name string) float64 {
 		m := regexp.MustCompile(`BenchmarkMatch/` + name + `\S*\s+\d+\s+([0-9.]+) ns/op`).FindSubmatch(out)

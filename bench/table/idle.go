@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	settle    = 3 * time.Second  // for a start to end
-	rest      = 75 * time.Second // and for what it leaves to do later: merge the log, prune history
-	idleTime  = time.Minute
-	idleHooks = 100
+	settleTime = 3 * time.Second  // for a start to end
+	rest       = 75 * time.Second // and for what it leaves to do later: merge the log, prune history
+	idleTime   = time.Minute
+	idleHooks  = 100
 )
 
 // idle leaves a daemon with some hooks alone for a minute, once it is at rest.

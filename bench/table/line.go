@@ -48,7 +48,8 @@ func lineDoor(b *bench) ([]row, error) {
 			atLeast("≥ 1,000,000", 1e6, s.median("hookd"), "%.0f"),
 			info("of a bare echo of lines", fmt.Sprintf("%.2f ×", s.ratio("hookd", "echo"))),
 		},
-		beside: fmt.Sprintf("bare echo %s; lines of 1,200 bytes %s", count(s.median("echo")), count(s.median("1.2 KB"))),
+		beside: fmt.Sprintf("bare echo %s; lines of 1,200 bytes %s",
+			count(s.median("echo")), count(s.median("1.2 KB"))),
 	}}, nil
 }
 
@@ -114,7 +115,8 @@ func ndjsonBody(b *bench) ([]row, error) {
 	each := 64 << 10 / lineBytes
 	body := bytes.Repeat(noMatch(lineBytes), each)
 	chunk := fmt.Appendf(nil, "%x\r\n%s\r\n", len(body), body)
-	s, err := contest(b.rounds, []contender{{"hookd", func() (float64, error) { return stream(c, chunk, each, &answers, b.sample) }}})
+	sample := func() (float64, error) { return stream(c, chunk, each, &answers, b.sample) }
+	s, err := contest(b.rounds, []contender{{"hookd", sample}})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,11 @@ func abovePeers(s samples, name string, peers []peer) check {
 	if there == 0 {
 		return info("above every peer", best)
 	}
-	return check{target: "above every peer", got: fmt.Sprintf("%.1f × %s, the fastest of %d", s.ratio(name, best), best, there), ok: s.median(name) > most}
+	return check{
+		target: "above every peer",
+		got:    fmt.Sprintf("%.1f × %s, the fastest of %d", s.ratio(name, best), best, there),
+		ok:     s.median(name) > most,
+	}
 }
 
 func besidePeers(s samples, peers []peer) string {
@@ -148,7 +152,10 @@ func (b *bench) acpid(program string) (p peer) {
 			p.err = syscall.Mkfifo(fifo, 0o600)
 		}
 	}
-	for name, rule := range map[string]string{"run": "event=bench run.*\naction=" + program + "\n", "end": "event=bench end.*\naction=echo x >" + done + "\n"} {
+	for name, rule := range map[string]string{
+		"run": "event=bench run.*\naction=" + program + "\n",
+		"end": "event=bench end.*\naction=echo x >" + done + "\n",
+	} {
 		if p.err == nil {
 			p.err = os.WriteFile(filepath.Join(dir, "conf", name), []byte(rule), 0o600)
 		}
@@ -161,7 +168,8 @@ func (b *bench) acpid(program string) (p peer) {
 		p.err = err
 		return p
 	}
-	kill, err := launch("acpid", "-f", "-S", "-c", filepath.Join(dir, "conf"), "-e", events, "-p", filepath.Join(dir, "pid"), "-L", filepath.Join(dir, "lock"))
+	kill, err := launch("acpid", "-f", "-S", "-c", filepath.Join(dir, "conf"), "-e", events,
+		"-p", filepath.Join(dir, "pid"), "-L", filepath.Join(dir, "lock"))
 	p.err, p.stop = err, func() { kill(); in.Close() }
 	n := 200
 	p.sample = func() (float64, error) {
@@ -215,11 +223,16 @@ func (b *bench) socat(program string) (p peer) {
 			return 0, err
 		}
 		var c net.Conn
-		if err := until(func() (ok bool) { var err error; c, err = net.Dial("unix", socket); return err == nil }); err != nil {
+		err := until(func() bool {
+			var err error
+			c, err = net.Dial("unix", socket)
+			return err == nil
+		})
+		if err != nil {
 			return 0, err
 		}
 		begin := time.Now()
-		_, err := c.Write(bytes.Repeat(event, n))
+		_, err = c.Write(bytes.Repeat(event, n))
 		c.Close()
 		if err := cmd.Wait(); err != nil {
 			return 0, err
@@ -246,11 +259,13 @@ func (b *bench) watchman(program string) (p peer) {
 	if p.err = syscall.Mkfifo(done, 0o600); p.err != nil {
 		return p
 	}
-	if p.stop, p.err = launch("watchman", "--foreground", "--sockname", socket, "--statefile", state, "--logfile", os.DevNull); p.err != nil {
+	p.stop, p.err = launch("watchman", "--foreground", "--sockname", socket, "--statefile", state, "--logfile", os.DevNull)
+	if p.err != nil {
 		return p
 	}
 	command := func(args ...string) error {
-		return exec.Command("watchman", append([]string{"--no-spawn", "--sockname", socket, "--statefile", state}, args...)...).Run()
+		args = append([]string{"--no-spawn", "--sockname", socket, "--statefile", state}, args...)
+		return exec.Command("watchman", args...).Run()
 	}
 	p.err = until(func() bool { return command("watch", dir) == nil })
 	if p.err == nil {

@@ -62,7 +62,10 @@ func persistentEvents(b *bench) ([]row, error) {
 		return nil, err
 	}
 	defer spawned.stop()
-	s, err := contest(b.rounds, []contender{{"persistent", b.runsSample(d, 100_000)}, {"spawned", b.runsSample(spawned, mostSpawned)}})
+	s, err := contest(b.rounds, []contender{
+		{"persistent", b.runsSample(d, 100_000)},
+		{"spawned", b.runsSample(spawned, mostSpawned)},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,8 @@ func persistentEvents(b *bench) ([]row, error) {
 
 // workerAlone runs the benchmark of the worker in this process: lines a second.
 func workerAlone() (float64, error) {
-	out, err := exec.Command("go", "test", "./bench/persistent", "-run", "^$", "-bench", "^BenchmarkSubmit$", "-benchtime", "300000x").CombinedOutput()
+	out, err := exec.Command("go", "test", "./bench/persistent",
+		"-run", "^$", "-bench", "^BenchmarkSubmit$", "-benchtime", "300000x").CombinedOutput()
 	m := regexp.MustCompile(`([0-9.e+]+) events/s`).FindSubmatch(out)
 	if err != nil || m == nil {
 		return 0, fmt.Errorf("go test ./bench/persistent: %w\n%s", err, out)
@@ -225,7 +229,8 @@ import json, os, socket, sys
 data = json.load(sys.stdin)
 s = socket.socket(socket.AF_UNIX)
 s.connect(os.environ["SOCKET"])
-s.sendall(json.dumps({"event": data["hook_event_name"], "dialect": "claude-code", "wait": True, "data": data}).encode() + b"\n")
+event = {"event": data["hook_event_name"], "dialect": "claude-code", "wait": True, "data": data}
+s.sendall(json.dumps(event).encode() + b"\n")
 answer = json.loads(s.makefile().readline())
 sys.exit(0 if answer["verdict"]["allowed"] else 2)
 `}},

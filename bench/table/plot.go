@@ -44,11 +44,13 @@ func (p plot) svg() string {
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="#fff"/><text x="%d" y="16">%s</text>`+"\n", plotLeft, html.EscapeString(p.title))
 	for e := lowX; e <= highX; e++ {
 		x, _ := at(point{math.Pow10(e), 1})
-		fmt.Fprintf(&b, `<path d="M%.1f %d v%d" stroke="#ddd"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", x, plotTop, plotInnerY, x, plotHeight-plotBottom+14, count(math.Pow10(e)))
+		fmt.Fprintf(&b, `<path d="M%.1f %d v%d" stroke="#ddd"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
+			x, plotTop, plotInnerY, x, plotHeight-plotBottom+14, count(math.Pow10(e)))
 	}
 	for e := fromY; e <= toY; e++ {
 		_, y := at(point{p.points[0].x, math.Pow10(e)})
-		fmt.Fprintf(&b, `<path d="M%d %.1f h%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g %s</text>`+"\n", plotLeft, y, plotInnerX, plotLeft-6, y+4, math.Pow10(e), html.EscapeString(p.y))
+		fmt.Fprintf(&b, `<path d="M%d %.1f h%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g %s</text>`+"\n",
+			plotLeft, y, plotInnerX, plotLeft-6, y+4, math.Pow10(e), html.EscapeString(p.y))
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", plotLeft+plotInnerX/2, plotHeight-8, html.EscapeString(p.x))
 	first, last := p.points[0], p.points[len(p.points)-1]

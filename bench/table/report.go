@@ -21,7 +21,8 @@ var began = time.Now()
 func newReport(b *bench, rows []row) report {
 	where := fmt.Sprintf("%s, %d cores, %s, %s; load average at the start %s.",
 		began.UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), machine(), runtime.Version(), b.load)
-	repeat := fmt.Sprintf("%d rounds, samples of %s; took %s.", b.rounds, b.sample, time.Since(began).Round(time.Second))
+	took := time.Since(began).Round(time.Second)
+	repeat := fmt.Sprintf("%d rounds, samples of %s; took %s.", b.rounds, b.sample, took)
 	return report{rows: rows, where: where, repeat: repeat}
 }
 

@@ -72,9 +72,9 @@ func countAnswers(r io.Reader, n int) (int, error) {
 	return n, nil
 }
 
-// stream sends batches of lines into w for the time of one sample while
-// somebody counts the answers, and returns the answers per second. No more
-// than ahead lines are without an answer.
+// stream sends batches of lines to w for the time of one sample, while another
+// goroutine counts the answers, and returns the answers per second. At most ahead
+// lines are unanswered.
 func stream(w io.Writer, lines []byte, each int, answers *atomic.Int64, sample time.Duration) (float64, error) {
 	const ahead = 64 << 10
 	begin, sent, first := time.Now(), int64(0), answers.Load()

@@ -51,7 +51,10 @@ func (b *bench) soak(long time.Duration, out string) error {
 	if err != nil {
 		return err
 	}
-	h := hooks{"observer": yaml("observer", "bench:run", program), "guard": yaml("guard", "pre_tool_use", program), "changing": changing(0), "worker": kept}
+	h := hooks{
+		"observer": yaml("observer", "bench:run", program), "guard": yaml("guard", "pre_tool_use", program),
+		"changing": changing(0), "worker": kept,
+	}
 	d, err := b.start(h)
 	if err != nil {
 		return err
@@ -255,7 +258,8 @@ func (m *mix) watch(ctx context.Context, every time.Duration) (list []moment, er
 		}
 		v, l, k, s := float64(m.verdicts.Load()), float64(m.lines.Load()), float64(m.kept.Load()), every.Seconds()
 		list = append(list, moment{
-			at: time.Since(begin).Minutes(), runs: max(0, r-runs-k+kept) / s, kept: (k - kept) / s, verdicts: (v - verdicts) / s, lines: (l - lines) / s,
+			at: time.Since(begin).Minutes(), runs: max(0, r-runs-k+kept) / s,
+			kept: (k - kept) / s, verdicts: (v - verdicts) / s, lines: (l - lines) / s,
 			memory: mib(use.rss), descriptors: float64(use.descriptors), gaps: float64(info.Gaps),
 		})
 		runs, verdicts, lines, kept = r, v, l, k
@@ -277,19 +281,23 @@ func (m *mix) report(b *bench, list []moment, long time.Duration, out string) er
 		return fmt.Errorf("soak: %d samples are too few", len(list))
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s, %s, on %s, load average at the start %s: %d spawned runs, %d of the persistent hook, %d verdicts, %d events without a hook, %d subscribers that came and went, %d reloads, %.0f gap records.\n\n",
-		began.UTC().Format("2006-01-02 15:04 MST"), long, machine(), b.load, sum(list, long, moment.runsOf), m.kept.Load(), m.verdicts.Load(), m.lines.Load(), m.joined.Load(), m.reloads.Load(), list[len(list)-1].gaps)
+	fmt.Fprintf(&text, "%s, %s, on %s, load average at the start %s: %d spawned runs, %d of the persistent hook, "+
+		"%d verdicts, %d events without a hook, %d subscribers that came and went, %d reloads, %.0f gap records.\n\n",
+		began.UTC().Format("2006-01-02 15:04 MST"), long, machine(), b.load, sum(list, long, moment.runsOf),
+		m.kept.Load(), m.verdicts.Load(), m.lines.Load(), m.joined.Load(), m.reloads.Load(), list[len(list)-1].gaps)
+	noLess := func(first, last float64) bool { return last >= 0.9*first }
+	noMore := func(first, last float64) bool { return last <= 1.1*first }
 	text.WriteString("| median of | second fifth | last fifth | to reach | |\n| --- | --- | --- | --- | --- |\n")
 	for _, l := range []struct {
 		what, target string
 		of           func(moment) float64
 		ok           func(first, last float64) bool
 	}{
-		{"spawned runs per second, verdicts among them", "≥ 0.9 ×", moment.runsOf, func(first, last float64) bool { return last >= 0.9*first }},
-		{"runs of the persistent hook per second", "≥ 0.9 ×", moment.keptOf, func(first, last float64) bool { return last >= 0.9*first }},
-		{"verdicts per second", "≥ 0.9 ×", moment.verdictsOf, func(first, last float64) bool { return last >= 0.9*first }},
-		{"events without a hook per second", "≥ 0.9 ×", moment.linesOf, func(first, last float64) bool { return last >= 0.9*first }},
-		{"resident memory, MiB", "≤ 1.1 ×", moment.memoryOf, func(first, last float64) bool { return last <= 1.1*first }},
+		{"spawned runs per second, verdicts among them", "≥ 0.9 ×", moment.runsOf, noLess},
+		{"runs of the persistent hook per second", "≥ 0.9 ×", moment.keptOf, noLess},
+		{"verdicts per second", "≥ 0.9 ×", moment.verdictsOf, noLess},
+		{"events without a hook per second", "≥ 0.9 ×", moment.linesOf, noLess},
+		{"resident memory, MiB", "≤ 1.1 ×", moment.memoryOf, noMore},
 		{"descriptors", "within 10", moment.descriptorsOf, func(first, last float64) bool { return last <= first+10 }},
 	} {
 		first, last := fifth(list, 1, l.of), fifth(list, 4, l.of)

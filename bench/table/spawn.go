@@ -45,7 +45,9 @@ func (b *bench) spawn(program, what string, overExec, overC float64, withPeers b
 	if err != nil {
 		return nil, err
 	}
-	list := []contender{{"groups", b.runsSample(groups, mostSpawned)}, {"defaults", b.runsSample(full, mostSpawned)}, loop, limit}
+	list := []contender{
+		{"groups", b.runsSample(groups, mostSpawned)}, {"defaults", b.runsSample(full, mostSpawned)}, loop, limit,
+	}
 	var peers []peer
 	if withPeers {
 		peers = b.spawnPeers(program)

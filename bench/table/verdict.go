@@ -117,7 +117,8 @@ func (b *bench) verdictOf(program string) (r row, err error) {
 			atMost("p50 ≤ 300 µs over C", 300, added(0.5, "C"), "%.0f µs"),
 			atMost("p99 ≤ 1,000 µs over os/exec", 1000, added(0.99, "exec"), "%.0f µs"),
 		},
-		beside: fmt.Sprintf("p50 / p99 in µs: hookd %s, os/exec %s, C %s", both(took["hookd"]), both(took["exec"]), both(took["C"])),
+		beside: fmt.Sprintf("p50 / p99 in µs: hookd %s, os/exec %s, C %s",
+			both(took["hookd"]), both(took["exec"]), both(took["C"])),
 	}, nil
 }
 

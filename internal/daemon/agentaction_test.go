@@ -90,7 +90,7 @@ func TestAnAgentActionDoesNotStartItself(t *testing.T) {
 }
 
 func TestAnAgentWithoutARunnerIsAFailure(t *testing.T) {
-	h, _ := startAgent(t, `  - {event: onStop, action: agent, agent: nobody, prompt: go}
+	h, _ := startAgent(t, `  - {event: onStop, action: agent, agent: absent, prompt: go}
 `, nil)
 	a := h.emit(`{"event":"onStop","wait":true,"agent_name":"coder"}`)
 	if !a.Verdict.Allowed || a.Runs[0].Result != client.ResultSpawnError ||

@@ -191,7 +191,7 @@ func TestMetricsAreBounded(t *testing.T) {
 		}
 		refused++
 	}
-	for _, path := range []string{"/nowhere", "/v1/hooks/nobody%0a", "/v1/runs/none"} {
+	for _, path := range []string{"/nowhere", "/v1/hooks/none%0a", "/v1/runs/none"} {
 		h.request("GET", path, "", nil)
 		refused++
 	}

@@ -1,7 +1,6 @@
-// Package hook says what a hook is: its fields after loading, its compiled
-// patterns, and the problems found with it. Values are immutable once a
-// snapshot that holds them was published. Reading files is the business of
-// package source, finding them that of package discovery.
+// Package hook defines what a hook is: its fields after loading, its compiled
+// patterns, and the problems found with it. Values are immutable once their snapshot
+// is published. Packages source/NAME read files, package discovery finds them.
 package hook
 
 import (
@@ -74,7 +73,7 @@ type Hook struct {
 	SystemPrompt string // Model: "" = the judge's own
 	Schema       string // Model: "" = the reply is context
 
-	Template   Template       // Script, Spawn: makes ScriptText, or the prompt, for each event; nil = ScriptText as it is
+	Template   Template       // Script, Spawn: makes ScriptText or the prompt for each event; nil = no placeholders
 	SpawnAgent string         // Spawn: name of the agent to start
 	Dialect    events.Dialect // of the system whose file defines it, see dialect.Rules; "" = none
 	Capture    bool           // Familiar: stdout is appended to hook_output
@@ -95,15 +94,15 @@ type Hook struct {
 	WorkingDir  string        // "" = Dir; see RunDir
 	InEventCwd  bool          // runs in the event's cwd when that exists (docker-agent)
 	Enabled     bool
-	Persistent  bool // its process is kept, see package worker
-	Concurrency int  // runs at once, or copies of a persistent hook; 0 = no limit of its own, or one copy
+	Persistent  bool // it has workers, see package worker
+	Concurrency int  // runs at once, or workers; 0 = no limit of its own, or one worker
 	Order       Order
 	Retry       Retry // of observers' runs that failed
 
 	Text       []byte      // of File as it was read; hooks of one file share it
 	Sum        string      // of its definition, see trust.Sum
-	Digest     string      // of all that it is made of, see trust.Digest
-	Seal       *trust.Seal // of the same files, to be checked before each start; nil = there are none
+	Digest     string      // of its definition and files, see trust.Digest
+	Seal       *trust.Seal // of the same files, checked before each start; nil = none
 	Definition string      // identity for de-duplication within one event; "" = never a duplicate
 	Problems   []Problem
 }
@@ -155,7 +154,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// State is how a hook stands in a snapshot.
+// State is the state of a hook in a snapshot.
 type State string
 
 const (
@@ -163,7 +162,7 @@ const (
 	Degraded State = "degraded" // its file is broken; the last good version runs
 	Rejected State = "rejected" // its file is broken and there is no good version
 	Disabled State = "disabled" // by `hookd disable` or enabled: false
-	Refused  State = "refused"  // others can change its files: it matches, and each of its runs fails
+	Refused  State = "refused"  // other users can change its files: it matches, and each of its runs fails
 	Waiting  State = "waiting"  // its file is new or has changed: `hookd allow` puts that into force
 	Gone     State = "gone"     // it was allowed and is not there any more: it denies until `hookd allow --gone`
 )
@@ -171,15 +170,15 @@ const (
 // Entry is a hook's place in a snapshot.
 type Entry struct {
 	Hook     *Hook // the version in force; nil when rejected, and while a new one is waiting
-	Waits    *Hook // what waits to be allowed; nil = nothing. Hook itself: to be switched off
+	Waits    *Hook // the version that waits to be allowed; nil = none. Hook itself: its marker waits
 	Name     string
 	File     string
 	Source   Source
 	State    State
 	Problems []Problem // of the file as it stands now
 
-	// Provisional says that Hook was never accepted: it is there to fail, so
-	// that a guard that is refused denies. It is no last good version.
+	// Provisional means that Hook was never good: its runs fail, so that a guard that
+	// is refused denies. It is no last good version.
 	Provisional bool
 }
 
@@ -197,7 +196,8 @@ func (h *Hook) Guards() bool {
 	all := events.All()
 	for _, p := range h.Patterns {
 		for _, named := range all {
-			if p.Match(named.Name) && slices.ContainsFunc(all, func(c *events.Contract) bool { return c.Kind == named.Kind && h.Blocks(c, p) }) {
+			blocks := func(c *events.Contract) bool { return c.Kind == named.Kind && h.Blocks(c, p) }
+			if p.Match(named.Name) && slices.ContainsFunc(all, blocks) {
 				return true
 			}
 		}
@@ -217,10 +217,10 @@ func (s *Snapshot) Runnable() []*Hook {
 	return hooks
 }
 
-// Blocks reports whether the hook takes part in the verdict of an event that
-// was emitted with contract c and that matched pattern p. Without a setting
-// it does when the event is decidable and the pattern names it exactly, so a
-// logging hook on `*` can never deny anything.
+// Blocks reports whether the hook takes part in the verdict of an event that was
+// emitted with contract c and that matched pattern p. Without a setting it does if the
+// event is decidable and the pattern names it exactly, so a logging hook on `*` can
+// never deny anything.
 func (h *Hook) Blocks(c *events.Contract, p Pattern) bool {
 	if h.Blocking != nil {
 		return *h.Blocking && c.Decidable

@@ -1,11 +1,11 @@
 package hook
 
-// Template is text with places for values of an event. It holds no values
-// itself and may be bound by many runs at once.
+// Template is text with placeholders for values of an event. It has no values and may
+// be bound by many runs at once.
 type Template interface {
-	// Bind makes the text of one run. values returns the text of a variable
-	// and whether there is one of that name. An error means that the run
-	// fails before it starts, such as a word where a number is due.
+	// Bind makes the text of one run. values returns the text of a variable, and
+	// whether there is one of that name. On an error, such as a word where a number is
+	// required, the run fails before it starts.
 	Bind(values func(name string) (text string, known bool)) (Bound, error)
 }
 

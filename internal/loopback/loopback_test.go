@@ -142,7 +142,7 @@ func TestCall(t *testing.T) {
 		t.Errorf("got %d %s, want %s", status, text, deny)
 	}
 	if status, text := post(t, d, path, `{"session_id":"s","hook_event_name":"SessionEnd"}`); status != 200 || text != "{}\n" {
-		t.Errorf("an event that nobody decides: got %d %q", status, text)
+		t.Errorf("an event without a decision: got %d %q", status, text)
 	}
 	seen := h.events()
 	if len(seen) != 2 || seen[0].Dialect != events.ClaudeCode || seen[0].SessionID != "s" || !seen[0].Wait || seen[0].TimeoutMS == 0 {

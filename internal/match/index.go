@@ -2,7 +2,7 @@
 // file, starts nothing and never blocks, and the same snapshot and event always
 // give the same hooks, in the order in which they are registered.
 //
-// What it does not do: decide when they run, or what their answers come to.
+// It does not decide when they run, or what their answers mean together.
 package match
 
 import (
@@ -21,15 +21,15 @@ import (
 type Match struct {
 	Hook       *hook.Hook
 	Rules      *neutral.Rules   // of the hook
-	Given      string           // the event name it is given
-	Reads      *events.Contract // how its answer is read; nil = as the emitted event has it
-	Words      []verdict.Word   // in which its answer may be, beside the common ones
+	Given      string           // the event name it gets
+	Reads      *events.Contract // how its answer is read; nil = by the emitted event's row
+	Words      []verdict.Word   // that its answer may have besides the common ones
 	Blocks     bool             // its answer counts
 	Generation uint64           // of the snapshot
 	At         int              // place among the event's hooks
 }
 
-// Policy is what the hook's definition says of its answers.
+// Policy returns how the hook's definition treats its answers.
 func (m Match) Policy() verdict.Policy {
 	return verdict.Policy{
 		Name: m.Hook.Name, Blocking: m.Blocks, OnError: string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
@@ -37,9 +37,9 @@ func (m Match) Policy() verdict.Policy {
 	}
 }
 
-// Reading is the contract that the hook's answer to an event of c is read by; nil
-// = its stdout is not an answer. Observers of an event that can be decided are
-// read too: one that answers nonsense may be a guard that was meant to block.
+// Reading returns the contract by which the hook's answer to an event of c is read;
+// nil = its stdout is not an answer. Observers of a decidable event are read, too: one
+// with an invalid answer may be a guard that was meant to block.
 func (m Match) Reading(c *events.Contract) *events.Contract {
 	if m.Reads != nil {
 		c = m.Reads
@@ -50,8 +50,8 @@ func (m Match) Reading(c *events.Contract) *events.Contract {
 	return c
 }
 
-// Index finds the hooks of an event. What depends on the event's name alone is
-// computed once a name; the rest (agent, matcher, filters) is checked an event.
+// Index finds the hooks of an event. What depends only on the event's name is computed
+// once for each name; the rest (agent, matcher, filters) is checked for each event.
 type Index struct {
 	snapshot *hook.Snapshot
 	hooks    []*hook.Hook
@@ -66,13 +66,13 @@ type nameKey struct {
 	name    string
 }
 
-// Named is what depends on an event's name, and the dialect it was sent in.
+// Named has what depends on an event's name and dialect.
 type Named struct {
 	Contract   *events.Contract
 	candidates []Match // hooks with a pattern that matches a name of the kind
 }
 
-// maxNames bounds the cache: names are the senders' to choose.
+// maxNames bounds the cache: senders choose the names.
 const maxNames = 4096
 
 // New makes the index of a snapshot.
@@ -81,7 +81,7 @@ func New(snap *hook.Snapshot) *Index {
 	return &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), byName: map[nameKey]*Named{}}
 }
 
-// Snapshot is what the index was made of.
+// Snapshot returns the snapshot of the index.
 func (ix *Index) Snapshot() *hook.Snapshot { return ix.snapshot }
 
 // Match returns the hooks that run for e, in registration order.
@@ -103,7 +103,7 @@ func (n *Named) Match(e *events.Event) []Match {
 	return ms
 }
 
-// Named returns what is known of a name.
+// Named returns the hooks of a name, from the cache if they are in it.
 func (ix *Index) Named(dialect events.Dialect, name string) *Named {
 	key := nameKey{dialect, name}
 	ix.mu.RLock()
@@ -134,8 +134,8 @@ func (ix *Index) find(c *events.Contract) *Named {
 	return n
 }
 
-// kindNames returns every row whose name the event goes by, the emitted one first
-// and those last that a hook is given only where no other fits.
+// kindNames returns every row whose name a hook may get for the event: the emitted one
+// first, and last those that a hook gets only if no other matches.
 func kindNames(c *events.Contract) []*events.Contract {
 	names := []*events.Contract{c}
 	var observed []*events.Contract
@@ -151,12 +151,18 @@ func kindNames(c *events.Contract) []*events.Contract {
 	return append(names, observed...)
 }
 
-// matchNames picks the name that h is given: the emitted one if a pattern
-// matches it; else the first other name in the order of h's patterns; else one
-// that is given last. hookd's own events reach only patterns that ask for them.
+// matchNames chooses the name that h gets: the emitted one if a pattern matches it;
+// else the first other name in the order of h's patterns; else one of the last. hookd's
+// own events reach only patterns that name them.
 func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract) (Match, bool) {
+	as := func(name string, p hook.Pattern) Match {
+		return Match{
+			Hook: h, Rules: dialect.Rules(h.Dialect), Given: name,
+			Words: dialect.Words(emitted, name), Blocks: h.Blocks(emitted, p),
+		}
+	}
 	if p, ok := patternFor(h, emitted); ok {
-		return Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: emitted.Name, Words: dialect.Words(emitted, emitted.Name), Blocks: h.Blocks(emitted, p)}, true
+		return as(emitted.Name, p), true
 	}
 	for _, observed := range []bool{false, true} {
 		for _, p := range h.Patterns {
@@ -165,8 +171,8 @@ func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract
 				if (row != nil) != observed || !reaches(p, c) {
 					continue
 				}
-				m := Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: c.Name, Words: dialect.Words(emitted, c.Name), Blocks: h.Blocks(emitted, p)}
-				if observed { // but where its row says that the event can be decided
+				m := as(c.Name, p)
+				if observed { // it blocks only if that row is decidable
 					m.Reads, m.Blocks = row, m.Blocks && row.Decidable
 				}
 				return m, true
@@ -176,8 +182,8 @@ func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract
 	return Match{}, false
 }
 
-// patternFor returns the pattern of h that matches c's name, an exact one if
-// there is one, because exactness decides whether the hook blocks.
+// patternFor returns the pattern of h that matches c's name. It prefers an exact one,
+// because the hook then blocks.
 func patternFor(h *hook.Hook, c *events.Contract) (found hook.Pattern, ok bool) {
 	for _, p := range h.Patterns {
 		if reaches(p, c) && (!ok || !found.Exact() && p.Exact()) {
@@ -194,24 +200,26 @@ func reaches(p hook.Pattern, c *events.Contract) bool {
 	return p.Match(c.Name)
 }
 
-// refusal says why the hook does not run for e although a pattern matches, in words
-// for `hookd match`; "" = it runs.
+// refusal returns why the hook does not run for e although a pattern matches, in the
+// words of `hookd match`; "" = it runs.
 func (m Match) refusal(e *events.Event) string {
 	h := m.Hook
 	if agent := m.Rules.Agent(e); h.Agent != "" && agent != h.Agent {
 		return "it belongs to agent " + strconv.Quote(h.Agent) + ", the event to " + strconv.Quote(agent)
 	}
 	if e.Lane != "" && e.Lane != Lane(h) {
-		return "it stands in the " + Lane(h) + " lane, the event asks for " + e.Lane
+		return "it is in the " + Lane(h) + " lane, the event asks for " + e.Lane
 	}
 	if h.Type == hook.Spawn && e.Depth > 0 {
 		return "an agent action does not start from within a hook"
 	}
-	why, _ := h.Admits(hook.Subject{Tools: dialect.ToolNames(e), Cwd: m.Rules.Place(e), AgentName: e.AgentName, Dialect: string(e.Dialect)})
+	why, _ := h.Admits(hook.Subject{
+		Tools: dialect.ToolNames(e), Cwd: m.Rules.Place(e), AgentName: e.AgentName, Dialect: string(e.Dialect),
+	})
 	return why
 }
 
-// Lane is the lane that a hook that blocks stands in.
+// Lane returns the lane of a hook that blocks.
 func Lane(h *hook.Hook) string {
 	if h.Lane == events.LanePreempt {
 		return events.LanePreempt
@@ -219,8 +227,8 @@ func Lane(h *hook.Hook) string {
 	return events.LaneDefault
 }
 
-// One returns h as it runs for e, or as it would where its definition keeps it
-// from that, and why it does; "" = it runs.
+// One returns h as it runs for e. If its definition does not admit e, why is the
+// reason; "" = it runs.
 func One(h *hook.Hook, e *events.Event) (m Match, why string) {
 	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
 	if !ok {
@@ -238,13 +246,13 @@ type Decision struct {
 	Hook   *hook.Hook
 	Runs   bool
 	Why    string // when it does not run
-	Given  string // the event name it would be given
+	Given  string // the event name it would get
 	Lane   string // observers, decidable, or decidable (preempt)
 	Blocks bool   // its answer counts
 }
 
-// Explain says for every runnable hook of snap whether it runs for an event
-// that is sent with wait, in registration order.
+// Explain returns for each runnable hook of snap whether it runs for an event that is
+// sent with wait, in registration order.
 func Explain(snap *hook.Snapshot, env events.Envelope) []Decision {
 	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
 	e.Dialect, e.Wait = cmp.Or(e.Dialect, e.Contract.Dialect), true

@@ -7,14 +7,13 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// patterns finds hooks by a name without trying each: plain names are looked
-// up, globs by the plain text that they begin or end with, and tried only when
-// the name has it. It says no more than who has a pattern that matches;
-// matchNames has the rules.
+// patterns finds the hooks with a pattern that matches a name, without trying each:
+// plain names are looked up; globs are looked up by the plain text that they begin or
+// end with. matchNames applies the other rules.
 type patterns struct {
 	exact map[string][]int32 // places in the list of hooks
-	heads affixes            // by what a name has to begin with
-	tails affixes            // by what it has to end with
+	heads affixes            // by what a name must begin with
+	tails affixes            // by what it must end with
 }
 
 // affixes holds globs by a part that is plain text.

@@ -5,13 +5,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// noCase is why a hook does not run whose names stand for other events only.
+// noCase is why a hook does not run whose event names are for other cases only.
 const noCase = "the names that its patterns match stand for special events of the kind, and this is another"
 
-// suiting returns m as e has it: a name that stands for special events of its
-// kind (PostToolUseFailure, beforeShellExecution) is given for those alone. For
-// others the hook is given the next name that a pattern of it matches; without
-// one, ok is false. The emitted name always suits.
+// suiting returns m with a name that fits e: a name for special events of its kind
+// (PostToolUseFailure, beforeShellExecution) is used for those alone. For other events
+// the hook gets the next name that one of its patterns matches; without one, ok is
+// false. The emitted name always fits.
 func (m Match) suiting(e *events.Event) (_ Match, ok bool) {
 	if m.Given == e.Contract.Name || !events.Special(m.Given) || stands(m.Given, e) {
 		return m, true
