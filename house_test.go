@@ -20,24 +20,22 @@ var unclean = map[string]string{
 		internal/api
 		internal/daemon
 		internal/dispatch
-		internal/hook
-		internal/match
 		internal/server
 		internal/store
-		internal/stream`,
+		internal/stream
+	`,
 	"words": `
-		bench/table
-		demo
 		internal/daemon
 		internal/dispatch
-		internal/loopback
 		internal/server
 		internal/store
-		internal/stream`,
+		internal/stream
+	`,
 	"references": `
 		internal/dispatch
 		internal/server
-		internal/store`,
+		internal/store
+	`,
 }
 
 const maxColumns = 120
