@@ -21,6 +21,7 @@ test: ## vet and test everything
 	$(GO) test $(TESTFLAGS) ./...
 
 man: ## write the man pages into bin/man
+	@rm -rf bin/man
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} \
 		$(GO) test ./cmd/hookd -run '^TestManPages$$' -count=1 -args -man "$(CURDIR)/bin/man"
 
@@ -56,16 +57,16 @@ check: ## format, vet and staticcheck, for Linux and macOS; shellcheck where it 
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
 	GOOS=darwin $(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/package.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/*.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
 
 vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)
 	govulncheck -db "$${GOVULNDB:-https://vuln.go.dev}" ./...
 
-install: build ## install to PREFIX/bin (/usr/local)
-	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
-	for name in hookd hookd-bridge; do \
-		cp "bin/$$name" "$(DESTDIR)$(PREFIX)/bin/$$name.new" && mv "$(DESTDIR)$(PREFIX)/bin/$$name.new" "$(DESTDIR)$(PREFIX)/bin/$$name" || exit 1; \
-	done
+install: build man ## install programs, man pages and completions to PREFIX (/usr/local)
+	@sh packaging/install-tree.sh bin "$(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what install has put into PREFIX; hooks and settings stay
+	@sh packaging/install-tree.sh --remove "$(DESTDIR)$(PREFIX)"
 
 package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SUMS into dist/
 	@sh packaging/package.sh
@@ -73,4 +74,4 @@ package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SU
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test race test-agents fuzz bench soak gobench check vuln notices install package clean
+.PHONY: help build demo man test race test-agents fuzz bench soak gobench check vuln notices install uninstall package clean

@@ -47,6 +47,23 @@ func TestGalleryBlocks(t *testing.T) {
 	}
 }
 
+// What is typed when something does not work, works.
+func TestTroubleshootingBlocks(t *testing.T) {
+	u := newUser(t)
+	u.guard()
+	u.prints(snippets(t, "troubleshooting.md"), map[string]string{"hookd list": "no-sudo"})
+}
+
+// Setting up can be looked at before it is done.
+func TestInstallBlocks(t *testing.T) {
+	u := newUser(t)
+	for _, s := range snippets(t, "install.md") {
+		if s.lang == "sh" && !strings.HasPrefix(s.text, "make ") && !strings.HasPrefix(s.text, "curl ") { // tried in packaging
+			u.prints([]snippet{s}, map[string]string{"hookd init --dry-run": "would add     audit-log"})
+		}
+	}
+}
+
 // The commands of the guide do what the guide says they do.
 func TestWritingHooksBlocks(t *testing.T) {
 	hooktest.NeedTool(t, "jq", "python3")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
@@ -29,9 +30,9 @@ func TestDocs(t *testing.T) {
 	sameFile(t, "docs/events.md", eventsDoc())
 	sameFile(t, "docs/commands.md", commandsDoc())
 	for _, part := range []struct{ file, name, text string }{
-		{"README.md", "fields", strings.ReplaceAll(fieldsDoc(), "](", "](docs/")}, // links of the docs folder
+		{"README.md", "agents", agentsDoc()},
 		{"docs/hook-yaml.md", "fields", fieldsDoc()},
-		{"README.md", "settings", settingsDoc()},
+		{"docs/settings.md", "settings", settingsDoc()},
 	} {
 		have := read(t, part.file)
 		want, err := replacePart(have, part.name, part.text)
@@ -99,6 +100,31 @@ func fieldsDoc() string {
 			}
 		}
 		row(&b, "`"+f.Key+"`", typ, def, f.Doc)
+	}
+	return b.String()
+}
+
+// agentsDoc is what people ask first of each agent; docs/agents.md has all of it.
+func agentsDoc() string {
+	asked := []string{"deny a tool call", "ask a person about it", "rewrite it", "replace a tool's result", "add context at the start",
+		"keep the agent working at its stop"}
+	var b strings.Builder
+	row(&b, "agent", "deny", "ask", "rewrite", "replace a result", "context", "keep at work")
+	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, name := range connect.Names() {
+		can := map[string]bool{}
+		for _, a := range dialect.Abilities(events.Dialect(name)) {
+			can[a.Name] = a.Can
+		}
+		cells := []string{name}
+		for _, ability := range asked {
+			if can[ability] {
+				cells = append(cells, "yes")
+			} else {
+				cells = append(cells, "–")
+			}
+		}
+		row(&b, cells...)
 	}
 	return b.String()
 }
@@ -311,21 +337,21 @@ func TestPathsInDocuments(t *testing.T) {
 	}
 }
 
-// The README's table of commands names each command, and the README no other.
-func TestReadmeNamesEveryCommand(t *testing.T) {
-	readme := []byte(read(t, "README.md"))
-	_, table, _ := bytes.Cut(readme, []byte("\n## Commands\n"))
-	table, _, _ = bytes.Cut(table, []byte("\n## "))
+// The start page names each command, and neither it nor the README another.
+func TestStartPageNamesEveryCommand(t *testing.T) {
+	table := []byte(read(t, "docs/README.md"))
 	known := map[string]bool{}
 	for _, cmd := range newRoot(newApp(os.Stdin, os.Stdout, os.Stderr)).Commands() {
 		known[cmd.Name()] = true
 		if !cmd.Hidden && !regexp.MustCompile("`hookd "+cmd.Name()+"[` ]").Match(table) {
-			t.Errorf("README.md does not name hookd %s in its table of commands", cmd.Name())
+			t.Errorf("docs/README.md does not name hookd %s in its table", cmd.Name())
 		}
 	}
-	for _, m := range regexp.MustCompile("(?m)(?:^|`)hookd ([a-z]+)").FindAllSubmatch(readme, -1) {
-		if name := string(m[1]); !known[name] && name != "runs" {
-			t.Errorf("README.md tells of hookd %s, which is no command", name)
+	for _, doc := range []string{"README.md", "docs/README.md"} {
+		for _, m := range regexp.MustCompile("(?m)(?:^|`)hookd ([a-z]+)").FindAllStringSubmatch(read(t, doc), -1) {
+			if name := m[1]; !known[name] && name != "runs" && name != "sees" {
+				t.Errorf("%s tells of hookd %s, which is no command", doc, name)
+			}
 		}
 	}
 }

@@ -10,26 +10,32 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// A tool that a block of the README may want and a machine may lack.
-var optionalTools = regexp.MustCompile(`\b(nc|curl)\b`)
-
-// Every command block of the README runs, in order, as typed by a user with an
-// empty home. Three things differ from typing them: after a daemon was started
-// the test waits for it, `make test` only says what it would run (it would run
-// this test), and the service managers are stand-ins that check their
-// arguments, so that no test touches the services of whoever runs it.
-func TestReadmeBlocks(t *testing.T) {
+// The README is typed from top to bottom into one shell, by a user with an empty
+// home. Stand-ins differ from what a user has: git clones this tree, make tells
+// what `make test` would run (it would run this test), the service managers do not
+// answer, so that no test touches the services of whoever runs it, and Claude Code
+// is a program that asks its hooks about one command.
+func TestReadme(t *testing.T) {
+	hooktest.NeedTool(t, "python3", "git")
 	blocks := shellBlocks(read(t, "README.md"))
-	if len(blocks) < 10 {
+	if len(blocks) < 7 {
 		t.Fatalf("only %d command blocks were found, the search is broken", len(blocks))
 	}
 	s := newSession(t)
-	for i, block := range blocks {
-		ok := t.Run(fmt.Sprintf("block%d", i+1), func(t *testing.T) { s.run(t, block) })
-		if !ok {
-			t.Fatalf("stopped at\n%s", block)
+	out := s.types(t, blocks)
+	for _, want := range []string{
+		"connected     claude-code: ~/.claude/settings.json", "added         command-guard: ",
+		"started       in the background", "nothing is broken",
+		`"permissionDecision":"deny"`, "formatting a disk", // Claude Code's answer
+		"no sudo: ask me to do it", "denied, exit code 1", // the first guard's
+		"command-guard", "git-checkpoint", "go test ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("nothing says %q:\n%s", want, out)
 		}
 	}
 }
@@ -44,7 +50,6 @@ func shellBlocks(doc string) (blocks []string) {
 // session is a user with a home and a shell.
 type session struct {
 	home string
-	tree string
 	env  []string
 }
 
@@ -58,21 +63,55 @@ func newSession(t *testing.T) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{home: home, tree: tree}
+	s := &session{home: home}
 	t.Cleanup(func() { os.RemoveAll(home) })
 	t.Cleanup(func() { s.stopDaemon(t) })
 	standIns := filepath.Join(home, "stand-ins")
 	if err := os.Mkdir(standIns, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeStandIn(t, filepath.Join(standIns, "systemctl"), `case "$1 $2" in
-"--user show" | "--user is-active") exit 0 ;; # a daemon that runs is the service's
---user*) test -s "$HOME/.config/systemd/user/hookd.service" ;;
-*) exit 1 ;;
-esac`)
-	writeStandIn(t, filepath.Join(standIns, "launchctl"), `test "$1" = print || test -s "$HOME/Library/LaunchAgents/io.github.hookd.plist"`)
+	tool := func(name string) string {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("SKIP-TOOL %s: the README is not tried", name)
+		}
+		return "'" + path + "'"
+	}
+	writeStandIn(t, filepath.Join(standIns, "systemctl"), "exit 1")
+	writeStandIn(t, filepath.Join(standIns, "launchctl"), "exit 1")
+	writeStandIn(t, filepath.Join(standIns, "git"),
+		`case $1 in clone) exec ln -s '`+tree+`' "$(basename "$2")" ;; *) exec `+tool("git")+` "$@" ;; esac`)
+	writeStandIn(t, filepath.Join(standIns, "make"),
+		`case $1 in test) exec `+tool("make")+` -n "$@" ;; *) exec `+tool("make")+` "$@" ;; esac`)
+	writeStandIn(t, filepath.Join(standIns, "claude"), `hook=$(sed -n 's/.*"command": "\([^"]*\)".*/\1/p' ~/.claude/settings.json | head -n 1)
+printf '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"%s","tool_name":"Bash","tool_input":{"command":"mkfs --help"}}' "$PWD" |
+  sh -c "$hook"`)
 	s.env = s.environment(standIns)
 	return s
+}
+
+// types runs the blocks in one shell, which ends at the first command that fails,
+// and returns what they printed.
+func (s *session) types(t *testing.T, blocks []string) string {
+	t.Helper()
+	var script strings.Builder
+	for i, block := range blocks {
+		fmt.Fprintf(&script, "echo '== block %d'\n%s", i+1, block)
+	}
+	cmd := exec.Command("sh", "-e", "-c", script.String())
+	cmd.Dir, cmd.Env = s.home, s.env
+	out, err := os.CreateTemp(t.TempDir(), "out") // a file: the daemon in the background would keep a pipe open
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	failed := cmd.Run()
+	text, err := os.ReadFile(out.Name())
+	if failed != nil || err != nil {
+		t.Fatalf("%v, %v\n%s", failed, err, text)
+	}
+	return string(text)
 }
 
 // environment is the user's: hookd is the one that `make install` installs.
@@ -100,52 +139,10 @@ func writeStandIn(t *testing.T, path, script string) {
 	}
 }
 
-func (s *session) run(t *testing.T, block string) {
-	if tool := optionalTools.FindString(block); tool != "" {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIP-TOOL %s: a block of the README is not tried", tool)
-		}
-	}
-	cmd := exec.Command("sh", "-e", "-c", block)
-	cmd.Dir, cmd.Env = s.tree, s.env
-	if strings.Contains(block, "make test") {
-		cmd.Env = append(cmd.Env, "MAKEFLAGS=n")
-	}
-	out, err := os.CreateTemp(t.TempDir(), "out") // a file, since a daemon in the background would keep a pipe open
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Run(); err != nil {
-		text, _ := os.ReadFile(out.Name())
-		t.Fatalf("%v\n%s", err, text)
-	}
-	if strings.Contains(block, "hookd serve") && strings.Contains(block, "&\n") {
-		s.waitForDaemon(t)
-	}
-}
-
 func (s *session) hookd(args ...string) ([]byte, error) {
 	cmd := exec.Command(filepath.Join(s.home, ".local", "bin", "hookd"), args...)
 	cmd.Env = s.env
 	return cmd.Output()
-}
-
-func (s *session) waitForDaemon(t *testing.T) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); ; {
-		if _, err := s.hookd("status"); err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the daemon did not come within %s", patience)
-		}
-	}
 }
 
 // stopDaemon ends the daemon that a block left in the background.
