@@ -20,10 +20,9 @@ test: ## vet and test everything
 	$(GO) vet ./...
 	$(GO) test $(TESTFLAGS) ./...
 
-man: ## write the man pages into bin/man
+man: build ## write the man pages into bin/man
 	@rm -rf bin/man
-	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} \
-		$(GO) test ./cmd/hookd -run '^TestManPages$$' -count=1 -args -man "$(CURDIR)/bin/man"
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} bin/hookd man bin/man
 
 notices: ## write THIRD_PARTY, the licences of the modules that the programs are linked with
 	@$(GO) run ./packaging/notices
@@ -62,7 +61,7 @@ check: ## format, vet and staticcheck, for Linux and macOS; shellcheck where it 
 vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)
 	govulncheck -db "$${GOVULNDB:-https://vuln.go.dev}" ./...
 
-install: build man ## install programs, man pages and completions to PREFIX (/usr/local)
+install: man ## install programs, man pages and completions to PREFIX (/usr/local)
 	@sh packaging/install-tree.sh bin "$(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what install has put into PREFIX; hooks and settings stay

@@ -48,7 +48,7 @@ pack() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here"
-go test ./cmd/hookd -run '^TestManPages$' -count=1 -args -man "$work/man" >/dev/null
+"$work/here/hookd" man "$work/man"
 gzip -9n "$work"/man/*.1
 
 for shell in bash zsh fish; do
