@@ -74,6 +74,7 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 		}
 	}
 	assignNames(units)
+	tellApart(units)
 	for _, u := range units {
 		snap.Entries = append(snap.Entries, u.entries(v, disabled)...)
 	}

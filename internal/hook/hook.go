@@ -54,6 +54,7 @@ const (
 type Hook struct {
 	ID          string // unique in a snapshot; the name, for a folder
 	Name        string // shown to people
+	PlainName   string // what its file calls it, where Name tells it from a hook of another file; "" = Name
 	Description string
 	Source      Source
 	File        string // the file that defines it
