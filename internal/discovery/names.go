@@ -67,7 +67,8 @@ func (u *unit) rename(was *hook.Hook, name string) {
 		typed = append(typed, command+trust.Quote(was.Name), command+trust.Quote(name))
 	}
 	quoted := func(p hook.Problem) hook.Problem {
-		p.Message, p.Hint = strings.NewReplacer(typed...).Replace(p.Message), strings.NewReplacer(typed...).Replace(p.Hint)
+		with := strings.NewReplacer(typed...)
+		p.Message, p.Hint = with.Replace(p.Message), with.Replace(p.Hint)
 		return p
 	}
 	u.hooks, u.good = mapped(u.hooks, named), mapped(u.good, named)
