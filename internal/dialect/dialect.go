@@ -44,6 +44,14 @@ func Settings(d events.Dialect) *neutral.Settings {
 	return &s
 }
 
+// Probe returns the event that `hookd doctor` sends for the agent that speaks d.
+func Probe(d events.Dialect) neutral.Probe {
+	if e := find(d); e != nil {
+		return e.Probe
+	}
+	return neutral.Probe{}
+}
+
 // nothing is the table of a dialect that is not known.
 var nothing neutral.Table
 

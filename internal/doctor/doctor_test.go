@@ -18,7 +18,11 @@ import (
 func TestProbesAreTheAgentsOwn(t *testing.T) {
 	for _, name := range connect.Names() {
 		d := events.Dialect(name)
-		event, payload := probeOf(d, "/project")
+		p := dialect.Probe(d)
+		event, payload := p.Event, p.With(Session, `/pro"ject`, time.Now())
+		if !json.Valid(payload) || strings.Contains(string(payload), `"$`) {
+			t.Errorf("%s: the payload is %s", name, payload)
+		}
 		row := events.LookupIn(d, event)
 		if row == nil || !row.Decidable {
 			t.Errorf("%s: %s is no event of it, or no agent waits for it: %+v", name, event, row)

@@ -16,6 +16,10 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
+// Session is the session of a probe. Hooks and people can tell it from a real event
+// by that.
+const Session = "hookd-doctor"
+
 // probeTime is how long the bridge and its hooks may take.
 const probeTime = time.Minute
 
@@ -44,7 +48,8 @@ type Hooked struct {
 // probe sends one; nil when there is no way to.
 func (w *way) probe(ctx context.Context) *Probe {
 	p := &Probe{Hooks: []Hooked{}}
-	p.Event, p.Payload = probeOf(w.dialect, w.cwd)
+	event := dialect.Probe(w.dialect)
+	p.Event, p.Payload = event.Event, event.With(Session, w.cwd, time.Now())
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	begin := time.Now()

@@ -13,7 +13,7 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Codex, Events: Rows, Agent: Agent, Settings: Settings}
+	return neutral.System{Name: events.Codex, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
 }
 
 // Agent is Codex. It cannot ask a person for a hook.

@@ -13,7 +13,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Copilot, Events: Rows, Words: Words, Agent: Agent, Settings: Settings}
+	return neutral.System{
+		Name: events.Copilot, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe,
+	}
 }
 
 // Agent is Copilot. In the camelCase form only the bridge's argument names the

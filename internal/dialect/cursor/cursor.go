@@ -16,7 +16,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Cursor, Events: Rows, Words: Words, Agent: Agent, Settings: Settings}
+	return neutral.System{
+		Name: events.Cursor, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe,
+	}
 }
 
 // Agent is Cursor. Its default deadline is not documented: 60 s is taken.

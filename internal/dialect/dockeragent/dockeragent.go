@@ -13,7 +13,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.DockerAgent, Events: Rows, Agent: Bridge, Settings: Settings, Rules: &rules}
+	return neutral.System{
+		Name: events.DockerAgent, Events: Rows, Agent: Bridge, Settings: Settings, Rules: &rules,
+		Probe: probe,
+	}
 }
 
 // rules are those of the hooks of an agent's YAML file.

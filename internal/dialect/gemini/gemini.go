@@ -12,7 +12,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.GeminiCLI, Events: Rows, Words: Words, Agent: Agent, Settings: Settings}
+	return neutral.System{
+		Name: events.GeminiCLI, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe,
+	}
 }
 
 // Agent is Gemini CLI.

@@ -11,7 +11,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Hermes, Events: Rows, Words: Words, Agent: Agent, Settings: Settings}
+	return neutral.System{
+		Name: events.Hermes, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe,
+	}
 }
 
 // Agent is Hermes. It has a person approve a call where a hook asks.

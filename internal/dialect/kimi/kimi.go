@@ -11,7 +11,7 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings}
+	return neutral.System{Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe}
 }
 
 // Agent is Kimi Code. It cannot ask a person for a hook.

@@ -15,7 +15,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.LibreFang, Events: Rows, Agent: Bridge, Settings: Settings, Observes: true}
+	return neutral.System{
+		Name: events.LibreFang, Events: Rows, Agent: Bridge, Settings: Settings, Observes: true,
+		Probe: probe,
+	}
 }
 
 const (

@@ -10,7 +10,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.OpenCode, Events: Rows, Words: Words, Agent: Agent, Settings: Settings}
+	return neutral.System{
+		Name: events.OpenCode, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe,
+	}
 }
 
 // Agent is OpenCode, which the bridge cannot stand for.

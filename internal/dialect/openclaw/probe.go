@@ -1,0 +1,11 @@
+package openclaw
+
+import "github.com/hookd/hookd/internal/dialect/neutral"
+
+// probe is a call of `true` in the shell, as OpenClaw sends it.
+var probe = neutral.Probe{
+	Event: "before_tool_call",
+	Payload: `{
+		"session_id": "$SESSION", "cwd": "$CWD", "tool_name": "bash", "params": {"command": "true"}
+	}`,
+}
