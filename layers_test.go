@@ -74,7 +74,7 @@ var rooms = map[string]room{
 	// neutral: what a tool call is, as the dialect that sent it tells it
 	"internal/builtin": {
 		"hooks written in Go, one file each",
-		"builtin/* dialect/neutral events git",
+		"builtin/* dialect/neutral events git readfile",
 		"",
 	},
 	"internal/builtin/secrets": {

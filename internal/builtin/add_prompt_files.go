@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/hookd/hookd/internal/git"
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // Bounds of add_prompt_files. docker-agent documents none; these keep one
@@ -127,7 +128,12 @@ func exists(path string) bool {
 
 // read returns the first limit bytes. It must be a regular file of the user or
 // root, reached by no link that leaves p.within.
-func (p prompt) read(limit int) (string, error) {
+func (p prompt) read(limit int) (text string, err error) {
+	readfile.Apart(p.path(), func() { text, err = p.readOpen(limit) })
+	return text, err
+}
+
+func (p prompt) readOpen(limit int) (string, error) {
 	f, err := p.open()
 	if err != nil {
 		return "", err

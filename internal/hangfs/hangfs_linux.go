@@ -20,6 +20,7 @@ const (
 	GetAttr Op = 3
 	Open    Op = 14
 	Read    Op = 15
+	Flush   Op = 25 // a copy of a descriptor is closed
 )
 
 // Mount is a mounted file system. It is served by a process of its own: the one

@@ -43,7 +43,6 @@ const (
 	batchForget Op = 42
 	initialize  Op = 26
 	release     Op = 18
-	flush       Op = 25
 	openDir     Op = 27
 	readDir     Op = 28
 	releaseDir  Op = 29
@@ -168,7 +167,7 @@ func (s *server) reply(r request) ([]byte, error) {
 		return words64(0, 0), nil
 	case Read:
 		return s.read(r), nil
-	case release, releaseDir, flush, readDir:
+	case release, releaseDir, Flush, readDir:
 		return nil, nil
 	}
 	return nil, unix.ENOSYS

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // StartError says for people why a process did not start: what is wrong, with which
@@ -177,14 +179,8 @@ func explainTooBig(s *Spec) string {
 // firstLine returns what the system reads of a script's first line: at most
 // 255 bytes, without the newline. Nothing but a regular file is opened.
 func firstLine(path string) []byte {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	var buf [255]byte
-	n, _ := unix.Read(fd, buf[:])
-	line, _, _ := bytes.Cut(buf[:max(n, 0)], []byte("\n"))
+	head, _ := readfile.Head(path, 255)
+	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return line
 }
 

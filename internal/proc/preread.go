@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // headBytes is how much preread reads of a program: more than the system reads of
@@ -48,11 +50,17 @@ func preread(s *Spec) {
 
 // next reads the beginning of a program and returns the interpreter or loader that
 // the system opens to start it; "" = none.
-func next(path string, buf []byte) string {
+func next(path string, buf []byte) (found string) {
 	var st unix.Stat_t
 	if unix.Access(path, unix.X_OK) != nil || unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return ""
 	}
+	readfile.Apart(path, func() { found = named(path, buf) })
+	return found
+}
+
+// named is next for a regular file.
+func named(path string, buf []byte) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return ""

@@ -36,8 +36,8 @@ func (t tooLarge) Is(err error) bool { return err == ErrTooLarge }
 //
 // It uses the system's calls themselves: with package os each of thousands of
 // small files costs three times as many.
-func Read(path string, limit int) ([]byte, error) {
-	data, err := read(path, limit)
+func Read(path string, limit int) (data []byte, err error) {
+	Apart(path, func() { data, err = read(path, limit) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
@@ -45,16 +45,24 @@ func Read(path string, limit int) ([]byte, error) {
 }
 
 // Head returns the first bytes of the regular file at path, at most n.
-func Head(path string, n int) ([]byte, error) {
-	fd, _, err := open(path)
+func Head(path string, n int) (data []byte, err error) {
+	Apart(path, func() { data, err = head(path, n) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return data, nil
+}
+
+func head(path string, n int) ([]byte, error) {
+	fd, _, err := open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer syscall.Close(fd)
 	data := make([]byte, n)
 	size, err := uninterrupted(func() (int, error) { return syscall.Read(fd, data) })
 	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		return nil, err
 	}
 	return data[:size], nil
 }

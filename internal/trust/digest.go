@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // Sum returns the SHA-256 of a hook's definition, in 64 hexadecimal digits.
@@ -69,7 +71,12 @@ const maxHashed = 256 << 20
 
 // fileSum returns the digest of a regular file that is not larger than maxHashed; ""
 // for any other.
-func fileSum(path string) string {
+func fileSum(path string) (sum string) {
+	readfile.Apart(path, func() { sum = sumOf(path) })
+	return sum
+}
+
+func sumOf(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
 	if err != nil {
 		return ""

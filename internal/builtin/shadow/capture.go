@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // maxNewFile is the size in bytes up to which a file that the source does not
@@ -144,12 +145,8 @@ func (r *Repo) unreadable(path string) bool {
 	if !info.Mode().IsRegular() {
 		return true
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
-	if err != nil {
-		return true
-	}
-	f.Close()
-	return false
+	_, err = readfile.Head(path, 1)
+	return err != nil
 }
 
 // behindLink reports whether a directory of path is a symbolic link: git knows

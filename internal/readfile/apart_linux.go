@@ -1,0 +1,66 @@
+package readfile
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// fuseMagic marks file systems that a process serves, statfs(2).
+const fuseMagic = 0x65735546
+
+// Apart calls f, which opens and closes the file at path, and returns when it
+// has. While a file of a process's own file system (FUSE) is open, a fork has a copy
+// of it, and the exec in the child closes that, for which the serving process is
+// asked: one that does not answer would hold each start, and with it the whole
+// program. So such a file is opened by a thread that shares its descriptors with
+// no other, and ends with f.
+func Apart(path string, f func()) {
+	if !served(path) {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		if syscall.Unshare(syscall.CLONE_FILES) == nil {
+			closeCopies()
+		}
+		f()
+	}()
+	<-done
+}
+
+// served reports whether a process may serve the file system of path, as one that
+// does not know statfs does. What is not there cannot be opened.
+func served(path string) bool {
+	var st syscall.Statfs_t
+	switch err := syscall.Statfs(path, &st); err {
+	case nil:
+		return uint32(st.Type) == fuseMagic
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES:
+		return false
+	default:
+		return true
+	}
+}
+
+// closeCopies closes what the thread has copies of, as they would keep pipes and
+// sockets open. Go's scheduler may need its own on any thread.
+func closeCopies() {
+	const own = "/proc/thread-self/fd"
+	entries, _ := os.ReadDir(own)
+	for _, e := range entries {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd <= 2 {
+			continue
+		}
+		what, _ := os.Readlink(own + "/" + e.Name())
+		if !strings.HasPrefix(what, "anon_inode:[event") { // eventpoll, eventfd
+			syscall.Close(fd)
+		}
+	}
+}
