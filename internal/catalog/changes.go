@@ -38,6 +38,7 @@ type Changes struct {
 	path     string
 	approved func() map[string]discovery.Approval // nil = nothing has to be allowed
 	log      *zap.Logger
+	files    *readfile.Patience // for what the hooks' files tell of an author
 
 	mu      sync.Mutex       // guards all below
 	last    map[string]known // by ID
@@ -55,7 +56,10 @@ type known struct {
 // OpenChanges returns at once and reads the record meanwhile, as hooks have to
 // be read as well before there is a change to note.
 func OpenChanges(c config.Config, log *zap.Logger) *Changes {
-	r := &Changes{path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"), last: map[string]known{}}
+	r := &Changes{
+		path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"),
+		files: readfile.NewPatience(authorTime, nil), last: map[string]known{},
+	}
 	r.mu.Lock()
 	go func() {
 		defer r.mu.Unlock()
@@ -148,7 +152,7 @@ func (r *Changes) waiting(e hook.Entry, allowed map[string]discovery.Approval) [
 	}
 	return []api.Change{{
 		Hook: e.Waits.ID, Change: string(hook.Waiting), From: was.digest, To: e.Waits.Digest,
-		File: e.Waits.File, By: author(e, e.Waits, allowed), Why: Worst(e.Problems).String(),
+		File: e.Waits.File, By: r.author(e, e.Waits, allowed), Why: Worst(e.Problems).String(),
 	}}
 }
 
@@ -158,7 +162,7 @@ func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (
 	if was.digest == h.Digest && was.state == string(e.State) {
 		return nil
 	}
-	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: author(e, h, allowed)}
+	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: r.author(e, h, allowed)}
 	switch {
 	case e.State == hook.Gone: // what is there is not another, but not there
 	case was.digest == "":
@@ -179,25 +183,33 @@ func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (
 	return list
 }
 
+// authorTime is how long the files of a change may take to tell their author.
+const authorTime = time.Second
+
 // author names the author of a change, as far as that can be known: of a change in
 // files the owner and the time of what was written last, be it the folder that
-// something is gone from.
-func author(e hook.Entry, h *hook.Hook, allowed map[string]discovery.Approval) string {
+// something is gone from. Files that do not answer tell nothing.
+func (r *Changes) author(e hook.Entry, h *hook.Hook, allowed map[string]discovery.Approval) string {
 	if e.State != hook.Waiting && e.State != hook.Gone {
 		if by := allowedBy(allowed[h.ID]); by != "" {
 			return by
 		}
 	}
 	var newest os.FileInfo
-	for _, path := range append([]string{h.File}, h.Seal.Own()...) {
+	inTime := r.files.Try("author", func() { newest = lastWritten(append([]string{h.File}, h.Seal.Own()...)) })
+	if !inTime || newest == nil {
+		return ""
+	}
+	return written(newest)
+}
+
+func lastWritten(paths []string) (newest os.FileInfo) {
+	for _, path := range paths {
 		if info := nearest(path); info != nil && (newest == nil || info.ModTime().After(newest.ModTime())) {
 			newest = info
 		}
 	}
-	if newest == nil {
-		return ""
-	}
-	return written(newest)
+	return newest
 }
 
 func allowedBy(a discovery.Approval) string {

@@ -220,9 +220,29 @@ func (d *Daemon) Run(ctx context.Context) error {
 	err := d.attend(ctx, reload, failed)
 	d.stop(ctx)
 	cancel()
-	rooms.Wait()
+	if !waitFor(&rooms, leftBehind) {
+		d.log.Warn("stopped while files do not answer, what waits for them is left behind")
+	}
 	d.closeTracer()
 	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.TempDir()))
+}
+
+// leftBehind is how long the rooms may take to end: one that hangs in a file
+// system ends with the process.
+const leftBehind = 2 * time.Second
+
+func waitFor(rooms *sync.WaitGroup, most time.Duration) bool {
+	ended := make(chan struct{})
+	go func() {
+		rooms.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(most):
+		return false
+	}
 }
 
 // boot announces the daemon: in the log, to hooks, and to the service manager.

@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -24,6 +27,8 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 		"program read":         {yaml: "command: MNT/run\nargs: []\n", hang: []hangfs.Op{hangfs.Read}},
 		"program opened":       {yaml: "command: MNT/run\nargs: []\n", hang: []hangfs.Op{hangfs.Open}},
 		"interpreter read":     {script: "#!MNT/interpreter\n", hang: []hangfs.Op{hangfs.Read}},
+		"program held open":    {yaml: "command: MNT/run\nargs: []\n", hang: []hangfs.Op{hangfs.Read, hangfs.Flush}},
+		"interpreter held":     {script: "#!MNT/interpreter\n", hang: []hangfs.Op{hangfs.Read, hangfs.Flush}},
 		"working directory":    {yaml: "working_dir: MNT\n"},
 		"persistent":           {yaml: "command: MNT/run\nargs: []\nmode: persistent\n", hang: []hangfs.Op{hangfs.Read}},
 		"persistent looked at": {yaml: "command: MNT/run\nargs: []\nmode: persistent\n"},
@@ -97,5 +102,52 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 			m.Answer()
 			h.until("the guard works again", func() bool { return h.emit(rm).Verdict.Allowed })
 		})
+	}
+}
+
+// A reload returns while files hang that hooks, their folders and sources are
+// made of, guards that need none of them decide, and the daemon comes to its end.
+func TestReloadWhileFilesDoNotAnswer(t *testing.T) {
+	m := hangfs.New(t, map[string]string{
+		"run": "#!/bin/sh\nexit 0\n", "HOOK.yaml": "name: linked\nevents: [agent:end]\ntype: script\nscript: exit 0\n",
+		"AGENT.md": "---\nname: a\nhooks:\n  - {event: beforeToolCall, action: script, script: exit 0}\n---\n",
+	})
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: [user_prompt_submit]\n", "exit 2\n")
+	writeFile(t, filepath.Join(home, "hooks", "far", "HOOK.yaml"), "name: far\nevents: [pre_tool_use]\ncommand: "+m.Dir+"/run\nargs: []\n", 0o644)
+	if err := os.Symlink(m.Dir, filepath.Join(home, "hooks", "linked")); err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, home, func(c *config.Config) {
+		c.FireStartup = false
+		c.Sources = []config.Source{{Type: "familiar", Path: filepath.Join(m.Dir, "AGENT.md")}}
+	})
+	if hooks := h.discovery.Current().Runnable(); len(hooks) != 4 {
+		t.Fatalf("hooks before it hangs: %d, %v", len(hooks), h.discovery.Current().Problems)
+	}
+	m.Hang()
+	t.Cleanup(m.Answer)
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err := h.client.Reload(ctx)
+		cancel()
+		if refused := (*client.Error)(nil); err != nil && !errors.As(err, &refused) { // what hangs is a problem
+			t.Fatalf("reload: %v", err)
+		}
+	}
+	if a := h.emit(`{"event":"user_prompt_submit","wait":true}`); a.Verdict.Allowed {
+		t.Errorf("the guard: %+v, want a denial", a.Verdict)
+	}
+	ended := make(chan struct{})
+	go func() {
+		h.stop()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the daemon does not end while files hang")
+		m.Answer()
+		<-ended
 	}
 }

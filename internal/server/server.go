@@ -149,6 +149,7 @@ const (
 	lastLines     = 100 * time.Millisecond // for what was sent before a shutdown to be read
 	lastRecords   = time.Second            // for a subscriber to take its last records
 	lingerTimeout = time.Second            // for a client to read why it is closed
+	leftBehind    = 2 * time.Second        // for what was cut off to end
 )
 
 // A Server owns a socket. Listen, then Serve, then Shutdown.
@@ -260,8 +261,8 @@ func sampled(core zapcore.Core) zapcore.Core {
 }
 
 // Serve answers until Shutdown is called, or ctx ends, which cuts every
-// connection off. All that it started has ended when it returns; the lock and
-// a socket of our own are gone then.
+// connection off. All that it started has ended when it returns, but for what
+// hangs 2 s after it was cut off; the lock and a socket of our own are gone then.
 func (s *Server) Serve(ctx context.Context) error {
 	if !s.begin() {
 		return net.ErrClosed
@@ -299,7 +300,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	cancel()
 	s.closeAll()
-	<-ended
+	select {
+	case <-ended:
+	case <-time.After(leftBehind): // a request hangs in a file system, say
+	}
 	return errors.Join(err, s.lock.Close())
 }
 

@@ -21,13 +21,18 @@ const (
 	Now                  // the second
 )
 
-// LastGrace is how long the process may live after the second signal to stop.
-const LastGrace = 5 * time.Second
+// How long the process may live after the first signal to stop, which is longer than
+// it takes where nothing hangs, and after the second.
+const (
+	FirstGrace = 20 * time.Second
+	LastGrace  = 5 * time.Second
+)
 
 // Watch handles signals from its return on, and sends what they ask for until ctx
 // ends. It never blocks on that: while a reload is not received yet, further ones are
 // dropped, and after a signal to stop there is none. If the process still lives
-// LastGrace after the second signal to stop, or at the third, Watch calls end.
+// FirstGrace after the first signal to stop, LastGrace after the second, or at the
+// third, Watch calls end.
 func Watch(ctx context.Context, end func()) <-chan Intent {
 	raw := make(chan os.Signal, 16)
 	signal.Notify(raw, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
@@ -50,6 +55,7 @@ func Watch(ctx context.Context, end func()) <-chan Intent {
 					continue
 				case stops == 0:
 					intents <- Drain
+					last = time.After(FirstGrace)
 				case stops == 1:
 					intents <- Now
 					last = time.After(LastGrace)
