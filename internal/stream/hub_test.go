@@ -532,3 +532,59 @@ func (largeArchive) Since(_ context.Context, after, upto uint64) ([]Past, uint64
 	e := &events.Event{Envelope: events.Envelope{Event: "a"}, EventID: "01", Time: time.Unix(1, 0)}
 	return []Past{{Seq: after + 1, Name: "a", Encode: EventHead(e), Data: []byte(`{"t":"` + strings.Repeat("x", 1<<20) + `"}`)}}, after + 1, nil
 }
+
+// mixedArchive answers with large events that have other records around them.
+type mixedArchive struct{}
+
+func (mixedArchive) Since(_ context.Context, after, upto uint64) (list []Past, through uint64, err error) {
+	e := &events.Event{Envelope: events.Envelope{Event: "a"}, EventID: "1", Time: time.Unix(0, 0).UTC()}
+	for seq := after + 1; seq <= upto && len(list) < 5; seq++ {
+		p := Past{Seq: seq, Name: "a", Encode: plain(1)}
+		switch seq % 4 {
+		case 1:
+			p.Encode, p.Data = EventHead(e), []byte(`{"t":"`+strings.Repeat("x", 2*batchBytes)+`"}`)
+		case 3:
+			p = Past{Seq: seq, Missing: seq}
+		}
+		list = append(list, p)
+	}
+	return list, after + uint64(len(list)), nil
+}
+
+// Each record of the archive is whole, and they come in order, also behind a large one.
+func TestRecordsBehindALargeOne(t *testing.T) {
+	const n = 20
+	h := New(Options{Size: 1, First: n, Archive: mixedArchive{}})
+	h.Publish("a", plain(1))
+	since := uint64(0)
+	s := h.Subscribe(nil, From{Since: &since, Once: true})
+	defer s.Close()
+	var text []byte
+	var err error
+	for err == nil {
+		text, err = s.Next(t.Context(), text)
+	}
+	if err != io.EOF {
+		t.Fatal(err)
+	}
+	next := uint64(1)
+	for line := range bytes.Lines(text) {
+		var r struct {
+			Type          string
+			Seq, From, To uint64
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("record %.100q…: %v", line, err)
+		}
+		if r.Type == "epoch" {
+			continue
+		}
+		if max(r.Seq, r.From) != next {
+			t.Fatalf("record %.100q… comes where %d should", line, next)
+		}
+		next = max(r.Seq, r.To) + 1
+	}
+	if next != n+1 {
+		t.Errorf("the last number is %d, want %d", next-1, n)
+	}
+}

@@ -173,7 +173,10 @@ func (s *Subscription) catchUp(ctx context.Context, dst []byte) ([]byte, error) 
 		if more {
 			dst, s.first = append(dst, s.first...), nil
 			for _, p := range past {
-				dst = s.appendPast(dst, p)
+				if dst = s.appendPast(dst, p); s.old != nil { // what follows comes after its data
+					through = p.Seq
+					break
+				}
 			}
 			s.cursor = through + 1
 		}
