@@ -26,6 +26,7 @@ import (
 func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
 	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
+		Held: dispatch.QueueShare(c.QueueMaxBytes),
 		Incident: func(in store.Incident) {
 			switch in.Kind {
 			case store.IncidentHealed:

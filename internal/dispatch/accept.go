@@ -31,7 +31,7 @@ type Rest func(*Receipt) *events.Error
 // Emit accepts one event. Without wait it returns when the runs are kept and
 // queued, with wait when they have ended. It never fails because of a hook. A
 // sender that leaves cancels nothing. env.Data may be used for something else
-// when it has returned.
+// when it has returned, unless it is Owned.
 func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
 	rcpt, rest, err := d.Begin(from, &env)
 	if err == nil && rest != nil {
@@ -44,8 +44,8 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Er
 }
 
 // Begin is the part of Emit that does not wait; a nil Rest means that there is
-// no other. So a sender of many events need not wait for each. env and env.Data
-// may be used for something else when Begin has returned.
+// no other. So a sender of many events need not wait for each. env, and env.Data
+// unless it is Owned, may be used for something else when Begin has returned.
 func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
 	if env.ID == "" {
 		return d.admit(from, env, nil, nil)
@@ -159,7 +159,9 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sen
 	if len(matched) == 0 && !e.Wait && sent == nil {
 		return d.pass(e)
 	}
-	e.Data, e.Sent = bytes.Clone(e.Data), sent
+	if e.Sent = sent; !e.Owned {
+		e.Data = bytes.Clone(e.Data)
+	}
 	a := &admission{d: d, event: e, plan: newPlan(e, matched)}
 	if err := a.enter(); err != nil {
 		return rcpt, nil, err
@@ -188,7 +190,7 @@ func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
 // pass accepts an event that nobody runs for and nobody waits for: only the
 // stream has it. It is over when pass returns, and so is e.
 func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
-	if len(e.Data) > largeData {
+	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
 	p := d.prepare(e, false)

@@ -108,7 +108,7 @@ type Options struct {
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)
 	Decidable int   // runs of decidable events at once; 0 = the same
 	MaxEvents int   // events that may wait for their observers; 0 = 10,000
-	MaxBytes  int64 // of payload that may wait so; 0 = 64 MiB
+	MaxBytes  int64 // of payload in memory: see QueueShare; 0 = 64 MiB
 
 	AnswerBytes  int // of stdout that are read for an answer; 0 = 1 MiB
 	RewriteBytes int // the same for a rewriting event; 0 = 16 MiB
@@ -167,7 +167,7 @@ func New(o Options) *Dispatcher {
 		log:      o.Log.Named("dispatch"),
 		recorder: o.Recorder,
 		permits:  newPermits(o.Decidable),
-		deciding: crowd{maxBytes: o.MaxBytes},
+		deciding: crowd{maxBytes: o.MaxBytes - QueueShare(o.MaxBytes)},
 		chain:    newChain(o.GroupAlive),
 		seen:     newDedup(o.IDs),
 		prompts:  newPrompts(),
@@ -175,7 +175,7 @@ func New(o Options) *Dispatcher {
 		stopping: make(chan struct{}),
 	}
 	d.ctx, d.kill = context.WithCancel(context.Background())
-	d.queue = newQueue(o.Observers, o.MaxEvents, o.MaxBytes, d.observe)
+	d.queue = newQueue(o.Observers, o.MaxEvents, QueueShare(o.MaxBytes), d.observe)
 	if _, ok := o.Runner.(Submitter); ok {
 		d.queue.submit = d.submit
 	}
@@ -183,6 +183,10 @@ func New(o Options) *Dispatcher {
 	d.Publish(&hook.Snapshot{})
 	return d
 }
+
+// QueueShare is what events that wait for their observers have of
+// Options.MaxBytes. The rest is for events that are decided.
+func QueueShare(maxBytes int64) int64 { return maxBytes / 3 * 2 }
 
 func setDefault[T int | int64](v *T, def T) {
 	if *v <= 0 {

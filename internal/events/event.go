@@ -36,6 +36,7 @@ type Envelope struct {
 	At         time.Time `json:"-"` // when it came, if that was just now; zero = now
 	AgentNamed bool      `json:"-"` // agent_name stood in the envelope, not only in data
 	Warnings   []string  `json:"-"` // what was tolerated, for the sender
+	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
 }
 
 // Event is an accepted event. It is never changed after it was accepted.

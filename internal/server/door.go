@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -80,6 +81,26 @@ func (c *conn) linger(d time.Duration) {
 	var sink [4 << 10]byte
 	for {
 		if _, err := c.raw.Read(sink[:]); err != nil {
+			return
+		}
+	}
+}
+
+// outlast is linger for a client that may still be sending a large event: it
+// ends when nothing comes for a moment.
+func (s *Server) outlast(c *conn) {
+	c.CloseWrite()
+	discard(c.raw, c.raw.SetReadDeadline, s.isDraining)
+}
+
+// discard reads what comes until nothing does for lingerTimeout, for bodyTimeout
+// at most, or until stop.
+func discard(in io.Reader, deadline func(time.Time) error, stop func() bool) {
+	var sink [32 << 10]byte
+	end := time.Now().Add(bodyTimeout)
+	for now := time.Now(); now.Before(end) && !stop(); now = time.Now() {
+		deadline(now.Add(lingerTimeout))
+		if _, err := in.Read(sink[:]); err != nil {
 			return
 		}
 	}

@@ -39,6 +39,7 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
+	env.Owned = room != nil && filled(body)
 	if wait != nil {
 		env.Wait = *wait
 	}
@@ -52,14 +53,24 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 	respond(w, status, tidy(answer))
 }
 
+// seatWait is how long a large event waits until others are decided.
+const seatWait = 5 * time.Second
+
 // emit hands an event to the Emitter. While it waits for the runs of a large
 // one, the room that it had is another's, and env is empty.
 func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (api.Answer, *events.Error) {
 	if room == nil || !env.Wait {
 		return s.opt.Emitter.Emit(ctx, from, env)
 	}
+	size, decided := int64(len(env.Data)), events.For(env.Dialect, env.Event).Decidable
 	answer, rest, bad := s.opt.Emitter.Begin(from, env)
 	*env = events.Envelope{}
+	var seat *share
+	if rest != nil && decided {
+		soon, cancel := context.WithTimeout(ctx, seatWait)
+		seat, _ = s.awaited.take(soon, size, nil) // without one, dispatch says what becomes of it
+		cancel()
+	}
 	room.release()
 	if bad != nil || rest == nil {
 		return answer, bad
@@ -70,6 +81,7 @@ func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room
 	}
 	done := make(chan result, 1)
 	go func() {
+		defer seat.release()
 		defer func() {
 			if v := recover(); v != nil {
 				s.logPanic(v)
@@ -263,11 +275,20 @@ func answer(w http.ResponseWriter, v any, bad *events.Error) {
 }
 
 // readBody reads one JSON body, bounded in size and time. The room that a large
-// one takes is the caller's to release.
+// one takes is the caller's to release. What is refused is read to its end: a
+// client that still sends does not see the answer.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *events.Error) {
 	rc := http.NewResponseController(w)
+	body, room, bad = s.takeBody(rc, w, r)
+	if bad != nil {
+		discard(r.Body, rc.SetReadDeadline, s.isDraining)
+	}
+	rc.SetReadDeadline(time.Time{}) // else the wait for the runs would end with it
+	return body, room, bad
+}
+
+func (s *Server) takeBody(rc *http.ResponseController, w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *events.Error) {
 	rc.SetReadDeadline(time.Now().Add(bodyTimeout))
-	defer rc.SetReadDeadline(time.Time{}) // else the wait for the runs would end with it
 	most := int64(s.opt.MaxEventBytes)
 	if r.ContentLength > most {
 		return nil, nil, tooLarge(s.opt.MaxEventBytes)
@@ -305,7 +326,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, 
 func readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, err error) {
 	for body = first; err == nil; {
 		if len(body) == cap(body) {
-			body = append(make([]byte, 0, max(min(4*len(body), size), len(body)+1)), body...)
+			body = grow(body, len(body)+1, size)
 		}
 		var n int
 		n, err = in.Read(body[len(body):cap(body)])
@@ -314,6 +335,22 @@ func readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, 
 	}
 	return body, err
 }
+
+// grow returns text with room for least bytes, and for most when it is large: each
+// copy of a large text takes as much memory again.
+func grow(text []byte, least, most int) []byte {
+	if least <= cap(text) {
+		return text
+	}
+	room := 4 * len(text)
+	if room > most/4 {
+		room = most
+	}
+	return append(make([]byte, 0, max(room, least)), text...)
+}
+
+// filled reports whether most of the memory of a large text is used.
+func filled(text []byte) bool { return len(text) > smallEvent && cap(text) <= len(text)+len(text)/4 }
 
 // boolParam reads ?key, ?key=1, ?key=0; nil when it is absent.
 func boolParam(values url.Values, key string) (*bool, *events.Error) {

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	smallEvent = 64 << 10        // what is read of a body without asking for room
-	slowSender = time.Second     // without a byte, after which a sender gives way to others that wait
-	roomWait   = 5 * time.Second // for room, before the sender is told to come back
+	smallEvent = 64 << 10         // what is read of a body without asking for room
+	slowSender = time.Second      // without a byte, after which a sender gives way to others that wait
+	roomWait   = 15 * time.Second // for room, before the sender is told to come back
 )
 
 // intake bounds what all connections together have in memory of large events,
-// from before they are read until dispatch has them. A sender asks for room for
+// from before they are read until dispatch has them; another one bounds those that
+// are decided. A sender asks for room for
 // all of its event at once, so that none waits for another half of it; a
 // sender that stops loses its place when another needs it.
 type intake struct {
@@ -42,7 +43,7 @@ type share struct {
 var errNoRoom = &events.Error{Code: events.CodeQueueFull, Message: "other large events are being read", Hint: "send it again", RetryAfter: 1}
 
 // take waits until there is room for bytes. giveUp is called, in a lock, when
-// the sender is so slow that it must give way.
+// the sender is so slow that it must give way; nil = it never must.
 func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share, *events.Error) {
 	late := time.NewTimer(roomWait)
 	defer late.Stop()
@@ -51,7 +52,10 @@ func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share,
 	for {
 		in.mu.Lock()
 		if in.free >= bytes {
-			s := &share{in: in, bytes: bytes, heard: time.Now(), giveUp: giveUp}
+			s := &share{in: in, bytes: bytes, giveUp: giveUp}
+			if giveUp != nil {
+				s.heard = time.Now()
+			}
 			in.free -= bytes
 			in.held[s] = struct{}{}
 			in.mu.Unlock()

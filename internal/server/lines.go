@@ -40,7 +40,7 @@ func (s *Server) serveLines(ctx context.Context, c *conn) {
 	case sub != nil:
 		s.streamLines(ctx, c, sub)
 	case errors.Is(err, errClose):
-		c.linger(lingerTimeout)
+		s.outlast(c)
 	case err != nil && s.isDraining():
 		c.linger(lastLines)
 	}
@@ -254,10 +254,7 @@ func (l *lines) nextLong(start []byte) (line []byte, bad *events.Error, err erro
 			return nil, tooLarge(most), nil
 		}
 		line, err = l.in.ReadSlice('\n')
-		if n := len(l.long) + len(line); n > cap(l.long) {
-			l.long = append(make([]byte, 0, max(n, min(4*len(l.long), most+fullBuffer))), l.long...)
-		}
-		l.long = append(l.long, line...)
+		l.long = append(grow(l.long, len(l.long)+len(line), most+fullBuffer), line...)
 	}
 	if bad = l.room.slow(); bad != nil {
 		return nil, bad, nil
@@ -291,6 +288,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		l.refuse(bad)
 		return nil
 	}
+	env.Owned = l.room != nil && filled(l.long)
 	if l.wait != nil {
 		env.Wait = *l.wait
 	}
@@ -310,6 +308,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	env.At = l.came // one look at the clock for all that came together
 	var o owed
 	o.answer, o.rest, o.bad = l.server.opt.Emitter.Begin(l.peer, env)
+	env.Data = nil // which the parser would hold
 	l.say(&o)
 	return nil
 }

@@ -50,8 +50,8 @@ type Peer struct {
 
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs
 // have ended. ctx ends when the sender no longer waits for the answer: Emit must
-// then return soon, and must not cancel a run for it. env and env.Data are the
-// connection's again when the method that got them returns.
+// then return soon, and must not cancel a run for it. env, and env.Data unless it
+// is Owned, are the connection's again when the method that got them returns.
 //
 // Begin is the part of Emit that waits for nothing. A nil Rest means that the
 // answer is complete; else it must be called, once, and may wait: for the disk,
@@ -158,6 +158,7 @@ type Server struct {
 	log      *zap.Logger
 	lock     *os.File
 	intake   *intake
+	awaited  *intake // of large events that are decided
 	web      *handoff
 	http     *http.Server
 	handlers sync.WaitGroup // one per connection
@@ -203,7 +204,7 @@ func Listen(opt Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, log: opt.Log, lock: lock, listener: listener,
-		web: newHandoff(listener.Addr()), intake: newIntake(int64(opt.MaxEventBytes) * 3 / 2),
+		web: newHandoff(listener.Addr()), intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
 		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
 		silent: list.New(), conns: map[*conn]struct{}{},
 	}

@@ -24,6 +24,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/internal/api"
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/stream"

@@ -57,7 +57,7 @@ func openDatabase(path string, durable Durability, steps []string) (db *database
 		}
 	}()
 	ctx := context.Background()
-	if db.pool, err = sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "cache_size(-16000)")); err != nil {
+	if db.pool, err = sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "cache_size(-8000)")); err != nil {
 		return db, fmt.Errorf("open store %s: %w", path, classify(err))
 	}
 	db.pool.SetMaxOpenConns(1)

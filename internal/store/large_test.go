@@ -92,7 +92,8 @@ func TestWhatIsReadAtOnceIsBounded(t *testing.T) {
 // Memory has the oldest pending events, which run next; an event that memory
 // has is not read again.
 func TestTheOldestPendingEventsAreHeld(t *testing.T) {
-	l, data := newLive(), make([]byte, heldBytes/4)
+	const most = 64 << 20
+	l, data := newLive(most), make([]byte, most/4)
 	rows := []pendingRow{{hook: "a"}}
 	made := func(seq uint64) *events.Event { return &events.Event{Envelope: events.Envelope{Data: data}, Seq: seq} }
 	for seq := uint64(1); seq <= 10; seq++ {
@@ -102,8 +103,8 @@ func TestTheOldestPendingEventsAreHeld(t *testing.T) {
 		l.end(Key{seq, "a"})
 		l.add(seq+10, made(seq+10), len(data), rows)
 		next := made(seq + 4)
-		l.hold(next, heldBytes)
-		if l.event(seq+4) != next || l.inRAM > heldBytes {
+		l.hold(next, most)
+		if l.event(seq+4) != next || l.inRAM > most {
 			t.Errorf("after the end of %d, %d is not held, or %d bytes are", seq, seq+4, l.inRAM)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// heldBytes is how much payload of pending events is held in memory for the
-// case that the database is lost. What the dispatcher holds is shared: it has
-// the oldest ones, so the newest make room for them.
-const heldBytes = 64 << 20
-
 // live is what is pending, as of the last commit.
 type live struct {
+	// most is how much payload is held in memory for the case that the database is
+	// lost. What the dispatcher holds is shared: it has the oldest events, so the
+	// newest make room for them.
+	most int64
+
 	mu     sync.Mutex // guards all below
 	events map[uint64]*waiting
 	runs   int
@@ -45,7 +45,7 @@ type pendingRow struct {
 	due     int64 // nanoseconds since 1970; 0 = now
 }
 
-func newLive() *live { return &live{events: map[uint64]*waiting{}} }
+func newLive(most int64) *live { return &live{most: most, events: map[uint64]*waiting{}} }
 
 // add puts rows of an event in; e may be nil when it is on disk only.
 func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
@@ -62,7 +62,7 @@ func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
 	}
 	w.rows = append(w.rows, rows...)
 	l.runs += len(rows)
-	l.keep(w, e, heldBytes)
+	l.keep(w, e, l.most)
 }
 
 // settle notes the fate of an event.

@@ -39,7 +39,7 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 			if err != nil {
 				return err
 			}
-			s.live.hold(e, heldBytes)
+			s.live.hold(e, s.live.most)
 			all = append(all, runs...)
 		}
 		return nil
@@ -149,6 +149,6 @@ func (s *Store) rescue() {
 		if err != nil {
 			continue // it counts as lost
 		}
-		s.live.hold(e, 4*heldBytes)
+		s.live.hold(e, 4*s.live.most)
 	}
 }

@@ -47,6 +47,7 @@ type Options struct {
 	Path    string     // of the database; its directory is made 0700, the file 0600
 	Durable Durability // "" = DurableFsync
 	Policy  Policy
+	Held    int64 // bytes of pending payload that are in memory as well; 0 = 32 MiB
 
 	// Incident is told when the store breaks, heals, or had to begin a new
 	// file. nil = nobody. It is called from Open or from the store's own
@@ -123,13 +124,14 @@ func Open(o Options) (*Store, error) {
 	case o.Durable != DurableFsync && o.Durable != DurableOS:
 		return nil, fmt.Errorf("open store: durable is %q, want %q or %q", o.Durable, DurableFsync, DurableOS)
 	}
+	setDefault(&o.Held, 32<<20)
 	setDefault(&o.probe, time.Second)
 	setDefault(&o.delay, 25*time.Millisecond)
 	if o.sweep == 0 {
 		o.sweep = time.Minute
 	}
 	s := &Store{
-		opts: o, queue: newQueue(o.delay), live: newLive(), shelf: newShelf(),
+		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), shelf: newShelf(),
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
