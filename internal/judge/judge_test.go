@@ -54,7 +54,8 @@ func TestRequest(t *testing.T) {
 			"type": "object", "additionalProperties": false, "required": []any{"decision", "reason"},
 			"properties": map[string]any{
 				"decision": map[string]any{"type": "string", "enum": words},
-				"reason":   map[string]any{"type": "string"},
+				"reason": map[string]any{"type": "string",
+					"description": "one short sentence that quotes the part of the input that decided it"},
 			},
 		}
 	}

@@ -30,7 +30,8 @@ const (
 	systemText = systemRole + " Answer in short plain text with what the message asks for and nothing else."
 	systemJSON = systemRole +
 		" Answer with one bare JSON object and nothing else: no text before or after it, no code fence."
-	systemReason = `"reason", one short sentence that quotes the part of the input that decided it.`
+	reasonText   = "one short sentence that quotes the part of the input that decided it"
+	systemReason = `"reason", ` + reasonText + "."
 )
 
 func schemaNamed(name string) (schema, error) {
@@ -53,13 +54,14 @@ func schemaNamed(name string) (schema, error) {
 	return schema{}, fmt.Errorf("unknown schema %q", name)
 }
 
-// decisionSchema is in the subset that both protocols accept as strict.
+// decisionSchema is in the subset that both protocols accept as strict. It says what
+// a reason is: a hook's own system text need not.
 func decisionSchema(words ...string) map[string]any {
 	return map[string]any{
 		"type": "object",
 		"properties": map[string]any{
 			"decision": map[string]any{"type": "string", "enum": words},
-			"reason":   map[string]any{"type": "string"},
+			"reason":   map[string]any{"type": "string", "description": reasonText},
 		},
 		"required":             []string{"decision", "reason"},
 		"additionalProperties": false,
