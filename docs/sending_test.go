@@ -33,12 +33,16 @@ func snippets(t *testing.T, file string) (all []snippet) {
 	return all
 }
 
+// built is the folder that programs has made; "" = none yet.
+var built string
+
 // programs builds hookd once and returns the folder that it is in.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("/tmp", "hookd programs")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	cmd := exec.Command("go", "build", "-o", dir+"/", "../cmd/hookd", "../cmd/hookd-bridge")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -49,8 +53,8 @@ var programs = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir, _ := programs(); dir != "" {
-		os.RemoveAll(dir)
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
