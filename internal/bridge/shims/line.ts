@@ -14,6 +14,9 @@ const hooksTime = 54_000
 const answerTime = 57_000
 /** How long hookd may take to accept an event that nobody decides, in ms. */
 const noteTime = 5_000
+/** How long there may be no answer until another connection asks for a sign of life, how long that may take, and until it asks again, in ms. */
+const signTime = 2_000
+const askAgain = 10_000
 /** How many connections stay open for the next event. */
 const keptOpen = 4
 
@@ -77,12 +80,12 @@ class Line {
       const reused = this.idle.pop()
       const socket = reused ?? (await open(socketPath(), deadline))
       try {
-        const answer = await ask(socket, text, deadline)
+        const answer = await whileAlive(ask(socket, text, deadline), deadline)
         this.keep(socket)
         return answer
       } catch (err) {
         socket.destroy()
-        if (!reused || Date.now() >= deadline) throw err
+        if (!reused || err instanceof Stopped || Date.now() >= deadline) throw err
       }
     }
   }
@@ -189,6 +192,49 @@ function dial(path, deadline) {
     }
     socket.once("connect", end).once("error", end)
   })
+}
+
+/** Says that hookd is there and does nothing. */
+class Stopped extends Error {
+  constructor(path) {
+    super(`hookd takes connections and gives no sign of life, is it stopped? (socket ${path})`)
+  }
+}
+
+/**
+ * The answer of a hookd that is alive. One that is stopped takes connections and
+ * never answers, while one whose hooks take their time answers a ping at once.
+ */
+async function whileAlive(answer, deadline) {
+  const path = socketPath()
+  let timer
+  let ended = false
+  const stopped = new Promise((_, reject) => {
+    const look = async () => {
+      try {
+        await ping(path, Math.min(deadline, Date.now() + signTime))
+        if (!ended) timer = setTimeout(look, askAgain)
+      } catch {
+        reject(new Stopped(path))
+      }
+    }
+    timer = setTimeout(look, signTime)
+  })
+  try {
+    return await Promise.race([answer, stopped])
+  } finally {
+    ended = true
+    clearTimeout(timer)
+  }
+}
+
+async function ping(path, deadline) {
+  const socket = await open(path, deadline)
+  try {
+    await ask(socket, `{"ping":true}\n`, deadline)
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** Writes one line and reads one. */
