@@ -37,7 +37,7 @@ type Conn struct {
 const (
 	signTime  = 2 * time.Second
 	askAgain  = 10 * time.Second
-	takeBytes = 64 << 10 // so many are taken within askAgain
+	takeBytes = 64 << 10 // so many are taken in that time
 )
 
 // Dial opens a connection. ctx is that of the dialling only.
@@ -90,13 +90,17 @@ func (c *Conn) answered(now bool) (id bool) {
 func (c *Conn) write(ctx context.Context, p []byte) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	for len(p) > 0 {
-		c.conn.SetWriteDeadline(time.Now().Add(askAgain))
+	for patience := signTime; len(p) > 0; {
+		c.conn.SetWriteDeadline(time.Now().Add(patience))
 		n, err := c.conn.Write(p[:min(len(p), takeBytes)])
 		p = p[n:]
-		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || !c.client.alive(ctx)) {
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.client.alive(ctx) {
 			return c.client.explain(ctx, "send", err)
 		}
+		patience = askAgain
 	}
 	return nil
 }

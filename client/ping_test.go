@@ -49,6 +49,12 @@ func TestStoppedDaemonIsTold(t *testing.T) {
 				}
 			})
 		}
+		t.Run("request", func(t *testing.T) {
+			t.Parallel()
+			if _, err := c.Status(t.Context()); !errors.Is(err, ErrTimeout) {
+				t.Errorf("got %v, want %v", err, ErrTimeout)
+			}
+		})
 	})
 }
 

@@ -5,12 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/textproto"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hookd/hookd/internal/api"
 )
@@ -86,11 +90,32 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 	if _, err := conn.Write(append(head.Bytes(), body...)); err != nil {
 		return reply{}, c.explain(ctx, method+" "+path, err)
 	}
-	status, text, err := readResponse(bufio.NewReader(conn))
+	status, text, err := readResponse(bufio.NewReader(&patient{conn, c, ctx}))
 	if err != nil {
 		return reply{}, c.explain(ctx, method+" "+path, err)
 	}
 	return reply{path, status, text}, nil
+}
+
+// requestTime is how long a request may go without an answer before the daemon is
+// asked for a sign of life.
+const requestTime = 5 * time.Second
+
+// patient reads from a daemon that must be alive.
+type patient struct {
+	net.Conn
+	client *Client
+	ctx    context.Context
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	for {
+		p.SetReadDeadline(time.Now().Add(requestTime))
+		n, err := p.Conn.Read(b)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !p.client.alive(p.ctx) {
+			return n, err
+		}
+	}
 }
 
 // readResponse reads a response that has a Content-Length, as all of hookd's

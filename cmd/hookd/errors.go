@@ -82,7 +82,7 @@ func explain(err error) *failure {
 	case refused != nil:
 		return refusal(err, refused)
 	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return &failure{exitNoAnswer, err, "see what it does with `hookd status`, or allow more with --answer-within"}
+		return &failure{exitNoAnswer, err, "see why with `hookd doctor`, or allow more with --answer-within"}
 	case errors.Is(err, context.Canceled):
 		return &failure{exitFailed, errors.New("interrupted"), "see what ran with `hookd history`"}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -136,6 +137,8 @@ func (v *visit) lock() {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		v.say("lock", Problem, "ls -l "+trust.Quote(path), "%v", err)
+	case pid > 0 && v.status == nil && proc.Stopped(pid):
+		v.say("lock", Problem, fmt.Sprintf("kill -CONT %d", pid), "pid %d has the lock of this home and is stopped, by SIGSTOP or Ctrl-Z", pid)
 	case pid > 0 && v.status == nil:
 		v.say(
 			"lock",

@@ -23,6 +23,13 @@ type row struct {
 	stopped, dead  bool   // a zombie is dead
 }
 
+// Stopped reports whether a process is held by a signal, as by Ctrl-Z; false if there
+// is none with that pid.
+func Stopped(pid int) bool {
+	table, err := processes()
+	return err == nil && table[pid].stopped
+}
+
 // member is a process of the run. Its handle sends signals to it and to no
 // other that gets its pid.
 type member struct {
