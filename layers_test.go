@@ -323,6 +323,11 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	"packaging/wheel": {
+		"writes a Python wheel that carries the programs",
+		"",
+		"",
+	},
 	"packaging/notices": {
 		"writes the licences of what the programs contain, and their SBOM",
 		"",

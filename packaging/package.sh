@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds a release: for each of SYSTEMS and ARCHS an archive of the programs, man
-# pages, completions and licences; for Linux a .deb and a .rpm as well; the archive
+# pages, completions and licences, an npm package and a Python wheel; for Linux a
+# .deb and a .rpm as well; the npm package that picks one of those, install.sh, the archive
 # of the sources, the Homebrew formula that builds from it, and SHA256SUMS over
 # everything in DIST. VERSION is the tag's. Needs Go and a POSIX system; nfpm comes
 # as a module, pinned in packaging/tools. With the same VERSION and
@@ -45,6 +46,23 @@ pack() {
 	(cd "$(dirname "$1")" && find "$(basename "$1")" -type f | LC_ALL=C sort | tar --format=ustar --numeric-owner $owner -cf - -T -) | gzip -9n >"$2"
 }
 
+# npm NAME VERSION REST FILE makes an npm package of what is in $work/npm/package.
+npm() {
+	printf '{\n  "name": "%s",\n  "version": "%s",\n  "description": "Runs people'\''s hooks for AI agents",\n  "license": "MIT",\n  "repository": "github:hookd/hookd",\n%s\n}\n' \
+		"$1" "$2" "$3" >"$work/npm/package/package.json"
+	cp LICENSE "$work/npm/package/"
+	pack "$work/npm/package" "$4"
+	rm -rf "$work/npm"
+}
+
+# npm_system SYSTEM ARCH says as node does which machine that is.
+npm_system() {
+	case $2 in
+	amd64) echo "$1-x64" ;;
+	*) echo "$1-$2" ;;
+	esac
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here"
@@ -55,18 +73,32 @@ for shell in bash zsh fish; do
 	"$work/here/hookd" completion "$shell" >"$work/completion.$shell"
 done
 
+optional=
 for system in $SYSTEMS; do
 	for ARCH in $ARCHS; do
 		folder=$work/hookd-$VERSION-$system-$ARCH
 		mkdir -p "$folder/completions"
-		GOOS=$system GOARCH=$ARCH build "$folder"
+		if [ "$system-$ARCH" = "$(go env GOOS)-$(go env GOARCH)" ]; then
+			cp "$work/here/hookd" "$work/here/hookd-bridge" "$folder/"
+		else
+			GOOS=$system GOARCH=$ARCH build "$folder"
+		fi
 		sbom "$system-$ARCH" "$folder"
-		cp LICENSE README.md THIRD_PARTY "$folder/"
+		cp LICENSE README.md THIRD_PARTY packaging/install-tree.sh "$folder/"
 		cp -R "$work/man" "$folder/man"
 		for shell in bash zsh fish; do
 			cp "$work/completion.$shell" "$folder/completions/hookd.$shell"
 		done
 		pack "$folder" "$DIST/hookd-$VERSION-$system-$ARCH.tar.gz"
+		go run ./packaging/wheel -version "$VERSION" -system "$system-$ARCH" -date "$SOURCE_DATE_EPOCH" "$folder" "$DIST" >/dev/null
+
+		node=$(npm_system "$system" "$ARCH")
+		mkdir -p "$work/npm/package/bin"
+		cp "$folder/hookd" "$folder/hookd-bridge" "$work/npm/package/bin/"
+		cp THIRD_PARTY "$work/npm/package/"
+		npm "@hookd/$node" "$VERSION" "  \"os\": [\"$system\"],
+  \"cpu\": [\"${node#*-}\"]" "$DIST/hookd-npm-$node-$VERSION.tgz"
+		optional="${optional:+$optional, }\"@hookd/$node\": \"$VERSION\""
 		[ "$system" = linux ] || continue
 
 		STAGE=$work/$ARCH
@@ -86,6 +118,17 @@ for system in $SYSTEMS; do
 	done
 done
 
+mkdir -p "$work/npm/package/bin"
+for name in hookd hookd-bridge; do
+	cp packaging/npm/hookd.js "$work/npm/package/bin/$name.js"
+	chmod 755 "$work/npm/package/bin/$name.js"
+done
+cp README.md "$work/npm/package/"
+npm hookd "$VERSION" "  \"engines\": {\"node\": \">=18\"},
+  \"bin\": {\"hookd\": \"bin/hookd.js\", \"hookd-bridge\": \"bin/hookd-bridge.js\"},
+  \"optionalDependencies\": {$optional}" "$DIST/hookd-npm-$VERSION.tgz"
+
+cp packaging/install.sh "$DIST/install.sh"
 archive=$DIST/hookd-$VERSION.tar.gz
 git archive --format=tar --prefix="hookd-$VERSION/" HEAD | gzip -9n >"$archive"
 sum=$( (sha256sum "$archive" 2>/dev/null || shasum -a 256 "$archive") | cut -d' ' -f1)

@@ -66,6 +66,9 @@ func TestPackages(t *testing.T) {
 	t.Run("archive", func(t *testing.T) { checkArchive(t, dist) })
 	t.Run("sums", func(t *testing.T) { checkSums(t, dist) })
 	t.Run("formula", func(t *testing.T) { checkFormula(t, dist) })
+	t.Run("install.sh", func(t *testing.T) { checkInstaller(t, dist) })
+	t.Run("npm", func(t *testing.T) { checkNPM(t, dist) })
+	t.Run("wheel", func(t *testing.T) { checkWheel(t, dist) })
 }
 
 func buildPackages(t *testing.T) (dist string) {
@@ -105,6 +108,7 @@ func checkArchive(t *testing.T, dist string) {
 			t.Errorf("%s: %v, or empty", file, err)
 		}
 	}
+	checkTree(t, filepath.Join(root, name))
 	notices, err := os.ReadFile(filepath.Join(root, name, "THIRD_PARTY"))
 	if err != nil || !strings.Contains(string(notices), "\ngithub.com/spf13/cobra v") || !strings.Contains(string(notices), "The Go Authors") {
 		t.Errorf("THIRD_PARTY has %d bytes without Go or cobra, %v", len(notices), err)
