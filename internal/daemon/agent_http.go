@@ -16,40 +16,41 @@ import (
 	"github.com/hookd/hookd/internal/loopback"
 )
 
-// How long a door that is shut waits before it is tried again.
+// Listening that has failed is tried again after firstRetry, then after twice as long
+// each time, up to lastRetry.
 const (
-	firstDoorWait = 250 * time.Millisecond
-	mostDoorWait  = 30 * time.Second
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = 30 * time.Second
 )
 
-// door is http.listen: open for agents that call hooks over HTTP, or shut until
-// what is in its way is gone, which status, doctor and the log tell. A nil door
-// is one that is not asked for.
+// agentHTTP serves http.listen, for agents that call hooks over HTTP. While it cannot
+// listen it tries again, and status, doctor and the log say why. A nil agentHTTP is
+// one that the settings do not ask for.
 //
-// Where another process holds the port, agents may have shown it the token: it
-// is changed at once, and agents get the new one when the door is open again,
-// not before, as they would show that one to the other process, too.
-type door struct {
+// If another process has the port, agents may have shown it the token. So the token is
+// changed at once, but agents get the new one only when hookd has the port again:
+// before, they would show that one to the other process, too.
+type agentHTTP struct {
 	options loopback.Options
 	home    string
 	share   func(token string) error
 	log     *zap.Logger
 
-	shut atomic.Pointer[api.Problem] // why it is shut; nil = open
+	failure atomic.Pointer[api.Problem] // why it does not listen; nil = it does
 
-	// What follows is touched by openDoor and run alone.
-	open   *loopback.Door // nil = shut
-	held   bool           // another process has had the port since the door was open
-	leaked bool           // that process may have been shown the token, which is still the same
+	// Used by openAgentHTTP and run only.
+	server *loopback.Server // nil = it does not listen
+	held   bool             // another process has had the port since it last listened
+	leaked bool             // the token may have been seen and is not changed yet
 }
 
-// openDoor opens the door that the settings ask for; nil if they ask for none.
-// Only an address that could never do is an error.
-func openDoor(c config.Config, o Options) (*door, error) {
+// openAgentHTTP listens if the settings say so, else it returns nil. Only an address
+// that is no loopback address is an error.
+func openAgentHTTP(c config.Config, o Options) (*agentHTTP, error) {
 	if c.HTTPListen == "" {
 		return nil, nil
 	}
-	d := &door{
+	a := &agentHTTP{
 		options: loopback.Options{
 			Listen:    c.HTTPListen,
 			TokenFile: c.TokenFile(),
@@ -59,121 +60,120 @@ func openDoor(c config.Config, o Options) (*door, error) {
 		},
 		home: c.Home, share: o.ShareToken, log: o.Log.Named("daemon"),
 	}
-	if err := d.try(); errors.Is(err, loopback.ErrNotLoopback) {
+	if err := a.listen(); errors.Is(err, loopback.ErrNotLoopback) {
 		return nil, err
 	}
-	return d, nil
+	return a, nil
 }
 
-// try opens the door, or notes why it stays shut.
-func (d *door) try() error {
-	open, err := d.unlock()
+// listen makes the server, or records why it cannot.
+func (a *agentHTTP) listen() error {
+	server, err := a.newServer()
 	if err != nil {
-		d.keepShut(err)
+		a.fail(err)
 		return err
 	}
-	d.open, d.held = open, false
-	d.shut.Store(nil)
+	a.server, a.held = server, false
+	a.failure.Store(nil)
 	return nil
 }
 
-// void changes a token that may have been seen.
-func (d *door) void() error {
-	if !d.leaked {
+// changeLeaked changes a token that may have been seen.
+func (a *agentHTTP) changeLeaked() error {
+	if !a.leaked {
 		return nil
 	}
-	_, _, err := loopback.Rotate(d.options.TokenFile)
-	d.leaked = err != nil
+	_, _, err := loopback.Rotate(a.options.TokenFile)
+	a.leaked = err != nil
 	return err
 }
 
-// unlock listens, and has agents know the token that counts. One that others
-// could read counts no more.
-func (d *door) unlock() (*loopback.Door, error) {
-	if _, err := loopback.Token(d.options.TokenFile); errors.Is(err, loopback.ErrExposed) {
-		d.leaked = true
-		d.log.Warn("others could read the HTTP token, so it is changed", zap.String("file", d.options.TokenFile))
+// newServer listens, and gives agents the current token. It first changes a token
+// that other users could read.
+func (a *agentHTTP) newServer() (*loopback.Server, error) {
+	if _, err := loopback.Token(a.options.TokenFile); errors.Is(err, loopback.ErrExposed) {
+		a.leaked = true
+		a.log.Warn("others could read the HTTP token, so it is changed", zap.String("file", a.options.TokenFile))
 	}
-	if err := d.void(); err != nil {
+	if err := a.changeLeaked(); err != nil {
 		return nil, err
 	}
-	open, err := loopback.Open(d.options)
+	server, err := loopback.Open(a.options)
 	if err != nil {
 		return nil, err
 	}
-	token, err := loopback.Token(d.options.TokenFile)
+	token, err := loopback.Token(a.options.TokenFile)
 	if err != nil {
-		return nil, errors.Join(err, open.Close())
+		return nil, errors.Join(err, server.Close())
 	}
-	if d.share == nil {
-		return open, nil
+	if a.share == nil {
+		return server, nil
 	}
-	if err := d.share(token); err != nil {
-		d.log.Warn(
+	if err := a.share(token); err != nil {
+		a.log.Warn(
 			"an agent may show an old HTTP token, and is refused then: type `hookd token rotate`",
 			zap.Error(err),
 		)
 	}
-	return open, nil
+	return server, nil
 }
 
-// keepShut tells why the door is shut, once for each reason, and voids the
+// fail records and logs why it does not listen, once for each reason, and changes a
 // token that another process may have seen.
-func (d *door) keepShut(err error) {
+func (a *agentHTTP) fail(err error) {
 	p := &api.Problem{
-		File: filepath.Join(
-			d.home,
-			"hookd.yaml",
-		), Message: fmt.Sprintf("agents cannot call hooks over HTTP, so those that do reach no hook: %v", err),
-		Hint: "see what is in the way with `hookd doctor`; hookd tries again by itself",
+		File:    filepath.Join(a.home, "hookd.yaml"),
+		Message: fmt.Sprintf("agents cannot call hooks over HTTP, so those that do reach no hook: %v", err),
+		Hint:    "see what is in the way with `hookd doctor`; hookd tries again by itself",
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		p.Message += "; another process holds the port and may have been shown the token, which is changed"
-		p.Hint = "stop that process, or set another port for http.listen, start hookd again and type `hookd connect claude-code --http`; hookd opens the port by itself when it is free"
-		d.leaked, d.held = d.leaked || !d.held, true
-		if bad := d.void(); bad != nil {
+		p.Hint = "stop that process, or set another port for http.listen, start hookd again and type " +
+			"`hookd connect claude-code --http`; hookd opens the port by itself when it is free"
+		a.leaked, a.held = a.leaked || !a.held, true
+		if bad := a.changeLeaked(); bad != nil {
 			p.Message += fmt.Sprintf(" before it is used again (%v)", bad)
 		}
 	}
-	if old := d.shut.Swap(p); old == nil || old.Message != p.Message {
-		d.log.Warn(p.Message, zap.String("hint", p.Hint))
+	if old := a.failure.Swap(p); old == nil || old.Message != p.Message {
+		a.log.Warn(p.Message, zap.String("hint", p.Hint))
 	}
 }
 
-// problem is why the door is shut; nil if it is open, or not asked for.
-func (d *door) problem() *api.Problem {
-	if d == nil {
+// problem returns why it does not listen; nil if it does, or need not.
+func (a *agentHTTP) problem() *api.Problem {
+	if a == nil {
 		return nil
 	}
-	return d.shut.Load()
+	return a.failure.Load()
 }
 
-// state is how the door is, for status; nil if it is not asked for.
-func (d *door) state() *api.HTTP {
-	if d == nil {
+// state returns its state for status; nil if the settings do not ask for it.
+func (a *agentHTTP) state() *api.HTTP {
+	if a == nil {
 		return nil
 	}
-	h := &api.HTTP{Listen: d.options.Listen, Open: true}
-	if p := d.shut.Load(); p != nil {
+	h := &api.HTTP{Listen: a.options.Listen, Open: true}
+	if p := a.failure.Load(); p != nil {
 		h.Open, h.Error = false, p.Message
 	}
 	return h
 }
 
-// run serves, and opens the door again whenever it is shut, until ctx ends.
-func (d *door) run(ctx context.Context) {
-	if d == nil {
+// run serves until ctx ends, and listens again after each failure.
+func (a *agentHTTP) run(ctx context.Context) {
+	if a == nil {
 		return
 	}
-	for wait := firstDoorWait; ; {
-		if d.open != nil {
-			d.log.Info("agents may call hooks over HTTP", zap.String("address", d.open.Addr()))
-			err := d.open.Serve(ctx)
-			d.open, wait = nil, firstDoorWait
+	for wait := firstRetry; ; {
+		if a.server != nil {
+			a.log.Info("agents may call hooks over HTTP", zap.String("address", a.server.Addr()))
+			err := a.server.Serve(ctx)
+			a.server, wait = nil, firstRetry
 			if err == nil {
 				return
 			}
-			d.keepShut(err)
+			a.fail(err)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -182,7 +182,7 @@ func (d *door) run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		wait = min(2*wait, mostDoorWait)
-		_ = d.try() // what keeps it shut is told
+		wait = min(2*wait, lastRetry)
+		_ = a.listen() // fail has logged an error
 	}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // A port that another process holds does not stop the daemon: all else works,
-// the door stays shut and says so, the token that was shown to that process is
-// void at once, and agents get the new one when the port is hookd's.
+// status says why agents cannot call, the token that was shown to that process is
+// changed at once, and agents get the new one when the port is hookd's.
 func TestHeldPort(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestHeldPort(t *testing.T) {
 	}
 
 	other.Close()
-	h.until("the door is open", func() bool {
+	h.until("it listens", func() bool {
 		st, err := h.client.Status(t.Context())
 		return err == nil && st.HTTP.Open && len(st.Problems) == 0
 	})
@@ -85,7 +85,7 @@ func TestHeldPort(t *testing.T) {
 	}
 }
 
-// A token that others could read is changed before the door opens, and given
+// A token that other users could read is changed before it listens, and given
 // to the agents.
 func TestExposedToken(t *testing.T) {
 	home := newHome(t)
@@ -111,10 +111,10 @@ func TestExposedToken(t *testing.T) {
 	}
 }
 
-// A token that cannot be changed keeps the door shut.
+// While the token cannot be changed it does not listen.
 func TestLeakedTokenOpensNothing(t *testing.T) {
 	home := newHome(t)
-	d := &door{
+	d := &agentHTTP{
 		options: loopback.Options{Listen: "127.0.0.1:0", TokenFile: config.Default(home).TokenFile() + "/x"},
 		leaked:  true,
 		log:     zap.NewNop(),
@@ -122,7 +122,7 @@ func TestLeakedTokenOpensNothing(t *testing.T) {
 	if err := os.WriteFile(home+"/hookd", nil, 0o600); err != nil { // no folder for a token
 		t.Fatal(err)
 	}
-	if open, err := d.unlock(); open != nil || err == nil || !d.leaked {
+	if open, err := d.newServer(); open != nil || err == nil || !d.leaked {
 		t.Errorf("got %v, %v", open, err)
 	}
 }

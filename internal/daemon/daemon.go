@@ -70,7 +70,7 @@ type Daemon struct {
 	dispatch  *dispatch.Dispatcher
 	discovery *discovery.Discovery
 	server    *server.Server
-	door      *door // nil = none
+	agentHTTP *agentHTTP // nil = none
 	markers   discovery.Markers
 	metrics   *metrics.Metrics
 	trace     *trace.Tracer // nil = off
@@ -123,7 +123,7 @@ func New(o Options) (d *Daemon, err error) {
 		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
 	}
 	d.lastGood = catalog.NewLastGood(d.store)
-	if d.door, err = openDoor(c, o); err != nil {
+	if d.agentHTTP, err = openAgentHTTP(c, o); err != nil {
 		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
 	}
 	d.hub = stream.New(
@@ -211,7 +211,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
-	rooms.Go(func() { d.door.run(ctx) })
+	rooms.Go(func() { d.agentHTTP.run(ctx) })
 	d.boot()
 	rooms.Go(func() { d.rest(ctx) })
 	reload := make(chan struct{}, 1)

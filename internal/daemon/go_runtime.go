@@ -6,32 +6,29 @@ import (
 	"runtime/debug"
 )
 
-// leastProcs is how many goroutines may run at once. While Go forks, it holds
-// the place of one for as long as the child takes to its exec: on two processors
-// two starts would hold up everything else. More places than processors let a
-// tenth to a fifth more hooks start, and cost a tenth of what one persistent
-// hook gets through.
+// leastProcs is the least GOMAXPROCS. While Go forks, it blocks one of its processors
+// until the child's exec: on two processors two starts would block everything else.
+// With more of them than the machine has, a tenth to a fifth more hooks start, and one
+// persistent hook gets through a tenth less.
 const leastProcs = 4
 
-// addProcs sees to it that there are so many places, unless GOMAXPROCS says
-// otherwise.
+// addProcs raises GOMAXPROCS to leastProcs, unless the environment sets it.
 func addProcs() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < leastProcs {
 		runtime.GOMAXPROCS(leastProcs)
 	}
 }
 
-// ownMemory is what hookd takes on Go's heap beside the events that wait, and
-// leastMemory what it has at least. Its program and what its database takes come
-// on top.
+// ownMemory is what hookd uses of Go's heap besides the events that wait, in bytes, and
+// leastMemory the least limit. The program itself and the database come on top.
 const (
 	ownMemory   = 12 << 20
 	leastMemory = 48 << 20
 )
 
-// limitMemory has garbage collected less often than Go does in so small a heap,
-// but before it grows far beyond what may wait in memory. GOGC and GOMEMLIMIT
-// in the environment win.
+// limitMemory makes Go collect garbage less often than it does in so small a heap, but
+// before the heap grows far beyond what may wait in memory. GOGC and GOMEMLIMIT in the
+// environment win.
 func limitMemory(queue int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

@@ -10,9 +10,9 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// prepareHome makes the home, for the user alone, and refuses one that others
-// can change. The home is LibreFang's too, so one that others may read stays
-// so; hookd's own files in it do not.
+// prepareHome makes the home, for the user alone, and refuses one that other users
+// can change. LibreFang uses the home, too, so one that other users can read stays so;
+// hookd's own files in it are made private.
 func prepareHome(c config.Config) error {
 	if err := os.MkdirAll(c.Home, 0o700); err != nil {
 		return fmt.Errorf("make the home: %w", err)
@@ -31,7 +31,7 @@ func prepareHome(c config.Config) error {
 		found, _ := filepath.Glob(filepath.Join(c.Home, pattern)) // the pattern is right
 		for _, path := range found {
 			if path == c.TokenFile() && c.HTTPListen != "" {
-				continue // one that others could read is changed, see door
+				continue // one that other users could read is changed, see agentHTTP
 			}
 			if err := makePrivate(path); err != nil {
 				return fmt.Errorf("keep %s from others: %w", path, err)
@@ -49,10 +49,10 @@ func makePrivate(path string) error {
 	return os.Chmod(path, info.Mode().Perm()&0o700)
 }
 
-// checkSettings refuses a hookd.yaml that others can change: it names programs.
+// checkSettings refuses a hookd.yaml that other users can change: it names programs.
 func checkSettings(home string) error {
 	if err := trust.New().Check(filepath.Join(home, "hookd.yaml")); err != nil {
-		return fmt.Errorf("obey the settings: %w", err)
+		return fmt.Errorf("use the settings: %w", err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func Mend(err error) string {
 	return ""
 }
 
-// unfitStore is why a database is not opened, and will not be later.
+// unfitStore is the error of a database that cannot be used until a person mends it.
 type unfitStore struct {
 	error
 	mend string // the command

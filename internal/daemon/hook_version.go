@@ -6,8 +6,9 @@ import (
 	"github.com/hookd/hookd/internal/runner"
 )
 
-// latestOf looks a hook up in what was discovered. With reload.mode: manual
-// only the user reads hooks again.
+// latestOf returns a function that returns the current version of a hook, nil if there
+// is none. With again it first reads all hooks, but not with reload.mode: manual, where
+// only the user does that.
 func latestOf(d *discovery.Discovery, mode string) runner.Latest {
 	return func(id string, again bool) *hook.Hook {
 		snap := d.Current()

@@ -16,34 +16,30 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// The values of labels that are no names of hooks. Tests hold them to the
-// constants of the rooms they come from.
+// The values of labels that are no names of hooks. Tests compare them with the
+// constants of the rooms that they come from.
 var (
-	metricCodes = []string{
-		string(
-			events.CodeBadJSON,
-		), string(events.CodeBadEventName), string(events.CodeBadData), string(events.CodeBadField),
-		string(
-			events.CodeReserved,
-		), string(events.CodeTooLarge), string(events.CodeTooDeep), string(events.CodeTooMany),
-		string(
-			events.CodeQueueFull,
-		), string(events.CodeIDConflict), string(events.CodeAnswerGone), string(events.CodeDiskQueueFull), string(events.CodeStorage), string(events.CodeDraining),
-		string(
-			events.CodeNotFound,
-		), string(events.CodeRejected), string(events.CodeForbidden), string(events.CodeBadRequest),
-		string(events.CodeBadMethod), string(events.CodeInternal),
-	}
-	metricResults = []string{
-		string(events.ResultOK), string(events.ResultBlock), string(events.ResultFailed), string(events.ResultTimeout),
-		string(events.ResultSpawnError), string(events.ResultInterrupted), string(events.ResultDropped),
-	}
-	metricStates = []string{
-		string(
-			hook.Active,
-		), string(hook.Degraded), string(hook.Rejected), string(hook.Refused), string(hook.Waiting), string(hook.Gone), string(hook.Disabled),
-	}
+	metricCodes = texts(
+		events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeReserved,
+		events.CodeTooLarge, events.CodeTooDeep, events.CodeTooMany, events.CodeQueueFull, events.CodeIDConflict,
+		events.CodeAnswerGone, events.CodeDiskQueueFull, events.CodeStorage, events.CodeDraining, events.CodeNotFound,
+		events.CodeRejected, events.CodeForbidden, events.CodeBadRequest, events.CodeBadMethod, events.CodeInternal,
+	)
+	metricResults = texts(
+		events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
+		events.ResultInterrupted, events.ResultDropped,
+	)
+	metricStates = texts(
+		hook.Active, hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,
+	)
 )
+
+func texts[T ~string](words ...T) (list []string) {
+	for _, w := range words {
+		list = append(list, string(w))
+	}
+	return list
+}
 
 func (d *Daemon) newMetrics() *metrics.Metrics {
 	names := catalog.EventNames()
@@ -55,8 +51,8 @@ func (d *Daemon) newMetrics() *metrics.Metrics {
 	})
 }
 
-// publishMetrics counts for the hooks of snap from now on, and what loading it
-// came to.
+// publishMetrics makes the hooks of snap those that are counted, and records whether
+// the reload was good.
 func (d *Daemon) publishMetrics(snap *hook.Snapshot) {
 	var names []string
 	for _, e := range snap.Entries {
@@ -77,7 +73,7 @@ func broken(list []api.Problem) bool {
 	return slices.ContainsFunc(list, func(p api.Problem) bool { return !p.Warning })
 }
 
-// load is asked at a scrape.
+// load returns the state of the daemon. It is called at each scrape.
 func (d *Daemon) load() metrics.Load {
 	load, hub := d.dispatch.Stats(), d.hub.Stats()
 	l := metrics.Load{
@@ -110,7 +106,8 @@ func (d *Daemon) storeLoad() *metrics.Store {
 	}
 }
 
-// spawnErrors says why a process did not start, in words that are few.
+// spawnErrors are the reasons of a process that did not start: a short list, because
+// each is the value of a label.
 var spawnErrors = []struct {
 	reason string
 	errors []error
@@ -150,7 +147,7 @@ func spawnReason(err error) string {
 	return metrics.Other
 }
 
-// decision says in a word what a verdict is.
+// decision returns the decision of a verdict as the value of a label.
 func decision(v *verdict.Verdict) metrics.Decision {
 	switch {
 	case !v.Allowed || !v.Continue:

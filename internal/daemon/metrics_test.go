@@ -220,7 +220,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// lines speaks to the line door and returns how many of its answers refuse.
+// lines sends lines to the socket and returns how many of its answers refuse.
 func (h *house) lines(text string, want int) (refused int) {
 	h.t.Helper()
 	nc, err := net.Dial("unix", h.config.Socket)

@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/signals"
 )
 
-// discoveryOptions say where hooks are found under settings c.
+// discoveryOptions returns where hooks are found under settings c.
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	o := catalog.Options(c)
 	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
@@ -27,8 +27,8 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	return o
 }
 
-// Reload reads settings and hooks again. What is broken keeps its last good
-// version and stands among the problems of the answer.
+// Reload reads settings and hooks again. A broken one retains its last good version,
+// and is among the problems of the answer.
 func (d *Daemon) Reload() api.Reload {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
@@ -37,7 +37,7 @@ func (d *Daemon) Reload() api.Reload {
 
 	d.rejected.Store(nil)
 	if err := d.reconfigure(); err != nil {
-		d.log.Error("settings kept, the new ones are rejected", zap.Error(err))
+		d.log.Error("the new settings are rejected, the old ones stay in force", zap.Error(err))
 		d.rejected.Store(
 			&api.Problem{
 				File:    filepath.Join(d.config.Load().Home, "hookd.yaml"),
@@ -57,7 +57,7 @@ func (d *Daemon) Reload() api.Reload {
 	}
 }
 
-// reconfigure puts new settings into force, as far as that needs no restart.
+// reconfigure puts the settings into force that need no restart.
 func (d *Daemon) reconfigure() error {
 	if d.opts.Reconfigure == nil {
 		return nil
@@ -81,8 +81,8 @@ func (d *Daemon) reconfigure() error {
 	return nil
 }
 
-// noteSettings warns and records, once for each text of hookd.yaml, that
-// settings wait or have come into force.
+// noteSettings logs and records, once for each text of hookd.yaml, that settings wait
+// or have come into force.
 func (d *Daemon) noteSettings(c config.Config) {
 	if c.ReloadMode != "ask" {
 		return
@@ -118,7 +118,7 @@ func (d *Daemon) readSettings(home string) (next config.Config, err error) {
 	return config.Config{}, fmt.Errorf("read %s: its file system does not answer", filepath.Join(home, "hookd.yaml"))
 }
 
-// change is one hook that came, went or is another than before.
+// change is one hook that was added, removed or changed.
 type change struct{ name, what, digest string }
 
 // changes compares two snapshots hook by hook.

@@ -2,14 +2,14 @@ package daemon
 
 import "go.uber.org/zap"
 
-// alive returns once every lock on the way of an event could be taken: a
-// dispatcher that hangs makes the service manager restart the daemon.
+// alive takes and releases each lock on the way of an event. If it hangs, the service
+// manager restarts the daemon.
 func (d *Daemon) alive() {
 	d.dispatch.Stats()
 	d.hub.Stats()
 }
 
-// logSwept tells which runs of a killed predecessor were still under way.
+// logSwept logs the runs of a killed predecessor that were still under way.
 func (d *Daemon) logSwept() {
 	s := d.proc.Swept()
 	if s.Runs > 0 {

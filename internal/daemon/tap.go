@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// tap counts and traces what dispatch tells. It fits dispatch.Tap.
+// tap counts and traces events, runs and verdicts. It fits dispatch.Tap.
 type tap struct {
 	metrics *metrics.Metrics
 	trace   *trace.Tracer // nil = off

@@ -9,12 +9,12 @@ import (
 	"github.com/hookd/hookd/internal/trace"
 )
 
-// lastTraces is how long the last spans have to reach the collector: a stop
-// must not wait for one that is away.
+// lastTraces is how long the last spans have to reach the collector: a stop must not
+// wait for one that is down.
 const lastTraces = time.Second
 
-// newTracer returns nil when tracing is off. Settings that cannot be used turn
-// it off, with a warning: hooks run all the same.
+// newTracer returns nil when tracing is off. Invalid settings turn it off, with a
+// warning: hooks run all the same.
 func newTracer(version string, log *zap.Logger) *trace.Tracer {
 	log = log.Named("trace")
 	t, err := trace.New(trace.Options{Version: version, Trouble: func(err error) {

@@ -81,7 +81,7 @@ func Look(ctx context.Context, o Options) []Finding {
 	}
 	v.lock()
 	v.files()
-	v.door()
+	v.httpToken()
 	v.disk()
 	v.store()
 	v.watches()

@@ -14,9 +14,9 @@ import (
 // maxTokenFile bounds what is searched for the token in the home, in bytes.
 const maxTokenFile = 1 << 20
 
-// door looks at http.listen, and at each file that holds its token: which users can
+// httpToken checks http.listen, and each file that has its token: which users can
 // read one can have hooks run.
-func (v *visit) door() {
+func (v *visit) httpToken() {
 	if v.status != nil && v.status.HTTP != nil && !v.status.HTTP.Open {
 		v.say("http", Problem, "ss -ltnp", "%s", v.status.HTTP.Error)
 	}

@@ -1,5 +1,5 @@
-// Package hangfs is for tests: it mounts a file system that stops answering when
-// it is told to, as a dead network mount does, and answers again later. It needs
-// root, Linux and /dev/fuse; where they are missing, New skips the test by name.
-// A Mount serves one flat folder of files that cannot be changed.
+// Package hangfs is for tests: it mounts a file system that can stop answering, as a
+// dead network mount does, and answer again later. It needs root, Linux and /dev/fuse;
+// without them New skips the test by name. A Mount has one flat folder of files that
+// cannot be changed.
 package hangfs

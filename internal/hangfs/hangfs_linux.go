@@ -23,8 +23,8 @@ const (
 	Flush   Op = 25 // a copy of a descriptor is closed
 )
 
-// Mount is a mounted file system. It is served by a process of its own: the one
-// under test may stand still because of it.
+// Mount is a mounted file system. It is served by a process of its own, because the
+// process under test may hang.
 type Mount struct {
 	Dir string
 
@@ -33,8 +33,8 @@ type Mount struct {
 	done   *bufio.Reader
 }
 
-// New mounts a folder with files, by name, which are all programs. It is
-// unmounted, and what hangs is let go, when the test ends.
+// New mounts a folder with files, by name, which are all programs. When the test ends
+// it answers all requests and is unmounted.
 func New(t *testing.T, files map[string]string) *Mount {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -94,7 +94,7 @@ func (m *Mount) start(fuse *os.File, files map[string]string) {
 	})
 }
 
-// order has the serving process do something, and waits until it has.
+// order sends an order to the serving process and waits until it is done.
 func (m *Mount) order(words ...any) {
 	fmt.Fprintln(m.orders, words...)
 	err := m.orders.Flush()
@@ -106,8 +106,7 @@ func (m *Mount) order(words ...any) {
 	}
 }
 
-// Hang has no request answered from now on whose kind is one of ops, none at all
-// without ops.
+// Hang stops answering requests of these kinds; without ops, of all kinds.
 func (m *Mount) Hang(ops ...Op) {
 	words := []any{"hang"}
 	for _, op := range ops {
@@ -116,8 +115,8 @@ func (m *Mount) Hang(ops ...Op) {
 	m.order(words...)
 }
 
-// Held waits until a request is held.
+// Held waits until there is a request that is not answered.
 func (m *Mount) Held() { m.order("held") }
 
-// Answer answers what is held, and all that comes.
+// Answer answers all requests, those that were not answered and later ones.
 func (m *Mount) Answer() { m.order("answer") }

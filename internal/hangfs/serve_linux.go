@@ -69,7 +69,7 @@ type request struct {
 	body         []byte
 }
 
-// obey does what the test orders, until its stdin ends.
+// obey executes the orders of the test until its stdin ends.
 func (s *server) obey() {
 	orders := bufio.NewScanner(os.Stdin)
 	for orders.Scan() {

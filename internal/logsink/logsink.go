@@ -1,14 +1,14 @@
-// Package logsink stands between what logs and where the log goes. A pipe that
-// nothing reads, a disk that hangs or a terminal that is held blocks the code
-// that writes to it; a Sink blocks its own goroutine alone.
+// Package logsink makes logging non-blocking. A pipe that no process reads, a disk that
+// hangs or a terminal that is stopped blocks the code that writes to it; a Sink blocks
+// only its own goroutine.
 //
-// Promises. Write copies and returns at once, whatever becomes of the log.
-// Lines come out whole and in order, as soon as the log takes them. What waits
-// is bounded; a line for which there is no room is dropped, and so is one that
-// the log has refused. When lines come through again, the next one tells how
-// many were dropped. Sync and Close wait for what was written, not for ever.
+// It promises: Write copies the line and returns at once. Lines are written whole and
+// in order, as soon as the log accepts them. The queue is bounded; a line without room
+// is dropped, and so is one that the log has refused. When lines are written again, the
+// next one says how many were dropped. Sync and Close wait until the queue is written,
+// but not for ever.
 //
-// A process that crashes or is killed loses what waits.
+// A process that crashes or is killed loses its queue.
 package logsink
 
 import (
@@ -24,7 +24,7 @@ const (
 	patience   = 2 * time.Second // of Sync and Close
 )
 
-// ErrNotWritten says that the log did not take everything in time.
+// ErrNotWritten is the error when the queue was not written in time.
 var ErrNotWritten = errors.New("the log does not take what is written to it")
 
 // Sink is a log that never blocks. It may be used by many goroutines.
@@ -37,20 +37,19 @@ type Sink struct {
 	waiting []byte        // lines; guarded by mu, as is what follows
 	dropped uint64        // lines since the last notice that was written
 	writing bool          // a write is under way
-	written chan struct{} // closed when nothing waits any more; nil = no one waits for that
+	written chan struct{} // closed when the queue is empty; nil = no call waits for that
 	closed  bool
 }
 
-// New returns a Sink that writes to a log. notice makes the line that tells
-// how many lines were dropped. Close it.
+// New returns a Sink that writes to a log. notice makes the line that says how many
+// lines were dropped. The caller must call Close.
 func New(to io.Writer, notice func(dropped uint64) []byte) *Sink {
 	s := &Sink{to: to, notice: notice, wake: make(chan struct{}, 1)}
 	go s.run()
 	return s
 }
 
-// Write takes one line. It does not fail: what becomes of the line is the
-// log's business, and no reason to stop.
+// Write queues one line. It never fails.
 func (s *Sink) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	if s.closed || len(s.waiting)+len(line) > maxWaiting {
@@ -70,12 +69,12 @@ func (s *Sink) rouse() {
 	}
 }
 
-// run writes until Close, in turns: all that waits, with one write.
+// run writes until Close: each time the whole queue, with one write.
 func (s *Sink) run() {
 	var spare []byte
 	for range s.wake {
 		for {
-			lines, dropped, closed := s.take(spare)
+			lines, dropped, closed := s.takeQueue(spare)
 			if lines == nil {
 				if closed {
 					return
@@ -88,8 +87,8 @@ func (s *Sink) run() {
 	}
 }
 
-// take returns what waits, nil for nothing, and leaves spare for what comes.
-func (s *Sink) take(spare []byte) (lines []byte, dropped uint64, closed bool) {
+// takeQueue removes the queue and returns it, nil for none. spare becomes its buffer.
+func (s *Sink) takeQueue(spare []byte) (lines []byte, dropped uint64, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) == 0 {
@@ -105,8 +104,8 @@ func (s *Sink) take(spare []byte) (lines []byte, dropped uint64, closed bool) {
 	return lines, dropped, s.closed
 }
 
-// put writes lines, and after them how many were dropped behind them. What is
-// not written is dropped, too.
+// put writes lines, and after them the notice of those dropped behind them. Lines that
+// cannot be written are dropped, too.
 func (s *Sink) put(lines []byte, dropped uint64) {
 	if _, err := s.to.Write(lines); err != nil {
 		dropped += uint64(bytes.Count(lines, []byte{'\n'}))

@@ -49,7 +49,7 @@ func Agents() []string { return []string{"claude-code"} }
 // URL returns the address that an agent posts to. listen is as in the settings.
 func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }
 
-// Options of a Door. Listen, TokenFile and Socket are required.
+// Options of a Server. Listen, TokenFile and Socket are required.
 type Options struct {
 	Listen     string        // host:port, the host a loopback address or localhost
 	TokenFile  string        // of the token that callers must show, see Token
@@ -60,8 +60,8 @@ type Options struct {
 	Log        *zap.Logger   // nil = none
 }
 
-// Door is a listener that is open.
-type Door struct {
+// Server is a listener that is open.
+type Server struct {
 	opt       Options
 	listener  net.Listener
 	strangers strangers
@@ -72,7 +72,7 @@ type Door struct {
 var ErrNotLoopback = errors.New("is not a loopback address: type 127.0.0.1:PORT")
 
 // Open listens. Serve must be called next.
-func Open(o Options) (*Door, error) {
+func Open(o Options) (*Server, error) {
 	if _, err := Token(o.TokenFile); err != nil {
 		return nil, err
 	}
@@ -92,24 +92,24 @@ func Open(o Options) (*Door, error) {
 	if addr, ok := l.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
 		return nil, errors.Join(fmt.Errorf("http.listen %s %w", o.Listen, ErrNotLoopback), l.Close())
 	}
-	return &Door{opt: o, listener: l, log: o.Log.Named("loopback")}, nil
+	return &Server{opt: o, listener: l, log: o.Log.Named("loopback")}, nil
 }
 
 // Addr returns the address that it listens on.
-func (d *Door) Addr() string { return d.listener.Addr().String() }
+func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close frees the address. It is for a Door whose Serve is never called.
-func (d *Door) Close() error { return d.listener.Close() }
+// Close frees the address. It is for a Server whose Serve is never called.
+func (s *Server) Close() error { return s.listener.Close() }
 
 // Serve answers until ctx ends, and then waits a moment for calls under way.
-func (d *Door) Serve(ctx context.Context) error {
-	s := &http.Server{
-		Handler: d.handler(), ReadHeaderTimeout: d.opt.HeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+func (s *Server) Serve(ctx context.Context) error {
+	httpServer := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: s.opt.HeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ConnContext: withGuest,
 		ErrorLog:    log.New(io.Discard, "", 0), // it quotes callers
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(welcoming{d.listener, &d.strangers}) }()
+	go func() { served <- httpServer.Serve(welcoming{s.listener, &s.strangers}) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve http.listen: %w", err)
@@ -117,29 +117,29 @@ func (d *Door) Serve(ctx context.Context) error {
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
-	if s.Shutdown(end) != nil {
-		s.Close()
+	if httpServer.Shutdown(end) != nil {
+		httpServer.Close()
 	}
 	<-served
 	return nil
 }
 
-func (d *Door) handler() http.Handler {
+func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /agents/{agent}", d.call)
-	return d.guard(mux)
+	mux.HandleFunc("POST /agents/{agent}", s.call)
+	return s.guard(mux)
 }
 
 // guard admits requests that have the token and are no web page's. A connection
 // ends with its first request that is refused.
-func (d *Door) guard(next http.Handler) http.Handler {
+func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse := func(status int, why string) {
 			http.NewResponseController(w).SetReadDeadline(time.Now()) // the rest of the request is not read
 			w.Header().Set("Connection", "close")
 			http.Error(w, why, status)
 		}
-		switch token, err := readToken(d.opt.TokenFile); {
+		switch token, err := readToken(s.opt.TokenFile); {
 		case len(r.Header.Values("Origin")) > 0:
 			refuse(http.StatusForbidden, "requests with an Origin are refused: this is not for web pages")
 		case !local(r.Host):
@@ -152,14 +152,14 @@ func (d *Door) guard(next http.Handler) http.Handler {
 			refuse(http.StatusUnauthorized,
 				"the bearer token is missing or wrong: type hookd token rotate, or hookd connect AGENT --http")
 		default:
-			d.strangers.remove(guestOf(r.Context()))
+			s.strangers.remove(guestOf(r.Context()))
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
 // call is one call of the bridge.
-func (d *Door) call(w http.ResponseWriter, r *http.Request) {
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	agent := r.PathValue("agent")
 	if !slices.Contains(Agents(), agent) {
 		http.Error(w, "this agent cannot call hooks over HTTP: type hookd connect "+agent, http.StatusNotFound)
@@ -167,7 +167,7 @@ func (d *Door) call(w http.ResponseWriter, r *http.Request) {
 	}
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(bodyTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, d.opt.MaxBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opt.MaxBytes))
 	if err != nil {
 		refuseBody(w, err)
 		return
@@ -176,10 +176,10 @@ func (d *Door) call(w http.ResponseWriter, r *http.Request) {
 	var out, notes bytes.Buffer
 	exit := bridge.Run(r.Context(), bridge.Options{
 		Agent: agent, Stdin: bytes.NewReader(body), Stdout: &out, Stderr: &notes,
-		Socket: d.opt.Socket, State: d.opt.State, Getenv: func(string) string { return "" },
+		Socket: s.opt.Socket, State: s.opt.State, Getenv: func(string) string { return "" },
 	})
 	if notes.Len() > 0 {
-		d.log.Debug("call without a verdict", zap.String("dialect", agent), zap.String("notes", notes.String()))
+		s.log.Debug("call without a verdict", zap.String("dialect", agent), zap.String("notes", notes.String()))
 	}
 	control.SetWriteDeadline(time.Now().Add(writeTime))
 	if exit != 0 {

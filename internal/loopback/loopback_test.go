@@ -53,8 +53,8 @@ func (h *hookd) events() []events.Envelope {
 	return slices.Clone(h.seen)
 }
 
-// open runs a door before h; without h, before a socket that is not there.
-func open(t *testing.T, h *hookd, o Options) *Door {
+// open runs a Server before h; without h, before a socket that is not there.
+func open(t *testing.T, h *hookd, o Options) *Server {
 	t.Helper()
 	dir := hooktest.ShortDir(t)
 	o.Listen, o.TokenFile, o.State, o.Socket = "127.0.0.1:0", tokenFile(t, dir), dir, filepath.Join(dir, "s")
@@ -101,7 +101,7 @@ func tokenFile(t testing.TB, dir string) string {
 }
 
 // post posts a body and returns the status and the answer.
-func post(t *testing.T, d *Door, path, body string, header ...string) (int, string) {
+func post(t *testing.T, d *Server, path, body string, header ...string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+d.Addr()+path, strings.NewReader(body))
 	if err != nil {
@@ -197,7 +197,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// Without hookd behind the door there is no opinion.
+// Without hookd there is no opinion.
 func TestNoVerdict(t *testing.T) {
 	d := open(t, nil, Options{})
 	if status, text := post(t, d, path, call); status != 200 || text != "{}\n" {

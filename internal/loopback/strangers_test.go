@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func dial(t *testing.T, d *Door) net.Conn {
+func dial(t *testing.T, d *Server) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", d.Addr())
 	if err != nil {

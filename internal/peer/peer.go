@@ -1,7 +1,7 @@
-// Package peer asks the kernel which process is at the other end of a Unix
-// socket. The answer is the kernel's own, taken when the connection was made:
-// nothing that the process sends or names changes it. Both ends use it: the
-// server for connecting processes, the client for the process that listens.
+// Package peer asks the kernel which process is at the other end of a Unix socket. The
+// kernel recorded that when the connection was made, so nothing that the process sends
+// changes it. Both ends use it: the server for processes that connect, the client for
+// the process that listens.
 //
 // It uses the standard library alone, because the bridge does. It never blocks.
 package peer
@@ -18,7 +18,7 @@ type Process struct {
 	UID, PID int
 }
 
-// Trusted reports whether the process is the own user's or root's.
+// Trusted reports whether the process runs as this user or as root.
 func (p Process) Trusted() bool { return p.UID == 0 || p.UID == os.Geteuid() }
 
 // Of returns the process at the other end of a connection.

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Patience runs what touches files, and gives up on what does not return: a
-// file system can hang for ever, and a call that hangs in it cannot be ended.
-// What was given up on keeps one goroutine and one thread until it returns, and
-// is not tried again before that. The zero Patience has none: use NewPatience.
+// Patience runs calls that use files, and gives up on those that do not return: a file
+// system can hang for ever, and a call that hangs in it cannot be ended. Such a call
+// holds one goroutine and one thread until it returns, and is not tried again before.
+// Make one with NewPatience.
 type Patience struct {
 	limit time.Duration
-	back  func() // called, on any goroutine, when something that was given up on has returned
+	back  func() // called, on any goroutine, when a call that hung has returned
 
 	mu   sync.Mutex
-	hung map[string]bool // what was given up on and has not returned
+	hung map[string]bool // names of calls that hang
 }
 
-// NewPatience waits that long for each call; back may be nil.
+// NewPatience returns a Patience that waits that long for each call. back is called
+// when a call that hung has returned; nil = not called.
 func NewPatience(limit time.Duration, back func()) *Patience {
 	return &Patience{limit: limit, back: back, hung: map[string]bool{}}
 }
 
-// Try calls f and reports whether it returned in time. What f writes may be read
-// only if it did. Calls of one name do not run side by side once one hangs:
-// further ones are given up at once.
+// Try calls f and reports whether it returned in time. Only then may the caller read
+// what f has written. While a call of that name hangs, Try returns false at once.
 func (p *Patience) Try(name string, f func()) bool {
 	if p.Hangs(name) {
 		return false
@@ -68,14 +68,14 @@ func (p *Patience) returned(name string) {
 	}
 }
 
-// Hangs reports whether a call of that name was given up on and has not returned.
+// Hangs reports whether a call of that name hangs.
 func (p *Patience) Hangs(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.hung[name]
 }
 
-// Hung lists, in byte order, what was given up on and has not returned.
+// Hung returns the names of the calls that hang, in byte order.
 func (p *Patience) Hung() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package readfile is the one way in which hookd reads files that a person, an
-// agent or a repository has written: settings, hooks, agents' files. It opens
-// only regular files, never blocks on a pipe or a device, never reads more than
-// it is told to, and looks at what it has opened, not at the path again.
+// Package readfile is the one way in which hookd reads files that a person, an agent or
+// a repository has written: settings, hooks, agents' files. It opens only regular
+// files, never blocks on a pipe or a device, never reads more than its limit, and
+// checks the file that it has opened, not the path again.
 //
-// A file system that does not answer blocks it, as it blocks everything.
+// A file system that does not answer blocks it, see Patience.
 package readfile
 
 import (
@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// Limit is how large a settings file, a hook's file or an agent's file may be.
+// Limit is the largest settings file, hook's file or agent's file, in bytes.
 const Limit = 4 << 20
 
 var (
-	// ErrNotRegular says that a path leads to a pipe, a device, a socket or a folder.
+	// ErrNotRegular is the error for a pipe, a device, a socket or a folder.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge says that a file holds more than it may.
+	// ErrTooLarge is the error for a file that is larger than the limit.
 	ErrTooLarge = errors.New("too large")
 )
 
@@ -86,7 +86,7 @@ func read(path string, limit int) ([]byte, error) {
 		switch {
 		case at > limit:
 			return nil, tooLarge(limit)
-		case at < len(data) && (known || n == 0): // a short read is the end, but of files that know no size
+		case at < len(data) && (known || n == 0): // a short read is the end, unless the size is unknown
 			return data[:at], nil
 		case at == len(data): // it has grown
 			data = append(data, make([]byte, min(len(data), limit+1-at))...)
@@ -94,7 +94,7 @@ func read(path string, limit int) ([]byte, error) {
 	}
 }
 
-// open opens a regular file and tells its size.
+// open opens a regular file and returns its size.
 func open(path string) (fd int, size int64, err error) {
 	fd, err = uninterrupted(func() (int, error) {
 		return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)

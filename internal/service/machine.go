@@ -25,7 +25,7 @@ type Machine struct {
 	uid    int
 	exe    string // this program, as it was started
 
-	// run runs a command and returns what it said.
+	// run runs a command and returns its output.
 	run func(ctx context.Context, argv []string) (string, error)
 }
 
@@ -51,7 +51,7 @@ func runCommand(ctx context.Context, argv []string) (string, error) {
 type Step struct {
 	argv    []string
 	mayFail bool // an error is ignored
-	retry   bool // until it succeeds, for a while: launchd takes its time to forget a job
+	retry   bool // until it succeeds, for a while: launchd removes a job some time after the command
 }
 
 // String is the command as it is typed.
@@ -102,7 +102,7 @@ type Options struct {
 	Hardened bool              // systemd only: hookd and its hooks cannot gain rights
 }
 
-// service is hookd as this machine's service manager is to run it.
+// service is how this machine's service manager runs hookd.
 func (m *Machine) service(o Options) (s packaging.Service, notes []string, err error) {
 	s.Socket, s.Hardened, s.Log = o.Config.Socket, o.Hardened,
 		filepath.Join(m.home, "Library", "Logs", "hookd", "hookd.log")
@@ -120,8 +120,8 @@ func (m *Machine) service(o Options) (s packaging.Service, notes []string, err e
 	return s, notes, nil
 }
 
-// settingVariables are the settings that do not stand in hookd.yaml: the
-// service would not have them.
+// settingVariables are the settings that are not in hookd.yaml: the service would not
+// have them.
 func settingVariables(o Options) (list []packaging.Variable) {
 	if os.Getenv("LIBREFANG_HOME") != "" {
 		list = append(list, packaging.Variable{Name: "LIBREFANG_HOME", Value: o.Config.Home})
@@ -192,8 +192,8 @@ func below(path, dir string) bool {
 	return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/")
 }
 
-// others says how others could put files into a folder, or another folder in
-// its place; nil if they cannot.
+// others returns how other users could put files into a folder, or replace the folder;
+// nil if they cannot.
 func others(dir string) *trust.Refusal {
 	if bad := trust.New().Seal(trust.Files{Folder: dir}).Refusals(); len(bad) > 0 {
 		return &bad[0]
@@ -201,8 +201,8 @@ func others(dir string) *trust.Refusal {
 	return nil
 }
 
-// path returns the folders of a PATH that a service can use, and what is left
-// out with the reason. A relative or missing one is left out in silence.
+// path returns the folders of a PATH that a service can use, and those left out with
+// the reason. Relative and missing ones are left out without one.
 func (m *Machine) path(value string) (path string, left []string) {
 	var keep []string
 	for _, dir := range filepath.SplitList(value) {

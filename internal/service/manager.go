@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/packaging"
 )
 
-// manager is a service manager: where its files lie, and what to type.
+// manager is a service manager: its files and its commands.
 type manager interface {
 	folder() string    // of the files
 	folders() []string // that the service needs besides
@@ -31,7 +31,7 @@ type manager interface {
 	look() string      // where to look for errors
 }
 
-// errNoManager says that files would be of no use.
+// errNoManager is the error when there is no service manager: files would be of no use.
 var errNoManager = errors.New("this machine has no service manager for users")
 
 func (m *Machine) manager() manager {
@@ -60,9 +60,8 @@ func (systemd) names() []string   { return packaging.SystemdFiles }
 
 func (systemd) files(s packaging.Service) ([]packaging.File, error) { return s.Systemd() }
 
-// start restarts the service in any case: the program may be a new one. As the
-// socket stays, no event is lost by that. Only a socket that has moved is
-// closed for a moment.
+// start always restarts the service: the program may be a new one. The socket stays
+// open, so no event is lost. Only a socket that has moved is closed for a moment.
 func (systemd) start(changed func(string) bool) []Step {
 	steps := []Step{systemctl("daemon-reload")}
 	if changed("hookd.socket") {

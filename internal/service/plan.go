@@ -1,7 +1,7 @@
 // Package service decides what `hookd install` and `hookd uninstall` do on this
 // machine, and does it: which service manager there is (systemd, launchd), which
 // files it reads, which program, PATH and settings they name, and which commands
-// start and stop the service. Look tells how the service is.
+// start and stop the service. Look examines the service.
 //
 // It promises: a plan is made without changing anything; a file that install did
 // not write is never replaced or removed; a file is written as a whole, for the
@@ -36,7 +36,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func fail(do, format string, args ...any) error { return &Error{fmt.Errorf(format, args...), do} }
 
-// ErrUnreachable says that no service manager answers: nothing was written, and
+// ErrUnreachable is the error when no service manager answers: nothing was written, and
 // the plan's notes say what to do instead.
 var ErrUnreachable = errors.New("hookd is not installed as a service")
 
@@ -56,12 +56,12 @@ type Finding struct {
 	Do    string // the command to type next; "" = none is needed
 }
 
-// Plan is what install or uninstall does, and then what it did.
+// Plan has what install or uninstall will do, and then what it has done.
 type Plan struct {
 	Program  string   `json:"program,omitempty"`
 	Files    []Change `json:"files"`
 	Commands []Step   `json:"commands"`
-	DryRun   bool     `json:"dry_run"` // for the caller to set
+	DryRun   bool     `json:"dry_run"` // set by the caller
 	Notes    []string `json:"notes,omitempty"`
 
 	machine       *Machine
@@ -164,8 +164,8 @@ func (p *Plan) Uninstall(ctx context.Context) error {
 	return nil
 }
 
-// safe refuses folders of units, or of logs, that others can write to: what they
-// put there would run as this user.
+// safe refuses folders of units, or of logs, that other users can write to: a file of
+// theirs would run as this user.
 func safe(mgr manager) error {
 	folders := append([]string{mgr.folder()}, mgr.folders()...)
 	for _, name := range mgr.names() {
@@ -179,8 +179,8 @@ func safe(mgr manager) error {
 	return nil
 }
 
-// changes compares the files that are to be there with those that are. A file
-// that install did not write stays: it stands in the way of one of ours.
+// changes compares the planned files with those on the disk. A file that install did
+// not write is not replaced; it is an error.
 func changes(mgr manager, files []packaging.File) (list []Change, err error) {
 	want := map[string]string{}
 	for _, f := range files {
@@ -228,7 +228,7 @@ func (p *Plan) changed(name string) bool {
 	return false
 }
 
-// apply makes the files so, and the folders.
+// apply writes and removes the files, and makes the folders.
 func apply(files []Change, folders []string) error {
 	for _, dir := range folders {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

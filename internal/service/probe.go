@@ -12,8 +12,8 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// Look tells how the service is: installed, enabled, running. To run hookd in
-// another way is nothing wrong.
+// Look examines the service: installed, enabled, running. That hookd runs in another
+// way is no problem.
 func (m *Machine) Look(ctx context.Context) []Finding {
 	mgr := m.manager()
 	s := state{manager: mgr, machine: m, files: installedFiles(mgr), missing: mgr.reachable(ctx)}
@@ -31,11 +31,11 @@ func (m *Machine) Look(ctx context.Context) []Finding {
 	return s.systemd(ctx)
 }
 
-// state is what is known of the service.
+// state is the state of the service.
 type state struct {
 	manager manager
 	machine *Machine
-	files   []string // of the service that are there
+	files   []string // of the service that exist
 	missing error    // why the service manager cannot be asked
 }
 
@@ -67,7 +67,7 @@ func (s state) launchd(ctx context.Context) []Finding {
 	return s.say(OK, "", "installed as %s, and loaded", s.files[0])
 }
 
-// systemd asks for what matters of both units, whichever user installed them.
+// systemd examines both units, whichever user installed them.
 func (s state) systemd(ctx context.Context) []Finding {
 	unit, err := s.properties(ctx, "hookd.service")
 	if err != nil {
@@ -101,7 +101,7 @@ func (s state) linger() []Finding {
 	return s.say(Note, "loginctl enable-linger "+trust.Quote(u.Username), "it stops when you log out")
 }
 
-// properties is what systemd says of a unit.
+// properties returns systemd's properties of a unit.
 func (s state) properties(ctx context.Context, unit string) (map[string]string, error) {
 	said, err := s.machine.run(ctx, systemctl("show",
 		"--property=LoadState,ActiveState,UnitFileState,NeedDaemonReload,FragmentPath,Result,NRestarts", unit).argv)

@@ -15,9 +15,9 @@ import (
 // OtherUser is the uid of a user that owns nothing here.
 const OtherUser = 65534
 
-// ListenAs listens at path as the user uid, as a process of that user would:
-// the kernel says so to connecting processes, and the socket's file is that user's,
-// open to all, in a folder that is made writable for all.
+// ListenAs listens at path as the user uid: for the kernel the listening process is
+// that user's, and so is the socket's file, which is open to all, in a folder that is
+// made writable for all.
 func ListenAs(t testing.TB, uid int, path string) net.Listener {
 	t.Helper()
 	if os.Geteuid() != 0 {
