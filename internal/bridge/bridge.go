@@ -103,7 +103,7 @@ func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, 
 	if err := c.read(ctx); err != nil || mistake != nil {
 		return c.fail(errors.Join(mistake, err)), true
 	}
-	if c.twin() {
+	if c.isSecondCall() {
 		return c.reply(nil), false
 	}
 	v, err := c.ask(ctx)

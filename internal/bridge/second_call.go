@@ -103,9 +103,9 @@ func (c *call) answered(v *verdict.Verdict) {
 	}
 }
 
-// twin reports whether this call is the second one for an event that hookd has
+// isSecondCall reports whether this call is the second one for an event that hookd has
 // answered.
-func (c *call) twin() bool {
+func (c *call) isSecondCall() bool {
 	if !c.borrowed && events.Dialect(c.Agent) != events.ClaudeCode {
 		return false
 	}

@@ -1,0 +1,14 @@
+package hook
+
+import "github.com/hookd/hookd/internal/events"
+
+// Blocks reports whether the hook takes part in the verdict of an event that was
+// emitted with contract c and that matched pattern p. Without a setting it does if the
+// event is decidable and the pattern names it exactly, so a logging hook on `*` can
+// never deny anything. All other hooks only observe.
+func (h *Hook) Blocks(c *events.Contract, p Pattern) bool {
+	if h.Blocking != nil {
+		return *h.Blocking && c.Decidable
+	}
+	return c.Decidable && p.Exact()
+}
