@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client api bridge catalog config connect convert daemon dialect discovery doctor events logsink " +
+		"/client api bridge catalog config connect convert daemon dialect discovery doctor escape events logsink " +
 			"loopback service starter trust",
 		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
 	},
@@ -123,7 +123,7 @@ var rooms = map[string]room{
 	},
 	"internal/dialect": {
 		"the index of dialects: one folder a system, one line each",
-		"dialect/* events verdict",
+		"dialect/* escape events verdict",
 		"",
 	},
 	// no dialect knows another
@@ -151,6 +151,11 @@ var rooms = map[string]room{
 		"examines everything from outside and names the command that mends it",
 		"/client catalog config connect dialect events hook loopback proc readfile trust",
 		"golang.org/x/sys",
+	},
+	"internal/escape": {
+		"makes text harmless on a terminal, and one line of it",
+		"",
+		"",
 	},
 	"internal/events": {
 		"event names, kinds, the row type of the contract, the envelope and its checks",
