@@ -144,7 +144,7 @@ var rooms = map[string]room{
 	},
 	"internal/dispatch": {
 		"an event and a snapshot to runs and a verdict: lanes, order, permits, budgets, retries, chain depth",
-		"dialect dialect/neutral events hook match verdict",
+		"dialect dialect/neutral escape events hook match verdict",
 		"go.uber.org/zap",
 	},
 	"internal/doctor": {
@@ -247,7 +247,7 @@ var rooms = map[string]room{
 	},
 	"internal/server": {
 		"the socket: lock, peer credentials, line and HTTP protocol, subscriptions",
-		"api events nowait peer",
+		"api events nowait peer spell",
 		"go.uber.org/zap golang.org/x/sys",
 	},
 	// trust: install refuses a program that others could replace

@@ -77,6 +77,37 @@ func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
 	return events.Run{ID: id}, nil
 }
 
+func (d *daemon) Running(context.Context) api.Running {
+	return api.Running{Runs: []events.UnderWay{{RunID: "r1", Hook: "slow"}}}
+}
+
+func (d *daemon) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+	if id == "none" {
+		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run none"}
+	}
+	return events.UnderWay{RunID: id}, nil
+}
+
+// Decisions answers in pages of two, numbered downwards from 5.
+func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+	if q.Before == 0 {
+		q.Before = 6
+	}
+	page := api.Decisions{Decisions: []events.Decided{}}
+	for seq := q.Before - 1; seq > 0 && len(page.Decisions) < min(2, q.Limit); seq-- {
+		page.Decisions = append(page.Decisions, events.Decided{Seq: seq, Tool: q.Tool, Decision: events.Outcome(q.Decision)})
+		page.Next = seq
+	}
+	if page.Next <= 1 {
+		page.Next = 0
+	}
+	return page, nil
+}
+
+func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
+	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", AgentName: q.Agent, State: q.State}}}, nil
+}
+
 func (d *daemon) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	if env.Event == "test:hang" {
 		return api.Answer{}, func() (api.Answer, *events.Error) {

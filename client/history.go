@@ -30,10 +30,50 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	}
 }
 
-// Run returns the run with this id, or the only one whose id begins so, with
+// Run returns the run with this id, or the only one whose id begins or ends so, with
 // what was kept of its output.
 func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 	return get[Run](ctx, c, api.PathRuns+"/"+escape(id))
+}
+
+// Decisions lists what was decided, newest first: q.Limit of them, 50 when that
+// is 0. A long history is searched in parts, for as long as ctx lets it.
+func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
+	want := q.Limit
+	if want == 0 {
+		want = 50
+	}
+	decisions := []Decision{}
+	for {
+		q.Limit = min(want-len(decisions), api.MaxRuns)
+		page, err := get[decisionsPage](ctx, c, withQuery(api.PathDecisions, q.values()))
+		if err != nil {
+			return decisions, err
+		}
+		decisions = append(decisions, page.Decisions...)
+		if page.Next == 0 || len(decisions) >= want {
+			return decisions, nil
+		}
+		q.Before = page.Next
+	}
+}
+
+// Sessions lists sessions of agents, the one with the newest event first.
+func (c *Client) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) {
+	page, err := get[sessionsPage](ctx, c, withQuery(api.PathSessions, q.values()))
+	return page.Sessions, err
+}
+
+// Running lists the runs that have begun and not ended, the oldest first.
+func (c *Client) Running(ctx context.Context) ([]RunUnderWay, error) {
+	page, err := get[runningPage](ctx, c, api.PathRunning)
+	return page.Runs, err
+}
+
+// Kill ends a run under way, named by its id or by an end of it that no other
+// run has, and returns what it was. The run is recorded as failed.
+func (c *Client) Kill(ctx context.Context, id string) (RunUnderWay, error) {
+	return post[RunUnderWay](ctx, c, api.PathRuns+"/"+escape(id)+"/kill", nil)
 }
 
 // Event returns an accepted event as the history keeps it.
@@ -58,6 +98,12 @@ func (c *Client) Replay(ctx context.Context, id, hook string, dryRun bool) (Repl
 func (c *Client) Stats(ctx context.Context, q StatsQuery) ([]HookStats, error) {
 	stats, err := get[statsPage](ctx, c, withQuery(api.PathStats, q.values()))
 	return stats.Hooks, err
+}
+
+// StatsBy counts by what q.By says: agent, tool or day, in the order of their names.
+func (c *Client) StatsBy(ctx context.Context, q StatsQuery) ([]GroupStats, error) {
+	stats, err := get[statsPage](ctx, c, withQuery(api.PathStats, q.values()))
+	return stats.Groups, err
 }
 
 // DeadLetters lists runs that were given up, newest first: of hook, or of all

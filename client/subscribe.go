@@ -18,9 +18,10 @@ const (
 // SubscribeOptions say what to follow; the zero value is everything from now
 // on, for ever.
 type SubscribeOptions struct {
-	Match []string // globs of event names; none = all
-	Since *uint64  // records after this Record.Seq; nil = from now
-	Epoch string   // of Since: Record.Epoch of the same record
+	Match  []string // globs of event names; none = all
+	Since  *uint64  // records after this Record.Seq; nil = from now
+	Epoch  string   // of Since: Record.Epoch of the same record
+	Starts bool     // with a RecordStart when a run begins
 
 	// Lost is called each time before the stream is dialled again, with the reason
 	// why it ended or could not begin. An error that it returns ends the
@@ -30,9 +31,11 @@ type SubscribeOptions struct {
 
 // Types of a Record.
 const (
-	RecordEvent = "event" // an event was accepted
-	RecordRun   = "run"   // a run has ended
-	RecordGap   = "gap"   // records are missing
+	RecordEvent   = "event"   // an event was accepted
+	RecordRun     = "run"     // a run has ended
+	RecordVerdict = "verdict" // an event was decided
+	RecordStart   = "start"   // a run has begun; with SubscribeOptions.Starts
+	RecordGap     = "gap"     // records are missing
 )
 
 // A Record is one entry of the stream. Keep Epoch and Seq of the last one to
@@ -42,10 +45,12 @@ type Record struct {
 	Epoch string // which sequence Seq is of: it changes when the numbers begin anew
 	Seq   uint64 // of a gap: the last number that is missing
 
-	Event *EventRecord    // with RecordEvent
-	Run   *Run            // with RecordRun; what it printed is in Client.Run
-	From  uint64          // with RecordGap: the first number that is missing; 0 = unknown
-	Raw   json.RawMessage // all of it
+	Event    *EventRecord    // with RecordEvent
+	Run      *Run            // with RecordRun; what it printed is in Client.Run
+	Decision *Decision       // with RecordVerdict
+	Start    *RunUnderWay    // with RecordStart, which has no Seq
+	From     uint64          // with RecordGap: the first number that is missing; 0 = unknown
+	Raw      json.RawMessage // all of it
 }
 
 // An EventRecord is an accepted event in the stream.
@@ -61,6 +66,8 @@ type EventRecord struct {
 	Cwd       string          `json:"cwd"`
 	Lane      string          `json:"lane"`
 	Parent    string          `json:"parent"`
+	Tool      string          `json:"tool"`      // canonical name
+	Subject   string          `json:"subject"`   // what it is about, on one line
 	ReplayOf  string          `json:"replay_of"` // EventID of the event that it repeats
 	Depth     int             `json:"depth"`     // 0 from an agent, 1 from a hook that ran for such an event, …
 	Data      json.RawMessage `json:"data"`
@@ -106,7 +113,8 @@ type follower struct {
 
 func (f *follower) run(ctx context.Context) error {
 	for {
-		err := f.client.Tail(ctx, TailOptions{Match: f.opt.Match, Since: f.opt.Since, Epoch: f.opt.Epoch}, f.deliver)
+		opt := TailOptions{Match: f.opt.Match, Since: f.opt.Since, Epoch: f.opt.Epoch, Starts: f.opt.Starts}
+		err := f.client.Tail(ctx, opt, f.deliver)
 		var refused *Error
 		switch {
 		case err == errLeft, errors.As(err, &refused):
@@ -166,6 +174,10 @@ func (f *follower) deliver(raw json.RawMessage) error {
 		err = json.Unmarshal(raw, &record.Event)
 	case RecordRun:
 		err = json.Unmarshal(raw, &record.Run)
+	case RecordVerdict:
+		err = json.Unmarshal(raw, &record.Decision)
+	case RecordStart:
+		err = json.Unmarshal(raw, &record.Start)
 	case RecordGap:
 		record.Seq = head.To
 	}

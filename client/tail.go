@@ -12,14 +12,15 @@ import (
 
 // TailOptions say what to follow; the zero value is everything from now on.
 type TailOptions struct {
-	Match []string // globs of event names; none = all
-	Since *uint64  // records after this seq; nil = from now
-	Epoch string   // of Since, from the first record of the stream
-	Once  bool     // end at the record that is the newest now
+	Match  []string // globs of event names; none = all
+	Since  *uint64  // records after this seq; nil = from now
+	Epoch  string   // of Since, from the first record of the stream
+	Starts bool     // with a "start" record when a run begins
+	Once   bool     // end at the record that is the newest now
 }
 
 // Tail calls fn with each record of the stream, first
-// {"type":"epoch","epoch":…,"seq":…}, then "event", "run" and "gap" records. fn
+// {"type":"epoch","epoch":…,"seq":…}, then "event", "run", "verdict" and "gap" records. fn
 // may keep the record. Tail returns fn's error, or nil when the stream has
 // ended because of Once or because the daemon stops. Subscribe reads the records
 // and connects again.
@@ -56,7 +57,7 @@ func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.
 }
 
 func (c *Conn) subscribe(ctx context.Context, opt TailOptions) error {
-	q := api.Subscribe{Globs: opt.Match, Since: opt.Since, Epoch: opt.Epoch}
+	q := api.Subscribe{Globs: opt.Match, Since: opt.Since, Epoch: opt.Epoch, Starts: opt.Starts}
 	if q.Globs == nil {
 		q.Globs = []string{}
 	}

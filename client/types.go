@@ -211,6 +211,12 @@ type Run struct {
 	AgentName  string  `json:"agent_name,omitempty"`
 	Sender     string  `json:"sender,omitempty"`
 	Dialect    Dialect `json:"dialect,omitempty"`
+	Tool       string  `json:"tool,omitempty"`     // of the event, by its canonical name
+	Subject    string  `json:"subject,omitempty"`  // what the event was about: one line of 256 bytes at most
+	Reason     string  `json:"reason,omitempty"`   // why Decision is what it is
+	Decision   Outcome `json:"decision,omitempty"` // what it answered, where that counts
+	Awaited    bool    `json:"awaited,omitempty"`  // the verdict waited for it
+	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
 	Spawned string `json:"spawned,omitempty"` // the agent that the hook started
 	Input   string `json:"input,omitempty"`   // how its payload begins: 256 bytes at most
@@ -249,6 +255,9 @@ type RunQuery struct {
 	Agent   string // AgentID or AgentName; "" = all
 	Result  string // a Result; "" = all
 	EventID string // "" = of all events
+	Tool    string // canonical name of the event's tool; "" = all
+	Text    string // in Subject, Reason or Error, in any case of ASCII letters; "" = all
+	Test    bool   // those that were only tried, and no others
 
 	Since  time.Time // of Run.Started; zero = from the first
 	Until  time.Time // of Run.Started, which is before it; zero = to the last
@@ -280,6 +289,130 @@ type StoredEvent struct {
 	Whole    bool      `json:"whole"`               // Data is all of it: the event can be replayed
 	Preview  string    `json:"preview,omitempty"`   // how Data begins, where it is not whole
 	Redacted bool      `json:"redacted,omitempty"`  // secrets were taken out of Data
+	Tool     string    `json:"tool,omitempty"`      // canonical name
+	Subject  string    `json:"subject,omitempty"`   // what it is about, on one line
+
+	Decision *Decision `json:"decision,omitempty"` // nil = none was made
+}
+
+// A Decision is the record of what was decided about one event: one that its
+// sender waited for, that can be decided, and that a hook took part in.
+type Decision struct {
+	EventID   string    `json:"event_id"`
+	Seq       uint64    `json:"seq"`       // its own place in the stream
+	EventSeq  uint64    `json:"event_seq"` // that of the event
+	Time      time.Time `json:"time"`      // when the event was accepted
+	Event     string    `json:"event"`
+	Kind      string    `json:"kind"` // what the event stands for in every dialect, such as tool.before
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	SessionID string    `json:"session_id,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	Tool      string    `json:"tool,omitempty"`    // canonical name
+	Subject   string    `json:"subject,omitempty"` // what it was about: one line of 256 bytes at most
+
+	Decision   Outcome    `json:"decision"`
+	Reason     string     `json:"reason,omitempty"`     // may have several lines
+	DecidedBy  []string   `json:"decided_by,omitempty"` // hooks whose answers made it what it is
+	Rewrote    []string   `json:"rewrote,omitempty"`    // of input, result, messages, context
+	Answered   *Answered  `json:"answered,omitempty"`   // nil = no question was held
+	Shadow     []Shadowed `json:"shadow,omitempty"`     // what hooks would have said that only watch
+	DurationMS float64    `json:"duration_ms"`          // from the event to the verdict
+	Runs       []string   `json:"runs,omitempty"`       // ids of the runs whose answers were waited for
+}
+
+// An Outcome is a decision in one word.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDeny  Outcome = "deny"
+	OutcomeAsk   Outcome = "ask"   // a person shall say
+	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
+	OutcomeNone  Outcome = "none"  // nothing was said against it
+)
+
+// Answered says what answered a question that a hook asked.
+type Answered struct {
+	By string `json:"by"`           // a user name, or "grant"
+	ID string `json:"id,omitempty"` // of the grant
+}
+
+// Shadowed is what a hook would have decided if it counted.
+type Shadowed struct {
+	Hook     string   `json:"hook"`
+	Decision Outcome  `json:"decision"`
+	Reason   string   `json:"reason,omitempty"`
+	Rewrote  []string `json:"rewrote,omitempty"`
+}
+
+// A DecisionQuery selects decisions; the zero value selects the newest 50. Several
+// values of one field may be given by comma, but of EventID and Text: any fits.
+type DecisionQuery struct {
+	Decision string // an Outcome; "" = all
+	Tool     string // canonical name; "" = all
+	Agent    string // AgentID, AgentName or Dialect; "" = all
+	Session  string // SessionID; "" = all
+	Hook     string // of DecidedBy or Shadow; "" = all
+	Event    string // name or kind; "" = all
+	EventID  string // "" = of all events
+	Cwd      string // the folder, or one above it; "" = all
+	Text     string // in Subject or Reason, in any case of ASCII letters; "" = all
+	Shadow   bool   // only those with Shadow
+
+	Since  time.Time // of Time; zero = from the first
+	Until  time.Time // of Time, which is before it; zero = to the last
+	Before uint64    // of Seq, which is below it; 0 = begin with the newest
+	Limit  int       // 0 = 50
+}
+
+// A Session is what is known of one session of an agent.
+type Session struct {
+	SessionID string    `json:"session_id"`
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	First     time.Time `json:"first"`             // event
+	Last      time.Time `json:"last"`              // event
+	State     string    `json:"state"`             // working, waiting (for a person), idle or ended
+	Events    int64     `json:"events"`            // accepted
+	Tools     int64     `json:"tools"`             // calls
+	Denials   int64     `json:"denials"`           // decisions
+	Asks      int64     `json:"asks"`              // decisions
+	Tool      string    `json:"tool,omitempty"`    // of the last event that had a subject
+	Subject   string    `json:"subject,omitempty"` // of that event
+}
+
+// A SessionQuery selects sessions; the zero value selects the newest 50.
+type SessionQuery struct {
+	Agent   string    // AgentID, AgentName or Dialect; "" = all
+	Session string    // SessionID; "" = all
+	Cwd     string    // the folder, or one above it; "" = all
+	State   string    // "" = all
+	Since   time.Time // of Last; zero = from the first
+	Until   time.Time // of Last, which is before it; zero = to the last
+	Limit   int       // 0 = 50
+}
+
+// A RunUnderWay is a run that has begun and not ended.
+type RunUnderWay struct {
+	RunID     string    `json:"run_id"`
+	Hook      string    `json:"hook"`
+	Event     string    `json:"event"`
+	EventID   string    `json:"event_id"`
+	SessionID string    `json:"session_id,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Subject   string    `json:"subject,omitempty"`
+	Lane      string    `json:"lane"`          // decidable: something waits for its answer; observers
+	PID       int       `json:"pid,omitempty"` // of its process; 0 = it has none of its own, or not yet
+	Started   time.Time `json:"started"`
+	AgeMS     float64   `json:"age_ms"`
+	LeftMS    float64   `json:"left_ms"` // until its deadline; below 0 after it
 }
 
 // Replayed is what became of an event that was accepted again.
@@ -294,8 +427,21 @@ type Replayed struct {
 // A StatsQuery selects what Stats counts. Times are rounded to hours.
 type StatsQuery struct {
 	Hook  string    // name; "" = each
+	By    string    // agent, tool or day, for GroupStats; "" or hook = each hook
 	Since time.Time // zero = from the first
 	Until time.Time // zero = to the last
+}
+
+// GroupStats is what happened with one agent, with one tool, or on one day.
+type GroupStats struct {
+	Name     string  `json:"name"` // "" = of none; of a day: 2006-01-02, in UTC
+	Runs     int64   `json:"runs"`
+	Failures int64   `json:"failures"` // as in HookStats
+	Blocked  int64   `json:"blocked"`
+	WaitedMS float64 `json:"waited_ms"` // by agents, for answers of hooks
+	P50MS    float64 `json:"p50_ms"`    // of the durations of runs, within 5 %
+	P95MS    float64 `json:"p95_ms"`
+	P99MS    float64 `json:"p99_ms"`
 }
 
 // HookStats is what one hook did in the time asked for.
@@ -304,7 +450,8 @@ type HookStats struct {
 	Runs     int64   `json:"runs"`
 	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
 	Blocked  int64   `json:"blocked"`
-	P50MS    float64 `json:"p50_ms"` // of the durations, within 5 %
+	WaitedMS float64 `json:"waited_ms"` // by agents, for its answers
+	P50MS    float64 `json:"p50_ms"`    // of the durations, within 5 %
 	P95MS    float64 `json:"p95_ms"`
 	P99MS    float64 `json:"p99_ms"`
 }

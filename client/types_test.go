@@ -23,24 +23,31 @@ import (
 // wires names the wire type of each of this package's types that is not a
 // member of another.
 var wires = map[reflect.Type]reflect.Type{
-	reflect.TypeFor[Event]():       reflect.TypeFor[events.Envelope](),
-	reflect.TypeFor[Answer]():      reflect.TypeFor[api.Answer](),
-	reflect.TypeFor[Verdict]():     reflect.TypeFor[verdict.Verdict](),
-	reflect.TypeFor[Error]():       reflect.TypeFor[events.Error](),
-	reflect.TypeFor[HookList]():    reflect.TypeFor[api.Hooks](),
-	reflect.TypeFor[Hook]():        reflect.TypeFor[api.Hook](),
-	reflect.TypeFor[Reloaded]():    reflect.TypeFor[api.Reload](),
-	reflect.TypeFor[TestResult]():  reflect.TypeFor[api.Tested](),
-	reflect.TypeFor[Run]():         reflect.TypeFor[events.Run](),
-	reflect.TypeFor[StoredEvent](): reflect.TypeFor[api.Event](),
-	reflect.TypeFor[Replayed]():    reflect.TypeFor[api.Replayed](),
-	reflect.TypeFor[HookStats]():   reflect.TypeFor[api.HookStats](),
-	reflect.TypeFor[DeadLetter]():  reflect.TypeFor[api.DeadLetter](),
-	reflect.TypeFor[DaemonInfo]():  reflect.TypeFor[api.Status](),
-	reflect.TypeFor[refusal]():     reflect.TypeFor[api.Refusal](),
-	reflect.TypeFor[runsPage]():    reflect.TypeFor[api.Runs](),
-	reflect.TypeFor[statsPage]():   reflect.TypeFor[api.Stats](),
-	reflect.TypeFor[deadPage]():    reflect.TypeFor[api.DeadLetters](),
+	reflect.TypeFor[Event]():         reflect.TypeFor[events.Envelope](),
+	reflect.TypeFor[Answer]():        reflect.TypeFor[api.Answer](),
+	reflect.TypeFor[Verdict]():       reflect.TypeFor[verdict.Verdict](),
+	reflect.TypeFor[Error]():         reflect.TypeFor[events.Error](),
+	reflect.TypeFor[HookList]():      reflect.TypeFor[api.Hooks](),
+	reflect.TypeFor[Hook]():          reflect.TypeFor[api.Hook](),
+	reflect.TypeFor[Reloaded]():      reflect.TypeFor[api.Reload](),
+	reflect.TypeFor[TestResult]():    reflect.TypeFor[api.Tested](),
+	reflect.TypeFor[Run]():           reflect.TypeFor[events.Run](),
+	reflect.TypeFor[StoredEvent]():   reflect.TypeFor[api.Event](),
+	reflect.TypeFor[Replayed]():      reflect.TypeFor[api.Replayed](),
+	reflect.TypeFor[Decision]():      reflect.TypeFor[events.Decided](),
+	reflect.TypeFor[Session]():       reflect.TypeFor[api.Session](),
+	reflect.TypeFor[RunUnderWay]():   reflect.TypeFor[events.UnderWay](),
+	reflect.TypeFor[GroupStats]():    reflect.TypeFor[api.GroupStats](),
+	reflect.TypeFor[decisionsPage](): reflect.TypeFor[api.Decisions](),
+	reflect.TypeFor[sessionsPage]():  reflect.TypeFor[api.Sessions](),
+	reflect.TypeFor[runningPage]():   reflect.TypeFor[api.Running](),
+	reflect.TypeFor[HookStats]():     reflect.TypeFor[api.HookStats](),
+	reflect.TypeFor[DeadLetter]():    reflect.TypeFor[api.DeadLetter](),
+	reflect.TypeFor[DaemonInfo]():    reflect.TypeFor[api.Status](),
+	reflect.TypeFor[refusal]():       reflect.TypeFor[api.Refusal](),
+	reflect.TypeFor[runsPage]():      reflect.TypeFor[api.Runs](),
+	reflect.TypeFor[statsPage]():     reflect.TypeFor[api.Stats](),
+	reflect.TypeFor[deadPage]():      reflect.TypeFor[api.DeadLetters](),
 }
 
 // fields returns the JSON members of a struct in their order: tag and Go type.
@@ -121,7 +128,7 @@ func TestStreamHasTheMembersOfItsRecords(t *testing.T) {
 		Event: "agent:end", Data: json.RawMessage(`{}`), SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/",
 		Sender: "u", Dialect: events.LibreFang, Lane: events.LaneDefault, Parent: "p",
 	}
-	e.EventID, e.ReplayOf = "e", "r"
+	e.EventID, e.ReplayOf, e.Tool, e.Subject = "e", "r", "Bash", "ls"
 	written := members(t, stream.BriefEventRecord(e, 9, "{")(1, nil))
 	known := map[string]bool{"type": true, "seq": true}
 	for _, f := range fields(t, reflect.TypeFor[EventRecord](), true) {
@@ -191,10 +198,15 @@ func TestEachFieldOfAQueryIsSent(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	runs := RunQuery{
 		Hook: "h", Event: "x", Session: "s", Agent: "a", Result: string(ResultOK), EventID: "e",
+		Tool: "Bash", Text: "rm -rf", Test: true, Since: at, Until: at.Add(time.Hour), Before: 3, Limit: 4,
+	}
+	decisions := DecisionQuery{
+		Decision: "deny,ask", Tool: "Bash", Agent: "a", Session: "s", Hook: "h", Event: "x", EventID: "E", Cwd: "/c", Text: "a&b", Shadow: true,
 		Since: at, Until: at.Add(time.Hour), Before: 3, Limit: 4,
 	}
-	stats := StatsQuery{Hook: "h", Since: at, Until: at.Add(time.Hour)}
-	for _, q := range []any{runs, stats} {
+	sessions := SessionQuery{Agent: "a", Session: "s", Cwd: "/c", State: "idle", Since: at, Until: at.Add(time.Hour), Limit: 4}
+	stats := StatsQuery{Hook: "h", By: "tool", Since: at, Until: at.Add(time.Hour)}
+	for _, q := range []any{runs, decisions, sessions, stats} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(q)) {
 			if reflect.ValueOf(q).FieldByIndex(f.Index).IsZero() {
 				t.Errorf("no value for %T.%s: add one to this test", q, f.Name)
@@ -203,6 +215,12 @@ func TestEachFieldOfAQueryIsSent(t *testing.T) {
 	}
 	if got, bad := api.ParseRunQuery(runs.values(), at); bad != nil || RunQuery(got) != runs {
 		t.Errorf("the daemon read %+v, %v of %+v", got, bad, runs)
+	}
+	if got, bad := api.ParseDecisionQuery(decisions.values(), at); bad != nil || DecisionQuery(got) != decisions {
+		t.Errorf("the daemon read %+v, %v of %+v", got, bad, decisions)
+	}
+	if got, bad := api.ParseSessionQuery(sessions.values(), at); bad != nil || SessionQuery(got) != sessions {
+		t.Errorf("the daemon read %+v, %v of %+v", got, bad, sessions)
 	}
 	if got, bad := api.ParseStatsQuery(stats.values(), at); bad != nil || StatsQuery(got) != stats {
 		t.Errorf("the daemon read %+v, %v of %+v", got, bad, stats)

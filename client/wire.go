@@ -18,8 +18,20 @@ type (
 		Next   uint64 `json:"next,omitempty"`   // RunQuery.Before that goes on where this answer ends; 0 = there is no more
 		Recent bool   `json:"recent,omitempty"` // only of the last runs: the history cannot be read now
 	}
+	decisionsPage struct {
+		Decisions []Decision `json:"decisions"`
+		Next      uint64     `json:"next,omitempty"` // as in runsPage
+		Recent    bool       `json:"recent,omitempty"`
+	}
+	sessionsPage struct {
+		Sessions []Session `json:"sessions"`
+	}
+	runningPage struct {
+		Runs []RunUnderWay `json:"runs"`
+	}
 	statsPage struct {
-		Hooks []HookStats `json:"hooks"`
+		Hooks  []HookStats  `json:"hooks"`
+		Groups []GroupStats `json:"groups,omitempty"`
 	}
 	deadPage struct {
 		Dead []DeadLetter `json:"dead"`
@@ -27,5 +39,7 @@ type (
 )
 
 // Queries are written in URLs; the conversions compile while the fields are the same.
-func (q RunQuery) values() url.Values   { return api.RunQuery(q).Values() }
-func (q StatsQuery) values() url.Values { return api.StatsQuery(q).Values() }
+func (q RunQuery) values() url.Values      { return api.RunQuery(q).Values() }
+func (q DecisionQuery) values() url.Values { return api.DecisionQuery(q).Values() }
+func (q SessionQuery) values() url.Values  { return api.SessionQuery(q).Values() }
+func (q StatsQuery) values() url.Values    { return api.StatsQuery(q).Values() }

@@ -268,12 +268,24 @@ func (m ids) fill(path string) string {
 	return path
 }
 
-// deadLetters makes two of them, and an event that can be replayed.
+// deadLetters makes two of them, an event that can be replayed, and a run that
+// goes on.
 func deadLetters(h *house) ids {
 	h.t.Helper()
 	known := ids{"EVENT": h.send(event{"", "my:event", map[string]any{"short": true}}).EventID}
 	h.send(event{"", "dies:once", map[string]any{"n": 1}})
 	h.send(event{"", "dies:twice", nil})
+	if _, err := h.client.Emit(h.t.Context(), client.Event{Event: "long:one"}); err != nil {
+		h.t.Fatal(err)
+	}
+	hooktest.Until(h.t, "a run is under way", func() bool {
+		runs, err := h.client.Running(h.t.Context())
+		if err != nil || len(runs) != 1 || runs[0].Hook != "long" {
+			return false
+		}
+		known["UNDERWAY"] = runs[0].RunID
+		return true
+	})
 	hooktest.Until(h.t, "two runs were given up", func() bool {
 		dead, err := h.client.DeadLetters(h.t.Context(), "", 0)
 		if err != nil || len(dead) != 2 {
@@ -296,6 +308,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	hook("turn", "events: [user_prompt_submit, transform_tool_result]\ntype: script\nscript: 'echo some text'\n")
 	hook("fails", "events: ['my:*']\ncommand: ./missing\n")
 	hook("broken", "events: ['[']\ncommand: ./x\n")
+	hook("long", "events: ['long:*']\ntype: script\nscript: 'exec sleep 600'\ntimeout: 10m\n")
 	hook("dies", "events: ['dies:*']\ncommand: ./missing\nretry: {max: 1, backoff: 1ms}\n")
 	s, h := loadSpec(t), start(t, home)
 	c := door(h)
@@ -334,6 +347,17 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/runs", "", "", "", 200},
 		{"GET", "/v1/runs?hook=fails&limit=1&since=1h&result=spawn_error", "/v1/runs", "", "", 200},
 		{"GET", "/v1/runs?limit=x", "/v1/runs", "", "", 400},
+		{"GET", "/v1/runs?tool=shell&q=rm", "/v1/runs", "", "", 200},
+		{"GET", "/v1/runs?test=1", "/v1/runs", "", "", 200},
+		{"GET", "/v1/runs?hok=guard", "/v1/runs", "", "", 400},
+		{"GET", "/v1/decisions", "", "", "", 200},
+		{"GET", "/v1/decisions?decision=deny,ask&tool=shell,Bash&q=rm&since=1h&limit=1", "/v1/decisions", "", "", 200},
+		{"GET", "/v1/decisions?decision=no", "/v1/decisions", "", "", 400},
+		{"GET", "/v1/sessions?agent=docker-agent&state=working", "/v1/sessions", "", "", 200},
+		{"GET", "/v1/sessions", "", "", "", 200},
+		{"GET", "/v1/running", "", "", "", 200},
+		{"POST", "/v1/runs/UNDERWAY/kill", "/v1/runs/{id}/kill", "", "", 200},
+		{"POST", "/v1/runs/none/kill", "/v1/runs/{id}/kill", "", "", 404},
 		{"GET", "/v1/runs/RUN", "/v1/runs/{id}", "", "", 200},
 		{"GET", "/v1/events/EVENT", "/v1/events/{id}", "", "", 200},
 		{"GET", "/v1/events/none", "/v1/events/{id}", "", "", 404},
@@ -344,6 +368,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "[", 400},
 		{"GET", "/v1/stats", "", "", "", 200},
 		{"GET", "/v1/stats?hook=fails&since=1h&until=0s", "/v1/stats", "", "", 200},
+		{"GET", "/v1/stats?by=tool", "/v1/stats", "", "", 200},
+		{"GET", "/v1/stats?by=week", "/v1/stats", "", "", 400},
 		{"GET", "/v1/stats?since=x", "/v1/stats", "", "", 400},
 		{"GET", "/v1/dead", "", "", "", 200},
 		{"GET", "/v1/dead/DEAD", "/v1/dead/{id}", "", "", 200},

@@ -206,7 +206,7 @@ func (h *hostileWorld) sane(what string, text []byte) {
 		h.Errorf("%s is not UTF-8", what)
 	}
 	for i, r := range string(text) {
-		if harmful(r, keepNewlines) {
+		if one := string(r); r != utf8.RuneError && escape(one, keepNewlines) != one {
 			h.Errorf("%s has %U after %.80q", what, r, text[max(0, i-80):i])
 			break
 		}

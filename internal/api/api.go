@@ -16,17 +16,20 @@ const Version = "v1"
 
 // Routes of the HTTP door.
 const (
-	PathEvents  = "/v1/events"
-	PathHooks   = "/v1/hooks"
-	PathReload  = "/v1/reload"
-	PathRuns    = "/v1/runs"
-	PathAgents  = "/v1/agents"
-	PathStats   = "/v1/stats"
-	PathDead    = "/v1/dead"
-	PathStatus  = "/v1/status"
-	PathHealthz = "/healthz"
-	PathReadyz  = "/readyz"
-	PathMetrics = "/metrics"
+	PathEvents    = "/v1/events"
+	PathHooks     = "/v1/hooks"
+	PathReload    = "/v1/reload"
+	PathRuns      = "/v1/runs"
+	PathRunning   = "/v1/running"
+	PathDecisions = "/v1/decisions"
+	PathSessions  = "/v1/sessions"
+	PathAgents    = "/v1/agents"
+	PathStats     = "/v1/stats"
+	PathDead      = "/v1/dead"
+	PathStatus    = "/v1/status"
+	PathHealthz   = "/healthz"
+	PathReadyz    = "/readyz"
+	PathMetrics   = "/metrics"
 )
 
 // Media types.
@@ -71,6 +74,7 @@ type Subscribe struct {
 	Epoch string   `json:"epoch,omitempty"` // of Since; a foreign one yields a gap
 
 	Follow *bool `json:"follow,omitempty"` // false: end at the newest record; nil = true
+	Starts bool  `json:"starts,omitempty"` // with a record when a run starts
 }
 
 // Ready answers GET /readyz, with 503 until the daemon is ready.
@@ -207,9 +211,85 @@ type Runs struct {
 type RunQuery struct {
 	Hook, Event, Session, Agent, Result string
 	EventID                             string
+	Tool                                string    // canonical name
+	Text                                string    // in subject, reason or error, in any letter case
+	Test                                bool      // those that `hookd test` made, and no others
 	Since, Until                        time.Time // of the start; zero = all; Until itself is out
 	Before                              uint64    // Runs.Next of the answer before; 0 = begin with the newest
 	Limit                               int       // 0 = 50
+}
+
+// Decisions answers GET /v1/decisions, newest first; Next and Recent as in Runs.
+type Decisions struct {
+	Decisions []events.Decided `json:"decisions"`
+	Next      uint64           `json:"next,omitempty"`
+	Recent    bool             `json:"recent,omitempty"`
+}
+
+// DecisionQuery selects decisions; the zero value selects the newest 50. Of those
+// with "by comma" several values may be given: any of them fits.
+type DecisionQuery struct {
+	Decision string // deny, ask, allow, none; by comma
+	Tool     string // canonical name; by comma
+	Agent    string // agent_id, agent_name or dialect; by comma
+	Session  string // session_id; by comma
+	Hook     string // name, of one that made the decision or watched; by comma
+	Event    string // name or kind; by comma
+	EventID  string // of this event
+	Cwd      string // the folder or one above it; by comma
+	Text     string // in subject or reason, in any letter case
+	Shadow   bool   // only those that hooks in the shadow have something to say of
+
+	Since, Until time.Time // of the event; zero = all; Until itself is out
+	Before       uint64    // Decisions.Next of the answer before; 0 = begin with the newest
+	Limit        int       // 0 = 50
+}
+
+// Sessions answers GET /v1/sessions, the one with the newest event first.
+type Sessions struct {
+	Sessions []Session `json:"sessions"`
+}
+
+// Session is what is known of one session of an agent.
+type Session struct {
+	SessionID string         `json:"session_id"`
+	Dialect   events.Dialect `json:"dialect,omitempty"`
+	AgentID   string         `json:"agent_id,omitempty"`
+	AgentName string         `json:"agent_name,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	First     time.Time      `json:"first"` // event
+	Last      time.Time      `json:"last"`
+	State     string         `json:"state"` // working, waiting (for a person), idle, ended
+	Events    int64          `json:"events"`
+	Tools     int64          `json:"tools"`   // calls
+	Denials   int64          `json:"denials"` // decisions
+	Asks      int64          `json:"asks"`
+	Tool      string         `json:"tool,omitempty"`    // of the last event that had a subject
+	Subject   string         `json:"subject,omitempty"` // of that
+}
+
+// States of a session.
+const (
+	SessionWorking = "working"
+	SessionWaiting = "waiting" // for a person
+	SessionIdle    = "idle"
+	SessionEnded   = "ended"
+)
+
+// SessionQuery selects sessions; the zero value selects the newest 50.
+type SessionQuery struct {
+	Agent        string    // agent_id, agent_name or dialect; "" = all
+	Session      string    // session_id; "" = all
+	Cwd          string    // the folder or one above it; "" = all
+	State        string    // "" = all
+	Since, Until time.Time // of the last event; zero = no bound
+	Limit        int       // 0 = 50
+}
+
+// Running answers GET /v1/running: the runs under way, the oldest first. POST
+// /v1/runs/{run}/kill ends one and answers with it.
+type Running struct {
+	Runs []events.UnderWay `json:"runs"`
 }
 
 // Event answers GET /v1/events/{id} and GET /v1/agents/{agent}/last: an event as
@@ -224,6 +304,10 @@ type Event struct {
 	Whole    bool      `json:"whole"`             // data is all of it: the event can be replayed
 	Preview  string    `json:"preview,omitempty"` // how data begins, when it is not whole
 	Redacted bool      `json:"redacted,omitempty"`
+	Tool     string    `json:"tool,omitempty"`
+	Subject  string    `json:"subject,omitempty"`
+
+	Decision *events.Decided `json:"decision,omitempty"` // nil = none was made
 }
 
 // Replay is the body of POST /v1/events/{id}/replay.
@@ -242,9 +326,23 @@ type Replayed struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Stats answers GET /v1/stats, in the order of the hooks' names.
+// Stats answers GET /v1/stats: one row a hook, or one for each value of what is
+// asked for with by, in the order of their names.
 type Stats struct {
-	Hooks []HookStats `json:"hooks"`
+	Hooks  []HookStats  `json:"hooks"`
+	Groups []GroupStats `json:"groups,omitempty"` // with by
+}
+
+// GroupStats is what happened with one agent, with one tool, or on one day.
+type GroupStats struct {
+	Name     string  `json:"name"` // "" = of none; of a day: 2006-01-02, in UTC
+	Runs     int64   `json:"runs"`
+	Failures int64   `json:"failures"`
+	Blocked  int64   `json:"blocked"`
+	WaitedMS float64 `json:"waited_ms"` // by agents, for answers of hooks
+	P50MS    float64 `json:"p50_ms"`    // of the durations of runs; within 5 %
+	P95MS    float64 `json:"p95_ms"`
+	P99MS    float64 `json:"p99_ms"`
 }
 
 // HookStats is what one hook did in the time asked for.
@@ -253,7 +351,8 @@ type HookStats struct {
 	Runs     int64   `json:"runs"`
 	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
 	Blocked  int64   `json:"blocked"`
-	P50MS    float64 `json:"p50_ms"` // of the durations; within 5 %
+	WaitedMS float64 `json:"waited_ms"` // by agents, for its answers
+	P50MS    float64 `json:"p50_ms"`    // of the durations; within 5 %
 	P95MS    float64 `json:"p95_ms"`
 	P99MS    float64 `json:"p99_ms"`
 }
@@ -261,6 +360,7 @@ type HookStats struct {
 // StatsQuery selects what Stats counts; times are rounded to hours.
 type StatsQuery struct {
 	Hook         string
+	By           string    // hook, agent, tool or day; "" = hook
 	Since, Until time.Time // zero = no bound
 }
 

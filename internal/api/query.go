@@ -30,21 +30,31 @@ func (q RunQuery) Values() url.Values {
 	set("agent", q.Agent)
 	set("result", q.Result)
 	set("event_id", q.EventID)
+	set("tool", q.Tool)
+	set("q", q.Text)
+	if q.Test {
+		set("test", "1")
+	}
 	setTime(v, "since", q.Since)
 	setTime(v, "until", q.Until)
-	if q.Before != 0 {
-		v.Set("before", strconv.FormatUint(q.Before, 10))
-	}
-	if q.Limit != 0 {
-		v.Set("limit", strconv.Itoa(q.Limit))
-	}
+	setPage(v, "before", q.Before, q.Limit)
 	return v
+}
+
+func setPage(v url.Values, key string, before uint64, limit int) {
+	if before != 0 {
+		v.Set(key, strconv.FormatUint(before, 10))
+	}
+	if limit != 0 {
+		v.Set("limit", strconv.Itoa(limit))
+	}
 }
 
 // Fits reports whether a run is one of those asked for, whatever the limit.
 func (q RunQuery) Fits(r events.Run) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) && is(q.Session, r.SessionID) && is(q.Result, string(r.Result)) &&
+		is(q.Tool, r.Tool) && (q.Text == "" || holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)) && q.Test == r.Test &&
 		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName) && !r.Started.Before(q.Since) &&
 		(q.Until.IsZero() || r.Started.Before(q.Until)) && (q.Before == 0 || r.Seq < q.Before)
 }
@@ -59,7 +69,10 @@ func setTime(v url.Values, key string, t time.Time) {
 // duration: `1h` is one hour before now. An event that is an event's id counts
 // as event_id.
 func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
-	q := RunQuery{Hook: v.Get("hook"), Event: v.Get("event"), Session: v.Get("session"), Agent: v.Get("agent"), Result: v.Get("result"), EventID: v.Get("event_id")}
+	q := RunQuery{
+		Hook: v.Get("hook"), Event: v.Get("event"), Session: v.Get("session"), Agent: v.Get("agent"), Result: v.Get("result"),
+		EventID: v.Get("event_id"), Tool: v.Get("tool"), Text: v.Get("q"),
+	}
 	if events.IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
 	}
@@ -67,24 +80,48 @@ func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
 		return q, badValue("result", q.Result, "one of "+resultNames())
 	}
 	var bad *events.Error
+	if q.Test, bad = parseBool(v, "test"); bad != nil {
+		return q, bad
+	}
 	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
 		return q, bad
 	}
-	if text := v.Get("before"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return q, badValue("before", text, "the next of the answer before")
+	q.Before, q.Limit, bad = parsePage(v, "before")
+	return q, bad
+}
+
+// parsePage reads where a page begins, and its limit.
+func parsePage(v url.Values, keys ...string) (before uint64, limit int, bad *events.Error) {
+	for _, key := range keys {
+		if text := v.Get(key); text != "" {
+			n, err := strconv.ParseUint(text, 10, 64)
+			if err != nil {
+				return 0, 0, badValue(key, text, "the next of the answer before")
+			}
+			before = n
 		}
-		q.Before = n
 	}
 	if text := v.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > MaxRuns {
-			return q, badValue("limit", text, fmt.Sprintf("a number from 1 to %d", MaxRuns))
+			return 0, 0, badValue("limit", text, fmt.Sprintf("a number from 1 to %d", MaxRuns))
 		}
-		q.Limit = n
+		limit = n
 	}
-	return q, nil
+	return before, limit, nil
+}
+
+// parseBool reads ?key, ?key=1, ?key=0; false when it is absent.
+func parseBool(v url.Values, key string) (bool, *events.Error) {
+	text := v.Get(key)
+	if text == "" {
+		return v.Has(key), nil
+	}
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, badValue(key, text, "1 or 0")
+	}
+	return b, nil
 }
 
 // parseSpan reads since and until.
@@ -103,11 +140,16 @@ func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *events
 	return since, until, nil
 }
 
+// groupings are what statistics are counted by.
+var groupings = []string{"hook", "agent", "tool", "day"}
+
 // Values writes the query as GET /v1/stats reads it.
 func (q StatsQuery) Values() url.Values {
 	v := url.Values{}
-	if q.Hook != "" {
-		v.Set("hook", q.Hook)
+	for key, value := range map[string]string{"hook": q.Hook, "by": q.By} {
+		if value != "" {
+			v.Set(key, value)
+		}
 	}
 	setTime(v, "since", q.Since)
 	setTime(v, "until", q.Until)
@@ -116,7 +158,10 @@ func (q StatsQuery) Values() url.Values {
 
 // ParseStatsQuery reads what Values wrote; times as in ParseRunQuery.
 func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *events.Error) {
-	q.Hook = v.Get("hook")
+	q.Hook, q.By = v.Get("hook"), v.Get("by")
+	if q.By != "" && !slices.Contains(groupings, q.By) {
+		return q, badValue("by", q.By, "one of "+strings.Join(groupings, ", "))
+	}
 	q.Since, q.Until, bad = parseSpan(v, now)
 	return q, bad
 }

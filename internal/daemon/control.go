@@ -139,7 +139,7 @@ func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error
 	}
 	return c.d.hub.Subscribe(
 		match,
-		stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow},
+		stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow, Starts: q.Starts},
 	), nil
 }
 

@@ -90,6 +90,14 @@ func redact(text []byte) []byte {
 	return text
 }
 
+// redact is redact where the settings want it.
+func (d *Daemon) redact(text []byte) []byte {
+	if !d.config.Load().RedactHistory {
+		return text
+	}
+	return redact(text)
+}
+
 // archive is the history as the stream reads it. It fits stream.Archive.
 type archive struct {
 	store  *store.Store
@@ -131,6 +139,8 @@ func past(feed store.Feed) (list []stream.Past) {
 
 func pastRecord(r store.Record) stream.Past {
 	switch {
+	case r.Decision != nil:
+		return stream.Past{Seq: r.Seq, Name: r.Decision.Event, Encode: stream.DecisionRecord(r.Decision)}
 	case r.Run != nil:
 		return stream.Past{Seq: r.Seq, Name: r.Run.Event, Encode: stream.RunRecord(r.Run)}
 	case r.Event.Whole && len(r.Event.Data) > archiveBytes:
@@ -155,6 +165,35 @@ func (c *control) Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.E
 	return runs, unread("the history", "", err)
 }
 
+// Decisions answers what was decided.
+func (c *control) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+	decisions, err := c.d.recorder.queryDecisions(ctx, q)
+	return decisions, unread("the decisions", "", err)
+}
+
+// Sessions answers what is known of sessions.
+func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
+	c.d.recorder.settle(ctx)
+	list, err := c.d.store.Sessions(ctx, store.SessionQuery{
+		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State, Since: q.Since, Until: q.Until, Limit: q.Limit,
+	})
+	sessions := api.Sessions{Sessions: []api.Session{}}
+	for _, s := range list {
+		sessions.Sessions = append(sessions.Sessions, api.Session(s))
+	}
+	return sessions, unread("the sessions", "", err)
+}
+
+// Running answers which runs are under way.
+func (c *control) Running(context.Context) api.Running {
+	return api.Running{Runs: c.d.dispatch.Running()}
+}
+
+// Kill ends a run under way.
+func (c *control) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+	return c.d.dispatch.Kill(id)
+}
+
 func (c *control) Run(ctx context.Context, id string) (events.Run, *events.Error) {
 	run, err := c.d.recorder.find(ctx, id)
 	return run, unread("run", id, err)
@@ -167,7 +206,9 @@ func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Erro
 	if err != nil {
 		return api.Event{}, unread("event", id, err)
 	}
-	return shown(e), nil
+	shown := shown(e)
+	shown.Decision, err = c.d.store.Decision(ctx, e.Event)
+	return shown, unread("the decision about event", id, err)
 }
 
 // Last shows the newest event that an agent has sent.
@@ -184,6 +225,7 @@ func shown(e store.Event) api.Event {
 	return api.Event{
 		Envelope: e.Envelope, EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
 		Bytes: e.Size, Whole: e.Whole, Preview: e.Preview, Redacted: e.Redacted,
+		Tool: e.Tool, Subject: e.Subject,
 	}
 }
 
@@ -233,8 +275,15 @@ func (c *control) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *even
 	list, err := c.d.store.Stats(ctx, store.StatsQuery(q))
 	stats := api.Stats{Hooks: []api.HookStats{}}
 	for _, s := range list {
+		if q.By != "" && q.By != "hook" {
+			stats.Groups = append(stats.Groups, api.GroupStats{
+				Name: s.Name, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked, WaitedMS: milliseconds(s.Waited),
+				P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
+			})
+			continue
+		}
 		stats.Hooks = append(stats.Hooks, api.HookStats{
-			Hook: s.Hook, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked,
+			Hook: s.Name, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked, WaitedMS: milliseconds(s.Waited),
 			P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
 		})
 	}
@@ -318,7 +367,7 @@ func unread(kind, id string, err error) *events.Error {
 	case errors.Is(err, store.ErrAmbiguous):
 		return &events.Error{
 			Code:    events.CodeNotFound,
-			Message: fmt.Sprintf("more than one %s begins so: %s", kind, what),
+			Message: fmt.Sprintf("more than one %s begins or ends so: %s", kind, what),
 			Hint:    "give more of the id, see `hookd history`",
 		}
 	}

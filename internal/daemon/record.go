@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,9 @@ type recorder struct {
 	results map[string]int            // runs by result
 	hooks   map[string]map[string]int // the same by hook
 	last    map[string]events.Run     // by hook
+
+	decisions []*events.Decided // the last ones, a ring; next is the oldest
+	next      int
 }
 
 var (
@@ -165,6 +169,23 @@ func refusal(err error) *events.Error {
 	}
 }
 
+// Begun fits dispatch.Recorder.
+func (r *recorder) Begun(u func() events.UnderWay) {
+	if r.hub.WantsStarts() {
+		started := u()
+		r.hub.Start(started.Event, stream.StartRecord(&started))
+	}
+}
+
+// Decided fits dispatch.Recorder.
+func (r *recorder) Decided(d *events.Decided) {
+	r.handing.RLock()
+	defer r.handing.RUnlock()
+	d.Seq = r.hub.Publish(d.Event, stream.DecisionRecord(d))
+	r.rememberDecision(d)
+	r.store.Decided(d)
+}
+
 // Keeps fits dispatch.Recorder.
 func (r *recorder) Keeps() bool { return r.store.Health().Err == nil }
 
@@ -227,6 +248,32 @@ func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) 
 	}
 }
 
+// rememberDecision keeps a decision, which does not change any more.
+func (r *recorder) rememberDecision(d *events.Decided) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.decisions) < maxRuns {
+		r.decisions = append(r.decisions, d)
+		return
+	}
+	r.decisions[r.next] = d
+	r.next = (r.next + 1) % maxRuns
+}
+
+// recentDecisions returns the newest decisions that fit, newest first.
+func (r *recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
+	limit := cmp.Or(q.Limit, 50)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := []events.Decided{}
+	for i := len(r.decisions) - 1; i >= 0 && len(found) < limit; i-- {
+		if d := r.decisions[(r.next+i)%len(r.decisions)]; q.Fits(d) {
+			found = append(found, *d)
+		}
+	}
+	return found
+}
+
 func (r *recorder) remember(run events.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -241,6 +288,9 @@ func (r *recorder) remember(run events.Run) {
 		n := copy(r.runs, r.recentRuns())
 		clear(r.runs[n:])
 		r.runs, r.first = r.runs[:n], 0
+	}
+	if run.Test {
+		return
 	}
 	result := string(run.Result)
 	r.results[result]++
@@ -277,12 +327,29 @@ func (r *recorder) query(ctx context.Context, q api.RunQuery) (api.Runs, error) 
 	}
 	page, err := r.store.Runs(ctx, store.Query{
 		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent, Result: events.Result(q.Result),
+		Tool: q.Tool, Text: q.Text, Test: q.Test,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
 	if page.Runs == nil {
 		page.Runs = []events.Run{}
 	}
 	return api.Runs{Runs: page.Runs, Next: page.Next}, err
+}
+
+// queryDecisions is the same for decisions.
+func (r *recorder) queryDecisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, error) {
+	if !r.settle(ctx) {
+		return api.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
+	}
+	page, err := r.store.Decisions(ctx, store.DecisionQuery{
+		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session), Hooks: api.List(q.Hook),
+		Agents: api.List(q.Agent), Events: api.List(q.Event), EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
+		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+	})
+	if page.Decisions == nil {
+		page.Decisions = []events.Decided{}
+	}
+	return api.Decisions{Decisions: page.Decisions, Next: page.Next}, err
 }
 
 // recent is the same from memory.
@@ -305,7 +372,7 @@ func (r *recorder) recent(q api.RunQuery) []events.Run {
 	return found
 }
 
-// find returns the run with this id, or the only one whose id begins so.
+// find returns the run with this id, or the only one whose id begins or ends so.
 func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
 	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.settle(ctx) {
 		switch n {
@@ -319,13 +386,13 @@ func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
 	return r.store.Run(ctx, id)
 }
 
-// newest looks for it in memory, and tells how many ids begin so.
+// newest looks for it in memory, and tells how many ids begin or end so.
 func (r *recorder) newest(id string) (events.Run, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []events.Run
 	for _, run := range r.recentRuns() {
-		if strings.HasPrefix(run.ID, strings.ToUpper(id)) && id != "" {
+		if upper := strings.ToUpper(id); id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
 			found = append(found, run)
 		}
 	}

@@ -59,6 +59,8 @@ func (noRecords) Accept(
 }
 func (noRecords) Started(dispatch.Key, string, time.Time)          {}
 func (noRecords) Finished(dispatch.Key, events.Run, dispatch.Fate) {}
+func (noRecords) Begun(func() events.UnderWay)                     {}
+func (noRecords) Decided(*events.Decided)                          {}
 func (noRecords) Keeps() bool                                      { return false }
 func (noRecords) NextPending(uint64) (int64, error)                { return 0, nil }
 func (noRecords) Pending(uint64, int) ([]dispatch.Waiting, error)  { return nil, nil }

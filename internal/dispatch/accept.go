@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/verdict"
@@ -147,6 +148,8 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sen
 	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.Contract
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
+
+	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
 
 	d.prompts.note(e)
 	matched := known.Match(e)
@@ -359,17 +362,18 @@ func (a *admission) rest() Rest {
 // when the disk has them.
 func (a *admission) decide(r *Receipt) {
 	var done []*attempt
-	r.Verdict, done = a.d.decide(a.event, a.plan.deciding)
-	a.d.opts.Tap.Decided(a.event, r.Verdict)
+	d := a.d
+	r.Verdict, done = d.decide(a.event, a.plan.deciding)
+	d.opts.Tap.Decided(a.event, r.Verdict)
 	r.Runs = runs(done)
 	if len(a.plan.later) == 0 {
 		return
 	}
-	a.d.pending.Add(1)
+	d.pending.Add(1)
 	go func() {
-		defer a.d.pending.Done()
+		defer d.pending.Done()
 		<-a.stored
-		a.d.startLater(a.event, a.plan.later, done, a.kept)
+		d.startLater(a.event, a.plan.later, done, a.kept)
 	}()
 }
 

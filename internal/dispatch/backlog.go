@@ -347,7 +347,7 @@ func (w Waiting) run(result events.Result) events.Run {
 	e := w.Event
 	return events.Run{
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
-		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
 		Started: time.Now().UTC(), Input: preview(e.Data),
 	}
 }

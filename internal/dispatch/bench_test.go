@@ -48,6 +48,8 @@ func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(boo
 func (*silent) Prepare(*events.Event, bool) Prepared   { return nil }
 func (*silent) Started(Key, string, time.Time)         {}
 func (*silent) Finished(Key, events.Run, Fate)         {}
+func (*silent) Begun(func() events.UnderWay)           {}
+func (*silent) Decided(*events.Decided)                {}
 func (*silent) Keeps() bool                            { return false }
 func (*silent) NextPending(uint64) (int64, error)      { return 0, nil }
 func (*silent) Pending(uint64, int) ([]Waiting, error) { return nil, nil }

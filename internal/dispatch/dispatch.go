@@ -63,6 +63,12 @@ type Job struct {
 	Started  func(Process)
 
 	stage   *stage
+	started time.Time // when it was given to the Runner
+	pid     *atomic.Int64
+	ctx     context.Context
+	cancel  context.CancelCauseFunc // ends it; nil = it cannot be ended alone
+	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu
+	newer   *Job
 	settled bool  // it has come back, or was given up; guarded by stalls.mu
 	unfit   error // why it cannot be run; nil = it can
 }
@@ -113,6 +119,10 @@ type Options struct {
 	AnswerBytes  int // of stdout that are read for an answer; 0 = 1 MiB
 	RewriteBytes int // the same for a rewriting event; 0 = 16 MiB
 
+	// Redact takes secrets out of what people are shown of a payload or an answer,
+	// which is JSON or text. It returns the same slice when there are none. nil = none.
+	Redact func([]byte) []byte
+
 	GroupAlive func(pgid int) bool // whether a process group has members; nil = never
 }
 
@@ -130,6 +140,7 @@ type Dispatcher struct {
 	outputs  outputs
 	prompts  *prompts
 	stalls   stalls
+	underWay underWay
 
 	backlog backlog
 	retries retries

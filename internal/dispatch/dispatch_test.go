@@ -91,10 +91,12 @@ func (f *fake) leave(j *Job) {
 
 // tape records what a Recorder is told.
 type tape struct {
-	mu   sync.Mutex
-	more sync.Cond // a run was recorded; see wait
-	seq  uint64
-	runs []events.Run
+	mu      sync.Mutex
+	more    sync.Cond // a run was recorded; see wait
+	seq     uint64
+	runs    []events.Run
+	begun   []events.UnderWay
+	decided []events.Decided
 }
 
 func (t *tape) Prepare(*events.Event, bool) Prepared { return nil }
@@ -139,6 +141,18 @@ func count(runs []events.Run, hook string) (n int) {
 }
 
 func (t *tape) Keeps() bool { return false }
+
+func (t *tape) Begun(u func() events.UnderWay) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begun = append(t.begun, u())
+}
+
+func (t *tape) Decided(d *events.Decided) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.decided = append(t.decided, *d)
+}
 
 func (t *tape) NextPending(uint64) (int64, error)      { return 0, nil }
 func (t *tape) Pending(uint64, int) ([]Waiting, error) { return nil, nil }

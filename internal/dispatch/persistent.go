@@ -82,7 +82,7 @@ func (d *Dispatcher) submit(t *task, ended func()) {
 		done(unstartable(a.job.unfit))
 		return
 	}
-	d.opts.Runner.(Submitter).Submit(d.ctx, a.job, done)
+	d.opts.Runner.(Submitter).Submit(a.job.ctx, a.job, done)
 }
 
 // Starting is to be called before a process is started that is kept, and known

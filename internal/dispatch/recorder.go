@@ -32,6 +32,12 @@ type Recorder interface {
 	// Finished records a run and, if fate says so, what becomes of the pending
 	// run k. A run without an ID is not recorded.
 	Finished(k Key, run events.Run, fate Fate)
+	// Begun tells that a run has begun, which only who asks for it is shown. It is
+	// called for each run: u is only called when it is wanted.
+	Begun(u func() events.UnderWay)
+	// Decided records a decision, after the runs that made it; d is the Recorder's
+	// own from now on. What is kept of it is kept even if the event is not.
+	Decided(d *events.Decided)
 	// Keeps reports whether what is accepted now outlives the process.
 	Keeps() bool
 	// Pending returns what was kept and has not ended, in the order accepted:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -87,7 +88,7 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 	job := &Job{
 		RunID: events.NewRunID(now), Hook: m.Hook, Rules: m.Rules, Event: e, Given: m.Given,
 		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime), Whole: d.whole(a.contract, m), Awaited: t == nil || t.nested,
-		stage: &stage{},
+		stage: &stage{}, pid: new(atomic.Int64),
 	}
 	a.job, job.Data = job, a.data
 	job.Looks, job.Inside = job.stage.looks, job.stage.runs
@@ -99,24 +100,41 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 	if t != nil && t.kept && !m.Hook.Persistent { // a line is not worth a note of its own on disk
 		d.recorder.Started(t.key(), job.RunID, now)
 	}
+	var known func() // ends what the chain knows of it
 	if m.Hook.Persistent {
-		return d.chain.busy(e.Depth)
+		known = d.chain.busy(e.Depth)
+	} else {
+		l := &lineage{chain: d.chain, depth: e.Depth, hook: m.Hook.ID}
+		job.Starting = l.starting
+		job.Started = func(p Process) { job.pid.Store(int64(p.PID)); job.stage.runs(); l.started(p) }
+		known = l.end
 	}
-	l := &lineage{chain: d.chain, depth: e.Depth, hook: m.Hook.ID}
-	job.Starting = l.starting
-	job.Started = func(p Process) { job.stage.runs(); l.started(p) }
-	return l.end
+	d.begin(job)
+	return func() {
+		d.leave(job)
+		known()
+	}
 }
 
 // end reads the answer of an attempt whose job has ended, records the run and logs
 // what went wrong.
 func (d *Dispatcher) end(a *attempt, out Outcome) {
 	out.limit = a.job.Timeout.Round(time.Millisecond)
+	if out.Err == nil && a.job.killed() {
+		out.TimedOut, out.Failure = false, errKilled.Error()
+	}
 	a.out, a.run = out, record(a.event, a.match, a.job.RunID, out)
 	d.readAnswer(a)
 	d.report(a)
-	d.opts.Tap.Ran(a.event, a.run, out.Err)
+	d.tell(a, out.Err)
 	d.finish(a.task, a.run, out)
+}
+
+// tell tells the Tap of a run that was no test.
+func (d *Dispatcher) tell(a *attempt, err error) {
+	if !a.run.Test {
+		d.opts.Tap.Ran(a.event, a.run, err)
+	}
 }
 
 // payload is data, the event's as rewritten so far, in the words of the name
@@ -146,6 +164,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
 			a.run.Result, a.run.Error = events.ResultFailed, why
 		}
+		d.note(a)
 	}()
 	rules := a.match.Rules
 	if rules.Read == nil {
@@ -191,7 +210,7 @@ func (d *Dispatcher) run(j *Job) (out Outcome) {
 	if j.unfit != nil {
 		return unstartable(j.unfit)
 	}
-	return d.opts.Runner.Run(d.ctx, j)
+	return d.opts.Runner.Run(j.ctx, j)
 }
 
 // unstartable is the outcome of a job that never started.
@@ -221,7 +240,7 @@ func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 	d.readAnswer(a)
 	a.run.Result, a.run.Error = events.ResultTimeout, why
 	d.report(a)
-	d.opts.Tap.Ran(e, a.run, nil)
+	d.tell(a, nil)
 	d.conclude(a.task, a.run)
 	return a
 }
@@ -245,7 +264,7 @@ func record(e *events.Event, m match.Match, id string, out Outcome) events.Run {
 	r := events.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
 		Digest: m.Hook.Digest, Generation: m.Generation,
-		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
 		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
 		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(e.Time))), DurationMS: ms(out.Duration),
 		Stdout: out.Stdout, Stderr: out.Stderr,
@@ -256,17 +275,18 @@ func record(e *events.Event, m match.Match, id string, out Outcome) events.Run {
 	if m.Hook.Type == hook.Spawn {
 		r.Spawned = m.Hook.SpawnAgent
 	}
-	r.Input = preview(e.Data)
+	r.Test = e.Trial
+	r.Input, r.Awaited = preview(e.Data), m.Blocks && e.Wait
 	return r
 }
 
 // preview is the beginning of a payload, cut where a character ends.
 func preview(data json.RawMessage) string {
-	if len(data) <= events.InputPreview {
-		return string(data)
-	}
-	return strings.ToValidUTF8(string(data[:events.InputPreview]), "")
+	return validPart(string(data[:min(len(data), events.InputPreview)]))
 }
+
+// validPart is text that was cut anywhere, without half a character.
+func validPart(text string) string { return strings.ToValidUTF8(text, "") }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
@@ -329,8 +349,8 @@ func result(m match.Match, out Outcome, a verdict.Answer, failure string) (event
 	return events.ResultOK, ""
 }
 
-// report logs one WARN for a run that failed, never payloads,
-// output or environment.
+// report logs one WARN for a run that failed, never payloads or environment, of the
+// output only the last line, without secrets.
 func (d *Dispatcher) report(r *attempt) {
 	e, m := r.event, r.match
 	if !r.warn && r.answer.Warning == "" {
@@ -351,6 +371,9 @@ func (d *Dispatcher) report(r *attempt) {
 		if r.run.Error != "" {
 			fields = append(fields, zap.String("error", r.run.Error))
 		}
+	}
+	if r.warn {
+		fields = append(fields, zap.String("see", "hookd logs "+m.Hook.Quoted()), zap.String("off", "hookd disable "+m.Hook.Quoted()))
 	}
 	d.log.Warn(message(r.run.Result), append(fields, zap.Duration("dur", time.Duration(r.run.DurationMS*float64(time.Millisecond))),
 		zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
@@ -21,7 +22,8 @@ type Trial struct {
 	Verdict *verdict.Verdict
 }
 
-// Try runs h now, whether it matches the event or not, and records the run.
+// Try runs h now, whether it matches the event or not, and records the run as a
+// test, which the Tap is not told of.
 // The event reaches nobody else. A hook that asks for it stands in its chain as
 // if it had sent the event.
 func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
@@ -34,8 +36,9 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	if err != nil {
 		return Trial{}, err
 	}
-	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Contract: events.For(env.Dialect, env.Event)}
+	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Trial: true, Contract: events.For(env.Dialect, env.Event)}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
+	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
 	m, why := match.One(h, e)
 	contract := *e.Contract
 	if match.Lane(h) == events.LanePreempt {

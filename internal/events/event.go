@@ -46,6 +46,9 @@ type Event struct {
 	Seq      uint64
 	Time     time.Time
 	ReplayOf string    // id of the event that this one repeats; "" = none
+	Tool     string    // canonical name of the tool that it is about; "" = none
+	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
+	Trial    bool      // it is only there for one hook to be tried
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
 	Sent     *Sent     // what tells it from other events with its id; nil = it has no id

@@ -35,6 +35,12 @@ type Run struct {
 	AgentName  string  `json:"agent_name,omitempty"`
 	Sender     string  `json:"sender,omitempty"`
 	Dialect    Dialect `json:"dialect,omitempty"`
+	Tool       string  `json:"tool,omitempty"`     // of the event, by its canonical name
+	Subject    string  `json:"subject,omitempty"`  // what the event was about: one line of 256 bytes at most
+	Reason     string  `json:"reason,omitempty"`   // of an answer that is no, or asks: why
+	Decision   Outcome `json:"decision,omitempty"` // what it answered where that counts: deny, ask or allow
+	Awaited    bool    `json:"awaited,omitempty"`  // the verdict waited for it
+	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
 	Spawned string `json:"spawned,omitempty"` // the agent that an agent action started
 	Input   string `json:"input,omitempty"`   // how its payload begins: 256 bytes at most
@@ -64,3 +70,22 @@ type Output struct {
 
 // Truncated reports whether bytes between Head and Tail were dropped.
 func (o Output) Truncated() bool { return o.Bytes > int64(len(o.Head)+len(o.Tail)) }
+
+// UnderWay is a run that has begun and not ended.
+type UnderWay struct {
+	RunID     string    `json:"run_id"`
+	Hook      string    `json:"hook"`
+	Event     string    `json:"event"`
+	EventID   string    `json:"event_id"`
+	SessionID string    `json:"session_id,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Subject   string    `json:"subject,omitempty"`
+	Lane      string    `json:"lane"`          // decidable: something waits for its answer; observers
+	PID       int       `json:"pid,omitempty"` // of its process; 0 = it has none of its own, or not yet
+	Started   time.Time `json:"started"`
+	AgeMS     float64   `json:"age_ms"`
+	LeftMS    float64   `json:"left_ms"` // until its deadline; below 0 after it
+}

@@ -192,6 +192,9 @@ type Snapshot struct {
 	Problems   []Problem // that belong to no hook, such as an unreadable root
 }
 
+// Quoted is the hook's name as it is typed in a shell.
+func (h *Hook) Quoted() string { return trust.Quote(h.Name) }
+
 // Guards reports whether the hook takes part in the verdict of any event.
 func (h *Hook) Guards() bool {
 	all := events.All()

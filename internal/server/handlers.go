@@ -156,6 +156,11 @@ func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
 		follow := accepts(r, api.EventStream)
 		q.Follow = &follow
 	}
+	starts, bad := boolParam(values, "starts")
+	if bad != nil {
+		return q, bad
+	}
+	q.Starts = starts != nil && *starts
 	if r.Method == http.MethodHead {
 		q.Follow = new(bool) // it would never end
 	}
@@ -240,6 +245,35 @@ func (s *Server) getRuns(w http.ResponseWriter, r *http.Request) {
 	}
 	runs, bad := s.opt.Runs.Runs(r.Context(), q)
 	answer(w, runs, bad)
+}
+
+func (s *Server) getDecisions(w http.ResponseWriter, r *http.Request) {
+	q, bad := api.ParseDecisionQuery(r.URL.Query(), time.Now())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	decisions, bad := s.opt.History.Decisions(r.Context(), q)
+	answer(w, decisions, bad)
+}
+
+func (s *Server) getSessions(w http.ResponseWriter, r *http.Request) {
+	q, bad := api.ParseSessionQuery(r.URL.Query(), time.Now())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	sessions, bad := s.opt.History.Sessions(r.Context(), q)
+	answer(w, sessions, bad)
+}
+
+func (s *Server) getRunning(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.Runs.Running(r.Context()))
+}
+
+func (s *Server) postKill(w http.ResponseWriter, r *http.Request) {
+	run, bad := s.opt.Runs.Kill(r.Context(), r.PathValue("id"))
+	answer(w, run, bad)
 }
 
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request) {

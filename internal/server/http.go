@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,36 +18,76 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/spell"
 )
 
 type route struct {
 	method, path string
 	serve        http.HandlerFunc
+	query        string // parameters that it knows, separated by blanks
 }
 
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", api.PathEvents, s.postEvents},
-		{"GET", api.PathEvents, s.getEvents},
-		{"GET", api.PathEvents + "/{id}", s.getEvent},
-		{"POST", api.PathEvents + "/{id}/replay", s.postReplay},
-		{"GET", api.PathHooks, s.getHooks},
-		{"GET", api.PathHooks + "/{name}", s.getHook},
-		{"POST", api.PathHooks + "/{name}/test", s.postTest},
-		{"POST", api.PathReload, s.postReload},
-		{"GET", api.PathRuns, s.getRuns},
-		{"GET", api.PathRuns + "/{id}", s.getRun},
-		{"GET", api.PathAgents + "/{agent}/last", s.getLast},
-		{"GET", api.PathStats, s.getStats},
-		{"GET", api.PathDead, s.getDeadLetters},
-		{"GET", api.PathDead + "/{id}", s.getDeadLetter},
-		{"POST", api.PathDead + "/{id}/retry", s.postRetryDead},
-		{"DELETE", api.PathDead + "/{id}", s.deleteDead},
-		{"GET", api.PathStatus, s.getStatus},
-		{"GET", api.PathHealthz, s.getHealthz},
-		{"GET", api.PathReadyz, s.getReadyz},
-		{"GET", api.PathMetrics, s.getMetrics},
+		{"POST", api.PathEvents, s.postEvents, "wait"},
+		{"GET", api.PathEvents, s.getEvents, "match since epoch follow starts"},
+		{"GET", api.PathEvents + "/{id}", s.getEvent, ""},
+		{"POST", api.PathEvents + "/{id}/replay", s.postReplay, ""},
+		{"GET", api.PathHooks, s.getHooks, ""},
+		{"GET", api.PathHooks + "/{name}", s.getHook, ""},
+		{"POST", api.PathHooks + "/{name}/test", s.postTest, ""},
+		{"POST", api.PathReload, s.postReload, ""},
+		{"GET", api.PathRuns, s.getRuns, "hook event event_id session agent result tool q test since until before limit"},
+		{"GET", api.PathRuns + "/{id}", s.getRun, ""},
+		{"POST", api.PathRuns + "/{id}/kill", s.postKill, ""},
+		{"GET", api.PathRunning, s.getRunning, ""},
+		{"GET", api.PathDecisions, s.getDecisions, "decision tool agent session hook event event_id cwd q shadow since until after before limit"},
+		{"GET", api.PathSessions, s.getSessions, "agent session cwd state since until limit"},
+		{"GET", api.PathAgents + "/{agent}/last", s.getLast, "except"},
+		{"GET", api.PathStats, s.getStats, "hook by since until"},
+		{"GET", api.PathDead, s.getDeadLetters, "hook before limit"},
+		{"GET", api.PathDead + "/{id}", s.getDeadLetter, ""},
+		{"POST", api.PathDead + "/{id}/retry", s.postRetryDead, ""},
+		{"DELETE", api.PathDead + "/{id}", s.deleteDead, ""},
+		{"GET", api.PathStatus, s.getStatus, ""},
+		{"GET", api.PathHealthz, s.getHealthz, ""},
+		{"GET", api.PathReadyz, s.getReadyz, ""},
+		{"GET", api.PathMetrics, s.getMetrics, ""},
 	}
+}
+
+// checked serves a request whose query the route knows. A parameter that is
+// misspelled must not be taken for none: it selects, or it waits.
+func (r route) checked(w http.ResponseWriter, req *http.Request) {
+	if req.URL.RawQuery != "" {
+		known := strings.Fields(r.query)
+		values, err := url.ParseQuery(req.URL.RawQuery)
+		if err != nil {
+			refuse(w, &events.Error{Code: events.CodeBadRequest, Message: "the query cannot be read: " + err.Error(), Hint: "write it as key=value&key=value, with % and two digits for other characters"})
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if !slices.Contains(known, key) {
+				refuse(w, unknownParameter(r, key, known))
+				return
+			}
+		}
+	}
+	r.serve(w, req)
+}
+
+func unknownParameter(r route, key string, known []string) *events.Error {
+	bad := &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("%s %s has no parameter %q", r.method, r.path, key)}
+	near := spell.Near(key, known)
+	switch {
+	case near != "":
+		bad.Hint = "did you mean " + near + "? it knows " + strings.Join(known, ", ")
+	case len(known) > 0:
+		bad.Hint = "it knows " + strings.Join(known, ", ")
+	default:
+		bad.Hint = "it knows none"
+	}
+	return bad
 }
 
 func (s *Server) newHTTP() *http.Server {
@@ -88,7 +130,7 @@ func (s *Server) mux() http.Handler {
 			paths[r.path] = map[string]http.HandlerFunc{}
 			mux.Handle(r.path, byMethod(paths[r.path]))
 		}
-		paths[r.path][r.method] = r.serve
+		paths[r.path][r.method] = r.checked
 		valid = append(valid, r.method+" "+r.path)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

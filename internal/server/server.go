@@ -89,11 +89,15 @@ type Hooks interface {
 type Runs interface {
 	Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error)
 	Run(ctx context.Context, id string) (events.Run, *events.Error)
+	Running(ctx context.Context) api.Running
+	Kill(ctx context.Context, id string) (events.UnderWay, *events.Error)
 }
 
 // History answers what was kept, and has it run again.
 type History interface {
 	Event(ctx context.Context, id string) (api.Event, *events.Error)
+	Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error)
+	Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error)
 	// Last is the newest event of a dialect, but those of the session except.
 	Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error)
 	Replay(ctx context.Context, from Peer, id string, r api.Replay) (api.Replayed, *events.Error)

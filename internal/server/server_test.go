@@ -145,6 +145,25 @@ func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
 	return events.Run{ID: id}, nil
 }
 
+func (d *daemon) Running(context.Context) api.Running {
+	return api.Running{Runs: []events.UnderWay{{RunID: "r2"}}}
+}
+
+func (d *daemon) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+	if id == "none" {
+		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run none", Hint: "hookd ps"}
+	}
+	return events.UnderWay{RunID: id}, nil
+}
+
+func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+	return api.Decisions{Decisions: []events.Decided{{EventID: "e1", Decision: events.Outcome(q.Decision), Tool: q.Tool, Seq: q.Before}}}, nil
+}
+
+func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
+	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", State: q.State}}}, nil
+}
+
 func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
 	if agent != "cline" || except != "probe" {
 		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event", Hint: "hookd history"}

@@ -104,16 +104,15 @@ func (e *sse) frames(records []byte) []byte {
 	return out
 }
 
-// recordSeq finds the number of an event or run record, which stands right
+var numbered = [][]byte{[]byte(`{"type":"event","seq":`), []byte(`{"type":"run","seq":`), []byte(`{"type":"verdict","seq":`)}
+
+// recordSeq finds the number of an event, run or verdict record, which stands right
 // after its type.
 func recordSeq(line []byte) []byte {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"event","seq":`))
-	if !ok {
-		rest, ok = bytes.CutPrefix(line, []byte(`{"type":"run","seq":`))
+	for _, begin := range numbered {
+		if rest, ok := bytes.CutPrefix(line, begin); ok {
+			return rest[:max(bytes.IndexByte(rest, ','), 0)]
+		}
 	}
-	if !ok {
-		return nil
-	}
-	end := bytes.IndexByte(rest, ',')
-	return rest[:max(end, 0)]
+	return nil
 }

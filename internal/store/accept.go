@@ -48,7 +48,7 @@ func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done
 		row.seq = e.Seq
 		o, sent := s.accept(*e, hooks, row.fate(prepared.policy)), sentOf(e)
 		o.exec = func(db *database) error {
-			if err := s.insert(db, row, hooks); err != nil {
+			if err := s.insert(db, e, row, hooks); err != nil {
 				return err
 			}
 			return insertSent(db, sent)
@@ -104,7 +104,7 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 		}
 		row := prepared.row
 		row.seq = own.Seq
-		err := s.insert(db, row, nil)
+		err := s.insert(db, &own, row, nil)
 		if refused(err) {
 			s.queue.drop(own.Seq)
 		}
@@ -139,7 +139,7 @@ func unique(hooks []string) []string {
 }
 
 // insert writes an event and its pending runs.
-func (s *Store) insert(db *database, row eventRow, hooks []string) error {
+func (s *Store) insert(db *database, e *events.Event, row eventRow, hooks []string) error {
 	added, err := insertEvent(db, row)
 	if err != nil {
 		return err
@@ -150,10 +150,11 @@ func (s *Store) insert(db *database, row eventRow, hooks []string) error {
 		}
 	}
 	s.saw(row.seq)
-	if added {
-		s.w.state.events++
+	if !added {
+		return nil
 	}
-	return nil
+	s.w.state.events++
+	return s.w.sessions.event(db, e)
 }
 
 func insertPending(db *database, seq uint64, ord int, r pendingRow) error {

@@ -12,8 +12,12 @@ import (
 )
 
 // previewBytes of a payload are kept by PayloadPreview; events that are not
-// larger stay whole.
-const previewBytes = 256
+// larger stay whole, and so do those that are decided up to decidedBytes, so
+// that they can be replayed.
+const (
+	previewBytes = 2 << 10
+	decidedBytes = 16 << 10
+)
 
 // How much of the data stands in the event's own row.
 const (
@@ -43,7 +47,7 @@ type eventRow struct {
 // pending any more.
 const (
 	historyKept = `coalesce(later, kept)`
-	historyData = `CASE coalesce(later, kept) WHEN 0 THEN NULL WHEN 1 THEN coalesce(later_data, substr(data, 1, 256)) ELSE coalesce(later_data, data) END`
+	historyData = `CASE coalesce(later, kept) WHEN 0 THEN NULL WHEN 1 THEN coalesce(later_data, substr(data, 1, 2048)) ELSE coalesce(later_data, data) END`
 	historyMore = `CASE WHEN coalesce(later, kept) < 2 THEN 0 WHEN later_data IS NULL THEN more ELSE later_more END`
 )
 
@@ -55,6 +59,8 @@ type eventDetail struct {
 	Data       *struct{} `json:"data,omitempty"`
 	AgentNamed bool      `json:"agent_named,omitempty"`
 	Depth      int       `json:"depth,omitempty"`
+	Tool       string    `json:"tool,omitempty"`
+	Subject    string    `json:"subject,omitempty"`
 	ReplayOf   string    `json:"replay_of,omitempty"`
 }
 
@@ -77,13 +83,19 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendTrue(dst, "agent_named", e.AgentNamed)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
+	dst = rawjson.AppendText(dst, "tool", e.Tool)
+	dst = rawjson.AppendText(dst, "subject", e.Subject)
 	return append(dst, '}')
 }
 
 // encodeEvent makes the row of e. While it is pending all of its data is kept,
 // without regard to the policy.
 func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
-	kept, text := p.keep(e.Data)
+	most := previewBytes
+	if e.Wait && e.Contract != nil && e.Contract.Decidable {
+		most = decidedBytes
+	}
+	kept, text := p.keep(e.Data, most)
 	r := eventRow{
 		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: appendDetail(make([]byte, 0, detailBytes), e),
 		redacted: !bytes.HasPrefix(e.Data, text) || kept == keptAll && len(text) != len(e.Data), kept: keptAll, data: e.Data,
@@ -106,15 +118,16 @@ func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
 const redactBytes = 32 << 10
 
 // keep returns what history keeps of data, and how much that is. It costs no
-// more than what is kept is worth: only PayloadFull looks at all of it.
-func (p *Policy) keep(data []byte) (kept int, text []byte) {
+// more than what is kept is worth: only PayloadFull looks at all of it. Data of no
+// more than most bytes stays whole.
+func (p *Policy) keep(data []byte, most int) (kept int, text []byte) {
 	switch {
 	case p.Payload == PayloadNone:
 		return keptNone, nil
 	case p.Payload == PayloadFull:
 		return keptAll, p.Redact(data)
 	case len(data) <= redactBytes:
-		if text = p.Redact(data); len(text) <= previewBytes {
+		if text = p.Redact(data); len(text) <= most {
 			return keptAll, text
 		}
 	default:
@@ -196,6 +209,9 @@ func (s *Store) deleteEvent(db *database, seq uint64) error {
 			return fmt.Errorf("delete event: %w", err)
 		}
 	}
+	if err := deleteDecisions(db, `event_seq = ?`, int64(seq)); err != nil {
+		return err
+	}
 	n, err := db.exec(`DELETE FROM events WHERE seq = ?`, int64(seq))
 	if err != nil {
 		return fmt.Errorf("delete event: %w", err)
@@ -212,7 +228,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 	if err := json.Unmarshal(r.detail, &d); err != nil {
 		return nil, fmt.Errorf("read event %s: %w: %w", r.id, errCorrupt, err)
 	}
-	e := &events.Event{Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at), Depth: d.Depth, ReplayOf: d.ReplayOf}
+	e := &events.Event{Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at), Depth: d.Depth, ReplayOf: d.ReplayOf, Tool: d.Tool, Subject: d.Subject}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
 	e.Contract = events.For(e.Dialect, e.Envelope.Event)
 	return e, nil

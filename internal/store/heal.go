@@ -94,6 +94,7 @@ func (s *Store) adopt(db *database) error {
 	}
 	s.w.loaded, s.w.cutOff, s.w.state = true, false, reserved
 	s.w.spans.forget()
+	s.w.sessions.forget()
 	s.w.begun.forget()
 	return nil
 }
@@ -105,7 +106,7 @@ func (s *Store) settleNumbers(db *database, st state) error {
 		return err
 	}
 	var kept uint64
-	if err := db.row(`SELECT max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0))`).Scan(&kept); err != nil {
+	if err := db.row(`SELECT max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0), ifnull((SELECT max(seq) FROM decisions), 0))`).Scan(&kept); err != nil {
 		return err
 	}
 	g, last, known := openGiven(s.lock, st.epoch)

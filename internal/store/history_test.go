@@ -53,7 +53,7 @@ func TestRunComesBackWhole(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v %v\nwant %+v", got, err, want)
 	}
-	page, err := s.Runs(t.Context(), Query{})
+	page, err := s.Runs(t.Context(), Query{Test: true})
 	want.Stdout.Head, want.Stdout.Tail, want.Stderr.Head, want.Stderr.Tail = "", "", "", ""
 	if err != nil || len(page.Runs) != 1 || !reflect.DeepEqual(page.Runs[0], want) {
 		t.Errorf("in a page: got %+v %v\nwant %+v", page.Runs, err, want)
@@ -80,7 +80,7 @@ func TestRunByPrefix(t *testing.T) {
 }
 
 func TestPayloadPolicy(t *testing.T) {
-	small, large := `{"k":"hush"}`, `{"k":"hush","t":"`+strings.Repeat("é", 300)+`"}`
+	small, large := `{"k":"hush"}`, `{"k":"hush","t":"`+strings.Repeat("é", 3000)+`"}`
 	parts := `{"k":"hush","t":"` + strings.Repeat("é", partBytes) + `","end":"hush"}`
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "[secret]")) }
 	clean := func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }
@@ -96,15 +96,15 @@ func TestPayloadPolicy(t *testing.T) {
 		{"none", PayloadNone, nil, small, "", "", false},
 		{"none_redacted", PayloadNone, redact, large, "", "", false},
 		{"preview_small", PayloadPreview, nil, small, small, "", false},
-		{"preview_large", "", nil, large, "", large[:255], false},
+		{"preview_large", "", nil, large, "", large[:2047], false},
 		{"preview_small_redacted", PayloadPreview, redact, small, clean(small), "", true},
-		{"preview_large_redacted", PayloadPreview, redact, large, "", clean(large)[:255], true},
+		{"preview_large_redacted", PayloadPreview, redact, large, "", clean(large)[:2047], true},
 		{"full_small", PayloadFull, nil, small, small, "", false},
 		{"full_large", PayloadFull, nil, large, large, "", false},
 		{"full_large_redacted", PayloadFull, redact, large, clean(large), "", true},
 		{"none_parts", PayloadNone, redact, parts, "", "", false},
-		{"preview_parts", PayloadPreview, nil, parts, "", parts[:255], false},
-		{"preview_parts_redacted", PayloadPreview, redact, parts, "", clean(parts)[:255], true},
+		{"preview_parts", PayloadPreview, nil, parts, "", parts[:2047], false},
+		{"preview_parts_redacted", PayloadPreview, redact, parts, "", clean(parts)[:2047], true},
 		{"full_parts", PayloadFull, nil, parts, parts, "", false},
 		{"full_parts_redacted", PayloadFull, redact, parts, clean(parts), "", true},
 		{"full_no_data", PayloadFull, redact, "", "", "", false},
@@ -380,11 +380,11 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := exactStats(all, q)
-		if len(got) != len(want) || !slices.IsSortedFunc(got, func(a, b Stats) int { return strings.Compare(a.Hook, b.Hook) }) {
+		if len(got) != len(want) || !slices.IsSortedFunc(got, func(a, b Stats) int { return strings.Compare(a.Name, b.Name) }) {
 			t.Errorf("%+v: got %+v, want %d hooks in order", q, got, len(want))
 		}
 		for _, g := range got {
-			w := want[g.Hook]
+			w := want[g.Name]
 			if g.Runs != w.Runs || g.Failures != w.Failures || g.Blocked != w.Blocked || math.Abs(float64(g.P50)-float64(w.P50)) > 0.05*float64(w.P50) || math.Abs(float64(g.P99)-float64(w.P99)) > 0.05*float64(w.P99) {
 				t.Errorf("%+v: got %+v, want %+v", q, g, w)
 			}

@@ -23,7 +23,9 @@ func (s *Store) maintain() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-s.ended; cancel() }()
 	merge, sweep := time.NewTimer(idleMerge), time.NewTimer(max(s.opts.sweep, 0))
+	text := time.NewTimer(indexDelay) // what was written before the last end may not be indexed
 	defer merge.Stop()
+	defer text.Stop()
 	defer sweep.Stop()
 	if s.opts.sweep < 0 {
 		sweep.Stop()
@@ -38,6 +40,12 @@ func (s *Store) maintain() {
 			if resting {
 				sweep.Reset(s.opts.sweep)
 				resting = false
+			}
+		case <-s.spoken:
+			text.Reset(indexDelay)
+		case <-text.C:
+			if again := s.indexText(ctx); again > 0 {
+				text.Reset(again)
 			}
 		case <-merge.C:
 			if s.volume.Load() > 0 {

@@ -26,7 +26,7 @@ const (
 // store calls it each minute.
 func (s *Store) Prune(ctx context.Context) error {
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
-	for _, step := range []func(*database) (bool, error){p.dead, p.sent, p.spans, p.runs, p.events, p.oldest, p.shrink} {
+	for _, step := range []func(*database) (bool, error){p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.oldest, p.shrink} {
 		for more := true; more; {
 			begin := time.Now()
 			err := s.do(ctx, func(db *database) (err error) { more, err = step(db); return err })
@@ -100,7 +100,7 @@ func (p *pruning) dead(db *database) (more bool, err error) {
 // spans deletes the counts of hours and days that are not kept any longer.
 func (p *pruning) spans(db *database) (more bool, err error) {
 	for length, keep := range map[int64]time.Duration{hour: keepHours, day: keepDays} {
-		n, err := db.exec(`DELETE FROM spans WHERE (length, start, hook) IN (SELECT length, start, hook FROM spans WHERE length = ? AND start < ? LIMIT ?)`,
+		n, err := db.exec(`DELETE FROM spans WHERE (length, start, by, name) IN (SELECT length, start, by, name FROM spans WHERE length = ? AND start < ? LIMIT ?)`,
 			length, p.now.Add(-keep).Unix(), pruneRows)
 		if err != nil {
 			return false, err
@@ -163,6 +163,48 @@ func (p *pruning) events(db *database) (more bool, err error) {
 	return len(first) == most, nil
 }
 
+// decisions deletes those that are older than the first event: their own was
+// never kept. All others go with their event.
+func (p *pruning) decisions(db *database) (more bool, err error) {
+	n, err := p.lonelyRows(db, `event_seq < (SELECT min(seq) FROM events) OR at < ?`, nanos(p.now.Add(-p.policy.MaxAge)), pruneRows)
+	return n == pruneRows, err
+}
+
+// lonely deletes decisions without an event that is kept, where there is nothing
+// older to delete.
+func (p *pruning) lonely(db *database, most int) (more bool, err error) {
+	n, err := p.lonelyRows(db, `(SELECT count(*) FROM (SELECT 1 FROM events LIMIT 1)) = ?`, 0, most)
+	return n > 0, err
+}
+
+func (p *pruning) lonelyRows(db *database, which string, arg any, most int) (n int, err error) {
+	rows, err := oldRows(db, `SELECT seq, at, 0 FROM decisions WHERE `+which+` ORDER BY event_seq LIMIT ?`, arg, most)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		if err := deleteDecisions(db, `seq = ?`, r.seq); err != nil {
+			return 0, err
+		}
+		p.deleted(r.seq)
+	}
+	return len(rows), nil
+}
+
+// maxSessions are kept.
+const maxSessions = 10_000
+
+// sessions deletes those that are over for long, and the oldest of too many.
+func (p *pruning) sessions(db *database) (more bool, err error) {
+	n, err := db.exec(`DELETE FROM sessions WHERE (session_id, dialect) IN (SELECT session_id, dialect FROM sessions
+		WHERE last < max(?, ifnull((SELECT last FROM sessions ORDER BY last DESC LIMIT 1 OFFSET ?), 0)) ORDER BY last LIMIT ?)`,
+		nanos(p.now.Add(-p.policy.MaxAge)), maxSessions-1, pruneRows)
+	if n > 0 {
+		p.store.w.sessions.forget()
+	}
+	return n == pruneRows, err
+}
+
 func (p *pruning) firstEvents(db *database, most int) ([]oldRow, error) {
 	return oldRows(db, `SELECT seq, at, EXISTS (SELECT 1 FROM pending WHERE seq = e.seq) OR EXISTS (SELECT 1 FROM dead WHERE seq = e.seq)
 		FROM events e WHERE seq > ? ORDER BY seq LIMIT ?`, p.cursor, most)
@@ -185,6 +227,9 @@ func (p *pruning) oldest(db *database) (more bool, err error) {
 		return false, err
 	}
 	most := rows((used - p.policy.MaxBytes) / opCost)
+	if more, err := p.lonely(db, most); more || err != nil {
+		return more, err
+	}
 	runs, err := firstRuns(db, most)
 	if err != nil {
 		return false, err

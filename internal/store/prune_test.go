@@ -152,7 +152,7 @@ func TestPruneShrinksTheFile(t *testing.T) {
 
 func TestPruneDeadLetters(t *testing.T) {
 	s := open(t, options(t))
-	data := `{"t":"` + strings.Repeat("x", 500) + `"}`
+	data := `{"t":"` + strings.Repeat("x", 5000) + `"}`
 	for i := uint64(1); i <= 3; i++ {
 		accept(t, s, event(i, "agent:end", data), "a")
 		s.Bury(Key{i, "a"}, events.Run{}, "why not")
@@ -171,7 +171,7 @@ func TestPruneDeadLetters(t *testing.T) {
 		t.Errorf("got %+v %v, want the youngest", list, err)
 	}
 	var payloads int
-	if err := s.db.row(`SELECT count(*) FROM events WHERE length(data) > 256`).Scan(&payloads); err != nil || payloads != 1 {
+	if err := s.db.row(`SELECT count(*) FROM events WHERE length(data) > 2048`).Scan(&payloads); err != nil || payloads != 1 {
 		t.Errorf("%d payloads are left (%v), want 1", payloads, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +18,9 @@ type Query struct {
 	EventID              string // exact
 	Agent                string // id or name
 	Result               events.Result
+	Tool                 string    // exact
+	Text                 string    // in subject, reason or error, in any case of ASCII letters
+	Test                 bool      // those that were only tried, and no others
 	Since, Until         time.Time // of the start; zero = no bound, Until itself is out
 	Before               uint64    // Page.Next of the page before; 0 = begin with the newest
 	Limit                int       // 0 = 50
@@ -50,7 +52,9 @@ func (s *Store) Runs(ctx context.Context, q Query) (page Page, err error) {
 		if err != nil {
 			return err
 		}
-		page, err = q.collect(ctx, db, low, high)
+		w := walk[events.Run]{limit: q.Limit, low: low, high: high, seq: func(r events.Run) uint64 { return r.Seq }}
+		w.between = func(from, to int64, limit int) ([]events.Run, error) { return q.between(ctx, db, from, to, limit) }
+		page.Runs, page.Next, err = w.down()
 		return err
 	})
 	if err != nil {
@@ -68,13 +72,14 @@ func bounds(ctx context.Context, db *sql.DB, q Query) (low, high int64, err erro
 		return 0, 0, err
 	}
 	low, high = first.Int64, last.Int64+1
+	const text = `SELECT seq, ended FROM runs WHERE seq >= ? ORDER BY seq LIMIT 1`
 	if !q.Since.IsZero() {
-		if low, err = firstEnded(ctx, db, low, high, q.Since.Add(-clockSlack)); err != nil {
+		if low, err = firstSince(ctx, db, text, low, high, q.Since.Add(-clockSlack)); err != nil {
 			return 0, 0, err
 		}
 	}
 	if !q.Until.IsZero() {
-		if high, err = firstEnded(ctx, db, low, high, q.Until.Add(longestRun)); err != nil {
+		if high, err = firstSince(ctx, db, text, low, high, q.Until.Add(longestRun)); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -84,51 +89,38 @@ func bounds(ctx context.Context, db *sql.DB, q Query) (low, high int64, err erro
 	return low, high, nil
 }
 
-// firstEnded finds the first run that ended at t or later, by halving: numbers
-// grow with time.
-func firstEnded(ctx context.Context, db *sql.DB, low, high int64, t time.Time) (int64, error) {
-	for low < high {
-		mid := low + (high-low)/2
-		var seq, ended int64
-		err := db.QueryRowContext(ctx, `SELECT seq, ended FROM runs WHERE seq >= ? ORDER BY seq LIMIT 1`, mid).Scan(&seq, &ended)
-		switch {
-		case errors.Is(err, sql.ErrNoRows) || err == nil && ended >= t.UnixNano():
-			high = mid
-		case err != nil:
-			return 0, err
-		default:
-			low = seq + 1
-		}
-	}
-	return low, nil
+// walk reads records from the newest down, in parts that double while they are
+// cheap, so that no single statement takes long however rare the records are.
+type walk[T any] struct {
+	limit     int
+	low, high int64 // numbers, low ≤ seq < high
+	between   func(from, to int64, limit int) ([]T, error)
+	seq       func(T) uint64
 }
 
-// collect walks down from high in parts that double while they are cheap, so
-// that no single statement takes long however rare the runs are.
-func (q Query) collect(ctx context.Context, db *sql.DB, low, high int64) (page Page, err error) {
+// down returns a page, and the number below which the next one begins; 0 = there
+// is no more.
+func (w walk[T]) down() (found []T, next uint64, err error) {
 	begin := time.Now()
-	for part := int64(firstPart); high > low; {
-		from := max(low, high-part)
+	for part := int64(firstPart); w.high > w.low; {
+		from := max(w.low, w.high-part)
 		before := time.Now()
-		runs, err := q.between(ctx, db, from, high, q.Limit-len(page.Runs))
+		more, err := w.between(from, w.high, w.limit-len(found))
 		if err != nil {
-			return page, err
+			return found, 0, err
 		}
-		page.Runs = append(page.Runs, runs...)
-		if len(page.Runs) == q.Limit {
-			page.Next = page.Runs[q.Limit-1].Seq
-			return page, nil
+		if found = append(found, more...); len(found) == w.limit {
+			return found, w.seq(found[w.limit-1]), nil
 		}
-		high = from
-		if high > low && time.Since(begin) > queryTime {
-			page.Next = uint64(high)
-			return page, nil
+		w.high = from
+		if w.high > w.low && time.Since(begin) > queryTime {
+			return found, uint64(w.high), nil
 		}
 		if time.Since(before) < queryTime/10 {
 			part *= 2
 		}
 	}
-	return page, nil
+	return found, 0, nil
 }
 
 // between returns the newest runs with numbers from ≤ seq < to.
@@ -153,7 +145,7 @@ func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit in
 // statement reads with the index that promises the fewest rows; agent names
 // the column that Query.Agent is looked for in.
 func (q Query) statement(ctx context.Context, db *sql.DB, agent string, from, to int64, limit int) ([]events.Run, error) {
-	where, args := []string{"r.seq >= ?", "r.seq < ?"}, []any{from, to}
+	where, args := []string{"r.seq >= ?", "r.seq < ?", "r.test = ?"}, []any{from, to, q.Test}
 	index := ""
 	equal := func(column, value, condition string) {
 		if value == "" || column == "" {
@@ -185,6 +177,12 @@ func (q Query) statement(ctx context.Context, db *sql.DB, agent string, from, to
 	}
 	equal("hook", q.Hook, "")
 	equal("event", q.Event, "")
+	equal("tool", q.Tool, "never")
+	if q.Text != "" {
+		pattern := like(q.Text)
+		where, args = append(where, `(r.subject LIKE ? ESCAPE '\' OR CAST(r.detail AS TEXT) ->> 'reason' LIKE ? ESCAPE '\' OR CAST(r.detail AS TEXT) ->> 'error' LIKE ? ESCAPE '\')`),
+			append(args, pattern, pattern, pattern)
+	}
 	if !q.Since.IsZero() {
 		where, args = append(where, "r.started >= ?"), append(args, q.Since.UnixNano())
 	}

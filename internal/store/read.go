@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/events"
@@ -51,7 +53,7 @@ func list[T any](ctx context.Context, db querier, scan func(scanner) (T, error),
 	return collect(rows, scan)
 }
 
-// Run returns the run with this id, or the only one whose id begins so, with
+// Run returns the run with this id, or the only one whose id begins or ends so, with
 // its output. Letters may be small. It fails with ErrNotFound or ErrAmbiguous.
 func (s *Store) Run(ctx context.Context, id string) (run events.Run, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
@@ -75,24 +77,37 @@ func (s *Store) Run(ctx context.Context, id string) (run events.Run, err error) 
 	return run, nil
 }
 
-// wholeID finds the only id of a table that begins with prefix.
-func wholeID(ctx context.Context, db querier, table, prefix string) (string, error) {
-	prefix = strings.ToUpper(prefix)
-	if prefix == "" {
+// wholeID finds the only id of a table that begins with part, else the only one of
+// the newest that ends with it.
+func wholeID(ctx context.Context, db querier, table, part string) (string, error) {
+	part = strings.ToUpper(part)
+	if part == "" {
 		return "", ErrNotFound
 	}
-	ids, err := list(ctx, db, func(row scanner) (id string, err error) { return id, row.Scan(&id) },
-		`SELECT DISTINCT id FROM `+table+` WHERE id >= ? AND id < ? ORDER BY id LIMIT 2`, prefix, prefix+"\x7f")
+	ids, err := list(ctx, db, scanID, `SELECT DISTINCT id FROM `+table+` WHERE id >= ? AND id < ? ORDER BY id LIMIT 2`, part, part+"\x7f")
+	if err == nil && len(ids) == 0 && len(part) >= shortestEnd {
+		ids, err = list(ctx, db, scanID, `SELECT DISTINCT id FROM (SELECT id FROM `+table+` ORDER BY seq DESC LIMIT ?) WHERE substr(id, -?) = ? LIMIT 2`,
+			newestIDs, len(part), part)
+	}
 	switch {
 	case err != nil:
 		return "", err
 	case len(ids) == 0:
 		return "", ErrNotFound
-	case len(ids) == 2 && ids[0] != prefix:
+	case len(ids) == 2 && ids[0] != part:
 		return "", ErrAmbiguous
 	}
 	return ids[0], nil
 }
+
+// The end of an id is looked for among so many of the newest, and has so many
+// characters at least.
+const (
+	newestIDs   = 100_000
+	shortestEnd = 3
+)
+
+func scanID(row scanner) (id string, err error) { return id, row.Scan(&id) }
 
 // Event is an event as history keeps it.
 type Event struct {
@@ -163,11 +178,12 @@ func (s *Store) Last(ctx context.Context, d events.Dialect, except string) (e Ev
 	return e, nil
 }
 
-// Record is one record of the stream: an event or a run.
+// Record is one record of the stream: an event, a run or a decision.
 type Record struct {
-	Seq   uint64
-	Event *Event
-	Run   *events.Run // without its output
+	Seq      uint64
+	Event    *Event
+	Run      *events.Run // without its output
+	Decision *events.Decided
 }
 
 // Feed is a stretch of the stream.
@@ -192,7 +208,7 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 			return err
 		}
 		from, to := min(max(after, pruned), upto), min(upto, 1<<62)
-		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+` WHEN 2 THEN coalesce(length(later_data) + later_more, length(data) + more, 0) ELSE 256 END
+		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+` WHEN 2 THEN coalesce(length(later_data) + later_more, length(data) + more, 0) ELSE 2048 END
 			FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
 		if err != nil {
 			return err
@@ -217,7 +233,12 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 		if err != nil {
 			return err
 		}
-		if feed.Records = merge(accepted, runs, limit); len(feed.Records) == limit {
+		decisions, err := list(ctx, db, scanDecision,
+			`SELECT `+decisionColumns+` FROM decisions d WHERE d.seq > ? AND d.seq <= ? ORDER BY d.seq LIMIT ?`, int64(from), int64(to), limit)
+		if err != nil {
+			return err
+		}
+		if feed.Records = merge(accepted, runs, decisions, limit); len(feed.Records) == limit {
 			to = feed.Records[limit-1].Seq
 		}
 		unused, err := list(ctx, db, func(row scanner) (r Range, err error) { return r, row.Scan(&r.First, &r.Last) },
@@ -279,17 +300,18 @@ func missing(after, to, pruned uint64, records []Record, unused []Range) (list [
 	return list
 }
 
-// merge puts two lists into one order.
-func merge(accepted []Event, runs []events.Run, limit int) []Record {
-	var all []Record
-	for len(all) < limit && len(accepted)+len(runs) > 0 {
-		if len(runs) == 0 || len(accepted) > 0 && accepted[0].Seq < runs[0].Seq {
-			all = append(all, Record{Seq: accepted[0].Seq, Event: &accepted[0]})
-			accepted = accepted[1:]
-		} else {
-			all = append(all, Record{Seq: runs[0].Seq, Run: &runs[0]})
-			runs = runs[1:]
-		}
+// merge puts three lists into one order, and keeps the first limit.
+func merge(accepted []Event, runs []events.Run, decisions []events.Decided, limit int) []Record {
+	all := make([]Record, 0, len(accepted)+len(runs)+len(decisions))
+	for i := range accepted {
+		all = append(all, Record{Seq: accepted[i].Seq, Event: &accepted[i]})
 	}
-	return all
+	for i := range runs {
+		all = append(all, Record{Seq: runs[i].Seq, Run: &runs[i]})
+	}
+	for i := range decisions {
+		all = append(all, Record{Seq: decisions[i].Seq, Decision: &decisions[i]})
+	}
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	return all[:min(limit, len(all))]
 }

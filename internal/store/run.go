@@ -28,6 +28,9 @@ type runDetail struct {
 	SessionID *struct{} `json:"session_id,omitempty"`
 	AgentID   *struct{} `json:"agent_id,omitempty"`
 	AgentName *struct{} `json:"agent_name,omitempty"`
+	Tool      *struct{} `json:"tool,omitempty"`
+	Subject   *struct{} `json:"subject,omitempty"`
+	Test      *struct{} `json:"test,omitempty"`
 	Result    *struct{} `json:"result,omitempty"`
 	Started   *struct{} `json:"started,omitempty"`
 }
@@ -60,9 +63,9 @@ func runSize(r *events.Run) int {
 // failed commit came through after all, changes nothing.
 func (s *Store) insertRun(db *database, row *runRow) error {
 	r := row.run
-	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, result, started, ended, detail)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
-		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)
+	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, tool, subject, test, result, started, ended, detail)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
+		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName, r.Tool, r.Subject, r.Test, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)
 	if err != nil {
 		return fmt.Errorf("insert run %s: %w", r.ID, err)
 	}
@@ -77,6 +80,9 @@ func (s *Store) insertRun(db *database, row *runRow) error {
 		}
 	}
 	s.w.state.runs++
+	if r.Test {
+		return nil
+	}
 	return s.w.spans.count(db, r, row.ended)
 }
 
@@ -90,7 +96,7 @@ func blob(s string) []byte {
 
 // runColumns are what scanRun reads; the outputs follow where they are wanted.
 const (
-	runColumns    = `r.seq, r.id, r.event_id, r.event, r.hook, r.session_id, r.agent_id, r.agent_name, r.result, r.started, r.detail`
+	runColumns    = `r.seq, r.id, r.event_id, r.event, r.hook, r.session_id, r.agent_id, r.agent_name, r.tool, r.subject, r.test, r.result, r.started, r.detail`
 	outputColumns = `, o.out_head, o.out_tail, o.err_head, o.err_tail`
 	joinOutputs   = ` LEFT JOIN outputs o ON o.seq = r.seq`
 )
@@ -102,7 +108,7 @@ func scanRun(row scanner, outputs bool) (events.Run, error) {
 	var started int64
 	var detail []byte
 	var text [4]sql.RawBytes
-	into := []any{&r.Seq, &r.ID, &r.EventID, &r.Event, &r.Hook, &r.SessionID, &r.AgentID, &r.AgentName, &r.Result, &started, &detail}
+	into := []any{&r.Seq, &r.ID, &r.EventID, &r.Event, &r.Hook, &r.SessionID, &r.AgentID, &r.AgentName, &r.Tool, &r.Subject, &r.Test, &r.Result, &started, &detail}
 	if outputs {
 		into = append(into, &text[0], &text[1], &text[2], &text[3])
 	}
@@ -116,6 +122,7 @@ func scanRun(row scanner, outputs bool) (events.Run, error) {
 	full := d.Run
 	full.ID, full.Seq, full.EventID, full.Event, full.Hook = r.ID, r.Seq, r.EventID, r.Event, r.Hook
 	full.SessionID, full.AgentID, full.AgentName = r.SessionID, r.AgentID, r.AgentName
+	full.Tool, full.Subject, full.Test = r.Tool, r.Subject, r.Test
 	full.Result, full.Started = r.Result, moment(started)
 	full.Stdout.Head, full.Stdout.Tail = string(text[0]), string(text[1])
 	full.Stderr.Head, full.Stderr.Tail = string(text[2]), string(text[3])

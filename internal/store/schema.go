@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -190,6 +190,83 @@ END;
 CREATE TRIGGER event_deleted AFTER DELETE ON events WHEN old.more > 0 OR old.later_more > 0 BEGIN
 	DELETE FROM parts WHERE seq = old.seq;
 END;
+`
+
+// Decisions are read by what people ask for: one tool, one session, what was not
+// let through, the event. Text in them is found by way of decisions_text, which
+// is filled later than they are, up to the number in indexed; beyond it, and for
+// less than three characters, they are read themselves.
+const schemaV6 = `
+ALTER TABLE runs ADD COLUMN tool TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN subject TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN test INTEGER NOT NULL DEFAULT 0; -- it was only tried: in no list
+
+CREATE TABLE decisions (
+	seq        INTEGER PRIMARY KEY CHECK (seq > 0),
+	event_seq  INTEGER NOT NULL,
+	event_id   TEXT    NOT NULL,
+	at         INTEGER NOT NULL, -- of the event, nanoseconds since 1970
+	event      TEXT    NOT NULL,
+	kind       TEXT    NOT NULL,
+	dialect    TEXT    NOT NULL,
+	session_id TEXT    NOT NULL,
+	agent_id   TEXT    NOT NULL,
+	agent_name TEXT    NOT NULL,
+	cwd        TEXT    NOT NULL,
+	tool       TEXT    NOT NULL,
+	decision   TEXT    NOT NULL,
+	shadow     INTEGER NOT NULL, -- hooks in the shadow have something to say
+	hooks      TEXT    NOT NULL, -- that decided or watched, each in newlines
+	subject    TEXT    NOT NULL,
+	reason     TEXT    NOT NULL,
+	detail     BLOB    NOT NULL -- the rest of the record, JSON
+) STRICT;
+CREATE INDEX decisions_event ON decisions (event_seq);
+CREATE INDEX decisions_tool ON decisions (tool) WHERE tool <> '';
+CREATE INDEX decisions_session ON decisions (session_id) WHERE session_id <> '';
+CREATE INDEX decisions_decision ON decisions (decision) WHERE decision IN ('deny', 'ask');
+CREATE VIRTUAL TABLE decisions_text USING fts5 (text, content='', contentless_delete=1, detail='none', tokenize='trigram');
+CREATE TABLE indexed (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT;
+INSERT INTO indexed VALUES (1, 0);
+
+-- What is known of each session of an agent, so that it need not be read from
+-- its events.
+CREATE TABLE sessions (
+	session_id TEXT    NOT NULL,
+	dialect    TEXT    NOT NULL,
+	agent_id   TEXT    NOT NULL,
+	agent_name TEXT    NOT NULL,
+	cwd        TEXT    NOT NULL,
+	first      INTEGER NOT NULL, -- nanoseconds since 1970, of events
+	last       INTEGER NOT NULL,
+	state      TEXT    NOT NULL,
+	events     INTEGER NOT NULL,
+	tools      INTEGER NOT NULL,
+	denials    INTEGER NOT NULL,
+	asks       INTEGER NOT NULL,
+	tool       TEXT    NOT NULL,
+	subject    TEXT    NOT NULL,
+	PRIMARY KEY (session_id, dialect)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_last ON sessions (last);
+
+-- Spans are those of a hook, an agent or a tool, and know how long answers were
+-- waited for.
+ALTER TABLE spans RENAME TO spans4;
+CREATE TABLE spans (
+	length    INTEGER NOT NULL, -- seconds
+	start     INTEGER NOT NULL, -- seconds since 1970
+	by        TEXT    NOT NULL, -- hook, agent or tool
+	name      TEXT    NOT NULL,
+	runs      INTEGER NOT NULL,
+	failures  INTEGER NOT NULL,
+	blocked   INTEGER NOT NULL,
+	waited    INTEGER NOT NULL, -- nanoseconds
+	durations BLOB    NOT NULL,
+	PRIMARY KEY (length, start, by, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO spans SELECT length, start, 'hook', hook, runs, failures, blocked, 0, durations FROM spans4;
+DROP TABLE spans4;
 `
 
 // migrate brings the database to the newest version, each step whole or not

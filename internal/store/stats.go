@@ -22,49 +22,127 @@ const (
 	keepDays  = 400 * 24 * time.Hour
 )
 
-// spanKey names an hour or a day of a hook.
+// What is counted by.
+const (
+	byHook  = "hook"
+	byAgent = "agent"
+	byTool  = "tool"
+)
+
+// spanKey names an hour or a day of a hook, an agent or a tool.
 type spanKey struct {
 	length, start int64
-	hook          string
+	by, name      string
 }
 
 // span is what happened in it.
 type span struct {
 	runs, failures, blocked int64
+	waited                  int64 // nanoseconds
 	durations               histogram
 	dirty                   bool
 }
 
 // spanCache has the spans that runs end in now, as the transaction under way
 // sees them.
-type spanCache struct{ spans map[spanKey]*span }
+type spanCache struct {
+	spans map[spanKey]*span
+	names map[spanKey]int // how many there are, by key without its name
+}
 
-func newSpanCache() *spanCache { return &spanCache{spans: map[spanKey]*span{}} }
+func newSpanCache() *spanCache {
+	return &spanCache{spans: map[spanKey]*span{}, names: map[spanKey]int{}}
+}
 
 // forget drops everything: what was counted did not get to the disk.
-func (c *spanCache) forget() { clear(c.spans) }
+func (c *spanCache) forget() {
+	clear(c.spans)
+	clear(c.names)
+}
 
-// count adds a run to its hour and its day.
+// count adds a run to its hour and its day: of its hook, its agent and its tool.
 func (c *spanCache) count(db *database, r *events.Run, ended time.Time) error {
-	for _, length := range []int64{hour, day} {
-		key := spanKey{length: length, start: floor(ended.Unix(), length), hook: r.Hook}
-		sp := c.spans[key]
-		if sp == nil {
-			var err error
-			if sp, err = readSpan(db, key); err != nil {
-				return err
-			}
-			c.spans[key] = sp
+	err := c.change(db, ended, byHook, r.Hook, func(sp *span) {
+		if sp.count(r); r.Awaited {
+			sp.waited += int64(r.DurationMS * float64(time.Millisecond))
 		}
-		sp.count(r)
+	})
+	if err == nil {
+		err = c.group(db, ended, agentOf(r.AgentName, r.Dialect), r.Tool, func(sp *span) { sp.count(r) })
+	}
+	return err
+}
+
+// group changes the spans of an agent and of a tool, unless they are "".
+func (c *spanCache) group(db *database, at time.Time, agent, tool string, change func(*span)) (err error) {
+	if agent != "" {
+		err = c.change(db, at, byAgent, agent, change)
+	}
+	if err == nil && tool != "" {
+		err = c.change(db, at, byTool, tool, change)
+	}
+	return err
+}
+
+// waited adds the time that an agent has waited for a decision.
+func (c *spanCache) waited(db *database, d *events.Decided) error {
+	took := time.Duration(d.DurationMS * float64(time.Millisecond))
+	return c.group(db, d.Time.Add(took), agentOf(d.AgentName, d.Dialect), d.Tool, func(sp *span) { sp.waited += int64(took) })
+}
+
+// agentOf is what an agent is counted as.
+func agentOf(name string, d events.Dialect) string { return cmp.Or(name, string(d)) }
+
+func (c *spanCache) change(db *database, at time.Time, by, name string, change func(*span)) error {
+	for _, length := range []int64{hour, day} {
+		sp, err := c.get(db, spanKey{length, floor(at.Unix(), length), by, name})
+		if err != nil {
+			return err
+		}
+		sp.dirty = true
+		change(sp)
 	}
 	return nil
+}
+
+// maxNames is how many agents, and how many tools, are told apart in an hour or a
+// day: their names are the senders' to choose. The rest is counted together.
+const (
+	maxNames   = 200
+	otherNames = "(others)"
+)
+
+func (c *spanCache) get(db *database, key spanKey) (*span, error) {
+	if sp := c.spans[key]; sp != nil {
+		return sp, nil
+	}
+	sp, known, err := readSpan(db, key)
+	if err != nil {
+		return nil, err
+	}
+	if !known && key.by != byHook && key.name != otherNames {
+		group := key
+		group.name = ""
+		n, counted := c.names[group]
+		if !counted {
+			if err := db.row(`SELECT count(*) FROM spans WHERE length = ? AND start = ? AND by = ?`, key.length, key.start, key.by).Scan(&n); err != nil {
+				return nil, fmt.Errorf("count spans: %w", err)
+			}
+		}
+		if n >= maxNames {
+			c.names[group] = n
+			key.name = otherNames
+			return c.get(db, key)
+		}
+		c.names[group] = n + 1
+	}
+	c.spans[key] = sp
+	return sp, nil
 }
 
 func floor(t, length int64) int64 { return t - (t%length+length)%length }
 
 func (sp *span) count(r *events.Run) {
-	sp.dirty = true
 	sp.runs++
 	switch r.Result {
 	case events.ResultFailed, events.ResultTimeout:
@@ -80,21 +158,21 @@ func (sp *span) count(r *events.Run) {
 	sp.durations.add(time.Duration(r.DurationMS * float64(time.Millisecond)))
 }
 
-func readSpan(db *database, key spanKey) (*span, error) {
+func readSpan(db *database, key spanKey) (_ *span, known bool, _ error) {
 	sp := &span{}
 	var durations []byte
-	err := db.row(`SELECT runs, failures, blocked, durations FROM spans WHERE length = ? AND start = ? AND hook = ?`,
-		key.length, key.start, key.hook).Scan(&sp.runs, &sp.failures, &sp.blocked, &durations)
+	err := db.row(`SELECT runs, failures, blocked, waited, durations FROM spans WHERE length = ? AND start = ? AND by = ? AND name = ?`,
+		key.length, key.start, key.by, key.name).Scan(&sp.runs, &sp.failures, &sp.blocked, &sp.waited, &durations)
 	if errors.Is(err, sql.ErrNoRows) {
-		return sp, nil
+		return sp, false, nil
 	}
 	if err == nil {
 		err = sp.durations.decode(durations)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read span of hook %s: %w", key.hook, err)
+		return nil, false, fmt.Errorf("read span of %s %s: %w", key.by, key.name, err)
 	}
-	return sp, nil
+	return sp, true, nil
 }
 
 // maxSpans is how many are kept at hand between commits.
@@ -106,10 +184,10 @@ func (c *spanCache) flush(db *database) error {
 		if !sp.dirty {
 			continue
 		}
-		_, err := db.exec(`INSERT OR REPLACE INTO spans (length, start, hook, runs, failures, blocked, durations) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			key.length, key.start, key.hook, sp.runs, sp.failures, sp.blocked, sp.durations.encode())
+		_, err := db.exec(`INSERT OR REPLACE INTO spans (length, start, by, name, runs, failures, blocked, waited, durations) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			key.length, key.start, key.by, key.name, sp.runs, sp.failures, sp.blocked, sp.waited, sp.durations.encode())
 		if err != nil {
-			return fmt.Errorf("write span of hook %s: %w", key.hook, err)
+			return fmt.Errorf("write span of %s %s: %w", key.by, key.name, err)
 		}
 		sp.dirty = false
 	}
@@ -119,12 +197,17 @@ func (c *spanCache) flush(db *database) error {
 	return nil
 }
 
-// Stats is what one hook did in a time.
+// ByDay counts by day.
+const ByDay = "day"
+
+// Stats is what one hook did in a time, or what happened with one agent, with one
+// tool, or on one day.
 type Stats struct {
-	Hook          string
+	Name          string // of the hook, the agent or the tool; of a day its date, in UTC
 	Runs          int64
 	Failures      int64         // failed, timed out, did not start, interrupted
 	Blocked       int64         // answered no
+	Waited        time.Duration // by agents, for answers
 	P50, P95, P99 time.Duration // of the runs that started and ended; within 5 %
 }
 
@@ -132,33 +215,48 @@ type Stats struct {
 // the hour, in UTC; a Since more than 32 days ago down to the day.
 type StatsQuery struct {
 	Hook         string    // "" = each
+	By           string    // hook, agent, tool or day; "" = hook
 	Since, Until time.Time // zero = no bound; counts are kept for 400 days
 }
 
-// Stats returns one row for each hook that ran, in the order of their names.
+// Stats returns one row for each hook that ran, or for each of what is asked for
+// by, in the order of their names.
 // It reads the counts kept by hour and day, never the runs.
 func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error) {
 	type row struct {
-		hook string
+		start int64
+		name  string
 		span
 	}
-	ranges := q.ranges(time.Now())
+	by := []string{cmp.Or(q.By, byHook)}
+	if q.By == ByDay {
+		by = []string{byHook, byAgent} // what ran, and how long agents waited for all of it
+	}
 	sums := map[string]*span{}
 	err = s.read(ctx, func(db *sql.DB) error {
-		for _, r := range ranges {
-			rows, err := list(ctx, db, func(sc scanner) (v row, err error) {
-				var durations []byte
-				if err = sc.Scan(&v.hook, &v.runs, &v.failures, &v.blocked, &durations); err == nil {
-					err = v.durations.decode(durations)
+		for _, by := range by {
+			for _, r := range q.ranges(time.Now()) {
+				rows, err := list(ctx, db, func(sc scanner) (v row, err error) {
+					var durations []byte
+					if err = sc.Scan(&v.start, &v.name, &v.runs, &v.failures, &v.blocked, &v.waited, &durations); err == nil {
+						err = v.durations.decode(durations)
+					}
+					return v, err
+				}, `SELECT start, name, runs, failures, blocked, waited, durations FROM spans WHERE length = ? AND start >= ? AND start < ? AND by = ? AND (?5 = '' OR name = ?5)`,
+					r.length, r.from, r.to, by, q.Hook)
+				if err != nil {
+					return err
 				}
-				return v, err
-			}, `SELECT hook, runs, failures, blocked, durations FROM spans WHERE length = ? AND start >= ? AND start < ? AND (?4 = '' OR hook = ?4)`,
-				r.length, r.from, r.to, q.Hook)
-			if err != nil {
-				return err
-			}
-			for i := range rows {
-				add(sums, rows[i].hook, &rows[i].span)
+				for i := range rows {
+					name, sp := rows[i].name, &rows[i].span
+					switch {
+					case q.By == ByDay && by == byHook:
+						name, sp.waited = dayOf(rows[i].start), 0
+					case q.By == ByDay:
+						name, sp = dayOf(rows[i].start), &span{waited: sp.waited}
+					}
+					add(sums, name, sp)
+				}
 			}
 		}
 		return nil
@@ -166,25 +264,29 @@ func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error
 	if err != nil {
 		return nil, fmt.Errorf("read statistics: %w", err)
 	}
-	for hook, sp := range sums {
+	for name, sp := range sums {
 		all = append(all, Stats{
-			Hook: hook, Runs: sp.runs, Failures: sp.failures, Blocked: sp.blocked,
+			Name: name, Runs: sp.runs, Failures: sp.failures, Blocked: sp.blocked, Waited: time.Duration(sp.waited),
 			P50: sp.durations.percentile(0.50), P95: sp.durations.percentile(0.95), P99: sp.durations.percentile(0.99),
 		})
 	}
-	slices.SortFunc(all, func(a, b Stats) int { return cmp.Compare(a.Hook, b.Hook) })
+	slices.SortFunc(all, func(a, b Stats) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
-func add(sums map[string]*span, hook string, sp *span) {
-	sum := sums[hook]
+// dayOf is the date of a time in seconds since 1970.
+func dayOf(start int64) string { return time.Unix(start, 0).UTC().Format(time.DateOnly) }
+
+func add(sums map[string]*span, name string, sp *span) {
+	sum := sums[name]
 	if sum == nil {
 		sum = &span{}
-		sums[hook] = sum
+		sums[name] = sum
 	}
 	sum.runs += sp.runs
 	sum.failures += sp.failures
 	sum.blocked += sp.blocked
+	sum.waited += sp.waited
 	sum.durations.merge(&sp.durations)
 }
 

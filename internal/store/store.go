@@ -78,7 +78,7 @@ type Payload string
 
 const (
 	PayloadNone    Payload = "none"
-	PayloadPreview Payload = "preview" // the first 256 bytes
+	PayloadPreview Payload = "preview" // the first 2 KiB; all up to 16 KiB of an event that is decided
 	PayloadFull    Payload = "full"    // all, which replay needs
 )
 
@@ -98,6 +98,7 @@ type Store struct {
 	volume   atomic.Int64           // bytes written since the last checkpoint, roughly
 	full     chan struct{}          // the log is large enough for a checkpoint
 	grown    chan struct{}          // something was written that came from outside
+	spoken   chan struct{}          // there are decisions whose text is not indexed
 	narrowed chan struct{}          // there is another policy
 	catchUp  atomic.Bool            // the next commit is to be followed by a checkpoint
 	ended    chan struct{}          // closed when the goroutines are to end
@@ -132,10 +133,11 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), shelf: newShelf(),
-		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1), spoken: make(chan struct{}, 1),
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
+	s.w.sessions = newSessionCache()
 	s.given.Store(&given{})
 	s.Configure(o.Policy)
 	if err := s.start(); err != nil {

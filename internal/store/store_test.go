@@ -301,7 +301,7 @@ func TestRetrySurvivesRestart(t *testing.T) {
 func TestDeadLetters(t *testing.T) {
 	o := options(t)
 	s := open(t, o)
-	data := `{"text":"` + strings.Repeat("y", 500) + `"}`
+	data := `{"text":"` + strings.Repeat("y", 5000) + `"}`
 	e := event(1, "agent:end", data)
 	accept(t, s, e, "a", "b")
 	s.Retry(Key{1, "a"}, run(2, e, "a", events.ResultFailed), time.Now())

@@ -15,13 +15,14 @@ const seqBlock = 1 << 16
 
 // writer is what only the writing goroutine touches.
 type writer struct {
-	state  state
-	seen   uint64 // the greatest number that passed through
-	spans  *spanCache
-	begun  *begun
-	doubt  []uint64 // events whose refused commit may be on disk nevertheless
-	loaded bool     // the database was read once, so memory knows what is pending
-	cutOff bool     // a part of the database was deleted: what is pending is written again
+	state    state
+	seen     uint64 // the greatest number that passed through
+	spans    *spanCache
+	sessions *sessionCache
+	begun    *begun
+	doubt    []uint64 // events whose refused commit may be on disk nevertheless
+	loaded   bool     // the database was read once, so memory knows what is pending
+	cutOff   bool     // a part of the database was deleted: what is pending is written again
 }
 
 // state is the row of the table state, and the number of dead letters.
@@ -131,6 +132,7 @@ func (s *Store) transact(batch []*op) (err error) {
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
 			s.w.state = before
 			s.w.spans.forget()
+			s.w.sessions.forget()
 			s.w.begun.forget()
 			err = classify(err)
 		}
@@ -151,6 +153,9 @@ func (s *Store) transact(batch []*op) (err error) {
 	}
 	s.saw(s.queue.leftOut())
 	if err := s.w.spans.flush(s.db); err != nil {
+		return err
+	}
+	if err := s.w.sessions.flush(s.db); err != nil {
 		return err
 	}
 	if err := s.w.begun.flush(s.db); err != nil {

@@ -21,6 +21,7 @@ import (
 	"crypto/rand"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -71,6 +72,8 @@ type Hub struct {
 	reading  chan struct{} // has one token: to read from the archive
 	stalled  time.Duration // after which a subscriber that reads nothing loses what it holds of the archive
 
+	starters atomic.Int32 // subscribers that ask for starts
+
 	mu           sync.Mutex // guards the fields below
 	ring         []record   // the record with number n is at n % len(ring)
 	oldest, next uint64     // kept are oldest to next-1
@@ -79,6 +82,7 @@ type Hub struct {
 	wake         chan struct{} // closed by the next Publish; nil while nobody waits
 	closed       bool
 	subscribers  int
+	starts       starts
 	gaps         uint64
 }
 
@@ -142,11 +146,16 @@ func (h *Hub) PublishLarge(name string, head Encoder, data []byte) uint64 {
 	defer h.mu.Unlock()
 	seq := h.next
 	h.keep(h.memory.record(name, seq, head, data))
+	h.call()
+	return seq
+}
+
+// call wakes who waits for something to read. The caller holds mu.
+func (h *Hub) call() {
 	if h.wake != nil {
 		close(h.wake)
 		h.wake = nil
 	}
-	return seq
 }
 
 // first returns the oldest number in the ring.
@@ -176,10 +185,7 @@ func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	if h.wake != nil {
-		close(h.wake)
-		h.wake = nil
-	}
+	h.call()
 }
 
 // oneLine ends the record with a newline, its only one.

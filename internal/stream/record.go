@@ -78,8 +78,23 @@ func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
 	dst = rawjson.AppendText(dst, "lane", e.Lane)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
+	dst = rawjson.AppendText(dst, "tool", e.Tool)
+	dst = rawjson.AppendText(dst, "subject", e.Subject)
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
 	return rawjson.AppendInt(dst, "depth", int64(e.Depth))
+}
+
+// DecisionRecord encodes a decision as
+//
+//	{"type":"verdict","seq":20,"event_id":…,"decision":"deny","reason":…,…}
+//
+// d.Seq is not read: the number is the one that Publish gives.
+func DecisionRecord(d *events.Decided) Encoder {
+	return func(seq uint64, dst []byte) []byte {
+		dst = append(dst, `{"type":"verdict","seq":`...)
+		dst = strconv.AppendUint(dst, seq, 10)
+		return append(d.AppendJSON(dst), '}')
+	}
 }
 
 // RunRecord encodes a finished run as

@@ -15,9 +15,10 @@ const batchBytes = 64 << 10
 // From says where a subscription begins and ends. The zero value follows the
 // stream from now on.
 type From struct {
-	Since *uint64 // records after this number; nil = from now
-	Epoch string  // of Since; empty = this one
-	Once  bool    // end at the record that is the newest now
+	Since  *uint64 // records after this number; nil = from now
+	Epoch  string  // of Since; empty = this one
+	Once   bool    // end at the record that is the newest now
+	Starts bool    // with the starts of runs from now on
 }
 
 // A Subscription reads the stream at its own pace. It belongs to one
@@ -35,6 +36,9 @@ type Subscription struct {
 	done   int      // bytes that were read of the data of record cursor, when it is large
 	old    *oldData // what is read of the archive; nil = nothing
 	closed bool
+
+	starts    bool   // with starts
+	nextStart uint64 // among all starts
 }
 
 // errCut ends a subscription in the middle of a large record.
@@ -97,6 +101,10 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 	h.subscribers++
 	newest := h.next - 1
 	s := &Subscription{hub: h, match: match, cursor: h.next, end: math.MaxUint64, first: appendHello(nil, h.epoch, newest)}
+	if s.starts = from.Starts; s.starts {
+		s.nextStart = h.starts.first + uint64(len(h.starts.list))
+		h.starters.Add(1)
+	}
 	if from.Once {
 		s.end = newest
 	}
@@ -235,6 +243,7 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 		h.gaps++
 	}
 	for size := 0; s.cursor < h.next && s.cursor <= s.end && size < batchBytes; s.cursor++ {
+		s.readStarts()
 		r := h.ring[s.cursor%uint64(len(h.ring))]
 		switch {
 		case r.data == nil:
@@ -251,6 +260,7 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 		s.read(r)
 		size += r.size()
 	}
+	s.readStarts()
 	switch {
 	case len(s.batch) > 0 || len(dst) > had:
 		return dst, nil, nil
@@ -319,4 +329,7 @@ func (s *Subscription) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	s.hub.subscribers--
+	if s.starts {
+		s.hub.starters.Add(-1)
+	}
 }

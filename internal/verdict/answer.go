@@ -30,6 +30,7 @@ type Policy struct {
 type Answer struct {
 	Policy   Policy
 	Failure  string // why it is not an answer; then nothing below Stderr is set
+	See      string // of a failure: where a person looks further; "" = nothing to add
 	Warning  string // something odd that was tolerated; worth one WARN
 	Blocked  bool   // exit 2, decision: block, continue: false, permission deny
 	ExitCode int    // of the process; 2 is a block
@@ -51,6 +52,26 @@ type Answer struct {
 	Summary            string
 	Metadata           map[string]string
 	Skip               bool // Familiar's exit 2
+}
+
+// Says returns what the answer decides on an event with contract c, in a word,
+// and why; "" where it is silent or does not count.
+func (a *Answer) Says(c *events.Contract) (outcome events.Outcome, reason string) {
+	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
+		return "", ""
+	}
+	switch {
+	case a.denies(c):
+		outcome, reason = events.OutcomeDeny, join(a.reasons()...)
+	case c.Decision == events.DecisionVerdict && a.PermissionDecision == "ask":
+		outcome, reason = events.OutcomeAsk, a.PermissionReason
+	case c.Decision != events.DecisionNone && a.PermissionDecision == "allow":
+		outcome, reason = events.OutcomeAllow, a.PermissionReason
+	}
+	if c.Explicit {
+		reason = "" // what was checked stays secret
+	}
+	return outcome, reason
 }
 
 // stops reports whether the answer says continue: false.

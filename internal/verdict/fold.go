@@ -56,6 +56,9 @@ func (f *folding) fail(a *Answer) {
 		cause = "content check failed" // what was checked stays secret
 	}
 	text := fmt.Sprintf("%s hook failed to execute: hook %q: %s", f.c.Name, a.Policy.Name, cause)
+	if a.See != "" {
+		text += " (" + a.See + ")"
+	}
 	switch {
 	case f.c.FailClosed, f.c.CanBlock && a.Policy.OnError == "block":
 		f.deny(a, -1, text)

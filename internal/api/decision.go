@@ -1,0 +1,131 @@
+package api
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Values writes the query as GET /v1/decisions reads it.
+func (q DecisionQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{
+		"decision": q.Decision, "tool": q.Tool, "agent": q.Agent, "session": q.Session, "hook": q.Hook,
+		"event": q.Event, "event_id": q.EventID, "cwd": q.Cwd, "q": q.Text,
+	} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	if q.Shadow {
+		v.Set("shadow", "1")
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "after", q.Before, q.Limit)
+	return v
+}
+
+// ParseDecisionQuery reads what Values wrote; times as in ParseRunQuery. A page
+// goes on after the next of the one before: with after, or with before as runs do.
+func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *events.Error) {
+	q = DecisionQuery{
+		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"), Hook: v.Get("hook"),
+		Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")), Cwd: v.Get("cwd"), Text: v.Get("q"),
+	}
+	if events.IsID(q.Event) {
+		q.EventID, q.Event = strings.ToUpper(q.Event), ""
+	}
+	for _, word := range List(q.Decision) {
+		if !slices.Contains(events.Outcomes(), events.Outcome(word)) {
+			return q, badValue("decision", word, "deny, ask, allow or none, or several by comma")
+		}
+	}
+	if q.Shadow, bad = parseBool(v, "shadow"); bad != nil {
+		return q, bad
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	q.Before, q.Limit, bad = parsePage(v, "before", "after")
+	return q, bad
+}
+
+// List returns the values of a list by comma, without blanks around them; nil of
+// an empty one.
+func List(text string) (list []string) {
+	for value := range strings.SplitSeq(text, ",") {
+		if value = strings.TrimSpace(value); value != "" {
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// Fits reports whether a decision is one of those asked for, whatever the limit.
+func (q DecisionQuery) Fits(d *events.Decided) bool {
+	any := func(want string, got ...string) bool {
+		list := List(want)
+		return list == nil || slices.ContainsFunc(list, func(w string) bool { return slices.Contains(got, w) })
+	}
+	return any(q.Decision, string(d.Decision)) && any(q.Tool, d.Tool) && any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
+		any(q.Session, d.SessionID) && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
+		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
+		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
+		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+}
+
+// Within reports whether a folder is one of those in a list by comma, or below
+// one; an empty list has all.
+func Within(folders, cwd string) bool {
+	list := List(folders)
+	return list == nil || slices.ContainsFunc(list, func(folder string) bool {
+		folder = strings.TrimSuffix(folder, "/")
+		return cwd == folder || strings.HasPrefix(cwd, folder+"/")
+	})
+}
+
+// holds reports whether text has part, whatever the case of ASCII letters.
+func holds(text, part string) bool { return strings.Contains(lower(text), lower(part)) }
+
+// lower is as the history compares: letters beyond ASCII stay as they are.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+var sessionStates = []string{SessionWorking, SessionWaiting, SessionIdle, SessionEnded}
+
+// Values writes the query as GET /v1/sessions reads it.
+func (q SessionQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{"agent": q.Agent, "session": q.Session, "cwd": q.Cwd, "state": q.State} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "", 0, q.Limit)
+	return v
+}
+
+// ParseSessionQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *events.Error) {
+	q = SessionQuery{Agent: v.Get("agent"), Session: v.Get("session"), Cwd: v.Get("cwd"), State: v.Get("state")}
+	if q.State != "" && !slices.Contains(sessionStates, q.State) {
+		return q, badValue("state", q.State, "one of "+strings.Join(sessionStates, ", "))
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	_, q.Limit, bad = parsePage(v)
+	return q, bad
+}

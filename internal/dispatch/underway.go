@@ -1,0 +1,131 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// underWay are the jobs that a Runner has, in the order in which it got them: a
+// list through the jobs themselves, since each run of each hook enters and
+// leaves it.
+type underWay struct {
+	mu             sync.Mutex
+	oldest, newest *Job
+}
+
+func (u *underWay) enter(j *Job) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if j.older = u.newest; j.older == nil {
+		u.oldest = j
+	} else {
+		j.older.newer = j
+	}
+	u.newest = j
+}
+
+func (u *underWay) leave(j *Job) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if j.older == nil {
+		u.oldest = j.newer
+	} else {
+		j.older.newer = j.newer
+	}
+	if j.newer == nil {
+		u.newest = j.older
+	} else {
+		j.newer.older = j.older
+	}
+	j.older, j.newer = nil, nil
+}
+
+func (u *underWay) list() (list []*Job) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for j := u.oldest; j != nil; j = j.newer {
+		list = append(list, j)
+	}
+	return list
+}
+
+// Running returns the runs that have begun and not ended, the oldest first.
+func (d *Dispatcher) Running() []events.UnderWay {
+	list := []events.UnderWay{}
+	for _, j := range d.underWay.list() {
+		list = append(list, j.underWay(time.Now()))
+	}
+	return list
+}
+
+func (j *Job) underWay(now time.Time) events.UnderWay {
+	e, lane := j.Event, "observers"
+	if j.Awaited {
+		lane = "decidable"
+	}
+	return events.UnderWay{
+		RunID: j.RunID, Hook: j.Hook.Name, Event: e.Envelope.Event, EventID: e.EventID, SessionID: e.SessionID,
+		AgentID: e.AgentID, AgentName: e.AgentName, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
+		Lane: lane, PID: int(j.pid.Load()), Started: j.started.UTC(),
+		AgeMS: ms(now.Sub(j.started)), LeftMS: ms(j.started.Add(j.Timeout).Sub(now)),
+	}
+}
+
+// errKilled is why a job ends that a person has killed.
+var errKilled = errors.New("was killed by `hookd kill`")
+
+// Kill ends the run under way with this id, or the only one whose id ends or
+// begins so, as at its deadline: it is recorded as failed, which denies where
+// failures do. It does not wait for the end.
+func (d *Dispatcher) Kill(id string) (events.UnderWay, *events.Error) {
+	id = strings.ToUpper(id)
+	var found []*Job
+	for _, j := range d.underWay.list() {
+		if j.RunID == id {
+			found = []*Job{j}
+			break
+		}
+		if id != "" && (strings.HasSuffix(j.RunID, id) || strings.HasPrefix(j.RunID, id)) {
+			found = append(found, j)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run " + id + " is under way", Hint: "see `hookd ps`, and `hookd logs` for one that has ended"}
+	case len(found) > 1:
+		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "more than one run under way has an id like " + id, Hint: "give more of the id, see `hookd ps`"}
+	}
+	j := found[0]
+	if j.cancel == nil {
+		return events.UnderWay{}, &events.Error{Code: events.CodeRejected, Message: "run " + j.RunID + " shares the process of its persistent hook with others", Hint: "it ends at its deadline; `hookd disable` ends the process"}
+	}
+	u := j.underWay(time.Now())
+	j.cancel(errKilled)
+	return u, nil
+}
+
+// begin puts a job among those under way, and makes the context that it runs in.
+func (d *Dispatcher) begin(j *Job) {
+	j.ctx, j.started = d.ctx, time.Now()
+	if !j.Hook.Persistent {
+		j.ctx, j.cancel = context.WithCancelCause(d.ctx)
+	}
+	d.underWay.enter(j)
+	d.recorder.Begun(func() events.UnderWay { return j.underWay(j.started) })
+}
+
+// leave takes out a job that has ended.
+func (d *Dispatcher) leave(j *Job) {
+	d.underWay.leave(j)
+	if j.cancel != nil {
+		j.cancel(nil)
+	}
+}
+
+// killed reports whether Kill has ended the job.
+func (j *Job) killed() bool { return j.ctx != nil && context.Cause(j.ctx) == errKilled }

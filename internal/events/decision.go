@@ -1,0 +1,132 @@
+package events
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hookd/hookd/internal/rawjson"
+)
+
+// Outcome is a decision in one word.
+type Outcome string
+
+const (
+	OutcomeDeny  Outcome = "deny"
+	OutcomeAsk   Outcome = "ask"   // a person shall say
+	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
+	OutcomeNone  Outcome = "none"  // nothing was said against it
+)
+
+// Outcomes returns all outcomes, the strictest first.
+func Outcomes() []Outcome { return []Outcome{OutcomeDeny, OutcomeAsk, OutcomeAllow, OutcomeNone} }
+
+// ReasonBytes is how long the reason in a record is at most.
+const ReasonBytes = 2 << 10
+
+// Decided is the record of one decision: of an event that its sender waited for,
+// that can be decided, and that at least one hook took part in.
+type Decided struct {
+	EventID   string    `json:"event_id"`
+	Seq       uint64    `json:"seq"`       // its own place in the stream, after those of the runs
+	EventSeq  uint64    `json:"event_seq"` // that of the event
+	Time      time.Time `json:"time"`      // when the event was accepted
+	Event     string    `json:"event"`
+	Kind      Kind      `json:"kind"`
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	SessionID string    `json:"session_id,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	Tool      string    `json:"tool,omitempty"`    // canonical name
+	Subject   string    `json:"subject,omitempty"` // one harmless line of 256 bytes at most
+
+	Decision   Outcome    `json:"decision"`
+	Reason     string     `json:"reason,omitempty"`     // for people and the model; may have lines
+	DecidedBy  []string   `json:"decided_by,omitempty"` // hooks whose answers made it what it is
+	Rewrote    []string   `json:"rewrote,omitempty"`    // of input, result, messages, context
+	Answered   *Answered  `json:"answered,omitempty"`   // who answered an ask; nil = it was not held
+	Shadow     []Shadowed `json:"shadow,omitempty"`     // what hooks would have said that only watch
+	DurationMS float64    `json:"duration_ms"`          // from the event to the verdict
+	Runs       []string   `json:"runs,omitempty"`       // ids of the runs whose answers were waited for
+}
+
+// Answered says who answered a question that a hook asked.
+type Answered struct {
+	By string `json:"by"`           // what answered: a person's user name, or "grant"
+	ID string `json:"id,omitempty"` // of the grant
+}
+
+// Shadowed is what a hook would have decided if it counted.
+type Shadowed struct {
+	Hook     string   `json:"hook"`
+	Decision Outcome  `json:"decision"`
+	Reason   string   `json:"reason,omitempty"`
+	Rewrote  []string `json:"rewrote,omitempty"`
+}
+
+// Hooks are those that made the decision, and those that watched.
+func (d *Decided) Hooks() []string {
+	hooks := slices.Clone(d.DecidedBy)
+	for _, s := range d.Shadow {
+		hooks = append(hooks, s.Hook)
+	}
+	return hooks
+}
+
+// AppendJSON appends the record's members, but for seq, without braces.
+func (d *Decided) AppendJSON(dst []byte) []byte {
+	dst = rawjson.AppendString(rawjson.AppendKey(dst, "event_id"), d.EventID)
+	dst = rawjson.AppendInt(dst, "event_seq", int64(d.EventSeq))
+	dst = append(rawjson.AppendKey(dst, "time"), '"')
+	dst = append(rawjson.AppendTime(dst, d.Time), '"')
+	dst = rawjson.AppendString(rawjson.AppendKey(dst, "event"), d.Event)
+	dst = rawjson.AppendString(rawjson.AppendKey(dst, "kind"), string(d.Kind))
+	dst = rawjson.AppendText(dst, "dialect", string(d.Dialect))
+	dst = rawjson.AppendText(dst, "agent_id", d.AgentID)
+	dst = rawjson.AppendText(dst, "agent_name", d.AgentName)
+	dst = rawjson.AppendText(dst, "session_id", d.SessionID)
+	dst = rawjson.AppendText(dst, "cwd", d.Cwd)
+	dst = rawjson.AppendText(dst, "tool", d.Tool)
+	dst = rawjson.AppendText(dst, "subject", d.Subject)
+	dst = rawjson.AppendString(rawjson.AppendKey(dst, "decision"), string(d.Decision))
+	dst = rawjson.AppendText(dst, "reason", d.Reason)
+	return d.AppendDetail(dst)
+}
+
+// AppendDetail appends the members that nothing is looked up by.
+func (d *Decided) AppendDetail(dst []byte) []byte {
+	dst = appendTexts(dst, "decided_by", d.DecidedBy)
+	dst = appendTexts(dst, "rewrote", d.Rewrote)
+	if d.Answered != nil {
+		dst = appendValue(dst, "answered", d.Answered)
+	}
+	if len(d.Shadow) > 0 {
+		dst = appendValue(dst, "shadow", d.Shadow)
+	}
+	dst = strconv.AppendFloat(rawjson.AppendKey(dst, "duration_ms"), d.DurationMS, 'f', -1, 64)
+	return appendTexts(dst, "runs", d.Runs)
+}
+
+func appendTexts(dst []byte, name string, list []string) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(rawjson.AppendKey(dst, name), '[')
+	for i, text := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendString(dst, text)
+	}
+	return append(dst, ']')
+}
+
+func appendValue(dst []byte, name string, v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return dst // texts alone: it cannot fail
+	}
+	return append(rawjson.AppendKey(dst, name), text...)
+}

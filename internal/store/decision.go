@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// decisionDetail is what has no column, as Decided.AppendDetail writes it.
+type decisionDetail struct {
+	DecidedBy  []string          `json:"decided_by"`
+	Rewrote    []string          `json:"rewrote"`
+	Answered   *events.Answered  `json:"answered"`
+	Shadow     []events.Shadowed `json:"shadow"`
+	DurationMS float64           `json:"duration_ms"`
+	Runs       []string          `json:"runs"`
+}
+
+// Decided writes the record of a decision, later and without waiting; d is the
+// store's own from now on.
+func (s *Store) Decided(d *events.Decided) {
+	s.given.Load().note(d.Seq)
+	size := opCost + len(d.Subject) + len(d.Reason)
+	s.queue.add(&op{size: size, number: d.Seq, exec: func(db *database) error {
+		err := s.insertDecision(db, d)
+		if refused(err) {
+			s.queue.drop(d.Seq)
+			return nil
+		}
+		return err
+	}})
+}
+
+// insertDecision writes a decision and counts it. One that is there already,
+// because a failed commit came through after all, changes nothing.
+func (s *Store) insertDecision(db *database, d *events.Decided) error {
+	detail := append(d.AppendDetail(append(make([]byte, 0, detailBytes), '{')), '}')
+	hooks := ""
+	if list := d.Hooks(); len(list) > 0 {
+		hooks = "\n" + strings.Join(list, "\n") + "\n"
+	}
+	n, err := db.exec(`INSERT INTO decisions (seq, event_seq, event_id, at, event, kind, dialect, session_id, agent_id, agent_name, cwd, tool, decision, shadow, hooks, subject, reason, detail)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
+		int64(d.Seq), int64(d.EventSeq), d.EventID, nanos(d.Time), d.Event, string(d.Kind), string(d.Dialect), d.SessionID, d.AgentID, d.AgentName,
+		d.Cwd, d.Tool, string(d.Decision), len(d.Shadow) > 0, hooks, d.Subject, d.Reason, detail)
+	if err != nil {
+		return fmt.Errorf("insert the decision about event %s: %w", d.EventID, err)
+	}
+	s.saw(d.Seq)
+	if n == 0 {
+		return nil
+	}
+	nudge(s.spoken)
+	if err := s.w.sessions.decided(db, d); err != nil {
+		return err
+	}
+	return s.w.spans.waited(db, d)
+}
+
+const decisionColumns = `d.seq, d.event_seq, d.event_id, d.at, d.event, d.kind, d.dialect, d.session_id, d.agent_id, d.agent_name, d.cwd, d.tool, d.decision, d.subject, d.reason, d.detail`
+
+func scanDecision(row scanner) (d events.Decided, err error) {
+	var at int64
+	var detail []byte
+	if err := row.Scan(&d.Seq, &d.EventSeq, &d.EventID, &at, &d.Event, &d.Kind, &d.Dialect, &d.SessionID, &d.AgentID, &d.AgentName,
+		&d.Cwd, &d.Tool, &d.Decision, &d.Subject, &d.Reason, &detail); err != nil {
+		return d, err
+	}
+	var rest decisionDetail
+	if err := json.Unmarshal(detail, &rest); err != nil {
+		return d, fmt.Errorf("read the decision about event %s: %w: %w", d.EventID, errCorrupt, err)
+	}
+	d.Time = moment(at)
+	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
+	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
+	return d, nil
+}
+
+// Decision returns what was decided about an event that Event returned; nil =
+// nothing was.
+func (s *Store) Decision(ctx context.Context, e *events.Event) (found *events.Decided, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+` FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))
+		if len(all) > 0 {
+			found = &all[0]
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("decision about event %s: %w", e.EventID, err)
+	}
+	return found, nil
+}
+
+// deleteDecisions deletes those that a condition selects, and their text.
+func deleteDecisions(db *database, which string, arg int64) error {
+	for _, text := range []string{
+		`DELETE FROM decisions_text WHERE rowid IN (SELECT seq FROM decisions WHERE ` + which + ` AND seq <= (SELECT seq FROM indexed))`,
+		`DELETE FROM decisions WHERE ` + which,
+	} {
+		if _, err := db.exec(text, arg); err != nil {
+			return fmt.Errorf("delete decision: %w", err)
+		}
+	}
+	return nil
+}

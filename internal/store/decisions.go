@@ -1,0 +1,267 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// DecisionQuery selects decisions; the zero value selects the newest 50. Of a
+// list any value fits, an empty one has all.
+type DecisionQuery struct {
+	Decisions, Tools, Sessions, Hooks []string
+	Agents                            []string // id, name or dialect
+	Events                            []string // name or kind
+	EventID                           string
+	Cwds                              []string  // folders that the event's is, or is below
+	Text                              string    // in subject or reason, in any case of ASCII letters
+	Shadow                            bool      // only those that hooks in the shadow have something to say of
+	Since, Until                      time.Time // of the event; zero = no bound, Until itself is out
+	Before                            uint64    // DecisionPage.Next of the page before; 0 = begin with the newest
+	Limit                             int       // 0 = 50
+}
+
+// DecisionPage is a part of an answer, newest first; Next as in Page.
+type DecisionPage struct {
+	Decisions []events.Decided
+	Next      uint64
+}
+
+// Decisions returns a page of decisions.
+func (s *Store) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPage, err error) {
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	err = s.read(ctx, func(db *sql.DB) error {
+		low, high, err := q.bounds(ctx, db)
+		if err != nil || low >= high {
+			return err
+		}
+		var indexed int64
+		if err := db.QueryRowContext(ctx, `SELECT seq FROM indexed`).Scan(&indexed); err != nil {
+			return err
+		}
+		w := walk[events.Decided]{limit: q.Limit, low: low, high: high, seq: func(d events.Decided) uint64 { return d.Seq }}
+		w.between = func(from, to int64, limit int) ([]events.Decided, error) {
+			return q.between(ctx, db, from, to, indexed, limit)
+		}
+		page.Decisions, page.Next, err = w.down()
+		return err
+	})
+	if err != nil {
+		return page, fmt.Errorf("query decisions: %w", err)
+	}
+	return page, nil
+}
+
+// longestDecision is from an event to its decision, with a good margin.
+const longestDecision = 2 * time.Hour
+
+// bounds returns the numbers, low ≤ seq < high, among which the decisions must
+// be; as bounds of runs.
+func (q DecisionQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
+	var first, last sql.NullInt64
+	if err := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM decisions), (SELECT max(seq) FROM decisions)`).Scan(&first, &last); err != nil || !last.Valid {
+		return 0, 0, err
+	}
+	low, high = first.Int64, last.Int64+1
+	const text = `SELECT seq, at FROM decisions WHERE seq >= ? ORDER BY seq LIMIT 1`
+	if !q.Since.IsZero() {
+		if low, err = firstSince(ctx, db, text, low, high, q.Since.Add(-longestDecision)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !q.Until.IsZero() {
+		if high, err = firstSince(ctx, db, text, low, high, q.Until.Add(longestDecision)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if q.Before > 0 {
+		high = min(high, int64(min(q.Before, 1<<62)))
+	}
+	return low, high, nil
+}
+
+// firstSince finds by halving the first number whose time is t or later; text
+// selects the first number from one on, and its time.
+func firstSince(ctx context.Context, db *sql.DB, text string, low, high int64, t time.Time) (int64, error) {
+	for low < high {
+		mid := low + (high-low)/2
+		var seq, at int64
+		err := db.QueryRowContext(ctx, text, mid).Scan(&seq, &at)
+		switch {
+		case errors.Is(err, sql.ErrNoRows) || err == nil && at >= t.UnixNano():
+			high = mid
+		case err != nil:
+			return 0, err
+		default:
+			low = seq + 1
+		}
+	}
+	return low, nil
+}
+
+// between returns the newest decisions with numbers from ≤ seq < to. Up to
+// indexed their text is looked up; beyond, it is read.
+func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to, indexed int64, limit int) ([]events.Decided, error) {
+	words := trigrams(q.Text)
+	if words == "" || from > indexed {
+		return q.statement(ctx, db, from, to, "", limit)
+	}
+	var found []events.Decided
+	if to > indexed+1 {
+		var err error
+		if found, err = q.statement(ctx, db, indexed+1, to, "", limit); err != nil || len(found) == limit {
+			return found, err
+		}
+		to = indexed + 1
+	}
+	older, err := q.statement(ctx, db, from, to, words, limit-len(found))
+	return append(found, older...), err
+}
+
+// statement reads with the index that promises the fewest rows. words, unless it
+// is empty, is what decisions_text must have.
+func (q DecisionQuery) statement(ctx context.Context, db *sql.DB, from, to int64, words string, limit int) ([]events.Decided, error) {
+	text, args := q.sql(from, to, words, limit)
+	return list(ctx, db, scanDecision, text, args...)
+}
+
+func (q DecisionQuery) sql(from, to int64, words string, limit int) (text string, args []any) {
+	c := conditions{table: "d."}
+	table, seq := "decisions d", "d.seq"
+	if words != "" {
+		table, seq = "decisions_text t CROSS JOIN decisions d ON d.seq = t.rowid", "t.rowid"
+		c.add("decisions_text MATCH ?", words)
+	}
+	c.add(seq+" >= ?", from)
+	c.add(seq+" < ?", to)
+	index := q.index(words, &c)
+	c.in(q.Decisions, "decision")
+	c.in(q.Tools, "tool")
+	c.in(q.Sessions, "session_id")
+	c.in(q.Agents, "agent_id", "agent_name", "dialect")
+	c.in(q.Events, "event", "kind")
+	c.any(q.Hooks, func(hook string) { c.or("instr(d.hooks, ?)", "\n"+hook+"\n") })
+	c.folders("cwd", q.Cwds)
+	if q.EventID != "" {
+		c.add("d.event_seq = (SELECT seq FROM events WHERE id = ?)", q.EventID)
+		index = " INDEXED BY decisions_event"
+	}
+	if q.Text != "" {
+		pattern := like(q.Text)
+		c.add(`(d.subject LIKE ? ESCAPE '\' OR d.reason LIKE ? ESCAPE '\')`, pattern, pattern)
+	}
+	if q.Shadow {
+		c.add("d.shadow")
+	}
+	if !q.Since.IsZero() {
+		c.add("d.at >= ?", q.Since.UnixNano())
+	}
+	if !q.Until.IsZero() {
+		c.add("d.at < ?", q.Until.UnixNano())
+	}
+	if words == "" {
+		table += index
+	}
+	return `SELECT ` + decisionColumns + ` FROM ` + table + ` WHERE ` + c.text() + ` ORDER BY ` + seq + ` DESC LIMIT ?`, append(c.args, limit)
+}
+
+// index names the index for what one value is asked for; "" = the numbers alone.
+// Where any of several values fits, the order of numbers serves better.
+func (q DecisionQuery) index(words string, c *conditions) string {
+	switch {
+	case words != "":
+		return ""
+	case len(q.Sessions) == 1:
+		c.add("d.session_id <> ''")
+		return " INDEXED BY decisions_session"
+	case len(q.Tools) == 1:
+		c.add("d.tool <> ''")
+		return " INDEXED BY decisions_tool"
+	case len(q.Decisions) == 1 && (q.Decisions[0] == "deny" || q.Decisions[0] == "ask"):
+		c.add("d.decision IN ('deny', 'ask')")
+		return " INDEXED BY decisions_decision"
+	}
+	return ""
+}
+
+// conditions are those of a statement, joined by and.
+type conditions struct {
+	table string // before a column
+	list  []string
+	args  []any
+	either
+}
+
+// either are conditions of which one must hold.
+type either []string
+
+func (c *conditions) add(condition string, args ...any) {
+	c.list, c.args = append(c.list, condition), append(c.args, args...)
+}
+
+// in adds that one of the columns has one of the values, if there are any.
+func (c *conditions) in(values []string, columns ...string) {
+	c.any(values, func(value string) {
+		for _, column := range columns {
+			c.or(c.table+column+" = ?", value)
+		}
+	})
+}
+
+// any adds that one of what add adds with or for the values holds.
+func (c *conditions) any(values []string, add func(value string)) {
+	for _, value := range values {
+		add(value)
+	}
+	if len(c.either) > 0 {
+		c.list = append(c.list, "("+strings.Join(c.either, " OR ")+")")
+		c.either = nil
+	}
+}
+
+// folders adds that the column is one of the folders, or below one of them.
+func (c *conditions) folders(column string, folders []string) {
+	column = c.table + column
+	c.any(folders, func(folder string) {
+		folder = strings.TrimSuffix(folder, "/")
+		c.or("("+column+" = ? OR substr("+column+", 1, ?) = ?)", folder, utf8.RuneCountInString(folder)+1, folder+"/")
+	})
+}
+
+func (c *conditions) or(condition string, args ...any) {
+	c.either, c.args = append(c.either, condition), append(c.args, args...)
+}
+
+func (c *conditions) text() string { return strings.Join(c.list, " AND ") }
+
+// like is the pattern of a text that has part.
+func like(part string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(part) + "%"
+}
+
+// mostTrigrams are looked up for a text: more of them make it no rarer.
+const mostTrigrams = 12
+
+// trigrams is what decisions_text must have where a text has part; "" = part is
+// too short, or has what a trigram cannot.
+func trigrams(part string) string {
+	runes := []rune(part)
+	if len(runes) < 3 || strings.ContainsRune(part, 0) || !utf8.ValidString(part) {
+		return ""
+	}
+	last := len(runes) - 3
+	step := max(1, (last+mostTrigrams-1)/mostTrigrams)
+	var words []string
+	for i := 0; i <= last; i += step {
+		words = append(words, `"`+strings.ReplaceAll(string(runes[i:i+3]), `"`, `""`)+`"`)
+	}
+	return strings.Join(words, " AND ")
+}

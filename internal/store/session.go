@@ -1,0 +1,235 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// What a session does, as far as its events tell.
+const (
+	StateWorking = "working"
+	StateWaiting = "waiting" // for a person
+	StateIdle    = "idle"
+	StateEnded   = "ended"
+)
+
+// restedAfter is the silence after which a session that was at work counts as
+// idle: its agent may have died.
+const restedAfter = time.Hour
+
+// Session is what is known of one session of an agent.
+type Session struct {
+	SessionID string
+	Dialect   events.Dialect
+	AgentID   string
+	AgentName string
+	Cwd       string
+	First     time.Time // event
+	Last      time.Time // event
+	State     string
+	Events    int64
+	Tools     int64 // calls
+	Denials   int64
+	Asks      int64
+	Tool      string // of the last event that had a subject
+	Subject   string // of that
+}
+
+type sessionKey struct {
+	id      string
+	dialect events.Dialect
+}
+
+// sessionCache has the sessions of now, as the transaction under way sees them.
+type sessionCache struct{ sessions map[sessionKey]*sessionRow }
+
+type sessionRow struct {
+	Session
+	dirty bool
+}
+
+func newSessionCache() *sessionCache { return &sessionCache{sessions: map[sessionKey]*sessionRow{}} }
+
+// forget drops everything: what was noted did not get to the disk.
+func (c *sessionCache) forget() { clear(c.sessions) }
+
+// get returns the row of a session to be changed, from the disk if it is there.
+func (c *sessionCache) get(db *database, key sessionKey) (*sessionRow, error) {
+	row := c.sessions[key]
+	if row == nil {
+		found, err := scanSession(db.row(`SELECT `+sessionColumns+` FROM sessions WHERE session_id = ? AND dialect = ?`, key.id, string(key.dialect)))
+		if errors.Is(err, sql.ErrNoRows) {
+			found, err = Session{SessionID: key.id, Dialect: key.dialect, State: StateIdle}, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read session: %w", err)
+		}
+		row = &sessionRow{Session: found}
+		c.sessions[key] = row
+	}
+	row.dirty = true
+	return row, nil
+}
+
+// event notes an event that was accepted.
+func (c *sessionCache) event(db *database, e *events.Event) error {
+	if e.SessionID == "" {
+		return nil
+	}
+	row, err := c.get(db, sessionKey{e.SessionID, e.Dialect})
+	if err != nil {
+		return err
+	}
+	if row.First.IsZero() || e.Time.Before(row.First) {
+		row.First = e.Time
+	}
+	if e.Time.After(row.Last) {
+		row.Last = e.Time
+	}
+	row.AgentID, row.AgentName, row.Cwd = cmp.Or(e.AgentID, row.AgentID), cmp.Or(e.AgentName, row.AgentName), cmp.Or(e.Cwd, row.Cwd)
+	row.Events++
+	if e.Subject != "" {
+		row.Tool, row.Subject = e.Tool, e.Subject
+	}
+	if e.Contract == nil {
+		return nil
+	}
+	if e.Contract.Kind == events.KindToolBefore {
+		row.Tools++
+	}
+	row.State = stateAfter(row.State, e.Contract.Kind)
+	return nil
+}
+
+// stateAfter is what a session does after an event of a kind.
+func stateAfter(state string, k events.Kind) string {
+	switch k {
+	case events.KindSessionEnd:
+		return StateEnded
+	case events.KindPermissionRequest:
+		return StateWaiting
+	case events.KindTurnStop, events.KindTurnInterrupt, events.KindSessionStart, events.KindSessionReset:
+		return StateIdle
+	case events.KindNotification:
+		if state == StateWorking {
+			return StateWaiting // an agent at work tells what only a person can do for it
+		}
+		return state
+	case events.KindFileChanged, events.KindError:
+		return state
+	}
+	return StateWorking
+}
+
+// decided notes a decision.
+func (c *sessionCache) decided(db *database, d *events.Decided) error {
+	if d.SessionID == "" || d.Decision != events.OutcomeDeny && d.Decision != events.OutcomeAsk {
+		return nil
+	}
+	row, err := c.get(db, sessionKey{d.SessionID, d.Dialect})
+	if err != nil {
+		return err
+	}
+	if row.First.IsZero() { // the event itself was left out
+		row.First, row.Last = d.Time, d.Time
+		row.AgentID, row.AgentName, row.Cwd, row.Tool, row.Subject = d.AgentID, d.AgentName, d.Cwd, d.Tool, d.Subject
+	}
+	if d.Decision == events.OutcomeDeny {
+		row.Denials++
+		return nil
+	}
+	row.Asks++
+	if !d.Time.Before(row.Last) {
+		row.State = StateWaiting
+	}
+	return nil
+}
+
+// maxCached is how many sessions are kept at hand between commits.
+const maxCached = 1024
+
+// flush writes what has changed.
+func (c *sessionCache) flush(db *database) error {
+	for _, row := range c.sessions {
+		if !row.dirty {
+			continue
+		}
+		_, err := db.exec(`INSERT OR REPLACE INTO sessions (session_id, dialect, agent_id, agent_name, cwd, first, last, state, events, tools, denials, asks, tool, subject)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			row.SessionID, string(row.Dialect), row.AgentID, row.AgentName, row.Cwd, nanos(row.First), nanos(row.Last), row.State,
+			row.Events, row.Tools, row.Denials, row.Asks, row.Tool, row.Subject)
+		if err != nil {
+			return fmt.Errorf("write session: %w", err)
+		}
+		row.dirty = false
+	}
+	if len(c.sessions) > maxCached {
+		c.forget()
+	}
+	return nil
+}
+
+const sessionColumns = `session_id, dialect, agent_id, agent_name, cwd, first, last, state, events, tools, denials, asks, tool, subject`
+
+func scanSession(row scanner) (s Session, err error) {
+	var first, last int64
+	err = row.Scan(&s.SessionID, &s.Dialect, &s.AgentID, &s.AgentName, &s.Cwd, &first, &last, &s.State, &s.Events, &s.Tools, &s.Denials, &s.Asks, &s.Tool, &s.Subject)
+	s.First, s.Last = moment(first), moment(last)
+	return s, err
+}
+
+// SessionQuery selects sessions; the zero value selects the newest 50.
+type SessionQuery struct {
+	Agent        string    // id, name or dialect; "" = all
+	Session      string    // "" = all
+	Cwds         []string  // folders that the session's is, or is below; none = all
+	State        string    // "" = all
+	Since, Until time.Time // of the last event; zero = no bound, Until itself is out
+	Limit        int       // 0 = 50
+}
+
+// Sessions returns those that fit, the one with the newest event first.
+func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, err error) {
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	rested := time.Now().Add(-restedAfter).UnixNano()
+	state := `CASE WHEN state IN ('working', 'waiting') AND last < ? THEN 'idle' ELSE state END`
+	c := conditions{}
+	c.add("last >= 0")
+	if q.Agent != "" {
+		c.in([]string{q.Agent}, "agent_id", "agent_name", "dialect")
+	}
+	if q.Session != "" {
+		c.add("session_id = ?", q.Session)
+	}
+	c.folders("cwd", q.Cwds)
+	if q.State != "" {
+		c.add(state+" = ?", rested, q.State)
+	}
+	if !q.Since.IsZero() {
+		c.add("last >= ?", q.Since.UnixNano())
+	}
+	if !q.Until.IsZero() {
+		c.add("last < ?", q.Until.UnixNano())
+	}
+	err = s.read(ctx, func(db *sql.DB) error {
+		all, err = list(ctx, db, scanSession, `SELECT `+sessionColumns+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`, append(c.args, q.Limit)...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query sessions: %w", err)
+	}
+	for i := range all {
+		if s := &all[i]; s.Last.UnixNano() < rested && s.State != StateEnded {
+			s.State = StateIdle
+		}
+	}
+	return all, nil
+}
