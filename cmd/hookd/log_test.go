@@ -68,7 +68,7 @@ func TestUnreadLogHoldsNothingUp(t *testing.T) {
 	for lines.Scan() {
 		size += len(lines.Bytes()) + 1
 	}
-	if size < 60<<10 {
+	if size < 56<<10 { // a pipe holds 64 KiB, but breaks no line at the end of a page
 		t.Errorf("the log has %d bytes: it was not full", size)
 	}
 }

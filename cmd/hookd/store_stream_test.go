@@ -154,8 +154,8 @@ func TestLargePayloadIsPreviewed(t *testing.T) {
 	_, list := h.tail(0)
 	r := list[0]
 	want := `{"n":1,"pad":"` + strings.Repeat("x", 5000) + `"}`
-	if !r.Truncated || r.Bytes != len(want) || r.Preview != want[:256] || string(r.Data) != "{}" {
-		t.Errorf("got %+v, want the first 256 of %d bytes", r, len(want))
+	if !r.Truncated || r.Bytes != len(want) || r.Preview != want[:2<<10] || string(r.Data) != "{}" {
+		t.Errorf("got %+v, want the first 2 KiB of %d bytes", r, len(want))
 	}
 }
 
