@@ -20,7 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// AgentOptions say which agent's way to its hooks is looked at.
+// AgentOptions of LookAgent.
 type AgentOptions struct {
 	Options
 	Connect connect.Options // whose settings; Agent is required
@@ -31,7 +31,7 @@ type AgentOptions struct {
 	NoProbe bool
 }
 
-// AgentReport is what was found on the way.
+// AgentReport is the result of LookAgent.
 type AgentReport struct {
 	Agent    string    `json:"agent"`
 	Findings []Finding `json:"findings"`
@@ -39,13 +39,13 @@ type AgentReport struct {
 	Cannot   []Lack    `json:"cannot,omitempty"` // what hooks cannot make the agent do
 }
 
-// Lack is an ability that the agent has not.
+// Lack is an ability that the agent does not have.
 type Lack struct {
 	Ability string `json:"ability"`
 	Else    string `json:"else"` // what becomes of such an answer
 }
 
-// LookAgent follows the way of an event from the agent to its hooks and back.
+// LookAgent examines the way of an event from the agent to its hooks and back.
 func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	if o.Within <= 0 {
 		o.Within = 10 * time.Second
@@ -74,7 +74,7 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	return r
 }
 
-// way is one look at an agent.
+// way is one examination of an agent.
 type way struct {
 	visit
 	o       AgentOptions
@@ -85,7 +85,7 @@ type way struct {
 	bridge   string // the program that can be started; "" = none
 }
 
-// registered looks at the agent's own settings.
+// registered checks the agent's own settings.
 func (w *way) registered() {
 	s := connect.Inspect(w.o.Connect)
 	w.settings = s
@@ -117,15 +117,15 @@ func (w *way) registered() {
 	}
 }
 
-// changeable tells when others can take hookd out of the agent's settings.
+// changeable reports when other users can remove hookd from the agent's settings.
 func (w *way) changeable(file string) {
 	for _, r := range trust.New().Seal(trust.Files{Read: []string{file}}).Refusals() {
 		w.say("settings", Note, r.Do, "others could take hookd out of them: %s %s", r.Path, r.Fact)
 	}
 }
 
-// again is the command that registers the bridge, and installs it first
-// where there is none.
+// again returns the command that registers the bridge, and installs it first if it is
+// missing.
 func (w *way) again() string {
 	if w.o.Bridge == "" && w.bridged() {
 		return "make install && " + w.o.Again
@@ -133,13 +133,13 @@ func (w *way) again() string {
 	return w.o.Again
 }
 
-// bridged reports whether a program speaks for the agent; else a plugin does.
+// bridged reports whether the agent calls the bridge; else it has a plugin.
 func (w *way) bridged() bool {
 	a := dialect.Agent(w.dialect)
 	return a != nil && a.Answer != nil
 }
 
-// byHand is the command to type where nothing can be registered.
+// byHand returns the command to type where nothing can be registered.
 func byHand(s connect.Status) string {
 	if _, do, ok := strings.Cut(s.Note, "name its file: "); ok {
 		return do
@@ -147,7 +147,7 @@ func byHand(s connect.Status) string {
 	return "hookd tail"
 }
 
-// program looks at the bridge that is registered, or would be.
+// program checks the bridge that is registered, or would be.
 func (w *way) program() {
 	if !w.bridged() {
 		return
@@ -203,8 +203,8 @@ func (w *way) connectIf(moved bool) string {
 	return ""
 }
 
-// version compares the bridge with this program: an old one speaks what its
-// agent spoke then.
+// version compares the bridge with this program: an old one knows only old versions of
+// its agent.
 func (w *way) version() {
 	if filepath.Base(w.bridge) == "hookd" {
 		w.say("bridge", OK, "", "%s", w.bridge)
@@ -242,8 +242,8 @@ func (w *way) version() {
 	}
 }
 
-// sameSocket sees whether the bridge, which does not read hookd.yaml, dials
-// where the daemon listens.
+// sameSocket checks that the bridge, which does not read hookd.yaml, dials the socket
+// on which the daemon listens.
 func (w *way) sameSocket() {
 	dials, want := cmp.Or(w.settings.Socket, client.DefaultSocket()), w.Client.Socket()
 	if dials != want {
@@ -251,8 +251,8 @@ func (w *way) sameSocket() {
 	}
 }
 
-// seen tells when the agent itself last sent an event: that it is connected does
-// not prove that it calls hookd.
+// seen reports when the agent itself last sent an event: that it is connected does not
+// prove that it calls hookd.
 func (w *way) seen(ctx context.Context) {
 	if w.status == nil {
 		return

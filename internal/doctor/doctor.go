@@ -1,13 +1,13 @@
-// Package doctor looks at everything that hookd depends on and tells what is
-// wrong: the home and its files, the daemon, the machine, the hooks and their
-// programs, and the way from an agent to its hooks.
+// Package doctor examines everything that hookd depends on and reports what is wrong:
+// the home and its files, the daemon, the machine, the hooks and their programs, and
+// the way from an agent to its hooks.
 //
-// It promises: every finding that is a problem, and every note that a person
-// can act on, has the command that mends it. It works without a daemon, and
-// says less then. A check that cannot look says so and is no problem. It
-// changes nothing, with two exceptions: Probe sends one event through an
-// agent's bridge, so hooks that match a tool call run; and the lock is taken
-// for a moment, to see whether a process holds it.
+// It promises: each problem, and each note that a person can act on, has the command
+// that mends it. It works without a daemon, and then reports less. A check that cannot
+// be made is reported as such, not as a problem. It changes nothing, with two
+// exceptions: a probe is one event through an agent's bridge, so hooks that match a
+// tool call run; and it locks the lock file for a moment, to see whether a process
+// holds it.
 //
 // It mends nothing, and knows nothing of service managers.
 package doctor
@@ -36,7 +36,7 @@ const (
 	Problem Level = "problem" // needs the user
 )
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Check string `json:"check"` // what was looked at: home, socket, hook, …
 	Level Level  `json:"level"`
@@ -44,7 +44,7 @@ type Finding struct {
 	Do    string `json:"do,omitempty"` // the command to type next; "" = none is needed
 }
 
-// Options say what to look at.
+// Options of Look.
 type Options struct {
 	Config config.Config
 	Client *client.Client
@@ -54,7 +54,7 @@ type Options struct {
 	UserPath string // PATH of the user's shell
 }
 
-// visit is one look at everything.
+// visit is one examination of everything.
 type visit struct {
 	Options
 	found []Finding
@@ -100,19 +100,19 @@ func (v *visit) say(check string, level Level, do, format string, args ...any) {
 	v.found = append(v.found, Finding{check, level, fmt.Sprintf(format, args...), do})
 }
 
-// ask bounds one question to the daemon.
+// ask returns a context for one request to the daemon.
 func (v *visit) ask(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, v.Within)
 }
 
-// daemon asks the daemon how it is, and for its hooks.
+// daemon gets the daemon's status and hooks.
 func (v *visit) daemon(ctx context.Context) {
 	ctx, cancel := v.ask(ctx)
 	defer cancel()
 	st, err := v.Client.Status(ctx)
 	if err != nil {
 		if pid, _ := v.holder(); pid > 0 {
-			return // it is no use to start another one; lock tells of this one
+			return // to start another one is no use; lock reports this one
 		}
 	}
 	switch {
@@ -145,7 +145,7 @@ func (v *visit) daemon(ctx context.Context) {
 	v.condition(st)
 }
 
-// condition tells what is odd about a daemon that answers.
+// condition reports what is wrong with a daemon that answers.
 func (v *visit) condition(st client.DaemonInfo) {
 	switch {
 	case st.Draining:
@@ -203,7 +203,7 @@ func Worst(found []Finding) Level {
 	return worst
 }
 
-// names writes a list of names, the first few of many.
+// names returns a list of names for people: of many, the first few.
 func names(list []string) string {
 	const most = 8
 	slices.Sort(list)

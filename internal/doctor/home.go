@@ -17,8 +17,8 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// home looks at the folder and the settings, which the daemon refuses when
-// others can change them.
+// home checks the folder and the settings, which the daemon refuses when other users
+// can change them.
 func (v *visit) home() {
 	dir := v.Config.Home
 	info, err := os.Stat(dir)
@@ -55,8 +55,8 @@ func (v *visit) home() {
 // maxSocket is the longest path that a socket can have here.
 const maxSocket = len(unix.RawSockaddrUnix{}.Path) - 1
 
-// socket looks at the file, and reports whether a daemon could answer there;
-// whether one does is for daemon.
+// socket checks the file, and returns whether a daemon could answer there; daemon
+// checks whether one does.
 func (v *visit) socket() bool {
 	path := v.Client.Socket()
 	if len(path) > maxSocket {
@@ -110,7 +110,7 @@ func (v *visit) holder() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close() // gives the lock up
+	defer f.Close() // releases the lock
 	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != unix.EWOULDBLOCK {
 		return 0, nil
 	}
@@ -123,13 +123,13 @@ func (v *visit) holder() (int, error) {
 	return pid, nil
 }
 
-// restart is a command that ends a daemon, which takes as long as its hooks
-// may run, and starts the next one.
+// restart returns a command that ends a daemon, which takes as long as its hooks may
+// run, and starts the next one.
 func restart(pid int) string {
 	return fmt.Sprintf("kill %[1]d; while kill -0 %[1]d 2>/dev/null; do sleep 1; done; hookd serve", pid)
 }
 
-// lock sees whether the process that has the home is the one that answers.
+// lock checks that the process that has the home is the one that answers.
 func (v *visit) lock() {
 	path := v.lockFile()
 	pid, err := v.holder()
@@ -173,13 +173,13 @@ func (v *visit) lock() {
 	}
 }
 
-// left reports whether the socket of a daemon that is gone is still there.
+// left reports whether the socket of a daemon that has ended still exists.
 func (v *visit) left() bool {
 	info, err := os.Lstat(v.Client.Socket())
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
-// files looks at what only the user may read: the history and the token.
+// files checks the files that only the user may read: the history and the token.
 func (v *visit) files() {
 	private, _ := filepath.Glob(v.Config.StorePath + "*") // a strange pattern finds nothing
 	private = append(private, v.Config.TokenFile(), filepath.Join(v.Config.Home, "hookd"))
@@ -190,7 +190,7 @@ func (v *visit) files() {
 			continue
 		}
 		seen = append(seen, filepath.Base(path))
-		if info.Mode().Perm()&0o077 != 0 && path != v.Config.TokenFile() { // which others may have read: token tells
+		if info.Mode().Perm()&0o077 != 0 && path != v.Config.TokenFile() { // httpToken reports the token
 			v.say(
 				"files",
 				Problem,

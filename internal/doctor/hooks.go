@@ -16,8 +16,8 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// states tells which hooks do not run as they stand: the daemon's word, or
-// what a daemon that starts now would say.
+// states reports the hooks that do not run as their files say: as the daemon has them,
+// or as a daemon that starts now would.
 func (v *visit) states() {
 	hooks, loose := v.hooks, []client.Problem(nil)
 	if v.status == nil {
@@ -37,7 +37,7 @@ func (v *visit) states() {
 		case hook.Active:
 			active++
 		}
-		v.problems("hook "+h.Name, v.worth(h))
+		v.problems("hook "+h.Name, v.toReport(h))
 	}
 	switch {
 	case len(hooks) == 0:
@@ -50,7 +50,7 @@ func (v *visit) states() {
 	}
 }
 
-// fromDisk is the part of the daemon's answer that a scan can give.
+// fromDisk returns the part of the daemon's answer that a scan can give.
 func fromDisk(s *hook.Snapshot) (list []client.Hook) {
 	for _, e := range s.Entries {
 		h := client.Hook{Name: e.Name, State: string(e.State), File: e.File}
@@ -62,8 +62,8 @@ func fromDisk(s *hook.Snapshot) (list []client.Hook) {
 	return list
 }
 
-// problems tells what loading said: an error needs the user, and so does what
-// waits to be allowed.
+// problems reports the problems of loading: errors, and hooks that wait to be allowed,
+// need the user.
 func (v *visit) problems(check string, list []client.Problem) {
 	for _, p := range list {
 		level, do := Problem, "hookd validate "+trust.Quote(folderOf(p.File))
@@ -81,9 +81,9 @@ func (v *visit) problems(check string, list []client.Problem) {
 	}
 }
 
-// worth is what is to be said of a hook's file: the errors, and warnings only
-// where there are none; nothing of a program that has been said not to start.
-func (v *visit) worth(h client.Hook) []client.Problem {
+// toReport returns the problems of a hook's file to report: the errors, and warnings only
+// if there are none; none about a program that is reported already.
+func (v *visit) toReport(h client.Hook) []client.Problem {
 	list := slices.Clone(h.Problems)
 	if sound, starts := v.sound[h.Name]; starts && !sound {
 		list = slices.DeleteFunc(
@@ -110,8 +110,8 @@ func folderOf(file string) string {
 	return file
 }
 
-// programs looks at what each hook starts: is it there, can it be run, and
-// does its first line name something that is found in the PATH of hooks.
+// programs checks what each hook starts: does it exist, can it be run, and is the
+// interpreter of its first line in the PATH of hooks.
 func (v *visit) programs() {
 	broken := 0
 	v.sound = map[string]bool{}
@@ -146,8 +146,8 @@ func (v *visit) programs() {
 	}
 }
 
-// spec is what of a hook's start can be looked at: its program, the PATH in
-// which env would look, and its folder where events do not choose that.
+// spec returns the part of a hook's start that can be checked: its program, the PATH in
+// which env would look, and its folder, unless events choose that.
 func (v *visit) spec(h *hook.Hook, program string) proc.Spec {
 	lookup := func(name string) string {
 		if name == "PATH" {
@@ -162,7 +162,7 @@ func (v *visit) spec(h *hook.Hook, program string) proc.Spec {
 	return s
 }
 
-// advice splits what package proc says into the fact and the command.
+// advice splits an error of package proc into the fact and the command.
 func advice(err error) (found, do string) {
 	found, do, _ = strings.Cut(strings.TrimPrefix(err.Error(), "start "), "; type: ")
 	return found, do
@@ -185,8 +185,8 @@ const (
 	manyRuns = 3 // that failed, and no other, are worth a note
 )
 
-// history tells of hooks that did not start lately, that always fail, and that
-// never ran.
+// history reports hooks that did not start lately, that always fail, and that never
+// ran.
 func (v *visit) history(ctx context.Context) {
 	if v.status == nil {
 		v.say("history", OK, "", "not looked at: only the daemon reads it")
@@ -197,7 +197,7 @@ func (v *visit) history(ctx context.Context) {
 	v.spawnErrors(ctx)
 	lately, err := v.Client.Stats(ctx, client.StatsQuery{Since: time.Now().Add(-recently)})
 	if err != nil {
-		return // clock has said that the history cannot be read
+		return // clock has reported that the history cannot be read
 	}
 	for _, s := range lately {
 		if s.Runs >= manyRuns && s.Failures == s.Runs {
@@ -213,15 +213,15 @@ func (v *visit) history(ctx context.Context) {
 	v.idle(ctx)
 }
 
-// spawnErrors tells of active hooks whose newest run did not start, where
-// nothing has been said of their programs.
+// spawnErrors reports active hooks whose newest run did not start, unless their
+// programs are reported already.
 func (v *visit) spawnErrors(ctx context.Context) {
 	runs, err := v.Client.Runs(
 		ctx,
 		client.RunQuery{Result: string(client.ResultSpawnError), Since: time.Now().Add(-recently), Limit: 200},
 	)
 	if err != nil {
-		return // clock has said so
+		return // clock has reported it
 	}
 	seen := map[string]bool{}
 	for _, r := range runs { // newest first
@@ -258,7 +258,7 @@ func (v *visit) active(name string) bool {
 	)
 }
 
-// idle tells of hooks that have been there for long and never ran.
+// idle reports hooks that were loaded long ago and never ran.
 func (v *visit) idle(ctx context.Context) {
 	all, err := v.Client.Stats(ctx, client.StatsQuery{})
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// Free space below which it is said: SQLite and the temporary files of large
-// payloads need little, a full disk loses history and refuses events.
+// Free space below this is reported: SQLite and the temporary files of large payloads
+// need little, but a full disk loses history and refuses events.
 const (
 	diskProblem = 64 << 20
 	diskNote    = 1 << 30
 )
 
-// disk looks at the file system of the database.
+// disk checks the file system of the database.
 func (v *visit) disk() {
 	dir := filepath.Dir(v.Config.StorePath)
 	for dir != filepath.Dir(dir) {
@@ -55,7 +55,7 @@ func (v *visit) disk() {
 	}
 }
 
-// store tells what the daemon says of its database.
+// store reports the state of the daemon's database.
 func (v *visit) store() {
 	if v.status == nil {
 		return
@@ -86,11 +86,11 @@ func (v *visit) store() {
 	}
 }
 
-// ahead is how far a record may be in the future before it is said.
+// ahead is how far a record may be in the future without a report.
 const ahead = 2 * time.Minute
 
-// clock looks for records that are later than now: the clock was ahead once,
-// or is behind now.
+// clock reports records that are later than now: the clock was ahead once, or is
+// behind now.
 func (v *visit) clock(ctx context.Context) {
 	now := time.Now()
 	if v.status == nil {
@@ -133,7 +133,7 @@ func (v *visit) clock(ctx context.Context) {
 	}
 }
 
-// searchPath looks at the folders in which hooks find programs.
+// searchPath checks the folders in which hooks find programs.
 func (v *visit) searchPath() {
 	whose := "this shell's; a daemon may have another"
 	switch {

@@ -23,8 +23,8 @@ const Session = "hookd-doctor"
 // probeTime is how long the bridge and its hooks may take.
 const probeTime = time.Minute
 
-// Probe is an event that was sent as the agent would, and what the agent would
-// have been told.
+// Probe is an event that was sent as the agent would send it, and the answer that the
+// agent would get.
 type Probe struct {
 	Event    string          `json:"event"`
 	Command  []string        `json:"command,omitempty"` // nil = sent without a bridge, as a plugin does
@@ -68,7 +68,7 @@ func (w *way) probe(ctx context.Context) *Probe {
 	return p
 }
 
-// call runs the command line that is registered for the event, or else would be.
+// call runs the command line that is registered for the event, or would be.
 func (w *way) call(ctx context.Context, p *Probe) {
 	p.Command = []string{w.bridge, string(w.dialect), p.Event}
 	switch line := w.settings.Calls[p.Event]; {
@@ -112,8 +112,7 @@ func (w *way) emit(ctx context.Context, p *Probe) {
 	}
 }
 
-// arrived finds the event in the stream of what hookd accepted since it was
-// asked how it is.
+// arrived finds the event in the stream of events since the daemon's status was read.
 func (w *way) arrived(ctx context.Context, p *Probe) {
 	if w.status == nil || p.EventID != "" {
 		return
@@ -140,7 +139,7 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 	}
 }
 
-// matched lists the hooks that the event reached and what they did.
+// matched adds the hooks that the event reached, with their results.
 func (w *way) matched(ctx context.Context, p *Probe) {
 	env := events.Envelope{
 		Event:     p.Event,
@@ -173,7 +172,7 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 	}
 }
 
-// matching are the names of the hooks that match.
+// matching returns the names of the hooks that match.
 func (p *Probe) matching() []string {
 	list := make([]string, len(p.Hooks))
 	for i, h := range p.Hooks {
@@ -182,7 +181,7 @@ func (p *Probe) matching() []string {
 	return list
 }
 
-// judge says what the probe amounts to.
+// judge reports the result of the probe.
 func (w *way) judge(p *Probe) {
 	row := events.For(w.dialect, p.Event)
 	failed := slices.IndexFunc(p.Hooks, func(h Hooked) bool {

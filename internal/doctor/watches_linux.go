@@ -11,8 +11,8 @@ import (
 
 const setClock = "timedatectl set-ntp true"
 
-// watches compares what inotify allows a user with what is used: without a
-// watch, changes of hooks are seen by looking every two seconds.
+// watches compares what inotify allows a user with what is used. Without a watch,
+// hookd polls for changes of hooks every two seconds.
 func (v *visit) watches() {
 	polls := v.status != nil && strings.HasPrefix(v.status.Watching, "polling")
 	watches, instances := limit("max_user_watches"), limit("max_user_instances")
@@ -65,8 +65,8 @@ func limit(name string) int {
 	return n
 }
 
-// used counts the watches and instances of all processes of the user: the
-// limits are for each.
+// used returns the watches and instances of all processes of the user: the limits are
+// per user.
 func used() (watches, instances int) {
 	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, process := range processes {
