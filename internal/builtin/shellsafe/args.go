@@ -31,8 +31,12 @@ func (a arg) written() string {
 	return a.text
 }
 
-// mayBeFlag reports whether the word may turn out to be a flag.
+// mayBeFlag reports whether the word may turn out to be a flag: a pattern, too, if
+// a file that it fits has such a name.
 func (a arg) mayBeFlag() bool {
+	if a.pattern && a.text != "" && strings.IndexByte("*?[", a.text[0]) >= 0 {
+		return true
+	}
 	return a.dynamic && (a.split || a.text == "" && !a.solid || a.text != "" && a.text[0] == '-')
 }
 

@@ -188,6 +188,46 @@ pkill node
 killall node
 `
 	unknownLines = `
+sort *
+sort *.txt
+find * -name x
+git log *
+tar tf *.tar
+x='a[$(touch y)]'; ((x))
+x='a[$(touch y)]'; echo $((x))
+x='a[$(touch y)]'; echo ${foo:x}
+x='a[$(touch y)]'; echo ${!x}
+x='a[$(touch y)]'; echo ${a[x]}
+wait -p 'a[$(touch x)]'
+getopts ab 'a[$(touch x)]'
+declare -n r='a[$(touch x)]'; echo $r
+mapfile -C 'touch x' -c 1 a
+printf -v 'a[$(touch x)]' x
+complete -C 'touch x' x
+compgen -C 'touch x'
+find . -files0-from f -delete
+find . -fprint0 f
+tar tf host:x
+tar -xOf x
+git ls-remote 'ext::sh -c touch% x'
+git ls-remote --upload-pack='touch x' .
+git cat-file --textconv HEAD:f
+git submodule foreach 'touch x'
+xargs find
+xargs -I{} {}
+printf '%s\n' --output=x | xargs sort
+less +'!touch x' f
+man -H'touch x' ls
+awk '@load "x"' f
+awk '{print $1 > 3}' f
+awk --profile=F '{print}' f
+rg --hostname-bin ./x y
+rpm -q --eval '%(touch x)'
+GIT_EXTERNAL_DIFF='touch x' git diff
+RIPGREP_CONFIG_PATH=f rg x
+BASH_FUNC_ls%%='() { rm x; }' bash -c ls
+$BASH -c 'rm x'
+^ls^rm
 make
 make install
 ./script.sh
