@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client api bridge catalog config connect convert daemon dialect discovery doctor escape events logsink " +
-			"loopback service starter trust",
+			"loopback schema service starter trust",
 		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
 	},
 	// no third party, so that it is small and starts fast
@@ -244,6 +244,11 @@ var rooms = map[string]room{
 		"one run, to proc, worker, builtin or judge",
 		"builtin config dialect dialect/neutral dispatch events hook judge proc signals trust worker",
 		"go.uber.org/zap",
+	},
+	"internal/schema": {
+		"JSON Schemas of HOOK.yaml, hookd.yaml and events, made from the tables",
+		"config events hook source/hookdir",
+		"",
 	},
 	"internal/server": {
 		"the socket: lock, peer credentials, line and HTTP protocol, subscriptions",

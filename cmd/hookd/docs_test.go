@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/schema"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -29,6 +30,10 @@ const root = "../.."
 func TestDocs(t *testing.T) {
 	sameFile(t, "docs/events.md", eventsDoc())
 	sameFile(t, "docs/commands.md", commandsDoc())
+	for _, name := range schema.Names {
+		text, _ := schema.Of(name)
+		sameFile(t, "docs/schema/"+name+".json", string(text))
+	}
 	for _, part := range []struct{ file, name, text string }{
 		{"README.md", "agents", agentsDoc()},
 		{"docs/hook-yaml.md", "fields", fieldsDoc()},

@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/schema"
 )
 
 //go:embed templates
@@ -147,7 +148,7 @@ func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 		return made{}, fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
 	}
 	defer os.RemoveAll(draft)
-	m, err := n.fill(draft)
+	m, err := n.fill(draft, schemaFor(cfg, target))
 	if err != nil {
 		return m, fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
 	}
@@ -159,6 +160,22 @@ func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 	}
 	m.Name, m.Dir, m.Next = n.name, target, n.next(target, m.Built)
 	return m, nil
+}
+
+// schemaFor writes the schema of HOOK.yaml into the home and returns its path, as
+// seen from a hook's folder where that is in the home, too.
+func schemaFor(cfg config.Config, target string) string {
+	path := filepath.Join(cfg.Home, "hookd", "schema", "hook.json")
+	text, _ := schema.Of("hook")
+	if have, err := os.ReadFile(path); err != nil || string(have) != string(text) {
+		// An editor that does not find it checks nothing; the hook is the same.
+		_ = os.MkdirAll(filepath.Dir(path), 0o700)
+		_ = os.WriteFile(path, text, 0o600)
+	}
+	if rel, err := filepath.Rel(target, path); err == nil && strings.HasPrefix(target, cfg.Home+"/") {
+		return rel
+	}
+	return path
 }
 
 // refuse says what the daemon would say of the draft.
@@ -173,10 +190,10 @@ func (n newHook) refuse(v api.Validation, err error) error {
 
 // fill writes the files into dir, and builds what must be built when the
 // compiler is there.
-func (n newHook) fill(dir string) (m made, err error) {
+func (n newHook) fill(dir, schemaFile string) (m made, err error) {
 	lang := languages[n.lang]
 	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns),
-		"Command": lang.command, "Persistent": n.persistent}
+		"Command": lang.command, "Persistent": n.persistent, "Schema": schemaFile}
 	files := map[string]string{"HOOK.yaml": "HOOK.yaml"}
 	for name, from := range lang.files {
 		files[name] = from

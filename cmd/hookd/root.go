@@ -75,7 +75,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		replayCommand(a), dlqCommand(a),
 		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),
 		tokenCommand(a),
-		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a), manCommand(),
+		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a), schemaCommand(a), manCommand(),
 	)
 	return root
 }

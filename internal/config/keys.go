@@ -20,13 +20,43 @@ import (
 type key struct {
 	name string
 	doc  string
+	reader
+}
+
+// reader is what a value may be, and how it is read.
+type reader struct {
+	form Form
 	set  func(*Config, *yaml.Node) error
 }
+
+// Form says what the value of a setting may be.
+type Form struct {
+	Type      string   // one of the Form words
+	Values    []string // of FormWord
+	Low, High int      // of FormCount
+}
+
+// The words of Form.Type.
+const (
+	FormText      = "text"
+	FormPath      = "path"
+	FormCount     = "count"    // a whole number
+	FormSize      = "size"     // bytes: a whole number, or a text such as 16MiB
+	FormDuration  = "duration" // 5s, 500ms, or a number of seconds
+	FormAge       = "age"      // 12h, 30d
+	FormBool      = "bool"
+	FormWord      = "word" // one of Values
+	FormSources   = "sources"
+	FormProviders = "providers"
+	FormAgents    = "agents"
+	FormVariables = "variables" // a mapping of names to values
+)
 
 // keys is every setting, in the order of the documentation.
 var keys = []key{
 	{"hooks_dir", "folder of hook folders", path(func(c *Config) *string { return &c.HooksDir })},
-	{"sources", "further files of hooks: [{type: docker-agent, path: ./agent.yaml}]; path may be a glob", sources},
+	{"sources", "further files of hooks: [{type: docker-agent, path: ./agent.yaml}]; path may be a glob",
+		reader{Form{Type: FormSources}, sources}},
 	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
 	{"slots.observers", "runs of observers at once (needs a restart)",
 		count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
@@ -69,13 +99,14 @@ var keys = []key{
 	{"snapshot", "run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed",
 		boolean(func(c *Config) *bool { return &c.Snapshot })},
 	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}",
-		providers},
+		reader{Form{Type: FormProviders}, providers}},
 	{"http.listen", "loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)",
 		loopback(func(c *Config) *string { return &c.HTTPListen })},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)",
 		boolean(func(c *Config) *bool { return &c.Cgroup })},
-	{"env", "variables added to the environment of every hook", environment},
-	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}", agents},
+	{"env", "variables added to the environment of every hook", reader{Form{Type: FormVariables}, environment}},
+	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}",
+		reader{Form{Type: FormAgents}, agents}},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
 	{"reload.mode", "auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)",
 		oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
@@ -88,13 +119,16 @@ var keys = []key{
 }
 
 // Key describes a setting for documentation.
-type Key struct{ Name, Env, Doc string }
+type Key struct {
+	Name, Env, Doc string
+	Form           Form
+}
 
 // Keys returns every setting.
 func Keys() []Key {
 	list := make([]Key, len(keys))
 	for i, k := range keys {
-		list[i] = Key{k.name, k.envName(), k.doc}
+		list[i] = Key{k.name, k.envName(), k.doc, k.form}
 	}
 	return list
 }
@@ -146,23 +180,23 @@ func scalar(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-func text(field func(*Config) *string) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func text(field func(*Config) *string) reader {
+	return reader{Form{Type: FormText}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		*field(c) = v
 		return err
-	}
+	}}
 }
 
-func path(field func(*Config) *string) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func path(field func(*Config) *string) reader {
+	return reader{Form{Type: FormPath}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
 		}
 		*field(c), err = absolute(c.Home, v)
 		return err
-	}
+	}}
 }
 
 // absolute expands ~, and makes a relative path one below the home, where hookd.yaml
@@ -224,8 +258,8 @@ func source(c *Config, n *yaml.Node) (s Source, err error) {
 	return s, nil
 }
 
-func count(low, high int, field func(*Config) *int) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func count(low, high int, field func(*Config) *int) reader {
+	return reader{Form{Type: FormCount, Low: low, High: high}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
@@ -236,12 +270,12 @@ func count(low, high int, field func(*Config) *int) func(*Config, *yaml.Node) er
 		}
 		*field(c) = i
 		return nil
-	}
+	}}
 }
 
 // age reads a duration that may be long: 12h, 30d.
-func age(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func age(field func(*Config) *time.Duration) reader {
+	return reader{Form{Type: FormAge}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
@@ -257,12 +291,12 @@ func age(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
 		}
 		*field(c) = d
 		return nil
-	}
+	}}
 }
 
 // size reads bytes: a whole number, or one with KiB, MiB or GiB.
-func size(field func(*Config) *int64) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func size(field func(*Config) *int64) reader {
+	return reader{Form{Type: FormSize}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
@@ -279,11 +313,11 @@ func size(field func(*Config) *int64) func(*Config, *yaml.Node) error {
 		}
 		*field(c) = i * unit
 		return nil
-	}
+	}}
 }
 
-func duration(field func(*Config) *time.Duration) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func duration(field func(*Config) *time.Duration) reader {
+	return reader{Form{Type: FormDuration}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
@@ -299,11 +333,11 @@ func duration(field func(*Config) *time.Duration) func(*Config, *yaml.Node) erro
 		}
 		*field(c) = d
 		return nil
-	}
+	}}
 }
 
-func boolean(field func(*Config) *bool) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func boolean(field func(*Config) *bool) reader {
+	return reader{Form{Type: FormBool}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
@@ -314,11 +348,11 @@ func boolean(field func(*Config) *bool) func(*Config, *yaml.Node) error {
 		}
 		*field(c) = b
 		return nil
-	}
+	}}
 }
 
-func oneOf(allowed []string, field func(*Config) *string) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func oneOf(allowed []string, field func(*Config) *string) reader {
+	return reader{Form{Type: FormWord, Values: allowed}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
@@ -328,7 +362,7 @@ func oneOf(allowed []string, field func(*Config) *string) func(*Config, *yaml.No
 		}
 		*field(c) = v
 		return nil
-	}
+	}}
 }
 
 func environment(c *Config, n *yaml.Node) error {
@@ -384,8 +418,8 @@ func providers(c *Config, n *yaml.Node) error {
 }
 
 // loopback reads HOST:PORT with a loopback host; "" is none.
-func loopback(field func(*Config) *string) func(*Config, *yaml.Node) error {
-	return func(c *Config, n *yaml.Node) error {
+func loopback(field func(*Config) *string) reader {
+	return reader{Form{Type: FormText}, func(c *Config, n *yaml.Node) error {
 		var s string
 		if err := n.Decode(&s); err != nil {
 			return fmt.Errorf("want HOST:PORT such as 127.0.0.1:7780")
@@ -404,5 +438,5 @@ func loopback(field func(*Config) *string) func(*Config, *yaml.Node) error {
 		}
 		*field(c) = s
 		return nil
-	}
+	}}
 }
