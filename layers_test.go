@@ -189,9 +189,9 @@ var rooms = map[string]room{
 		"github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go",
 	},
 	"internal/logsink": {
-		"a bounded queue before the log: logging never blocks",
+		"a bounded queue before the log: logging never blocks, and no kind of line fills it",
 		"",
-		"",
+		"go.uber.org/zap",
 	},
 	"internal/loopback": {
 		"loopback HTTP for agents that call hooks that way",

@@ -54,6 +54,7 @@ func serve(a *app, cmd *cobra.Command) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	log, level, sink := newLogger(cfg, a.errOut)
 	defer sink.Close()
+	defer log.Sync() // tells what was left out
 	d, err := daemon.New(daemon.Options{
 		Config:      cfg,
 		Reconfigure: func() (config.Config, error) { return loadConfig(cmd) },
@@ -95,7 +96,7 @@ func newLogger(cfg config.Config, w *os.File) (*zap.Logger, zap.AtomicLevel, *lo
 	enc := encoder(cfg.LogFormat == "console" || cfg.LogFormat == "" && isTerminal(w))
 	// a file or a journal ends on a terminal, too
 	sink := logsink.New(escaper{w}, func(dropped uint64) []byte { return droppedLine(enc, dropped) })
-	return zap.New(zapcore.NewCore(enc, sink, level)), level, sink
+	return zap.New(logsink.Sampled(zapcore.NewCore(enc, sink, level))), level, sink
 }
 
 func encoder(console bool) zapcore.Encoder {

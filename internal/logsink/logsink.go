@@ -8,6 +8,8 @@
 // next one says how many were dropped. Sync and Close wait until the queue is written,
 // but not for ever.
 //
+// Sampled keeps one kind of line from filling the log, and counts what it leaves out.
+//
 // A process that crashes or is killed loses its queue.
 package logsink
 
