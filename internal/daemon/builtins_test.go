@@ -3,15 +3,19 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
@@ -148,4 +152,32 @@ func goesBy(row *events.Contract, names string) bool {
 			(other.Tools == "" || strings.Contains(other.Tools, "Bash")) &&
 			other.Dialect != events.LibreFang
 	})
+}
+
+// A built-in that its time has run out for is not recorded as if all was well,
+// whatever it had by then: git waits for ever for a pipe in the place of a file.
+func TestBuiltinThatIsTooLate(t *testing.T) {
+	hooktest.NeedTool(t, "git")
+	home, repo := newHome(t), t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
+		t.Fatalf("git: %v, %s", err, out)
+	}
+	if err := syscall.Mkfifo(filepath.Join(repo, ".gitignore"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	builtins := []string{"add_git_status", "add_git_diff"}
+	for _, name := range builtins {
+		writeFile(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\nevents: [turn_start]\ntype: builtin\ncommand: "+name+"\ntimeout: 300ms\n", 0o644)
+	}
+	h := start(t, home, nil)
+	answer := h.emit(`{"event":"turn_start","wait":true,"cwd":` + strconv.Quote(repo) + `}`)
+	late := 0
+	for _, run := range answer.Runs {
+		if run.Result == client.ResultTimeout {
+			late++
+		}
+	}
+	if len(answer.Runs) != len(builtins) || late == 0 {
+		t.Errorf("got %+v, want a timeout", answer.Runs)
+	}
 }

@@ -107,10 +107,10 @@ func answered(ctx context.Context, j *dispatch.Job, run func(context.Context) ([
 	stdout, err := run(ctx)
 	out := dispatch.Outcome{Started: start, Duration: time.Since(start), Stdout: kept(proc.OutputOf(stdout))}
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded): // also without an error: what it has may be a part
+		out.TimedOut, out.ExitCode = true, -1
 	case err == nil:
 		out.Whole, out.Exceeded = stdout[:min(len(stdout), j.Whole)], len(stdout) > j.Whole
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		out.TimedOut, out.ExitCode = true, -1
 	default:
 		out.Failure, out.ExitCode = err.Error(), -1
 	}
