@@ -48,7 +48,8 @@ func (s *sampled) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.Chec
 }
 
 func (s *sampled) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	if e.Level < zapcore.DPanicLevel && !s.kinds.pass(kind{e.Level, e.LoggerName, e.Message, hookOf(fields, s.hook)}, e.Time) {
+	k := kind{e.Level, e.LoggerName, e.Message, hookOf(fields, s.hook)}
+	if e.Level < zapcore.DPanicLevel && !s.kinds.pass(k, e.Time) {
 		return nil
 	}
 	return s.Core.Write(e, fields)
@@ -148,7 +149,8 @@ func (ks *kinds) tell() {
 		if k.hook != "" {
 			fields = append(fields, zap.String("hook", k.hook))
 		}
-		e := zapcore.Entry{Level: k.level, Time: time.Now(), LoggerName: k.logger, Message: "lines of one kind were left out of the log"}
+		e := zapcore.Entry{Level: k.level, Time: time.Now(), LoggerName: k.logger}
+		e.Message = "lines of one kind were left out of the log"
 		_ = ks.core.Write(e, fields) // as any line
 	}
 }
