@@ -19,10 +19,12 @@ func addProcs() {
 	}
 }
 
-// ownMemory is what hookd uses of Go's heap besides the events that wait, in bytes, and
-// leastMemory the least limit. The program itself and the database come on top.
+// ownMemory is what hookd uses of Go's heap besides what queue.max_bytes limits, in
+// bytes, and leastMemory is what it has at least. The program itself (up to 27 MiB),
+// the database (up to 12 MiB), and what is allocated while garbage is collected are
+// not in it: with them hookd stays within queue.max_bytes and 64 MiB.
 const (
-	ownMemory   = 12 << 20
+	ownMemory   = 8 << 20
 	leastMemory = 48 << 20
 )
 

@@ -21,7 +21,7 @@ import (
 // What is kept in memory: the last runs, fewer when their output is large.
 const (
 	maxRuns     = 1000
-	maxRunBytes = 16 << 20
+	maxRunBytes = 8 << 20
 )
 
 // recorder shows events and runs to the stream and hands them to the store. It

@@ -97,7 +97,7 @@ func TestAReceiptHasNoOutput(t *testing.T) {
 // Events that wait for a verdict take bounded memory: what is too much is denied.
 func TestTooManyEventsThatWaitForAVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Decidable: 1, MaxBytes: 3000}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second}})
+		b := newBench(t, Options{Decidable: 1, MaxBytes: 2700}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second}})
 		line := `{"event":"pre_tool_use","wait":true,"data":{"tool_input":"` + strings.Repeat("x", 450) + `"}}`
 		done := make(chan Receipt, 2)
 		for range 2 {

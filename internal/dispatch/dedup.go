@@ -17,7 +17,7 @@ import (
 const (
 	dedupWindow = 10 * time.Minute
 	dedupMax    = 100_000
-	answerBytes = 32 << 20
+	answerBytes = 16 << 20
 )
 
 // dedup remembers the ids that senders gave their events, so that one that is

@@ -178,7 +178,7 @@ func New(o Options) *Dispatcher {
 		log:      o.Log.Named("dispatch"),
 		recorder: o.Recorder,
 		permits:  newPermits(o.Decidable),
-		deciding: crowd{maxBytes: o.MaxBytes - QueueShare(o.MaxBytes)},
+		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)},
 		chain:    newChain(o.GroupAlive),
 		seen:     newDedup(o.IDs),
 		prompts:  newPrompts(),
@@ -196,8 +196,12 @@ func New(o Options) *Dispatcher {
 }
 
 // QueueShare is what events that wait for their observers have of
-// Options.MaxBytes. The rest is for events that are decided.
-func QueueShare(maxBytes int64) int64 { return maxBytes / 3 * 2 }
+// Options.MaxBytes: half, so that there is room for those that are decided and
+// for the one that is being read.
+func QueueShare(maxBytes int64) int64 { return maxBytes / 2 }
+
+// decidingShare is what events that are decided have of it.
+func decidingShare(maxBytes int64) int64 { return maxBytes / 8 * 3 }
 
 func setDefault[T int | int64](v *T, def T) {
 	if *v <= 0 {

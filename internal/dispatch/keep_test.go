@@ -589,3 +589,43 @@ func TestDuplicatesOfAnEventThatPanickedGoOn(t *testing.T) {
 		t.Errorf("sent again: %+v %v, want the guard's denial", r, err)
 	}
 }
+
+// A retry that is due waits for room in the queue like what waits on disk.
+func TestARetryWaitsForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &disk{}
+		flaky := newHook("flaky", "agent:end")
+		flaky.Retry = hook.Retry{Max: 3, Backoff: time.Second}
+		slow := newHook("slow", "agent:step")
+		slow.Timeout = 2 * time.Minute
+		b := newBench(t, Options{Recorder: k, Observers: 2, MaxBytes: 2000}, []*hook.Hook{flaky, slow},
+			map[string]behaviour{"flaky": {exit: 1}, "slow": {takes: time.Minute}})
+		data := `"data":{"t":"` + strings.Repeat("x", 700) + `"}}`
+		b.emit(t, `{"event":"agent:end",`+data)
+		synctest.Wait()
+		b.emit(t, `{"event":"agent:step",`+data)
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if _, _, bytes, _ := b.queue.load(); bytes > QueueShare(2000) {
+			t.Errorf("%d bytes are in memory, want %d at most", bytes, QueueShare(2000))
+		}
+		if n := attempts(k); n != 1 {
+			t.Errorf("%d attempts while there is no room, want 1", n)
+		}
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if n := attempts(k); n != 4 {
+			t.Errorf("%d attempts when there is room, want 4", n)
+		}
+	})
+}
+
+// attempts counts the runs of the hook flaky.
+func attempts(k *disk) (n int) {
+	for _, r := range k.results() {
+		if strings.HasPrefix(r, "flaky:") {
+			n++
+		}
+	}
+	return n
+}

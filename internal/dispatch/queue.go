@@ -68,16 +68,18 @@ func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *qu
 
 // reserve makes room for an event and n tasks of it, each of which must be
 // pushed or abandoned; false when the queue is full. One event larger than the
-// whole queue still fits an empty one.
+// whole queue still fits an empty one, and one that is there already has room.
 func (q *queue) reserve(e *events.Event, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	size := int64(len(e.Data))
-	if !q.holds(size) {
-		return false
+	if _, there := q.events[e]; !there {
+		size := int64(len(e.Data))
+		if !q.holds(size) {
+			return false
+		}
+		q.bytes += size
 	}
-	q.events[e] = n
-	q.bytes += size
+	q.events[e] += n
 	return true
 }
 

@@ -172,7 +172,11 @@ func (d *Dispatcher) Retry(k Key) {
 func (d *Dispatcher) again(r retry) {
 	w := Waiting{Event: r.event, Hook: r.key.Hook, Attempt: r.attempt}
 	if r.event == nil {
-		var err error
+		size, err := d.recorder.NextPending(r.key.Seq - 1)
+		if err == nil && !d.queue.fits(size) {
+			d.waitForRoom(r)
+			return
+		}
 		if w, err = d.reread(r); err != nil {
 			d.log.Warn("retry postponed: the event cannot be read", zap.String("hook", r.key.Hook), zap.Uint64("seq", r.key.Seq), zap.Error(err))
 			r.due = time.Now().Add(rereadAfter)
@@ -191,9 +195,10 @@ func (d *Dispatcher) again(r retry) {
 	}
 	t := d.resumed(w, nil)
 	switch {
+	case t != nil && !d.queue.reserve(t.event, 1):
+		d.waitForRoom(r)
 	case t != nil:
 		t.kept = r.event == nil
-		d.queue.force(t.event, 1)
 		d.pending.Add(1)
 		d.enqueue([]*task{t})
 	case r.event != nil:
@@ -204,6 +209,15 @@ func (d *Dispatcher) again(r retry) {
 		d.dropped(w, nil, r.key, Fate{Ended: true})
 	}
 }
+
+// waitForRoom puts off a retry for which the queue has no room.
+func (d *Dispatcher) waitForRoom(r retry) {
+	r.due = time.Now().Add(roomAfter/2 + rand.N(roomAfter))
+	d.retries.push(r)
+}
+
+// roomAfter is about when a retry looks for room in the queue again.
+const roomAfter = 250 * time.Millisecond
 
 // rereadAfter is when an event that could not be read is tried again.
 const rereadAfter = 5 * time.Second

@@ -37,10 +37,18 @@ type sink struct {
 
 func (s *sink) add(b []byte) {
 	s.bytes += int64(len(b))
-	s.whole = append(s.whole, b[:min(len(b), s.limit-len(s.whole))]...)
+	s.addWhole(b[:min(len(b), s.limit-len(s.whole))])
 	n := min(len(b), HeadBytes-len(s.head))
 	s.head = append(s.head, b[:n]...)
 	s.addTail(b[n:])
+}
+
+// addWhole grows whole by larger steps than append does: each leaves a copy.
+func (s *sink) addWhole(b []byte) {
+	if need := len(s.whole) + len(b); need > cap(s.whole) {
+		s.whole = append(make([]byte, 0, max(need, min(3*need, s.limit))), s.whole...)
+	}
+	s.whole = append(s.whole, b...)
 }
 
 func (s *sink) addTail(b []byte) {

@@ -56,6 +56,9 @@ func appendWhole(dst []byte, a api.Answer) []byte {
 	if err != nil { // a verdict with broken raw JSON
 		return appendRefusal(dst, errInternal())
 	}
+	if len(dst) == 0 {
+		return line // which may be large
+	}
 	return append(dst, line...)
 }
 
