@@ -57,6 +57,31 @@ var tools = []executes{
 	{events.Cline, "PreToolUse", clineCall, "write_to_file", map[string]string{"path": "path", "content": "content"}},
 	{events.Antigravity, "PreToolUse", `{"conversationId":"s","toolCall":{"name":TOOL,"args":ARGS}}`, "run_command", map[string]string{"command": "CommandLine"}},
 	{events.Antigravity, "PreToolUse", `{"conversationId":"s","toolCall":{"name":TOOL,"args":ARGS}}`, "write_to_file", map[string]string{"path": "TargetFile", "content": "CodeContent"}},
+	{
+		events.Antigravity, "PreToolUse", `{"conversationId":"s","toolCall":{"name":TOOL,"args":ARGS}}`,
+		"replace_file_content",
+		map[string]string{"path": "TargetFile", "old": "TargetContent", "new": "ReplacementContent"},
+	},
+	{events.Kimi, "PreToolUse", claudeCall, "Shell", map[string]string{"command": "command"}},
+	{events.ClaudeCode, "PreToolUse", claudeCall, "Monitor", map[string]string{"command": "command"}},
+	{events.ClaudeCode, "PreToolUse", claudeCall, "Read", map[string]string{"path": "file_path"}},
+	{
+		events.Familiar, "beforeToolCall", `{"conversation_id":"s","tool_name":TOOL,"tool_args":ARGS}`, "Bash",
+		map[string]string{"command": "command"},
+	},
+	{
+		events.Windsurf, "pre_write_code", `{"trajectory_id":"s","tool_info":ARGS}`, "write_code",
+		map[string]string{"path": "file_path"},
+	},
+	{
+		events.OpenClaw, "before_tool_call", `{"sessionId":"s","toolName":TOOL,"params":ARGS}`, "edit",
+		map[string]string{"path": "path", "old": "oldText", "new": "newText"},
+	},
+	{events.Hermes, "pre_tool_call", claudeCall, "execute_code", map[string]string{"command": "code"}},
+	{
+		events.Cline, "PreToolUse", `{"taskId":"s","hookName":"tool_call","tool_call":{"name":TOOL,"input":ARGS}}`,
+		"editor", map[string]string{"path": "path", "new": "new_text"},
+	},
 	{events.Hermes, "pre_tool_call", claudeCall, "terminal", map[string]string{"command": "command"}},
 	{events.Hermes, "pre_tool_call", claudeCall, "write_file", map[string]string{"path": "path", "content": "content"}},
 	{events.OpenCode, "tool.execute.before", `{"sessionID":"s","tool":TOOL,"args":ARGS}`, "bash", map[string]string{"command": "command"}},
