@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/rawjson"
 )
@@ -146,6 +147,10 @@ func TestGuardsSeeWhatAgentsExecute(t *testing.T) {
 						if top, _, _ := strings.Cut(field, "."); got == nil || !documents(given, top) {
 							continue // not under this name
 						}
+						if other := otherCase(payload, field); other != "" && given != e.Contract {
+							t.Fatalf("%s of %s as %s: beside %s there is %s, which a guard written in Go reads\nsent %s\ngiven %s",
+								x.tool, x.dialect, row.Name, field, other, e.Data, payload)
+						}
 						seen++
 						if got != value {
 							t.Fatalf("%s %s of %s as %s of %s: %s is %v, the agent executes %q\nsent  %s\ngiven %s",
@@ -225,6 +230,46 @@ func (x executes) folded(members []rawjson.Member, want map[string]string) {
 			case text != nil:
 				want[fact] = *text
 			}
+		}
+	}
+}
+
+// otherCase returns a member that differs from the one at a path in letter case
+// alone; "" = there is none.
+func otherCase(payload json.RawMessage, path string) string {
+	dot := strings.LastIndexByte(path, '.')
+	object, _ := at(payload, path[:max(0, dot)]).(map[string]any)
+	for name := range object {
+		if name != path[dot+1:] && strings.EqualFold(name, path[dot+1:]) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Where it is not certain what a tool takes, built-ins look at all that it could
+// be: a name in another letter case, a tool that only other agents are known to have.
+func TestBuiltinsSeeWhatIsInDoubt(t *testing.T) {
+	for _, tt := range []struct {
+		dialect    events.Dialect
+		event      string
+		data, want string // commands, one a line
+	}{
+		{events.ClaudeCode, "PreToolUse", `{"tool_name":"BASH","tool_input":{"command":"a"}}`, "a\na"},
+		{events.DockerAgent, "pre_tool_use", `{"tool_name":"Shell","tool_input":{"cmd":"a"}}`, "a"},
+		{
+			events.GeminiCLI, "BeforeTool",
+			`{"tool_name":"run_shell_command","tool_input":{"command":"a","Command":"b"}}`, "a\na\nb",
+		},
+		{
+			events.ClaudeCode, "PreToolUse",
+			`{"tool_name":"run_shell_command","tool_input":{"command":"a","cmd":"b"}}`, "a\na\nb",
+		},
+		{events.ClaudeCode, "PreToolUse", `{"tool_name":"execute_code","tool_input":{"code":"a"}}`, "a\na"},
+	} {
+		c := Call(event(t, tt.dialect, tt.event, tt.data))
+		if got := strings.Join(c.Commands(), "\n"); c.Tool != neutral.Shell || got != tt.want {
+			t.Errorf("%s %s: %s with %q, want %q", tt.dialect, tt.data, c.Tool, got, tt.want)
 		}
 	}
 }
