@@ -232,7 +232,7 @@ func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, 
 		}
 	}
 	if err := p.Apply(); err != nil {
-		return answer, fail(exitFailed, "see who owns the file and its folder, then type the command again", "%w", err)
+		return answer, fail(exitFailed, "see which user owns the file and its folder, then type the command again", "%w", err)
 	}
 	return answer, nil
 }

@@ -165,7 +165,7 @@ func TestServiceTellsItsManager(t *testing.T) {
 	waiting.SetReadDeadline(time.Now().Add(patience))
 	answer, err := bufio.NewReader(waiting).ReadString('\n')
 	if err != nil || !strings.Contains(answer, `"ok":true`) || !strings.Contains(answer, `"hook":"show"`) {
-		t.Errorf("who waited got %q, %v", answer, err)
+		t.Errorf("the client that waited got %q, %v", answer, err)
 	}
 
 	// What belongs to the manager is not for hooks.

@@ -22,14 +22,14 @@ const (
 	bridgeShare = 95
 )
 
-// noteTime is how long hookd may take to accept an event that no hook decides.
-const noteTime = 5 * time.Second
+// acceptTime is how long hookd may take to accept an event that no hook decides.
+const acceptTime = 5 * time.Second
 
 // patience is how long the bridge waits for hookd, of the agent's deadline.
 func (c *call) patience(host time.Duration) time.Duration {
 	own := host * bridgeShare / 100
 	if !c.row.Decidable {
-		return min(own, noteTime)
+		return min(own, acceptTime)
 	}
 	return own
 }
@@ -49,7 +49,7 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	}
 	defer conn.Close()
 	l := &line{conn: conn, hooks: c.start.Add(host * hooksShare / 100)}
-	e := c.made()
+	e := c.newEvent()
 	c.pair(e)
 	changed, err := c.transform(ctx, l, e)
 	if err != nil {
@@ -66,8 +66,8 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	return v, nil
 }
 
-// redacted adds a changed result to the verdict of the event that followed. It
-// is told even where that one has none: what hooks took out stays out.
+// redacted adds a changed result to the verdict of the event that followed, even if
+// that one has none: what hooks took out stays out.
 func (c *call) redacted(v *verdict.Verdict, changed json.RawMessage, err error) *verdict.Verdict {
 	if err != nil {
 		c.notice(err)
@@ -101,7 +101,7 @@ func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict,
 	return convert.Verdict(answer.Verdict), err
 }
 
-// transform lets hooks rewrite a tool's result before anybody else sees it,
+// transform lets hooks rewrite a tool's result before any other program sees it,
 // where the agent can be given another: e gets the new one, which is returned;
 // nil = it stays.
 func (c *call) transform(ctx context.Context, l *line, e *events.Event) (json.RawMessage, error) {

@@ -1,12 +1,12 @@
-// Package bridge stands between an agent's own hook command and hookd: it
-// reads what the agent puts on stdin, sends it as an event, waits for the
-// verdict where there can be one, and prints exactly what that agent expects.
+// Package bridge connects an agent's own hook command with hookd: it reads what
+// the agent writes to stdin, sends it as an event, waits for the verdict where there
+// can be one, and prints exactly what that agent expects.
 //
 // Promises. "No opinion" stays no opinion: an allow is printed only when a
-// hook said so, and a rewrite is none. Nothing but the
-// answer is on stdout. Every answer is written before the agent's own deadline.
-// When hookd does not run, is slow or refuses, the answer is no opinion, at
-// once; with FailClosed it is a denial. Exit code 2 is only ever a verdict.
+// hook said so, and a rewrite is none. Nothing but the answer is on stdout. Every
+// answer is written before the agent's own deadline. When hookd does not run, is
+// slow or refuses, the answer is no opinion, at once; with FailClosed it is a
+// denial. Exit code 2 is only ever a verdict.
 //
 // It starts no process, keeps nothing open and decides nothing itself. What an
 // agent cannot do is said in docs/agents.md.
@@ -59,8 +59,11 @@ type call struct {
 	state   state
 	id      string // of the first event of a pair
 
-	borrowed bool   // out of Claude Code's settings, in another agent's form
-	mark     func() // leaves that hookd has answered, once the agent has the answer; nil = it has not
+	borrowed bool // called through Claude Code's settings, in another agent's form
+
+	// mark records that hookd has answered; it is called once the agent has the
+	// answer. nil = hookd has not answered.
+	mark func()
 }
 
 // Run answers one call of an agent and returns the exit code.
@@ -92,8 +95,8 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 	return exit
 }
 
-// answer finds out what the agent is to be told. failed: the bridge is used
-// wrongly or is broken; a daemon that does not answer is not that.
+// answer returns what the agent is to read. failed means that the bridge was called
+// wrongly or is broken, not that the daemon gave no answer.
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -150,16 +153,16 @@ func (c *call) fail(err error) neutral.Reply {
 	return c.reply(&verdict.Verdict{Continue: true, Message: "hookd could not check this: " + err.Error()})
 }
 
-// notice says on stderr what went wrong, where the agent does not take that for
-// an answer: a person at a terminal is always told.
+// notice writes to stderr what went wrong, unless the agent reads stderr as an
+// answer. A person at a terminal always sees it.
 func (c *call) notice(err error) {
 	if (!c.agent.Quiet || isTerminal(c.Stderr)) && c.worthSaying(err) {
 		fmt.Fprintf(c.Stderr, "hookd-bridge: %v%s\n", err, c.advice(err))
 	}
 }
 
-// worthSaying: that the daemon does not run is said once a session, that
-// another user's process stands in its place is said each time.
+// worthSaying reports whether err is to be written: a daemon that does not run once
+// a session, everything else each time.
 func (c *call) worthSaying(err error) bool {
 	if !errors.Is(err, client.ErrNotRunning) || errors.Is(err, client.ErrForeign) {
 		return true
@@ -196,7 +199,8 @@ func guarded(d events.Dialect) string {
 	return ""
 }
 
-// write writes the reply. Who cannot be told gets an error, never exit 2.
+// write writes the reply. If the agent cannot read it, the exit code is that of an
+// error, never 2.
 func (c *call) write(r neutral.Reply) int {
 	if r.Stderr != "" && !c.agent.Quiet {
 		io.WriteString(c.Stderr, r.Stderr+"\n")

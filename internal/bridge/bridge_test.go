@@ -113,7 +113,7 @@ func TestDaemonRefuses(t *testing.T) {
 	}
 }
 
-// Who cannot be told a denial by us, or does not take one, goes on: Familiar's
+// An agent that cannot read a denial, or does not take one, goes on: Familiar's
 // own onFailure decides there, and LibreFang's hooks observe.
 func TestOthersGoOnWithoutAVerdict(t *testing.T) {
 	slow := serve(t, func(ctx context.Context, env events.Envelope) (api.Answer, *events.Error) {

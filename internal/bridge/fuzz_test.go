@@ -65,7 +65,7 @@ func FuzzCall(f *testing.F) {
 // checkSent holds the event to what hookd's own parser makes of it.
 func checkSent(t *testing.T, c *call) {
 	t.Helper()
-	e := c.made()
+	e := c.newEvent()
 	line, err := json.Marshal(e.Envelope)
 	if err != nil {
 		t.Fatalf("%s: %v", c.payload, err)

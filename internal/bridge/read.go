@@ -116,8 +116,8 @@ func readObject(ctx context.Context, in io.Reader) (json.RawMessage, error) {
 	}
 }
 
-// made is the event as hookd is to see it.
-func (c *call) made() *events.Event {
+// newEvent returns the event to send.
+func (c *call) newEvent() *events.Event {
 	e := &events.Event{Contract: c.row}
 	e.Envelope.Event, e.Dialect, e.Data = c.event, events.Dialect(c.Agent), c.payload
 	f := dialect.Facts(e)

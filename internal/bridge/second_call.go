@@ -39,7 +39,7 @@ func (c *call) borrower() events.Dialect {
 }
 
 // foreign takes over an event that Copilot gives to hooks of Claude Code's
-// settings in its own form: that one is told by a name which only Copilot sends.
+// settings in its own form, recognized by a name that only Copilot sends.
 func (c *call) foreign() {
 	if events.Dialect(c.Agent) != events.ClaudeCode || rawjson.Get(c.payload, c.agent.EventField) != nil {
 		return
@@ -87,7 +87,7 @@ func (c *call) input() json.RawMessage {
 	return first(c.payload, "tool_input", "toolArgs", "toolInput")
 }
 
-// answered leaves the mark: hookd has this event, and the agent has its answer.
+// answered writes the mark: hookd has this event, and the agent has its answer.
 func (c *call) answered(v *verdict.Verdict) {
 	if c.borrowed || events.Dialect(c.Agent) == events.ClaudeCode {
 		return

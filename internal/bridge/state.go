@@ -14,7 +14,7 @@ import (
 const (
 	// fresh is how long the second event of a call may come after the first.
 	fresh = 5 * time.Minute
-	// stale is the age at which what was kept is of no use to anybody.
+	// stale is the age at which what was kept is of no use any more.
 	stale = 7 * 24 * time.Hour
 	// maxKept is the longest value that is kept.
 	maxKept = 4 << 10

@@ -8,7 +8,7 @@ import (
 // call is a command line that calls the bridge.
 type call struct {
 	program string   // path of hookd-bridge; or of hookd, when bridge is an argument
-	agent   string   // whom it speaks for
+	agent   string   // the agent that it speaks for
 	args    []string // what follows
 	post    *Post    // instead of a command line; nil = none
 }

@@ -130,7 +130,7 @@ func (c Change) apply() error {
 // tempPrefix begins the name of a file that is being written.
 const tempPrefix = ".hookd-"
 
-// replace writes a file in one step: whoever reads it sees the old text or the
+// replace writes a file in one step: a reader sees the old text or the
 // new one, also after a power cut.
 func replace(path string, text []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*") // 0600

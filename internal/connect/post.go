@@ -11,7 +11,7 @@ import (
 // Post is where an agent that can call hooks over HTTP posts its events.
 type Post struct {
 	URL   string // hookd's, such as http://127.0.0.1:7780/agents/claude-code
-	Token string // what it shows; whoever reads the settings can read it
+	Token string // what it sends; every user that reads the settings can read it
 }
 
 // handler is what stands in the place of a command.

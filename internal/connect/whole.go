@@ -13,7 +13,7 @@ import (
 )
 
 // whole is an agent whose hooks are files: all that connect does is to write
-// them, and it never changes anybody else's.
+// them, and it never changes other files.
 type whole interface {
 	files(t *target) []ownFile
 	// owns reports whether a file was written by connect, of any version.

@@ -103,7 +103,7 @@ func TestWhatAgentsMustNeverRead(t *testing.T) {
 	})
 }
 
-// Where an event can block, a denial reaches the agent, whoever it is.
+// Where an event can block, a denial reaches the agent, whichever it is.
 func TestDenialsArrive(t *testing.T) {
 	everyAnswer(t, func(t *testing.T, row *events.Contract, a neutral.Asked, r neutral.Reply) {
 		if !a.Denies() || !a.Verdict.Continue {

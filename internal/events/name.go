@@ -40,7 +40,7 @@ func CheckName(name string) *Error {
 	return nil
 }
 
-// CheckReserved refuses the daemon's own names (hookd:*) to everybody else.
+// CheckReserved refuses the daemon's own names (hookd:*) to all other senders.
 func CheckReserved(name string) *Error {
 	if !strings.HasPrefix(name, ReservedPrefix) {
 		return nil

@@ -52,7 +52,7 @@ func later(first, next json.RawMessage) json.RawMessage {
 	return first
 }
 
-// decidedByBoth names those who denied, if one lane did; else everybody that
+// decidedByBoth names the hooks that denied, if one lane did; else every hook that
 // either lane names.
 func decidedByBoth(v, next *Verdict) []string {
 	switch {

@@ -113,7 +113,7 @@ func (a *Answer) readObject(c *events.Contract, text []byte) error {
 }
 
 // understand reads an object as an answer to an event with contract c. Where a
-// guard's failure denies, one that says nothing that anybody knows is a failure.
+// guard's failure denies, an object that says nothing hookd knows is a failure.
 func (a *Answer) understand(c *events.Contract, obj object) error {
 	h, err := a.decode(obj)
 	switch {

@@ -138,7 +138,7 @@ func (h *heard) word(w Word, path string, value json.RawMessage) error {
 	if _, is := topKeys.spelled[w.Means]; is {
 		target = h.top
 	}
-	target.values[w.Means] = settled(w.Means, target.values[w.Means], value)
+	target.values[w.Means] = stricter(w.Means, target.values[w.Means], value)
 	return nil
 }
 
@@ -169,9 +169,9 @@ func (h *heard) forget(w Word, path string) {
 // strictness orders what decides, as JSON.
 var strictness = map[string]int{`"deny"`: 3, `"block"`: 3, "false": 3, `"ask"`: 2, `"allow"`: 1}
 
-// settled is the value of a key that was said twice: the stricter decision, both
-// of two reasons, else what was said in the dialect's words.
-func settled(key string, was, is json.RawMessage) json.RawMessage {
+// stricter returns the value of a key that was given twice: the stricter decision,
+// both of two reasons, else what the dialect's words said.
+func stricter(key string, was, is json.RawMessage) json.RawMessage {
 	switch {
 	case isNull(was):
 	case key == keyPermission, key == keyDecision, key == keyContinue:

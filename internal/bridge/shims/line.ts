@@ -13,7 +13,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 const hooksTime = 54_000
 const answerTime = 57_000
 /** How long hookd may take to accept an event that nobody decides, in ms. */
-const noteTime = 5_000
+const acceptTime = 5_000
 /** How long there may be no answer until another connection asks for a sign of life, how long that may take, and until it asks again, in ms. */
 const signTime = 2_000
 const askAgain = 10_000
@@ -56,7 +56,7 @@ class Line {
 
   /** Sends an event that nobody waits for, behind those that were noted before. */
   note(event) {
-    this.notes = this.notes.then(() => this.send(event, noteTime)).then(() => {})
+    this.notes = this.notes.then(() => this.send(event, acceptTime)).then(() => {})
     return this.notes
   }
 

@@ -23,7 +23,7 @@ type match struct {
 }
 
 // newAutomaton builds the automaton of words, which are lower case and not
-// empty, each with who asked for it.
+// empty, each with the rules that asked for it.
 func newAutomaton(words map[string][]int32) *automaton {
 	a := &automaton{width: 1, found: make([][]match, 1)}
 	sorted := make([]string, 0, len(words))
@@ -108,7 +108,7 @@ func (a *automaton) link(own [][]match) {
 }
 
 // each calls yield for every word in s, in the order of their ends, with where
-// it begins and who asked for it.
+// it begins and the rules that asked for it.
 func (a *automaton) each(s string, yield func(at int, users []int32)) {
 	state := 0
 	for i := range len(s) {

@@ -140,7 +140,7 @@ func permissions(root *os.Root, file, mode string) fs.FileMode {
 	}
 	perm := info.Mode().Perm() &^ 0o111
 	if mode == modeExecutable {
-		perm |= (perm & 0o444) >> 2 // who may read it may run it
+		perm |= (perm & 0o444) >> 2 // users that may read it may run it
 	}
 	return perm
 }

@@ -93,7 +93,7 @@ func (a *Answer) skip(c *events.Contract, p Policy, out verdict.Output) {
 		a.Stderr = text // an exit 2 gives stderr as its reason
 		return
 	}
-	a.ExitCode, a.SystemMessage = 0, text // not an exit 2 to whoever folds: nothing is denied
+	a.ExitCode, a.SystemMessage = 0, text // verdict.Fold must not see an exit 2: nothing is denied
 }
 
 // message is stderr, else stdout, else what is said in their place.

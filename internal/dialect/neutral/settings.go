@@ -38,7 +38,7 @@ type Settings struct {
 	Posts func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
 	Newer string                      // events that older versions refuse: only with --all-events
 
-	Files    Files  // for agents whose hooks are files; "" = they stand in settings
+	Files    Files  // for agents whose hooks are files; "" = they are in settings
 	Entry    *Entry // what those files need in the agent's settings; nil = nothing
 	OwnDir   bool   // the folder of the files is hookd's alone
 	Manual   string // what to do by hand, where there are no settings
