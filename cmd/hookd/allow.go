@@ -66,7 +66,7 @@ what runs keep their values until --settings.`,
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&all, "all", false, "allow all new and changed hooks that wait")
-	cmd.Flags().StringVar(&gone, "gone", "", "allow that this hook is gone, or switched off")
+	cmd.Flags().StringVar(&gone, "gone", "", "allow that this hook is gone or disabled")
 	cmd.Flags().BoolVar(&settings, "settings", false, "allow hookd.yaml as it is now")
 	_ = cmd.RegisterFlagCompletionFunc("gone", hookNames(a))
 	settingFlags(cmd, "hooks_dir", "reload.mode")
@@ -175,7 +175,7 @@ func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) err
 	if err := catalog.AllowSettings(cfg); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
 	}
-	running, err := a.tell(cmd)
+	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
 	}
@@ -187,8 +187,8 @@ func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) err
 	})
 }
 
-// tell makes a running daemon take note, and reports whether there is one.
-func (a *app) tell(cmd *cobra.Command) (running bool, err error) {
+// reloadDaemon makes a running daemon read hooks again, and reports whether one runs.
+func (a *app) reloadDaemon(cmd *cobra.Command) (running bool, err error) {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	_, err = a.dial(cmd).Reload(ctx)
@@ -203,7 +203,7 @@ func (a *app) tell(cmd *cobra.Command) (running bool, err error) {
 
 // allowed is the answer.
 func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
-	running, err := a.tell(cmd)
+	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
 	}

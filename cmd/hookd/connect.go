@@ -69,7 +69,7 @@ func disconnectCommand(a *app) *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use:   "disconnect [AGENT]",
-		Short: "Take hookd's bridge out of an agent's settings",
+		Short: "Remove hookd's bridge from an agent's settings",
 		Long: `disconnect takes out what ` + "`hookd connect`" + ` put in, also under an older path of
 hookd-bridge, and nothing else: a file that has not changed since is byte for
 byte what it was before. It asks on a terminal and refuses without one unless
@@ -214,7 +214,7 @@ func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, e
 	return a.carryOut(p, f, "not connected")
 }
 
-// carryOut applies a plan, or finds out what it would change.
+// carryOut applies a plan, or returns what it would change.
 func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
 	see := ""
 	if word == "connected" {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/connect"
 )
 
-// listAgents tells how each agent is connected.
+// listAgents shows how each agent is connected.
 func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
 	var list []connect.Status
 	for _, name := range connect.Names() {

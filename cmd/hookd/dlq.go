@@ -36,7 +36,7 @@ letters are kept for 30 days.`,
 		},
 	}
 	list.Flags().StringVar(&hook, "hook", "", "of this hook")
-	list.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	list.Flags().IntVar(&limit, "limit", 50, "at most this many")
 	_ = list.RegisterFlagCompletionFunc("hook", hookNames(a))
 
 	var yes bool

@@ -54,7 +54,7 @@ The exit code is 1 when something needs you; a note does not.`,
 	return cmd
 }
 
-// serviceFindings tells how the service is.
+// serviceFindings returns the state of the service.
 func (a *app) serviceFindings(cmd *cobra.Command) (list []doctor.Finding) {
 	m, err := service.This()
 	if err != nil {
@@ -191,7 +191,7 @@ func (p *printer) agentReport(r doctor.AgentReport) {
 	p.summary(r.Findings)
 }
 
-// probe shows what the agent would have been told, byte for byte.
+// probe shows what the agent would have read, byte for byte.
 func (p *printer) probe(agent string, x *doctor.Probe) {
 	p.linef("probe: %s of %s, session %s", x.Event, agent, doctor.Session)
 	hooks := make([]string, len(x.Hooks))

@@ -18,8 +18,8 @@ import (
 func enableCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "enable HOOK",
-		Short:             "Switch a disabled hook on again",
-		Long:              "enable takes back what `hookd disable` did. It changes no HOOK.yaml: `enabled: false` there wins.",
+		Short:             "Enable a disabled hook",
+		Long:              "enable undoes `hookd disable`. It changes no HOOK.yaml: `enabled: false` there wins.",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return enable(a, cmd, args[0]) },
@@ -32,7 +32,7 @@ func disableCommand(a *app) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "disable HOOK",
-		Short: "Switch a hook off, also across restarts",
+		Short: "Disable a hook, also across restarts",
 		Long: `disable puts a marker under the home, so that the hook does not run until
 ` + "`hookd enable`" + ` removes it; its files stay as they are. It asks on a terminal and
 refuses without one unless --yes: a guard that is off guards nothing.`,

@@ -117,7 +117,7 @@ func nextFor(code client.Code) string {
 	case client.CodeRejected:
 		return "see what is wrong with `hookd validate`"
 	}
-	return "see how the daemon is with `hookd status`"
+	return "see the daemon's state with `hookd status`"
 }
 
 // report prints an error and returns its exit code.

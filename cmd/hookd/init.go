@@ -245,7 +245,7 @@ func (w *initRun) skipped(would string) string {
 	return "skipped"
 }
 
-// found are the agents to be looked at, each with what tells of it.
+// found are the agents to be looked at, each with the sign of it that was found.
 func (w *initRun) found() []connect.Found {
 	list := connect.FindAgents(connect.Options{})
 	if len(w.flags.agents) == 0 {
@@ -574,7 +574,7 @@ func (w *initRun) ready(d *service.Process) error {
 		case <-ended:
 			return fail(exitFailed, "see why in "+d.Log, "hookd ended as soon as it was started")
 		case <-ctx.Done():
-			return fail(exitNoAnswer, "see how it is with `hookd status`", "hookd was started and does not answer: %w", err)
+			return fail(exitNoAnswer, "see its state with `hookd status`", "hookd was started and does not answer: %w", err)
 		case <-tick.C:
 		}
 	}

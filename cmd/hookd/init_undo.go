@@ -131,7 +131,7 @@ func (w *initRun) stop(pid int) {
 		return
 	}
 	if !within(w.app.within, func() bool { return w.app.runsAlready(w.cmd) != pid }) {
-		w.wrong("hookd", fail(exitNoAnswer, "see how it is with `hookd status`", "pid %d has not ended yet", pid))
+		w.wrong("hookd", fail(exitNoAnswer, "see its state with `hookd status`", "pid %d has not ended yet", pid))
 		return
 	}
 	// Its socket closes before it ends, and another start would find its lock taken.

@@ -40,7 +40,7 @@ func uninstallCommand(a *app) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take back what `hookd install` did",
+		Short: "Undo `hookd install`",
 		Long: `uninstall stops the service and removes the files that ` + "`hookd install`" + ` wrote. Your
 hooks, settings and history stay, and so do your own drop-ins.`,
 		Args: cobra.NoArgs,

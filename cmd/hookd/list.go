@@ -89,7 +89,7 @@ func deadline(h client.Hook) string {
 	return (time.Duration(h.TimeoutMS) * time.Millisecond).String()
 }
 
-// problemCell shows the worst problem, without the folder that FILE tells.
+// problemCell shows the worst problem, without the folder, which FILE shows.
 func problemCell(list []client.Problem) cell {
 	if len(list) == 0 {
 		return text("")

@@ -49,7 +49,7 @@ var languages = map[string]language{
 		kept: map[string]string{"main.go": "keep.go.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
 }
 
-// languageNames is the order in which people are told of them.
+// languageNames is the order in which they are listed.
 var languageNames = []string{"sh", "bash", "python", "node", "go"}
 
 func newCommand(a *app) *cobra.Command {

@@ -13,7 +13,7 @@ func replayCommand(a *app) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "replay EVENT_ID",
-		Short: "Have the hooks run again for an event of the past",
+		Short: "Run the hooks again for a past event",
 		Long: `replay sends an event of the history again, under a new id. Its hooks of today run
 and observe: no sender waits for a verdict any more. An event can be replayed when all
 of its data was kept: when it has 256 bytes at most, or with history.payload: full.`,
@@ -31,7 +31,7 @@ of its data was kept: when it has 256 bytes at most, or with history.payload: fu
 		},
 	}
 	cmd.Flags().StringVar(&hook, "hook", "", "only this one")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell which hooks would run")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only show which hooks would run")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	return cmd
 }

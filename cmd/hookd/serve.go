@@ -111,7 +111,7 @@ func encoder(console bool) zapcore.Encoder {
 	return zapcore.NewConsoleEncoder(enc)
 }
 
-// droppedLine tells of lines that the log did not take in time.
+// droppedLine reports lines that the log did not accept in time.
 func droppedLine(enc zapcore.Encoder, dropped uint64) []byte {
 	entry := zapcore.Entry{Level: zapcore.WarnLevel, Time: time.Now(), LoggerName: "log",
 		Message: "log lines were dropped: what reads the log was too slow, or was gone"}

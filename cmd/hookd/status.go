@@ -13,8 +13,8 @@ import (
 func statusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Tell how the daemon is",
-		Long:  "status tells how the daemon is. The exit code is 3 when it does not run.",
+		Short: "Show the daemon's state",
+		Long:  "status shows the daemon's state. The exit code is 3 when it does not run.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)

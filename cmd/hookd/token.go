@@ -22,7 +22,7 @@ the token can have hooks run.`,
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "rotate",
-		Short: "Change the token, wherever it stands",
+		Short: "Replace the token in every file that holds it",
 		Long: `rotate makes a new token and writes it to every file that hookd knows to hold the
 old one: its own, the agent's settings, their backups, and what editors have left
 beside them. These are readable by you alone from then on. A daemon that runs
