@@ -35,8 +35,8 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client api bridge catalog config connect convert daemon dialect discovery doctor escape events logsink " +
-			"loopback schema service starter trust",
+		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor escape " +
+			"events logsink loopback pack project schema service starter trust",
 		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
 	},
 	// no third party, so that it is small and starts fast
@@ -94,7 +94,7 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"api builtin config discovery events hook judge match readfile source/* store trust",
+		"api builtin config discovery events hook judge match pack project readfile source/* store trust",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say
@@ -118,7 +118,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api builtin/* catalog config discovery dispatch events hook loopback match " +
-			"metrics proc readfile runner server signals spell store stream trace trust verdict",
+			"metrics proc project readfile runner server signals spell store stream trace trust verdict",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {
@@ -214,6 +214,12 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	// reads HOOK.yaml's name, for what a hook folder is
+	"internal/pack": {
+		"packs of shared hooks: fetch, check, hooks.lock, put in place; executes nothing",
+		"/docs/gallery git readfile source/hookdir",
+		"",
+	},
 	// the standard library alone, as the bridge asks too
 	"internal/peer": {
 		"which process is at the other end of a socket, as the kernel says",
@@ -229,6 +235,11 @@ var rooms = map[string]room{
 		"one process under a deadline: group or cgroup, stdin, bounded output, reaping",
 		"nowait readfile",
 		"golang.org/x/sys",
+	},
+	"internal/project": {
+		"which repository a folder is in, and its working trees; answers from memory on an event's way",
+		"git readfile",
+		"",
 	},
 	"internal/rawjson": {
 		"finds, replaces and appends members of JSON without building values",

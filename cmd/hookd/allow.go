@@ -256,7 +256,7 @@ func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
 // mode says when allowing makes no difference yet.
 func (p *printer) mode(cfg config.Config) {
 	if cfg.ReloadMode != "ask" {
-		p.linef("reload.mode is %s, so hooks run without being allowed; set `reload: {mode: ask}` in hookd.yaml to change that", cfg.ReloadMode)
+		p.linef("reload.mode is %s, so your own hooks run without being allowed; set `reload: {mode: ask}` in hookd.yaml to change that", cfg.ReloadMode)
 	}
 }
 
@@ -269,9 +269,17 @@ func (p *printer) pending(w catalog.Pending) {
 	p.pairs(kv("hook", w.Name), kv("state", state), kv("file", w.File), kv("digest", w.Digest),
 		kv("changes", strings.Join(w.Changes, "\n")),
 		pair{"refused", cell{w.Refused, red}})
+	p.texts(w)
+}
+
+// texts shows what differs in the files of a hook that waits.
+func (p *printer) texts(w catalog.Pending) {
 	for _, t := range w.Diffs {
 		p.line(p.paint(bold, escape(t.Path, keepNothing)))
 		p.diff(t.Old, t.New)
+	}
+	for _, path := range w.Hidden {
+		p.linef("%s is too long to be shown: look at it with `less %s`", path, trust.Quote(path))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestMain(m *testing.M) {
@@ -37,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"exits":     exits,
 			"signal":    signalDaemon,
 			"mute":      mute,
+			"gitserver": gitServer,
 
 			"buildbridge": buildBridge,
 			"killafter":   killAfter,
@@ -150,6 +154,23 @@ func mute(ts *testscript.TestScript, neg bool, args []string) {
 	l, err := net.Listen("unix", args[0])
 	ts.Check(err)
 	ts.Defer(func() { l.Close() })
+}
+
+// gitserver serves the repositories in the script's folder over HTTP, at GITURL.
+// git in the script has none of the user's configuration.
+func gitServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: gitserver")
+	}
+	handler, err := hooktest.GitHandler(ts.MkAbs("."))
+	ts.Check(err)
+	s := httptest.NewServer(handler)
+	ts.Defer(s.Close)
+	ts.Setenv("GITURL", s.URL)
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		ts.Setenv("GIT_"+who+"_NAME", "a")
+		ts.Setenv("GIT_"+who+"_EMAIL", "a@example.org")
+	}
 }
 
 // buildbridge PATH builds hookd-bridge.

@@ -20,6 +20,7 @@ type app struct {
 
 	format string        // table, wide, json
 	within time.Duration // how long the daemon may take to answer
+	line   []string      // the command line, without the program
 	ready  bool          // the command line was understood: later errors are no usage errors
 }
 
@@ -28,6 +29,7 @@ func newApp(in, out, errOut *os.File) *app { return &app{in: in, out: out, errOu
 // run executes one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
+	a.line = args
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -71,6 +73,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		initCommand(a), serveCommand(a), emitCommand(a), tailCommand(a),
 		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
 		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
+		addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a),
 		reloadCommand(a), statusCommand(a), doctorCommand(a), historyCommand(a), logsCommand(a), statsCommand(a),
 		replayCommand(a), dlqCommand(a),
 		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/project"
 )
 
 // Pending is a hook that waits to be allowed, as it was when it was looked at.
@@ -23,6 +25,7 @@ type Pending struct {
 	Changes []string `json:"changes"`           // since it was allowed, for people
 	Refused string   `json:"refused,omitempty"` // why it will not run all the same
 	Diffs   []Text   `json:"-"`
+	Hidden  []string `json:"-"` // files that differ and are too long to be shown
 
 	approval discovery.Approval
 }
@@ -35,6 +38,7 @@ type Text struct{ Path, Old, New string }
 func Waiting(c config.Config) (list []Pending) {
 	c.ReloadMode = "ask"
 	allowed := approved(c)()
+	maps.Copy(allowed, findDirs(c).Allowed)
 	for _, e := range Scan(c).Entries {
 		switch {
 		case e.State == hook.Gone:
@@ -85,8 +89,11 @@ func pending(h *hook.Hook, old discovery.Approval, known bool) Pending {
 	}
 	for _, path := range append([]string{h.File}, h.Seal.Own()...) {
 		before, after := string(old.Texts[path]), string(p.approval.Texts[path])
-		if before != after {
+		switch _, kept := p.approval.Texts[path]; {
+		case before != after:
 			p.Diffs = append(p.Diffs, Text{path, before, after})
+		case !kept && p.approval.Files[path] != old.Files[path]:
+			p.Hidden = append(p.Hidden, path)
 		}
 	}
 	return p
@@ -95,6 +102,13 @@ func pending(h *hook.Hook, old discovery.Approval, known bool) Pending {
 // Allow puts p into force: a daemon that reads hooks again will run it, as long
 // as it is what it was when p was made.
 func Allow(c config.Config, p Pending) error {
+	if root := p.approval.Project; root != "" {
+		repository, ok := project.Find(root)
+		if !ok {
+			return fmt.Errorf("%s is in no git repository any more", root)
+		}
+		return trustVersions(c, repository.ID, []Pending{p})
+	}
 	approvals := discovery.NewApprovals(c.AllowedDir())
 	if old, known := approvals.Get(p.Hook); known && !p.Gone {
 		p.approval.Off = old.Off

@@ -30,6 +30,7 @@ func Options(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Fixed: settingHooks(c),
 		Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled, Approved: approved(c), Parsers: fileParsers(c),
+		Dirs: dirs(c),
 	}
 }
 
@@ -37,6 +38,9 @@ func Options(c config.Config) discovery.Options {
 func fileSources(c config.Config) []discovery.FileSource {
 	var list []discovery.FileSource
 	for _, s := range c.Sources {
+		if s.Type == config.HookDir {
+			continue // a folder, see findDirs
+		}
 		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Parse: fileParsers(c)[s.Type]})
 	}
 	return list

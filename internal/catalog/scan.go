@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/familiar"
 	"github.com/hookd/hookd/internal/source/hookdir"
@@ -26,6 +27,7 @@ func Scan(c config.Config) *hook.Snapshot {
 // which lane and order, and why the others would not. It needs no daemon.
 func Match(c config.Config, env events.Envelope) api.Matches {
 	snap := Scan(c)
+	repository, _ := project.Find(env.Cwd) // no cwd, no repository
 	contract := events.For(env.Dialect, env.Event)
 	m := api.Matches{
 		Event:     contract.Name,
@@ -35,7 +37,7 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 		Sequence:  contract.Sequence,
 		Hooks:     []api.Match{},
 	}
-	for _, d := range match.Explain(snap, env) {
+	for _, d := range match.Explain(snap, env, repository.Root) {
 		m.Hooks = append(
 			m.Hooks,
 			api.Match{Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks},

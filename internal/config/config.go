@@ -79,12 +79,15 @@ type Config struct {
 
 // Source is one entry of `sources`.
 type Source struct {
-	Type string `yaml:"type"` // docker-agent or familiar
-	Path string `yaml:"path"` // a file, or a glob of files; absolute after Load
+	Type string `yaml:"type"` // one of SourceTypes
+	Path string `yaml:"path"` // a file, or a glob of files; of a hookdir a folder; absolute after Load
 }
 
 // SourceTypes are the values of Source.Type.
-var SourceTypes = []string{"docker-agent", "familiar"}
+var SourceTypes = []string{"docker-agent", "familiar", HookDir}
+
+// HookDir is the type of a source that is a folder of hook folders.
+const HookDir = "hookdir"
 
 // Provider is a service that model hooks ask. An empty field has the value of the
 // known provider of that name.
@@ -127,6 +130,9 @@ func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "di
 
 // AllowedDir is the folder of the approvals of `hookd allow`.
 func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "allowed") }
+
+// TrustedDir holds what was allowed of repositories with `hookd trust`.
+func (c Config) TrustedDir() string { return filepath.Join(c.Home, "hookd", "trusted") }
 
 // ChangesFile is the log of changes of hooks.
 func (c Config) ChangesFile() string { return filepath.Join(c.Home, "hookd", "changes.log") }

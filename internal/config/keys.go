@@ -55,7 +55,8 @@ const (
 // keys is every setting, in the order of the documentation.
 var keys = []key{
 	{"hooks_dir", "folder of hook folders", path(func(c *Config) *string { return &c.HooksDir })},
-	{"sources", "further files of hooks: [{type: docker-agent, path: ./agent.yaml}]; path may be a glob",
+	{"sources", "further hooks: files, [{type: docker-agent, path: ./agent.yaml}] whose path may be a glob, or folders of " +
+		"hook folders, [{type: hookdir, path: ~/team}]",
 		reader{Form{Type: FormSources}, sources}},
 	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
 	{"slots.observers", "runs of observers at once (needs a restart)",

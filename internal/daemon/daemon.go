@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/metrics"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/runner"
@@ -76,6 +78,7 @@ type Daemon struct {
 	trace     *trace.Tracer // nil = off
 	changes   *catalog.Changes
 	ready     atomic.Bool
+	projects  *project.Finder
 	watching  chan struct{} // closed when hooks are watched
 
 	intents <-chan signals.Intent
@@ -109,6 +112,7 @@ func New(o Options) (d *Daemon, err error) {
 		log:      o.Log.Named("daemon"),
 		started:  time.Now().UTC(),
 		markers:  discovery.NewMarkers(c.DisabledDir()),
+		projects: project.NewFinder(),
 		watching: make(chan struct{}),
 		intents:  intents,
 		unwatch:  unwatch,
@@ -145,6 +149,7 @@ func New(o Options) (d *Daemon, err error) {
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 		Redact: d.redact,
+		Project: d.projects.Root,
 	})
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))
@@ -202,6 +207,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	found := d.discovery.Load()
 	d.changes.Note(found)
 	d.publishMetrics(found)
+	d.projects.Roots(projects(found))
 	d.dispatch.Publish(found)
 	d.runner.Retain(found.Runnable())
 	go d.lastGood.Save(found)
@@ -344,6 +350,7 @@ func (d *Daemon) stop(ctx context.Context) {
 func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.Note(snap) // first: nothing runs that is not on record
 	d.publishMetrics(snap)
+	d.projects.Roots(projects(snap))
 	before := d.dispatch.Publish(snap)
 	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())
@@ -357,6 +364,16 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	}
 	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
 	signals.Ready(d.summary())
+}
+
+// projects are the working trees that have hooks of their own.
+func projects(snap *hook.Snapshot) (roots []string) {
+	for _, h := range snap.Runnable() {
+		if h.Project != "" && !slices.Contains(roots, h.Project) {
+			roots = append(roots, h.Project)
+		}
+	}
+	return roots
 }
 
 // emitOwn emits an event of the daemon itself. It fails only while draining,

@@ -253,7 +253,7 @@ func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api
 		)
 	}
 	if r.DryRun {
-		for _, d := range match.Explain(c.d.discovery.Current(), e.Envelope) {
+		for _, d := range match.Explain(c.d.discovery.Current(), e.Envelope, c.d.projects.Root(e.Envelope.Cwd)) {
 			if d.Runs && (r.Hook == "" || r.Hook == d.Hook.ID || r.Hook == d.Hook.Name) {
 				answer.Matched = append(answer.Matched, d.Hook.Name)
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -31,6 +32,9 @@ type Approval struct {
 	Texts  map[string][]byte `json:"texts,omitempty"` // of the definition, and of short programs
 	Off    bool              `json:"off,omitempty"`   // a marker may switch the hook off
 	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone, and no version of it is allowed
+
+	Project string   `json:"-"` // working tree of a hook that was allowed by trusting its repository
+	Also    []string `json:"-"` // digests of other versions that are allowed there
 }
 
 const (
@@ -45,7 +49,7 @@ func Approve(h *hook.Hook) Approval {
 		Hook: h.ID, Name: h.Name, Source: h.Source, File: h.File,
 		Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{},
 	}
-	a.Digest = allowDigest(a.Sum, a.Files)
+	a.Digest, a.Project = AllowDigest(h), h.Project
 	if len(h.Text) > 0 {
 		a.Texts[h.File] = h.Text
 	}
@@ -59,16 +63,19 @@ func Approve(h *hook.Hook) Approval {
 
 // AllowDigest returns a digest of the definition of h and the contents of its own
 // programs. Unlike hook.Digest it does not change when a file is only touched or
-// copied.
-func AllowDigest(h *hook.Hook) string { return allowDigest(h.Sum, h.Seal.Contents()) }
-
-func allowDigest(definition string, contents map[string]string) string {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "definition %s\n", definition)
+// copied. That of a project's hook is the same in each working tree.
+func AllowDigest(h *hook.Hook) string {
+	sum, contents := sha256.New(), h.Seal.Contents()
+	fmt.Fprintf(sum, "definition %s\n", h.Sum)
 	for _, path := range slices.Sorted(maps.Keys(contents)) {
-		fmt.Fprintf(sum, "file %q %s\n", path, contents[path])
+		fmt.Fprintf(sum, "file %q %s\n", h.Relative(path), contents[path])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// holds reports whether the version with the digest is allowed.
+func (a Approval) holds(digest string) bool {
+	return a.Digest == digest || slices.Contains(a.Also, digest)
 }
 
 // Changes returns the differences between what was allowed and h, for people.
@@ -149,6 +156,14 @@ func (a Approvals) Put(p Approval) error {
 	}
 	if err != nil {
 		return fmt.Errorf("store what was allowed of hook %s: %w", p.Hook, err)
+	}
+	return nil
+}
+
+// Remove deletes the approval of a hook. It is no error when there is none.
+func (a Approvals) Remove(id string) error {
+	if err := os.Remove(a.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete the approval of hook %s: %w", id, err)
 	}
 	return nil
 }

@@ -8,5 +8,5 @@ func (d *Discovery) Configure(opts Options) {
 	defer d.mu.Unlock()
 	d.opts.Root, d.opts.Read, d.opts.Disabled = opts.Root, opts.Read, opts.Disabled
 	d.opts.Files, d.opts.Fixed = opts.Files, opts.Fixed
-	d.opts.Approved, d.opts.Parsers = opts.Approved, opts.Parsers
+	d.opts.Approved, d.opts.Parsers, d.opts.Dirs = opts.Approved, opts.Parsers, opts.Dirs
 }

@@ -22,6 +22,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -44,7 +45,8 @@ type Options struct {
 	Root     string                        // the hooks directory; it may be absent
 	Read     hookdir.Options               // how a folder is read
 	Files    []FileSource                  // files with hooks, registered after the directory's
-	Fixed    []*hook.Hook                  // hooks of the command line, registered last
+	Fixed    []*hook.Hook                  // hooks of the command line, registered after the files'
+	Dirs     func() Dirs                   // more folders of hooks, called once a scan; nil = none
 	Disabled func() func(name string) bool // hooks switched off by hand, called once a scan; nil = none
 	Log      *zap.Logger                   // nil = no log
 
@@ -141,22 +143,37 @@ func (o Options) withDefaults() Options {
 }
 
 // vetter returns the vetter of one scan: it reads files that hooks share once only.
-func (o Options) vetter(files *readfile.Patience) vetter {
+func (o Options) vetter(files *readfile.Patience, dirs Dirs) vetter {
 	v := vetter{
 		checker: o.Checker.Cached(), digest: o.Digest,
 		path: trust.CleanPath(cmp.Or(o.Read.Path, os.Getenv("PATH"))),
-		ask:  o.Approved != nil, lastGood: o.LastGood, restore: o.restore, files: files,
+		ask:  o.Approved != nil, lastGood: o.LastGood, files: files, approved: map[string]Approval{},
+		restore: func(unit hook.Source, text []byte) []*hook.Hook { return o.restore(dirs, unit, text) },
 	}
 	if v.ask {
-		v.approved = o.Approved()
+		maps.Copy(v.approved, o.Approved())
 	}
+	maps.Copy(v.approved, dirs.Allowed)
 	return v
 }
 
+// dirs returns the further folders of hooks of one scan.
+func (o Options) dirs() Dirs {
+	if o.Dirs == nil {
+		return Dirs{}
+	}
+	return o.Dirs()
+}
+
 // restore makes the hooks of an earlier text of a unit's file.
-func (o Options) restore(unit hook.Source, text []byte) []*hook.Hook {
+func (o Options) restore(dirs Dirs, unit hook.Source, text []byte) []*hook.Hook {
+	for _, dir := range dirs.List {
+		if dir.holds(unit) {
+			return newHooksDir(dir, o.Read).restore(unit, text)
+		}
+	}
 	if unit.Type == hookdir.SourceType {
-		return hooksDir{opts: o.Read}.restore(unit, text)
+		return newHooksDir(Dir{}, o.Read).restore(unit, text)
 	}
 	if parse := o.Parsers[unit.Type]; parse != nil {
 		return FileSource{Type: unit.Type, Parse: parse}.restore(unit, text)
@@ -170,7 +187,7 @@ func Folder(dir string, opts Options) (*hook.Hook, []hook.Problem) {
 	opts = opts.withDefaults()
 	h, problems := hookdir.Read(dir, opts.Read)
 	if h != nil {
-		opts.vetter(nil).seal(h)
+		opts.vetter(nil, Dirs{}).seal(h)
 	}
 	return h, problems
 }
@@ -183,7 +200,9 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 	if previous == nil {
 		previous = &hook.Snapshot{}
 	}
-	s := scan(sources(opts), opts.vetter(readfile.NewPatience(opts.Answer, nil)), opts.Disabled(), previous)
+	dirs := opts.dirs()
+	v := opts.vetter(readfile.NewPatience(opts.Answer, nil), dirs)
+	s := scan(sources(opts, dirs), v, opts.Disabled(), previous)
 	if !differs(previous, s.snapshot) {
 		return previous
 	}
@@ -355,7 +374,8 @@ func (d *Discovery) reload() *hook.Snapshot {
 	}
 	latest := d.Current()
 	for pass := 1; ; pass++ {
-		s := scan(sources(d.opts), d.opts.vetter(d.files), d.opts.Disabled(), latest)
+		dirs := d.opts.dirs()
+		s := scan(sources(d.opts, dirs), d.opts.vetter(d.files, dirs), d.opts.Disabled(), latest)
 		latest = s.snapshot
 		if s.watched == nil && d.watch != nil {
 			d.poll(errHung)

@@ -140,6 +140,10 @@ func missing(path string, err error) bool {
 	return false
 }
 
+func (s FileSource) shared() bool { return false }
+
+func (s FileSource) contents(*hook.Hook) hook.Files { return hook.Files{} }
+
 func (s FileSource) hung(unit hook.Source) reading {
 	return hungReading(filepath.Base(unit.Path), unit.Path)
 }
@@ -189,5 +193,9 @@ func (f fixed) read(unit hook.Source) reading {
 	}
 	return reading{name: unit.Path, file: unit.Path}
 }
+
+func (f fixed) shared() bool { return false }
+
+func (f fixed) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
 func (f fixed) hung(unit hook.Source) reading { return hungReading(unit.Path, unit.Path) }

@@ -56,8 +56,14 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 	snap := &hook.Snapshot{Loaded: time.Now()}
 	var units []*unit
 	var watches []func(*watchSet)
+	seen := map[hook.Source]bool{}
 	for _, src := range sources {
 		l := src.list(known, v.files)
+		l.units = slices.DeleteFunc(l.units, func(u hook.Source) bool { // two sources may name the same folder
+			again := seen[u]
+			seen[u] = true
+			return again
+		})
 		watches = append(watches, l.watch)
 		snap.Problems = append(snap.Problems, l.problems...)
 		for u := range readAll(src, v, l.units, before) {
@@ -121,7 +127,7 @@ func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.
 		waits: map[string]waiting{}, own: map[string][]hook.Problem{},
 	}
 	for _, h := range lastGood(before) {
-		u.good = append(u.good, v.refresh(h))
+		u.good = append(u.good, v.refresh(src, h))
 	}
 	if u.fails && len(before) == 0 && !u.absent {
 		u.good = v.lastGoodHooks(src, source)

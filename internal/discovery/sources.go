@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
 // source is one place where hooks are read from. Its units are folders or files.
@@ -30,6 +28,11 @@ type source interface {
 	// restore makes the hooks of an earlier text of the unit's file; nil if it
 	// cannot be used any more.
 	restore(unit hook.Source, text []byte) []*hook.Hook
+	// shared reports whether its hooks wait to be allowed whatever reload.mode says.
+	shared() bool
+	// contents returns the files that count as the content of a hook as they are now,
+	// besides those that it names.
+	contents(h *hook.Hook) hook.Files
 }
 
 // listing has the units of one source.
@@ -57,19 +60,28 @@ func (r reading) rejected() bool {
 }
 
 // sources returns the sources of one scan.
-func sources(opts Options) []source {
+func sources(opts Options, dirs Dirs) []source {
 	root := opts.Root
 	if abs, err := filepath.Abs(root); err == nil {
 		root = abs
 	}
-	list := []source{hooksDir{root, opts.Read.Once()}}
+	read := opts.Read.Once()
+	list := []source{newHooksDir(Dir{Root: root}, read)}
 	for _, f := range opts.Files {
 		list = append(list, f)
+	}
+	var projects []source // after all hooks of the user
+	for _, dir := range dirs.List {
+		if dir.Project != "" {
+			projects = append(projects, newHooksDir(dir, read))
+		} else {
+			list = append(list, newHooksDir(dir, read))
+		}
 	}
 	if len(opts.Fixed) > 0 {
 		list = append(list, fixed(opts.Fixed))
 	}
-	return list
+	return append(append(list, projects...), dirs.watched())
 }
 
 // slowRead is how long a unit holds its slot; after that another is read at the same
@@ -122,35 +134,6 @@ func readOne(s source, v vetter, source hook.Source, before []hook.Entry) *unit 
 	return hungUnit(s, v, source, before)
 }
 
-// hooksDir is the hooks directory: each folder in it is a unit of one hook.
-type hooksDir struct {
-	root string
-	opts hookdir.Options
-}
-
-func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing {
-	l := listing{watch: func(w *watchSet) { w.entries(s.root, counts) }}
-	entries, err := readDir(s.root, files) // in byte order
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if errors.Is(err, errHung) {
-			l.watch = func(*watchSet) {}
-		}
-		l.problems = []hook.Problem{{File: s.root, Message: "read hooks directory: " + cause(err).Error()}}
-		for _, unit := range previous {
-			if unit.Type == hookdir.SourceType && filepath.Dir(unit.Path) == s.root {
-				l.units = append(l.units, unit)
-			}
-		}
-		return l
-	}
-	for _, e := range entries {
-		if counts(e.Name()) && (e.IsDir() || e.Type()&os.ModeSymlink != 0) {
-			l.units = append(l.units, hook.Source{Type: hookdir.SourceType, Path: filepath.Join(s.root, e.Name())})
-		}
-	}
-	return l
-}
-
 // errHung is the error of files that do not answer.
 var errHung = errors.New("its file system does not answer; other hooks are not affected")
 
@@ -175,59 +158,6 @@ func readDir(dir string, files *readfile.Patience) ([]fs.DirEntry, error) {
 func hungReading(name, file string) reading {
 	p := hook.Problem{File: file, Message: errHung.Error(), Hint: "see what is mounted there with `df`"}
 	return reading{name: name, file: file, problems: []hook.Problem{p}}
-}
-
-// counts reports whether a name in the hooks directory is one that people
-// give to hooks, not what editors and package managers leave behind.
-func counts(name string) bool {
-	if strings.HasPrefix(name, ".") {
-		return false
-	}
-	for _, suffix := range []string{"~", ".swp", ".bak", ".tmp", ".disabled"} {
-		if strings.HasSuffix(name, suffix) {
-			return false
-		}
-	}
-	return true
-}
-
-// read follows links: a link to a folder is a hook. A broken one is watched.
-func (s hooksDir) read(unit hook.Source) reading {
-	if isBrokenLink(unit.Path) {
-		return reading{absent: true, files: []string{unit.Path}}
-	}
-	h, problems := hookdir.Read(unit.Path, s.opts)
-	r := reading{
-		name:  filepath.Base(unit.Path),
-		file:  filepath.Join(unit.Path, hookdir.FileName),
-		files: hookdir.Files(unit.Path, h),
-	}
-	if h == nil {
-		r.problems = problems
-	} else {
-		r.hooks, r.file = []*hook.Hook{h}, h.File // one string for both
-	}
-	return r
-}
-
-// isBrokenLink reports whether path is a link that leads to no folder.
-func isBrokenLink(path string) bool {
-	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		return false
-	}
-	info, err := os.Stat(path)
-	return err != nil || !info.IsDir()
-}
-
-func (s hooksDir) hung(unit hook.Source) reading {
-	return hungReading(filepath.Base(unit.Path), filepath.Join(unit.Path, hookdir.FileName))
-}
-
-func (s hooksDir) restore(unit hook.Source, text []byte) []*hook.Hook {
-	if h, _ := hookdir.ReadText(unit.Path, text, s.opts); h != nil {
-		return []*hook.Hook{h}
-	}
-	return nil
 }
 
 func cause(err error) error {

@@ -36,7 +36,7 @@ func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
 	hooks := v.unsealedLastGood(src, unit)
 	for i, h := range hooks {
 		v.seal(h)
-		if a, known := v.approval(h.ID); known && a.Digest != AllowDigest(h) {
+		if a, known := v.approval(h.ID); known && !v.allowed(h) {
 			hooks[i] = v.denying(h, changedSince(h, a, h))
 		}
 	}
@@ -45,7 +45,7 @@ func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
 
 // unsealedLastGood is lastGoodHooks without reading the hooks' own files.
 func (v vetter) unsealedLastGood(src source, unit hook.Source) (hooks []*hook.Hook) {
-	if !v.ask {
+	if !v.ask && !src.shared() {
 		if v.lastGood != nil {
 			if text := v.lastGood(unit); text != nil {
 				hooks = src.restore(unit, text)
@@ -81,9 +81,12 @@ func (v vetter) asAllowed(a Approval) *hook.Hook {
 
 // seal sets the seal and the digest of h from its files.
 func (v vetter) seal(h *hook.Hook) {
-	f := trust.Files{Contents: v.ask}
+	f := trust.Files{Contents: v.asks(h), Listed: h.Files.Folders}
+	if h.Files.Bad != "" {
+		f.Bad = append(f.Bad, trust.Refusal{Path: h.Dir, Fact: h.Files.Bad, Do: "ls -la " + trust.Quote(h.Dir)})
+	}
 	if filepath.IsAbs(h.File) { // hooks of the command line have none
-		f.Read = []string{h.File}
+		f.Read = append(f.Read, h.File)
 	}
 	if h.Source.Type == hookdir.SourceType {
 		f.Folder = h.Dir
@@ -103,6 +106,11 @@ func (v vetter) seal(h *hook.Hook) {
 			if file != h.Path {
 				digested = append(digested, file)
 			}
+		}
+	}
+	for _, file := range h.Files.Paths {
+		if file != h.File && !slices.Contains(f.Own, file) {
+			f.Read, f.Own, digested = append(f.Read, file), append(f.Own, file), append(digested, file)
 		}
 	}
 	if trust.CleanPath(launch.Path) != launch.Path {
@@ -139,12 +147,13 @@ func (v vetter) launch(h *hook.Hook) trust.Launch {
 
 // refresh returns h with a new seal if its files have changed. If it is not allowed,
 // or no longer, its runs fail.
-func (v vetter) refresh(h *hook.Hook) *hook.Hook {
+func (v vetter) refresh(src source, h *hook.Hook) *hook.Hook {
 	var changed *trust.Changed
 	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
 		return h
 	}
 	next := *h
+	next.Files = src.contents(h)
 	v.seal(&next)
 	a, known := v.approval(h.ID)
 	if !v.allowed(&next) {
@@ -163,12 +172,15 @@ func (v vetter) approval(id string) (Approval, bool) {
 
 // allowed reports whether h may come into force.
 func (v vetter) allowed(h *hook.Hook) bool {
-	if !v.ask || !filepath.IsAbs(h.File) { // to type a hook on the command line is to allow it
+	if !v.asks(h) || !filepath.IsAbs(h.File) { // to type a hook on the command line is to allow it
 		return true
 	}
 	a, known := v.approval(h.ID)
-	return known && a.Digest == AllowDigest(h)
+	return known && a.holds(AllowDigest(h))
 }
+
+// asks reports whether h has to be allowed.
+func (v vetter) asks(h *hook.Hook) bool { return v.ask || h.Layer.Shared() }
 
 // mayDisable reports whether a marker may switch h off: with reload.mode: ask a
 // person must allow that, too.
@@ -200,7 +212,7 @@ func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 	if old == nil {
 		return v.denying(h, changedSince(h, a, h))
 	}
-	if v.seal(old); AllowDigest(old) != a.Digest {
+	if v.seal(old); !a.holds(AllowDigest(old)) {
 		return v.denying(old, changedSince(h, a, h))
 	}
 	return old
@@ -212,6 +224,9 @@ func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 func (v vetter) removed(
 	present []hook.Entry, before map[hook.Source][]hook.Entry, disabled func(string) bool,
 ) (list []hook.Entry) {
+	if !v.ask {
+		return nil
+	}
 	there := map[string]bool{}
 	for _, e := range present {
 		for _, h := range []*hook.Hook{e.Hook, e.Waits} {
@@ -222,7 +237,7 @@ func (v vetter) removed(
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.approved)) {
 		a := v.approved[id]
-		if there[id] || a.Gone || a.Off && disabled(a.Name) {
+		if there[id] || a.Gone || a.Project != "" || a.Off && disabled(a.Name) {
 			continue
 		}
 		h := v.asAllowed(a)
@@ -272,8 +287,16 @@ func changedSince(h *hook.Hook, a Approval, now *hook.Hook) trust.Refusal {
 	return trust.Refusal{
 		Path: h.File,
 		Fact: "is not as it was allowed: " + strings.Join(a.Changes(now), ", "),
-		Do:   "hookd allow " + trust.Quote(h.Name),
+		Do:   allowCommand(h),
 	}
+}
+
+// allowCommand returns what a person types to allow h.
+func allowCommand(h *hook.Hook) string {
+	if h.Project != "" {
+		return "hookd trust " + trust.Quote(h.Project)
+	}
+	return "hookd allow " + trust.Quote(h.Name)
 }
 
 // fails is the effect of a refusal where no last good version is in force.
@@ -295,7 +318,7 @@ func refusals(hooks []*hook.Hook, so string) (list []hook.Problem) {
 
 // waitingProblem says that h waits, and which version runs meanwhile.
 func (v vetter) waitingProblem(h, inForce *hook.Hook) hook.Problem {
-	p := hook.Problem{File: h.File, Hint: "hookd allow " + trust.Quote(h.Name), Warning: true}
+	p := hook.Problem{File: h.File, Hint: allowCommand(h), Warning: true}
 	a, known := v.approval(h.ID)
 	switch {
 	case !known:

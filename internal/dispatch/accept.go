@@ -143,13 +143,15 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sen
 	if err != nil {
 		return rcpt, nil, err
 	}
-	known := d.index.Load().Named(env.Dialect, env.Event)
+	index := d.index.Load()
+	known := index.Named(env.Dialect, env.Event)
 	e := passing.Get().(*events.Event)
 	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.Contract
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
 	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
+	e.Project = d.projectOf(index, e.Cwd)
 
 	d.prompts.note(e)
 	matched := known.Match(e)
@@ -174,6 +176,15 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sen
 	}
 	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
 	return rcpt, a.rest(), nil
+}
+
+// projectOf is the working tree that a directory is in, where hooks of the index
+// ask for that.
+func (d *Dispatcher) projectOf(index *match.Index, cwd string) string {
+	if cwd == "" || d.opts.Project == nil || !index.Projects() {
+		return ""
+	}
+	return d.opts.Project(cwd)
 }
 
 // passing has events that nobody has any more.

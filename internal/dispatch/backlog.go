@@ -302,7 +302,10 @@ func (b *backlog) leave(list []Waiting) (own []bool, result chan<- events.Run) {
 // resumed makes the task of a run that was accepted earlier, with today's hook
 // of that id; nil when there is none that runs for its event.
 func (d *Dispatcher) resumed(w Waiting, result chan<- events.Run) *task {
-	for _, m := range d.index.Load().Match(w.Event) {
+	index := d.index.Load()
+	e := *w.Event // which may be read from the disk, where its project is not kept
+	e.Project = d.projectOf(index, e.Cwd)
+	for _, m := range index.Match(&e) {
 		if m.Hook.ID == w.Hook {
 			return &task{event: w.Event, match: m, attempt: w.Attempt, result: result}
 		}

@@ -122,6 +122,9 @@ type Options struct {
 	// Redact takes secrets out of what people are shown of a payload or an answer,
 	// which is JSON or text. It returns the same slice when there are none. nil = none.
 	Redact func([]byte) []byte
+	// Project is the root of the working tree that a directory is in, "" = in none.
+	// It returns at once but for a directory that it has not heard of; nil = none has one.
+	Project func(dir string) string
 
 	GroupAlive func(pgid int) bool // whether a process group has members; nil = never
 }

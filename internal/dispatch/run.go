@@ -174,7 +174,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 			now.Data = a.data
 			a.answer = dialect.Answer(&now, a.match.Given, a.answer)
 		}
-		a.answer = a.answer.Told(a.contract)
+		a.answer = a.answer.Tightened().Told(a.contract)
 		a.warnUntold()
 		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)
 		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock && a.match.Hook.OnError != hook.OnErrorIgnore

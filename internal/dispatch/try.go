@@ -39,6 +39,7 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Trial: true, Contract: events.For(env.Dialect, env.Event)}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
+	e.Project = d.projectOf(d.index.Load(), e.Cwd)
 	m, why := match.One(h, e)
 	contract := *e.Contract
 	if match.Lane(h) == events.LanePreempt {

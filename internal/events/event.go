@@ -51,6 +51,7 @@ type Event struct {
 	Trial    bool      // it is only there for one hook to be tried
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
+	Project  string    // root of the working tree that its cwd is in, where hooks ask for that; "" = unknown
 	Sent     *Sent     // what tells it from other events with its id; nil = it has no id
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -79,6 +80,10 @@ type Hook struct {
 	Dialect    events.Dialect // of the system whose file defines it, see dialect.Rules; "" = none
 	Capture    bool           // Familiar: stdout is appended to hook_output
 
+	Layer   Layer  // how far hookd goes for it without a person's word
+	Project string // root of the only working tree whose events it gets; "" = of all
+	Files   Files  // of its own, beside those that it names
+
 	Patterns     []Pattern
 	Agent        string // only events of this agent; "" = of all (docker-agent and Familiar files)
 	Matcher      *regexp.Regexp
@@ -106,6 +111,35 @@ type Hook struct {
 	Seal       *trust.Seal // of the same files, checked before each start; nil = none
 	Definition string      // identity for de-duplication within one event; "" = never a duplicate
 	Problems   []Problem
+}
+
+// Layer is how a hook came to be here, and what it may do for that reason.
+type Layer string
+
+const (
+	LayerUser    Layer = ""        // the user's own
+	LayerPack    Layer = "pack"    // of a pack: it waits until it is allowed
+	LayerProject Layer = "project" // of a repository: it waits, too, and may only tighten
+)
+
+// Shared reports whether hooks of the layer were written by others: they wait to
+// be allowed whatever reload.mode says, and every file of theirs counts.
+func (l Layer) Shared() bool { return l != LayerUser }
+
+// Files are all files that count as a hook's content.
+type Files struct {
+	Paths   []string // of regular files
+	Folders []string // in which no entry may come or go
+	Bad     string   // why they cannot be told; "" = they are told
+}
+
+// Relative is the path of a file as it is the same in every working tree of the
+// hook's repository; that of a hook of no project stays as it is.
+func (h *Hook) Relative(path string) string {
+	if h.Project == "" {
+		return path
+	}
+	return strings.TrimPrefix(path, h.Project+"/")
 }
 
 // Retry says how often and after what time a failed run of an observer is tried

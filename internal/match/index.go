@@ -7,6 +7,7 @@ package match
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -34,6 +35,7 @@ func (m Match) Policy() verdict.Policy {
 	return verdict.Policy{
 		Name: m.Hook.Name, Blocking: m.Blocks, OnError: string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
 		StrictOutput: m.Hook.StrictOutput, Words: m.Words,
+		TightenOnly: m.Hook.Layer == hook.LayerProject,
 	}
 }
 
@@ -56,6 +58,7 @@ type Index struct {
 	snapshot *hook.Snapshot
 	hooks    []*hook.Hook
 	patterns patterns
+	projects bool // some hooks are for one working tree
 
 	mu     sync.RWMutex // guards byName
 	byName map[nameKey]*Named
@@ -78,8 +81,13 @@ const maxNames = 4096
 // New makes the index of a snapshot.
 func New(snap *hook.Snapshot) *Index {
 	hooks := snap.Runnable()
-	return &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), byName: map[nameKey]*Named{}}
+	ix := &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), byName: map[nameKey]*Named{}}
+	ix.projects = slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Project != "" })
+	return ix
 }
+
+// Projects reports whether the project of an event matters.
+func (ix *Index) Projects() bool { return ix.projects }
 
 // Snapshot returns the snapshot of the index.
 func (ix *Index) Snapshot() *hook.Snapshot { return ix.snapshot }
@@ -204,6 +212,9 @@ func reaches(p hook.Pattern, c *events.Contract) bool {
 // words of `hookd match`; "" = it runs.
 func (m Match) refusal(e *events.Event) string {
 	h := m.Hook
+	if h.Project != "" && e.Project != h.Project {
+		return "it is for events of " + h.Project + ", and this is of " + cmp.Or(e.Project, "no project")
+	}
 	if agent := m.Rules.Agent(e); h.Agent != "" && agent != h.Agent {
 		return "it belongs to agent " + strconv.Quote(h.Agent) + ", the event to " + strconv.Quote(agent)
 	}
@@ -251,10 +262,10 @@ type Decision struct {
 	Blocks bool   // its answer counts
 }
 
-// Explain returns for each runnable hook of snap whether it runs for an event that is
-// sent with wait, in registration order.
-func Explain(snap *hook.Snapshot, env events.Envelope) []Decision {
-	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
+// Explain returns for each runnable hook of snap whether it runs for an event of the
+// project that is sent with wait, in registration order.
+func Explain(snap *hook.Snapshot, env events.Envelope, project string) []Decision {
+	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event), Project: project}
 	e.Dialect, e.Wait = cmp.Or(e.Dialect, e.Contract.Dialect), true
 	names := kindNames(e.Contract)
 	var list []Decision

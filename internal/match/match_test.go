@@ -34,7 +34,7 @@ func TestMatchingIsThatOfTheDocumentedTable(t *testing.T) {
 		{"agent:end", "agent:start", ""},
 	} {
 		t.Run(tt.patterns+"/"+tt.event, func(t *testing.T) {
-			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")})[0]
+			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")}, "")[0]
 			if d.Runs != (tt.given != "") || d.Runs && d.Given != tt.given {
 				t.Errorf("runs %t given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
 			}
@@ -59,7 +59,7 @@ func TestWildcardHooksObserve(t *testing.T) {
 		{"transform", newHook("h", "transform_tool_result"), "transform_tool_result", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event})[0]
+			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event}, "")[0]
 			if !d.Runs || d.Blocks != tt.decides {
 				t.Errorf("runs %t (%s), decides %t, want %t", d.Runs, d.Why, d.Blocks, tt.decides)
 			}

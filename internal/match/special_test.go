@@ -42,7 +42,7 @@ func TestNamesOfAPartOfTheirKind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			snap := snapshot(newHook("h", strings.Fields(tt.patterns)...))
 			env := events.Envelope{Event: tt.event, Dialect: events.Dialect(tt.from), Data: json.RawMessage(tt.data)}
-			d := Explain(snap, env)[0]
+			d := Explain(snap, env, "")[0]
 			if d.Runs != (tt.given != "") || d.Given != tt.given && d.Runs || d.Why == "" != d.Runs {
 				t.Errorf("Explain: runs %v, given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
 			}

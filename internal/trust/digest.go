@@ -57,6 +57,9 @@ func (s *Seal) Contents() map[string]string {
 		return list
 	}
 	for _, f := range s.own {
+		if f.is(syscall.S_IFDIR) { // its entries tell
+			continue
+		}
 		sum := f.sum
 		if sum == "" && !s.files.Contents {
 			sum = fileSum(f.path)

@@ -15,6 +15,7 @@ type Files struct {
 	Read   []string  // its definition
 	Run    []string  // what is executed for it: programs, their interpreters, files among the arguments
 	Own    []string  // those of Run and Read whose content is the hook's own
+	Listed []string  // directories whose entries may not come or go
 	Absent []string  // paths that would be a part of it if there were files
 	Bad    []Refusal // what is wrong with it besides
 
@@ -58,6 +59,10 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 		w.path(path, running)
 	}
 	var own []fact
+	for _, path := range files.Listed {
+		f, _ := w.path(path, listed)
+		own = append(own, w.content(path, f, false))
+	}
 	for _, path := range files.Own {
 		as := running
 		if slices.Contains(files.Read, path) {

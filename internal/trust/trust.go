@@ -67,6 +67,7 @@ type role uint8
 const (
 	above   role = iota // a directory or link on the way
 	folder              // a directory whose entries all count: sticky does not help
+	listed              // such a directory, whose entries may not come or go
 	reading             // a file that is read
 	running             // a file that is executed
 )

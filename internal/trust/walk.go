@@ -158,7 +158,7 @@ func (s *step) same(now *fact) bool {
 		return false
 	}
 	if s.is(unix.S_IFDIR) {
-		return !s.shared || s.ctime == now.ctime
+		return (!s.shared || s.ctime == now.ctime) && (s.as != listed || s.mtime == now.mtime)
 	}
 	return s.size == now.size && s.mtime == now.mtime && s.ctime == now.ctime
 }

@@ -23,6 +23,7 @@ type Policy struct {
 	Blocking     bool   // takes part in the verdict; else its answer is read for the record only
 	OnError      string // "warn" (also ""), "ignore", "block"
 	StrictOutput bool
+	TightenOnly  bool   // it may deny, ask and add context, and nothing else
 	Words        []Word // of the dialect whose name of the event the hook was given, beside the common ones
 }
 

@@ -14,9 +14,10 @@ import (
 // event that only observes.
 func Fold(c *events.Contract, data json.RawMessage, answers []Answer) *Verdict {
 	f := folding{c: c, data: data, v: &Verdict{Allowed: true, Continue: true}}
-	for i := range answers {
-		if c.Decidable && answers[i].Policy.Blocking {
-			f.add(&answers[i])
+	for _, a := range answers {
+		if c.Decidable && a.Policy.Blocking {
+			a = a.Tightened()
+			f.add(&a)
 		}
 	}
 	f.v.DecidedBy = f.decidedBy()

@@ -49,6 +49,8 @@ func newDraft(dir string, opt Options) *draft {
 			OnError: hook.OnErrorWarn,
 			Order:   hook.OrderSession,
 			Enabled: true,
+			Layer:   opt.Layer,
+			Project: opt.Project,
 		},
 	}
 }
@@ -102,7 +104,7 @@ func (d *draft) finish(root *yaml.Node) {
 			d.ignored(d.keys[f.Key], fmt.Sprintf("`%s` is not used by type %s", f.Key, d.hook.Type), "")
 		}
 	}
-	d.hook.ID = d.hook.Name
+	d.identify()
 	if d.hook.Timeout == 0 {
 		d.hook.Timeout = d.opt.timeout(d.hook.Type)
 	}
@@ -128,6 +130,27 @@ func (d *draft) finish(root *yaml.Node) {
 		d.checkModel(root)
 	}
 }
+
+// identify gives the hook the name that it has among all others. Names of shared
+// hooks are plain, so that none can look like another's.
+func (d *draft) identify() {
+	name := d.hook.Name
+	if d.opt.Layer.Shared() && strings.Trim(name, plainName) != "" {
+		d.reject(d.given["name"], "write letters, digits, dots, - and _", "%q is no name of a shared hook", name)
+	}
+	d.hook.Name = d.opt.Prefix + name
+	d.hook.ID = d.hook.Name
+	if d.hook.Project == "" {
+		return
+	}
+	d.hook.ID += "@" + d.hook.Project
+	if d.hook.Lane == events.LanePreempt {
+		d.warn(d.given["lane"], "", "lane preempt is for the user's own hooks: it runs after them")
+		d.hook.Lane = events.LaneDefault
+	}
+}
+
+const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // checkBuiltin warns of a built-in that does not exist, as docker-agent loads
 // such hooks too: each run of it fails.

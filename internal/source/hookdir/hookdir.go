@@ -48,6 +48,10 @@ type Options struct {
 	// names; "" = it has. nil = not checked.
 	CheckGuard func(h *hook.Hook, event hook.Pattern) string
 
+	Layer   hook.Layer // of the hook
+	Prefix  string     // before its name, such as team/
+	Project string     // see hook.Hook.Project
+
 	programs *sync.Map // path to program; nil = no cache
 }
 

@@ -1,0 +1,375 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/docs/gallery"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/pack"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+func addCommand(a *app) *cobra.Command {
+	var folder, name string
+	var track, frozen, yes bool
+	cmd := &cobra.Command{
+		Use:   "add SOURCE[@REV]",
+		Short: "Add hooks that are shared: of the gallery, a folder or a git repository",
+		Long: `add gets a pack of hooks, shows each hook of it and puts it into packs/NAME in
+hookd's home, where its hooks are called NAME/HOOK. SOURCE is gallery/NAME, a
+folder, or the URL of a git repository; REV is a tag or a commit, or a branch
+with --track. hooks.lock notes the commit and the sha256 of each file.
+
+Nothing of a pack is executed before ` + "`hookd allow NAME/HOOK`" + `, whatever
+reload.mode says. Hooks of the gallery come with hookd and do not wait.
+
+--frozen makes the packs exactly what hooks.lock says, without the network where
+they are in place or in the cache, and is an error where that cannot be done.`,
+		Example: `  hookd add gallery/command-guard
+  hookd add https://example.org/team/hooks.git@v1.2.0
+  hookd add ./hooks --name team
+  hookd add --frozen`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case frozen && (len(args) > 0 || folder != "" || name != "" || track):
+				return errors.New("--frozen takes what hooks.lock says: no SOURCE and no other flag")
+			case !frozen && len(args) != 1:
+				return fmt.Errorf("add wants one SOURCE: gallery/NAME, a folder or a URL; %d are given", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: galleryNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			if frozen {
+				return a.addFrozen(cmd, cfg)
+			}
+			user, _ := os.UserHomeDir() // without one ~ means nothing
+			source, err := pack.Parse(args[0], user)
+			if err != nil {
+				return fail(exitUsage, "see `hookd add --help`", "%w", err)
+			}
+			source.Path, source.Track = strings.Trim(filepath.ToSlash(filepath.Clean(folder)), "/"), track
+			if source.Path == "." {
+				source.Path = ""
+			}
+			return a.add(cmd, cfg, source, name, yes)
+		},
+	}
+	cmd.Flags().StringVar(&folder, "path", "", "folder in SOURCE that is the pack")
+	cmd.Flags().StringVar(&name, "name", "", "name of the pack (default: the last part of SOURCE)")
+	cmd.Flags().BoolVar(&track, "track", false, "REV is a branch, and updates follow it")
+	cmd.Flags().BoolVar(&frozen, "frozen", false, "make the packs exactly what hooks.lock says")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func galleryNames(*cobra.Command, []string, string) (list []string, _ cobra.ShellCompDirective) {
+	for _, name := range gallery.Names() {
+		list = append(list, pack.Gallery+"/"+name)
+	}
+	return list, cobra.ShellCompDirectiveDefault
+}
+
+// added is the answer of add and update.
+type added struct {
+	Pack    string                `json:"pack"`
+	Source  string                `json:"source"`
+	Commit  string                `json:"commit,omitempty"`
+	Folder  string                `json:"folder"`
+	Hooks   []catalog.Description `json:"hooks"`
+	Notes   []string              `json:"notes,omitempty"`
+	Waiting []string              `json:"waiting"` // hooks that wait to be allowed
+}
+
+// add gets a pack, shows it, asks, and puts it in place.
+func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name string, yes bool) error {
+	switch {
+	case name == "":
+		name = s.Name()
+	case s.Kind == pack.FromGallery:
+		return fail(exitUsage, "leave --name out", "hooks of the gallery are called gallery/NAME")
+	case name == pack.Gallery:
+		return fail(exitUsage, "choose another with --name", "gallery is the pack of the hooks that come with hookd")
+	}
+	if err := pack.CheckName(name); err != nil {
+		return fail(exitUsage, "choose another with --name", "%w", err)
+	}
+	name = pack.LockedName(s, name)
+	home := pack.NewHome(cfg.Home)
+	lock, err := home.Lock()
+	if err != nil {
+		return fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
+	}
+	if old, there := lock.Packs[name]; there && (old.Kind != s.Kind || old.URL != s.Location) {
+		return fail(exitFailed, "give this one another name with --name, or type `hookd remove "+trust.Quote(name)+"`",
+			"there is a pack %s already, from %s", name, old.Source())
+	}
+	fetched, err := pack.Fetch(cmd.Context(), s)
+	if err != nil {
+		return fail(exitFailed, "correct the source; `hookd add --help` has examples", "%w", err)
+	}
+	return a.place(cmd, cfg, name, fetched, yes)
+}
+
+// again is the command line that was typed, to be typed without a question.
+func (a *app) again() string {
+	words := []string{"hookd"}
+	for _, word := range a.line {
+		if plain := "x" + word; trust.Quote(plain) != plain { // a flag need not be quoted
+			word = trust.Quote(word)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(append(words, "--yes"), " ")
+}
+
+// place shows what was fetched, asks, and puts it in place of what is there.
+func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.Fetched, yes bool) error {
+	home := pack.NewHome(cfg.Home)
+	staged, err := home.Stage(name, f)
+	if err != nil {
+		return fail(exitFailed, "see the permissions of "+home.PacksDir(), "%w", err)
+	}
+	defer staged.Discard()
+	hooks := catalog.ReadPack(cfg, staged.Dir, name, f.Content)
+	if err := catalog.CheckPack(hooks); err != nil {
+		return fail(exitFailed, "tell the authors of "+f.Source.String(), "pack %s cannot be added: %w", name, err)
+	}
+	answer := added{
+		Pack: name, Source: f.Source.String(), Commit: f.Commit, Folder: home.Dir(name),
+		Notes: f.Notes, Waiting: []string{},
+	}
+	for _, h := range hooks {
+		answer.Hooks = append(answer.Hooks, catalog.Describe(cfg, h.Hook))
+	}
+	if !f.Source.Secure() {
+		answer.Notes = append(answer.Notes, "the URL is not encrypted: compare the commit with what the authors say")
+	}
+	lock, err := home.Lock()
+	if err != nil {
+		return fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
+	}
+	old, there := lock.Packs[name]
+	if a.format != "json" {
+		a.printer(a.out).fetched(answer)
+		if there {
+			a.printer(a.out).packDiff(home, name, old, f.Content)
+		}
+	}
+	question := fmt.Sprintf("Add pack %s, hooks as shown?", name)
+	if there {
+		question = fmt.Sprintf("Put this in place of pack %s as it is?", name)
+	}
+	if err := a.confirm(yes, question, a.again()); err != nil {
+		return err
+	}
+	if err := staged.Put(); err != nil {
+		return fail(exitFailed, "see the permissions of "+home.PacksDir(), "%w", err)
+	}
+	if err := pack.NewCache(packCache()).Put(f); err != nil {
+		fmt.Fprintln(a.errOut, "warning:", escape(err.Error(), keepNothing))
+	}
+	return a.placed(cmd, cfg, answer, yes)
+}
+
+// placed makes a running daemon take note and tells what waits. On a terminal it
+// asks for each hook that was allowed before and is another now.
+func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
+	inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/")
+	for _, w := range catalog.Waiting(cfg) {
+		if !slices.ContainsFunc(answer.Hooks, func(d catalog.Description) bool { return d.Name == w.Name }) || w.Gone {
+			continue
+		}
+		if !inGallery && (w.New || yes || !isTerminal(a.in) || !a.asksAgain(w)) {
+			answer.Waiting = append(answer.Waiting, w.Name)
+			continue
+		}
+		if inGallery && cfg.ReloadMode != "ask" {
+			continue // it does not wait
+		}
+		if err := catalog.Allow(cfg, w); err != nil {
+			hint := "see the folder's permissions, then type `hookd allow " + trust.Quote(w.Name) + "`"
+			return fail(exitFailed, hint, "%w", err)
+		}
+	}
+	running, err := a.tell(cmd)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(p *printer) {
+		p.linef("pack %s is in %s", answer.Pack, answer.Folder)
+		if len(answer.Waiting) > 0 {
+			p.linef("waiting to be allowed, nothing of them runs before: %s", strings.Join(answer.Waiting, ", "))
+			p.linef("look at each and allow it with `hookd allow %s`", trust.Quote(answer.Waiting[0]))
+		}
+		if !running {
+			p.line("no daemon runs; the next `hookd serve` will know")
+		}
+	})
+}
+
+// asksAgain shows a hook that has changed and reports whether a person allows it.
+func (a *app) asksAgain(w catalog.Pending) bool {
+	p := a.printer(a.errOut)
+	p.pending(w)
+	return a.confirm(false, "Allow "+w.Name+" to run as shown?", "hookd allow "+trust.Quote(w.Name)) == nil
+}
+
+// packCache is where fetched packs are kept for other homes; "" = nowhere.
+func packCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "hookd", "packs")
+}
+
+func (a *app) addFrozen(cmd *cobra.Command, cfg config.Config) error {
+	list, err := pack.NewHome(cfg.Home).Frozen(cmd.Context(), pack.NewCache(packCache()))
+	if err != nil {
+		return fail(exitFailed, "compare with `hookd outdated`, or add the packs anew without --frozen", "%w", err)
+	}
+	if _, err := a.tell(cmd); err != nil {
+		return err
+	}
+	return a.print(list, func(p *printer) {
+		rows := [][]cell{}
+		for _, r := range list {
+			rows = append(rows, []cell{text(r.Name), text(r.From)})
+		}
+		p.table([]string{"PACK", "FROM"}, rows)
+	})
+}
+
+// fetched shows a pack before it is put in place.
+func (p *printer) fetched(f added) {
+	p.pairs(kv("pack", f.Pack), kv("from", f.Source), kv("commit", f.Commit))
+	for _, d := range f.Hooks {
+		p.line()
+		p.description(d)
+	}
+	for _, note := range f.Notes {
+		p.line(p.paint(yellow, "note:"), " ", escape(note, keepNothing))
+	}
+	p.line()
+}
+
+func (p *printer) description(d catalog.Description) {
+	denies := "no"
+	if d.CanDeny {
+		denies = "yes"
+	}
+	needs := make([]string, len(d.Needs))
+	for i, n := range d.Needs {
+		if needs[i] = n.Program; n.Path == "" {
+			needs[i] += " (NOT FOUND)"
+		}
+	}
+	p.pairs(kv("hook", d.Name), kv("about", d.Description), kv("events", strings.Join(d.Events, " ")),
+		kv("can deny", denies), kv("runs", d.Runs), kv("by", d.Interpreter), kv("needs", strings.Join(needs, ", ")),
+		kv("settings", strings.Join(d.Settings, "\n")), pair{"warning", cell{strings.Join(d.Problems, "\n"), yellow}})
+}
+
+// maxCompare is how long a file may be whose change is shown line by line.
+const maxCompare = 64 << 10
+
+// packDiff shows what would change of a pack that is in place.
+func (p *printer) packDiff(home pack.Home, name string, old pack.Locked, now pack.Content) {
+	before := map[string][]byte{}
+	installed, _ := home.Installed(name) // what cannot be read is new
+	for _, f := range installed {
+		if _, locked := old.Files[f.Path]; locked {
+			before[f.Path] = f.Data
+		}
+	}
+	for _, f := range now {
+		was, there := before[f.Path]
+		delete(before, f.Path)
+		switch {
+		case there && string(was) == string(f.Data):
+		case len(was) > maxCompare || len(f.Data) > maxCompare:
+			p.linef("%s differs: it has %d bytes, and had %d", f.Path, len(f.Data), len(was))
+		default:
+			p.line(p.paint(bold, escape(f.Path, keepNothing)))
+			p.diff(string(was), string(f.Data))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(before)) {
+		p.linef("%s is gone", path)
+	}
+}
+
+func removeCommand(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Take a pack away that `hookd add` has added",
+		Long: `remove takes packs/NAME away, its entry in hooks.lock, and what was allowed of its
+hooks. Hooks of your own are folders of the hooks directory: remove those there.`,
+		Example: "  hookd remove team\n  hookd remove gallery/command-guard",
+		Args:    one("pack"), ValidArgsFunction: packNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			if _, err := lockedPack(cfg, args[0]); err != nil {
+				return err
+			}
+			again := "hookd remove " + trust.Quote(args[0]) + " --yes"
+			if err := a.confirm(yes, "Remove pack "+args[0]+" and its hooks?", again); err != nil {
+				return err
+			}
+			if err := catalog.RemovePack(cfg, args[0]); err != nil {
+				return fail(exitFailed, "see the permissions of "+pack.NewHome(cfg.Home).PacksDir(), "%w", err)
+			}
+			if _, err := a.tell(cmd); err != nil {
+				return err
+			}
+			return a.print(map[string]string{"removed": args[0]}, func(p *printer) {
+				p.linef("pack %s is removed", args[0])
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// lockedPack returns the entry of a pack in hooks.lock.
+func lockedPack(cfg config.Config, name string) (pack.Locked, error) {
+	lock, err := pack.NewHome(cfg.Home).Lock()
+	if err != nil {
+		return pack.Locked{}, fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
+	}
+	l, there := lock.Packs[name]
+	if !there {
+		hint := "add one with `hookd add gallery/command-guard`"
+		if names := slices.Sorted(maps.Keys(lock.Packs)); len(names) > 0 {
+			hint = "there are " + strings.Join(names, ", ")
+		}
+		return l, fail(exitFailed, hint, "there is no pack %q", name)
+	}
+	return l, nil
+}
+
+func packNames(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	lock, _ := pack.NewHome(cfg.Home).Lock()
+	return slices.Sorted(maps.Keys(lock.Packs)), cobra.ShellCompDirectiveNoFileComp
+}

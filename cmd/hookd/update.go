@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/pack"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// outdatedPack is Outdated for one pack, with what went wrong.
+type outdatedPack struct {
+	pack.Newer
+	Error string `json:"error,omitempty"`
+}
+
+func outdatedCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "outdated",
+		Short: "Tell which packs have something newer where they came from",
+		Long: `outdated looks where each pack came from. It changes nothing. A pack at a tag or a
+commit stays there until ` + "`hookd update NAME@REV`" + ` names another. The exit code is 1
+when something is newer.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			list, err := a.outdated(cmd.Context(), cfg)
+			if err != nil {
+				return err
+			}
+			if err := a.print(list, func(p *printer) { p.outdated(list) }); err != nil {
+				return err
+			}
+			if slices.ContainsFunc(list, func(o outdatedPack) bool { return o.Outdated || o.Error != "" }) {
+				return said(exitFailed)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) outdated(ctx context.Context, cfg config.Config) ([]outdatedPack, error) {
+	lock, err := pack.NewHome(cfg.Home).Lock()
+	if err != nil {
+		return nil, fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
+	}
+	list := []outdatedPack{}
+	for _, name := range slices.Sorted(maps.Keys(lock.Packs)) {
+		newer, err := pack.Outdated(ctx, name, lock.Packs[name])
+		o := outdatedPack{Newer: newer}
+		if err != nil {
+			o.Error = err.Error()
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+func (p *printer) outdated(list []outdatedPack) {
+	if len(list) == 0 {
+		p.line("no packs: add one with `hookd add gallery/command-guard`")
+		return
+	}
+	rows := [][]cell{}
+	for _, o := range list {
+		latest := cell{o.Latest, plain}
+		switch {
+		case o.Error != "":
+			latest = cell{"cannot be looked at", red}
+		case o.Outdated:
+			latest.c = yellow
+		default:
+			latest.text = "the same"
+		}
+		rows = append(rows, []cell{text(o.Name), text(o.Have), latest})
+	}
+	p.table([]string{"PACK", "HAVE", "LATEST"}, rows)
+	for _, o := range list {
+		switch {
+		case o.Error != "":
+			p.line(p.paint(red, "error:"), " ", escape(o.Name+": "+o.Error, keepNothing))
+		case o.Outdated:
+			what := o.Name
+			if o.Revision != "" {
+				what += "@" + o.Revision
+			}
+			p.linef("%s: type `hookd update %s`", strings.TrimPrefix(o.Name+": "+o.Why, ": "), trust.Quote(what))
+		}
+	}
+}
+
+func updateCommand(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "update [NAME[@REV]]",
+		Short: "Bring packs up to date, after showing what differs",
+		Long: `update gets what a pack's branch, folder or gallery holds now, shows what differs
+and, when you agree, puts it in place. Hooks that are another then wait to be
+allowed again, on a terminal it asks for each; the others go on. A pack at a tag
+or a commit changes only to the REV that is named. Without NAME all packs are
+looked at.`,
+		Example: "  hookd update\n  hookd update team@v1.3.0",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: packNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				name, revision, _ := strings.Cut(args[0], "@")
+				return a.updatePack(cmd, cfg, name, revision, yes)
+			}
+			lock, err := pack.NewHome(cfg.Home).Lock()
+			if err != nil {
+				return fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
+			}
+			for _, name := range slices.Sorted(maps.Keys(lock.Packs)) {
+				if err := a.updatePack(cmd, cfg, name, "", yes); err != nil {
+					return err
+				}
+			}
+			if len(lock.Packs) == 0 {
+				return a.print([]string{}, func(p *printer) { p.outdated(nil) })
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; changed hooks wait for `hookd allow`")
+	return cmd
+}
+
+// updatePack brings one pack up to date.
+func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision string, yes bool) error {
+	l, err := lockedPack(cfg, name)
+	if err != nil {
+		return err
+	}
+	source := l.Source()
+	if revision != "" {
+		if source.Kind != pack.FromGit {
+			return fail(exitUsage, "type `hookd update "+trust.Quote(name)+"`",
+				"pack %s is of no git repository: it has no revisions", name)
+		}
+		source.Revision, source.Track = revision, false
+	} else {
+		newer, err := pack.Outdated(cmd.Context(), name, l)
+		switch {
+		case err != nil:
+			return fail(exitFailed, "see `hookd outdated`", "%w", err)
+		case newer.Moved:
+			take := "hookd update " + trust.Quote(name+"@"+newer.Revision)
+			return fail(exitFailed, "ask the authors why; to take it, type `"+take+"`",
+				"pack %s is left as it is: %s", name, newer.Why)
+		case !newer.Outdated:
+			return a.upToDate(name, newer.Have)
+		case newer.Revision != "":
+			return a.print(newer, func(p *printer) {
+				p.linef("pack %s stays at %s: there is %s, type `hookd update %s`", name, newer.Have, newer.Latest,
+					trust.Quote(name+"@"+newer.Revision))
+			})
+		}
+	}
+	fetched, err := pack.Fetch(cmd.Context(), source)
+	if err != nil {
+		return fail(exitFailed, "see `hookd outdated`", "%w", err)
+	}
+	if l.Differs(fetched.Content) == "" && l.Commit == fetched.Commit && l.Revision == fetched.Source.Revision {
+		return a.upToDate(name, l.Source().String())
+	}
+	return a.place(cmd, cfg, name, fetched, yes)
+}
+
+func (a *app) upToDate(name, have string) error {
+	return a.print(map[string]string{"pack": name, "have": have}, func(p *printer) {
+		p.linef("pack %s has nothing newer: %s", name, have)
+	})
+}

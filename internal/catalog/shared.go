@@ -1,0 +1,219 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pack"
+	"github.com/hookd/hookd/internal/project"
+	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// ProjectPrefix begins the names of hooks that a repository brings along.
+const ProjectPrefix = "project:"
+
+// sharedTime is how long the file systems of packs and repositories may take.
+const sharedTime = 5 * time.Second
+
+// dirs finds the folders of hooks beside the hooks directory under settings c:
+// those that the settings name, packs, and the working trees of repositories
+// that are trusted. Where a file system does not answer, what was there before
+// stays.
+func dirs(c config.Config) func() discovery.Dirs {
+	patience := readfile.NewPatience(sharedTime, nil)
+	var mu sync.Mutex
+	var last discovery.Dirs
+	return func() discovery.Dirs {
+		mu.Lock()
+		defer mu.Unlock()
+		found := make(chan discovery.Dirs, 1)
+		if patience.Try("packs and projects", func() { found <- findDirs(c) }) {
+			last = <-found
+			return last
+		}
+		stale := last
+		stale.Problems = append(slices.Clone(last.Problems), hook.Problem{
+			File: c.Home, Message: "packs and projects cannot be looked for: a file system does not answer", Hint: "df",
+		})
+		return stale
+	}
+}
+
+func findDirs(c config.Config) (d discovery.Dirs) {
+	d.Allowed = map[string]discovery.Approval{}
+	for _, s := range c.Sources {
+		if s.Type == config.HookDir {
+			d.List = append(d.List, discovery.Dir{Root: s.Path, Named: true})
+		}
+	}
+	packDirs(c, &d)
+	projectDirs(c, &d)
+	return d
+}
+
+// packDirs adds what hooks.lock names. Hooks of the gallery are those of the
+// program: they wait no more than the user's own.
+func packDirs(c config.Config, d *discovery.Dirs) {
+	home := pack.NewHome(c.Home)
+	d.Files = append(d.Files, home.LockFile())
+	lock, err := home.Lock()
+	if err != nil {
+		d.Problems = append(d.Problems, hook.Problem{
+			File: home.LockFile(), Message: "no pack is loaded: " + err.Error(),
+			Hint: "restore it, or move it away and add the packs again with `hookd add`",
+		})
+		return
+	}
+	if len(lock.Packs) > 0 {
+		packs := home.PacksDir() + "/"
+		for id, a := range discovery.NewApprovals(c.AllowedDir()).All() {
+			if strings.HasPrefix(a.Source.Path, packs) {
+				d.Allowed[id] = a
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(lock.Packs)) {
+		l := lock.Packs[name]
+		dir := discovery.Dir{Root: home.Dir(name), Hooks: l.HookFolders(), Prefix: pack.Prefix(name)}
+		if l.Kind != pack.FromGallery {
+			dir.Layer = hook.LayerPack
+			dir.Files = func(folder string) hook.Files { return packFiles(l, dir.Root, folder) }
+		}
+		d.List = append(d.List, dir)
+	}
+}
+
+// packFiles are the files of a pack that count as one hook's content.
+func packFiles(l pack.Locked, root, folder string) (f hook.Files) {
+	inside, err := filepath.Rel(root, folder)
+	if err != nil {
+		return hook.Files{Bad: err.Error()}
+	}
+	for _, name := range l.FilesOf(filepath.ToSlash(inside)) {
+		f.Paths = append(f.Paths, filepath.Join(root, filepath.FromSlash(name)))
+	}
+	if len(f.Paths) > maxContent {
+		return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
+	}
+	return f
+}
+
+// maxContent is how many files a shared hook may be made of: each is looked at
+// before each start.
+const maxContent = 200
+
+// projectDirs adds the hooks of trusted repositories, in all their working trees.
+func projectDirs(c config.Config, d *discovery.Dirs) {
+	d.Folders = append(d.Folders, c.TrustedDir())
+	for _, t := range allTrusted(c) {
+		d.Folders = append(d.Folders, project.WorktreesDir(t.Repository))
+		for _, root := range project.Trees(t.Repository) {
+			d.List = append(d.List, projectDir(root))
+			maps.Copy(d.Allowed, t.approvals(root))
+		}
+	}
+}
+
+func projectDir(root string) discovery.Dir {
+	return discovery.Dir{
+		Root:  filepath.Join(root, filepath.FromSlash(project.HooksDir)),
+		Layer: hook.LayerProject, Prefix: ProjectPrefix, Project: root,
+		Files: func(folder string) hook.Files { return projectFiles(root, folder) },
+	}
+}
+
+// projectFiles are all files in the folder of a project's hook. Neither it nor
+// what is in it may be a link: what that leads to is not in the project.
+func projectFiles(root, folder string) (f hook.Files) {
+	for dir := folder; dir != root && dir != "/"; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			return hook.Files{Bad: "is not a folder of the project: " + dir + " is a link"}
+		}
+	}
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			f.Folders = append(f.Folders, path)
+		case e.Type().IsRegular():
+			f.Paths = append(f.Paths, path)
+		default:
+			return fmt.Errorf("holds %s, which is no regular file", e.Name())
+		}
+		if len(f.Paths)+len(f.Folders) > maxContent {
+			return fmt.Errorf("is made of more than %d files", maxContent)
+		}
+		return nil
+	})
+	if err != nil {
+		return hook.Files{Bad: err.Error()}
+	}
+	return f
+}
+
+// HookFile is the HOOK.yaml of a folder that was not put in place yet, or that
+// is not trusted yet, as a hook of a layer.
+type HookFile struct {
+	Hook     *hook.Hook // nil when it is rejected
+	Folder   string
+	Problems []hook.Problem
+}
+
+// ReadPack reads the hooks of a pack that stands in root.
+func ReadPack(c config.Config, root, name string, content pack.Content) (list []HookFile) {
+	opts := readOptions(c, false)
+	opts.Layer, opts.Prefix = hook.LayerPack, pack.Prefix(name)
+	for _, folder := range content.HookFolders() {
+		h, problems := hookdir.Read(filepath.Join(root, filepath.FromSlash(folder)), opts)
+		list = append(list, HookFile{h, folder, problems})
+	}
+	return list
+}
+
+// CheckPack says why a pack cannot be put in place as it is: two of its hooks
+// have one name, or none of them can be read.
+func CheckPack(list []HookFile) error {
+	names := map[string]string{}
+	var bad error
+	for _, f := range list {
+		if f.Hook == nil {
+			file := path.Join(f.Folder, hookdir.FileName)
+			bad = errors.Join(bad, fmt.Errorf("%s: %s", file, Worst(f.Problems).Message))
+			continue
+		}
+		if other, twice := names[f.Hook.Name]; twice {
+			return fmt.Errorf("%s and %s are both called %s", other, f.Folder, f.Hook.Name)
+		}
+		names[f.Hook.Name] = f.Folder
+	}
+	return bad
+}
+
+// RemovePack forgets what was allowed of a pack's hooks and takes it away.
+func RemovePack(c config.Config, name string) error {
+	home := pack.NewHome(c.Home)
+	dir := home.Dir(name)
+	approvals := discovery.NewApprovals(c.AllowedDir())
+	for id, a := range approvals.All() {
+		if a.Source.Path == dir || strings.HasPrefix(a.Source.Path, dir+"/") {
+			if err := approvals.Remove(id); err != nil {
+				return err
+			}
+		}
+	}
+	return home.Remove(name)
+}

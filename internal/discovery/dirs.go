@@ -1,0 +1,199 @@
+package discovery
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// Dir is a folder of hook folders. Only Root is needed.
+type Dir struct {
+	Root    string     // absolute; one that is a hook folder itself counts as that
+	Hooks   []string   // names of the hook folders below Root, "." for Root; nil = all that are in it
+	Named   bool       // the settings name Root: it is a problem when it is not there
+	Layer   hook.Layer // of its hooks
+	Prefix  string     // before their names
+	Project string     // root of the only working tree whose events they get; "" = all events
+
+	// Files are all files of one of its folders; nil = only those that the hook names count.
+	Files func(folder string) hook.Files
+}
+
+// Dirs are the folders of hooks beside the hooks directory, in registration
+// order: those of projects come after everything else.
+type Dirs struct {
+	List     []Dir
+	Problems []hook.Problem // with finding them
+
+	// Allowed is what has been allowed of hooks that others wrote, by ID: they wait
+	// for it whatever Options.Approved is.
+	Allowed map[string]Approval
+
+	Files   []string // whose change can alter the answer
+	Folders []string // in which what comes and goes can
+}
+
+// watched is a source without a unit: it watches what the other ones depend on.
+func (d Dirs) watched() source { return dependencies(d) }
+
+type dependencies Dirs
+
+func (d dependencies) list([]hook.Source, *readfile.Patience) listing {
+	return listing{problems: d.Problems, watch: func(w *watchSet) {
+		for _, file := range d.Files {
+			w.file(filepath.Dir(file), file)
+		}
+		for _, folder := range d.Folders {
+			w.entries(folder, func(string) bool { return true })
+		}
+	}}
+}
+
+func (d dependencies) read(hook.Source) reading                      { return reading{absent: true} }
+func (d dependencies) hung(unit hook.Source) reading                 { return hungReading(unit.Path, unit.Path) }
+func (d dependencies) restore(hook.Source, []byte) (no []*hook.Hook) { return nil }
+func (d dependencies) shared() bool                                  { return false }
+
+func (d dependencies) contents(*hook.Hook) hook.Files { return hook.Files{} }
+
+// hooksDir reads one Dir: each folder in it is a unit of one hook.
+type hooksDir struct {
+	Dir
+	opts hookdir.Options
+}
+
+func newHooksDir(dir Dir, opts hookdir.Options) hooksDir {
+	opts.Layer, opts.Prefix, opts.Project = dir.Layer, dir.Prefix, dir.Project
+	return hooksDir{dir, opts}
+}
+
+func (s hooksDir) shared() bool { return s.Layer.Shared() }
+
+// holds reports whether a unit is one of the folder's.
+func (d Dir) holds(unit hook.Source) bool {
+	if unit.Type != hookdir.SourceType {
+		return false
+	}
+	if d.Hooks == nil {
+		return unit.Path == d.Root || filepath.Dir(unit.Path) == d.Root
+	}
+	return slices.ContainsFunc(d.Hooks, func(name string) bool { return filepath.Join(d.Root, name) == unit.Path })
+}
+
+func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing {
+	if s.Hooks != nil {
+		l := listing{watch: func(*watchSet) {}}
+		for _, name := range s.Hooks {
+			l.units = append(l.units, s.unit(name))
+		}
+		return l
+	}
+	l := listing{watch: func(w *watchSet) { w.entries(s.Root, counts) }}
+	entries, err := readDir(s.Root, files) // in byte order
+	if err != nil && (s.Named || !errors.Is(err, fs.ErrNotExist)) {
+		if errors.Is(err, errHung) {
+			l.watch = func(*watchSet) {}
+		}
+		p := hook.Problem{File: s.Root, Message: "read hooks directory: " + cause(err).Error()}
+		if s.Named {
+			p.Hint = "see `sources` in hookd.yaml"
+		}
+		l.problems = []hook.Problem{p}
+		for _, unit := range previous {
+			if s.holds(unit) {
+				l.units = append(l.units, unit)
+			}
+		}
+		return l
+	}
+	for _, e := range entries {
+		switch {
+		case e.Name() == hookdir.FileName && s.Named:
+			l.units = []hook.Source{s.unit(".")}
+			return l
+		case counts(e.Name()) && (e.IsDir() || e.Type()&os.ModeSymlink != 0):
+			l.units = append(l.units, s.unit(e.Name()))
+		}
+	}
+	return l
+}
+
+func (s hooksDir) unit(name string) hook.Source {
+	return hook.Source{Type: hookdir.SourceType, Path: filepath.Join(s.Root, name)}
+}
+
+// counts reports whether a name in the hooks directory is one that people
+// give to hooks, not what editors and package managers leave behind.
+func counts(name string) bool {
+	if strings.HasPrefix(name, ".") {
+		return false
+	}
+	for _, suffix := range []string{"~", ".swp", ".bak", ".tmp", ".disabled"} {
+		if strings.HasSuffix(name, suffix) {
+			return false
+		}
+	}
+	return true
+}
+
+// read follows links: a linked folder counts. A link that leads to no folder is
+// no hook; it may be one later. A project's hook is in the project: a link is none.
+func (s hooksDir) read(unit hook.Source) reading {
+	if isBrokenLink(unit.Path) || s.Project != "" && isLink(unit.Path) {
+		return reading{absent: true, files: []string{unit.Path}}
+	}
+	h, problems := hookdir.Read(unit.Path, s.opts)
+	r := reading{
+		name:  s.Prefix + filepath.Base(unit.Path),
+		file:  filepath.Join(unit.Path, hookdir.FileName),
+		files: hookdir.Files(unit.Path, h),
+	}
+	if h == nil {
+		r.problems = problems
+		return r
+	}
+	h.Files = s.contents(h)
+	r.hooks, r.file = []*hook.Hook{h}, h.File // one string for both
+	return r
+}
+
+func (s hooksDir) contents(h *hook.Hook) hook.Files {
+	if s.Files == nil {
+		return hook.Files{}
+	}
+	return s.Files(h.Dir)
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+// isBrokenLink reports whether path is a link that leads to no folder.
+func isBrokenLink(path string) bool {
+	if !isLink(path) {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err != nil || !info.IsDir()
+}
+
+func (s hooksDir) hung(unit hook.Source) reading {
+	return hungReading(s.Prefix+filepath.Base(unit.Path), filepath.Join(unit.Path, hookdir.FileName))
+}
+
+func (s hooksDir) restore(unit hook.Source, text []byte) []*hook.Hook {
+	h, _ := hookdir.ReadText(unit.Path, text, s.opts)
+	if h == nil {
+		return nil
+	}
+	h.Files = s.contents(h)
+	return []*hook.Hook{h}
+}

@@ -1,0 +1,181 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Home is where packs are kept: packs/NAME in hookd's home, and hooks.lock.
+type Home struct{ dir string }
+
+// NewHome returns the packs of a home, which need not exist.
+func NewHome(dir string) Home { return Home{dir} }
+
+// PacksDir is the folder of all packs.
+func (h Home) PacksDir() string { return filepath.Join(h.dir, "packs") }
+
+// Dir is the folder of a pack; its name is as in hooks.lock.
+func (h Home) Dir(name string) string { return filepath.Join(h.PacksDir(), filepath.FromSlash(name)) }
+
+// LockedName is the name in hooks.lock of a pack that is called name: each hook
+// of the gallery is a pack of its own there.
+func LockedName(s Source, name string) string {
+	if s.Kind == FromGallery {
+		return Gallery + "/" + s.Location
+	}
+	return name
+}
+
+// Prefix is what stands before the names of a pack's hooks.
+func Prefix(lockedName string) string {
+	first, _, _ := strings.Cut(lockedName, "/")
+	return first + "/"
+}
+
+// Staged is a pack that was written beside the others, to be looked at before it
+// is put in place.
+type Staged struct {
+	Dir     string // its folder
+	Fetched Fetched
+
+	home Home
+	name string
+}
+
+// Stage writes a pack to a folder where no daemon looks for hooks. Put or
+// Discard ends it.
+func (h Home) Stage(name string, f Fetched) (*Staged, error) {
+	if err := os.MkdirAll(h.PacksDir(), 0o700); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(h.PacksDir(), ".new-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Content.write(dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &Staged{Dir: dir, Fetched: f, home: h, name: name}, nil
+}
+
+// Discard removes what was staged; after Put there is nothing left to remove.
+func (s *Staged) Discard() error { return os.RemoveAll(s.Dir) }
+
+// Put puts the pack in place of the one that is there, if any, and notes it in
+// hooks.lock.
+func (s *Staged) Put() error {
+	return s.home.locked(func() error {
+		lock, err := s.home.Lock()
+		if err != nil {
+			return err
+		}
+		if err := s.home.swap(s.name, s.Dir); err != nil {
+			return fmt.Errorf("put pack %s in place: %w", s.name, err)
+		}
+		lock.Packs[s.name] = lockOf(s.Fetched)
+		return s.home.save(lock)
+	})
+}
+
+// Remove takes a pack away, and its entry in hooks.lock first: hooks that are not
+// in it do not run.
+func (h Home) Remove(name string) error {
+	return h.locked(func() error {
+		lock, err := h.Lock()
+		if err != nil {
+			return err
+		}
+		delete(lock.Packs, name)
+		if err := h.save(lock); err != nil {
+			return err
+		}
+		return h.swap(name, "")
+	})
+}
+
+// swap renames dir, or nothing, to be the folder of a pack. The one before goes.
+func (h Home) swap(name, dir string) error {
+	at := h.Dir(name)
+	old := filepath.Join(h.PacksDir(), ".old-"+strings.ReplaceAll(name, "/", "-"))
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	if err := os.Rename(at, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if dir != "" {
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return err
+		}
+		if err := os.Rename(dir, at); err != nil {
+			return errors.Join(err, os.Rename(old, at)) // back as it was
+		}
+	}
+	if parent := filepath.Dir(at); parent != h.PacksDir() {
+		_ = os.Remove(parent) // when it was the last
+	}
+	return os.RemoveAll(old)
+}
+
+// locked runs do while no other command changes packs.
+func (h Home) locked(do func() error) error {
+	if err := os.MkdirAll(h.PacksDir(), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(h.PacksDir(), ".lock"), os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // which gives the lock back
+	err = interrupted(func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) })
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("another hookd command changes packs now: try again when it has ended")
+	}
+	if err != nil {
+		return err
+	}
+	return do()
+}
+
+// Installed is what stands in the folder of a pack.
+func (h Home) Installed(name string) (Content, error) {
+	c, err := readFolder(h.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	c, _, err = c.check()
+	return c, err
+}
+
+// write writes the content into an empty folder.
+func (c Content) write(dir string) error {
+	for _, f := range c {
+		at := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return err
+		}
+		if f.Link != "" {
+			continue // when all files are there
+		}
+		mode := fs.FileMode(0o600)
+		if f.Exec {
+			mode = 0o700
+		}
+		if err := os.WriteFile(at, f.Data, mode); err != nil {
+			return err
+		}
+	}
+	for _, f := range c {
+		if f.Link != "" {
+			if err := os.Symlink(f.Link, filepath.Join(dir, filepath.FromSlash(f.Path))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+// Package pack gets hooks that are shared: from the gallery in the program, from
+// a folder, or from a git repository at a fixed commit. It knows what a pack may
+// hold, keeps packs under the home, and records in hooks.lock where each came
+// from and what every file of it is.
+//
+// It promises: nothing of a pack is executed, and no configuration of a
+// repository counts; a pack is bounded in files and bytes; links that leave it,
+// setuid files, devices, pipes and sockets are refused; a pack is put in place
+// as a whole or not at all, and the lock is written last.
+//
+// It prints nothing, asks nothing and allows nothing: commands do.
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// What a pack may hold at most.
+const (
+	MaxFiles = 2000
+	MaxBytes = 32 << 20
+)
+
+// maxLink is how long the target of a link may be.
+const maxLink = 4096
+
+// Gallery is the pack of hooks that come with the program.
+const Gallery = "gallery"
+
+// Content is what a pack holds, in byte order of the paths.
+type Content []File
+
+// File is a file or a link of a pack.
+type File struct {
+	Path string // with slashes, relative to the pack
+	Exec bool   // a program
+	Link string // target of a link; "" = it is a file
+	Data []byte // of a file
+}
+
+// Sum is the sha256 of the file's bytes, or of a link's target, in hexadecimal.
+func (f File) Sum() string {
+	sum := sha256.Sum256(f.Data)
+	if f.Link != "" {
+		sum = sha256.Sum256([]byte(f.Link))
+	}
+	return hex.EncodeToString(sum[:])
+}
+
+// HookFolders are the folders of a pack that are hooks: the pack itself (".") if
+// it has a HOOK.yaml, else the folders in it and in its folder hooks that have
+// one.
+func (c Content) HookFolders() []string {
+	var found []string
+	for _, f := range c {
+		if path.Base(f.Path) != hookdir.FileName {
+			continue
+		}
+		dir := path.Dir(f.Path)
+		if dir == "." {
+			return []string{"."}
+		}
+		if parent := path.Dir(dir); parent == "." || parent == "hooks" {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// Below is the part of the content that stands in a folder of it.
+func (c Content) Below(dir string) (part Content) {
+	for _, f := range c {
+		if dir == "." || strings.HasPrefix(f.Path, dir+"/") {
+			part = append(part, f)
+		}
+	}
+	return part
+}
+
+// otherFolders are folders with a HOOK.yaml wherever they stand, for a hint.
+func (c Content) otherFolders() (list []string) {
+	for _, f := range c {
+		if path.Base(f.Path) == hookdir.FileName {
+			list = append(list, path.Dir(path.Dir(f.Path)))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// CheckName says why a pack cannot have that name.
+func CheckName(name string) error {
+	if !names.MatchString(name) || strings.HasSuffix(name, ".lock") {
+		return fmt.Errorf("%q is no name of a pack: letters, digits, dots, - and _, at most 64", name)
+	}
+	return nil
+}
+
+// lfsPointer begins a file that stands for one that git LFS would get.
+var lfsPointer = []byte("version https://git-lfs.github.com/spec/")
+
+// check refuses what a pack may not hold and sorts the rest. Notes tell of what
+// is there and not as it looks.
+func (c Content) check() (sorted Content, notes []string, err error) {
+	slices.SortFunc(c, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	there := map[string]bool{}
+	size := 0
+	for _, f := range c {
+		if err := checkPath(f.Path); err != nil {
+			return nil, nil, err
+		}
+		if there[f.Path] {
+			return nil, nil, fmt.Errorf("%q is there twice", f.Path)
+		}
+		there[f.Path] = true
+		size += len(f.Data)
+		if bytes.HasPrefix(f.Data, lfsPointer) {
+			notes = append(notes, f.Path+" is only a pointer of git LFS: the file itself is not fetched")
+		}
+	}
+	if len(c) > MaxFiles || size > MaxBytes {
+		return nil, nil, errLarge
+	}
+	for _, f := range c {
+		if f.Link != "" {
+			if err := checkLink(f, there); err != nil {
+				return nil, nil, err
+			}
+		}
+		for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
+			if there[dir] {
+				return nil, nil, fmt.Errorf("%q is a file and a folder", dir)
+			}
+		}
+	}
+	return c, notes, nil
+}
+
+var errLarge = fmt.Errorf("it has more than %d files or %d MiB: name the folder of the hooks with --path",
+	MaxFiles, MaxBytes>>20)
+
+// checkPath refuses a path that could be written outside of the pack, that git
+// or a terminal would take for something else, or that no file system has.
+func checkPath(name string) error {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }
+	if len(name) > 1024 || !utf8.ValidString(name) || strings.ContainsFunc(name, control) {
+		return fmt.Errorf("%q is no name that a file of a pack may have", name)
+	}
+	if path.Clean(name) != name || path.IsAbs(name) || name == "." {
+		return fmt.Errorf("%q leaves the pack", name)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." {
+			return fmt.Errorf("%q leaves the pack", name)
+		}
+		if strings.EqualFold(part, ".git") {
+			return fmt.Errorf("%q is a repository's own: a pack holds none", name)
+		}
+	}
+	return nil
+}
+
+// checkLink refuses a link that leads out of the pack, or over another link: what
+// that means cannot be told from the text alone.
+func checkLink(f File, there map[string]bool) error {
+	target := path.Join(path.Dir(f.Path), f.Link)
+	if path.IsAbs(f.Link) || len(f.Link) > maxLink || target == ".." || strings.HasPrefix(target, "../") {
+		return fmt.Errorf("%s is a link that leaves the pack, to %q", f.Path, f.Link)
+	}
+	if !there[target] {
+		return fmt.Errorf("%s is a link to %q, which is no file of the pack", f.Path, f.Link)
+	}
+	return nil
+}
+
+// errNoHooks says that a pack has none.
+var errNoHooks = errors.New("there is no hook in it")
+
+// hooksIn is an error where the content has no hook.
+func (c Content) hooksIn(kind string) error {
+	if len(c.HookFolders()) > 0 {
+		return nil
+	}
+	if others := c.otherFolders(); len(others) > 0 {
+		return fmt.Errorf("%w where hooks are looked for; this %s has some in %s: name one with --path",
+			errNoHooks, kind, strings.Join(others[:min(3, len(others))], ", "))
+	}
+	return fmt.Errorf("%w: a hook is a folder with a HOOK.yaml, in the %s or in its folder hooks", errNoHooks, kind)
+}

@@ -1,0 +1,94 @@
+package project
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// A folder is looked at once, and answered from memory after that.
+func TestFinderRemembers(t *testing.T) {
+	var looks atomic.Int32
+	f := newFinder(func(dir string) string { looks.Add(1); return "/root" })
+	for range 10 {
+		if got := f.Root("/root/sub"); got != "/root" {
+			t.Fatalf("it is in %q", got)
+		}
+	}
+	if n := looks.Load(); n != 1 {
+		t.Errorf("%d looks", n)
+	}
+	if f.Root("") != "" || f.Root("relative") != "" || looks.Load() != 1 {
+		t.Error("a path that is not absolute was looked at")
+	}
+}
+
+// What changes on the disk is seen by a later event, without any that waits.
+func TestFinderLooksAgain(t *testing.T) {
+	var root atomic.Value
+	root.Store("/a")
+	f := newFinder(func(string) string { return root.Load().(string) })
+	f.Root("/a/sub")
+	root.Store("/a/sub")
+	hooktest.Until(t, "the new root is known", func() bool { return f.Root("/a/sub") == "/a/sub" })
+}
+
+// Folders that do not answer are known by their paths, hold up others only for
+// the limit, and never take more than the looks that there are.
+func TestFinderHangs(t *testing.T) {
+	var inside atomic.Int32
+	mended := make(chan struct{})
+	f := newFinder(func(dir string) string {
+		inside.Add(1)
+		<-mended
+		return "/other"
+	})
+	f.Roots([]string{"/a", "/a/b", "/c"})
+	var all sync.WaitGroup
+	for i := range 4 * maxLooks {
+		all.Go(func() {
+			dir := fmt.Sprintf("/a/b/%d", i)
+			for range 3 {
+				if got := f.Root(dir); got != "/a/b" {
+					t.Errorf("%s is in %q", dir, got)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := f.Root("/nowhere"); got != "" {
+		t.Errorf("a folder of no project is in %q", got)
+	}
+	if n := inside.Load(); n > maxLooks {
+		t.Errorf("%d looks hang", n)
+	}
+	close(mended)
+	hooktest.Until(t, "folders that answer again are known", func() bool { return f.Root("/a/b/0") == "/other" })
+}
+
+// Not more folders are remembered than the limit.
+func TestFinderIsBounded(t *testing.T) {
+	f := newFinder(func(dir string) string { return dir })
+	for i := range 2*maxKnown + 10 {
+		f.Root(fmt.Sprintf("/%d", i))
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if n := len(f.known); n > maxKnown {
+		t.Errorf("%d are remembered", n)
+	}
+}
+
+// BenchmarkRoot is what a project costs an event whose folder is known.
+func BenchmarkRoot(b *testing.B) {
+	f := newFinder(func(dir string) string { return "/root" })
+	f.Root("/root/sub")
+	f.known["/root/sub"].at = time.Now().Add(time.Hour)
+	for b.Loop() {
+		f.Root("/root/sub")
+	}
+}

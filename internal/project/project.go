@@ -1,0 +1,121 @@
+// Package project tells in which repository a folder is, and which working trees
+// a repository has: hooks that a repository brings along run for events in its
+// working trees alone.
+//
+// It promises: what a repository says of itself is believed only where the other
+// side says so, too; reads are bounded; a Finder answers from memory but for a
+// folder that it has not heard of, and then within a fixed time. It starts no
+// git and reads no hook.
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/git"
+	"github.com/hookd/hookd/internal/readfile"
+)
+
+// HooksDir is where a working tree has its hooks.
+const HooksDir = ".hookd/hooks"
+
+// Repository is the repository that a folder is in.
+type Repository struct {
+	Root string // of the working tree, without links
+	ID   string // the git directory that all its working trees share
+}
+
+// maxText is how long the small files of a git directory may be.
+const maxText = 8 << 10
+
+// maxTrees is how many working trees of a repository are known.
+const maxTrees = 256
+
+// Find returns the repository that dir, which is absolute, is in; ok is false
+// where no folder above has a .git. A working tree that the repository does not
+// list, as one that was copied or made up, is a repository of its own.
+func Find(dir string) (r Repository, ok bool) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return Repository{}, false
+	}
+	root := git.Top(dir)
+	if root == "" {
+		return Repository{}, false
+	}
+	r = Repository{Root: root, ID: filepath.Join(root, ".git")}
+	if info, err := os.Lstat(r.ID); err == nil && info.Mode().IsRegular() {
+		if common := commonDir(r.ID); common != "" {
+			r.ID = common
+		}
+	}
+	return r, true
+}
+
+// commonDir is the git directory that the .git file of a linked working tree
+// leads to, if that leads back.
+func commonDir(file string) string {
+	gitDir, ok := strings.CutPrefix(text(file), "gitdir: ")
+	if !ok {
+		return ""
+	}
+	gitDir = withoutLinks(absolute(filepath.Dir(file), gitDir))
+	common := withoutLinks(absolute(gitDir, text(filepath.Join(gitDir, "commondir"))))
+	back := absolute(gitDir, text(filepath.Join(gitDir, "gitdir")))
+	if filepath.Join(withoutLinks(filepath.Dir(back)), ".git") != file || filepath.Dir(gitDir) != WorktreesDir(common) {
+		return ""
+	}
+	return common
+}
+
+// withoutLinks is the real path of a folder; one that is not there is its own.
+func withoutLinks(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// Trees are the roots of the working trees of a repository, the main one first.
+func Trees(id string) (roots []string) {
+	if root, main := strings.CutSuffix(id, "/.git"); main {
+		if r, ok := Find(root); ok && r.ID == id {
+			roots = append(roots, r.Root)
+		}
+	}
+	entries, _ := os.ReadDir(filepath.Join(id, "worktrees")) // none, when it cannot be read
+	for _, e := range entries[:min(len(entries), maxTrees)] {
+		dir := filepath.Join(id, "worktrees", e.Name())
+		root, ok := strings.CutSuffix(absolute(dir, text(filepath.Join(dir, "gitdir"))), "/.git")
+		if !ok {
+			continue
+		}
+		if r, ok := Find(root); ok && r.ID == id && !slices.Contains(roots, r.Root) {
+			roots = append(roots, r.Root)
+		}
+	}
+	return roots
+}
+
+// WorktreesDir is the folder whose entries are a repository's further working
+// trees.
+func WorktreesDir(id string) string { return filepath.Join(id, "worktrees") }
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// text is the first line of a small file, "" where it cannot be read.
+func text(path string) string {
+	data, err := readfile.Read(path, maxText)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,49 @@
+package verdict
+
+import "strings"
+
+// Tightened returns the answer of a hook that may only tighten, without what
+// could loosen anything: a permission, a rewrite of input, result or messages,
+// a skipped turn, a summary, metadata, hidden output. A denial, an ask, context
+// and a word to the user stay. It warns of what it has dropped, and leaves all
+// other answers as they are.
+func (a Answer) Tightened() Answer {
+	if !a.Policy.TightenOnly {
+		return a
+	}
+	var dropped []string
+	drop := func(key string, given bool) bool {
+		if given {
+			dropped = append(dropped, key)
+		}
+		return given
+	}
+	if drop(keyPermission+" allow", a.PermissionDecision == "allow") {
+		a.PermissionDecision, a.PermissionReason = "", ""
+	}
+	if drop(keyInput, a.UpdatedInput != nil) {
+		a.UpdatedInput = nil
+	}
+	if drop(keyResponse, a.UpdatedResponse != nil) {
+		a.UpdatedResponse = nil
+	}
+	if drop(keyMessages, a.UpdatedMessages != nil) {
+		a.UpdatedMessages = nil
+	}
+	if drop(keySummary, a.Summary != "") {
+		a.Summary = ""
+	}
+	if drop(keyMetadata, len(a.Metadata) > 0) {
+		a.Metadata = nil
+	}
+	if drop(keySuppress, a.SuppressOutput) {
+		a.SuppressOutput = false
+	}
+	if drop("skip", a.Skip) {
+		a.Skip = false
+	}
+	if len(dropped) > 0 {
+		a.warn(strings.Join(dropped, ", ") + " was ignored: a project's hook may only deny, ask or add context")
+	}
+	return a
+}
