@@ -148,7 +148,7 @@ func New(o Options) (d *Daemon, err error) {
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
-		Redact: d.redact,
+		Redact:  d.redact,
 		Project: d.projects.Root,
 	})
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)

@@ -35,7 +35,8 @@ func Commands(text string) (names []string) {
 		if !ok || len(call.Args) == 0 {
 			return true
 		}
-		if word, ok := literal(call.Args[0]); ok && word != "" && !strings.Contains(word, "/") && !slices.Contains(known, word) {
+		word, ok := literal(call.Args[0])
+		if ok && word != "" && !strings.Contains(word, "/") && !slices.Contains(known, word) {
 			known, names = append(known, word), append(names, word)
 		}
 		return true
