@@ -81,6 +81,26 @@ func TestWritingHooksBlocks(t *testing.T) {
 	})
 }
 
+// Hooks are shared as the guide says.
+func TestShareBlocks(t *testing.T) {
+	hooktest.NeedTool(t, "git")
+	u := newUser(t)
+	var blocks []snippet
+	for _, s := range snippets(t, "share.md") {
+		if s.lang == "sh" {
+			blocks = append(blocks, s)
+		}
+	}
+	u.prints(blocks, map[string]string{
+		"hookd list":         "gallery/command-guard",
+		"file://":            "\ndenied\n",
+		"hookd outdated":     "v1.1.0",
+		"hookd add --frozen": "team                   in place",
+		"hookd trust --yes":  "\ndenied\n",
+		"git tag v1.0.0":     "",
+	})
+}
+
 // The index leads to each document.
 func TestIndexNamesEveryDocument(t *testing.T) {
 	index := read(t, "README.md")

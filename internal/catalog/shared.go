@@ -120,6 +120,7 @@ func projectDirs(c config.Config, d *discovery.Dirs) {
 	d.Folders = append(d.Folders, c.TrustedDir())
 	for _, t := range allTrusted(c) {
 		d.Folders = append(d.Folders, project.WorktreesDir(t.Repository))
+		d.Files = append(d.Files, project.Watched(t.Repository)...)
 		for _, root := range project.Trees(t.Repository) {
 			d.List = append(d.List, projectDir(root))
 			maps.Copy(d.Allowed, t.approvals(root))

@@ -63,7 +63,7 @@ func commonDir(file string) string {
 	}
 	gitDir = withoutLinks(absolute(filepath.Dir(file), gitDir))
 	common := withoutLinks(absolute(gitDir, text(filepath.Join(gitDir, "commondir"))))
-	back := absolute(gitDir, text(filepath.Join(gitDir, "gitdir")))
+	back := gitFile(gitDir)
 	if filepath.Join(withoutLinks(filepath.Dir(back)), ".git") != file || filepath.Dir(gitDir) != WorktreesDir(common) {
 		return ""
 	}
@@ -80,28 +80,56 @@ func withoutLinks(dir string) string {
 
 // Trees are the roots of the working trees of a repository, the main one first.
 func Trees(id string) (roots []string) {
-	if root, main := strings.CutSuffix(id, "/.git"); main {
-		if r, ok := Find(root); ok && r.ID == id {
+	add := func(root string) {
+		if r, ok := Find(root); ok && r.ID == id && !slices.Contains(roots, r.Root) {
 			roots = append(roots, r.Root)
 		}
 	}
-	entries, _ := os.ReadDir(filepath.Join(id, "worktrees")) // none, when it cannot be read
-	for _, e := range entries[:min(len(entries), maxTrees)] {
-		dir := filepath.Join(id, "worktrees", e.Name())
-		root, ok := strings.CutSuffix(absolute(dir, text(filepath.Join(dir, "gitdir"))), "/.git")
-		if !ok {
-			continue
-		}
-		if r, ok := Find(root); ok && r.ID == id && !slices.Contains(roots, r.Root) {
-			roots = append(roots, r.Root)
+	if root, main := strings.CutSuffix(id, "/.git"); main {
+		add(root)
+	}
+	for _, dir := range linked(id) {
+		if root, ok := strings.CutSuffix(gitFile(dir), "/.git"); ok {
+			add(root)
 		}
 	}
 	return roots
 }
 
+// Watched are the files whose change means that the repository has other working
+// trees, beside the entries of WorktreesDir: git writes one after another.
+func Watched(id string) (files []string) {
+	for _, dir := range linked(id) {
+		files = append(files, filepath.Join(dir, "gitdir"), filepath.Join(dir, "commondir"))
+		if file := gitFile(dir); strings.HasSuffix(file, "/.git") {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // WorktreesDir is the folder whose entries are a repository's further working
 // trees.
 func WorktreesDir(id string) string { return filepath.Join(id, "worktrees") }
+
+// linked are the folders of WorktreesDir.
+func linked(id string) (dirs []string) {
+	entries, _ := os.ReadDir(WorktreesDir(id)) // none, when it cannot be read
+	for _, e := range entries[:min(len(entries), maxTrees)] {
+		dirs = append(dirs, filepath.Join(WorktreesDir(id), e.Name()))
+	}
+	return dirs
+}
+
+// gitFile is the .git file of the working tree that a folder of WorktreesDir
+// stands for.
+func gitFile(dir string) string {
+	back := text(filepath.Join(dir, "gitdir"))
+	if back == "" {
+		return ""
+	}
+	return absolute(dir, back)
+}
 
 func absolute(base, path string) string {
 	if filepath.IsAbs(path) {
