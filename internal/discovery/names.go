@@ -13,7 +13,8 @@ import (
 // tellApart gives hooks of different files that have one name names of their own:
 // each of them gets its file behind it, so that the name that one had alone never
 // becomes another's. A hook whose name is its identity, such as one of the hooks
-// directory, keeps it.
+// directory, keeps it, and so does a project's: it never runs for an event of
+// another working tree.
 func tellApart(units []*unit) {
 	alike := map[string][]*hook.Hook{}
 	for _, u := range units {
@@ -24,7 +25,7 @@ func tellApart(units []*unit) {
 	for _, u := range units {
 		for _, h := range u.candidates() {
 			name := plainName(h)
-			if same := alike[name]; len(same) > 1 && h.ID != h.Name {
+			if same := alike[name]; len(same) > 1 && h.ID != h.Name && h.Project == "" {
 				name += "@" + apart(h, same)
 			}
 			if name != h.Name {

@@ -113,6 +113,9 @@ func (u *unit) watch(w *watchSet) {
 		for _, file := range h.Seal.Own() {
 			w.file(u.source.Path, file)
 		}
+		for _, folder := range h.Files.Folders {
+			w.entries(folder, func(string) bool { return true })
+		}
 		if h.Path != "" {
 			w.file(u.source.Path, h.Path)
 		}
