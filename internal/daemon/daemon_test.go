@@ -65,12 +65,7 @@ func startWith(t *testing.T, home string, change func(*Options)) *house {
 // until waits for cond with a generous deadline.
 func (h *house) until(what string, cond func() bool) {
 	h.t.Helper()
-	until(h.t, what, cond)
-}
-
-func until(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	hooktest.Until(t, what, cond)
+	hooktest.Until(h.t, what, cond)
 }
 
 // writeHook makes a hook folder with a script and returns the folder.

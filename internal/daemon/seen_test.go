@@ -23,6 +23,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // need skips the test, by name, where a tool is missing.
@@ -539,7 +540,7 @@ func TestBadSettingsKeepTheLastGoodOnes(t *testing.T) {
 	go func() { ended <- d.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
 	cl := client.New(client.Options{Socket: c.Socket})
-	until(t, "it is ready", func() bool { return cl.Ready(t.Context()) == nil })
+	hooktest.Until(t, "it is ready", func() bool { return cl.Ready(t.Context()) == nil })
 
 	writeHook(t, filepath.Join(home, "other"), "there", "events: [x]\n", "exit 0")
 	next.HooksDir = filepath.Join(home, "other", "hooks")

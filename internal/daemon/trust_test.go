@@ -290,7 +290,7 @@ func TestOpenSettingsAreNotReloaded(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	until(t, "it serves", d.ready.Load)
+	hooktest.Until(t, "it serves", d.ready.Load)
 	if err := os.Chmod(file, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // states lists the hooks of a snapshot as name=state.
@@ -261,7 +262,7 @@ func TestRunTellsWhatWasLoadedBefore(t *testing.T) {
 		if got != want {
 			t.Errorf("told of %s, want %s", states(got), states(want))
 		}
-	case <-time.After(deadline):
+	case <-time.After(hooktest.Patience):
 		t.Fatalf("not told of %s", states(want))
 	}
 }

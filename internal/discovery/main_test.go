@@ -12,12 +12,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/trust"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-const deadline = 60 * time.Second
 
 // world is a hooks directory with a Discovery that runs on it.
 type world struct {
@@ -87,7 +86,7 @@ func start(t *testing.T) *world {
 // await waits until ok holds for the current snapshot.
 func (w *world) await(what string, ok func(*hook.Snapshot) bool) *hook.Snapshot {
 	w.Helper()
-	late := time.After(deadline)
+	late := time.After(hooktest.Patience)
 	for {
 		if s := w.d.Current(); ok(s) {
 			return s
@@ -103,15 +102,7 @@ func (w *world) await(what string, ok func(*hook.Snapshot) bool) *hook.Snapshot 
 // poll waits for a condition that makes no snapshot.
 func (w *world) poll(what string, ok func() bool) {
 	w.Helper()
-	tick, late := time.NewTicker(time.Millisecond), time.After(deadline)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-late:
-			w.Fatalf("%s: never; watching by %s", what, w.d.Watching())
-		}
-	}
+	hooktest.Until(w, what, ok)
 }
 
 // awaitState waits until the hook has that state.

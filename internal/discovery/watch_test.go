@@ -12,6 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestSaveByRename(t *testing.T) {
@@ -322,7 +323,7 @@ func TestErrorsAreDrained(t *testing.T) {
 	for range 100 {
 		select {
 		case fw.Errors <- errors.New("broken"):
-		case <-time.After(deadline):
+		case <-time.After(hooktest.Patience):
 			t.Fatal("an error was not read")
 		}
 	}
