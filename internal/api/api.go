@@ -1,6 +1,5 @@
-// Package api holds what both ends of the socket share: wire types, routes,
-// how a query is written in a URL, and how a refusal maps to a status. It
-// keeps no state and never blocks.
+// Package api has what both ends of the socket share: wire types, routes, queries as
+// URL parameters, and the HTTP status of each refusal. It has no state and never blocks.
 package api
 
 import (
@@ -14,7 +13,7 @@ import (
 // Version of the protocol, in every route.
 const Version = "v1"
 
-// Routes of the HTTP door.
+// Routes of HTTP on the socket.
 const (
 	PathEvents    = "/v1/events"
 	PathHooks     = "/v1/hooks"
@@ -39,7 +38,7 @@ const (
 	EventStream = "text/event-stream"
 )
 
-// Answer is what a sender gets for one event. OK is set on line answers only.
+// Answer is the answer to a sender for one event. OK is set on line answers only.
 type Answer struct {
 	OK        *bool            `json:"ok,omitempty"`
 	EventID   string           `json:"event_id"`
@@ -99,7 +98,7 @@ type Hook struct {
 	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
 	Order       string          `json:"order,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"`
-	Persistent  *Kept           `json:"persistent,omitempty"` // nil = a process for each event
+	Persistent  *Persistent     `json:"persistent,omitempty"` // nil = a process for each event
 	Digest      string          `json:"digest,omitempty"`
 	Problems    []Problem       `json:"problems"`
 	Counts      map[string]int  `json:"counts"` // runs by result since the daemon started
@@ -108,18 +107,18 @@ type Hook struct {
 	Changes     []Change        `json:"changes,omitempty"`  // the last ones, newest first; for one hook only
 }
 
-// Kept is what lives of a persistent hook.
-type Kept struct {
-	Copies []Copy `json:"copies"` // oldest first; none before its first event
-	Starts int    `json:"starts"` // of copies, since the daemon started or the hook changed
+// Persistent has the workers of a persistent hook.
+type Persistent struct {
+	Copies []Worker `json:"copies"` // oldest first; none before its first event
+	Starts int      `json:"starts"` // of workers, since the daemon started or the hook changed
 }
 
-// Copy is one process of a persistent hook.
-type Copy struct {
+// Worker is one process of a persistent hook.
+type Worker struct {
 	PID      int       `json:"pid"`
 	Lane     string    `json:"lane"` // decidable, observers
 	Started  time.Time `json:"started"`
-	Owes     int       `json:"owes"` // answers
+	Owes     int       `json:"owes"` // events without an answer
 	Answered uint64    `json:"answered"`
 }
 
@@ -165,7 +164,7 @@ type Tested struct {
 	Warning string           `json:"warning,omitempty"` // something odd about its answer
 }
 
-// Matches says what would run for an event that is sent with wait.
+// Matches has the hooks that would run for an event that is sent with wait.
 type Matches struct {
 	Event     string         `json:"event"`
 	Dialect   events.Dialect `json:"dialect"`
@@ -180,12 +179,12 @@ type Match struct {
 	Hook   string `json:"hook"`
 	Runs   bool   `json:"runs"`
 	Why    string `json:"why,omitempty"`   // when it does not run
-	Given  string `json:"given,omitempty"` // the event name it is given
+	Given  string `json:"given,omitempty"` // the event name it gets
 	Lane   string `json:"lane,omitempty"`
 	Blocks bool   `json:"blocks,omitempty"` // its answer counts
 }
 
-// Validation is what reading files says about them.
+// Validation is the result of reading files.
 type Validation struct {
 	Hooks []Validated `json:"hooks"`
 }
@@ -383,7 +382,7 @@ type DeadLetter struct {
 	Data json.RawMessage `json:"data,omitempty"` // of the event, for one letter alone
 }
 
-// Storage is how the store is.
+// Storage is the state of the store.
 type Storage struct {
 	Path          string    `json:"path"`
 	OK            bool      `json:"ok"`
@@ -431,7 +430,7 @@ type Status struct {
 	Problems    []Problem      `json:"problems"`
 }
 
-// HTTP is how http.listen is.
+// HTTP is the state of http.listen.
 type HTTP struct {
 	Listen string `json:"listen"`
 	Open   bool   `json:"open"`

@@ -33,8 +33,9 @@ func (q DecisionQuery) Values() url.Values {
 // goes on after the next of the one before: with after, or with before as runs do.
 func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *events.Error) {
 	q = DecisionQuery{
-		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"), Hook: v.Get("hook"),
-		Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")), Cwd: v.Get("cwd"), Text: v.Get("q"),
+		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
+		Hook: v.Get("hook"), Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")),
+		Cwd: v.Get("cwd"), Text: v.Get("q"),
 	}
 	if events.IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
@@ -71,7 +72,8 @@ func (q DecisionQuery) Fits(d *events.Decided) bool {
 		list := List(want)
 		return list == nil || slices.ContainsFunc(list, func(w string) bool { return slices.Contains(got, w) })
 	}
-	return any(q.Decision, string(d.Decision)) && any(q.Tool, d.Tool) && any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
+	return any(q.Decision, string(d.Decision)) && any(q.Tool, d.Tool) &&
+		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
 		any(q.Session, d.SessionID) && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
 		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&

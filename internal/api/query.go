@@ -14,7 +14,10 @@ import (
 // MaxRuns is the largest RunQuery.Limit.
 const MaxRuns = 1000
 
-var results = []events.Result{events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError, events.ResultInterrupted, events.ResultDropped}
+var results = []events.Result{
+	events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
+	events.ResultInterrupted, events.ResultDropped,
+}
 
 // Values writes the query as GET /v1/runs reads it.
 func (q RunQuery) Values() url.Values {
@@ -50,11 +53,12 @@ func setPage(v url.Values, key string, before uint64, limit int) {
 	}
 }
 
-// Fits reports whether a run is one of those asked for, whatever the limit.
+// Fits reports whether a run matches the query, apart from its limit.
 func (q RunQuery) Fits(r events.Run) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
-	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) && is(q.Session, r.SessionID) && is(q.Result, string(r.Result)) &&
-		is(q.Tool, r.Tool) && (q.Text == "" || holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)) && q.Test == r.Test &&
+	inText := holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)
+	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) && is(q.Session, r.SessionID) &&
+		is(q.Result, string(r.Result)) && is(q.Tool, r.Tool) && (q.Text == "" || inText) && q.Test == r.Test &&
 		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName) && !r.Started.Before(q.Since) &&
 		(q.Until.IsZero() || r.Started.Before(q.Until)) && (q.Before == 0 || r.Seq < q.Before)
 }
@@ -70,8 +74,8 @@ func setTime(v url.Values, key string, t time.Time) {
 // as event_id.
 func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
 	q := RunQuery{
-		Hook: v.Get("hook"), Event: v.Get("event"), Session: v.Get("session"), Agent: v.Get("agent"), Result: v.Get("result"),
-		EventID: v.Get("event_id"), Tool: v.Get("tool"), Text: v.Get("q"),
+		Hook: v.Get("hook"), Event: v.Get("event"), EventID: v.Get("event_id"), Session: v.Get("session"),
+		Agent: v.Get("agent"), Result: v.Get("result"), Tool: v.Get("tool"), Text: v.Get("q"),
 	}
 	if events.IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
@@ -187,5 +191,6 @@ func resultNames() string {
 }
 
 func badValue(key, value, want string) *events.Error {
-	return &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("parameter %s is %q", key, value), Hint: "give " + want}
+	message := fmt.Sprintf("parameter %s is %q", key, value)
+	return &events.Error{Code: events.CodeBadRequest, Message: message, Hint: "give " + want}
 }

@@ -30,7 +30,7 @@ var (
 	_ server.State    = (*control)(nil)
 )
 
-// Begin hands an event to dispatch, and waits for nothing.
+// Begin gives an event to dispatch. It does not block.
 func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	if err := events.CheckReserved(env.Event); err != nil {
 		return api.Answer{}, nil, err
@@ -41,21 +41,21 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 		a, err := answer(rcpt, err)
 		return a, nil, err
 	}
-	waits := rcpt // of its own: most events have no rest, and need no memory for one
+	waits := rcpt // a copy, so that an event without rest allocates nothing
 	return api.Answer{}, func() (api.Answer, *events.Error) {
 		err := rest(&waits)
 		return answer(waits, err)
 	}, nil
 }
 
-// chainOf is where the peer stands in a chain of hooks.
+// chainOf returns the place of the peer in a chain of hooks.
 func chainOf(from server.Peer) dispatch.Origin {
 	origin, _ := from.Origin.(dispatch.Origin)
 	return origin
 }
 
-// Emit hands an event to dispatch and waits for what the sender waits for. One
-// that leaves cancels nothing, it is only not waited for.
+// Emit gives an event to dispatch and waits for what the sender waits for. When ctx
+// ends Emit returns; the event's runs go on.
 func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
 	a, rest, err := c.Begin(from, env)
 	if err != nil || rest == nil {
@@ -217,8 +217,9 @@ func (c *control) Status(context.Context) api.Status {
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
 		Hooks: states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
-		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind, Store: d.storage(),
-		Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(), Cgroup: d.proc.Cgroup(), HTTP: d.agentHTTP.state(), Problems: d.problems(snap),
+		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
+		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
+		Cgroup: d.proc.Cgroup(), HTTP: d.agentHTTP.state(), Problems: d.problems(snap),
 	}
 }
 
@@ -263,12 +264,12 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 	return a
 }
 
-// workers tells what lives of a persistent hook.
-func (d *Daemon) workers(h *hook.Hook) *api.Kept {
+// workers returns the workers of a persistent hook.
+func (d *Daemon) workers(h *hook.Hook) *api.Persistent {
 	list, starts := d.runner.Workers(h)
-	k := &api.Kept{Copies: []api.Copy{}, Starts: starts}
+	k := &api.Persistent{Copies: []api.Worker{}, Starts: starts}
 	for _, c := range list {
-		k.Copies = append(k.Copies, api.Copy(c))
+		k.Copies = append(k.Copies, api.Worker(c))
 	}
 	return k
 }
@@ -286,7 +287,9 @@ func (d *Daemon) summary() string {
 	snap := d.discovery.Current()
 	count := states(snap)
 	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
-	for _, state := range []hook.State{hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled} {
+	for _, state := range []hook.State{
+		hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,
+	} {
 		if n := count[string(state)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
@@ -294,7 +297,8 @@ func (d *Daemon) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// problems are those of the settings, of no hook in particular, and of each hook.
+// problems returns the problems of the settings, of no hook in particular, and of each
+// hook.
 func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	list := []api.Problem{}
 	if p := d.rejected.Load(); p != nil {

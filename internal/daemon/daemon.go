@@ -1,8 +1,8 @@
-// Package daemon is hookd as a library: it wires the rooms together, starts
-// and stops them in the right order, and answers the socket's questions about
-// all of them. It promises that a reload changes everything or nothing, that a
-// stop gives running hooks their time, and that whatever it started has ended
-// when Run returns. What each room does is that room's business.
+// Package daemon is hookd as a library: it wires the rooms together, starts and stops
+// them in the right order, and answers the socket's requests about all of them. It
+// promises that a reload changes everything or nothing, that a stop gives running hooks
+// time to finish, and that everything it started has ended when Run returns, but for
+// calls that hang in a file system. It does nothing that one room alone could do.
 package daemon
 
 import (
@@ -39,22 +39,22 @@ import (
 	"github.com/hookd/hookd/internal/trace"
 )
 
-// DrainTime is how long running hooks have when the daemon is asked to stop.
+// DrainTime is how long running hooks have to finish when the daemon stops.
 const DrainTime = 10 * time.Second
 
 // Options of a Daemon. Config is required.
 type Options struct {
 	Config config.Config
-	// Reconfigure reads the settings again on a reload; an error keeps those
-	// that are in force. Nil keeps them always.
+	// Reconfigure reads the settings again on a reload; after an error the old ones
+	// stay in force. Nil = they never change.
 	Reconfigure func() (config.Config, error)
 	Hooks       []*hook.Hook // of the command line, see FlagHooks; registered last
 	Version     string
 	Commit      string          // of the source; "" = unknown
 	Log         *zap.Logger     // nil = none
 	Level       zap.AtomicLevel // of Log; follows log.level. The zero value is left alone
-	// ShareToken gives the token of http.listen to the agents whose settings
-	// show an older one there. Nil gives it to none.
+	// ShareToken writes the token of http.listen into the settings of agents that have
+	// an older one. Nil = no agent has it.
 	ShareToken func(token string) error
 }
 
@@ -90,8 +90,8 @@ type Daemon struct {
 	rejected  atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
-// New prepares a daemon: everything that can fail does so here. It holds the
-// home's lock from here on; call Run next.
+// New makes a daemon: everything that can fail fails here. It has locked the home; call
+// Run next.
 func New(o Options) (d *Daemon, err error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
@@ -134,7 +134,7 @@ func New(o Options) (d *Daemon, err error) {
 		stream.Options{
 			First:   d.store.FirstSeq(),
 			Epoch:   d.store.Epoch(),
-			Archive: archive{d.store, func() { d.recorder.handed() }},
+			Archive: archive{d.store, func() { d.recorder.waitStored() }},
 		},
 	)
 	d.recorder = newRecorder(d.hub, d.store)
@@ -162,7 +162,8 @@ func New(o Options) (d *Daemon, err error) {
 	return d, nil
 }
 
-// listen takes the service manager's socket if there is one, else binds it.
+// listen returns a server on the service manager's socket if there is one, else on its
+// own.
 func (d *Daemon) listen() (*server.Server, error) {
 	given, err := signals.Listener()
 	if err != nil {
@@ -180,24 +181,27 @@ func (d *Daemon) listen() (*server.Server, error) {
 func (d *Daemon) serverOptions() server.Options {
 	c, ctl := d.config.Load(), &control{d}
 	return server.Options{
-		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"), MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
+		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"),
+		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
 		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, History: ctl, State: ctl,
 		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
 		Origin: func(pid int) any { return d.origin(pid) },
 	}
 }
 
-// origin finds out, right after accept, whether the peer is a hook's process.
+// origin returns whether the peer is a hook's process. It is called right after accept,
+// while the process exists.
 func (d *Daemon) origin(pid int) dispatch.Origin {
 	sid, pgid, there := proc.Session(pid)
 	return d.dispatch.Origin(dispatch.Sender{
-		Session: sid, Group: pgid, Cgroup: d.proc.CgroupOf(pid), Gone: !there, Child: func() bool { return proc.Child(sid) },
+		Session: sid, Group: pgid, Cgroup: d.proc.CgroupOf(pid), Gone: !there,
+		Child: func() bool { return proc.Child(sid) },
 	})
 }
 
-// Run serves until ctx ends or a signal asks to stop, and returns when all has
-// ended. SIGHUP reloads; the first SIGTERM or SIGINT drains; a second one, or
-// the end of ctx, stops now.
+// Run serves until ctx ends or a signal stops it, and returns when everything has ended.
+// SIGHUP reloads; the first SIGTERM or SIGINT drains; a second one, or the end of ctx,
+// stops at once.
 func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
 	limitMemory(d.config.Load().QueueMaxBytes)
@@ -220,11 +224,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.run(ctx) })
 	d.boot()
-	rooms.Go(func() { d.rest(ctx) })
+	rooms.Go(func() { d.freeStartMemory(ctx) })
 	reload := make(chan struct{}, 1)
 	rooms.Go(func() { d.reloadWhenAsked(ctx, reload) })
 
-	err := d.attend(ctx, reload, failed)
+	err := d.handleSignals(ctx, reload, failed)
 	d.stop(ctx)
 	cancel()
 	if !waitFor(&rooms, leftBehind) {
@@ -273,11 +277,11 @@ func (d *Daemon) boot() {
 	signals.Ready(d.summary())
 }
 
-// rest gives back, once what is told at the start is recorded and the hooks are
-// watched, the memory that starting took: of a daemon that idles the runtime
-// would keep some 4 MiB.
-func (d *Daemon) rest(ctx context.Context) {
-	d.recorder.settle(ctx)
+// freeStartMemory returns the memory that the start has used to the system, once the
+// first events are recorded and the hooks are watched: in an idle daemon the runtime
+// would retain some 4 MiB.
+func (d *Daemon) freeStartMemory(ctx context.Context) {
+	d.recorder.flush(ctx)
 	select {
 	case <-d.watching:
 		debug.FreeOSMemory()
@@ -285,8 +289,9 @@ func (d *Daemon) rest(ctx context.Context) {
 	}
 }
 
-// attend does what signals ask for until one asks to stop.
-func (d *Daemon) attend(ctx context.Context, reload chan<- struct{}, failed <-chan error) error {
+// handleSignals returns when a signal asks to stop, ctx ends or the server fails. It
+// sends to reload for each signal that asks for a reload.
+func (d *Daemon) handleSignals(ctx context.Context, reload chan<- struct{}, failed <-chan error) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -299,14 +304,14 @@ func (d *Daemon) attend(ctx context.Context, reload chan<- struct{}, failed <-ch
 			}
 			select {
 			case reload <- struct{}{}:
-			default: // one is due already, which will see all there is
+			default: // one is due already
 			}
 		}
 	}
 }
 
-// reloadWhenAsked reloads aside of the loop that attends to signals: files can
-// take their time, a signal to stop cannot.
+// reloadWhenAsked reloads in a goroutine of its own: files may be slow, and
+// handleSignals must see a signal to stop.
 func (d *Daemon) reloadWhenAsked(ctx context.Context, reload <-chan struct{}) {
 	for {
 		select {
@@ -318,7 +323,7 @@ func (d *Daemon) reloadWhenAsked(ctx context.Context, reload <-chan struct{}) {
 	}
 }
 
-// stop refuses new events, lets hooks finish, then ends the rest.
+// stop refuses new events, drains, then kills what is left.
 func (d *Daemon) stop(ctx context.Context) {
 	d.ready.Store(false)
 	d.log.Info("hookd stops, running hooks have time to finish", zap.Duration("time", DrainTime))
@@ -346,9 +351,9 @@ func (d *Daemon) stop(ctx context.Context) {
 	}
 }
 
-// publish makes a new snapshot the one in force and tells which hooks changed.
+// publish puts a new snapshot into force and emits which hooks changed.
 func (d *Daemon) publish(snap *hook.Snapshot) {
-	d.changes.Note(snap) // first: nothing runs that is not on record
+	d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
 	d.projects.Roots(projects(snap))
 	before := d.dispatch.Publish(snap)
@@ -366,7 +371,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	signals.Ready(d.summary())
 }
 
-// projects are the working trees that have hooks of their own.
+// projects returns the working trees that have hooks of their own.
 func projects(snap *hook.Snapshot) (roots []string) {
 	for _, h := range snap.Runnable() {
 		if h.Project != "" && !slices.Contains(roots, h.Project) {
@@ -376,14 +381,14 @@ func projects(snap *hook.Snapshot) (roots []string) {
 	return roots
 }
 
-// emitOwn emits an event of the daemon itself. It fails only while draining,
-// when no subscriber is left to tell.
+// emitOwn emits an event of the daemon itself. It fails only while draining, when there
+// are no subscribers any more.
 func (d *Daemon) emitOwn(name string, members ...rawjson.Member) {
 	data := rawjson.With([]byte("{}"), members...)
 	_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"})
 }
 
-// publishOwn tells subscribers only.
+// publishOwn is emitOwn for subscribers only.
 func (d *Daemon) publishOwn(name string) {
 	now := time.Now()
 	e := &events.Event{

@@ -67,7 +67,7 @@ func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
 	return s, err
 }
 
-// storePolicy is what of the settings a reload changes.
+// storePolicy returns the store's settings that a reload can change.
 func storePolicy(c config.Config) store.Policy {
 	p := store.Policy{
 		Payload: store.Payload(
@@ -81,7 +81,7 @@ func storePolicy(c config.Config) store.Policy {
 	return p
 }
 
-// redact takes secrets out of text, which is returned as it is when it has none.
+// redact replaces secrets in text. It returns text itself when there are none.
 func redact(text []byte) []byte {
 	was := string(text)
 	if now := secrets.Redact(was); now != was {
@@ -101,11 +101,11 @@ func (d *Daemon) redact(text []byte) []byte {
 // archive is the history as the stream reads it. It fits stream.Archive.
 type archive struct {
 	store  *store.Store
-	handed func() // returns when the store has what has a number now
+	handed func() // recorder.waitStored
 }
 
-// What is read at once: so many records, and fewer when they are large. A larger
-// one is read alone.
+// How many records, and how many bytes of them, are read at once. A larger record is
+// read alone.
 const (
 	archivePage  = 256
 	archiveBytes = 1 << 20
@@ -121,7 +121,7 @@ func (a archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, 
 	return past(feed), feed.Through, err
 }
 
-// past puts the records and what is missing between them into one order.
+// past merges the records and the gaps between them into one order.
 func past(feed store.Feed) (list []stream.Past) {
 	missing := feed.Missing
 	for _, r := range feed.Records {
@@ -173,9 +173,10 @@ func (c *control) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decis
 
 // Sessions answers what is known of sessions.
 func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	list, err := c.d.store.Sessions(ctx, store.SessionQuery{
-		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State, Since: q.Since, Until: q.Until, Limit: q.Limit,
+		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State,
+		Since: q.Since, Until: q.Until, Limit: q.Limit,
 	})
 	sessions := api.Sessions{Sessions: []api.Session{}}
 	for _, s := range list {
@@ -199,9 +200,9 @@ func (c *control) Run(ctx context.Context, id string) (events.Run, *events.Error
 	return run, unread("run", id, err)
 }
 
-// Event shows an event as the history keeps it.
+// Event returns an event as the history has it.
 func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	e, err := c.d.store.Event(ctx, id)
 	if err != nil {
 		return api.Event{}, unread("event", id, err)
@@ -211,9 +212,9 @@ func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Erro
 	return shown, unread("the decision about event", id, err)
 }
 
-// Last shows the newest event that an agent has sent.
+// Last returns the newest event that an agent has sent.
 func (c *control) Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	e, err := c.d.store.Last(ctx, agent, except)
 	if err != nil {
 		return api.Event{}, unread("event", "of "+string(agent), err)
@@ -231,7 +232,7 @@ func shown(e store.Event) api.Event {
 
 // Replay accepts an event of the history again.
 func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	e, err := c.d.store.Event(ctx, id)
 	if err != nil {
 		return api.Replayed{}, unread("event", id, err)
@@ -271,7 +272,7 @@ func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api
 
 // Stats counts runs by hook.
 func (c *control) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	list, err := c.d.store.Stats(ctx, store.StatsQuery(q))
 	stats := api.Stats{Hooks: []api.HookStats{}}
 	for _, s := range list {
@@ -298,7 +299,7 @@ func (c *control) DeadLetters(
 	before int64,
 	limit int,
 ) (api.DeadLetters, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	list, err := c.d.store.DeadLetters(ctx, hook, before, limit)
 	dead := api.DeadLetters{Dead: []api.DeadLetter{}}
 	for _, d := range list {
@@ -308,7 +309,7 @@ func (c *control) DeadLetters(
 }
 
 func (c *control) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
-	c.d.recorder.settle(ctx)
+	c.d.recorder.flush(ctx)
 	d, p, err := c.d.store.DeadLetter(ctx, id)
 	if err != nil {
 		return api.DeadLetter{}, unread("dead letter", fmt.Sprint(id), err)
@@ -318,7 +319,7 @@ func (c *control) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *ev
 	return dead, nil
 }
 
-// RetryDead has a dead letter tried again, now.
+// RetryDead requeues a dead letter for now.
 func (c *control) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
 	dead, bad := c.DeadLetter(ctx, id)
 	if bad != nil {
@@ -352,7 +353,7 @@ func letter(d store.DeadLetter) api.DeadLetter {
 	}
 }
 
-// unread says why something of the history cannot be shown; nil for nil.
+// unread returns the error for a part of the history that cannot be read; nil for nil.
 func unread(kind, id string, err error) *events.Error {
 	what := strings.TrimSpace(kind + " " + id)
 	switch {
@@ -378,12 +379,13 @@ func unread(kind, id string, err error) *events.Error {
 	}
 }
 
-// storage is how the store is, for `hookd status`.
+// storage returns the state of the store for `hookd status`.
 func (d *Daemon) storage() api.Storage {
 	h := d.store.Health()
 	s := api.Storage{
 		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
-		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes, DeadLetters: h.DeadLetters, Lost: h.Dropped,
+		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
+		DeadLetters: h.DeadLetters, Lost: h.Dropped,
 	}
 	if h.Err != nil {
 		s.Error = h.Err.Error()

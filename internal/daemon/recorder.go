@@ -18,28 +18,28 @@ import (
 	"github.com/hookd/hookd/internal/stream"
 )
 
-// What is kept in memory: the last runs, fewer when their output is large.
+// How many of the last runs, and how many bytes of their output, are in memory.
 const (
 	maxRuns     = 1000
 	maxRunBytes = 8 << 20
 )
 
-// recorder shows events and runs to the stream and hands them to the store. It
-// has the last runs itself, for the time when nothing can be read from disk. It
-// fits dispatch.Recorder.
+// recorder numbers events and runs, publishes them on the stream and gives them to the
+// store. It has the last runs in memory, for when the disk cannot be read. It fits
+// dispatch.Recorder.
 type recorder struct {
 	hub   *stream.Hub
 	store *store.Store
 
-	// handing is read-held from when a record gets its number until the store
-	// has it, so that a reader of the history up to a number finds all records.
-	handing sync.RWMutex
+	// storing is read-locked from when a record gets its number until the store has
+	// it, so that a reader of the history up to a number finds all records.
+	storing sync.RWMutex
 
 	accepted atomic.Uint64
 
 	mu      sync.Mutex                // guards all below
 	runs    []events.Run              // oldest first; see recentRuns
-	first   int                       // of runs that is kept still
+	first   int                       // index of the oldest in runs
 	bytes   int                       // of their output
 	results map[string]int            // runs by result
 	hooks   map[string]map[string]int // the same by hook
@@ -64,7 +64,7 @@ func newRecorder(hub *stream.Hub, s *store.Store) *recorder {
 	}
 }
 
-// prepared is what an event has ready when it gets its number.
+// prepared is what is computed for an event before it gets its number.
 type prepared struct {
 	row  *store.Prepared // nil = the store makes it
 	data []byte          // of a large event, for the stream; nil = it is small
@@ -79,8 +79,8 @@ func (r *recorder) Prepare(e *events.Event, kept bool) dispatch.Prepared {
 	return p
 }
 
-// Accept fits dispatch.Recorder. Subscribers may see an event a moment before
-// it is on disk: they wait for no disk either.
+// Accept fits dispatch.Recorder. Subscribers may see an event a moment before it is on
+// disk: they do not wait for the disk.
 func (r *recorder) Accept(
 	e *events.Event,
 	p dispatch.Prepared,
@@ -106,10 +106,11 @@ func (r *recorder) Accept(
 	return refusal(err)
 }
 
-// hand numbers e and hands it to the store, at least to be shown later.
+// hand numbers e and gives it to the store; with stored the store must retain its runs,
+// else it is only history.
 func (r *recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
-	r.handing.RLock()
-	defer r.handing.RUnlock()
+	r.storing.RLock()
+	defer r.storing.RUnlock()
 	if p.data != nil {
 		e.Seq = r.hub.PublishLarge(e.Event, stream.EventHead(e), p.data)
 	} else {
@@ -127,21 +128,21 @@ func (r *recorder) hand(e *events.Event, p *prepared, hooks []string, stored fun
 	return err
 }
 
-// note numbers and shows an event that only subscribers get.
+// note numbers and publishes an event that has no hooks.
 func (r *recorder) note(e *events.Event) {
-	r.handing.RLock()
-	defer r.handing.RUnlock()
+	r.storing.RLock()
+	defer r.storing.RUnlock()
 	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
 	r.store.Note(e, nil)
 }
 
-// handed returns when the store has every record that has a number now.
-func (r *recorder) handed() {
-	r.handing.Lock()
-	defer r.handing.Unlock()
+// waitStored returns when the store has each record that has a number now.
+func (r *recorder) waitStored() {
+	r.storing.Lock()
+	defer r.storing.Unlock()
 }
 
-// refusal says to a sender why the disk did not take its event; nil for nil.
+// refusal returns the error for a sender whose event was not stored; nil for nil.
 func refusal(err error) *events.Error {
 	switch {
 	case err == nil:
@@ -179,8 +180,8 @@ func (r *recorder) Begun(u func() events.UnderWay) {
 
 // Decided fits dispatch.Recorder.
 func (r *recorder) Decided(d *events.Decided) {
-	r.handing.RLock()
-	defer r.handing.RUnlock()
+	r.storing.RLock()
+	defer r.storing.RUnlock()
 	d.Seq = r.hub.Publish(d.Event, stream.DecisionRecord(d))
 	r.rememberDecision(d)
 	r.store.Decided(d)
@@ -228,8 +229,8 @@ func (r *recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 // Finished fits dispatch.Recorder.
 func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {
 	key := store.Key(k)
-	r.handing.RLock()
-	defer r.handing.RUnlock()
+	r.storing.RLock()
+	defer r.storing.RUnlock()
 	if run.ID != "" {
 		run.Seq = r.hub.Publish(run.Event, stream.RunRecord(&run))
 		r.remember(run)
@@ -248,7 +249,7 @@ func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) 
 	}
 }
 
-// rememberDecision keeps a decision, which does not change any more.
+// rememberDecision puts a decision into memory; it does not change any more.
 func (r *recorder) rememberDecision(d *events.Decided) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -301,33 +302,34 @@ func (r *recorder) remember(run events.Run) {
 	r.last[run.Hook] = run
 }
 
-// recentRuns are the runs that are kept. The caller holds mu.
+// recentRuns returns the runs in memory. The caller holds mu.
 func (r *recorder) recentRuns() []events.Run { return r.runs[r.first:] }
 
 func size(run events.Run) int {
 	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
 }
 
-// flushTime is how long a question waits for what was recorded just now.
+// flushTime is how long a query waits until all records so far are on disk.
 const flushTime = 2 * time.Second
 
-// settle waits until everything recorded is on disk; false when it cannot be.
-func (r *recorder) settle(ctx context.Context) bool {
-	r.handed()
+// flush waits until all records so far are on disk; false when that takes too long or
+// the disk fails.
+func (r *recorder) flush(ctx context.Context) bool {
+	r.waitStored()
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	return r.store.Flush(ctx) == nil
 }
 
-// query returns the newest runs that fit, newest first: from the history, or
-// from memory while that cannot be read.
+// query returns the newest runs that match, newest first: from the history, or from
+// memory while that cannot be read.
 func (r *recorder) query(ctx context.Context, q api.RunQuery) (api.Runs, error) {
-	if !r.settle(ctx) {
+	if !r.flush(ctx) {
 		return api.Runs{Runs: r.recent(q), Recent: true}, nil
 	}
 	page, err := r.store.Runs(ctx, store.Query{
-		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent, Result: events.Result(q.Result),
-		Tool: q.Tool, Text: q.Text, Test: q.Test,
+		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent,
+		Result: events.Result(q.Result), Tool: q.Tool, Text: q.Text, Test: q.Test,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
 	if page.Runs == nil {
@@ -338,12 +340,13 @@ func (r *recorder) query(ctx context.Context, q api.RunQuery) (api.Runs, error) 
 
 // queryDecisions is the same for decisions.
 func (r *recorder) queryDecisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, error) {
-	if !r.settle(ctx) {
+	if !r.flush(ctx) {
 		return api.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
 	}
 	page, err := r.store.Decisions(ctx, store.DecisionQuery{
-		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session), Hooks: api.List(q.Hook),
-		Agents: api.List(q.Agent), Events: api.List(q.Event), EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
+		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session),
+		Hooks: api.List(q.Hook), Agents: api.List(q.Agent), Events: api.List(q.Event),
+		EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
 	if page.Decisions == nil {
@@ -352,7 +355,7 @@ func (r *recorder) queryDecisions(ctx context.Context, q api.DecisionQuery) (api
 	return api.Decisions{Decisions: page.Decisions, Next: page.Next}, err
 }
 
-// recent is the same from memory.
+// recent is query from memory.
 func (r *recorder) recent(q api.RunQuery) []events.Run {
 	limit := q.Limit
 	if limit <= 0 {
@@ -374,7 +377,7 @@ func (r *recorder) recent(q api.RunQuery) []events.Run {
 
 // find returns the run with this id, or the only one whose id begins or ends so.
 func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
-	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.settle(ctx) {
+	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.flush(ctx) {
 		switch n {
 		case 1:
 			return run, nil
@@ -386,17 +389,18 @@ func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
 	return r.store.Run(ctx, id)
 }
 
-// newest looks for it in memory, and tells how many ids begin or end so.
+// newest is find from memory. It also returns how many ids begin or end so.
 func (r *recorder) newest(id string) (events.Run, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []events.Run
+	upper := strings.ToUpper(id)
 	for _, run := range r.recentRuns() {
-		if upper := strings.ToUpper(id); id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
+		if id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
 			found = append(found, run)
 		}
 	}
-	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == strings.ToUpper(id) }); i >= 0 {
+	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == upper }); i >= 0 {
 		return found[i], 1
 	}
 	if len(found) == 1 {

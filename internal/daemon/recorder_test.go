@@ -26,7 +26,7 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 	defer s.Close()
 	var r *recorder
 	hub := stream.New(
-		stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: archive{s, func() { r.handed() }}},
+		stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: archive{s, func() { r.waitStored() }}},
 	)
 	r = newRecorder(hub, s)
 	first := s.FirstSeq()

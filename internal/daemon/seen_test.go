@@ -81,7 +81,7 @@ func TestTheDocumentedNotifyHookPosts(t *testing.T) {
 func TestASleeperDiesWithAllItsChildren(t *testing.T) {
 	home := newHome(t)
 	pids := filepath.Join(home, "pids")
-	writeHook(t, home, "sleeper", "events: [x]\ntimeout: 1s\n", `
+	writeHook(t, home, "sleeper", "events: [x]\ntimeout: 5s\n", `
 sleep 60 &
 echo $! >> `+pids+`
 setsid sh -c 'echo $$ >> `+pids+`; exec sleep 60' &

@@ -65,8 +65,8 @@ func (noRecords) Keeps() bool                                      { return fals
 func (noRecords) NextPending(uint64) (int64, error)                { return 0, nil }
 func (noRecords) Pending(uint64, int) ([]dispatch.Waiting, error)  { return nil, nil }
 
-// try runs h for env and tells everything it did. An event that is not named
-// is the first that the hook asks for by name, with an example of its payload.
+// try runs h for env and returns everything about the run. Without an event's name it
+// uses the first that the hook names, with an example of its payload.
 func try(
 	ctx context.Context,
 	d *dispatch.Dispatcher,
