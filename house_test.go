@@ -17,8 +17,6 @@ import (
 var unclean = map[string]string{
 	"width": `
 		bench/table
-		internal/api
-		internal/daemon
 		internal/dispatch
 		internal/server
 		internal/store
