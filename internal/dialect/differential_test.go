@@ -63,6 +63,14 @@ var tools = []executes{
 		"replace_file_content",
 		map[string]string{"path": "TargetFile", "old": "TargetContent", "new": "ReplacementContent"},
 	},
+	{
+		events.Antigravity, "PreToolUse", `{"conversationId":"s","toolCall":{"name":TOOL,"args":ARGS}}`,
+		"multi_replace_file_content", map[string]string{"path": "TargetFile"},
+	},
+	{
+		events.Antigravity, "PreToolUse", `{"conversationId":"s","toolCall":{"name":TOOL,"args":ARGS}}`,
+		"send_command_input", map[string]string{"command": "Input"},
+	},
 	{events.Kimi, "PreToolUse", claudeCall, "Shell", map[string]string{"command": "command"}},
 	{events.ClaudeCode, "PreToolUse", claudeCall, "Monitor", map[string]string{"command": "command"}},
 	{events.ClaudeCode, "PreToolUse", claudeCall, "Read", map[string]string{"path": "file_path"}},

@@ -193,3 +193,31 @@ func TestArgumentsAsText(t *testing.T) {
 		}
 	}
 }
+
+// The texts of a list of edits are where a guard on what is written looks, under
+// another agent's name.
+func TestGuardsSeeEachEdit(t *testing.T) {
+	for _, tt := range []struct {
+		dialect            events.Dialect
+		event, tool, input string
+	}{
+		{events.ClaudeCode, "PreToolUse", "MultiEdit", `{"file_path":"f","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d"}],"new_string":"decoy"}`},
+		{events.DockerAgent, "pre_tool_use", "edit_file", `{"path":"f","edits":[{"oldText":"a","newText":"b"},{"oldText":"c","newText":"d"}],"newText":"decoy"}`},
+		{events.OpenCode, "tool.execute.before", "multiedit", `{"filePath":"f","edits":[{"oldString":"a","newString":"b"},{"oldString":"c","newString":"d"}],"newString":"decoy"}`},
+		{events.Kimi, "PreToolUse", "StrReplaceFile", `{"path":"f","edit":[{"old":"a","new":"b"},{"old":"c","new":"d"}],"new_string":"decoy"}`},
+	} {
+		payload := payloads[tt.dialect]
+		if payload == "" {
+			payload = claudeCall
+		}
+		e := event(t, tt.dialect, tt.event, strings.NewReplacer("TOOL", string(rawjson.Quote(tt.tool)), "ARGS", tt.input).Replace(payload))
+		given := Payload(e, "BeforeTool", nil)
+		if was, is := at(given, "tool_input.old_string"), at(given, "tool_input.new_string"); was != "a\nc" || is != "b\nd" {
+			t.Errorf("%s of %s: a guard sees %v and %v in %s", tt.tool, tt.dialect, was, is, given)
+		}
+		change := verdict.Answer{UpdatedInput: json.RawMessage(`{"new_string":"[REDACTED]"}`)}
+		if got := Answer(e, "BeforeTool", change); got.Failure == "" {
+			t.Errorf("%s of %s: a change that reaches nothing is %s", tt.tool, tt.dialect, got.UpdatedInput)
+		}
+	}
+}
