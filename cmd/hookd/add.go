@@ -205,7 +205,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 			return fail(exitFailed, hint, "%w", err)
 		}
 	}
-	running, err := a.tell(cmd)
+	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (a *app) addFrozen(cmd *cobra.Command, cfg config.Config) error {
 	if err != nil {
 		return fail(exitFailed, "compare with `hookd outdated`, or add the packs anew without --frozen", "%w", err)
 	}
-	if _, err := a.tell(cmd); err != nil {
+	if _, err := a.reloadDaemon(cmd); err != nil {
 		return err
 	}
 	return a.print(list, func(p *printer) {
@@ -336,7 +336,7 @@ hooks. Hooks of your own are folders of the hooks directory: remove those there.
 			if err := catalog.RemovePack(cfg, args[0]); err != nil {
 				return fail(exitFailed, "see the permissions of "+pack.NewHome(cfg.Home).PacksDir(), "%w", err)
 			}
-			if _, err := a.tell(cmd); err != nil {
+			if _, err := a.reloadDaemon(cmd); err != nil {
 				return err
 			}
 			return a.print(map[string]string{"removed": args[0]}, func(p *printer) {

@@ -90,7 +90,7 @@ func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool)
 		return fail(exitFailed, "see the permissions of "+cfg.TrustedDir(), "%w", err)
 	}
 	answer.Trusted = true
-	running, err := a.tell(cmd)
+	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (a *app) revoke(cmd *cobra.Command, cfg config.Config, dir string, yes bool
 	if err := catalog.Revoke(cfg, repository.ID); err != nil {
 		return fail(exitFailed, "see the permissions of "+cfg.TrustedDir(), "%w", err)
 	}
-	if _, err := a.tell(cmd); err != nil {
+	if _, err := a.reloadDaemon(cmd); err != nil {
 		return err
 	}
 	return a.print(map[string]string{"revoked": repository.Root}, func(p *printer) {
