@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor escape " +
-			"events logsink loopback pack project schema service starter trust",
+			"events importer logsink loopback pack project schema service starter trust",
 		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
 	},
 	// no third party, so that it is small and starts fast
@@ -181,6 +181,12 @@ var rooms = map[string]room{
 	"internal/hooktest": {
 		"tests only: scratch homes, hooks, waiting for a condition",
 		"",
+		"",
+	},
+	// discovery: the marks of hooks that are switched off
+	"internal/importer": {
+		"turns hooks of an agent's own settings into folders",
+		"connect dialect discovery events",
 		"",
 	},
 	"internal/judge": {

@@ -78,7 +78,8 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		replayCommand(a), dlqCommand(a),
 		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),
 		tokenCommand(a),
-		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a), schemaCommand(a), manCommand(),
+		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a),
+		importCommand(a), schemaCommand(a), manCommand(),
 	)
 	return root
 }
