@@ -63,7 +63,8 @@ func parts() []part {
 			func(a *verdict.Answer) { a.Metadata = map[string]string{mark: mark} },
 		},
 		{
-			"system_message", func(a *verdict.Answer) bool { return a.SystemMessage != "" },
+			// what hookd itself says of a skip is no answer of the hook
+			"system_message", func(a *verdict.Answer) bool { return a.SystemMessage != "" && !a.Skip },
 			func(*events.Contract) bool { return true },
 			func(a *verdict.Answer) { a.SystemMessage = mark },
 		},

@@ -101,6 +101,7 @@ func TestUntold(t *testing.T) {
 		{events.Kimi, "PreToolUse", verdict.Answer{SystemMessage: "m"}, "system_message was ignored: kimi takes none with PreToolUse"},
 		{events.Windsurf, "pre_run_command", verdict.Answer{SystemMessage: "m"}, "system_message was ignored: windsurf takes none with pre_run_command"},
 		{events.DockerAgent, "pre_tool_use", verdict.Answer{SystemMessage: "m"}, ""},
+		{events.Kimi, "PreToolUse", verdict.Answer{SystemMessage: "m", Skip: true}, ""},
 		{events.OpenClaw, "before_tool_call", verdict.Answer{SystemMessage: "m"}, "system_message was ignored: openclaw takes none with before_tool_call"},
 		{events.OpenClaw, "before_tool_call", rewrite, ""},
 		{events.Copilot, "PreToolUse", verdict.Answer{SystemMessage: "m"}, ""}, // under Claude Code's names it is told as that is
