@@ -435,17 +435,21 @@ func TestWhatRunsIsThePart(t *testing.T) {
 }
 
 // A PATH with an empty entry, and an interpreter with a relative name, mean
-// another program in each directory.
+// another program in each directory; in a PATH with a folder that is open to all,
+// another user chooses what a name means.
 func TestWhatDependsOnTheDirectoryIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, script string }{
 		"empty-entry":          {"env: {PATH: ':/usr/bin:/bin'}\n", "#!/bin/sh\n"},
 		"relative-entry":       {"env: {PATH: '/usr/bin:/bin:.'}\n", "#!/bin/sh\n"},
 		"relative-interpreter": {"", "#!./sh\n"},
+		"open-folder":          {"env: {PATH: 'HOME/open:/usr/bin:/bin'}\n", "#!/bin/sh\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := newHome(t)
-			dir := writeHook(t, home, "guard", "events: [pre_tool_use]\n"+tt.yaml, "")
+			dir := writeHook(t, home, "guard", "events: [pre_tool_use]\n"+strings.ReplaceAll(tt.yaml, "HOME", home), "")
 			writeFile(t, filepath.Join(dir, "run.sh"), tt.script, 0o755)
+			hooktest.Must(t, os.Mkdir(filepath.Join(home, "open"), 0o700))
+			hooktest.Must(t, os.Chmod(filepath.Join(home, "open"), 0o777))
 			h := start(t, home, func(c *config.Config) { c.FireStartup = false })
 			if a := h.emit(rm); a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "refused") {
 				t.Errorf("got %+v", a.Verdict)

@@ -144,10 +144,10 @@ func (o Options) withDefaults() Options {
 
 // vetter returns the vetter of one scan: it reads files that hooks share once only.
 func (o Options) vetter(files *readfile.Patience, dirs Dirs) vetter {
+	path, _ := trust.SafePath(cmp.Or(o.Read.Path, os.Getenv("PATH"))) // what is left out the runner logs
 	v := vetter{
-		checker: o.Checker.Cached(), digest: o.Digest,
-		path: trust.CleanPath(cmp.Or(o.Read.Path, os.Getenv("PATH"))),
-		ask:  o.Approved != nil, lastGood: o.LastGood, files: files, approved: map[string]Approval{},
+		checker: o.Checker.Cached(), digest: o.Digest, path: path,
+		ask: o.Approved != nil, lastGood: o.LastGood, files: files, approved: map[string]Approval{},
 		restore: func(unit hook.Source, text []byte) []*hook.Hook { return o.restore(dirs, unit, text) },
 	}
 	if v.ask {

@@ -119,6 +119,9 @@ func (v vetter) seal(h *hook.Hook) {
 			Do: "${EDITOR:-vi} " + trust.Quote(h.File),
 		})
 	}
+	if launch.Path != v.path { // that one is checked as a whole
+		f.Search = filepath.SplitList(trust.CleanPath(launch.Path))
+	}
 	h.Seal = v.checker.Seal(f)
 	h.Digest = v.digest(h.Sum, digested...)
 }

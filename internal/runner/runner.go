@@ -105,7 +105,11 @@ func (r *Runner) Close(ctx context.Context) { r.kept.workers.Close(ctx) }
 
 // Configure puts settings into force for the runs that start from now on.
 func (r *Runner) Configure(c config.Config) {
-	all, providers := inherited(c.Env, c.Path), judgeProviders(c.Providers)
+	all, left := inherited(c.Env, c.Path)
+	for _, bad := range left {
+		r.log.Warn("a folder is left out of the PATH of hooks", zap.String("why", bad.Error()))
+	}
+	providers := judgeProviders(c.Providers)
 	env, keys := withoutKeys(all, judge.KeyVariables(providers), c.Env)
 	next := &settings{env: env, keys: keys, agents: c.Agents, trust: trust.New(), judge: judge.New(judge.Options{
 		Providers: providers,
@@ -140,8 +144,8 @@ func withoutKeys(all, names []string, given map[string]string) (env, keys []stri
 
 // inherited returns the environment of all hooks: the daemon's own without its
 // service manager's variables, then the settings.
-func inherited(env map[string]string, path string) []string {
-	base := slices.DeleteFunc(os.Environ(), func(v string) bool {
+func inherited(env map[string]string, path string) (base []string, left []trust.Refusal) {
+	base = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(signals.ServiceVariables, name)
 	})
@@ -151,10 +155,12 @@ func inherited(env map[string]string, path string) []string {
 	if path != "" {
 		base = setVariable(base, "PATH", path)
 	}
-	if path = variable(base, "PATH"); path != trust.CleanPath(path) {
-		base = setVariable(base, "PATH", trust.CleanPath(path))
+	path = variable(base, "PATH")
+	safe, left := trust.SafePath(path)
+	if safe != path {
+		base = setVariable(base, "PATH", safe)
 	}
-	return base
+	return base, left
 }
 
 // Run executes the job and waits for its end. A hook whose files others could

@@ -1,10 +1,21 @@
 package runner
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 func TestPathIsCleaned(t *testing.T) {
-	if got := variable(inherited(map[string]string{"PATH": ":/bin::x:/usr/bin:"}, ""), "PATH"); got != "/bin:/usr/bin" {
+	open := t.TempDir()
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	env, left := inherited(map[string]string{"PATH": ":/bin::x:" + open + ":/usr/bin:"}, "")
+	if got := variable(env, "PATH"); got != "/bin:/usr/bin" {
 		t.Errorf("hooks inherit PATH=%s", got)
+	}
+	if len(left) != 1 || left[0].Path != open {
+		t.Errorf("left out: %v", left)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/hookd/hookd/internal/readfile"
 )
@@ -248,6 +249,36 @@ func (p *parts) program(name string) (found bool) {
 		}
 	}
 	return false
+}
+
+// folderTime is how long a folder of PATH may take to answer.
+const folderTime = 2 * time.Second
+
+var pathFolders = readfile.NewPatience(folderTime, nil)
+
+// SafePath returns a PATH without the entries that CleanPath removes, and without
+// the folders in which another user could put a program, or which do not answer
+// within 2 s: left says why.
+func SafePath(path string) (safe string, left []Refusal) {
+	c := New()
+	var dirs []string
+	for _, dir := range filepath.SplitList(CleanPath(path)) {
+		var bad []Refusal
+		inTime := pathFolders.Try(dir, func() {
+			w := c.walk()
+			w.search(dir)
+			bad = w.refusals
+		})
+		switch {
+		case !inTime:
+			left = append(left, Refusal{Path: dir, Fact: "does not answer, its file system hangs", Do: "mount"})
+		case len(bad) > 0:
+			left = append(left, bad[0])
+		default:
+			dirs = append(dirs, dir)
+		}
+	}
+	return strings.Join(dirs, ":"), left
 }
 
 // CleanPath returns a PATH without empty and relative entries, which depend on the

@@ -170,3 +170,40 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
+
+// A folder in which another user could put a program is none to look programs up in,
+// be it there or still to be created.
+func TestSafePath(t *testing.T) {
+	dir := t.TempDir()
+	own, open, sticky := filepath.Join(dir, "own"), filepath.Join(dir, "open"), filepath.Join(dir, "sticky")
+	for path, mode := range map[string]fs.FileMode{own: 0o755, open: 0o777, sticky: 0o777 | fs.ModeSticky} {
+		hooktest.Must(t, os.Mkdir(path, 0o700))
+		hooktest.Must(t, os.Chmod(path, mode))
+	}
+	link := filepath.Join(own, "link")
+	hooktest.Must(t, os.Symlink(open, link))
+	hooktest.Must(t, os.Mkdir(filepath.Join(open, "below"), 0o755))
+	later := filepath.Join(own, "later")
+	bad := []string{open, sticky, link, filepath.Join(open, "below"), filepath.Join(open, "later"), filepath.Join(sticky, "later")}
+	path := strings.Join(slices.Concat([]string{"", own}, bad, []string{later, "relative", "/usr/bin"}), ":")
+	safe, left := SafePath(path)
+	if want := own + ":" + later + ":/usr/bin"; safe != want {
+		t.Errorf("got %s, want %s", safe, want)
+	}
+	if len(left) != len(bad) {
+		t.Errorf("left out: %v", left)
+	}
+	for _, dir := range bad { // a hook's own PATH
+		if s := New().Seal(Files{Search: []string{"/usr/bin", dir}}); len(s.Refusals()) == 0 {
+			t.Errorf("%s is searched for programs", dir)
+		}
+	}
+	s := New().Seal(Files{Search: []string{own, later, "/usr/bin"}})
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	hooktest.Must(t, os.Chmod(own, 0o777))
+	if err := s.Check(); err == nil {
+		t.Error("a folder of PATH is open to all, and the check passes")
+	}
+}

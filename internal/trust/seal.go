@@ -14,6 +14,7 @@ type Files struct {
 	Folder string    // the hook's own: no other user may add an entry to it
 	Read   []string  // its definition
 	Run    []string  // what is executed for it: programs, their interpreters, files among the arguments
+	Search []string  // folders in which programs are looked up: no other user may add one
 	Own    []string  // those of Run and Read whose content is the hook's own
 	Listed []string  // directories whose entries may not come or go
 	Absent []string  // paths that would be a part of it if there were files
@@ -51,6 +52,9 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	w.home, w.refusals = files.Folder, slices.Clone(files.Bad)
 	if files.Folder != "" {
 		w.path(files.Folder, folder)
+	}
+	for _, dir := range files.Search {
+		w.search(dir)
 	}
 	for _, path := range files.Read {
 		w.path(path, reading)

@@ -86,6 +86,13 @@ func (w *walk) follow(path string) (f *fact, ok bool) {
 	return f, ok
 }
 
+// search walks to a folder of PATH, or to the one in which it would be created.
+func (w *walk) search(dir string) {
+	if f, ok := w.path(dir, folder); !ok {
+		w.path(filepath.Dir(f.path), folder)
+	}
+}
+
 // cutName returns the first name of a path and the rest. It skips "." and "", but
 // not "..", which means the parent of a link's target.
 func cutName(path string) (name, rest string) {
