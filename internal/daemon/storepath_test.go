@@ -41,15 +41,14 @@ func TestStoreThatOthersCouldReplace(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(open, "real.db"), "", 0o600)
 	for path, mend := range map[string]string{
-		filepath.Join(open, "h.db"):          "chmod go-w " + open,
-		filepath.Join(open, "new", "h.db"):   "chmod go-w " + open,
-		filepath.Join(below, "h.db"):         "chmod go-w " + filepath.Dir(below),
-		filepath.Join(group, "h.db"):         "chmod g",
-		filepath.Join(sticky, "h.db"):        "mkdir -m 700 " + sticky,
-		filepath.Join(link, "h.db"):          "chmod go-w " + open,
-		filepath.Join(mine, "log.db"):        "chmod go-w " + filepath.Join(mine, "log.db-wal"),
-		linked:                               "chmod go-w " + open,
-		filepath.Join(os.TempDir(), "hk.db"): "mkdir -m 700 " + os.TempDir(),
+		filepath.Join(open, "h.db"):        "chmod go-w " + open,
+		filepath.Join(open, "new", "h.db"): "chmod go-w " + open,
+		filepath.Join(below, "h.db"):       "chmod go-w " + filepath.Dir(below),
+		filepath.Join(group, "h.db"):       "chmod g",
+		filepath.Join(sticky, "h.db"):      "mkdir -m 700 " + sticky,
+		filepath.Join(link, "h.db"):        "chmod go-w " + open,
+		filepath.Join(mine, "log.db"):      "chmod go-w " + filepath.Join(mine, "log.db-wal"),
+		linked:                             "chmod go-w " + open,
 	} {
 		c := config.Default(newHome(t))
 		c.StorePath = path
