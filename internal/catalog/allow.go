@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/project"
 )
 
-// Pending is a hook that waits to be allowed, as it was when it was looked at.
+// Pending is a hook that waits to be allowed, as it was when it was read.
 type Pending struct {
 	Hook    string   `json:"hook"` // its ID
 	Name    string   `json:"name"`
@@ -30,11 +30,11 @@ type Pending struct {
 	approval discovery.Approval
 }
 
-// Text is one file of a hook, as allowed ("" = it was not there) and as it is.
+// Text is one file of a hook, as it was allowed ("" = it did not exist) and as it is.
 type Text struct{ Path, Old, New string }
 
-// Waiting lists the hooks that wait under settings c, or would with
-// reload.mode: ask, in registration order. It needs no daemon.
+// Waiting returns the hooks that wait under settings c, or would with reload.mode: ask,
+// in registration order. It needs no daemon.
 func Waiting(c config.Config) (list []Pending) {
 	c.ReloadMode = "ask"
 	allowed := approved(c)()
@@ -53,7 +53,7 @@ func Waiting(c config.Config) (list []Pending) {
 	return list
 }
 
-// pendingGone is a hook whose end waits to be allowed.
+// pendingGone is a hook whose removal or marker waits to be allowed.
 func pendingGone(allowed map[string]discovery.Approval, e hook.Entry, how string) Pending {
 	p := Pending{Name: e.Name, Hook: e.Name, File: e.File, Gone: true, Changes: []string{how}}
 	for id, a := range allowed {
@@ -99,8 +99,8 @@ func pending(h *hook.Hook, old discovery.Approval, known bool) Pending {
 	return p
 }
 
-// Allow puts p into force: a daemon that reads hooks again will run it, as long
-// as it is what it was when p was made.
+// Allow allows p: a daemon that reads hooks again will run it, unless it has changed
+// since p was made.
 func Allow(c config.Config, p Pending) error {
 	if root := p.approval.Project; root != "" {
 		repository, ok := project.Find(root)
@@ -117,8 +117,8 @@ func Allow(c config.Config, p Pending) error {
 	return approvals.Put(p.approval)
 }
 
-// AllowOff notes whether a person has switched a hook off: with reload.mode: ask
-// a marker alone switches off nothing that was allowed.
+// AllowOff stores whether a person has switched a hook off: with reload.mode: ask a
+// marker alone does not switch off a hook that was allowed.
 func AllowOff(c config.Config, name string, off bool) error {
 	approvals := discovery.NewApprovals(c.AllowedDir())
 	for _, a := range approvals.All() {
@@ -138,7 +138,7 @@ func AllowSettings(c config.Config) error {
 	return config.Allowed{At: time.Now().UTC(), By: person(), Text: c.File}.Allow(c.Home)
 }
 
-// person names the user who types a command, also behind sudo, and the process.
+// person returns the user who types a command, also behind sudo, and the process.
 func person() string {
 	name := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {
@@ -150,7 +150,7 @@ func person() string {
 	return fmt.Sprintf("%s (uid %d, pid %d, started by %s)", name, os.Getuid(), os.Getpid(), programOf(os.Getppid()))
 }
 
-// programOf names a process and its program, as far as that can be known.
+// programOf returns a process and its program, if that is known.
 func programOf(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {

@@ -25,15 +25,14 @@ import (
 	"github.com/hookd/hookd/internal/readfile"
 )
 
-// maxChanges is how large the record of changes may grow, in bytes; then its
-// older half goes, but for the last change of each hook that is there.
+// maxChanges is the largest file of changes, in bytes. Then its older half is removed,
+// but for the last change of each present hook.
 const maxChanges = 1 << 20
 
-// Changes records what becomes of hooks, one JSON object a line, in a file
-// that is only appended to until it is full. As the last record of a hook is
-// kept, changes made while no daemon ran are noticed and recorded at the next
-// start. A record that cannot be written is logged as an error and written with
-// the next one; hooks go on.
+// Changes records changes of hooks, one JSON object a line, in a file that is only
+// appended to until it is full. It always retains the last record of a hook, so that
+// changes made while no daemon ran are noticed at the next start. A record that cannot
+// be written is logged as an error and written with the next one; hooks go on.
 type Changes struct {
 	path     string
 	approved func() map[string]discovery.Approval // nil = nothing has to be allowed
@@ -46,15 +45,15 @@ type Changes struct {
 	unsaved []byte           // lines that could not be written
 }
 
-// known is what the record says of a hook now.
+// known is the state of a hook after its last record.
 type known struct {
 	digest string // of what is in force
 	state  string
 	waits  string // digest of what waits to be allowed
 }
 
-// OpenChanges returns at once and reads the record meanwhile, as hooks have to
-// be read as well before there is a change to note.
+// OpenChanges returns at once and reads the file in the background: hooks must be read,
+// too, before there is a change.
 func OpenChanges(c config.Config, log *zap.Logger) *Changes {
 	r := &Changes{
 		path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"),
@@ -79,7 +78,7 @@ func (r *Changes) load() {
 	}
 }
 
-// text is the whole record.
+// text returns the whole file.
 func (r *Changes) text() []byte {
 	text, err := readfile.Read(r.path, 16*maxChanges)
 	if err != nil && !os.IsNotExist(err) {
@@ -113,7 +112,7 @@ func (r *Changes) keep(c api.Change) {
 	}
 }
 
-// Note records in what snap differs from what is on record.
+// Note records the differences between snap and the last records.
 func (r *Changes) Note(snap *hook.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +143,7 @@ func (r *Changes) Note(snap *hook.Snapshot) {
 	r.write(fresh)
 }
 
-// waiting returns that something waits to be allowed, which is no change yet.
+// waiting returns the record of a version that waits to be allowed, unless there is one.
 func (r *Changes) waiting(e hook.Entry, allowed map[string]discovery.Approval) []api.Change {
 	was := r.last[e.Waits.ID]
 	if was.state == string(hook.Waiting) && was.waits == e.Waits.Digest {
@@ -156,7 +155,7 @@ func (r *Changes) waiting(e hook.Entry, allowed map[string]discovery.Approval) [
 	}}
 }
 
-// compare returns what has become of one hook: another digest, another state.
+// compare returns the records of one hook with another digest or another state.
 func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (list []api.Change) {
 	h, was := e.Hook, r.last[e.Hook.ID]
 	if was.digest == h.Digest && was.state == string(e.State) {
@@ -219,7 +218,7 @@ func allowedBy(a discovery.Approval) string {
 	return fmt.Sprintf("allowed by %s at %s", a.By, a.At.Format(time.RFC3339))
 }
 
-// nearest is what stands at path, or else the folder above it that is there.
+// nearest returns the file at path, or else the nearest existing folder above it.
 func nearest(path string) os.FileInfo {
 	for filepath.IsAbs(path) {
 		if info, err := os.Stat(path); err == nil {
@@ -241,8 +240,7 @@ func written(info os.FileInfo) string {
 	return fmt.Sprintf("%s of %s, written %s", info.Name(), owner, info.ModTime().UTC().Format(time.RFC3339))
 }
 
-// settingsRecord stands for hookd.yaml among the hooks of the record; no hook
-// has such a name.
+// settingsRecord is the name of hookd.yaml in the records; no hook has such a name.
 const settingsRecord = "(settings)"
 
 // write appends records to the file.
@@ -288,7 +286,7 @@ func line(c api.Change) []byte {
 	return append(text, '\n')
 }
 
-// rewrite keeps the newer half, and the last record of each hook.
+// rewrite retains the newer half, and the last record of each hook.
 func (r *Changes) rewrite() {
 	size, seen := 0, map[string]bool{}
 	var kept [][]byte
@@ -312,7 +310,7 @@ func (r *Changes) rewrite() {
 	r.size, r.unsaved = int64(size), nil
 }
 
-// shownChanges is how many changes of a hook are told.
+// shownChanges is how many changes of a hook Of returns.
 const shownChanges = 10
 
 // Of returns the last changes of a hook, newest first.

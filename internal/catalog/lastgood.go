@@ -22,17 +22,17 @@ type Manifests interface {
 	DropManifest(source string)
 }
 
-// LastGood retains what the files of hooks said when they were last good: a
-// guard whose file is broken must still be there after a restart.
+// LastGood stores the text of hooks' files when they were last good: a guard whose file
+// is broken must still be in force after a restart.
 type LastGood struct {
 	files Manifests
 	mu    sync.Mutex // one Save at a time
 }
 
-// NewLastGood returns what files retains.
+// NewLastGood returns a LastGood that stores in files.
 func NewLastGood(files Manifests) *LastGood { return &LastGood{files: files} }
 
-// Text returns what the file of a unit said, nil when nothing is known. It fits
+// Text returns the last good text of a unit's file, nil if it is not known. It fits
 // discovery.Options.
 func (g *LastGood) Text(unit hook.Source) []byte {
 	for _, m := range g.files.Manifests() {
@@ -43,8 +43,8 @@ func (g *LastGood) Text(unit hook.Source) []byte {
 	return nil
 }
 
-// Save stores the files of all hooks that are good now, and removes those that
-// are no longer there. It looks at files, so nothing should wait for it.
+// Save stores the files of all hooks that are good now, and removes those that do not
+// exist any more. It uses files, so it can hang with them.
 func (g *LastGood) Save(snap *hook.Snapshot) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -84,7 +84,7 @@ func bySource(snap *hook.Snapshot) map[hook.Source][]hook.Entry {
 	return units
 }
 
-// digests sums up the hooks of one file; "" when they are not what it says.
+// digests returns the digests of the hooks of one file; "" when the file is not in force.
 func digests(entries []hook.Entry) string {
 	var list []string
 	for _, e := range entries {
@@ -96,8 +96,8 @@ func digests(entries []hook.Entry) string {
 	return strings.Join(list, " ")
 }
 
-// gone reports whether a unit was removed, and not only its whole directory,
-// which may be a disk that is not mounted.
+// gone reports whether a unit was removed. If its whole directory is missing that may be
+// a disk that is not mounted, and is no removal.
 func gone(source string) bool {
 	_, path, _ := strings.Cut(source, ":")
 	_, err := os.Lstat(path)

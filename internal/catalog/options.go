@@ -1,12 +1,11 @@
-// Package catalog knows the hooks as the settings say, with or without a daemon:
-// where they are read from and how, which of them an event would run, what is
-// wrong with them, which wait to be allowed and what allows them, what they were
-// when they were last good, and how they have changed.
+// Package catalog has the hooks of the settings, with or without a daemon: where they
+// are read from and how, which of them an event would run, what is wrong with them,
+// which wait to be allowed, their last good versions, and their changes.
 //
-// Scan, Match, Validate and Waiting read files and may take as long as the file
-// system takes; nothing here starts a process. A broken file is a problem of
-// that file, never an error of the whole. Changes and LastGood write, and log
-// what they cannot write: hooks go on.
+// Scan, Match, Validate and Waiting read files, and block as long as the file system
+// does; nothing here starts a process. A broken file is a problem of that file, never
+// an error of the whole. Changes and LastGood write, and log what they cannot write:
+// hooks go on.
 package catalog
 
 import (
@@ -24,8 +23,8 @@ import (
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
-// Options say where and how the hooks of settings c are found. The settings'
-// reload.mode decides whether hooks have to be allowed.
+// Options returns where and how the hooks of settings c are found. With reload.mode:
+// ask hooks must be allowed.
 func Options(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Fixed: settingHooks(c),
@@ -34,7 +33,7 @@ func Options(c config.Config) discovery.Options {
 	}
 }
 
-// fileSources are the files that the settings name under sources.
+// fileSources returns the files that the settings name under sources.
 func fileSources(c config.Config) []discovery.FileSource {
 	var list []discovery.FileSource
 	for _, s := range c.Sources {
@@ -46,7 +45,7 @@ func fileSources(c config.Config) []discovery.FileSource {
 	return list
 }
 
-// fileParsers say how files of hooks are read under settings c, by the type of
+// fileParsers returns the parsers of files of hooks under settings c, by the type of
 // their source.
 func fileParsers(c config.Config) map[string]discovery.Parse {
 	return map[string]discovery.Parse{
@@ -59,8 +58,8 @@ func fileParsers(c config.Config) map[string]discovery.Parse {
 	}
 }
 
-// settingHooks are the hooks that settings stand for. That of snapshot is waited
-// for, so that the tree is noted before a tool starts, and never has a say.
+// settingHooks returns the hooks that settings switch on. An event waits for that of
+// snapshot, so that the tree is stored before a tool starts; its answer never counts.
 func settingHooks(c config.Config) []*hook.Hook {
 	if !c.Snapshot {
 		return nil
@@ -104,8 +103,8 @@ func readOptions(c config.Config, strict bool) hookdir.Options {
 	}
 }
 
-// checkGuard says why a built-in that guards has nothing to do on the events of
-// a pattern.
+// checkGuard returns why a built-in that guards has nothing to do on the events of a
+// pattern; "" = it has.
 func checkGuard(h *hook.Hook, p hook.Pattern) string {
 	b, ok := builtin.Lookup(h.Command)
 	if !ok || b.Needs == nil {
@@ -127,7 +126,7 @@ func checkGuard(h *hook.Hook, p hook.Pattern) string {
 	return "it is for " + strings.Join(b.Events, ", ") + " and what other agents call them"
 }
 
-// checkModel holds a model hook to what its events can use.
+// checkModel returns an error if the events of a model hook cannot use its answer.
 func checkModel(h *hook.Hook) error {
 	for _, p := range h.Patterns {
 		if err := judge.Check(h.Model, h.Prompt, h.Schema, events.Lookup(p.Text)); err != nil {
@@ -146,7 +145,7 @@ func EventNames() []string {
 	return names
 }
 
-// approved says what has been allowed, nil when nothing has to be.
+// approved returns a function that returns the approvals; nil when hooks need none.
 func approved(c config.Config) func() map[string]discovery.Approval {
 	if c.ReloadMode != "ask" {
 		return nil

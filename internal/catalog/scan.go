@@ -23,8 +23,8 @@ func Scan(c config.Config) *hook.Snapshot {
 	return discovery.Scan(Options(c), nil)
 }
 
-// Match says which hooks would run for an event that is sent with wait, in
-// which lane and order, and why the others would not. It needs no daemon.
+// Match returns which hooks would run for an event that is sent with wait, in which lane
+// and order, and why the others would not. It needs no daemon.
 func Match(c config.Config, env events.Envelope) api.Matches {
 	snap := Scan(c)
 	repository, _ := project.Find(env.Cwd) // no cwd, no repository
@@ -91,8 +91,8 @@ func validate(folder string, opt hookdir.Options) api.Validated {
 	return v
 }
 
-// parserOf returns how a file that holds many hooks is read: an AGENT.md or a
-// YAML file other than a HOOK.yaml. Nil for anything else.
+// parserOf returns the parser of a file with many hooks: an AGENT.md or a YAML file other
+// than a HOOK.yaml. Nil for anything else.
 func parserOf(c config.Config, path string) discovery.Parse {
 	if fi, err := os.Stat(path); err != nil || fi.IsDir() || filepath.Base(path) == hookdir.FileName {
 		return nil
@@ -144,7 +144,7 @@ func hookFolders(path string) ([]string, error) {
 	return folders, nil
 }
 
-// Worst returns the problem that rejects, of those of a rejected hook.
+// Worst returns the first problem that is no warning, else the first.
 func Worst(ps []hook.Problem) hook.Problem {
 	for _, p := range ps {
 		if !p.Warning {
@@ -180,7 +180,7 @@ func Find(c config.Config, name string) (*hook.Hook, error) {
 	return nil, fmt.Errorf("no hook %q in %s; see `hookd validate`", name, c.HooksDir)
 }
 
-// Problems puts problems into the form of the wire.
+// Problems returns problems as wire types.
 func Problems(ps []hook.Problem) []api.Problem {
 	list := []api.Problem{}
 	for _, p := range ps {

@@ -13,16 +13,16 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// KeepSettings notes the settings that hookd first runs with under reload.mode:
-// ask: from then on changes wait.
-func KeepSettings(c config.Config) error {
+// AllowFirstSettings stores the settings of the first start with reload.mode: ask as
+// allowed: from then on changes wait.
+func AllowFirstSettings(c config.Config) error {
 	if c.ReloadMode != "ask" || c.Asks {
 		return nil
 	}
 	return config.Allowed{At: time.Now().UTC(), By: "the first start with reload.mode: ask", Text: c.File}.Allow(c.Home)
 }
 
-// HeldSettings says which settings wait.
+// HeldSettings returns the problem that settings wait, if some do.
 func HeldSettings(c config.Config) []api.Problem {
 	if len(c.Held) == 0 {
 		return []api.Problem{}
@@ -34,7 +34,7 @@ func HeldSettings(c config.Config) []api.Problem {
 	}}
 }
 
-// Settings records what has become of hookd.yaml, and reports whether that is new.
+// Settings records a change of hookd.yaml, and reports whether there was one.
 func (r *Changes) Settings(c config.Config) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -155,7 +155,7 @@ func New(o Options) (d *Daemon, err error) {
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
 	d.changes = catalog.OpenChanges(c, o.Log)
-	if err := catalog.KeepSettings(c); err != nil {
+	if err := catalog.AllowFirstSettings(c); err != nil {
 		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
 	}
 	d.noteSettings(c)

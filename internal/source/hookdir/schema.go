@@ -105,7 +105,7 @@ var schema = []row{
 		Doc: "`persistent`: the process is started once and gets a line per event, see [persistent-hooks.md](persistent-hooks.md)"},
 		(*draft).setMode},
 	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)",
-		Doc: "runs at once; of a persistent hook: copies, 0 is one"}, (*draft).setConcurrency},
+		Doc: "runs at once; of a persistent hook: workers, 0 is one"}, (*draft).setConcurrency},
 	{Field{Key: "retry", Type: "mapping", Doc: "try a failed run of an observer again; then it is a dead letter"}, nil},
 	{Field{Key: "retry.max", Type: "int", Default: "0 (never)",
 		Doc: "attempts after the first, 100 at most"}, (*draft).setRetryMax},
