@@ -115,6 +115,10 @@ func packFiles(l pack.Locked, root, folder string) (f hook.Files) {
 // before each start.
 const maxContent = 200
 
+// maxContentBytes is how many bytes a project's hook may be made of: they are
+// summed up in each scan.
+const maxContentBytes = 16 << 20
+
 // projectDirs adds the hooks of trusted repositories, in all their working trees.
 func projectDirs(c config.Config, d *discovery.Dirs) {
 	d.Folders = append(d.Folders, c.TrustedDir())
@@ -144,16 +148,24 @@ func projectFiles(root, folder string) (f hook.Files) {
 			return hook.Files{Bad: "is not a folder of the project: " + dir + " is a link"}
 		}
 	}
+	size := int64(0)
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir():
+		case info.IsDir():
 			f.Folders = append(f.Folders, path)
-		case e.Type().IsRegular():
-			f.Paths = append(f.Paths, path)
+		case info.Mode().IsRegular():
+			f.Paths, size = append(f.Paths, path), size+info.Size()
 		default:
 			return fmt.Errorf("holds %s, which is no regular file", e.Name())
+		}
+		if size > maxContentBytes {
+			return fmt.Errorf("has more than %d MiB of files", maxContentBytes>>20)
 		}
 		if len(f.Paths)+len(f.Folders) > maxContent {
 			return fmt.Errorf("is made of more than %d files", maxContent)

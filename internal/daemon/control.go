@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/hookd/hookd/internal/api"
@@ -12,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/spell"
 	"github.com/hookd/hookd/internal/stream"
@@ -309,6 +311,12 @@ func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	}
 	list = append(list, catalog.HeldSettings(*d.config.Load())...)
 	list = append(list, catalog.Problems(snap.Problems)...)
+	for _, root := range d.projects.Untrusted() {
+		list = append(list, api.Problem{
+			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + trust.Quote(root), Warning: true,
+			Message: "hooks of this repository do not run: it is not trusted",
+		})
+	}
 	for _, e := range snap.Entries {
 		list = append(list, catalog.Problems(e.Problems)...)
 	}

@@ -148,8 +148,8 @@ func New(o Options) (d *Daemon, err error) {
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
-		Redact:  d.redact,
-		Project: d.projects.Root,
+		Redact:   d.redact,
+		Projects: d.projects,
 	})
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))
@@ -211,7 +211,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	found := d.discovery.Load()
 	d.changes.Note(found)
 	d.publishMetrics(found)
-	d.projects.Roots(projects(found))
+	d.projects.Trust(projects(found))
 	d.dispatch.Publish(found)
 	d.runner.Retain(found.Runnable())
 	go d.lastGood.Save(found)
@@ -355,7 +355,7 @@ func (d *Daemon) stop(ctx context.Context) {
 func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
-	d.projects.Roots(projects(snap))
+	d.projects.Trust(projects(snap))
 	before := d.dispatch.Publish(snap)
 	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())
@@ -371,11 +371,14 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	signals.Ready(d.summary())
 }
 
-// projects returns the working trees that have hooks of their own.
+// projects returns the working trees that have hooks of their own which are trusted,
+// also if these wait.
 func projects(snap *hook.Snapshot) (roots []string) {
-	for _, h := range snap.Runnable() {
-		if h.Project != "" && !slices.Contains(roots, h.Project) {
-			roots = append(roots, h.Project)
+	for _, e := range snap.Entries {
+		for _, h := range []*hook.Hook{e.Hook, e.Waits} {
+			if h != nil && h.Project != "" && !slices.Contains(roots, h.Project) {
+				roots = append(roots, h.Project)
+			}
 		}
 	}
 	return roots

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // Dir is a folder of hook folders. Only Root is needed.
@@ -114,6 +116,13 @@ func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing
 		return l
 	}
 	for _, e := range entries {
+		if s.Project != "" && len(l.units) >= maxProjectHooks {
+			l.problems = append(l.problems, hook.Problem{
+				File: s.Root, Message: fmt.Sprintf("has more than %d hooks: the others do not run", maxProjectHooks),
+				Hint: "ls " + trust.Quote(s.Root),
+			})
+			break
+		}
 		switch {
 		case e.Name() == hookdir.FileName && s.Named:
 			l.units = []hook.Source{s.unit(".")}
@@ -124,6 +133,10 @@ func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing
 	}
 	return l
 }
+
+// maxProjectHooks is how many hooks a project may have: a repository is not to make
+// each scan long.
+const maxProjectHooks = 100
 
 func (s hooksDir) unit(name string) hook.Source {
 	return hook.Source{Type: hookdir.SourceType, Path: filepath.Join(s.Root, name)}

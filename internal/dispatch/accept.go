@@ -181,10 +181,14 @@ func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sen
 // projectOf is the working tree that a directory is in, where hooks of the index
 // ask for that.
 func (d *Dispatcher) projectOf(index *match.Index, cwd string) string {
-	if cwd == "" || d.opts.Project == nil || !index.Projects() {
+	if cwd == "" || d.opts.Projects == nil {
 		return ""
 	}
-	return d.opts.Project(cwd)
+	if !index.Projects() {
+		d.opts.Projects.See(cwd)
+		return ""
+	}
+	return d.opts.Projects.Root(cwd)
 }
 
 // passing has events that nobody has any more.

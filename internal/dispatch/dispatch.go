@@ -103,6 +103,15 @@ type Outcome struct {
 	limit time.Duration // the deadline it had
 }
 
+// Projects tell in which working tree a directory is.
+type Projects interface {
+	// Root is the root of the working tree, "" = in none. It returns at once but for
+	// a directory that it has not heard of.
+	Root(dir string) string
+	// See notes that an event came from the directory. It never waits.
+	See(dir string)
+}
+
 // Options of a Dispatcher. Runner and Recorder are required.
 type Options struct {
 	Runner   Runner
@@ -121,10 +130,8 @@ type Options struct {
 
 	// Redact takes secrets out of what people are shown of a payload or an answer,
 	// which is JSON or text. It returns the same slice when there are none. nil = none.
-	Redact func([]byte) []byte
-	// Project is the root of the working tree that a directory is in, "" = in none.
-	// It returns at once but for a directory that it has not heard of; nil = none has one.
-	Project func(dir string) string
+	Redact   func([]byte) []byte
+	Projects Projects // nil = no directory is in one
 
 	GroupAlive func(pgid int) bool // whether a process group has members; nil = never
 }

@@ -27,6 +27,13 @@ func (v *visit) states() {
 		loose = append(loose, client.Problem(p))
 	}
 	v.problems("hooks", loose)
+	if v.status != nil {
+		for _, p := range v.status.Problems { // a repository need not be trusted
+			if strings.HasSuffix(p.File, "/.hookd/hooks") {
+				v.say("projects", Note, p.Hint, "%s: %s", p.File, p.Message)
+			}
+		}
+	}
 	var off []string
 	active := 0
 	for _, h := range hooks {
@@ -74,7 +81,7 @@ func (v *visit) problems(check string, list []client.Problem) {
 		case p.Hint != "":
 			found += " (" + p.Hint + ")"
 		}
-		if p.Warning && !strings.HasPrefix(p.Hint, "hookd allow ") {
+		if p.Warning && !strings.HasPrefix(p.Hint, "hookd allow ") && !strings.HasPrefix(p.Hint, "hookd trust ") {
 			level = Note
 		}
 		v.say(check, level, do, "%s", found)

@@ -1,6 +1,9 @@
 package project
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,39 +20,70 @@ const (
 // Finder remembers in which working tree folders are. It is safe for concurrent
 // use.
 type Finder struct {
-	look  func(dir string) string // the root of dir's working tree, "" = none
-	looks chan struct{}           // one for each look that is under way
+	look  func(dir string) place
+	looks chan struct{} // one for each look that is under way
 
 	mu    sync.RWMutex
 	known map[string]*answer
-	roots []string // see Roots
+	roots []string // see Trust
+}
+
+// place is where a folder is.
+type place struct {
+	root  string // of its working tree, "" = none
+	hooks bool   // which brings hooks along
 }
 
 // answer is what is known of a folder.
 type answer struct {
-	root   string
+	place
 	at     time.Time
 	asking bool // it is being looked up again
 }
 
 // NewFinder returns a Finder that knows nothing yet.
 func NewFinder() *Finder {
-	return newFinder(func(dir string) string {
-		r, _ := Find(dir)
-		return r.Root
+	return newFinder(func(dir string) place {
+		r, ok := Find(dir)
+		return place{r.Root, ok && hasHooks(r.Root)}
 	})
 }
 
-func newFinder(look func(string) string) *Finder {
+func newFinder(look func(string) place) *Finder {
 	return &Finder{look: look, looks: make(chan struct{}, maxLooks), known: map[string]*answer{}}
 }
 
-// Roots says which working trees have hooks: where the file system does not
-// answer, a folder counts as part of the one whose path it begins with.
-func (f *Finder) Roots(roots []string) {
+// hasHooks reports whether a working tree brings hooks along.
+func hasHooks(root string) bool {
+	dir, err := os.Open(filepath.Join(root, HooksDir))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(1)
+	return len(names) > 0
+}
+
+// Trust says which working trees have hooks that may run: where the file system
+// does not answer, a folder counts as part of the one whose path it begins with.
+func (f *Finder) Trust(roots []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.roots = roots
+}
+
+// Untrusted are working trees of folders that were asked for which bring hooks
+// along and are not trusted, by path.
+func (f *Finder) Untrusted() (roots []string) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, a := range f.known {
+		if a.hooks && !slices.Contains(f.roots, a.root) && !slices.Contains(roots, a.root) {
+			roots = append(roots, a.root)
+		}
+	}
+	slices.Sort(roots)
+	return roots
 }
 
 // Root is the root of the working tree that dir is in, "" if there is none. The
@@ -57,24 +91,37 @@ func (f *Finder) Roots(roots []string) {
 // that the answer comes from memory, and one that is older than a second is
 // looked up again for the next time.
 func (f *Finder) Root(dir string) string {
-	if !strings.HasPrefix(dir, "/") {
-		return ""
-	}
-	f.mu.RLock()
-	known := f.known[dir]
-	var root string
-	fresh := false
-	if known != nil {
-		root, fresh = known.root, known.asking || time.Since(known.at) < freshness
-	}
-	f.mu.RUnlock()
+	root, known, fresh := f.recall(dir)
 	switch {
-	case known == nil:
+	case !strings.HasPrefix(dir, "/"):
+		return ""
+	case !known:
 		return f.first(dir)
 	case !fresh:
 		f.again(dir)
 	}
 	return root
+}
+
+// See is Root where no answer matters now: it never waits.
+func (f *Finder) See(dir string) {
+	if _, known, fresh := f.recall(dir); !fresh && strings.HasPrefix(dir, "/") {
+		if !known {
+			f.note(dir, place{}, time.Time{})
+		}
+		f.again(dir)
+	}
+}
+
+// recall is what is known of a folder, and whether that is fresh.
+func (f *Finder) recall(dir string) (root string, known, fresh bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	a := f.known[dir]
+	if a == nil {
+		return "", false, false
+	}
+	return a.root, true, a.asking || time.Since(a.at) < freshness
 }
 
 // first looks at a folder and waits for it. One that does not answer in time is
@@ -86,10 +133,10 @@ func (f *Finder) first(dir string) string {
 	case f.looks <- struct{}{}:
 		found := make(chan string, 1)
 		go func() {
-			root := f.look(dir)
-			f.note(dir, root)
+			is := f.look(dir)
+			f.note(dir, is, time.Now())
 			<-f.looks
-			found <- root
+			found <- is.root
 		}()
 		select {
 		case root := <-found:
@@ -116,18 +163,18 @@ func (f *Finder) again(dir string) {
 	}
 	known.asking = true
 	go func() {
-		f.note(dir, f.look(dir))
+		f.note(dir, f.look(dir), time.Now())
 		<-f.looks
 	}()
 }
 
-func (f *Finder) note(dir, root string) {
+func (f *Finder) note(dir string, is place, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.known) >= maxKnown && f.known[dir] == nil {
 		clear(f.known)
 	}
-	f.known[dir] = &answer{root: root, at: time.Now()}
+	f.known[dir] = &answer{place: is, at: at}
 }
 
 // guess is the longest root with hooks that dir begins with. It is remembered
@@ -144,7 +191,7 @@ func (f *Finder) guess(dir string) (root string) {
 		}
 	}
 	if len(f.known) < maxKnown {
-		f.known[dir] = &answer{root: root, at: time.Now()}
+		f.known[dir] = &answer{place: place{root: root}, at: time.Now()}
 	}
 	return root
 }

@@ -2,6 +2,9 @@ package project
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,7 +16,7 @@ import (
 // A folder is looked at once, and answered from memory after that.
 func TestFinderRemembers(t *testing.T) {
 	var looks atomic.Int32
-	f := newFinder(func(dir string) string { looks.Add(1); return "/root" })
+	f := newFinder(func(string) place { looks.Add(1); return place{root: "/root"} })
 	for range 10 {
 		if got := f.Root("/root/sub"); got != "/root" {
 			t.Fatalf("it is in %q", got)
@@ -31,7 +34,7 @@ func TestFinderRemembers(t *testing.T) {
 func TestFinderLooksAgain(t *testing.T) {
 	var root atomic.Value
 	root.Store("/a")
-	f := newFinder(func(string) string { return root.Load().(string) })
+	f := newFinder(func(string) place { return place{root: root.Load().(string)} })
 	f.Root("/a/sub")
 	root.Store("/a/sub")
 	hooktest.Until(t, "the new root is known", func() bool { return f.Root("/a/sub") == "/a/sub" })
@@ -42,12 +45,12 @@ func TestFinderLooksAgain(t *testing.T) {
 func TestFinderHangs(t *testing.T) {
 	var inside atomic.Int32
 	mended := make(chan struct{})
-	f := newFinder(func(dir string) string {
+	f := newFinder(func(string) place {
 		inside.Add(1)
 		<-mended
-		return "/other"
+		return place{root: "/other"}
 	})
-	f.Roots([]string{"/a", "/a/b", "/c"})
+	f.Trust([]string{"/a", "/a/b", "/c"})
 	var all sync.WaitGroup
 	for i := range 4 * maxLooks {
 		all.Go(func() {
@@ -72,7 +75,7 @@ func TestFinderHangs(t *testing.T) {
 
 // Not more folders are remembered than the limit.
 func TestFinderIsBounded(t *testing.T) {
-	f := newFinder(func(dir string) string { return dir })
+	f := newFinder(func(dir string) place { return place{root: dir} })
 	for i := range 2*maxKnown + 10 {
 		f.Root(fmt.Sprintf("/%d", i))
 	}
@@ -83,9 +86,39 @@ func TestFinderIsBounded(t *testing.T) {
 	}
 }
 
+// A repository that brings hooks along is known when an event came from it, and
+// no longer when it is trusted or has none.
+func TestFinderSeesHooks(t *testing.T) {
+	base := real(t)
+	with, without := filepath.Join(base, "with"), filepath.Join(base, "without")
+	hooktest.GitCommit(t, with, map[string]string{"sub/file": "x", HooksDir + "/a/HOOK.yaml": "x"})
+	hooktest.GitCommit(t, without, map[string]string{"file": "x"})
+	f := NewFinder()
+	seen := func(want ...string) func() bool {
+		return func() bool {
+			for _, dir := range []string{with, filepath.Join(with, "sub"), without, base, "relative", ""} {
+				f.See(dir)
+			}
+			return slices.Equal(f.Untrusted(), want)
+		}
+	}
+	hooktest.Until(t, "the repository with hooks is seen", seen(with))
+	f.Trust([]string{with})
+	if got := f.Untrusted(); len(got) > 0 {
+		t.Errorf("trusted, and still listed: %v", got)
+	}
+	f.Trust(nil)
+	hooktest.Must(t, os.RemoveAll(filepath.Join(with, ".hookd")))
+	hooktest.Until(t, "it is seen that the hooks are gone", seen())
+	f.See("/never/waits")
+	if n := len(f.Untrusted()); n > 0 {
+		t.Errorf("%d of no repository", n)
+	}
+}
+
 // BenchmarkRoot is what a project costs an event whose folder is known.
 func BenchmarkRoot(b *testing.B) {
-	f := newFinder(func(dir string) string { return "/root" })
+	f := newFinder(func(string) place { return place{root: "/root"} })
 	f.Root("/root/sub")
 	f.known["/root/sub"].at = time.Now().Add(time.Hour)
 	for b.Loop() {
