@@ -50,16 +50,27 @@ func GetString(obj json.RawMessage, key string) (string, bool) {
 // are, but a set key that stood several times stands once. obj must be a valid
 // JSON object; nil, and what is no object, is {}. obj itself is not changed.
 func With(obj json.RawMessage, members ...Member) json.RawMessage {
-	return bytes.Join(Parts(obj, members...), nil)
+	var parts [16][]byte // on the stack, as most calls set a few members
+	var names [128]byte
+	return bytes.Join(appendParts(parts[:0], names[:0], obj, members), nil)
 }
 
 // Parts is With without a copy of obj: what it returns, one behind the other, is
 // parts of obj and what stands between them.
 func Parts(obj json.RawMessage, members ...Member) [][]byte {
+	return appendParts(make([][]byte, 0, 4+2*len(members)), nil, obj, members)
+}
+
+// appendParts is Parts onto dst; what is written anew goes behind names.
+func appendParts(dst [][]byte, names []byte, obj json.RawMessage, members []Member) [][]byte {
 	if Scan(obj).first == 0 {
 		obj = json.RawMessage("{}")
 	}
-	parts, placed := make([][]byte, 0, 4+2*len(members)), make([]bool, len(members))
+	var few [8]bool
+	placed := few[:]
+	if len(members) > len(few) {
+		placed = make([]bool, len(members))
+	}
 	s, copied := Scan(obj), 0
 	empty, end := true, s.first // of the member before
 	for ; s.Next(); empty, end = false, s.end {
@@ -67,15 +78,14 @@ func Parts(obj json.RawMessage, members ...Member) [][]byte {
 		case i < 0:
 			continue
 		case placed[i]: // a repetition goes, with the comma before it
-			parts = append(parts, obj[copied:end])
+			dst = append(dst, obj[copied:end])
 		default:
-			parts = append(parts, obj[copied:s.start], value(members[i]))
+			dst = append(dst, obj[copied:s.start], value(members[i]))
 			placed[i] = true
 		}
 		copied = s.end
 	}
-	parts = append(parts, obj[copied:end])
-	var names []byte
+	dst = append(dst, obj[copied:end])
 	for i, m := range members {
 		if placed[i] || overridden(members, i) {
 			continue
@@ -85,9 +95,9 @@ func Parts(obj json.RawMessage, members ...Member) [][]byte {
 			names = append(names, ',')
 		}
 		names, empty = append(AppendString(names, m.Key), ':'), false
-		parts = append(parts, names[from:], value(m))
+		dst = append(dst, names[from:], value(m))
 	}
-	return append(parts, obj[end:])
+	return append(dst, obj[end:])
 }
 
 // lastIndex finds the member that sets the key under the Scanner, or -1.
