@@ -101,10 +101,16 @@ func (c *Client) Emit(ctx context.Context, ev Event) (Answer, error) {
 		return Answer{}, err
 	}
 	defer conn.Close()
-	if err := conn.Send(ctx, ev); err != nil {
-		return Answer{}, err
+	sent := conn.Send(ctx, ev)
+	if sent != nil && !errors.Is(sent, io.ErrUnexpectedEOF) {
+		return Answer{}, sent
 	}
-	return conn.Receive(ctx)
+	answer, err := conn.Receive(ctx) // also when not all was taken: it says why
+	var refused *Error
+	if sent != nil && !errors.As(err, &refused) {
+		return Answer{}, sent
+	}
+	return answer, err
 }
 
 // Hooks lists the hooks in registration order.

@@ -93,13 +93,17 @@ func (s *Server) outlast(c *conn) {
 	discard(c.raw, c.raw.SetReadDeadline, s.isDraining)
 }
 
-// discard reads what comes until nothing does for lingerTimeout, for bodyTimeout
-// at most, or until stop.
+// pause is how long a client may send nothing and still has more to send: one that
+// waits looks for a while whether hookd is alive.
+const pause = 5 * time.Second
+
+// discard reads what comes until nothing does for a pause, for bodyTimeout at most,
+// or until stop.
 func discard(in io.Reader, deadline func(time.Time) error, stop func() bool) {
 	var sink [32 << 10]byte
 	end := time.Now().Add(bodyTimeout)
 	for now := time.Now(); now.Before(end) && !stop(); now = time.Now() {
-		deadline(now.Add(lingerTimeout))
+		deadline(now.Add(pause))
 		if _, err := in.Read(sink[:]); err != nil {
 			return
 		}
