@@ -38,7 +38,7 @@ type bench struct {
 	sample  time.Duration
 	hookd   string // the binaries under test
 	bridge  string
-	dir     string // temporary, short: sockets lie in it
+	dir     string // temporary, short: sockets are in it
 	profile string
 	homes   int
 	load    string // of the machine, before there was any of ours

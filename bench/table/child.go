@@ -41,8 +41,8 @@ func child(name string, args []string) {
 // hookInput is what a hook of these measures gets on stdin, about.
 var hookInput = bytes.Repeat([]byte("x"), 300)
 
-// capture is one run by os/exec as everybody writes it: stdin given and both
-// outputs captured. It asks for neither a session nor a deadline, as hookd does.
+// capture is one run by os/exec as programs usually do it: with stdin, and both outputs
+// captured, but without the session and the deadline that hookd adds.
 func capture(program string) error {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program)

@@ -15,7 +15,7 @@ import (
 
 const (
 	fanSubscribers = 10
-	fanAhead       = 700 // how far the slowest subscriber may lie behind: less than the ring
+	fanAhead       = 700 // how many records the slowest subscriber may be behind: less than the ring
 	fanBatch       = 100 // events a write
 )
 
@@ -71,7 +71,7 @@ func (g *group) close() {
 	g.readers.Wait()
 }
 
-// slowest is how many records everybody has.
+// slowest returns how many records the slowest subscriber has.
 func (g *group) slowest() (n int64) {
 	n = g.sent
 	for _, f := range g.followers {

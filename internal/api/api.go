@@ -94,7 +94,7 @@ type Hook struct {
 	Events      []string        `json:"events,omitempty"`
 	Command     string          `json:"command,omitempty"` // resolved
 	Args        []string        `json:"args,omitempty"`
-	Script      string          `json:"script,omitempty"` // text for the shell; where one hook is asked for
+	Script      string          `json:"script,omitempty"` // text for the shell; for one hook only
 	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
 	Order       string          `json:"order,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"`

@@ -13,7 +13,7 @@ const noCase = "the names that its patterns match stand for special events of th
 // the hook gets the next name that one of its patterns matches; without one, ok is
 // false. The emitted name always fits.
 func (m Match) suiting(e *events.Event) (_ Match, ok bool) {
-	if m.Given == e.Contract.Name || !events.Special(m.Given) || stands(m.Given, e) {
+	if m.Given == e.Contract.Name || !events.Special(m.Given) || fits(m.Given, e) {
 		return m, true
 	}
 	var names []*events.Contract
@@ -27,8 +27,8 @@ func (m Match) suiting(e *events.Event) (_ Match, ok bool) {
 	return other, ok
 }
 
-// stands reports whether a row called name stands for e.
-func stands(name string, e *events.Event) bool {
+// fits reports whether e is one of the events that the row called name is for.
+func fits(name string, e *events.Event) bool {
 	for _, row := range e.Contract.Aliases() {
 		if row.Name == name && dialect.Stands(row, e) {
 			return true

@@ -8,19 +8,19 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// Latest returns the version of the hook with the id that is in force, nil when
-// there is none any more. again asks it to look at the disk first.
+// Latest returns the version of the hook with the id that is in force, nil when there is
+// none any more. With again it reads the disk first.
 type Latest func(id string, again bool) *hook.Hook
 
-// admitTries bounds how often hooks are read again for one run, while another
-// process keeps writing into them.
+// admitTries bounds how often hooks are read again for one run, while another process
+// goes on changing them.
 const admitTries = 3
 
-// admit returns the hook that may start in h's place now: h itself, or, when
-// its files have changed since it was read, what a reload at this moment makes
-// of it. So a hook that was just saved runs as it was saved, what runs has
-// always been read, checked and recorded before, and a refusal is an error: a
-// guard denies. looks is told of each file before it is looked at.
+// admit returns the version of h that may start now: h itself, or, if its files have
+// changed since it was read, the version that a reload makes. So a hook that was just
+// saved runs as it was saved; each version that runs was read, checked and recorded
+// before; and a refusal is an error, so that a guard denies. looks is called with each
+// file before it is read.
 func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error) {
 	err := h.Seal.CheckWith(looks)
 	var changed *trust.Changed
@@ -40,7 +40,7 @@ func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error
 	return h, nil
 }
 
-// trusted judges a program that no hook's seal covers.
+// trusted checks a program that no hook's seal covers.
 func trusted(c *trust.Checker, l trust.Launch) error {
 	if bad := c.Seal(c.Add(trust.Files{}, l)).Refusals(); len(bad) > 0 {
 		return fmt.Errorf("refused: %w", &bad[0])

@@ -31,7 +31,7 @@ func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 		}
 	}
 	now := *j.Event
-	now.Data = j.Data // with what hooks before it have rewritten
+	now.Data = j.Data // as hooks before it have rewritten it
 	env := r.hookEnvironment(j)
 	lookup := func(name string) string { return variable(env, name) }
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
@@ -53,7 +53,7 @@ func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	})
 }
 
-// hookEnvironment is the inherited environment with the hook's own variables.
+// hookEnvironment returns the inherited environment with the hook's own variables.
 func (r *Runner) hookEnvironment(j *dispatch.Job) []string {
 	l := &launch{settings: r.settings.Load(), job: j}
 	l.own()
@@ -89,8 +89,8 @@ func judgeProviders(list map[string]config.Provider) map[string]judge.Provider {
 	return providers
 }
 
-// place is the directory that a built-in works on: the configured one, else
-// the event's cwd.
+// place returns the directory that a built-in works on: the configured one, else the
+// event's cwd.
 func place(j *dispatch.Job, lookup func(string) string) string {
 	if j.Hook.WorkingDir == "" {
 		return j.Event.Cwd
@@ -98,8 +98,8 @@ func place(j *dispatch.Job, lookup func(string) string) string {
 	return j.Hook.RunDir(j.Event.Cwd, lookup)
 }
 
-// answered runs a hook inside the daemon, under the job's deadline. What it
-// returns is read like the stdout of a process.
+// answered runs a hook inside the daemon, under the job's deadline. Its result is read
+// like the stdout of a process.
 func answered(ctx context.Context, j *dispatch.Job, run func(context.Context) ([]byte, error)) dispatch.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// launch is what one process is started with.
+// launch has the program, environment and stdin of one process.
 type launch struct {
 	settings *settings
 	job      *dispatch.Job
@@ -48,7 +48,7 @@ func (l *launch) prepare() error {
 	return nil
 }
 
-// program is the hook's command, or the shell with its script.
+// program sets the program: the hook's command, or the shell with its script.
 func (l *launch) program(script string) {
 	h := l.job.Hook
 	if h.Type == hook.Script {
@@ -58,8 +58,8 @@ func (l *launch) program(script string) {
 	l.path, l.args = h.Path, h.Args
 }
 
-// trustIn judges what a hook names by relative paths, where the event says in
-// which directory it runs: its seal is of the directory that it has without one.
+// trustIn checks the files that a hook names by relative paths, if the event chooses the
+// directory that it runs in: its seal covers only the directory without an event.
 func (l *launch) trustIn(dir string) error {
 	if !l.job.Hook.InEventCwd || dir == l.job.Hook.RunDir("", l.variable) {
 		return nil
@@ -69,8 +69,8 @@ func (l *launch) trustIn(dir string) error {
 	})
 }
 
-// environment is the inherited one, the hook's variables, and the two (or
-// three) of the event.
+// environment sets the environment: the inherited one, the hook's variables, and the two
+// (or three) of the event.
 func (l *launch) environment() error {
 	l.own()
 	data, truncated := dialect.EventData(payload(l.job))
@@ -82,9 +82,9 @@ func (l *launch) environment() error {
 	return l.file("HOOK_EVENT_DATA_FILE", ".json", payload(l.job))
 }
 
-// own makes the environment that has the hook's own variables. A model's key is
-// none that hooks inherit: one that needs it names it, ${env.OPENAI_API_KEY}. An
-// agent that is started is such a model's client, and has them all.
+// own sets the environment with the hook's own variables. Hooks do not inherit the keys
+// of models: one that needs a key names it, ${env.OPENAI_API_KEY}. Another agent that is
+// started uses models, and gets all keys.
 func (l *launch) own() {
 	l.env = slices.Clone(l.settings.env)
 	if l.job.Hook.Type == hook.Spawn {
@@ -97,8 +97,8 @@ func (l *launch) own() {
 	}
 }
 
-// bind gives a template the event's values: they reach a script through
-// variables and files only, never as shell text.
+// bind binds a template to the event's values: they reach a script through variables and
+// files only, never as shell text.
 func (l *launch) bind(t hook.Template) (text string, err error) {
 	j := l.job
 	bound, err := t.Bind(j.Rules.Variables(j.Event, j.Given, j.Payload, j.Output))
@@ -118,8 +118,8 @@ func (l *launch) bind(t hook.Template) (text string, err error) {
 	return bound.Text, nil
 }
 
-// agent starts another agent with a prompt, by the runner of its name in the
-// settings.
+// agent prepares the start of another agent with a prompt, by the command of its name in
+// the settings.
 func (l *launch) agent(prompt string) error {
 	name := l.job.Hook.SpawnAgent
 	a, ok := l.settings.agents[name]
@@ -147,7 +147,7 @@ func (l *launch) agent(prompt string) error {
 	return nil
 }
 
-// lookPath finds a program in the PATH that hooks have, not in the daemon's.
+// lookPath finds a program in the PATH of hooks, not in the daemon's.
 func lookPath(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return filepath.Abs(name)
@@ -161,8 +161,8 @@ func lookPath(name, path string) (string, error) {
 	return "", fmt.Errorf("%s is not in PATH; give its absolute path under agents: in hookd.yaml", name)
 }
 
-// file writes content to a private file for the time of the run and names it in
-// the variable env.
+// file writes content to a private file for the time of the run, and sets the variable
+// env to its path.
 func (l *launch) file(env, suffix string, content []byte) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (l *launch) cleanup() {
 	}
 }
 
-// variable returns what a variable of the hook's environment is, "" if absent.
+// variable returns the value of a variable of the hook's environment, "" if absent.
 func (l *launch) variable(name string) string { return variable(l.env, name) }
 
 func setVariable(env []string, name, value string) []string {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// payload is the event's data in the shape that the hook's rules give it.
+// payload returns the event's data in the shape of the hook's rules.
 func payload(j *dispatch.Job) json.RawMessage {
 	if shape := j.Rules.Payload; shape != nil {
 		return shape(j.Payload)
@@ -17,7 +17,7 @@ func payload(j *dispatch.Job) json.RawMessage {
 	return j.Payload
 }
 
-// Stdin returns the object that the process reads: the payload and what hookd knows.
+// Stdin returns the object that the process reads: the payload and the envelope's fields.
 func Stdin(j *dispatch.Job) []byte { return bytes.Join(stdinParts(j), nil) }
 
 // stdinParts is Stdin without a copy of the payload.
@@ -39,8 +39,8 @@ func stdinParts(j *dispatch.Job) [][]byte {
 	return rawjson.Parts(data, members...)
 }
 
-// cwd is what the hook is told: the event's own, or, to hooks that run in it,
-// where they run when the event has none (as docker-agent does).
+// cwd returns the cwd in the payload: the event's own. If the event has none, a hook that
+// runs in the event's cwd gets the directory that it runs in, as docker-agent does.
 func cwd(j *dispatch.Job) string {
 	dir := j.Place
 	if dir == "" && j.Hook.InEventCwd {

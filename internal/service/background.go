@@ -46,7 +46,7 @@ func (m *Machine) Background(log string, args []string) (*Process, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // why it ended stands in its log
+		_ = cmd.Wait() // its log says why it ended
 	}()
 	return &Process{PID: cmd.Process.Pid, Log: log, Ended: ended}, nil
 }

@@ -21,7 +21,7 @@ type manager interface {
 
 	start(changed func(name string) bool) []Step
 	stop() (before, after []Step) // the files are removed
-	tidy()                        // removes links that the manager, not told, left behind
+	tidy()                        // removes links of a manager that cannot be reached
 
 	reachable(ctx context.Context) error // errNoManager: not on this machine
 	active(ctx context.Context) bool     // it runs our service, or its socket

@@ -151,15 +151,15 @@ func tlsConfig() (*tls.Config, error) {
 // Start does nothing: a connection is made when there is something to send.
 func (c *client) Start(context.Context) error { return nil }
 
-// Stop closes what is open.
+// Stop closes idle connections.
 func (c *client) Stop(context.Context) error {
 	c.stop()
 	c.http.CloseIdleConnections()
 	return nil
 }
 
-// UploadTraces sends one batch. It never returns an error: the SDK would print
-// each. What is wrong is told once, and once that it is right again.
+// UploadTraces sends one batch. It never returns an error: the SDK would print each. It
+// reports the first failure, and then the first success.
 func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	err := c.upload(ctx, spans)
 	if down := err != nil; down != c.down && c.ctx.Err() == nil {
@@ -169,7 +169,7 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	return nil
 }
 
-// upload tries until the batch is taken, refused for good, or out of time.
+// upload retries until the batch is accepted, refused for good, or out of time.
 func (c *client) upload(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	body, err := c.encode(spans)
 	if err != nil {
@@ -193,8 +193,8 @@ func (c *client) upload(ctx context.Context, spans []*tracepb.ResourceSpans) err
 	}
 }
 
-// encode makes the body of a request. TracesData is on the wire what the
-// protocol calls ExportTraceServiceRequest, whose Go type brings gRPC along.
+// encode returns the body of a request. TracesData has the same encoding as the
+// protocol's ExportTraceServiceRequest, whose Go type links gRPC.
 func (c *client) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil || !c.gzip {
@@ -207,7 +207,7 @@ func (c *client) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// post makes one attempt; again says whether another may help.
+// post makes one attempt; again reports whether another may help.
 func (c *client) post(ctx context.Context, body []byte) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {

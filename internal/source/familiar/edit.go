@@ -38,7 +38,7 @@ func (c *compiler) place(path []syntax.Node) {
 }
 
 // splitQuotes ends single quotes before each mark and begins them again after
-// it. Empty ones are left out: bash takes them for text in some patterns.
+// it. Empty ones are left out: for bash they are text in some patterns.
 func (c *compiler) splitQuotes(n *syntax.SglQuoted, path []syntax.Node) {
 	marks := c.marksIn(n)
 	if len(marks) == 0 {
@@ -92,8 +92,8 @@ func (c *compiler) misplaced(m mark, why string) {
 	})
 }
 
-// beforeMark says what becomes of a backslash or dollar that stands right
-// before a mark and would change the meaning of the reference.
+// beforeMark returns the replacement of a backslash or dollar right before a mark, which
+// would change the meaning of the reference.
 func (c *compiler) beforeMark(at int, f form, path []syntax.Node) (from int, before string) {
 	switch {
 	case trailing(c.text[:at], '\\')%2 == 1:
@@ -163,7 +163,7 @@ func literal(w *syntax.Word) bool {
 	})
 }
 
-// reference returns the text that stands for the variable name in the form f.
+// reference returns the reference to the variable name in the form f.
 func (c *compiler) reference(name string, f form) string {
 	b := binding{name: name, arithmetic: f == formArithmetic}
 	for _, known := range c.bindings {
@@ -208,7 +208,7 @@ func apply(text string, edits []edit) string {
 	return out.String()
 }
 
-// span returns where a node stands in the marked text.
+// span returns the offsets of a node in the marked text.
 func span(n syntax.Node) (from, to int) { return int(n.Pos().Offset()), int(n.End().Offset()) }
 
 // marksIn returns the marks in a node's text, in order.

@@ -12,9 +12,9 @@ import (
 // Other text in double braces, such as docker's {{.Names}}, is no placeholder.
 var placeholder = regexp.MustCompile(`\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)*)[ \t]*\}\}`)
 
-// mark is one placeholder of a script. While the script is parsed, a character
-// of its own stands for it: one that every shell takes for a letter of a word
-// and none for a part of a name or an operator.
+// mark is one placeholder of a script. While the script is parsed, one character takes
+// its place: a character that is a letter of a word for every shell, and no part of a
+// name or an operator.
 type mark struct {
 	char   rune
 	name   string // of the variable
@@ -31,8 +31,7 @@ const firstMark = 0x100000
 // maxMarks bounds the placeholders of one script.
 const maxMarks = 1000
 
-// markUp replaces the placeholders of script by marks that it does not hold
-// itself.
+// markUp replaces the placeholders of script by characters that are not in it.
 func markUp(script string) (text string, marks []mark, err error) {
 	taken := map[rune]bool{}
 	for _, r := range script {
@@ -86,8 +85,8 @@ func position(text string, offset int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
 }
 
-// clean makes a value that an environment can hold and every program can read:
-// NUL is dropped and each byte that is not UTF-8 becomes U+FFFD.
+// clean returns a value that fits into an environment and that every program can read:
+// it drops NUL, and each byte that is not UTF-8 becomes U+FFFD.
 func clean(value string) string {
 	if utf8.ValidString(value) && !strings.Contains(value, "\x00") {
 		return value

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// form is how a variable is written where a placeholder stands, so that its
-// value arrives as it is: one word, nothing expanded, nothing split.
+// form is how a variable is written in place of a placeholder, so that its value arrives
+// unchanged: one word, nothing expanded, nothing split.
 type form string
 
 // The verb is the variable's name.
@@ -29,8 +29,8 @@ const (
 	aroundArithmetic               // $((…))
 )
 
-// enclosing says what encloses the last node of path. A command substitution
-// starts afresh; parameter expansions are looked through.
+// enclosing returns what encloses the last node of path. A command substitution begins
+// anew; parameter expansions do not count.
 func enclosing(path []syntax.Node) around {
 	for i := len(path) - 2; i >= 0; i-- {
 		switch n := path[i].(type) {
@@ -50,8 +50,8 @@ func enclosing(path []syntax.Node) around {
 	return aroundNothing
 }
 
-// misplacedQuotes says why a mark cannot stand in the single quotes that are
-// the last node of path; "" = it can.
+// misplacedQuotes returns why a mark cannot be in the single quotes that are the last
+// node of path; "" = it can.
 func misplacedQuotes(path []syntax.Node) (why string) {
 	if outside := enclosing(path[:len(path)-1]); outside != aroundNothing {
 		return "in single quotes within " + outside.String()
@@ -59,8 +59,8 @@ func misplacedQuotes(path []syntax.Node) (why string) {
 	return ""
 }
 
-// formAt returns the form for a mark in the last node of path, which is a
-// literal; or why it cannot stand there.
+// formAt returns the form for a mark in the last node of path, which is a literal; or why
+// it cannot be there.
 func formAt(path []syntax.Node) (f form, why string) {
 	outside := enclosing(path[:len(path)-1]) // of the word or the quotes
 	switch p := path[len(path)-2].(type) {

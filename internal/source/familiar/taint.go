@@ -7,9 +7,9 @@ import (
 // maxRounds bounds how many assignments a value is followed through.
 const maxRounds = 16
 
-// taints follows values into the script's own variables: it knows the names
-// that are given a placeholder, or a variable that was. What a command made of
-// a value, v=$(… {{x}} …), is that command's business and not followed.
+// taints follows values into the script's own variables: it has the names that are
+// assigned a placeholder, or a variable that was. The output of a command that got a
+// value, v=$(… {{x}} …), is not followed.
 type taints struct {
 	c     *compiler
 	names map[string]bool
