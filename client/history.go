@@ -89,7 +89,7 @@ func (c *Client) Last(ctx context.Context, agent, except string) (StoredEvent, e
 
 // Replay has an event of the history accepted again, under a new id, for all
 // hooks that match it today or only for hook; its hooks observe. With dryRun it
-// only tells which would run.
+// only returns which would run.
 func (c *Client) Replay(ctx context.Context, id, hook string, dryRun bool) (Replayed, error) {
 	return post[Replayed](ctx, c, api.PathEvents+"/"+escape(id)+"/replay", api.Replay{Hook: hook, DryRun: dryRun})
 }

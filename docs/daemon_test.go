@@ -195,7 +195,7 @@ const (
 	libreFang client.Dialect = "librefang"
 )
 
-// ended is how each tells that an agent has finished.
+// ended is how each reports that an agent has finished.
 func ended(d client.Dialect, session, cwd, said string) event {
 	switch d {
 	case claude:
@@ -206,7 +206,7 @@ func ended(d client.Dialect, session, cwd, said string) event {
 	return event{d, "agent:end", map[string]any{"session_id": session, "cwd": cwd, "agent_id": "a1", "status": "ok", "tokens_used": 42, "duration_ms": 61500, "response_preview": said}}
 }
 
-// calls is how the agents that can be denied tell of a tool call to come.
+// calls is how the agents that can be denied announce a tool call.
 func calls(d client.Dialect, tool string, input map[string]any) event {
 	name := "PreToolUse"
 	if d == docker {

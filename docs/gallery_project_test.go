@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// wrote is how each agent tells that it wrote a file.
+// wrote is how each agent reports that it wrote a file.
 func wrote(d client.Dialect, cwd, path string) event {
 	switch d {
 	case claude:

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
-// Every hook of the gallery loads without a word of complaint, is told of in
+// Every hook of the gallery loads without a word of complaint, is described in
 // gallery.md with each variable of its env, and has a test.
 func TestGalleryIsWhole(t *testing.T) {
 	doc := read(t, "gallery.md")

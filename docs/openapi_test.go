@@ -63,7 +63,7 @@ func (s *spec) node(path ...string) map[string]any {
 	return node
 }
 
-// operations lists the methods and paths that the document tells of.
+// operations lists the methods and paths that the document describes.
 func (s *spec) operations() (all []string) {
 	for path := range s.node("paths") {
 		for method := range s.node("paths", path) {
@@ -161,7 +161,7 @@ func ask(t *testing.T, c *http.Client, method, path, media, body string) (*http.
 	return resp, text
 }
 
-// The document tells of each route that the daemon serves, and of no other.
+// The document describes each route that the daemon serves, and of no other.
 func TestOpenAPINamesEveryRoute(t *testing.T) {
 	s, h := loadSpec(t), start(t, newHome(t))
 	_, body := ask(t, door(h), "GET", "/nowhere", "", "")

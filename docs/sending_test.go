@@ -129,7 +129,7 @@ var languages = map[string]struct {
 	}},
 }
 
-// Each sending program tells of its event once, and is denied its call.
+// Each sending program sends its event once, and is denied its call.
 func TestSnippetsSend(t *testing.T) {
 	for _, s := range snippets(t, "sending-events.md") {
 		lang, ok := languages[s.lang]

@@ -185,7 +185,7 @@ func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.F
 	return a.placed(cmd, cfg, answer, yes)
 }
 
-// placed makes a running daemon take note and tells what waits. On a terminal it
+// placed makes a running daemon read hooks again and prints what waits. On a terminal it
 // asks for each hook that was allowed before and is another now.
 func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
 	inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/")

@@ -345,7 +345,7 @@ func (w *initRun) hooksPath() string {
 	return os.Getenv("PATH")
 }
 
-// check sends a tool call of each agent through hookd, and tells what is broken.
+// check sends a tool call of each agent through hookd, and prints what is broken.
 func (w *initRun) check() {
 	if w.flags.dry {
 		return
@@ -388,7 +388,7 @@ func (w *initRun) check() {
 	}
 }
 
-// takeUp makes a daemon that runs look at its hooks, and tells which of them wait
+// takeUp makes a daemon that runs look at its hooks, and prints which of them wait
 // to be allowed.
 func (w *initRun) takeUp() {
 	ctx, cancel := w.app.answer(w.cmd)
@@ -512,7 +512,7 @@ func (w *initRun) startDaemon() {
 	}
 }
 
-// runs tells of a daemon that runs already.
+// runs prints that a daemon runs already.
 func (w *initRun) runs(asService bool, pid int) {
 	w.answer.Daemon = &initDaemon{State: "service", PID: pid}
 	if asService {
@@ -524,7 +524,7 @@ func (w *initRun) runs(asService bool, pid int) {
 	w.more("to make it one: kill %d && hookd install", pid)
 }
 
-// background starts hookd without a service manager. p tells how it is kept
+// background starts hookd without a service manager. p says how it is kept
 // running here; nil = that is not known.
 func (w *initRun) background(m *service.Machine, p *service.Plan) {
 	if !w.ask("Start hookd in the background, until this machine stops?") {

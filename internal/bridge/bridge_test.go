@@ -258,7 +258,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// Cursor tells of one call twice: the hooks run once, and both get the verdict.
+// Cursor reports one call twice: the hooks run once, and both get the verdict.
 func TestCursorsPairIsOneEvent(t *testing.T) {
 	var mu sync.Mutex
 	ids := map[string][]string{}

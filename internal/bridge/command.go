@@ -24,7 +24,7 @@ const (
 	exitNoAnswer   = 4
 )
 
-// Usage tells how the command is used.
+// Usage is the help text of the command.
 const Usage = `usage: hookd-bridge AGENT [EVENT] [flags]       answer an agent's own hook call
        hookd-bridge emit EVENT [flags]          send one event
 

@@ -100,7 +100,7 @@ func (a *agent) leaf(path []string, event string, c call) leaf {
 	return leaf{path, event, group, true}
 }
 
-// notes tells of settings with which the agent runs no hooks.
+// notes names settings with which the agent runs no hooks.
 func (t *target) notes() (notes []string) {
 	if t.agent.whole != nil {
 		return nil
@@ -114,7 +114,7 @@ func (t *target) notes() (notes []string) {
 	return notes
 }
 
-// switchedOff tells of the switches that are off in a tree.
+// switchedOff names the switches that are off in a tree.
 func switchedOff(path string, tree map[string]any, switches []neutral.Toggle) (notes []string) {
 	for _, s := range switches {
 		if v, ok := value(tree, s.Path).(bool); ok && v == s.Off {

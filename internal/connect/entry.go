@@ -158,7 +158,7 @@ func sameText(a, b []byte) bool {
 	return bytes.Equal(bytes.Map(drop, a), bytes.Map(drop, b))
 }
 
-// inspectEntry tells what is missing of the entry, and which switches are off.
+// inspectEntry returns what is missing of the entry, and which switches are off.
 func (t *target) inspectEntry() (missing string, notes []string, err error) {
 	f, tree, err := t.settings()
 	if err != nil {

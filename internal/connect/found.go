@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Found is an agent that is on this machine, and what tells so: its program on
+// Found is an agent that is on this machine, and the sign of it: its program on
 // PATH, else the folder of its settings.
 type Found struct {
 	Agent string `json:"agent"`
@@ -16,7 +16,7 @@ type Found struct {
 }
 
 // FindAgents returns the agents that are on this machine and that Connect can
-// connect without being told a file, sorted by name. Agent of the options is not
+// connect without a file named, sorted by name. Agent of the options is not
 // used.
 func FindAgents(o Options) (list []Found) {
 	if o.Getenv == nil {
@@ -36,7 +36,7 @@ func FindAgents(o Options) (list []Found) {
 	return list
 }
 
-// found is the program or folder that tells of an agent; "" = nothing does.
+// found is the program or folder that shows that an agent is here; "" = none.
 func (a *agent) found(o Options) string {
 	for _, name := range strings.Fields(a.Programs) {
 		if path, err := exec.LookPath(name); err == nil && filepath.IsAbs(path) {

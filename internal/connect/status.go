@@ -41,8 +41,8 @@ type Status struct {
 	looked bool // at one call or more
 }
 
-// Inspect tells how one agent is connected. It changes nothing; what it cannot
-// read is told in the status.
+// Inspect returns how one agent is connected. It changes nothing; the status names
+// what it could not read.
 func Inspect(o Options) Status {
 	s := Status{Agent: o.Agent, State: ByHand}
 	a := find(o.Agent)

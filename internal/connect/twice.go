@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// twice tells when an agent's events may come by two ways once the plan is
+// twice reports when an agent's events may come by two ways once the plan is
 // applied: it may run the hooks in another agent's settings too. The bridge
 // answers the second call of an event with no opinion; but whether such an agent
 // makes the calls one after the other is not documented. Neither registration is

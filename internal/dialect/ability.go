@@ -88,7 +88,7 @@ func Abilities(d events.Dialect) []Ability {
 	return list
 }
 
-// can reports whether the agent is told anything when a hook gives the answer.
+// can reports whether the agent reads anything of the answer when a hook gives it.
 func can(d events.Dialect, agent *neutral.Agent, kind events.Kind, answer verdict.Answer) bool {
 	answer.Policy = verdict.Policy{Name: "hook", Blocking: true}
 	rows := events.OfKind(kind)

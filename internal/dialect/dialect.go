@@ -1,7 +1,7 @@
 // Package dialect is the list of dialects and what needs all of them: the
 // payload of an event in another dialect's words, the names of its tool, and
 // the agents that the bridge can stand for. It is pure, knows no hook and never
-// blocks: what an event does not tell stays untold, and nothing here fails.
+// blocks. What an event does not hold stays unknown, and nothing here fails.
 package dialect
 
 import (

@@ -19,7 +19,7 @@ func Stands(row *events.Contract, e *events.Event) bool {
 	return row.Tools == "" || slices.ContainsFunc(ToolNames(e), isMeant)
 }
 
-// failed reports whether e tells of a call that failed.
+// failed reports whether e is about a call that failed.
 func failed(e *events.Event) bool {
 	if e.Contract.Failed {
 		return true

@@ -87,7 +87,7 @@ func rowOf(c *events.Contract, given string) *events.Contract {
 	return cmp.Or(found, c)
 }
 
-// Facts returns what the payload of e tells.
+// Facts returns the facts in the payload of e.
 func Facts(e *events.Event) neutral.Facts { return reader(e).Read(e.Contract.Name, e.Data) }
 
 // reader returns the table by which e's payload is read: that of the dialect
@@ -125,7 +125,7 @@ func Transform(e *events.Event, result json.RawMessage) events.Envelope {
 	return env
 }
 
-// facts is what e tells, to be said in the words of row.
+// facts are those of e, for a payload in the words of row.
 func facts(e *events.Event, row *events.Contract, since Since) neutral.Facts {
 	f := Facts(e)
 	f.Set(neutral.Session, e.SessionID)

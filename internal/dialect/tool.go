@@ -54,7 +54,7 @@ func canonical(tool string) bool {
 	return false
 }
 
-// Call returns the tool call that e tells of, as the tool of the agent that sent
+// Call returns the tool call that e is about, as the tool of the agent that sent
 // it takes its arguments. A tool that this agent's dialect does not know is what
 // another dialect calls so; the call says that this is a guess.
 func Call(e *events.Event) neutral.ToolCall {

@@ -94,7 +94,7 @@ func Find(s string) []Hit {
 	return hits
 }
 
-// find also tells how much of s the expressions that failed have read.
+// find also returns how much of s the expressions that failed have read.
 func find(s string) (hits []Hit, f fuel) {
 	rules := loaded()
 	var after []int // by rule: where its last match ended; nil = no key word was met

@@ -249,7 +249,7 @@ func remove(root *os.Root, file string) error {
 	return nil
 }
 
-// ignored tells which of the files the rules in force ignore.
+// ignored returns which of the files the rules in force ignore.
 func (r *Repo) ignored(ctx context.Context, files []change) (func(string) bool, error) {
 	if len(files) == 0 {
 		return has(nil), nil

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// values is what a line's own assignments tell of its variables.
+// values is what a line's own assignments say about its variables.
 type values struct {
 	of      map[string]*value
 	ifs     bool // the line changes how words are split

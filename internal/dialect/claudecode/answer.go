@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Events by how they are told no.
+// Events by how they are denied.
 const (
 	byDecision = "UserPromptSubmit UserPromptExpansion PostToolUse PostToolBatch Stop SubagentStop PreCompact ConfigChange TaskCreated"
 	byExit     = "TaskCompleted TeammateIdle WorktreeCreate"

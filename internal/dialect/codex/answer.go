@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Events by how they are told no.
+// Events by how they are denied.
 const (
 	byDecision = "UserPromptSubmit PostToolUse Stop SubagentStop"
 	byContinue = "SessionStart PreCompact PostCompact"
@@ -39,7 +39,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 	return neutral.Say("", top...)
 }
 
-// message is what the user is told.
+// message is what the user reads.
 func message(a neutral.Asked) string {
 	if a.Is("PreToolUse") && a.RewritesOnly() {
 		return strings.TrimPrefix(a.Verdict.SystemMessage+"\n"+neutral.InputStays("Codex"), "\n")

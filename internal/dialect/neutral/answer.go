@@ -41,7 +41,7 @@ func (a Asked) Rewrites() bool { return a.Verdict.Allowed && a.Verdict.UpdatedIn
 // the new input then.
 func (a Asked) RewritesOnly() bool { return a.Rewrites() && !a.Allows() && !a.Asks() }
 
-// InputStays tells a person that the agent was not given the new input.
+// InputStays is the text for a user whose agent was not given the new input.
 func InputStays(agent string) string {
 	return "hookd: a hook changed the input of this call, and " + agent +
 		" takes another input only from a hook that approves the call: the call has the input that it had"

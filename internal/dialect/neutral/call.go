@@ -22,7 +22,7 @@ type ToolCall struct {
 	Guessed bool
 }
 
-// Call returns the call that the payload data of an event tells of.
+// Call returns the call that the payload data of an event is about.
 func (t *Table) Call(event string, data json.RawMessage) ToolCall {
 	f := t.read(event, data)
 	c := ToolCall{Own: f.String(Tool), Given: fromText(f[Input])}

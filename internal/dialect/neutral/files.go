@@ -148,7 +148,7 @@ func setFiles(input json.RawMessage, paths []string, name string) json.RawMessag
 	return rawjson.With(input, fileMembers(paths, name)...)
 }
 
-// fileMembers are the members that tell paths; null where there is none.
+// fileMembers are the members that hold paths; null where there is none.
 func fileMembers(paths []string, name string) []rawjson.Member {
 	one, all := json.RawMessage("null"), json.RawMessage("null")
 	if len(paths) > 0 {

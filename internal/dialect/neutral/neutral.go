@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Fact is one thing that an event may tell, whatever its dialect calls it.
+// Fact is one thing that an event may hold, whatever its dialect calls it.
 type Fact string
 
 const (
@@ -108,7 +108,7 @@ type Row struct {
 	Words  string // "own=canonical" of its values, separated by blanks; others are not written
 }
 
-// Fixed is a fact that the event's name alone tells.
+// Fixed is a fact that follows from the event's name alone.
 type Fixed struct {
 	Events string
 	Fact   Fact

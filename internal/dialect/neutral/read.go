@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Read returns what the payload data of an event called name tells.
+// Read returns the facts in the payload data of an event called name.
 func (t *Table) Read(name string, data json.RawMessage) Facts {
 	f := t.read(name, data)
 	t.canonize(f)

@@ -120,7 +120,7 @@ type OtherFile struct {
 	Format   Format
 	Switches []Toggle
 	// Hooks is an object of hooks by event; Except is a key in it that is none.
-	// Say tells of hooks there.
+	// Say is the note on hooks there.
 	Hooks, Except, Say string
 }
 

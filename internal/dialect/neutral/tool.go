@@ -131,7 +131,7 @@ func (t *Table) field(fact Fact, event string, p *payload) string {
 	return ""
 }
 
-// fixed returns the text of a fact that the event's name tells.
+// fixed returns the text of a fact that follows from the event's name.
 func (t *Table) fixed(fact Fact, event string) string {
 	for _, x := range t.Fixed {
 		if x.Fact == fact && holds(x.Events, event) {
