@@ -208,7 +208,7 @@ func TestStuckProcessDoesNotHoldTheRun(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		freezer, err := os.MkdirTemp("/sys/fs/cgroup/freezer", "proc-test-")
 		if err != nil {
-			t.Skipf("no cgroup v1 freezer: %v", err)
+			t.Skipf("SKIP-TOOL freezer: no cgroup v1 freezer: %v", err)
 		}
 		set := func(file, value string) {
 			if err := os.WriteFile(filepath.Join(freezer, file), []byte(value), 0); err != nil {

@@ -68,7 +68,7 @@ func kill9(t *testing.T, way, script, ready string) killed {
 	said := make([]byte, 64)
 	n, _ := out.Read(said)
 	if bytes.HasPrefix(said[:n], []byte("no cgroup")) {
-		t.Skip("no writable cgroup v2 here")
+		t.Skip("SKIP-TOOL cgroup: no writable cgroup v2 here")
 	}
 	hooktest.Until(t, ready, func() bool { return exists(filepath.Join(s.Dir, ready)) })
 	if ready == "over" {

@@ -186,9 +186,7 @@ func TestSocketIsPrivateWhateverTheUmask(t *testing.T) {
 }
 
 func TestForeignUserIsClosedUnread(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root to become another user")
-	}
+	hooktest.NeedRoot(t)
 	f := start(t, nil)
 	// Let the other user as far as the socket: the check is what is tested.
 	for path, mode := range map[string]os.FileMode{f.socket: 0o666, filepath.Dir(f.socket): 0o755} {
@@ -198,7 +196,7 @@ func TestForeignUserIsClosedUnread(t *testing.T) {
 	}
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
-		t.Skip("needs /proc/self/exe to copy the test binary from")
+		t.Skip("SKIP-TOOL proc: no /proc/self/exe to copy the test binary from")
 	}
 	dir := hooktest.ShortDir(t)
 	binary := filepath.Join(dir, "other")

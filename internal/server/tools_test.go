@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // run gives a shell command, which knows the socket as $SOCK, a minute.
 func (f *fixture) run(tool, script string) string {
 	f.t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		f.t.Skipf("%s is not installed", tool)
-	}
+	hooktest.NeedTool(f.t, tool)
 	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)

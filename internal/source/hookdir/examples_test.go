@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 const examples = "../../../testdata/hooks/"
@@ -96,9 +98,7 @@ func TestExampleAuditLog(t *testing.T) {
 
 // All but the documented example, which stays as it was found.
 func TestExamplesPassShellcheck(t *testing.T) {
-	if _, err := exec.LookPath("shellcheck"); err != nil {
-		t.Skip("shellcheck is not installed")
-	}
+	hooktest.NeedTool(t, "shellcheck")
 	scripts, err := filepath.Glob(examples + "*/*.sh")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
