@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,11 +21,28 @@ func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
 	return a.print(map[string]any{"agents": list}, func(p *printer) {
 		var rows [][]cell
 		for _, s := range list {
-			rows = append(rows, []cell{text(s.Agent), agentState(s), text(s.File),
-				text(strings.TrimSpace(s.Note + " " + strings.Join(s.Notes, "; ")))})
+			rows = append(rows, []cell{text(s.Agent), agentState(s), text(tilde(s.File))})
 		}
-		p.table([]string{"AGENT", "STATE", "SETTINGS", "NOTE"}, rows)
+		p.table([]string{"AGENT", "STATE", "SETTINGS"}, rows)
+		for _, s := range list {
+			for _, note := range append([]string{s.Note}, s.Notes...) {
+				p.note(s.Agent, note)
+			}
+		}
 	})
+}
+
+// note prints what is to be known of something in a list, in lines that fit.
+func (p *printer) note(of, text string) {
+	if text == "" {
+		return
+	}
+	for i, line := range wrapped(of+": "+text, initWidth-2) {
+		if i > 0 {
+			line = "  " + line
+		}
+		p.line(line)
+	}
 }
 
 func agentState(s connect.Status) cell {

@@ -278,7 +278,7 @@ func (w *initRun) connectAgents() {
 		case s.State == connect.Connected && (o.FailClosed == nil || *o.FailClosed == s.FailClosed):
 			item.State, item.About = "connected", s.File
 			w.say(green, "connected", "%s, already", agent.Agent)
-		case !w.ask("Connect %s (%s)? Its tool calls then go through your hooks.", agent.Agent, tilde(agent.By)):
+		case !w.ask("Connect %s (%s)?", agent.Agent, tilde(agent.By)):
 			item.State, item.About = w.skipped("would connect"), s.File
 			w.say(dim, item.State, "%s", agent.Agent)
 		default:
@@ -322,7 +322,7 @@ func (w *initRun) addHooks() {
 		case len(h.Lacks) > 0:
 			item.State, item.About = "lacks a program", strings.Join(h.Lacks, ", ")
 			w.say(yellow, "left out", "%s needs %s, which is not on PATH", h.Name, item.About)
-		case !w.ask("Add %s? %s.", h.Name, h.About):
+		case !w.askHook(h):
 			item.State = w.skipped("would add")
 			w.say(dim, item.State, "%s", h.Name)
 		default:
@@ -335,6 +335,14 @@ func (w *initRun) addHooks() {
 		}
 		w.answer.Hooks = append(w.answer.Hooks, item)
 	}
+}
+
+// askHook asks whether to add a hook, and says what it does.
+func (w *initRun) askHook(h starter.Hook) bool {
+	if !w.flags.yes && !w.flags.dry {
+		w.say(plain, h.Name, "%s.", h.About)
+	}
+	return w.ask("Add %s?", h.Name)
 }
 
 // hooksPath is the PATH that hooks will have.
