@@ -20,6 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/doctor"
+	"github.com/hookd/hookd/internal/pack"
 	"github.com/hookd/hookd/internal/service"
 	"github.com/hookd/hookd/internal/starter"
 )
@@ -315,7 +316,11 @@ func (w *initRun) addHooks() {
 	}
 	for _, h := range list {
 		item := initItem{Name: h.Name, About: h.Dir}
+		_, noPack := os.Stat(pack.NewHome(w.cfg.Home).Dir("gallery/" + h.Name))
 		switch {
+		case h.State == starter.Absent && noPack == nil:
+			item.State = string(starter.There)
+			w.say(green, "there", "%s, as the pack gallery/%s", h.Name, h.Name)
 		case h.State != starter.Absent:
 			item.State = string(h.State)
 			w.say(green, "there", "%s, already", h.Name)
