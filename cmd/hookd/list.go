@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -46,8 +47,15 @@ func (p *printer) hookTable(hooks []client.Hook) {
 	}
 	header = append(header, "PROBLEM")
 	var rows [][]cell
+	count := map[string]int{}
 	for _, h := range hooks {
-		row := []cell{text(h.Name), state(h.State), text(strings.Join(h.Events, " ")), text(counts(h.Counts)), last(h)}
+		count[h.Name]++
+	}
+	for _, h := range hooks {
+		row := []cell{
+			text(listed(h, count[h.Name])), state(h.State), text(strings.Join(h.Events, " ")),
+			text(counts(h.Counts)), last(h),
+		}
 		if p.wide {
 			row = append(row, text(deadline(h)), text(h.Order),
 				text(strings.Join(append([]string{h.Command}, h.Args...), " ")), text(h.File))
@@ -55,6 +63,16 @@ func (p *printer) hookTable(hooks []client.Hook) {
 		rows = append(rows, append(row, problemCell(h.Problems)))
 	}
 	p.table(header, rows)
+}
+
+// listed is the name of a hook in a table. Working trees have hooks of the same
+// name: there it has the tree's, too.
+func listed(h client.Hook, alike int) string {
+	root, _, ok := strings.Cut(h.File, "/.hookd/hooks/")
+	if alike < 2 || !ok {
+		return h.Name
+	}
+	return h.Name + " in " + filepath.Base(root)
 }
 
 // counts writes the number of runs and, of those that were not ok, of each kind.

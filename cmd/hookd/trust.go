@@ -82,7 +82,7 @@ func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool)
 		return a.print(answer, func(out *printer) { out.nothingToTrust(p) })
 	}
 	again := "hookd trust " + trust.Quote(p.Repository.Root) + " --yes"
-	question := fmt.Sprintf("Let %d hooks run for events in %s, as shown?", len(p.Waiting), p.Repository.Root)
+	question := fmt.Sprintf("Let these hooks run for events in %s, as they are shown?", p.Repository.Root)
 	if err := a.confirm(yes, question, again); err != nil {
 		return err
 	}

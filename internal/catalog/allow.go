@@ -38,7 +38,7 @@ type Text struct{ Path, Old, New string }
 func Waiting(c config.Config) (list []Pending) {
 	c.ReloadMode = "ask"
 	allowed := approved(c)()
-	maps.Copy(allowed, findDirs(c).Allowed)
+	maps.Copy(allowed, dirs(c)().Allowed)
 	for _, e := range Scan(c).Entries {
 		switch {
 		case e.State == hook.Gone:

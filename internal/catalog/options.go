@@ -38,7 +38,7 @@ func fileSources(c config.Config) []discovery.FileSource {
 	var list []discovery.FileSource
 	for _, s := range c.Sources {
 		if s.Type == config.HookDir {
-			continue // a folder, see findDirs
+			continue // a folder, see dirs
 		}
 		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Parse: fileParsers(c)[s.Type]})
 	}

@@ -30,52 +30,73 @@ const sharedTime = 5 * time.Second
 
 // dirs finds the folders of hooks beside the hooks directory under settings c:
 // those that the settings name, packs, and the working trees of repositories
-// that are trusted. Where a file system does not answer, what was there before
-// stays.
+// that are trusted. Where a file system does not answer, what was found there
+// before stays; nothing else is affected.
 func dirs(c config.Config) func() discovery.Dirs {
-	patience := readfile.NewPatience(sharedTime, nil)
-	var mu sync.Mutex
-	var last discovery.Dirs
-	return func() discovery.Dirs {
-		mu.Lock()
-		defer mu.Unlock()
-		found := make(chan discovery.Dirs, 1)
-		if patience.Try("packs and projects", func() { found <- findDirs(c) }) {
-			last = <-found
-			return last
-		}
-		stale := last
-		stale.Problems = append(slices.Clone(last.Problems), hook.Problem{
-			File: c.Home, Message: "packs and projects cannot be looked for: a file system does not answer", Hint: "df",
-		})
-		return stale
+	f := finder{
+		config: c, patience: readfile.NewPatience(sharedTime, nil), before: map[string]discovery.Dirs{},
 	}
+	return f.find
 }
 
-func findDirs(c config.Config) (d discovery.Dirs) {
-	d.Allowed = map[string]discovery.Approval{}
-	for _, s := range c.Sources {
+// finder remembers what dirs has found.
+type finder struct {
+	config   config.Config
+	patience *readfile.Patience
+
+	mu      sync.Mutex
+	before  map[string]discovery.Dirs
+	trusted []Trusted
+}
+
+func (f *finder) find() discovery.Dirs {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := discovery.Dirs{Allowed: map[string]discovery.Approval{}, Folders: []string{f.config.TrustedDir()}}
+	for _, s := range f.config.Sources {
 		if s.Type == config.HookDir {
-			d.List = append(d.List, discovery.Dir{Root: s.Path, Named: true})
+			all.List = append(all.List, discovery.Dir{Root: s.Path, Named: true})
 		}
 	}
-	packDirs(c, &d)
-	projectDirs(c, &d)
-	return d
+	f.add(&all, pack.NewHome(f.config.Home).PacksDir(), func() discovery.Dirs { return packDirs(f.config) })
+	trusted := make(chan []Trusted, 1)
+	if f.patience.Try(f.config.TrustedDir(), func() { trusted <- allTrusted(f.config) }) {
+		f.trusted = <-trusted
+	}
+	for _, t := range f.trusted {
+		f.add(&all, t.Repository, func() discovery.Dirs { return projectDirs(t) })
+	}
+	return all
 }
 
-// packDirs adds what hooks.lock names. Hooks of the gallery are those of the
+// add adds what find finds in a place, or what it found before.
+func (f *finder) add(all *discovery.Dirs, place string, find func() discovery.Dirs) {
+	found := make(chan discovery.Dirs, 1)
+	if f.patience.Try(place, func() { found <- find() }) {
+		f.before[place] = <-found
+	} else {
+		all.Problems = append(all.Problems, hook.Problem{
+			File: place, Message: "its file system does not answer: hooks there are those from before", Hint: "df",
+		})
+	}
+	d := f.before[place]
+	all.List, all.Problems = append(all.List, d.List...), append(all.Problems, d.Problems...)
+	all.Files, all.Folders = append(all.Files, d.Files...), append(all.Folders, d.Folders...)
+	maps.Copy(all.Allowed, d.Allowed)
+}
+
+// packDirs finds what hooks.lock names. Hooks of the gallery are those of the
 // program: they wait no more than the user's own.
-func packDirs(c config.Config, d *discovery.Dirs) {
+func packDirs(c config.Config) discovery.Dirs {
 	home := pack.NewHome(c.Home)
-	d.Files = append(d.Files, home.LockFile())
+	d := discovery.Dirs{Files: []string{home.LockFile()}, Allowed: map[string]discovery.Approval{}}
 	lock, err := home.Lock()
 	if err != nil {
 		d.Problems = append(d.Problems, hook.Problem{
 			File: home.LockFile(), Message: "no pack is loaded: " + err.Error(),
 			Hint: "restore it, or move it away and add the packs again with `hookd add`",
 		})
-		return
+		return d
 	}
 	if len(lock.Packs) > 0 {
 		packs := home.PacksDir() + "/"
@@ -94,6 +115,7 @@ func packDirs(c config.Config, d *discovery.Dirs) {
 		}
 		d.List = append(d.List, dir)
 	}
+	return d
 }
 
 // packFiles are the files of a pack that count as one hook's content.
@@ -119,17 +141,17 @@ const maxContent = 200
 // summed up in each scan.
 const maxContentBytes = 16 << 20
 
-// projectDirs adds the hooks of trusted repositories, in all their working trees.
-func projectDirs(c config.Config, d *discovery.Dirs) {
-	d.Folders = append(d.Folders, c.TrustedDir())
-	for _, t := range allTrusted(c) {
-		d.Folders = append(d.Folders, project.WorktreesDir(t.Repository))
-		d.Files = append(d.Files, project.Watched(t.Repository)...)
-		for _, root := range project.Trees(t.Repository) {
-			d.List = append(d.List, projectDir(root))
-			maps.Copy(d.Allowed, t.approvals(root))
-		}
+// projectDirs finds the hooks of a trusted repository, in all its working trees.
+func projectDirs(t Trusted) discovery.Dirs {
+	d := discovery.Dirs{
+		Folders: []string{project.WorktreesDir(t.Repository)}, Files: project.Watched(t.Repository),
+		Allowed: map[string]discovery.Approval{},
 	}
+	for _, root := range project.Trees(t.Repository) {
+		d.List = append(d.List, projectDir(root))
+		maps.Copy(d.Allowed, t.approvals(root))
+	}
+	return d
 }
 
 func projectDir(root string) discovery.Dir {

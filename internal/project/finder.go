@@ -91,7 +91,7 @@ func (f *Finder) Untrusted() (roots []string) {
 // that the answer comes from memory, and one that is older than a second is
 // looked up again for the next time.
 func (f *Finder) Root(dir string) string {
-	root, known, fresh := f.recall(dir)
+	root, known, fresh := f.recall(dir, freshness)
 	switch {
 	case !strings.HasPrefix(dir, "/"):
 		return ""
@@ -103,9 +103,10 @@ func (f *Finder) Root(dir string) string {
 	return root
 }
 
-// See is Root where no answer matters now: it never waits.
+// See is Root where no answer matters now: it never waits, and looks at a folder
+// once a minute.
 func (f *Finder) See(dir string) {
-	if _, known, fresh := f.recall(dir); !fresh && strings.HasPrefix(dir, "/") {
+	if _, known, fresh := f.recall(dir, time.Minute); !fresh && strings.HasPrefix(dir, "/") {
 		if !known {
 			f.note(dir, place{}, time.Time{})
 		}
@@ -113,15 +114,15 @@ func (f *Finder) See(dir string) {
 	}
 }
 
-// recall is what is known of a folder, and whether that is fresh.
-func (f *Finder) recall(dir string) (root string, known, fresh bool) {
+// recall is what is known of a folder, and whether that is younger than age.
+func (f *Finder) recall(dir string, age time.Duration) (root string, known, fresh bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	a := f.known[dir]
 	if a == nil {
 		return "", false, false
 	}
-	return a.root, true, a.asking || time.Since(a.at) < freshness
+	return a.root, true, a.asking || time.Since(a.at) < age
 }
 
 // first looks at a folder and waits for it. One that does not answer in time is

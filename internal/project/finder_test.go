@@ -109,7 +109,11 @@ func TestFinderSeesHooks(t *testing.T) {
 	}
 	f.Trust(nil)
 	hooktest.Must(t, os.RemoveAll(filepath.Join(with, ".hookd")))
-	hooktest.Until(t, "it is seen that the hooks are gone", seen())
+	hooktest.Until(t, "it is seen that the hooks are gone", func() bool {
+		f.Root(with) // looks again sooner
+		f.Root(filepath.Join(with, "sub"))
+		return seen()()
+	})
 	f.See("/never/waits")
 	if n := len(f.Untrusted()); n > 0 {
 		t.Errorf("%d of no repository", n)
