@@ -23,7 +23,7 @@ var unclean = map[string]string{
 		internal/stream
 	`,
 	"words": `
-		internal/daemon
+		internal/recorder
 		internal/dispatch
 		internal/server
 		internal/store

@@ -118,7 +118,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api builtin/* catalog config discovery dispatch events hook loopback match " +
-			"metrics proc project readfile runner server signals spell store stream trace trust verdict",
+			"metrics proc project readfile recorder runner server signals spell store stream trace trust verdict",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {
@@ -255,6 +255,11 @@ var rooms = map[string]room{
 	"internal/readfile": {
 		"the one way to read a file that a person, an agent or a repository wrote: bounded, never hangs",
 		"",
+		"",
+	},
+	"internal/recorder": {
+		"numbers what happened, publishes it on the stream and gives it to the store; the last runs in memory",
+		"api dispatch events store stream",
 		"",
 	},
 	"internal/runner": {

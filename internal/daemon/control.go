@@ -212,7 +212,7 @@ func (c *control) Ready() string {
 func (c *control) Status(context.Context) api.Status {
 	d := c.d
 	load, hub, snap, cfg := d.dispatch.Stats(), d.hub.Stats(), d.discovery.Current(), d.config.Load()
-	accepted, results := d.recorder.totals()
+	accepted, results := d.recorder.Totals()
 	return api.Status{
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
@@ -262,7 +262,7 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 	if e.Hook != nil && e.Hook.Persistent {
 		a.Persistent = d.workers(e.Hook)
 	}
-	a.Counts, a.LastRun = d.recorder.counts(a.Name)
+	a.Counts, a.LastRun = d.recorder.Counts(a.Name)
 	return a
 }
 

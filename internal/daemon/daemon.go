@@ -31,6 +31,7 @@ import (
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/recorder"
 	"github.com/hookd/hookd/internal/runner"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/signals"
@@ -66,7 +67,7 @@ type Daemon struct {
 	started   time.Time
 	store     *store.Store
 	hub       *stream.Hub
-	recorder  *recorder
+	recorder  *recorder.Recorder
 	proc      *proc.Runner
 	runner    *runner.Runner
 	dispatch  *dispatch.Dispatcher
@@ -134,10 +135,10 @@ func New(o Options) (d *Daemon, err error) {
 		stream.Options{
 			First:   d.store.FirstSeq(),
 			Epoch:   d.store.Epoch(),
-			Archive: archive{d.store, func() { d.recorder.waitStored() }},
+			Archive: recorder.Archive{Store: d.store, WaitStored: func() { d.recorder.WaitStored() }},
 		},
 	)
-	d.recorder = newRecorder(d.hub, d.store)
+	d.recorder = recorder.New(d.hub, d.store)
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
 	d.runner = runner.New(runner.Options{Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log})
@@ -281,7 +282,7 @@ func (d *Daemon) boot() {
 // first events are recorded and the hooks are watched: in an idle daemon the runtime
 // would retain some 4 MiB.
 func (d *Daemon) freeStartMemory(ctx context.Context) {
-	d.recorder.flush(ctx)
+	d.recorder.Flush(ctx)
 	select {
 	case <-d.watching:
 		debug.FreeOSMemory()
@@ -398,7 +399,7 @@ func (d *Daemon) publishOwn(name string) {
 		Envelope: events.Envelope{Event: name, Data: []byte("{}"), Sender: "hookd", Dialect: events.Hookd},
 		EventID:  events.NewID(now), Time: now.UTC(),
 	}
-	d.recorder.note(e)
+	d.recorder.Publish(e)
 }
 
 func member(key, value string) rawjson.Member { return rawjson.StringMember(key, value) }

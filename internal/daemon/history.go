@@ -18,7 +18,6 @@ import (
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/store"
-	"github.com/hookd/hookd/internal/stream"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -98,82 +97,20 @@ func (d *Daemon) redact(text []byte) []byte {
 	return redact(text)
 }
 
-// archive is the history as the stream reads it. It fits stream.Archive.
-type archive struct {
-	store  *store.Store
-	handed func() // recorder.waitStored
-}
-
-// How many records, and how many bytes of them, are read at once. A larger record is
-// read alone.
-const (
-	archivePage  = 256
-	archiveBytes = 1 << 20
-)
-
-// Since fits stream.Archive.
-func (a archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
-	a.handed()
-	if err := a.store.Flush(ctx); err != nil {
-		return nil, 0, err
-	}
-	feed, err := a.store.Since(ctx, after, upto, archivePage, archiveBytes)
-	return past(feed), feed.Through, err
-}
-
-// past merges the records and the gaps between them into one order.
-func past(feed store.Feed) (list []stream.Past) {
-	missing := feed.Missing
-	for _, r := range feed.Records {
-		for len(missing) > 0 && missing[0].First < r.Seq {
-			list = append(list, stream.Past{Seq: missing[0].First, Missing: missing[0].Last})
-			missing = missing[1:]
-		}
-		list = append(list, pastRecord(r))
-	}
-	for _, m := range missing {
-		list = append(list, stream.Past{Seq: m.First, Missing: m.Last})
-	}
-	return list
-}
-
-func pastRecord(r store.Record) stream.Past {
-	switch {
-	case r.Decision != nil:
-		return stream.Past{Seq: r.Seq, Name: r.Decision.Event, Encode: stream.DecisionRecord(r.Decision)}
-	case r.Run != nil:
-		return stream.Past{Seq: r.Seq, Name: r.Run.Event, Encode: stream.RunRecord(r.Run)}
-	case r.Event.Whole && len(r.Event.Data) > archiveBytes:
-		return stream.Past{
-			Seq:    r.Seq,
-			Name:   r.Event.Envelope.Event,
-			Encode: stream.EventHead(r.Event.Event),
-			Data:   stream.EventData(r.Event.Data),
-		}
-	case r.Event.Whole:
-		return stream.Past{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.EventRecord(r.Event.Event)}
-	}
-	return stream.Past{
-		Seq:    r.Seq,
-		Name:   r.Event.Envelope.Event,
-		Encode: stream.BriefEventRecord(r.Event.Event, r.Event.Size, r.Event.Preview),
-	}
-}
-
 func (c *control) Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error) {
-	runs, err := c.d.recorder.query(ctx, q)
+	runs, err := c.d.recorder.Runs(ctx, q)
 	return runs, unread("the history", "", err)
 }
 
 // Decisions answers what was decided.
 func (c *control) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
-	decisions, err := c.d.recorder.queryDecisions(ctx, q)
+	decisions, err := c.d.recorder.Decisions(ctx, q)
 	return decisions, unread("the decisions", "", err)
 }
 
 // Sessions answers what is known of sessions.
 func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	list, err := c.d.store.Sessions(ctx, store.SessionQuery{
 		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State,
 		Since: q.Since, Until: q.Until, Limit: q.Limit,
@@ -196,13 +133,13 @@ func (c *control) Kill(_ context.Context, id string) (events.UnderWay, *events.E
 }
 
 func (c *control) Run(ctx context.Context, id string) (events.Run, *events.Error) {
-	run, err := c.d.recorder.find(ctx, id)
+	run, err := c.d.recorder.Run(ctx, id)
 	return run, unread("run", id, err)
 }
 
 // Event returns an event as the history has it.
 func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	e, err := c.d.store.Event(ctx, id)
 	if err != nil {
 		return api.Event{}, unread("event", id, err)
@@ -214,7 +151,7 @@ func (c *control) Event(ctx context.Context, id string) (api.Event, *events.Erro
 
 // Last returns the newest event that an agent has sent.
 func (c *control) Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	e, err := c.d.store.Last(ctx, agent, except)
 	if err != nil {
 		return api.Event{}, unread("event", "of "+string(agent), err)
@@ -232,7 +169,7 @@ func shown(e store.Event) api.Event {
 
 // Replay accepts an event of the history again.
 func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	e, err := c.d.store.Event(ctx, id)
 	if err != nil {
 		return api.Replayed{}, unread("event", id, err)
@@ -272,7 +209,7 @@ func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api
 
 // Stats counts runs by hook.
 func (c *control) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	list, err := c.d.store.Stats(ctx, store.StatsQuery(q))
 	stats := api.Stats{Hooks: []api.HookStats{}}
 	for _, s := range list {
@@ -299,7 +236,7 @@ func (c *control) DeadLetters(
 	before int64,
 	limit int,
 ) (api.DeadLetters, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	list, err := c.d.store.DeadLetters(ctx, hook, before, limit)
 	dead := api.DeadLetters{Dead: []api.DeadLetter{}}
 	for _, d := range list {
@@ -309,7 +246,7 @@ func (c *control) DeadLetters(
 }
 
 func (c *control) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
-	c.d.recorder.flush(ctx)
+	c.d.recorder.Flush(ctx)
 	d, p, err := c.d.store.DeadLetter(ctx, id)
 	if err != nil {
 		return api.DeadLetter{}, unread("dead letter", fmt.Sprint(id), err)

@@ -1,4 +1,14 @@
-package daemon
+// Package recorder connects dispatch with the stream and the store: it numbers each
+// event, run and decision, publishes it to subscribers and gives it to the store, in one
+// order. It answers what happened lately from the store, and from memory while the disk
+// cannot be read.
+//
+// It promises: a record has its number before any subscriber sees it, and a reader of
+// the history up to a number finds all records up to it. Accept returns an error if an
+// event with observers cannot be stored; all other records are lost only if the store
+// drops them. No call waits for the disk but the queries, and they for at most
+// flushTime.
+package recorder
 
 import (
 	"cmp"
@@ -24,10 +34,8 @@ const (
 	maxRunBytes = 8 << 20
 )
 
-// recorder numbers events and runs, publishes them on the stream and gives them to the
-// store. It has the last runs in memory, for when the disk cannot be read. It fits
-// dispatch.Recorder.
-type recorder struct {
+// Recorder fits dispatch.Recorder and dispatch.IDs. It is safe for concurrent use.
+type Recorder struct {
 	hub   *stream.Hub
 	store *store.Store
 
@@ -50,12 +58,13 @@ type recorder struct {
 }
 
 var (
-	_ dispatch.Recorder = (*recorder)(nil)
-	_ dispatch.IDs      = (*recorder)(nil)
+	_ dispatch.Recorder = (*Recorder)(nil)
+	_ dispatch.IDs      = (*Recorder)(nil)
 )
 
-func newRecorder(hub *stream.Hub, s *store.Store) *recorder {
-	return &recorder{
+// New returns a Recorder that publishes on hub and stores in s.
+func New(hub *stream.Hub, s *store.Store) *Recorder {
+	return &Recorder{
 		hub:     hub,
 		store:   s,
 		results: map[string]int{},
@@ -71,7 +80,7 @@ type prepared struct {
 }
 
 // Prepare fits dispatch.Recorder.
-func (r *recorder) Prepare(e *events.Event, kept bool) dispatch.Prepared {
+func (r *Recorder) Prepare(e *events.Event, kept bool) dispatch.Prepared {
 	p := &prepared{row: r.store.Prepare(e, kept)}
 	if len(e.Data) > stream.LargeData {
 		p.data = stream.EventData(e.Data)
@@ -81,7 +90,7 @@ func (r *recorder) Prepare(e *events.Event, kept bool) dispatch.Prepared {
 
 // Accept fits dispatch.Recorder. Subscribers may see an event a moment before it is on
 // disk: they do not wait for the disk.
-func (r *recorder) Accept(
+func (r *Recorder) Accept(
 	e *events.Event,
 	p dispatch.Prepared,
 	hooks []string,
@@ -108,7 +117,7 @@ func (r *recorder) Accept(
 
 // hand numbers e and gives it to the store; with stored the store must retain its runs,
 // else it is only history.
-func (r *recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
+func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	if p.data != nil {
@@ -128,16 +137,16 @@ func (r *recorder) hand(e *events.Event, p *prepared, hooks []string, stored fun
 	return err
 }
 
-// note numbers and publishes an event that has no hooks.
-func (r *recorder) note(e *events.Event) {
+// Publish numbers and publishes an event that has no hooks.
+func (r *Recorder) Publish(e *events.Event) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
 	r.store.Note(e, nil)
 }
 
-// waitStored returns when the store has each record that has a number now.
-func (r *recorder) waitStored() {
+// WaitStored returns when the store has each record that has a number now.
+func (r *Recorder) WaitStored() {
 	r.storing.Lock()
 	defer r.storing.Unlock()
 }
@@ -171,7 +180,7 @@ func refusal(err error) *events.Error {
 }
 
 // Begun fits dispatch.Recorder.
-func (r *recorder) Begun(u func() events.UnderWay) {
+func (r *Recorder) Begun(u func() events.UnderWay) {
 	if r.hub.WantsStarts() {
 		started := u()
 		r.hub.Start(started.Event, stream.StartRecord(&started))
@@ -179,7 +188,7 @@ func (r *recorder) Begun(u func() events.UnderWay) {
 }
 
 // Decided fits dispatch.Recorder.
-func (r *recorder) Decided(d *events.Decided) {
+func (r *Recorder) Decided(d *events.Decided) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	d.Seq = r.hub.Publish(d.Event, stream.DecisionRecord(d))
@@ -188,20 +197,20 @@ func (r *recorder) Decided(d *events.Decided) {
 }
 
 // Keeps fits dispatch.Recorder.
-func (r *recorder) Keeps() bool { return r.store.Health().Err == nil }
+func (r *Recorder) Keeps() bool { return r.store.Health().Err == nil }
 
 // Started fits dispatch.Recorder.
-func (r *recorder) Started(k dispatch.Key, runID string, at time.Time) {
+func (r *Recorder) Started(k dispatch.Key, runID string, at time.Time) {
 	r.store.Started(store.Key(k), runID, at)
 }
 
 // NextPending fits dispatch.Recorder.
-func (r *recorder) NextPending(after uint64) (int64, error) {
+func (r *Recorder) NextPending(after uint64) (int64, error) {
 	return r.store.NextPending(context.Background(), after)
 }
 
 // Pending fits dispatch.Recorder.
-func (r *recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) {
+func (r *Recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) {
 	list, err := r.store.Pending(context.Background(), after, limit)
 	waiting := make([]dispatch.Waiting, len(list))
 	for i, p := range list {
@@ -211,23 +220,23 @@ func (r *recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) 
 }
 
 // Sent fits dispatch.IDs.
-func (r *recorder) Sent(since time.Time, each func(events.SentEvent)) error {
+func (r *Recorder) Sent(since time.Time, each func(events.SentEvent)) error {
 	return r.store.Sent(context.Background(), since, each)
 }
 
 // Answered fits dispatch.IDs.
-func (r *recorder) Answered(seq uint64, size int, answer func() ([]byte, error)) {
+func (r *Recorder) Answered(seq uint64, size int, answer func() ([]byte, error)) {
 	r.store.Answered(seq, size, answer)
 }
 
 // ForgetAnswer fits dispatch.IDs.
-func (r *recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
+func (r *Recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
 
 // ForgetSent fits dispatch.IDs.
-func (r *recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
+func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 
 // Finished fits dispatch.Recorder.
-func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {
+func (r *Recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {
 	key := store.Key(k)
 	r.storing.RLock()
 	defer r.storing.RUnlock()
@@ -250,7 +259,7 @@ func (r *recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) 
 }
 
 // rememberDecision puts a decision into memory; it does not change any more.
-func (r *recorder) rememberDecision(d *events.Decided) {
+func (r *Recorder) rememberDecision(d *events.Decided) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.decisions) < maxRuns {
@@ -262,7 +271,7 @@ func (r *recorder) rememberDecision(d *events.Decided) {
 }
 
 // recentDecisions returns the newest decisions that fit, newest first.
-func (r *recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
+func (r *Recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
 	limit := cmp.Or(q.Limit, 50)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,7 +284,7 @@ func (r *recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
 	return found
 }
 
-func (r *recorder) remember(run events.Run) {
+func (r *Recorder) remember(run events.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, run)
@@ -303,7 +312,7 @@ func (r *recorder) remember(run events.Run) {
 }
 
 // recentRuns returns the runs in memory. The caller holds mu.
-func (r *recorder) recentRuns() []events.Run { return r.runs[r.first:] }
+func (r *Recorder) recentRuns() []events.Run { return r.runs[r.first:] }
 
 func size(run events.Run) int {
 	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
@@ -312,19 +321,19 @@ func size(run events.Run) int {
 // flushTime is how long a query waits until all records so far are on disk.
 const flushTime = 2 * time.Second
 
-// flush waits until all records so far are on disk; false when that takes too long or
+// Flush waits until all records so far are on disk; false when that takes too long or
 // the disk fails.
-func (r *recorder) flush(ctx context.Context) bool {
-	r.waitStored()
+func (r *Recorder) Flush(ctx context.Context) bool {
+	r.WaitStored()
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	return r.store.Flush(ctx) == nil
 }
 
-// query returns the newest runs that match, newest first: from the history, or from
+// Runs returns the newest runs that match, newest first: from the history, or from
 // memory while that cannot be read.
-func (r *recorder) query(ctx context.Context, q api.RunQuery) (api.Runs, error) {
-	if !r.flush(ctx) {
+func (r *Recorder) Runs(ctx context.Context, q api.RunQuery) (api.Runs, error) {
+	if !r.Flush(ctx) {
 		return api.Runs{Runs: r.recent(q), Recent: true}, nil
 	}
 	page, err := r.store.Runs(ctx, store.Query{
@@ -338,9 +347,9 @@ func (r *recorder) query(ctx context.Context, q api.RunQuery) (api.Runs, error) 
 	return api.Runs{Runs: page.Runs, Next: page.Next}, err
 }
 
-// queryDecisions is the same for decisions.
-func (r *recorder) queryDecisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, error) {
-	if !r.flush(ctx) {
+// Decisions is Runs for decisions.
+func (r *Recorder) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, error) {
+	if !r.Flush(ctx) {
 		return api.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
 	}
 	page, err := r.store.Decisions(ctx, store.DecisionQuery{
@@ -355,8 +364,8 @@ func (r *recorder) queryDecisions(ctx context.Context, q api.DecisionQuery) (api
 	return api.Decisions{Decisions: page.Decisions, Next: page.Next}, err
 }
 
-// recent is query from memory.
-func (r *recorder) recent(q api.RunQuery) []events.Run {
+// recent is Runs from memory.
+func (r *Recorder) recent(q api.RunQuery) []events.Run {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 50
@@ -375,9 +384,9 @@ func (r *recorder) recent(q api.RunQuery) []events.Run {
 	return found
 }
 
-// find returns the run with this id, or the only one whose id begins or ends so.
-func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
-	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.flush(ctx) {
+// Run returns the run with this id, or the only one whose id begins or ends so.
+func (r *Recorder) Run(ctx context.Context, id string) (events.Run, error) {
+	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
 		switch n {
 		case 1:
 			return run, nil
@@ -389,8 +398,8 @@ func (r *recorder) find(ctx context.Context, id string) (events.Run, error) {
 	return r.store.Run(ctx, id)
 }
 
-// newest is find from memory. It also returns how many ids begin or end so.
-func (r *recorder) newest(id string) (events.Run, int) {
+// newest is Run from memory. It also returns how many ids begin or end so.
+func (r *Recorder) newest(id string) (events.Run, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []events.Run
@@ -409,8 +418,8 @@ func (r *recorder) newest(id string) (events.Run, int) {
 	return events.Run{}, len(found)
 }
 
-// counts returns the runs of a hook by result, and its last run.
-func (r *recorder) counts(hook string) (map[string]int, *events.Run) {
+// Counts returns the runs of a hook by result, and its last run.
+func (r *Recorder) Counts(hook string) (map[string]int, *events.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	counts := map[string]int{}
@@ -423,7 +432,8 @@ func (r *recorder) counts(hook string) (map[string]int, *events.Run) {
 	return counts, nil
 }
 
-func (r *recorder) totals() (accepted uint64, results map[string]int) {
+// Totals returns how many events were accepted, and the runs by result, since the start.
+func (r *Recorder) Totals() (accepted uint64, results map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	results = map[string]int{}

@@ -1,4 +1,4 @@
-package daemon
+package recorder
 
 import (
 	"bytes"
@@ -24,11 +24,11 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	var r *recorder
+	var r *Recorder
 	hub := stream.New(
-		stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: archive{s, func() { r.waitStored() }}},
+		stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch(), Archive: Archive{s, func() { r.WaitStored() }}},
 	)
-	r = newRecorder(hub, s)
+	r = New(hub, s)
 	first := s.FirstSeq()
 
 	const writers, each = 8, 100
@@ -44,7 +44,7 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 					Contract: events.For("", "x"),
 				}
 				if i%2 == 0 {
-					r.note(e)
+					r.Publish(e)
 					continue
 				}
 				run := events.Run{
