@@ -497,6 +497,9 @@ func (w *initRun) startDaemon() {
 	if err != nil {
 		e := explain(err)
 		w.say(yellow, "no service", "%v", e)
+		if p == nil { // its service cannot even be planned
+			w.more("%s", e.hint)
+		}
 		w.background(m, p)
 		return
 	}
@@ -585,10 +588,24 @@ func (w *initRun) ready(d *service.Process) error {
 		}
 		select {
 		case <-ended:
-			return fail(exitFailed, "see why in "+d.Log, "hookd ended as soon as it was started")
+			return endedAtOnce(d)
 		case <-ctx.Done():
 			return fail(exitNoAnswer, "see its state with `hookd status`", "hookd was started and does not answer: %w", err)
 		case <-tick.C:
 		}
 	}
+}
+
+// endedAtOnce says why a daemon ended: its last lines are an error and what to type.
+func endedAtOnce(d *service.Process) error {
+	hint := "see " + d.Log
+	lines := strings.Split(d.Said(), "\n")
+	if last := lines[len(lines)-1]; strings.HasPrefix(last, "hint: ") {
+		hint, lines = strings.TrimPrefix(last, "hint: "), lines[:len(lines)-1]
+	}
+	why := ""
+	if len(lines) > 0 {
+		why = strings.TrimPrefix(lines[len(lines)-1], "hookd: ")
+	}
+	return fail(exitFailed, hint, "it ended as soon as it was started: %s", why)
 }

@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -20,6 +22,24 @@ type Process struct {
 	PID   int
 	Log   string          // the file that it logs to
 	Ended <-chan struct{} // closed when it has exited, as long as this program runs
+
+	from int64 // where in the log it begins
+}
+
+// Said returns the end of what it has logged, 2 KiB at most; "" where that cannot
+// be read.
+func (p *Process) Said() string {
+	f, err := os.Open(p.Log)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	text, _ := io.ReadAll(io.NewSectionReader(f, max(p.from, info.Size()-2048), 2048)) // what could be read
+	return strings.TrimSpace(string(text))
 }
 
 // Background starts `hookd serve` in a session of its own, so that it outlives
@@ -36,6 +56,7 @@ func (m *Machine) Background(log string, args []string) (*Process, error) {
 		return nil, fail(again, "start hookd in the background: %w", err)
 	}
 	defer out.Close()
+	from, _ := out.Seek(0, io.SeekEnd) // at worst all of the log is shown
 	cmd := exec.Command(m.exe, append([]string{"serve"}, args...)...)
 	cmd.Dir = m.home // not the folder that init was typed in, which may go away
 	cmd.Stdout, cmd.Stderr = out, out
@@ -48,7 +69,7 @@ func (m *Machine) Background(log string, args []string) (*Process, error) {
 		defer close(ended)
 		_ = cmd.Wait() // its log says why it ended
 	}()
-	return &Process{PID: cmd.Process.Pid, Log: log, Ended: ended}, nil
+	return &Process{PID: cmd.Process.Pid, Log: log, Ended: ended, from: from}, nil
 }
 
 // Reachable returns why the service manager cannot be asked; nil if it can.
