@@ -86,6 +86,8 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 		return c.refuse(f, fact, c.unsetuid(f)), false
 	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:
 		return nil, false // others can add entries, but not replace ours
+	case (f.is(unix.S_IFCHR) || f.is(unix.S_IFBLK)) && f.mode&0o022 != 0: // no advice to change a device
+		return c.refuse(f, "is a device that others can write to", "ls -l "+Quote(f.path)), false
 	case f.mode&0o002 != 0:
 		return c.refuse(f, "is writable by every user", c.chmod(f)), false
 	case f.mode&0o020 == 0:

@@ -353,3 +353,11 @@ func writeText(t *testing.T, text string) string {
 	hooktest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
+
+// No refusal advises to change a device of the system.
+func TestDevicesAreLeftAlone(t *testing.T) {
+	var bad *Refusal
+	if err := New().Check("/dev/zero"); !errors.As(err, &bad) || bad.Do != "ls -l /dev/zero" {
+		t.Errorf("got %v", err)
+	}
+}
