@@ -18,22 +18,11 @@ var unclean = map[string]string{
 	"width": `
 		bench/table
 		internal/dispatch
-		internal/server
 		internal/store
-		internal/stream
 	`,
 	"words": `
-		internal/recorder
-		internal/dispatch
-		internal/server
-		internal/store
-		internal/stream
 	`,
-	"references": `
-		internal/dispatch
-		internal/server
-		internal/store
-	`,
+	"references": ``,
 }
 
 const maxColumns = 120

@@ -65,7 +65,7 @@ var keys = []key{
 		count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
 	{"queue.max_events", "events that may wait for their observers (needs a restart)",
 		count(1, 10_000_000, func(c *Config) *int { return &c.QueueMaxEvents })},
-	{"queue.max_bytes", "payload that may wait so (needs a restart)",
+	{"queue.max_bytes", "payload in memory, half of it for events that wait so (needs a restart)",
 		size(func(c *Config) *int64 { return &c.QueueMaxBytes })},
 	{"queue.max_disk_bytes", "payload that may wait on disk for its hooks",
 		size(func(c *Config) *int64 { return &c.QueueMaxDisk })},

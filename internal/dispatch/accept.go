@@ -191,7 +191,7 @@ func (d *Dispatcher) projectOf(index *match.Index, cwd string) string {
 	return d.opts.Projects.Root(cwd)
 }
 
-// passing has events that nobody has any more.
+// passing has events that are not in use any more.
 var passing = sync.Pool{New: func() any { return new(events.Event) }}
 
 // largeData is from which size on an event for which no hook waits is prepared.
@@ -205,7 +205,7 @@ func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
 	return d.recorder.Prepare(e, kept)
 }
 
-// pass accepts an event that nobody runs for and nobody waits for: only the
+// pass accepts an event that has no hook and no sender who waits: only the
 // stream has it. It is over when pass returns, and so is e.
 func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
 	if len(e.Data) > largeData && !e.Owned {

@@ -57,7 +57,7 @@ func (c *copies) Accept(e *events.Event, p Prepared, hooks []string, stored func
 	return c.tape.Accept(e, p, hooks, stored)
 }
 
-// Events that nobody runs for follow each other in the same memory: nothing of
+// Events that have no hook follow each other in the same memory: nothing of
 // one is seen in the next.
 func TestEventsThatPassLeaveNothingBehind(t *testing.T) {
 	c := &copies{}

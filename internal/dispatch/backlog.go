@@ -18,7 +18,7 @@ const page = 256
 // are kept go behind it, so that the order holds.
 //
 // An event can be read from disk a moment before keep is told that it is there.
-// Until then it is nobody's: only keep knows which of its runs have a place in
+// Until then nothing else may touch it: only keep knows which of its runs have a place in
 // memory, and which senders wait for them.
 type backlog struct {
 	mu      sync.Mutex // guards all below

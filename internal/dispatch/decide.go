@@ -20,7 +20,7 @@ const grace = 250 * time.Millisecond
 // counts from the start of its process, which takes a moment to get there.
 const startTime = 100 * time.Millisecond
 
-// allowed is the verdict on an event that nobody decides.
+// allowed is the verdict on an event that no hook decides.
 func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continue: true} }
 
 // decide runs the hooks that decide e and folds their answers. The preempt

@@ -51,7 +51,7 @@ type Job struct {
 	Timeout time.Duration   // from the start of the process
 	Latest  time.Time       // what has not started by then does not start, and is killed if it does
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
-	Awaited bool            // somebody waits for it: it must not stand behind observers
+	Awaited bool            // the sender waits for it: it must not stand behind observers
 
 	// Looks is to be called before each file that is looked at for the start,
 	// and Inside when the job runs inside the daemon from now on.
@@ -178,7 +178,7 @@ func New(o Options) *Dispatcher {
 		o.Log = zap.NewNop()
 	}
 	if o.Tap == nil {
-		o.Tap = deaf{}
+		o.Tap = noTap{}
 	}
 	if o.IDs == nil {
 		o.IDs = noIDs{}
@@ -237,7 +237,7 @@ type Stats struct {
 	QueuedBytes    int64
 	RunningObserve int
 	RunningDecide  int
-	WaitingDecide  int  // runs that somebody waits for and that have no slot yet
+	WaitingDecide  int  // runs that senders wait for and that have no slot yet
 	Retrying       int  // runs that wait for their next attempt
 	Behind         bool // events wait on disk for room in the queue
 }

@@ -737,7 +737,7 @@ func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
 }
 
 // A payload that upsets hookd costs its run. Here it is of an event without a
-// contract, which nobody can send.
+// contract, which cannot be sent.
 func TestPanicInMakingAPayload(t *testing.T) {
 	b := newBench(t, Options{}, nil, nil)
 	e := &events.Event{}

@@ -42,18 +42,18 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 }
 
 // dismiss empties the queue for good.
-func (d *Dispatcher) dismiss() (dropped int) { return d.letGo(d.queue.close()) }
+func (d *Dispatcher) dismiss() (dropped int) { return d.endUnstarted(d.queue.close()) }
 
 // enqueue queues tasks, each of which counts as pending; while hookd stops they
 // have come too late.
 func (d *Dispatcher) enqueue(tasks []*task) {
 	if !d.queue.push(tasks) {
-		d.letGo(tasks)
+		d.endUnstarted(tasks)
 	}
 }
 
-// letGo ends tasks that will not start in this life.
-func (d *Dispatcher) letGo(tasks []*task) (dropped int) {
+// endUnstarted ends tasks that will not start in this life.
+func (d *Dispatcher) endUnstarted(tasks []*task) (dropped int) {
 	for _, t := range tasks {
 		if t.kept {
 			postpone([]*task{t})

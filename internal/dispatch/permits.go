@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// permits are the slots of runs that somebody waits for. Each depth of a chain
+// permits are the slots of runs that senders wait for. Each depth of a chain
 // has its own: a hook that waits for an event of its own holds a slot of its
 // depth and needs one of the next, so waits never go round in a circle.
 type permits struct {

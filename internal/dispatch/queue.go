@@ -12,7 +12,7 @@ import (
 type task struct {
 	event  *events.Event
 	match  match.Match
-	result chan<- events.Run // nil = nobody waits; never blocks
+	result chan<- events.Run // nil = the sender does not wait; never blocks
 
 	kept    bool // its pending run is on disk, until Recorder.Finished ends it
 	nested  bool // a hook waits for it
@@ -41,9 +41,9 @@ type queue struct {
 	ready     fifo
 	pipe      fifo // ready, of persistent hooks; see flow
 	flowing   bool
-	resting   map[*task]bool     // put off; they keep their place in their lane
-	lanes     map[laneKey]*fifo  // runs that wait for the one before them; an entry means one is under way
-	hooks     map[string]*upkeep // by hook id, only of hooks with a limit
+	resting   map[*task]bool    // put off; they keep their place in their lane
+	lanes     map[laneKey]*fifo // runs that wait for the one before them; an entry means one is under way
+	hooks     map[string]*usage // by hook id, only of hooks with a limit
 	events    map[*events.Event]int
 	bytes     int64
 	queued    int
@@ -53,8 +53,8 @@ type queue struct {
 // laneKey names runs that must not overtake each other.
 type laneKey struct{ hook, session string }
 
-// upkeep counts the runs of a hook that limits its concurrency.
-type upkeep struct {
+// usage counts the runs of a hook that limits its concurrency.
+type usage struct {
 	running int
 	waiting fifo
 }
@@ -62,7 +62,7 @@ type upkeep struct {
 func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
-		resting: map[*task]bool{}, lanes: map[laneKey]*fifo{}, hooks: map[string]*upkeep{}, events: map[*events.Event]int{},
+		resting: map[*task]bool{}, lanes: map[laneKey]*fifo{}, hooks: map[string]*usage{}, events: map[*events.Event]int{},
 	}
 }
 
@@ -146,7 +146,7 @@ func (q *queue) admit(t *task) {
 	if limit := q.limit(t); limit > 0 {
 		u := q.hooks[t.match.Hook.ID]
 		if u == nil {
-			u = &upkeep{}
+			u = &usage{}
 			q.hooks[t.match.Hook.ID] = u
 		}
 		if u.running >= limit {

@@ -162,7 +162,7 @@ func (rs *retries) stop() {
 }
 
 // Retry queues a pending run that was made pending again from outside: a dead
-// letter that somebody wants to try again.
+// letter that a person wants to try again.
 func (d *Dispatcher) Retry(k Key) {
 	d.backlog.claim(k)
 	d.retries.push(retry{due: time.Now(), key: k, asked: true})
@@ -187,7 +187,7 @@ func (d *Dispatcher) again(r retry) {
 			return // dropped meanwhile
 		}
 	}
-	w.Attempt = max(w.Attempt, r.attempt, 1) // it overtakes nobody and holds nobody back
+	w.Attempt = max(w.Attempt, r.attempt, 1) // it overtakes no other run and holds none back
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {

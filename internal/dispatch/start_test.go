@@ -44,7 +44,7 @@ func TestSenderWhoseStartIsUnderWay(t *testing.T) {
 	}
 }
 
-// A start that hangs holds up nobody else's for ever, and a sender of which
+// A start that hangs holds up no other for ever, and a sender of which
 // nothing becomes known counts as the deepest.
 func TestStartsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

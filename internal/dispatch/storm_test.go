@@ -109,7 +109,7 @@ func storm(t *testing.T, seed uint64) {
 		select {
 		case <-answered:
 		case <-time.After(time.Hour):
-			t.Fatalf("seed %d: somebody waits for ever", seed)
+			t.Fatalf("seed %d: a sender waits for ever", seed)
 		}
 	}
 	pass(time.Hour)

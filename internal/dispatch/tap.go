@@ -21,12 +21,12 @@ type Tap interface {
 	Decided(e *events.Event, v *verdict.Verdict)
 }
 
-// deaf is the Tap of a Dispatcher that has none.
-type deaf struct{}
+// noTap is the Tap of a Dispatcher that has none.
+type noTap struct{}
 
-func (deaf) Accepted(*events.Event, int)             {}
-func (deaf) Ran(*events.Event, events.Run, error)    {}
-func (deaf) Decided(*events.Event, *verdict.Verdict) {}
+func (noTap) Accepted(*events.Event, int)             {}
+func (noTap) Ran(*events.Event, events.Run, error)    {}
+func (noTap) Decided(*events.Event, *verdict.Verdict) {}
 
 // Oldest returns when the oldest event was accepted whose runs in the
 // observers' lane have not all ended; zero when there is none. It looks at

@@ -24,7 +24,7 @@ type Trial struct {
 
 // Try runs h now, whether it matches the event or not, and records the run as a
 // test, which the Tap is not told of.
-// The event reaches nobody else. A hook that asks for it stands in its chain as
+// The event reaches no other hook. A hook that asks for it stands in its chain as
 // if it had sent the event.
 func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
 	if !d.enter() {

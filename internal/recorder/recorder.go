@@ -246,7 +246,7 @@ func (r *Recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) 
 	}
 	switch {
 	case fate.Dead != "":
-		r.store.Bury(key, run, fate.Dead)
+		r.store.GiveUp(key, run, fate.Dead)
 	case !fate.Again.IsZero():
 		r.store.Retry(key, run, fate.Again)
 	case fate.Ended && run.ID == "":

@@ -29,7 +29,7 @@ func appendRefusal(dst []byte, e *events.Error) []byte {
 	return append(dst, line...)
 }
 
-// appendAnswer appends a line answer. The common one, of an event that nobody
+// appendAnswer appends a line answer. The common one, of an event that no sender
 // waits for, is written by hand: it is the cost of a line.
 func appendAnswer(dst []byte, a *api.Answer) []byte {
 	if a.Verdict != nil || a.Runs != nil || a.Duplicate || len(a.Warnings) > 0 {
@@ -74,9 +74,17 @@ func tidy(a api.Answer) api.Answer {
 }
 
 func errInternal() *events.Error {
-	return &events.Error{Code: events.CodeInternal, Message: "hookd has a fault and could not answer", Hint: "the daemon's log says where"}
+	return &events.Error{
+		Code:    events.CodeInternal,
+		Message: "hookd has a fault and could not answer",
+		Hint:    "the daemon's log says where",
+	}
 }
 
 func tooLarge(max int) *events.Error {
-	return &events.Error{Code: events.CodeTooLarge, Message: fmt.Sprintf("the event is larger than %d bytes", max), Hint: "send a reference to the data, or raise max_event_bytes in hookd.yaml"}
+	return &events.Error{
+		Code:    events.CodeTooLarge,
+		Message: fmt.Sprintf("the event is larger than %d bytes", max),
+		Hint:    "send a reference to the data, or raise max_event_bytes in hookd.yaml",
+	}
 }

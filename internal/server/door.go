@@ -153,9 +153,23 @@ func (s *Server) open(ctx context.Context, c *conn) {
 	}
 	c.peer, c.in = peer, bufio.NewReaderSize(c.wire, 512)
 	if !room {
-		s.log.Warn("connection refused: too many are busy", zap.Int("pid", peer.PID), zap.Int("connections", s.opt.MaxConns))
+		s.log.Warn(
+			"connection refused: too many are busy",
+			zap.Int("pid", peer.PID),
+			zap.Int("connections", s.opt.MaxConns),
+		)
 		c.SetWriteDeadline(time.Now().Add(lingerTimeout))
-		c.Write(appendRefusal(nil, &events.Error{Code: events.CodeQueueFull, Message: "hookd has too many connections", Hint: "send it again, and close connections that are not needed", RetryAfter: 1}))
+		c.Write(
+			appendRefusal(
+				nil,
+				&events.Error{
+					Code:       events.CodeQueueFull,
+					Message:    "hookd has too many connections",
+					Hint:       "send it again, and close connections that are not needed",
+					RetryAfter: 1,
+				},
+			),
+		)
 		c.linger(lingerTimeout)
 		return
 	}

@@ -95,7 +95,10 @@ func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room
 	case r := <-done:
 		return r.answer, r.bad
 	case <-ctx.Done():
-		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "the sender no longer waits for the answer"}
+		return api.Answer{}, &events.Error{
+			Code:    events.CodeInternal,
+			Message: "the sender no longer waits for the answer",
+		}
 	}
 }
 
@@ -173,7 +176,11 @@ func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
 	}
 	seq, err := strconv.ParseUint(since, 10, 64)
 	if err != nil {
-		return q, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("parameter since is %q", since), Hint: "give the seq of the last record you have"}
+		return q, &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: fmt.Sprintf("parameter since is %q", since),
+			Hint:    "give the seq of the last record you have",
+		}
 	}
 	q.Since = &seq
 	return q, nil
@@ -321,7 +328,11 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, 
 	return body, room, bad
 }
 
-func (s *Server) takeBody(rc *http.ResponseController, w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *events.Error) {
+func (s *Server) takeBody(
+	rc *http.ResponseController,
+	w http.ResponseWriter,
+	r *http.Request,
+) (body []byte, room *share, bad *events.Error) {
 	rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 	most := int64(s.opt.MaxEventBytes)
 	if r.ContentLength > most {
@@ -350,7 +361,11 @@ func (s *Server) takeBody(rc *http.ResponseController, w http.ResponseWriter, r 
 	case err != io.EOF && room != nil && room.slow() != nil:
 		bad = room.slow()
 	case err != io.EOF:
-		bad = &events.Error{Code: events.CodeBadRequest, Message: "the body did not arrive: " + err.Error(), Hint: fmt.Sprintf("send all of it within %s", bodyTimeout)}
+		bad = &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: "the body did not arrive: " + err.Error(),
+			Hint:    fmt.Sprintf("send all of it within %s", bodyTimeout),
+		}
 	}
 	return body, room, bad
 }
@@ -397,7 +412,11 @@ func boolParam(values url.Values, key string) (*bool, *events.Error) {
 	}
 	b, err := strconv.ParseBool(text)
 	if err != nil {
-		return nil, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("parameter %s is %q", key, text), Hint: "give 1 or 0"}
+		return nil, &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: fmt.Sprintf("parameter %s is %q", key, text),
+			Hint:    "give 1 or 0",
+		}
 	}
 	return &b, nil
 }

@@ -33,7 +33,14 @@ func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
 	var replay api.Replay
 	if len(bytes.TrimSpace(body)) > 0 {
 		if err := json.Unmarshal(body, &replay); err != nil {
-			refuse(w, &events.Error{Code: events.CodeBadJSON, Message: "the body is not what a replay takes: " + err.Error(), Hint: `send {"hook":"NAME","dry_run":true}, or nothing`})
+			refuse(
+				w,
+				&events.Error{
+					Code:    events.CodeBadJSON,
+					Message: "the body is not what a replay takes: " + err.Error(),
+					Hint:    `send {"hook":"NAME","dry_run":true}, or nothing`,
+				},
+			)
 			return
 		}
 	}
@@ -80,7 +87,11 @@ func (s *Server) deleteDead(w http.ResponseWriter, r *http.Request) {
 	deadLetter(w, r, s.opt.History.DropDead)
 }
 
-func deadLetter(w http.ResponseWriter, r *http.Request, do func(context.Context, int64) (api.DeadLetter, *events.Error)) {
+func deadLetter(
+	w http.ResponseWriter,
+	r *http.Request,
+	do func(context.Context, int64) (api.DeadLetter, *events.Error),
+) {
 	id, bad := numberParam(r.PathValue("id"), "id", 1<<62)
 	if bad != nil {
 		refuse(w, bad)
@@ -97,7 +108,11 @@ func numberParam(text, name string, most int64) (int64, *events.Error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > most {
-		return 0, &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("%s is %q", name, text), Hint: fmt.Sprintf("give a number from 1 to %d", most)}
+		return 0, &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: fmt.Sprintf("%s is %q", name, text),
+			Hint:    fmt.Sprintf("give a number from 1 to %d", most),
+		}
 	}
 	return n, nil
 }

@@ -37,11 +37,21 @@ func (s *Server) routes() []route {
 		{"GET", api.PathHooks + "/{name}", s.getHook, ""},
 		{"POST", api.PathHooks + "/{name}/test", s.postTest, ""},
 		{"POST", api.PathReload, s.postReload, ""},
-		{"GET", api.PathRuns, s.getRuns, "hook event event_id session agent result tool q test since until before limit"},
+		{
+			"GET",
+			api.PathRuns,
+			s.getRuns,
+			"hook event event_id session agent result tool q test since until before limit",
+		},
 		{"GET", api.PathRuns + "/{id}", s.getRun, ""},
 		{"POST", api.PathRuns + "/{id}/kill", s.postKill, ""},
 		{"GET", api.PathRunning, s.getRunning, ""},
-		{"GET", api.PathDecisions, s.getDecisions, "decision tool agent session hook event event_id cwd q shadow since until after before limit"},
+		{
+			"GET",
+			api.PathDecisions,
+			s.getDecisions,
+			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
+		},
 		{"GET", api.PathSessions, s.getSessions, "agent session cwd state since until limit"},
 		{"GET", api.PathAgents + "/{agent}/last", s.getLast, "except"},
 		{"GET", api.PathStats, s.getStats, "hook by since until"},
@@ -63,7 +73,14 @@ func (r route) checked(w http.ResponseWriter, req *http.Request) {
 		known := strings.Fields(r.query)
 		values, err := url.ParseQuery(req.URL.RawQuery)
 		if err != nil {
-			refuse(w, &events.Error{Code: events.CodeBadRequest, Message: "the query cannot be read: " + err.Error(), Hint: "write it as key=value&key=value, with % and two digits for other characters"})
+			refuse(
+				w,
+				&events.Error{
+					Code:    events.CodeBadRequest,
+					Message: "the query cannot be read: " + err.Error(),
+					Hint:    "write it as key=value&key=value, with % and two digits for other characters",
+				},
+			)
 			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -77,7 +94,10 @@ func (r route) checked(w http.ResponseWriter, req *http.Request) {
 }
 
 func unknownParameter(r route, key string, known []string) *events.Error {
-	bad := &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf("%s %s has no parameter %q", r.method, r.path, key)}
+	bad := &events.Error{
+		Code:    events.CodeBadRequest,
+		Message: fmt.Sprintf("%s %s has no parameter %q", r.method, r.path, key),
+	}
 	near := spell.Near(key, known)
 	switch {
 	case near != "":
@@ -97,7 +117,9 @@ func (s *Server) newHTTP() *http.Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(httpLog{s.log}, "", 0),
-		ConnContext:       func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) },
+		ConnContext: func(ctx context.Context, nc net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, nc)
+		},
 		ConnState: func(nc net.Conn, state http.ConnState) {
 			c := nc.(*conn)
 			c.waits(state == http.StateNew || state == http.StateIdle)
@@ -134,7 +156,14 @@ func (s *Server) mux() http.Handler {
 		valid = append(valid, r.method+" "+r.path)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no path %q", r.URL.Path), Hint: "there are " + strings.Join(valid, ", ")})
+		refuse(
+			w,
+			&events.Error{
+				Code:    events.CodeNotFound,
+				Message: fmt.Sprintf("no path %q", r.URL.Path),
+				Hint:    "there are " + strings.Join(valid, ", "),
+			},
+		)
 	})
 	return mux
 }
@@ -156,7 +185,14 @@ func byMethod(methods map[string]http.HandlerFunc) http.HandlerFunc {
 		slices.Sort(allowed)
 		allow := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", allow)
-		refuse(w, &events.Error{Code: events.CodeBadMethod, Message: fmt.Sprintf("%q does not work on %s", r.Method, r.URL.Path), Hint: "use " + allow})
+		refuse(
+			w,
+			&events.Error{
+				Code:    events.CodeBadMethod,
+				Message: fmt.Sprintf("%q does not work on %s", r.Method, r.URL.Path),
+				Hint:    "use " + allow,
+			},
+		)
 	}
 }
 
@@ -177,7 +213,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // foreign refuses what only a web page or a rebound name would send.
 func foreign(r *http.Request) *events.Error {
 	if len(r.Header.Values("Origin")) > 0 {
-		return &events.Error{Code: events.CodeForbidden, Message: "requests with an Origin header are refused", Hint: "hookd is not for web pages"}
+		return &events.Error{
+			Code:    events.CodeForbidden,
+			Message: "requests with an Origin header are refused",
+			Hint:    "hookd is not for web pages",
+		}
 	}
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -187,7 +227,11 @@ func foreign(r *http.Request) *events.Error {
 	case "", "localhost", "hookd", "127.0.0.1", "[::1]", "::1":
 		return nil
 	}
-	return &events.Error{Code: events.CodeForbidden, Message: fmt.Sprintf("requests for host %q are refused", r.Host), Hint: "use http://localhost" + api.PathStatus + " or http://hookd" + api.PathStatus}
+	return &events.Error{
+		Code:    events.CodeForbidden,
+		Message: fmt.Sprintf("requests for host %q are refused", r.Host),
+		Hint:    "use http://localhost" + api.PathStatus + " or http://hookd" + api.PathStatus,
+	}
 }
 
 // recorder knows whether the answer has begun.
@@ -220,7 +264,7 @@ func (s *Server) recovered(w *recorder) {
 	}
 	s.logPanic(v)
 	if w.began {
-		panic(http.ErrAbortHandler) // cuts the answer, so that nobody takes it for whole
+		panic(http.ErrAbortHandler) // cuts the answer, so that it is not taken for whole
 	}
 	w.Header().Set("Connection", "close")
 	refuse(w, errInternal())

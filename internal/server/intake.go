@@ -40,7 +40,12 @@ type share struct {
 	ousted bool
 }
 
-var errNoRoom = &events.Error{Code: events.CodeQueueFull, Message: "other large events are being read", Hint: "send it again", RetryAfter: 1}
+var errNoRoom = &events.Error{
+	Code:       events.CodeQueueFull,
+	Message:    "other large events are being read",
+	Hint:       "send it again",
+	RetryAfter: 1,
+}
 
 // take waits until there is room for bytes. giveUp is called, in a lock, when
 // the sender is so slow that it must give way; nil = it never must.
@@ -107,8 +112,9 @@ func (s *share) slow() *events.Error {
 		return nil
 	}
 	return &events.Error{
-		Code: events.CodeQueueFull, Message: fmt.Sprintf("nothing came for %s, and others wait to send large events", slowSender),
-		Hint: "send the event again, all of it at once", RetryAfter: 1,
+		Code:    events.CodeQueueFull,
+		Message: fmt.Sprintf("nothing came for %s, and others wait to send large events", slowSender),
+		Hint:    "send the event again, all of it at once", RetryAfter: 1,
 	}
 }
 

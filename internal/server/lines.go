@@ -317,7 +317,13 @@ func (l *lines) refuse(e *events.Error) { l.say(&owed{bad: e}) }
 
 func (l *lines) subscribe(q api.Subscribe) Subscription {
 	if l.post {
-		l.refuse(&events.Error{Code: events.CodeBadRequest, Message: "a request's body cannot subscribe", Hint: "GET " + api.PathEvents + "?follow=1, or send the line on a plain connection"})
+		l.refuse(
+			&events.Error{
+				Code:    events.CodeBadRequest,
+				Message: "a request's body cannot subscribe",
+				Hint:    "GET " + api.PathEvents + "?follow=1, or send the line on a plain connection",
+			},
+		)
 		return nil
 	}
 	sub, bad := l.server.opt.Streamer.Subscribe(q)

@@ -22,7 +22,12 @@ func (e *LockedError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("lock %s: another hookd holds it; look at it with: hookd status", e.Path)
 	}
-	return fmt.Sprintf("lock %s: hookd already runs with pid %d; look at it with: hookd status; stop it with: kill %d", e.Path, e.PID, e.PID)
+	return fmt.Sprintf(
+		"lock %s: hookd already runs with pid %d; look at it with: hookd status; stop it with: kill %d",
+		e.Path,
+		e.PID,
+		e.PID,
+	)
 }
 
 // takeLock takes the lock that says "this home has its daemon" and writes the

@@ -119,9 +119,11 @@ type State interface {
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
 // History and State are required.
 type Options struct {
-	Socket   string       // path of the socket; its folder is made 0700 when absent
-	Lock     string       // path of the lock file; "" = hookd.lock beside the socket
-	Listener net.Listener // the socket at that path, bound by a service manager that keeps it open when we end; nil = bind it
+	Socket string // path of the socket; its folder is made 0700 when absent
+	Lock   string // path of the lock file; "" = hookd.lock beside the socket
+	// Listener is the socket at that path, bound by a service manager that keeps it
+	// open when hookd ends; nil = bind it.
+	Listener net.Listener
 
 	Emitter  Emitter
 	Streamer Streamer
@@ -131,7 +133,7 @@ type Options struct {
 	State    State
 
 	Metrics http.Handler      // of GET /metrics; nil = there is none
-	Refused func(events.Code) // called for each refusal, not to block; nil = nobody counts
+	Refused func(events.Code) // called for each refusal, not to block; nil = they are not counted
 
 	Origin        func(pid int) any // called once per connection, right after accept; nil = Peer.Origin is nil
 	MaxEventBytes int               // of one event as sent; 0 = 16 MiB
@@ -208,7 +210,9 @@ func Listen(opt Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, log: opt.Log, lock: lock, listener: listener,
-		web: newHandoff(listener.Addr()), intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
+		web: newHandoff(
+			listener.Addr(),
+		), intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
 		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
 		silent: list.New(), conns: map[*conn]struct{}{},
 	}
@@ -348,7 +352,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // LetWait is the first step of a shutdown when a service manager keeps the
-// socket open: nobody is accepted any more, so that whoever connects now waits
+// socket open: no connection is accepted any more, so that one that comes now waits
 // in the kernel for the next daemon instead of being refused by this one. It
 // blocks for a moment in which those who were accepted last can send what they
 // came for. With a socket of our own it does nothing.

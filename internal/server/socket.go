@@ -21,7 +21,12 @@ func checkLength(path string) error {
 	if len(path) <= maxPath {
 		return nil
 	}
-	return fmt.Errorf("socket path %s has %d bytes, this system allows %d: set LIBREFANG_HOME or `socket:` to a shorter one in a folder that is yours alone", path, len(path), maxPath)
+	return fmt.Errorf(
+		"socket path %s has %d bytes, this system allows %d: set LIBREFANG_HOME or `socket:` to a shorter one in a folder that is yours alone",
+		path,
+		len(path),
+		maxPath,
+	)
 }
 
 // bind makes the socket, for this user alone. The lock must be held.
@@ -45,14 +50,24 @@ func bind(path string) (net.Listener, error) {
 func checkGiven(l net.Listener, path string) error {
 	bound := l.Addr().String()
 	if !samePath(bound, path) {
-		return fmt.Errorf("take the service manager's socket: it is %s, the settings say %s: make them the same, in hookd.socket (ListenStream=) or hookd.yaml (socket:)", bound, path)
+		return fmt.Errorf(
+			"take the service manager's socket: it is %s, the settings say %s: make them the same, in hookd.socket (ListenStream=) or hookd.yaml (socket:)",
+			bound,
+			path,
+		)
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("take the service manager's socket: %w: make it again with: systemctl --user restart hookd.socket", err)
+		return fmt.Errorf(
+			"take the service manager's socket: %w: make it again with: systemctl --user restart hookd.socket",
+			err,
+		)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("take the service manager's socket: %s is none any more: move that away, then type: systemctl --user restart hookd.socket", path)
+		return fmt.Errorf(
+			"take the service manager's socket: %s is none any more: move that away, then type: systemctl --user restart hookd.socket",
+			path,
+		)
 	}
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil
@@ -80,12 +95,18 @@ func removeStale(path string) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("remove %s: not a socket, so hookd leaves it alone: move it away, or set `socket:` to another path", path)
+		return fmt.Errorf(
+			"remove %s: not a socket, so hookd leaves it alone: move it away, or set `socket:` to another path",
+			path,
+		)
 	}
 	conn, err := net.Dial("unix", path)
 	if err == nil {
 		conn.Close()
-		return fmt.Errorf("bind %s: another process listens there: stop it (a service manager's, with: systemctl --user stop hookd.socket), or set `socket:` to another path", path)
+		return fmt.Errorf(
+			"bind %s: another process listens there: stop it (a service manager's, with: systemctl --user stop hookd.socket), or set `socket:` to another path",
+			path,
+		)
 	}
 	if !errors.Is(err, unix.ECONNREFUSED) {
 		return fmt.Errorf("probe %s: %w", path, err)

@@ -104,7 +104,11 @@ func (e *sse) frames(records []byte) []byte {
 	return out
 }
 
-var numbered = [][]byte{[]byte(`{"type":"event","seq":`), []byte(`{"type":"run","seq":`), []byte(`{"type":"verdict","seq":`)}
+var numbered = [][]byte{
+	[]byte(`{"type":"event","seq":`),
+	[]byte(`{"type":"run","seq":`),
+	[]byte(`{"type":"verdict","seq":`),
+}
 
 // recordSeq finds the number of an event, run or verdict record, which stands right
 // after its type.

@@ -196,9 +196,9 @@ func (s *Store) Retry(k Key, run events.Run, due time.Time) {
 	})
 }
 
-// Bury ends a pending run as a dead letter: its retries are used up, or it is
+// GiveUp ends a pending run as a dead letter: its retries are used up, or it is
 // too old to be run. A run without an ID is not recorded; there was none.
-func (s *Store) Bury(k Key, run events.Run, reason string) {
+func (s *Store) GiveUp(k Key, run events.Run, reason string) {
 	s.end(k, &run, func(db *database, k Key) error {
 		attempts := 0
 		if run.ID != "" {

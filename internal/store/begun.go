@@ -65,7 +65,7 @@ func (b *begun) settle() {
 	}
 }
 
-// forget returns to the last commit. It is written again: nobody knows to which file.
+// forget returns to the last commit. It is written again: it is not known to which file.
 func (b *begun) forget() {
 	b.runs, b.dirty = maps.Clone(b.saved), true
 	if b.runs == nil {

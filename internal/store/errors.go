@@ -91,7 +91,7 @@ const (
 	IncidentDown    IncidentKind = "down"    // it cannot write; Err says why
 	IncidentHealed  IncidentKind = "healed"  // it can again
 	IncidentCorrupt IncidentKind = "corrupt" // moved aside, a new file was begun
-	IncidentGone    IncidentKind = "gone"    // deleted by somebody, a new file was begun
+	IncidentGone    IncidentKind = "gone"    // deleted from outside, a new file was begun
 )
 
 // Incident is something that a person should hear of.
@@ -101,7 +101,7 @@ type Incident struct {
 	Path        string // of the database
 	MovedTo     string // where the corrupt one is now; "" = there is none
 	Kept        int    // pending runs that were written to the new file
-	Lost        int    // pending runs that only the lost file held; -1 = nobody knows
+	Lost        int    // pending runs that only the lost file held; -1 = unknown
 	DeadLetters int64  // that went with the lost file
 }
 

@@ -69,7 +69,7 @@ func (s *Store) adopt(db *database) error {
 		if err := s.live.fill(db); err != nil {
 			return err
 		}
-		if err := s.shelf.fill(db); err != nil {
+		if err := s.manifests.fill(db); err != nil {
 			return err
 		}
 		if err := s.w.begun.fill(db.row(selectBegun)); err != nil {
@@ -163,7 +163,7 @@ func (s *Store) carry(db *database, st *state) (err error) {
 			}
 		}
 	}
-	for _, m := range s.shelf.all() {
+	for _, m := range s.manifests.all() {
 		if err := saveManifest(db, m); err != nil {
 			return err
 		}

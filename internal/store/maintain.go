@@ -102,7 +102,7 @@ func (s *Store) checkpoint(ctx context.Context) {
 	var busy, pages, merged int // pages are those of when it began
 	err := s.db.reading.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &merged)
 	if err = classify(err); errors.Is(err, errCorrupt) {
-		s.accuse(err)
+		s.reportCorrupt(err)
 	}
 	if err == nil && pages > longLog {
 		s.catchUp.Store(true)
@@ -132,8 +132,8 @@ func (s *Store) size(ctx context.Context, db *database) {
 // usedBytes counts the pages that hold something.
 const usedBytes = `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
 
-// accuse tells the writer that the database is corrupt.
-func (s *Store) accuse(err error) {
+// reportCorrupt tells the writer that the database is corrupt.
+func (s *Store) reportCorrupt(err error) {
 	select {
 	case s.suspect <- err:
 	default:

@@ -18,22 +18,22 @@ type Manifest struct {
 	At     time.Time
 }
 
-// shelf has all manifests in memory: they are few, and must outlive the file.
-type shelf struct {
+// manifests has all of them in memory: they are few, and must outlive the file.
+type manifests struct {
 	mu   sync.Mutex
 	list map[string]Manifest
 }
 
-func newShelf() *shelf { return &shelf{list: map[string]Manifest{}} }
+func newManifests() *manifests { return &manifests{list: map[string]Manifest{}} }
 
-func (sh *shelf) all() []Manifest {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	return slices.SortedFunc(maps.Values(sh.list), func(a, b Manifest) int { return cmp.Compare(a.Source, b.Source) })
+func (ms *manifests) all() []Manifest {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return slices.SortedFunc(maps.Values(ms.list), func(a, b Manifest) int { return cmp.Compare(a.Source, b.Source) })
 }
 
 // fill reads what is on disk; what was saved in the meantime is newer.
-func (sh *shelf) fill(db *database) error {
+func (ms *manifests) fill(db *database) error {
 	saved, err := query(db, func(row scanner) (m Manifest, err error) {
 		var at int64
 		err = row.Scan(&m.Source, &m.Name, &m.Digest, &m.Text, &at)
@@ -43,26 +43,26 @@ func (sh *shelf) fill(db *database) error {
 	if err != nil {
 		return err
 	}
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
 	for _, m := range saved {
-		if _, known := sh.list[m.Source]; !known {
-			sh.list[m.Source] = m
+		if _, known := ms.list[m.Source]; !known {
+			ms.list[m.Source] = m
 		}
 	}
 	return nil
 }
 
 // Manifests returns all, in the order of their sources. It never waits.
-func (s *Store) Manifests() []Manifest { return s.shelf.all() }
+func (s *Store) Manifests() []Manifest { return s.manifests.all() }
 
 // SaveManifest keeps m in place of the one with the same Source. It is on disk
 // a moment later.
 func (s *Store) SaveManifest(m Manifest) {
-	s.shelf.mu.Lock()
-	old, known := s.shelf.list[m.Source]
-	s.shelf.list[m.Source] = m
-	s.shelf.mu.Unlock()
+	s.manifests.mu.Lock()
+	old, known := s.manifests.list[m.Source]
+	s.manifests.list[m.Source] = m
+	s.manifests.mu.Unlock()
 	if known && old.Digest == m.Digest && old.Name == m.Name {
 		return
 	}
@@ -72,9 +72,9 @@ func (s *Store) SaveManifest(m Manifest) {
 
 // DropManifest forgets the one of source.
 func (s *Store) DropManifest(source string) {
-	s.shelf.mu.Lock()
-	delete(s.shelf.list, source)
-	s.shelf.mu.Unlock()
+	s.manifests.mu.Lock()
+	delete(s.manifests.list, source)
+	s.manifests.mu.Unlock()
 	exec := func(db *database) error {
 		_, err := db.exec(`DELETE FROM manifests WHERE source = ?`, source)
 		return err

@@ -39,7 +39,7 @@ const (
 	queryTime  = 60 * time.Millisecond
 	firstPart  = 50_000      // numbers looked at in one statement, at first
 	clockSlack = time.Minute // that runs may be out of order in time
-	longestRun = time.Hour   // from start to end, with a good margin: SPEC section 4 allows 10 min
+	longestRun = time.Hour   // from start to end, with a good margin: a deadline is 10 min at most
 )
 
 // Runs returns a page of runs.

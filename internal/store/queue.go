@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// What one commit takes at most, so that nobody waits long for others: of what
-// somebody waits for and of records each so many bytes. As many records are
+// What one commit takes at most, so that no caller waits long for others: of what
+// callers wait for and of records each so many bytes. As many records are
 // enough for a commit; where more wait, half of them are taken, so that records
 // keep up with any number of events.
 const (
-	batchOps     = 1024 // that somebody waits for
+	batchOps     = 1024 // that callers wait for
 	batchRecords = 256
 	batchBytes   = 4 << 20
 )
@@ -35,7 +35,7 @@ const opCost = 512
 type op struct {
 	exec  func(db *database) error // within the transaction
 	after func()                   // once it is on disk; nil = nothing
-	done  func(error)              // nil = nobody waits; must not block
+	done  func(error)              // nil = no caller waits; must not block
 	lean  func(db *database) error // exec without what may be dropped; nil = all may be
 	seq   uint64                   // of an event that is to be accepted
 
@@ -52,7 +52,7 @@ func (o *op) answer(err error) {
 	}
 }
 
-// queue is what the writer has yet to write. Ops that somebody waits for go
+// queue is what the writer has yet to write. Ops that callers wait for go
 // first, without the others: those are written in the order added, when there
 // are enough of them or they have waited long enough, so that a commit that is
 // waited for has few pages to write.
@@ -240,7 +240,7 @@ func (q *queue) back(records []*op) {
 	q.slim()
 }
 
-// refuse takes everything out that somebody waits for.
+// refuse takes everything out that callers wait for.
 func (q *queue) refuse(err error) {
 	q.mu.Lock()
 	waiting := q.waiting

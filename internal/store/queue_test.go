@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A commit that somebody waits for takes no records along, unless they are due;
+// A commit that a caller waits for takes no records along, unless they are due;
 // once they are, they are taken in order until none is left.
 func TestRecordsAreTakenWhenTheyAreRipe(t *testing.T) {
 	q := newQueue(time.Hour)
@@ -29,7 +29,7 @@ func TestRecordsAreTakenWhenTheyAreRipe(t *testing.T) {
 	took(0)
 	q.add(asked(true))
 	if batch := took(4); batch[0].done == nil {
-		t.Error("a record came before what somebody waits for")
+		t.Error("a record came before what a caller waits for")
 	}
 	record(2)
 	took(0)

@@ -27,7 +27,7 @@ func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
 		return ErrNotFound
 	}
 	if err = classify(err); errors.Is(err, errCorrupt) {
-		s.accuse(err)
+		s.reportCorrupt(err)
 	}
 	return err
 }

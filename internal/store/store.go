@@ -3,10 +3,10 @@
 //
 // Promises. An Accept that returned nil is found by the next Open, whatever
 // happened to the process in between (DurableFsync: also to the machine). Its
-// rows come back from Pending in the order of their numbers until Done, Bury
+// rows come back from Pending in the order of their numbers until Done, GiveUp
 // or Forget ends them: at least once, never silently dropped. Nothing but
 // the calls that say so waits for the disk: Accept tells later, and Note, Record,
-// Started, Done, Retry, Bury and the manifests are written, in the order called,
+// Started, Done, Retry, GiveUp and the manifests are written, in the order called,
 // 25 ms later or when there are enough of them for a commit, Note's after 250 ms.
 // Readers never wait for the writer.
 //
@@ -50,7 +50,7 @@ type Options struct {
 	Held    int64 // bytes of pending payload that are in memory as well; 0 = 32 MiB
 
 	// Incident is told when the store breaks, heals, or had to begin a new
-	// file. nil = nobody. It is called from Open or from the store's own
+	// file. nil = not told. It is called from Open or from the store's own
 	// goroutine: it must not block and must not call the Store.
 	Incident func(Incident)
 
@@ -84,27 +84,27 @@ const (
 
 // Store is safe for concurrent use.
 type Store struct {
-	opts     Options
-	policy   atomic.Pointer[Policy]
-	firstSeq uint64
-	queue    *queue
-	live     *live
-	shelf    *shelf
-	counts   counters
-	given    atomic.Pointer[given]
-	lock     *os.File               // held as long as the store is open; nil = its folder cannot be written yet
-	down     atomic.Pointer[outage] // nil while the disk does what it should
-	suspect  chan error             // a reader found the database corrupt
-	volume   atomic.Int64           // bytes written since the last checkpoint, roughly
-	full     chan struct{}          // the log is large enough for a checkpoint
-	grown    chan struct{}          // something was written that came from outside
-	spoken   chan struct{}          // there are decisions whose text is not indexed
-	narrowed chan struct{}          // there is another policy
-	catchUp  atomic.Bool            // the next commit is to be followed by a checkpoint
-	ended    chan struct{}          // closed when the goroutines are to end
-	working  sync.WaitGroup
-	close    sync.Once
-	closeErr error
+	opts      Options
+	policy    atomic.Pointer[Policy]
+	firstSeq  uint64
+	queue     *queue
+	live      *live
+	manifests *manifests
+	counts    counters
+	given     atomic.Pointer[given]
+	lock      *os.File               // held as long as the store is open; nil = its folder cannot be written yet
+	down      atomic.Pointer[outage] // nil while the disk does what it should
+	suspect   chan error             // a reader found the database corrupt
+	volume    atomic.Int64           // bytes written since the last checkpoint, roughly
+	full      chan struct{}          // the log is large enough for a checkpoint
+	grown     chan struct{}          // something was written that came from outside
+	spoken    chan struct{}          // there are decisions whose text is not indexed
+	narrowed  chan struct{}          // there is another policy
+	catchUp   atomic.Bool            // the next commit is to be followed by a checkpoint
+	ended     chan struct{}          // closed when the goroutines are to end
+	working   sync.WaitGroup
+	close     sync.Once
+	closeErr  error
 
 	handles sync.RWMutex // read-held while db is read from, held while it is replaced
 	db      *database    // nil until the file could be opened
@@ -132,7 +132,7 @@ func Open(o Options) (*Store, error) {
 		o.sweep = time.Minute
 	}
 	s := &Store{
-		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), shelf: newShelf(),
+		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1), spoken: make(chan struct{}, 1),
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}

@@ -305,8 +305,8 @@ func TestDeadLetters(t *testing.T) {
 	e := event(1, "agent:end", data)
 	accept(t, s, e, "a", "b")
 	s.Retry(Key{1, "a"}, run(2, e, "a", events.ResultFailed), time.Now())
-	s.Bury(Key{1, "a"}, run(3, e, "a", events.ResultFailed), "2 attempts failed")
-	s.Bury(Key{1, "b"}, events.Run{}, "older than 24h")
+	s.GiveUp(Key{1, "a"}, run(3, e, "a", events.ResultFailed), "2 attempts failed")
+	s.GiveUp(Key{1, "b"}, events.Run{}, "older than 24h")
 	closed(t, s)
 
 	s = open(t, o)
@@ -515,7 +515,7 @@ func TestRefusedEventHurtsNobody(t *testing.T) {
 	s := open(t, options(t))
 	accept(t, s, event(7, "agent:end", `{}`), "a")
 	if err := acceptNow(s, event(7, "agent:end", `{}`), "a"); err == nil {
-		t.Error("a number was given twice, and nobody said so")
+		t.Error("a number was given twice, and no error said so")
 	}
 	accept(t, s, event(8, "agent:end", `{}`), "a")
 	if got := pending(t, s); !slices.Equal(got, []string{"7:a", "8:a"}) || s.Health().Err != nil {

@@ -45,7 +45,7 @@ func (s *Store) fallBack() {
 	s.w.state = state{epoch: rand.Text(), seq: s.w.seen}
 }
 
-// write is the goroutine that writes: it commits what somebody waits for at
+// write is the goroutine that writes: it commits what callers wait for at
 // once and the rest after a moment, and tries again while it cannot.
 func (s *Store) write() {
 	defer s.working.Done()
@@ -106,7 +106,7 @@ func (s *Store) commit(batch []*op) {
 	s.publish()
 }
 
-// giveBack refuses what somebody waits for and keeps the records.
+// giveBack refuses what callers wait for and keeps the records.
 func (s *Store) giveBack(batch []*op, o *outage) {
 	var records []*op
 	for _, op := range batch {

@@ -4,7 +4,7 @@
 // subscribers; a subscriber is no more than a cursor into it. Publish gives a
 // record the next sequence number and puts it in the ring: it never waits for
 // a subscriber, starts no goroutine and writes nowhere, so a stopped
-// subscriber costs nobody anything. A subscriber that the ring has overtaken
+// subscriber costs no other anything. A subscriber that the ring has overtaken
 // gets one gap record and goes on with the oldest record that is left; one that
 // was overtaken in the middle of a large record, which is read in pieces, ends.
 // So what subscribers hold is bounded by the ring, however many are stopped.
@@ -79,7 +79,7 @@ type Hub struct {
 	oldest, next uint64     // kept are oldest to next-1
 	bytes        int
 	memory       memory
-	wake         chan struct{} // closed by the next Publish; nil while nobody waits
+	wake         chan struct{} // closed by the next Publish; nil while no subscriber waits
 	closed       bool
 	subscribers  int
 	starts       starts
@@ -119,7 +119,8 @@ func New(opt Options) *Hub {
 	}
 	opt.First = max(opt.First, 1)
 	return &Hub{
-		epoch: opt.Epoch, maxBytes: opt.MaxBytes, archive: opt.Archive, reading: make(chan struct{}, 1), stalled: stallTime,
+		epoch: opt.Epoch, maxBytes: opt.MaxBytes, archive: opt.Archive,
+		reading: make(chan struct{}, 1), stalled: stallTime,
 		ring: make([]record, opt.Size), oldest: opt.First, next: opt.First,
 	}
 }

@@ -16,7 +16,7 @@ type memory struct {
 }
 
 // chunk is memory that records share. It can be used again when the ring has
-// dropped all of them and nobody reads in it.
+// dropped all of them and no subscriber reads in it.
 type chunk struct {
 	buf     []byte
 	records int          // in the ring; guarded by Hub.mu

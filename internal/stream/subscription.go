@@ -100,7 +100,13 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 	defer h.mu.Unlock()
 	h.subscribers++
 	newest := h.next - 1
-	s := &Subscription{hub: h, match: match, cursor: h.next, end: math.MaxUint64, first: appendHello(nil, h.epoch, newest)}
+	s := &Subscription{
+		hub:    h,
+		match:  match,
+		cursor: h.next,
+		end:    math.MaxUint64,
+		first:  appendHello(nil, h.epoch, newest),
+	}
 	if s.starts = from.Starts; s.starts {
 		s.nextStart = h.starts.first + uint64(len(h.starts.list))
 		h.starters.Add(1)
@@ -296,7 +302,7 @@ func (s *Subscription) read(r record) {
 }
 
 // copy appends the records of the batch that match. It needs no lock: lines
-// do not change while somebody reads them.
+// do not change while a subscriber reads them.
 func (s *Subscription) copy(dst []byte) []byte {
 	for _, r := range s.batch {
 		if s.match == nil || s.match(r.name) {
