@@ -259,7 +259,8 @@ func (b *bench) watchman(program string) (p peer) {
 	if p.err = syscall.Mkfifo(done, 0o600); p.err != nil {
 		return p
 	}
-	p.stop, p.err = launch("watchman", "--foreground", "--sockname", socket, "--statefile", state, "--logfile", os.DevNull)
+	p.stop, p.err = launch("watchman", "--foreground", "--sockname", socket,
+		"--statefile", state, "--logfile", os.DevNull)
 	if p.err != nil {
 		return p
 	}
