@@ -16,7 +16,6 @@ import (
 // none is added.
 var unclean = map[string]string{
 	"width": `
-		bench/table
 		internal/dispatch
 		internal/store
 	`,
