@@ -285,7 +285,7 @@ var rooms = map[string]room{
 	},
 	"internal/starter": {
 		"what `hookd init` puts into a new home, and takes out again",
-		"/docs/gallery readfile",
+		"/docs/gallery readfile trust",
 		"",
 	},
 	"internal/signals": {

@@ -369,35 +369,32 @@ func (w *initRun) check() {
 		return
 	}
 	w.takeUp()
-	problems := 0
-	note := func(name string, list []doctor.Finding, keep func(doctor.Finding) bool) {
-		for _, f := range list {
-			if f.Level == doctor.Problem {
-				problems++
-			}
-			if f.Level != doctor.Problem && !keep(f) {
-				continue
-			}
-			w.answer.Checks = append(w.answer.Checks, initItem{name, string(f.Level), f.Found})
-			w.say(levels[f.Level], string(f.Level), "%s: %s", name, shorten(f.Found, maxCell))
-			if f.Do != "" && f.Level == doctor.Problem {
-				w.more("type: %s", f.Do)
-			}
+	broken := 0
+	note := func(name string, f doctor.Finding) {
+		w.answer.Checks = append(w.answer.Checks, initItem{name, string(f.Level), f.Found})
+		w.say(levels[f.Level], string(f.Level), "%s: %s", name, shorten(f.Found, maxCell))
+		if f.Level == doctor.Problem {
+			broken++
+			w.more("type: %s", f.Do)
 		}
 	}
 	o, found := w.app.patient(w.cmd)
-	found = append(found, doctor.Look(w.cmd.Context(), o)...)
-	for _, f := range found {
-		note(f.Check, []doctor.Finding{f}, func(doctor.Finding) bool { return false })
+	for _, f := range append(found, doctor.Look(w.cmd.Context(), o)...) {
+		if f.Level == doctor.Problem {
+			note(f.Check, f)
+		}
 	}
+	machine := broken // what is wrong there need not keep hookd from working
 	for _, agent := range w.connected() {
-		r := w.app.lookAgent(w.cmd, agent, w.flags.connect, false)
-		note(agent, r.Findings, func(f doctor.Finding) bool { return f.Check == "probe" })
+		for _, f := range w.app.lookAgent(w.cmd, agent, w.flags.connect, false).Findings {
+			if f.Level == doctor.Problem || f.Check == "probe" {
+				note(agent, f)
+			}
+		}
 	}
-	if problems == 0 {
+	w.failed = w.failed || broken > machine
+	if broken == 0 {
 		w.say(green, "ok", "nothing is broken")
-	} else {
-		w.failed = true
 	}
 }
 
@@ -573,7 +570,7 @@ func (w *initRun) background(m *service.Machine, p *service.Plan) {
 
 // ready waits until the daemon answers. d is its process; nil = a service's.
 func (w *initRun) ready(d *service.Process) error {
-	ctx, cancel := context.WithTimeout(w.cmd.Context(), w.app.within)
+	ctx, cancel := context.WithTimeout(w.cmd.Context(), max(w.app.within, time.Minute))
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

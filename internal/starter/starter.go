@@ -21,6 +21,7 @@ import (
 
 	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // Offered are the hooks of the gallery that `hookd init` offers: two guards that
@@ -46,8 +47,10 @@ type Hook struct {
 }
 
 // Hooks returns the hooks that are offered for a hooks directory. path is the PATH
-// that hooks will have.
+// that hooks will have; folders of it into which others can put programs do not count,
+// as hookd leaves them out.
 func Hooks(hooksDir, path string) (list []Hook, err error) {
+	path, _ = trust.SafePath(path)
 	for _, name := range Offered {
 		h := Hook{Name: name, Dir: filepath.Join(hooksDir, name)}
 		files, err := gallery.Files(name)

@@ -136,3 +136,19 @@ func TestLacks(t *testing.T) {
 		}
 	}
 }
+
+// An interpreter where others can put programs is none: hookd does not look there.
+func TestLacksWhatOthersCanReplace(t *testing.T) {
+	open := t.TempDir()
+	hooktest.Write(t, filepath.Join(open, "python3"), "#!/bin/sh\n", 0o755)
+	for mode, lacks := range map[os.FileMode]bool{0o755: false, 0o777: true} {
+		hooktest.Must(t, os.Chmod(open, mode))
+		list, err := Hooks(t.TempDir(), open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(list[0].Lacks, "python3"); got != lacks {
+			t.Errorf("with mode %o: lacks %v", mode, list[0].Lacks)
+		}
+	}
+}
