@@ -380,6 +380,9 @@ func (a *admission) decide(r *Receipt) {
 	d := a.d
 	r.Verdict, done = d.decide(a.event, a.plan.deciding)
 	d.opts.Tap.Decided(a.event, r.Verdict)
+	if len(a.plan.deciding) > 0 {
+		d.opts.Recorder.Decided(d.decided(a.event, r.Verdict, done))
+	}
 	r.Runs = runs(done)
 	if len(a.plan.later) == 0 {
 		return
