@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -137,7 +138,7 @@ func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *events
 		}
 		t, ok := parseSince(text, now)
 		if !ok {
-			return since, until, badValue(key, text, "a time as 2006-01-02T15:04:05Z, or a duration as 1h")
+			return since, until, badValue(key, text, "a time as 2006-01-02T15:04:05Z, or a duration as 30s, 1h or 7d")
 		}
 		*into = t
 	}
@@ -175,7 +176,7 @@ func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *events.Err
 const firstYear, lastYear = 1679, 2260
 
 func parseSince(text string, now time.Time) (time.Time, bool) {
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := duration.Parse(text); err == nil && d >= 0 {
 		return now.Add(-d), true
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)

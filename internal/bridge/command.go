@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/duration"
 )
 
 // Exit codes of emit. A usage error is not the usual 2: where an agent runs the
@@ -53,7 +54,7 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	f := flags()
 	f.BoolVar(&o.FailClosed, "fail-closed", false, "")
 	f.StringVar(&o.Ask, "ask", AskDenies, "")
-	f.DurationVar(&o.Timeout, "timeout", 0, "")
+	f.Var((*duration.Value)(&o.Timeout), "timeout", "")
 	f.StringVar(&o.Socket, "socket", "", "")
 	var err error
 	o.Args, err = parse(f, args[1:])
@@ -96,7 +97,7 @@ func emit(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	f.StringVar(&ev.Cwd, "cwd", "", "")
 	f.StringVar(&ev.AgentName, "agent-name", "", "")
 	f.StringVar(&ev.ID, "id", "", "")
-	f.DurationVar(&timeout, "timeout", 0, "")
+	f.Var((*duration.Value)(&timeout), "timeout", "")
 	f.StringVar(&socket, "socket", "", "")
 	rest, err := parse(f, args)
 	if err == nil && len(rest) != 1 {

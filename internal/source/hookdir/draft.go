@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/spell"
@@ -348,9 +349,9 @@ func (d *draft) duration(n *yaml.Node) (time.Duration, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
 	case n.ShortTag() == "!!str":
-		t, err := time.ParseDuration(n.Value)
+		t, err := duration.Parse(n.Value)
 		if err != nil {
-			d.reject(n, "write 5s, 500ms, or a number of seconds", "%sis not a duration: %q", d.label(n), n.Value)
+			d.reject(n, "write 500ms, 5s, 2m, or a number of seconds", "%sis not a duration: %q", d.label(n), n.Value)
 		}
 		return t, err == nil
 	case n.ShortTag() == "!!int", n.ShortTag() == "!!float":
