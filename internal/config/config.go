@@ -115,6 +115,9 @@ func Home() (string, error) {
 	return filepath.Join(user, ".librefang"), nil
 }
 
+// SettingsFile is where the settings are written; it need not be there.
+func (c Config) SettingsFile() string { return filepath.Join(c.Home, "hookd.yaml") }
+
 // Besides its socket, lock, settings and database, hookd has all its files in one
 // folder: the home is LibreFang's, too.
 
@@ -164,7 +167,7 @@ func Default(home string) Config {
 func Load(home string, flags map[string]string, environ []string) (Config, error) {
 	c := Default(home)
 	mode, _ := lookup(environ, "HOOKD_RELOAD_MODE")
-	if err := c.readFile(filepath.Join(home, "hookd.yaml"), cmp.Or(flags["reload.mode"], mode)); err != nil {
+	if err := c.readFile(c.SettingsFile(), cmp.Or(flags["reload.mode"], mode)); err != nil {
 		return Config{}, err
 	}
 	for _, k := range keys {
@@ -178,13 +181,15 @@ func Load(home string, flags map[string]string, environ []string) (Config, error
 	for _, k := range keys {
 		if v, ok := flags[k.name]; ok {
 			if err := k.setText(&c, v); err != nil {
-				flag := strings.NewReplacer(".", "-", "_", "-").Replace(k.name)
-				return Config{}, fmt.Errorf("flag --%s: %w", flag, err)
+				return Config{}, fmt.Errorf("flag --%s: %w", FlagName(k.name), err)
 			}
 		}
 	}
 	return c, nil
 }
+
+// FlagName is the flag of a setting: slots.observers is --slots-observers.
+func FlagName(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
 
 // readFile applies hookd.yaml as far as it is allowed; an absent or empty file sets
 // nothing. mode is the reload.mode that wins over the file's; "" = none.
@@ -260,7 +265,7 @@ func (f *settingsFile) mapping(prefix string, m *yaml.Node) error {
 		name, lines := prefix+at.Value, f.lines
 		isKey := find(name) != nil
 		if !isKey && !isGroup(name) {
-			return errorAt(f.path, at, "unknown key %q%s", name, didYouMean(name))
+			return errorAt(f.path, at, "unknown key %q%s", name, Near(name))
 		}
 		if !isKey {
 			lines = groups // `log.level: x` beside `log: {format: y}` is no repetition

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/spell"
 )
 
@@ -27,6 +28,11 @@ type key struct {
 type reader struct {
 	form Form
 	set  func(*Config, *yaml.Node) error
+	get  func(*Config) any
+}
+
+func valueOf[T any](field func(*Config) *T) func(*Config) any {
+	return func(c *Config) any { return *field(c) }
 }
 
 // Form says what the value of a setting may be.
@@ -55,9 +61,12 @@ const (
 // keys is every setting, in the order of the documentation.
 var keys = []key{
 	{"hooks_dir", "folder of hook folders", path(func(c *Config) *string { return &c.HooksDir })},
-	{"sources", "further hooks: files, [{type: docker-agent, path: ./agent.yaml}] whose path may be a glob, or folders of " +
-		"hook folders, [{type: hookdir, path: ~/team}]",
-		reader{Form{Type: FormSources}, sources}},
+	{
+		"sources",
+		"further hooks: files, [{type: docker-agent, path: ./agent.yaml}] whose path may be a glob, or folders of " +
+			"hook folders, [{type: hookdir, path: ~/team}]",
+		reader{Form{Type: FormSources}, sources, func(c *Config) any { return c.Sources }},
+	},
 	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
 	{"slots.observers", "runs of observers at once (needs a restart)",
 		count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
@@ -79,8 +88,11 @@ var keys = []key{
 		size(func(c *Config) *int64 { return &c.HistoryMaxBytes })},
 	{"history.max_runs", "runs that are kept, and as many events",
 		count(1, 1_000_000_000, func(c *Config) *int { return &c.HistoryMaxRuns })},
-	{"history.payload", "what is kept of an event's data once its hooks have run: none, preview (256 bytes) or full, which replay needs",
-		oneOf([]string{"none", "preview", "full"}, func(c *Config) *string { return &c.HistoryPayload })},
+	{
+		"history.payload",
+		"what is kept of an event's data once its hooks have run: none, preview (256 bytes) or full, which replay needs",
+		oneOf([]string{"none", "preview", "full"}, func(c *Config) *string { return &c.HistoryPayload }),
+	},
 	{"redact_history", "take secrets out of what the history keeps",
 		boolean(func(c *Config) *bool { return &c.RedactHistory })},
 	{"replay_max_age", "an event that is older than this when hookd comes back is not run any more",
@@ -88,29 +100,42 @@ var keys = []key{
 	{"max_event_bytes", "largest event on the socket (needs a restart)",
 		size(func(c *Config) *int64 { return &c.MaxEventBytes })},
 	{"timeouts.command", "deadline of a command hook that names none",
-		duration(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
+		deadline(func(c *Config) *time.Duration { return &c.TimeoutCommand })},
 	{"timeouts.script", "deadline of a script hook that names none",
-		duration(func(c *Config) *time.Duration { return &c.TimeoutScript })},
+		deadline(func(c *Config) *time.Duration { return &c.TimeoutScript })},
 	{"timeouts.builtin", "deadline of a built-in that names none",
-		duration(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
+		deadline(func(c *Config) *time.Duration { return &c.TimeoutBuiltin })},
 	{"timeouts.model", "deadline of a model hook that names none",
-		duration(func(c *Config) *time.Duration { return &c.TimeoutModel })},
+		deadline(func(c *Config) *time.Duration { return &c.TimeoutModel })},
 	{"timeouts.agent", "deadline of a hook that starts another agent and names none",
-		duration(func(c *Config) *time.Duration { return &c.TimeoutAgent })},
-	{"snapshot", "run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed",
-		boolean(func(c *Config) *bool { return &c.Snapshot })},
+		deadline(func(c *Config) *time.Duration { return &c.TimeoutAgent })},
+	{
+		"snapshot",
+		"run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed",
+		boolean(func(c *Config) *bool { return &c.Snapshot }),
+	},
 	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}",
-		reader{Form{Type: FormProviders}, providers}},
-	{"http.listen", "loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)",
-		loopback(func(c *Config) *string { return &c.HTTPListen })},
+		reader{Form{Type: FormProviders}, providers, func(c *Config) any { return c.Providers }}},
+	{
+		"http.listen",
+		"loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)",
+		loopback(func(c *Config) *string { return &c.HTTPListen }),
+	},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)",
 		boolean(func(c *Config) *bool { return &c.Cgroup })},
-	{"env", "variables added to the environment of every hook", reader{Form{Type: FormVariables}, environment}},
+	{
+		"env",
+		"variables added to the environment of every hook",
+		reader{Form{Type: FormVariables}, environment, func(c *Config) any { return c.Env }},
+	},
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}",
-		reader{Form{Type: FormAgents}, agents}},
+		reader{Form{Type: FormAgents}, agents, func(c *Config) any { return c.Agents }}},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
-	{"reload.mode", "auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)",
-		oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode })},
+	{
+		"reload.mode",
+		"auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)",
+		oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode }),
+	},
 	{"log.level", "debug, info, warn or error",
 		oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
 	{"log.format", "json or console; default: console on a terminal",
@@ -121,15 +146,15 @@ var keys = []key{
 
 // Key describes a setting for documentation.
 type Key struct {
-	Name, Env, Doc string
-	Form           Form
+	Name, Env, Flag, Doc string
+	Form                 Form
 }
 
 // Keys returns every setting.
 func Keys() []Key {
 	list := make([]Key, len(keys))
 	for i, k := range keys {
-		list[i] = Key{k.name, k.envName(), k.doc, k.form}
+		list[i] = Key{k.name, k.envName(), FlagName(k.name), k.doc, k.form}
 	}
 	return list
 }
@@ -163,7 +188,11 @@ func isGroup(name string) bool {
 	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
 }
 
-func didYouMean(name string) string {
+// EnvName is the variable of a setting.
+func EnvName(name string) string { return key{name: name}.envName() }
+
+// Near says which setting a misspelt name may mean; "" = none is near.
+func Near(name string) string {
 	names := make([]string, len(keys))
 	for i, k := range keys {
 		names[i] = k.name
@@ -186,7 +215,7 @@ func text(field func(*Config) *string) reader {
 		v, err := scalar(n)
 		*field(c) = v
 		return err
-	}}
+	}, valueOf(field)}
 }
 
 func path(field func(*Config) *string) reader {
@@ -197,7 +226,7 @@ func path(field func(*Config) *string) reader {
 		}
 		*field(c), err = absolute(c.Home, v)
 		return err
-	}}
+	}, valueOf(field)}
 }
 
 // absolute expands ~, and makes a relative path one below the home, where hookd.yaml
@@ -271,7 +300,7 @@ func count(low, high int, field func(*Config) *int) reader {
 		}
 		*field(c) = i
 		return nil
-	}}
+	}, valueOf(field)}
 }
 
 // age reads a duration that may be long: 12h, 30d.
@@ -281,18 +310,13 @@ func age(field func(*Config) *time.Duration) reader {
 		if err != nil {
 			return err
 		}
-		d, err := time.ParseDuration(v)
-		if days, ok := strings.CutSuffix(v, "d"); ok {
-			var number uint64
-			number, err = strconv.ParseUint(days, 10, 16) // no product overflows
-			d = time.Duration(number) * 24 * time.Hour
-		}
+		d, err := duration.Parse(v)
 		if err != nil || d < time.Second || d > 100*365*24*time.Hour {
 			return fmt.Errorf("want a time from 1s to 36500d such as 12h or 30d, got %q", v)
 		}
 		*field(c) = d
 		return nil
-	}}
+	}, valueOf(field)}
 }
 
 // size reads bytes: a whole number, or one with KiB, MiB or GiB.
@@ -314,27 +338,22 @@ func size(field func(*Config) *int64) reader {
 		}
 		*field(c) = i * unit
 		return nil
-	}}
+	}, valueOf(field)}
 }
 
-func duration(field func(*Config) *time.Duration) reader {
+func deadline(field func(*Config) *time.Duration) reader {
 	return reader{Form{Type: FormDuration}, func(c *Config, n *yaml.Node) error {
 		v, err := scalar(n)
 		if err != nil {
 			return err
 		}
-		d, err := time.ParseDuration(v)
-		if err != nil {
-			if seconds, numErr := strconv.ParseFloat(v, 64); numErr == nil {
-				d, err = time.Duration(seconds*float64(time.Second)), nil
-			}
-		}
+		d, err := duration.Parse(v)
 		if err != nil || d < 50*time.Millisecond || d > 10*time.Minute {
 			return fmt.Errorf("want a duration from 50ms to 10m such as 5s or 500ms, got %q", v)
 		}
 		*field(c) = d
 		return nil
-	}}
+	}, valueOf(field)}
 }
 
 func boolean(field func(*Config) *bool) reader {
@@ -349,7 +368,7 @@ func boolean(field func(*Config) *bool) reader {
 		}
 		*field(c) = b
 		return nil
-	}}
+	}, valueOf(field)}
 }
 
 func oneOf(allowed []string, field func(*Config) *string) reader {
@@ -363,7 +382,7 @@ func oneOf(allowed []string, field func(*Config) *string) reader {
 		}
 		*field(c) = v
 		return nil
-	}}
+	}, valueOf(field)}
 }
 
 func environment(c *Config, n *yaml.Node) error {
@@ -439,5 +458,5 @@ func loopback(field func(*Config) *string) reader {
 		}
 		*field(c) = s
 		return nil
-	}}
+	}, valueOf(field)}
 }
