@@ -17,6 +17,20 @@ func (m *Machine) Running(ctx context.Context) bool {
 	return mgr.reachable(ctx) == nil && mgr.active(ctx)
 }
 
+// Stop has the service manager end the service, if that is the process pid, and
+// returns the command that did. "" = the process is not the manager's.
+func (m *Machine) Stop(ctx context.Context, pid int) (command string, err error) {
+	mgr := m.manager()
+	if mgr.reachable(ctx) != nil || mgr.main(ctx) != pid {
+		return "", nil
+	}
+	steps := mgr.halt()
+	if err := m.do(ctx, steps); err != nil {
+		return "", fail(mgr.look(), "%w", err)
+	}
+	return steps[0].String(), nil
+}
+
 // Process is a daemon that Background has started.
 type Process struct {
 	PID   int

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/hookd/hookd/packaging"
 )
@@ -26,9 +27,11 @@ type manager interface {
 	reachable(ctx context.Context) error // errNoManager: not on this machine
 	active(ctx context.Context) bool     // it runs our service, or its socket
 
-	started() []string // what to know then
-	without() []string // what to do where it is not reachable
-	look() string      // where to look for errors
+	started() []string            // what to know then
+	without() []string            // what to do where it is not reachable
+	main(ctx context.Context) int // pid of the service's process; 0 = none runs
+	halt() []Step                 // end the process; the service stays installed
+	look() string                 // where to look for errors
 }
 
 // errNoManager is the error when there is no service manager: files would be of no use.
@@ -105,6 +108,20 @@ func (s systemd) active(ctx context.Context) bool {
 	return err == nil
 }
 
+func (s systemd) main(ctx context.Context) int {
+	text, err := s.m.run(ctx, systemctl("show", "--property=MainPID", "--value", "hookd.service").argv)
+	pid, _ := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// halt stops the socket as well, which would start the service with the next event.
+func (systemd) halt() []Step {
+	return []Step{systemctl("stop", "hookd.socket", "hookd.service")}
+}
+
 func (systemd) started() []string {
 	return []string{
 		"hookd runs as a service; see it with `systemctl --user status hookd`, its log with `journalctl --user -u hookd`",
@@ -172,6 +189,20 @@ func (l launchd) active(ctx context.Context) bool {
 	_, err := l.m.run(ctx, launchctl("print", l.target()).argv)
 	return err == nil
 }
+
+func (l launchd) main(ctx context.Context) int {
+	text, err := l.m.run(ctx, launchctl("print", l.target()).argv)
+	_, rest, found := strings.Cut(text, "\tpid = ")
+	if err != nil || !found {
+		return 0
+	}
+	digits, _, _ := strings.Cut(rest, "\n")
+	pid, _ := strconv.Atoi(digits)
+	return pid
+}
+
+// halt takes the service out of the session: launchd would start it again.
+func (l launchd) halt() []Step { return []Step{launchctl("bootout", l.target())} }
 
 func (l launchd) started() []string {
 	return []string{"hookd runs as a service; see it with `launchctl print " + l.target() + "`, its log in ~/Library/Logs/hookd/hookd.log"}
