@@ -27,6 +27,10 @@ type SubscribeOptions struct {
 	// why it ended or could not begin. An error that it returns ends the
 	// subscription. Nil dials again for ever.
 	Lost func(err error) error
+
+	// Opened is called each time the stream begins, the first time and after Lost,
+	// with the epoch and the newest number of the sequence. Nil = nothing is.
+	Opened func(epoch string, seq uint64)
 }
 
 // Types of a Record.
@@ -153,37 +157,28 @@ func (f *follower) backOff(ctx context.Context) error {
 // deliver hands one record to the loop and moves opt.Since behind it.
 func (f *follower) deliver(raw json.RawMessage) error {
 	var head struct {
-		Type, Epoch   string
-		Seq, From, To uint64
+		Type, Epoch string
+		Seq         uint64
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
 		return fmt.Errorf("read record: %w", err)
 	}
 	f.pause = firstPause
-	if head.Type == "epoch" {
+	if head.Type == recordEpoch {
 		f.epoch = head.Epoch
+		if f.opt.Opened != nil {
+			f.opt.Opened(head.Epoch, head.Seq)
+		}
 		if f.opt.Since == nil {
 			f.opt.Since, f.opt.Epoch = &head.Seq, head.Epoch
 		}
 		return nil
 	}
-	record := Record{Type: head.Type, Epoch: f.epoch, Seq: head.Seq, From: head.From, Raw: raw}
-	var err error
-	switch head.Type {
-	case RecordEvent:
-		err = json.Unmarshal(raw, &record.Event)
-	case RecordRun:
-		err = json.Unmarshal(raw, &record.Run)
-	case RecordVerdict:
-		err = json.Unmarshal(raw, &record.Decision)
-	case RecordStart:
-		err = json.Unmarshal(raw, &record.Start)
-	case RecordGap:
-		record.Seq = head.To
-	}
+	record, err := ParseRecord(raw)
 	if err != nil {
-		return fmt.Errorf("read %s record: %w", head.Type, err)
+		return err
 	}
+	record.Epoch = f.epoch
 	if record.Seq > 0 {
 		f.opt.Since, f.opt.Epoch = &record.Seq, f.epoch
 	}
@@ -191,4 +186,37 @@ func (f *follower) deliver(raw json.RawMessage) error {
 		return errLeft
 	}
 	return nil
+}
+
+// recordEpoch is the type of the first record of each stream.
+const recordEpoch = "epoch"
+
+// ParseRecord reads a record as Tail delivers it. Of the first one, "epoch", and of
+// a type that is not known, Type, Epoch, Seq and Raw alone are set.
+func ParseRecord(raw json.RawMessage) (Record, error) {
+	var head struct {
+		Type, Epoch   string
+		Seq, From, To uint64
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return Record{}, fmt.Errorf("read record: %w", err)
+	}
+	r := Record{Type: head.Type, Epoch: head.Epoch, Seq: head.Seq, From: head.From, Raw: raw}
+	var err error
+	switch head.Type {
+	case RecordEvent:
+		err = json.Unmarshal(raw, &r.Event)
+	case RecordRun:
+		err = json.Unmarshal(raw, &r.Run)
+	case RecordVerdict:
+		err = json.Unmarshal(raw, &r.Decision)
+	case RecordStart:
+		err = json.Unmarshal(raw, &r.Start)
+	case RecordGap:
+		r.Seq = head.To
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("read %s record: %w", head.Type, err)
+	}
+	return r, nil
 }
