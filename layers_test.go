@@ -35,9 +35,9 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor escape " +
-			"events importer logsink loopback pack project schema service starter trust",
-		"github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap",
+		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor duration escape " +
+			"events hook importer logsink loopback pack project schema service spell starter trust",
+		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
 	"cmd/hookd-bridge": {
@@ -57,12 +57,12 @@ var rooms = map[string]room{
 	},
 	"internal/api": {
 		"wire types, routes, error codes: what both ends of the socket share",
-		"events verdict",
+		"duration events verdict",
 		"",
 	},
 	"internal/bridge": {
 		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
-		"/client convert dialect dialect/neutral events readfile verdict",
+		"/client convert dialect dialect/neutral duration events readfile verdict",
 		"",
 	},
 	// text for connect, so that the small program does not carry it
@@ -100,7 +100,7 @@ var rooms = map[string]room{
 	// trust: which settings are allowed is for the user alone to say
 	"internal/config": {
 		"settings: keys, defaults, validation",
-		"readfile spell trust",
+		"duration readfile spell trust",
 		"gopkg.in/yaml.v3",
 	},
 	// parsers that know where in a file things stand, and a diff to show
@@ -154,6 +154,11 @@ var rooms = map[string]room{
 	},
 	"internal/escape": {
 		"makes text harmless on a terminal, and one line of it",
+		"",
+		"",
+	},
+	"internal/duration": {
+		"reads durations the one way in which hookd takes them",
 		"",
 		"",
 	},
@@ -305,7 +310,7 @@ var rooms = map[string]room{
 	},
 	"internal/source/hookdir": {
 		"reads `HOOK.yaml`; its schema",
-		"events hook readfile spell",
+		"duration events hook readfile spell",
 		"gopkg.in/yaml.v3",
 	},
 	"internal/source/yamlnode": {

@@ -250,7 +250,7 @@ func (a *app) addFrozen(cmd *cobra.Command, cfg config.Config) error {
 		for _, r := range list {
 			rows = append(rows, []cell{text(r.Name), text(r.From)})
 		}
-		p.table([]string{"PACK", "FROM"}, rows)
+		p.table([]column{nameColumn("PACK"), pathColumn("FROM")}, rows)
 	})
 }
 

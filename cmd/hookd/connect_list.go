@@ -23,7 +23,7 @@ func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
 		for _, s := range list {
 			rows = append(rows, []cell{text(s.Agent), agentState(s), text(tilde(s.File))})
 		}
-		p.table([]string{"AGENT", "STATE", "SETTINGS"}, rows)
+		p.table([]column{{title: "AGENT"}, {title: "STATE"}, pathColumn("SETTINGS")}, rows)
 		for _, s := range list {
 			for _, note := range append([]string{s.Note}, s.Notes...) {
 				p.note(s.Agent, note)

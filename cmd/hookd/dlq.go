@@ -70,7 +70,12 @@ func dlqOne(a *app, use, short string, do func(context.Context, *cobra.Command, 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {
-				return fail(exitUsage, "type the number that `hookd dlq list` shows", "%q is no number of a dead letter", args[0])
+				return fail(
+					exitUsage,
+					"type the number that `hookd dlq list` shows",
+					"%q is no number of a dead letter",
+					args[0],
+				)
 			}
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
@@ -93,7 +98,18 @@ func (p *printer) deadLetters(dead []client.DeadLetter) {
 		rows = append(rows, []cell{textf("%d", d.ID), text(d.Time.Local().Format("2006-01-02 15:04:05")),
 			text(d.Hook), text(d.Event), textf("%d", d.Attempts), text(d.EventID), text(shorten(d.Reason, 100))})
 	}
-	p.table([]string{"ID", "GIVEN UP", "HOOK", "EVENT", "ATTEMPTS", "EVENT ID", "REASON"}, rows)
+	p.table(
+		[]column{
+			{title: "ID"},
+			{title: "GIVEN UP"},
+			nameColumn("HOOK"),
+			nameColumn("EVENT"),
+			{title: "ATTEMPTS"},
+			{title: "EVENT ID"},
+			textColumn("REASON"),
+		},
+		rows,
+	)
 }
 
 func (p *printer) deadLetter(d client.DeadLetter, done string) {

@@ -140,7 +140,7 @@ func settingsDoc() string {
 	b.WriteString("| --- | --- | --- | --- |\n")
 	defaults := config.Default("~/.librefang")
 	for _, k := range config.Keys() {
-		row(&b, "`"+k.Name+"`", "`--"+flagOf(k.Name)+"`", k.Doc, defaultOf(defaults, k.Name))
+		row(&b, "`"+k.Name+"`", "`--"+k.Flag+"`", k.Doc, defaultOf(defaults, k.Name))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -44,7 +46,11 @@ what they answered; the exit code is then 1 when the event was denied.`,
 	flags.StringVar(&ev.env.Sender, "sender", "", "the sender's name (default: uid:N)")
 	flags.StringVar(&ev.env.ID, "id", "", "an id of your own: the same one is accepted once in 10 minutes")
 	flags.StringVar(&ev.env.Parent, "parent", "", "event_id of the event that this one follows from")
-	flags.DurationVar(&ev.timeout, "timeout", 0, "what the hooks of a decidable event may take together (default: by their own deadlines)")
+	flags.Var(
+		(*duration.Value)(&ev.timeout),
+		"timeout",
+		"what the hooks of a decidable event may take together (default: by their own deadlines)",
+	)
 	return cmd
 }
 
@@ -110,7 +116,12 @@ func readData(a *app, value string) (json.RawMessage, error) {
 		data, err = os.ReadFile(where)
 	}
 	if err != nil {
-		return nil, fail(exitUsage, "type --data @FILE with a file that can be read, or --data - for stdin", "read --data: %w", err)
+		return nil, fail(
+			exitUsage,
+			"type --data @FILE with a file that can be read, or --data - for stdin",
+			"read --data: %w",
+			err,
+		)
 	}
 	var parsed json.RawMessage
 	if err := json.Unmarshal(data, &parsed); err != nil {
@@ -119,7 +130,14 @@ func readData(a *app, value string) (json.RawMessage, error) {
 		if errors.As(err, &syntax) {
 			at = textf(" at byte %d", syntax.Offset).text
 		}
-		return nil, fail(exitUsage, `type an object, e.g. --data '{"agent_id":"a1"}', or @FILE`, "%s is not valid JSON: %w%s", where, err, at)
+		return nil, fail(
+			exitUsage,
+			`type an object, e.g. --data '{"agent_id":"a1"}', or @FILE`,
+			"%s is not valid JSON: %w%s",
+			where,
+			err,
+			at,
+		)
 	}
 	return parsed, nil
 }
@@ -161,7 +179,7 @@ func (p *printer) answer(event string, answer client.Answer) {
 		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
 	}
 	if answer.Verdict != nil {
-		p.verdict(answer.Verdict)
+		p.verdict(answer.Verdict, observes(event))
 	}
 	if len(answer.Runs) > 0 {
 		p.runResults(answer.Runs)
@@ -175,13 +193,30 @@ func (p *printer) runResults(runs []client.RunResult) {
 		rows = append(rows, []cell{result(r.Result), text(r.Hook), textf("%d", r.ExitCode),
 			text(millis(r.DurationMS)), text(r.RunID), text(r.Error)})
 	}
-	p.table([]string{"RESULT", "HOOK", "EXIT", "TIME", "RUN", "ERROR"}, rows)
+	p.table(
+		[]column{
+			{title: "RESULT"},
+			nameColumn("HOOK"),
+			{title: "EXIT"},
+			{title: "TIME"},
+			{title: "RUN"},
+			textColumn("ERROR"),
+		},
+		rows,
+	)
+}
+
+// observes reports whether hooks can decide nothing about an event.
+func observes(event string) bool {
+	return slices.Equal(powers(events.For("", event)), []string{"observe"})
 }
 
 // verdict writes the merged answer: what it is, why, and what it changes.
-func (p *printer) verdict(v *client.Verdict) {
+func (p *printer) verdict(v *client.Verdict, observed bool) {
 	word, c := "allowed", green
 	switch {
+	case observed:
+		word, c = "observed: no hook can decide about this event", plain
 	case !v.Allowed:
 		word, c = "denied", red
 	case v.PermissionDecision == "ask":

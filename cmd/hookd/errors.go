@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/service"
+	"github.com/hookd/hookd/internal/spell"
 )
 
 // Exit codes, which scripts rely on: see docs/commands.md.
@@ -59,7 +61,10 @@ func usage(cmd *cobra.Command, err error) error {
 	hint := "see `" + cmd.CommandPath() + " --help`"
 	if _, near, ok := strings.Cut(more, "Did you mean this?"); ok {
 		if words := strings.Fields(near); len(words) > 0 {
-			hint = "did you mean `" + cmd.CommandPath() + " " + words[0] + "`? All commands: `hookd --help`"
+			_, typed, _ := strings.Cut(text, `"`)
+			typed, _, _ = strings.Cut(typed, `"`)
+			word := cmp.Or(spell.Near(typed, words), words[0])
+			hint = "did you mean `" + cmd.CommandPath() + " " + word + "`? All commands: `hookd --help`"
 		}
 	}
 	return &failure{exitUsage, errors.New(text), hint}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/spell"
 )
 
 func eventsCommand(a *app) *cobra.Command {
@@ -31,7 +32,12 @@ answer can do. Custom events need no row: they observe.`,
 			}
 			rows := selectRows(dialect, args)
 			if len(rows) == 0 {
-				return fail(exitUsage, "see them all with `hookd events`", "no event or kind is called %q; as a custom event it would observe", args[0])
+				near := ""
+				if name := spell.Near(args[0], eventWords()); name != "" {
+					near = ", did you mean " + name + "?"
+				}
+				return fail(exitUsage, "see them all with `hookd events`; as a custom event it would observe",
+					"no event or kind is called %q%s", args[0], near)
 			}
 			return a.print(rows, func(p *printer) { p.events(rows, len(args) > 0) })
 		},
@@ -39,6 +45,15 @@ answer can do. Custom events need no row: they observe.`,
 	cmd.Flags().StringVar(&dialect, "dialect", "", "only rows of this dialect")
 	_ = cmd.RegisterFlagCompletionFunc("dialect", words(dialects()...))
 	return cmd
+}
+
+// eventWords are the names and kinds of the contract table.
+func eventWords() []string {
+	var list []string
+	for _, c := range events.All() {
+		list = append(list, c.Name, string(c.Kind))
+	}
+	return list
 }
 
 func dialects() []string {
@@ -78,9 +93,9 @@ func (p *printer) events(rows []*events.Contract, full bool) {
 		}
 		cells = append(cells, row)
 	}
-	header := []string{"EVENT", "DIALECT", "KIND", "HOOKS CAN"}
+	header := []column{{title: "EVENT"}, {title: "DIALECT"}, nameColumn("KIND"), textColumn("HOOKS CAN")}
 	if p.wide {
-		header = append(header, "WHEN")
+		header = append(header, textColumn("WHEN"))
 	}
 	p.table(header, cells)
 }
@@ -107,7 +122,7 @@ func (p *printer) contract(c *events.Contract) {
 	for _, f := range c.Fields {
 		rows = append(rows, []cell{text("  " + f.Name), text(fieldType(f)), text(f.Doc)})
 	}
-	p.table([]string{"  FIELD", "TYPE", "MEANING"}, rows)
+	p.table([]column{{title: "  FIELD"}, nameColumn("TYPE"), textColumn("MEANING")}, rows)
 }
 
 func fieldType(f events.Field) string {

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
-	"os/signal"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +15,7 @@ import (
 )
 
 func historyCommand(a *app) *cobra.Command {
-	var hook, event, session, agent, result, since, until string
+	var hook, event, session, agent, tool, result, grep, since, until string
 	var limit int
 	var follow bool
 	cmd := &cobra.Command{
@@ -32,7 +28,7 @@ func historyCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
 			for key, value := range map[string]string{"hook": hook, "event": event, "session": session,
-				"agent": agent, "result": result, "since": since, "until": until} {
+				"agent": agent, "tool": tool, "result": result, "q": grep, "since": since, "until": until} {
 				if value != "" {
 					values.Set(key, value)
 				}
@@ -55,6 +51,8 @@ func historyCommand(a *app) *cobra.Command {
 	flags.StringVar(&event, "event", "", "for events of this name, or for the event with this id")
 	flags.StringVar(&session, "session", "", "for events of this session_id")
 	flags.StringVar(&agent, "agent", "", "for events of this agent_id or agent_name")
+	flags.StringVar(&tool, "tool", "", "for calls of this tool")
+	flags.StringVar(&grep, "grep", "", "with this text in what it was about, or in the reason")
 	flags.StringVar(&result, "result", "", "ok, block, failed, timeout, spawn_error, interrupted or dropped")
 	flags.StringVar(&since, "since", "", "not older than this: 1h, or a time such as 2026-01-02T15:04:05Z")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
@@ -79,59 +77,57 @@ func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	return a.print(map[string][]client.Run{"runs": runs}, func(p *printer) { p.runs(runs) })
 }
 
-// followHistory prints the runs that fit, oldest first, and then each that
-// ends. The stream begins before the history is read, so none falls between.
+// followHistory prints the runs that fit, oldest first, and then each that ends.
+// Where the stream stands is asked before the history is read, so none falls between.
 func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	p := a.printer(a.out)
-	var shown uint64
-	show := func(seq uint64, raw []byte) {
-		if seq <= shown {
-			return
-		}
-		shown = seq
-		if a.format == "json" {
-			p.line(escape(string(raw), keepNothing))
-			return
-		}
-		p.record(raw)
+	f := a.follower()
+	from, err := f.begin(cmd)
+	if err != nil {
+		return err
 	}
-	err := a.dial(cmd).Tail(ctx, client.TailOptions{}, func(raw json.RawMessage) error {
-		var r struct {
-			Type string `json:"type"`
-			events.Run
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
+	if err != nil {
+		return err
+	}
+	shown := map[string]bool{} // those that ended since the question
+	show := func(run client.Run) error {
+		if a.format == "json" {
+			return a.printRecord(client.RecordRun, run)
 		}
-		if err := json.Unmarshal(raw, &r); err != nil {
+		f.p.record(client.Record{Type: client.RecordRun, Seq: run.Seq, Run: &run})
+		return f.p.err
+	}
+	for _, run := range slices.Backward(runs) {
+		shown[run.ID] = run.Seq > *from.Since
+		if err := show(run); err != nil {
 			return err
 		}
-		switch r.Type {
-		case "epoch":
-			runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
-			if err != nil {
-				return err
-			}
-			for _, run := range slices.Backward(runs) {
-				raw, err := json.Marshal(struct {
-					Type string `json:"type"`
-					client.Run
-				}{"run", run})
-				if err != nil {
-					return err
-				}
-				show(run.Seq, raw)
-			}
-		case "run":
-			if q.Fits(r.Run) {
-				show(r.Seq, raw)
-			}
-		}
-		return p.err
-	})
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil
 	}
-	return err
+	return f.run(cmd, from, func(r client.Record) {
+		if r.Run == nil || shown[r.Run.ID] {
+			return
+		}
+		var run events.Run
+		if json.Unmarshal(r.Raw, &run) == nil && q.Fits(run) {
+			f.p.err = show(*r.Run)
+		}
+	})
+}
+
+// printRecord writes v as a record of the stream.
+func (a *app) printRecord(kind string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return err
+	}
+	members["type"] = json.RawMessage(strconv.Quote(kind))
+	return writeJSON(a.out, members, "")
 }
 
 func (p *printer) runs(runs []client.Run) {
@@ -139,27 +135,82 @@ func (p *printer) runs(runs []client.Run) {
 		p.line("no such runs; send an event with `hookd emit agent:end`")
 		return
 	}
-	header := []string{"STARTED", "RESULT", "HOOK", "EVENT", "TIME", "RUN"}
-	if p.wide {
-		header = append(header, "EXIT", "QUEUED", "SESSION", "AGENT", "EVENT ID")
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.ID
 	}
-	header = append(header, "ERROR")
+	id := p.ids(ids)
+	header := []column{
+		{title: "STARTED"},
+		{title: "RESULT"},
+		nameColumn("HOOK"),
+		asideColumn("EVENT"),
+		nameColumn("TOOL"),
+		textColumn("SUBJECT"),
+		{title: "TIME"},
+		{title: "RUN"},
+	}
+	if p.wide {
+		header = append(header, fixed("EXIT", "QUEUED", "SESSION", "AGENT", "EVENT ID")...)
+	}
+	header = append(header, textColumn("REASON"))
 	var rows [][]cell
 	for _, r := range runs {
-		row := []cell{text(r.Started.Local().Format("2006-01-02 15:04:05")), result(r.Result), text(r.Hook),
-			text(r.Event), text(millis(r.DurationMS)), text(r.ID)}
-		if p.wide {
-			row = append(row, textf("%d", r.ExitCode), text(millis(r.QueueMS)), text(r.SessionID), text(agentOf(r)),
-				text(r.EventID))
+		row := []cell{
+			text(p.when(r.Started)),
+			result(r.Result),
+			text(r.Hook),
+			text(r.Event),
+			text(r.Tool),
+			text(r.Subject),
+			text(millis(r.DurationMS)),
+			text(id(r.ID)),
 		}
-		rows = append(rows, append(row, text(shorten(r.Error, 100))))
+		if p.wide {
+			row = append(row, text(endOf(r)), text(millis(r.QueueMS)), text(r.SessionID),
+				text(agentName(r.AgentName, r.AgentID, r.Dialect)), text(r.EventID))
+		}
+		rows = append(rows, append(row, text(why(r))))
 	}
 	p.table(header, rows)
 }
 
-func agentOf(r client.Run) string {
-	if r.AgentName != "" {
-		return r.AgentName
+// why is the reason of a block, of another answer, or of a failure.
+func why(r client.Run) string {
+	if r.Error != "" {
+		return r.Error
 	}
-	return r.AgentID
+	return r.Reason
+}
+
+// endOf is the code that a run ended with, or the signal that ended it.
+func endOf(r client.Run) string {
+	switch {
+	case r.Signal != "":
+		return r.Signal
+	case r.ExitCode < 0:
+		return "none"
+	}
+	return strconv.Itoa(r.ExitCode)
+}
+
+// ids returns what a table shows of ids: on a terminal what is unique on the page.
+func (p *printer) ids(list []string) func(string) string {
+	if p.wide || p.width == 0 {
+		return func(id string) string { return id }
+	}
+	return endings(list)
+}
+
+// when writes a time as short as the terminal wants it.
+func (p *printer) when(t time.Time) string {
+	switch now := time.Now(); {
+	case p.wide || p.width == 0:
+		return t.Local().Format("2006-01-02 15:04:05")
+	case t.Local().Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Local().Format("15:04:05")
+	case t.Year() == now.Year():
+		return t.Local().Format("Jan _2 15:04")
+	}
+	return t.Local().Format(time.DateOnly)
 }

@@ -547,7 +547,7 @@ func (w *initRun) background(m *service.Machine, p *service.Plan) {
 	}
 	var args []string
 	for key, value := range given(w.cmd) {
-		args = append(args, "--"+flagOf(key)+"="+value)
+		args = append(args, "--"+config.FlagName(key)+"="+value)
 	}
 	d, err := m.Background(filepath.Join(w.cfg.Home, "hookd", "serve.log"), args)
 	if err == nil {

@@ -41,11 +41,11 @@ func (p *printer) hooks(list client.HookList) {
 }
 
 func (p *printer) hookTable(hooks []client.Hook) {
-	header := []string{"NAME", "STATE", "EVENTS", "RUNS", "LAST"}
+	header := []column{nameColumn("NAME"), {title: "STATE"}, asideColumn("EVENTS"), {title: "RUNS"}, nameColumn("LAST")}
 	if p.wide {
-		header = append(header, "TIMEOUT", "ORDER", "COMMAND", "FILE")
+		header = append(header, fixed("TIMEOUT", "ORDER", "COMMAND", "FILE")...)
 	}
-	header = append(header, "PROBLEM")
+	header = append(header, textColumn("PROBLEM"))
 	var rows [][]cell
 	count := map[string]int{}
 	for _, h := range hooks {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,23 +13,120 @@ import (
 )
 
 func logsCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "logs RUN",
-		Short:             "Show one run with what it printed",
-		Long:              "logs shows everything about one run. The beginning of its id is enough when no other run has it.",
-		Example:           "  hookd history --limit 1\n  hookd logs 01JD",
-		Args:              one("RUN"),
+	var last, failed, follow bool
+	cmd := &cobra.Command{
+		Use:   "logs RUN|HOOK",
+		Short: "Show a run, or the runs of a hook, with what they printed",
+		Long: `logs shows everything about one run: its id, or the end of it that a table shows, is
+enough when no other run has it. With the name of a hook it shows the hook's newest
+run, with --failed the newest that failed or was killed, with -f each as it ends.`,
+		Example: `  hookd logs guard-rm
+  hookd logs guard-rm --failed
+  hookd logs guard-rm -f`,
+		Args:              one("RUN or HOOK"),
 		ValidArgsFunction: runIDs(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			run, err := a.dial(cmd).Run(ctx, args[0])
+			if follow {
+				return followLogs(a, cmd, args[0], failed)
+			}
+			run, err := a.runOf(cmd, args[0], last, failed)
 			if err != nil {
 				return err
 			}
 			return a.print(run, func(p *printer) { p.run(run) })
 		},
 	}
+	cmd.Flags().BoolVar(&last, "last", false, "the newest run of the hook, which is what its name alone shows, too")
+	cmd.Flags().BoolVar(&failed, "failed", false, "the newest run of the hook that failed, timed out or did not start")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "each run of the hook as it ends, until Ctrl-C")
+	cmd.MarkFlagsMutuallyExclusive("last", "failed")
+	return cmd
+}
+
+// failures are the results of runs that did not come to their end.
+var failures = []client.Result{
+	client.ResultFailed,
+	client.ResultTimeout,
+	client.ResultSpawnError,
+	client.ResultInterrupted,
+}
+
+// runOf finds the run that a person means: by the name of its hook, or by its id.
+func (a *app) runOf(cmd *cobra.Command, name string, last, failed bool) (client.Run, error) {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	c := a.dial(cmd)
+	newest, err := newestRun(ctx, c, name, failed)
+	if err != nil {
+		return client.Run{}, err
+	}
+	if newest != nil {
+		return c.Run(ctx, newest.ID)
+	}
+	_, unknown := c.Hook(ctx, name)
+	switch {
+	case unknown == nil && failed:
+		return client.Run{}, fail(
+			exitFailed,
+			"see its runs with `hookd history --hook "+name+"`",
+			"no run of hook %s has failed",
+			name,
+		)
+	case unknown == nil:
+		return client.Run{}, fail(exitFailed, "try it with `hookd test "+name+"`", "hook %s has not run yet", name)
+	case last || failed:
+		return client.Run{}, unknown
+	}
+	return c.Run(ctx, name)
+}
+
+// newestRun returns the newest run of a hook, nil if there is none.
+func newestRun(ctx context.Context, c *client.Client, hook string, failed bool) (newest *client.Run, err error) {
+	results := []client.Result{""}
+	if failed {
+		results = failures
+	}
+	for _, result := range results {
+		runs, err := c.Runs(ctx, client.RunQuery{Hook: hook, Result: string(result), Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(runs) > 0 && (newest == nil || runs[0].Started.After(newest.Started)) {
+			newest = &runs[0]
+		}
+	}
+	return newest, nil
+}
+
+// followLogs prints each run of a hook with its output.
+func followLogs(a *app, cmd *cobra.Command, hook string, failed bool) error {
+	f := a.follower()
+	from, err := f.begin(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	if _, err := a.dial(cmd).Hook(ctx, hook); err != nil {
+		return err
+	}
+	return f.run(cmd, from, func(r client.Record) {
+		if r.Run == nil || r.Run.Hook != hook || failed && !slices.Contains(failures, r.Run.Result) {
+			return
+		}
+		ctx, cancel := a.answer(cmd)
+		defer cancel()
+		run, err := a.dial(cmd).Run(ctx, r.Run.ID)
+		if err != nil {
+			run = *r.Run // its output is gone already
+		}
+		if a.format == "json" {
+			f.p.err = a.printRecord(client.RecordRun, run)
+			return
+		}
+		f.p.run(run)
+		f.p.line()
+	})
 }
 
 // runIDs completes the ids of the newest runs.
@@ -45,12 +144,6 @@ func runIDs(a *app) completer {
 }
 
 func (p *printer) run(r client.Run) {
-	exit := fmt.Sprint(r.ExitCode)
-	if r.Signal != "" {
-		exit = r.Signal
-	} else if r.ExitCode < 0 {
-		exit = "none"
-	}
 	killed := r.Killed
 	if r.Left > 0 {
 		killed += fmt.Sprintf("; %d processes may be left", r.Left)
@@ -58,9 +151,11 @@ func (p *printer) run(r client.Run) {
 	p.pairs(
 		pair{"result", result(r.Result)},
 		kv("hook", r.Hook),
+		kv("about", about(r.Tool, r.Subject)),
 		kv("error", r.Error),
+		kv("reason", r.Reason),
 		kv("warning", r.Warning),
-		kv("exit", exit),
+		kv("exit", endOf(r)),
 		kv("killed", killed),
 		kv("event", strings.TrimSpace(r.Event+" "+r.EventID)),
 		kv("given as", r.Given),

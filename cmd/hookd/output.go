@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
 )
@@ -30,13 +32,30 @@ const (
 type printer struct {
 	w       io.Writer
 	colours bool
-	wide    bool
+	wide    bool // -o wide: every column, whole
+	width   int  // columns of the terminal; 0 = lines may be of any length
 	err     error
 }
 
 func (a *app) printer(f *os.File) *printer {
 	return &printer{w: f, colours: isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		wide: a.format == "wide"}
+		wide: a.format == "wide", width: columnsOf(f)}
+}
+
+// columnsOf returns how many columns the output has: those of $COLUMNS, else of
+// the terminal, 0 in a pipe or a file.
+func columnsOf(f *os.File) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if !isTerminal(f) {
+		return 0
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // print answers with v as JSON, or with what human writes.
@@ -80,47 +99,11 @@ func (p *printer) paint(c colour, s string) string {
 	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
 }
 
-// cell is one field of a table.
-type cell struct {
-	text string
-	c    colour
-}
-
-func text(s string) cell { return cell{text: s} }
-
-func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
-
 // Longest texts shown for people, in characters: -o json has all of them.
 const (
 	maxCell  = 400
 	maxValue = 16 << 10
 )
-
-// table writes rows under a header in columns as wide as they need to be.
-func (p *printer) table(header []string, rows [][]cell) {
-	head := make([]cell, len(header))
-	for i, h := range header {
-		head[i] = cell{h, bold}
-	}
-	rows = append([][]cell{head}, rows...)
-	widths := make([]int, len(header))
-	for _, row := range rows {
-		for i := range row {
-			row[i].text = escape(shorten(row[i].text, maxCell), keepNothing)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
-		}
-	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, c := range row {
-			b.WriteString(p.paint(c.c, c.text))
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
-			}
-		}
-		p.line(strings.TrimRight(b.String(), " "))
-	}
-}
 
 // pair is a name and its value.
 type pair struct {

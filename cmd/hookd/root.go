@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/duration"
 )
 
 // app is what all commands share: where they read and write, and the global
@@ -39,12 +40,31 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	if !a.ready {
+		if wantsJSON(args) { // the flags may not have been read
+			a.format = "json"
+		}
 		err = usage(cmd, err)
 	}
 	return a.report(err)
 }
 
+// wantsJSON reports whether -o json stands in a command line.
+func wantsJSON(args []string) bool {
+	for i, arg := range args {
+		switch arg {
+		case "-ojson", "-o=json", "--output=json":
+			return true
+		case "-o", "--output":
+			if i+1 < len(args) && args[i+1] == "json" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func newRoot(a *app) *cobra.Command {
+	cobra.EnableCommandSorting = false // in the order in which a person needs them
 	root := &cobra.Command{
 		Use:   "hookd",
 		Short: "Run people's hooks for AI agents",
@@ -63,25 +83,59 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.format, "output", "o", "table", "table, wide or json")
 	flags.String("socket", "", "the daemon's socket (default ~/.librefang/hookd.sock)")
-	flags.DurationVar(&a.within, "answer-within", 30*time.Second, "give up, with exit code 4, when the daemon has not answered by then")
-	_ = root.RegisterFlagCompletionFunc("output", words("table", "wide", "json"))
-	root.AddCommand(
-		initCommand(a), serveCommand(a), emitCommand(a), tailCommand(a),
-		listCommand(a), showCommand(a), matchCommand(a), validateCommand(a),
-		newCommand(a), testCommand(a), enableCommand(a), disableCommand(a), allowCommand(a),
-		addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a),
-		reloadCommand(a), statusCommand(a), doctorCommand(a), historyCommand(a), logsCommand(a), statsCommand(a),
-		replayCommand(a), dlqCommand(a),
-		eventsCommand(a), snapshotsCommand(a), bridgeCommand(a), connectCommand(a), disconnectCommand(a),
-		tokenCommand(a),
-		installCommand(a), uninstallCommand(a), completionCommand(a), versionCommand(a),
-		importCommand(a), schemaCommand(a), manCommand(),
+	a.within = 30 * time.Second
+	flags.Var(
+		(*duration.Value)(&a.within),
+		"answer-within",
+		"give up, with exit code 4, when the daemon has not answered by then",
 	)
+	_ = root.RegisterFlagCompletionFunc("output", words("table", "wide", "json"))
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Version = build().String()
+	for _, g := range groups(a) {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("More")
 	return root
+}
+
+// group is a part of the list of commands in --help.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func groups(a *app) []group {
+	return []group{
+		{"First steps", []*cobra.Command{
+			initCommand(a), newCommand(a), testCommand(a), emitCommand(a), doctorCommand(a),
+		}},
+		{"Look", []*cobra.Command{
+			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a), sessionsCommand(a),
+			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
+			eventsCommand(a), configCommand(a),
+		}},
+		{"Change", []*cobra.Command{
+			editCommand(a), validateCommand(a), allowCommand(a), enableCommand(a), disableCommand(a), rmCommand(a),
+			killCommand(a), replayCommand(a), dlqCommand(a), snapshotsCommand(a),
+		}},
+		{"Share", []*cobra.Command{
+			addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a), importCommand(a),
+		}},
+		{"Agents", []*cobra.Command{connectCommand(a), disconnectCommand(a), bridgeCommand(a), tokenCommand(a)}},
+		{"Service", []*cobra.Command{
+			serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a),
+		}},
+		{"More", []*cobra.Command{schemaCommand(a), completionCommand(a), versionCommand(a), manCommand()}},
+	}
 }
 
 func (a *app) checkFormat() error {

@@ -13,9 +13,6 @@ import (
 	"github.com/hookd/hookd/internal/config"
 )
 
-// flagOf returns the flag of a setting: slots.observers is --slots-observers.
-func flagOf(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
-
 // settingFlags adds the flags of the settings in want, all if none are named,
 // but --socket, which every command has. Defaults stay with package config: a
 // flag that is not given says nothing.
@@ -24,9 +21,9 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 		if k.Name == "socket" || len(want) > 0 && !slices.Contains(want, k.Name) {
 			continue
 		}
-		cmd.Flags().String(flagOf(k.Name), "", strings.ReplaceAll(k.Doc, "`", "'")) // in backquotes it would be the name of the value
+		cmd.Flags().String(k.Flag, "", strings.ReplaceAll(k.Doc, "`", "'")) // in backquotes it would be the name of the value
 		if k.Name == "fire_startup" {
-			cmd.Flags().Lookup(flagOf(k.Name)).NoOptDefVal = "true"
+			cmd.Flags().Lookup(k.Flag).NoOptDefVal = "true"
 		}
 	}
 }
@@ -36,7 +33,7 @@ func given(cmd *cobra.Command) map[string]string {
 	values := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		for _, k := range config.Keys() {
-			if flagOf(k.Name) == f.Name {
+			if k.Flag == f.Name {
 				values[k.Name] = absolute(k.Name, f.Value.String())
 			}
 		}

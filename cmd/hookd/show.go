@@ -63,7 +63,17 @@ func (p *printer) changes(list []client.Change) {
 		rows = append(rows, []cell{text(c.Time.Local().Format("2006-01-02 15:04:05")), text(c.Change),
 			text(fmt.Sprintf("%.12s", c.From)), text(fmt.Sprintf("%.12s", c.To)), text(c.By), text(c.Why)})
 	}
-	p.table([]string{"TIME", "CHANGE", "FROM", "TO", "BY", "WHY"}, rows)
+	p.table(
+		[]column{
+			{title: "TIME"},
+			{title: "CHANGE"},
+			{title: "FROM"},
+			{title: "TO"},
+			nameColumn("BY"),
+			textColumn("WHY"),
+		},
+		rows,
+	)
 }
 
 // kept says what lives of a persistent hook.

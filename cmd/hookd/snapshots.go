@@ -52,7 +52,16 @@ func snapshotsList(a *app) *cobra.Command {
 					rows = append(rows, []cell{text(strconv.Itoa(c.N)), text(c.Time.Local().Format(time.DateTime)),
 						text(c.Session), text(c.Note), text(fmt.Sprint(c.Changed))})
 				}
-				p.table([]string{"N", "TIME", "SESSION", "BY", "FILES"}, rows)
+				p.table(
+					[]column{
+						{title: "N"},
+						{title: "TIME"},
+						asideColumn("SESSION"),
+						nameColumn("BY"),
+						textColumn("FILES"),
+					},
+					rows,
+				)
 			})
 		},
 	}
@@ -133,7 +142,12 @@ func takeBack(a *app, cmd *cobra.Command, n int, yes, force bool) error {
 	}
 	done, err := repo.Reset(cmd.Context(), n, force)
 	if err != nil {
-		return fail(exitFailed, "see what it holds with `hookd snapshots list`; --force overwrites files that were changed since", "%w", err)
+		return fail(
+			exitFailed,
+			"see what it holds with `hookd snapshots list`; --force overwrites files that were changed since",
+			"%w",
+			err,
+		)
 	}
 	return a.print(done, func(p *printer) {
 		p.linef("%d checkpoints taken back, %d files changed", len(done.Checkpoints), len(done.Files))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,47 +12,130 @@ import (
 )
 
 func statsCommand(a *app) *cobra.Command {
-	var hook, since, until string
+	var hook, by, since, until string
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Count runs and failures of each hook, and how long they took",
-		Long: `stats tells for each hook how often it ran, failed and blocked, and how long half,
-95 % and 99 % of its runs took at most. Times are rounded to hours; counts are
-kept for 400 days, longer than the runs themselves.`,
+		Short: "Count runs, failures and denials, and how long agents waited",
+		Long: `stats tells for each hook, agent, tool or day how often hooks ran, failed and
+blocked, how long agents waited for their answers, and how long half, 95 % and 99 %
+of the runs took at most. Times are rounded to hours; counts are kept for 400 days,
+longer than the runs themselves.`,
 		Example: `  hookd stats
+  hookd stats --by day --since 7d
   hookd stats --hook guard-rm --since 24h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, bad := api.ParseStatsQuery(url.Values{"hook": {hook}, "since": {since}, "until": {until}}, time.Now())
+			values := url.Values{}
+			for key, value := range map[string]string{"hook": hook, "by": by, "since": since, "until": until} {
+				if value != "" {
+					values.Set(key, value)
+				}
+			}
+			q, bad := api.ParseStatsQuery(values, time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd stats --help`", "%w", bad)
 			}
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			stats, err := a.dial(cmd).Stats(ctx, client.StatsQuery(q))
-			if err != nil {
-				return err
-			}
-			return a.print(map[string][]client.HookStats{"hooks": stats}, func(p *printer) { p.stats(stats) })
+			return stats(a, cmd, client.StatsQuery(q))
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&hook, "hook", "", "of this hook")
-	flags.StringVar(&since, "since", "", "not older than this: 24h, or a time such as 2026-01-02T15:00:00Z")
+	flags.StringVar(&by, "by", "hook", "count by hook, agent, tool or day")
+	flags.StringVar(&since, "since", "", "not older than this: 24h, 7d, or a time such as 2026-01-02T15:00:00Z")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
+	_ = cmd.RegisterFlagCompletionFunc("by", words("hook", "agent", "tool", "day"))
 	return cmd
 }
 
-func (p *printer) stats(stats []client.HookStats) {
-	if len(stats) == 0 {
+func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	if q.By != "" && q.By != "hook" {
+		groups, err := a.dial(cmd).StatsBy(ctx, q)
+		if err != nil {
+			return err
+		}
+		return a.print(map[string]any{"by": q.By, "groups": groups}, func(p *printer) { p.stats(q.By, groups) })
+	}
+	hooks, err := a.dial(cmd).Stats(ctx, q)
+	if err != nil {
+		return err
+	}
+	return a.print(map[string][]client.HookStats{"hooks": hooks}, func(p *printer) {
+		groups := make([]client.GroupStats, len(hooks))
+		for i, s := range hooks {
+			groups[i] = ofHook(s)
+		}
+		p.stats("hook", groups)
+	})
+}
+
+func ofHook(s client.HookStats) client.GroupStats {
+	return client.GroupStats{Name: s.Hook, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked,
+		WaitedMS: s.WaitedMS, P50MS: s.P50MS, P95MS: s.P95MS, P99MS: s.P99MS}
+}
+
+func (p *printer) stats(by string, groups []client.GroupStats) {
+	if len(groups) == 0 {
 		p.line("no runs in that time; see `hookd list` for the hooks")
 		return
 	}
-	var rows [][]cell
-	for _, s := range stats {
-		rows = append(rows, []cell{text(s.Hook), textf("%d", s.Runs), textf("%d", s.Failures), textf("%d", s.Blocked),
-			text(millis(s.P50MS)), text(millis(s.P95MS)), text(millis(s.P99MS))})
+	var most int64
+	for _, g := range groups {
+		most = max(most, g.Runs)
 	}
-	p.table([]string{"HOOK", "RUNS", "FAILED", "BLOCKED", "P50", "P95", "P99"}, rows)
+	header := []column{nameColumn(strings.ToUpper(by)), {title: "RUNS"}}
+	if p.width > 0 {
+		header = append(header, column{title: ""})
+	}
+	header = append(header, fixed("FAILED", "BLOCKED", "WAITED", "P50", "P95", "P99")...)
+	var rows [][]cell
+	for _, g := range groups {
+		name := g.Name
+		if name == "" {
+			name = "(none)"
+		}
+		row := []cell{text(name), textf("%d", g.Runs)}
+		if p.width > 0 {
+			row = append(row, cell{bar(g.Runs, most), dim})
+		}
+		rows = append(rows, append(row, count(g.Failures, red), count(g.Blocked, yellow), text(span(g.WaitedMS)),
+			text(millis(g.P50MS)), text(millis(g.P95MS)), text(millis(g.P99MS))))
+	}
+	p.table(header, rows)
+}
+
+// count is a number that deserves a look unless it is zero.
+func count(n int64, c colour) cell {
+	if n == 0 {
+		c = plain
+	}
+	return cell{textf("%d", n).text, c}
+}
+
+// barWidth is the length of the longest bar.
+const barWidth = 10
+
+// bar shows n of most as a row of blocks; what is not nothing shows.
+func bar(n, most int64) string {
+	eighths := []rune(" ▏▎▍▌▋▊▉█")
+	if n <= 0 || most <= 0 {
+		return ""
+	}
+	parts := max(1, int(float64(n)/float64(most)*barWidth*8+0.5))
+	b := strings.Repeat("█", parts/8)
+	if parts%8 > 0 {
+		b += string(eighths[parts%8])
+	}
+	return b
+}
+
+// span is a time that agents waited, which may be days.
+func span(ms float64) string {
+	d := time.Duration(ms * float64(time.Millisecond))
+	if d < time.Minute {
+		return millis(ms)
+	}
+	return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
 }

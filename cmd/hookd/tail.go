@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -18,18 +17,20 @@ import (
 func tailCommand(a *app) *cobra.Command {
 	var since uint64
 	var epoch string
-	var once bool
+	var once, starts bool
 	cmd := &cobra.Command{
 		Use:   "tail [GLOB…]",
 		Short: "Follow events and runs as they happen",
 		Long: `tail prints one line for each event that matches one of the globs (all without
-one) and for each run of a hook for such an event. It ends with Ctrl-C.`,
+one), for each run of a hook for such an event, and for what was decided about it;
+with --starts also when a run begins. When the daemon restarts, tail waits and goes
+on where it was. It ends with Ctrl-C, and then says how many records it missed.`,
 		Example: `  hookd tail
   hookd tail 'agent:*' session:reset
   hookd tail --since 0 -o json`,
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opt := client.TailOptions{Match: args, Epoch: epoch, Once: once}
+			opt := client.TailOptions{Match: args, Epoch: epoch, Once: once, Starts: starts}
 			if cmd.Flags().Changed("since") {
 				opt.Since = &since
 			}
@@ -39,20 +40,49 @@ one) and for each run of a hook for such an event. It ends with Ctrl-C.`,
 	cmd.Flags().Uint64Var(&since, "since", 0, "begin after the record with this seq; 0 is everything that is kept")
 	cmd.Flags().StringVar(&epoch, "epoch", "", "of --since, as the first record tells it: another one yields a gap")
 	cmd.Flags().BoolVar(&once, "once", false, "end at the newest record instead of waiting for more")
+	cmd.Flags().BoolVar(&starts, "starts", false, "also a line when a run begins")
 	return cmd
 }
 
 func tail(a *app, cmd *cobra.Command, opt client.TailOptions) error {
+	f := a.follower()
+	show := func(r client.Record) {
+		if a.format == "json" {
+			f.p.line(escape(string(r.Raw), keepNothing))
+		} else {
+			f.p.record(r)
+		}
+	}
+	if opt.Once {
+		return f.kept(cmd, opt, show)
+	}
+	from, err := f.begin(cmd)
+	if err != nil {
+		return err
+	}
+	if opt.Since != nil {
+		from.Since, from.Epoch = opt.Since, opt.Epoch
+	}
+	from.Match, from.Starts = opt.Match, opt.Starts
+	return f.run(cmd, from, show)
+}
+
+// kept prints what there is, up to now.
+func (f *follower) kept(cmd *cobra.Command, opt client.TailOptions, show func(client.Record)) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	p := a.printer(a.out)
-	err := a.dial(cmd).Tail(ctx, opt, func(raw json.RawMessage) error {
-		if a.format == "json" {
-			p.line(escape(string(raw), keepNothing))
-		} else {
-			p.record(raw)
+	err := f.a.dial(cmd).Tail(ctx, opt, func(raw json.RawMessage) error {
+		r, err := client.ParseRecord(raw)
+		switch {
+		case err != nil:
+			return err
+		case r.Type == client.RecordGap:
+			f.gap(r)
+		case r.Type == "epoch" && f.a.format != "json":
+		default:
+			show(r)
 		}
-		return p.err
+		return f.p.err
 	})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil
@@ -60,53 +90,8 @@ func tail(a *app, cmd *cobra.Command, opt client.TailOptions) error {
 	return err
 }
 
-// record is any record of the stream; Type says which fields count.
-type record struct {
-	Type  string    `json:"type"`
-	Seq   uint64    `json:"seq"`
-	From  uint64    `json:"from"`
-	To    uint64    `json:"to"`
-	Time  time.Time `json:"time"`
-	Event string    `json:"event"`
-
-	Sender string          `json:"sender"`
-	Data   json.RawMessage `json:"data"`
-
-	RunID      string        `json:"run_id"`
-	Hook       string        `json:"hook"`
-	Result     client.Result `json:"result"`
-	ExitCode   int           `json:"exit_code"`
-	Started    time.Time     `json:"started"`
-	DurationMS float64       `json:"duration_ms"`
-	Error      string        `json:"error"`
-}
-
-// preview is how much of a payload a line of tail shows.
+// preview is how much of a payload without a subject a line shows.
 const preview = 256
-
-func (p *printer) record(raw json.RawMessage) {
-	var r record
-	if err := json.Unmarshal(raw, &r); err != nil {
-		p.line(escape(string(raw), keepNothing))
-		return
-	}
-	switch r.Type {
-	case "event":
-		p.line(p.paint(dim, clock(r.Time)), fmt.Sprintf(" %6d ", r.Seq), p.paint(bold, "event "),
-			escape(r.Event, keepNothing), " ", escape(shorten(string(r.Data), preview), keepNothing))
-	case "run":
-		line := fmt.Sprintf("%s %s %s %s", r.Hook, r.Event, millis(r.DurationMS), r.RunID)
-		if r.Error != "" {
-			line += " " + r.Error
-		}
-		at := r.Started.Add(time.Duration(r.DurationMS * float64(time.Millisecond)))
-		res := result(r.Result)
-		p.line(p.paint(dim, clock(at)), fmt.Sprintf(" %6d ", r.Seq), p.paint(res.c, fmt.Sprintf("%-5s", res.text)),
-			" ", escape(line, keepNothing))
-	case "gap":
-		p.linef("… records %d to %d are gone: this reader was too slow, or they are no longer kept", r.From, r.To)
-	}
-}
 
 func clock(t time.Time) string { return t.Local().Format("15:04:05.000") }
 

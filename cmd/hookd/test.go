@@ -25,7 +25,8 @@ func testCommand(a *app) *cobra.Command {
 		Long: `test runs one hook for an event, the hook's own first one unless --event names
 another, and prints what it was given, what it printed and how that is read.
 Nothing is sent to other hooks. With --local no daemon is needed, and HOOK may
-be a folder. The exit code is 1 when the hook failed or denied.`,
+be a folder. The exit code is 1 when the hook failed or denied, or
+would not run for such an event.`,
 		Example: `  hookd test notify-on-agent-end
   hookd test guard-rm --event pre_tool_use --data '{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}'
   hookd test ./my-hook --local`,
@@ -47,7 +48,8 @@ be a folder. The exit code is 1 when the hook failed or denied.`,
 			if err := a.print(tested, func(p *printer) { p.tested(tested) }); err != nil {
 				return err
 			}
-			if tested.Run.Result != client.ResultOK || tested.Verdict != nil && !tested.Verdict.Allowed {
+			if tested.Run.Result != client.ResultOK || tested.Why != "" ||
+				tested.Verdict != nil && !tested.Verdict.Allowed {
 				return said(exitFailed)
 			}
 			return nil
@@ -64,7 +66,12 @@ be a folder. The exit code is 1 when the hook failed or denied.`,
 func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (client.TestResult, error) {
 	tested, err := a.dial(cmd).Test(cmd.Context(), name, convert.Event(env))
 	if errors.Is(err, client.ErrNotRunning) {
-		return tested, fail(exitNotRunning, "start it with `hookd serve`, or test without it: `hookd test "+name+" --local`", "%w", err)
+		return tested, fail(
+			exitNotRunning,
+			"start it with `hookd serve`, or test without it: `hookd test "+name+" --local`",
+			"%w",
+			err,
+		)
 	}
 	return tested, err
 }
@@ -102,7 +109,7 @@ func (p *printer) tested(t client.TestResult) {
 	switch {
 	case t.Verdict != nil && t.Decides:
 		p.line(p.paint(bold, "verdict"), ", were it the only hook:")
-		p.verdict(t.Verdict)
+		p.verdict(t.Verdict, false)
 	default:
 		p.line(p.paint(bold, "verdict"), " none: for this event the hook observes")
 	}

@@ -166,6 +166,6 @@ func (a *app) trusted(cfg config.Config) error {
 			root := strings.TrimSuffix(t.Repository, "/.git")
 			rows = append(rows, []cell{text(root), textf("%d", len(hooks)), text(ago(t.At))})
 		}
-		p.table([]string{"REPOSITORY", "HOOKS", "TRUSTED"}, rows)
+		p.table([]column{pathColumn("REPOSITORY"), {title: "HOOKS"}, {title: "TRUSTED"}}, rows)
 	})
 }

@@ -82,7 +82,7 @@ func (p *printer) outdated(list []outdatedPack) {
 		}
 		rows = append(rows, []cell{text(o.Name), text(o.Have), latest})
 	}
-	p.table([]string{"PACK", "HAVE", "LATEST"}, rows)
+	p.table([]column{nameColumn("PACK"), nameColumn("HAVE"), nameColumn("LATEST")}, rows)
 	for _, o := range list {
 		switch {
 		case o.Error != "":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/convert"
 )
 
@@ -22,22 +23,27 @@ when something would be rejected.`,
 			if err != nil {
 				return err
 			}
-			v, err := catalog.Validate(cfg, args, strict)
-			if err != nil {
-				return fail(exitRejected, "name a folder with a HOOK.yaml, or make one with `hookd new hello --lang sh`", "%w", err)
-			}
-			if err := a.print(v, func(p *printer) { p.validation(v) }); err != nil {
-				return err
-			}
-			if rejected(v) > 0 {
-				return said(exitRejected)
-			}
-			return nil
+			return validate(a, cfg, args, strict)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "reject unknown keys too")
 	settingFlags(cmd, "hooks_dir")
 	return cmd
+}
+
+// validate checks paths, or all hooks and the settings without one.
+func validate(a *app, cfg config.Config, paths []string, strict bool) error {
+	v, err := catalog.Validate(cfg, paths, strict)
+	if err != nil {
+		return fail(exitRejected, "name a folder with a HOOK.yaml, or make one with `hookd new hello --lang sh`", "%w", err)
+	}
+	if err := a.print(v, func(p *printer) { p.validation(v) }); err != nil {
+		return err
+	}
+	if rejected(v) > 0 {
+		return said(exitRejected)
+	}
+	return nil
 }
 
 func rejected(v api.Validation) int {

@@ -35,6 +35,14 @@ func build() buildInfo {
 	return b
 }
 
+func (b buildInfo) String() string {
+	line := "hookd " + b.Version
+	if b.Commit != "" {
+		line += " (" + shorten(b.Commit, 12) + ")"
+	}
+	return line + " " + b.Go + " " + b.System
+}
+
 func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -42,13 +50,7 @@ func versionCommand(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := build()
-			return a.print(b, func(p *printer) {
-				line := "hookd " + b.Version
-				if b.Commit != "" {
-					line += " (" + shorten(b.Commit, 12) + ")"
-				}
-				p.line(line, " ", b.Go, " ", b.System)
-			})
+			return a.print(b, func(p *printer) { p.line(b.String()) })
 		},
 	}
 }

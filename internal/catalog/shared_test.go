@@ -110,26 +110,6 @@ func TestPacksWait(t *testing.T) {
 	}
 }
 
-// With reload.mode: ask a pack's guard that vanishes denies, unless a person has
-// removed the pack.
-func TestPackIsGone(t *testing.T) {
-	c := home(t)
-	c.ReloadMode = "ask"
-	addPack(t, c, "team")
-	allowAll(t, c)
-	hooktest.Must(t, os.Rename(pack.NewHome(c.Home).LockFile(), filepath.Join(c.Home, "lock")))
-	wantStates(t, c, "without hooks.lock", "team/a=gone team/b=gone")
-	for _, e := range Scan(c).Entries {
-		if e.Hook == nil || e.Hook.Name != e.Name || len(e.Hook.Seal.Refusals()) == 0 {
-			t.Errorf("%s does not deny", e.Name)
-		}
-	}
-	hooktest.Must(t, os.Rename(filepath.Join(c.Home, "lock"), pack.NewHome(c.Home).LockFile()))
-	wantStates(t, c, "with it again", "team/a=active team/b=active")
-	hooktest.Must(t, RemovePack(c, "team"))
-	wantStates(t, c, "removed", "")
-}
-
 // A pack cannot have two hooks of one name, nor one that looks like another's.
 func TestNamesInPacks(t *testing.T) {
 	for names, want := range map[string]string{

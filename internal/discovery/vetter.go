@@ -75,10 +75,6 @@ func (v vetter) asAllowed(a Approval) *hook.Hook {
 		if h.ID == a.Hook {
 			return h
 		}
-		if pack, ok := strings.CutSuffix(a.Hook, h.ID); ok && strings.HasSuffix(pack, "/") {
-			h.ID, h.Name = a.Hook, a.Hook // of a pack that is not there any more
-			return h
-		}
 	}
 	return nil
 }

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func decisionsCommand(a *app) *cobra.Command {
+	f := decisionFlags{query: map[string]*string{}}
+	cmd := &cobra.Command{
+		Use:   "decisions [EVENT ID]",
+		Short: "List what was denied, asked and allowed, and why; newest first",
+		Long: `decisions lists the events about which a hook could decide: what each was about,
+what was decided, by which hook, and why. With the id of an event, or its end as
+the table shows it, it shows that decision with its runs.`,
+		Example: `  hookd decisions --deny
+  hookd decisions --tool shell --grep 'git push' --since 7d
+  hookd decisions -f`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return showDecision(a, cmd, args[0])
+			}
+			q, err := f.parse(cmd)
+			switch {
+			case err != nil:
+				return err
+			case f.follow:
+				return followDecisions(a, cmd, q)
+			}
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			list, err := a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
+			if err != nil {
+				return err
+			}
+			return a.print(map[string][]client.Decision{"decisions": list}, func(p *printer) { p.decisions(list) })
+		},
+	}
+	f.add(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
+	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
+	_ = cmd.RegisterFlagCompletionFunc("decision", words("deny", "ask", "allow", "none"))
+	return cmd
+}
+
+// decisionFlags are the parts of a query as they are typed.
+type decisionFlags struct {
+	query     map[string]*string // by parameter
+	deny, ask bool
+	shadow    bool
+	follow    bool
+	limit     int
+}
+
+func (f *decisionFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	for _, v := range []struct{ name, parameter, usage string }{
+		{"decision", "decision", "deny, ask, allow or none; several by comma"},
+		{"tool", "tool", "of calls of this tool, such as shell"},
+		{"agent", "agent", "of this agent: its name, its id, or such as claude-code"},
+		{"session", "session", "of this session_id"},
+		{"hook", "hook", "that this hook decided"},
+		{"event", "event", "about events of this name or kind"},
+		{"cwd", "cwd", "in this folder, or below it"},
+		{"grep", "q", "with this text in what it was about, or in the reason"},
+		{"since", "since", "not older than this: 1h, 7d, or a time such as 2026-01-02T15:04:05Z"},
+		{"until", "until", "older than this, as for --since"},
+	} {
+		f.query[v.parameter] = flags.String(v.name, "", v.usage)
+	}
+	flags.BoolVar(&f.deny, "deny", false, "only what was denied")
+	flags.BoolVar(&f.ask, "ask", false, "only what a person was asked")
+	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
+	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
+	flags.IntVar(&f.limit, "limit", 50, "at most so many")
+}
+
+func (f *decisionFlags) parse(cmd *cobra.Command) (api.DecisionQuery, error) {
+	values := url.Values{}
+	for parameter, value := range f.query {
+		if *value != "" {
+			values.Set(parameter, *value)
+		}
+	}
+	wanted := []string{values.Get("decision")}
+	for word, on := range map[string]bool{"deny": f.deny, "ask": f.ask} {
+		if on {
+			wanted = append(wanted, word)
+		}
+	}
+	if wanted = nonEmpty(wanted); len(wanted) > 0 {
+		values.Set("decision", strings.Join(wanted, ","))
+	}
+	if f.shadow {
+		values.Set("shadow", "1")
+	}
+	if cmd.Flags().Changed("limit") {
+		values.Set("limit", strconv.Itoa(f.limit))
+	}
+	q, bad := api.ParseDecisionQuery(values, time.Now())
+	if bad != nil {
+		return q, fail(exitUsage, bad.Hint+", see `hookd decisions --help`", "%w", bad)
+	}
+	return q, nil
+}
+
+// followDecisions prints those that fit, oldest first, and then each that is made.
+func followDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery) error {
+	f := a.follower()
+	from, err := f.begin(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	list, err := a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
+	if err != nil {
+		return err
+	}
+	show := func(d client.Decision) error {
+		if a.format == "json" {
+			return a.printRecord(client.RecordVerdict, d)
+		}
+		f.p.record(client.Record{Type: client.RecordVerdict, Seq: d.Seq, Decision: &d})
+		return f.p.err
+	}
+	shown := map[string]bool{} // those made since the question
+	for _, d := range slices.Backward(list) {
+		shown[d.EventID] = d.Seq > *from.Since
+		if err := show(d); err != nil {
+			return err
+		}
+	}
+	return f.run(cmd, from, func(r client.Record) {
+		if r.Decision == nil || shown[r.Decision.EventID] {
+			return
+		}
+		var d events.Decided
+		if json.Unmarshal(r.Raw, &d) == nil && q.Fits(&d) {
+			f.p.err = show(*r.Decision)
+		}
+	})
+}
+
+func (p *printer) decisions(list []client.Decision) {
+	if len(list) == 0 {
+		p.line("no such decisions; a guard makes one for each call that it looks at: `hookd list` shows the hooks")
+		return
+	}
+	ids := make([]string, len(list))
+	for i, d := range list {
+		ids[i] = d.EventID
+	}
+	id := p.ids(ids)
+	header := []column{
+		{title: "TIME"},
+		{title: "VERDICT"},
+		asideColumn("AGENT"),
+		nameColumn("TOOL"),
+		textColumn("SUBJECT"),
+		textColumn("REASON"),
+		{title: "EVENT"},
+	}
+	if p.wide {
+		header = append(header, fixed("NAME", "SESSION", "TOOK", "REWROTE", "CWD")...)
+	}
+	var rows [][]cell
+	for _, d := range list {
+		row := []cell{
+			text(p.when(d.Time)),
+			outcome(d.Decision),
+			text(agentName(d.AgentName, d.AgentID, d.Dialect)),
+			text(d.Tool),
+			text(d.Subject),
+			text(because(d)),
+			text(id(d.EventID)),
+		}
+		if p.wide {
+			row = append(
+				row,
+				text(d.Event),
+				text(d.SessionID),
+				text(millis(d.DurationMS)),
+				text(strings.Join(d.Rewrote, " ")),
+				text(d.Cwd),
+			)
+		}
+		rows = append(rows, row)
+	}
+	p.table(header, rows)
+}
+
+// outcome is a decision in its colour.
+func outcome(o client.Outcome) cell {
+	switch o {
+	case client.OutcomeDeny:
+		return cell{string(o), red}
+	case client.OutcomeAsk:
+		return cell{string(o), yellow}
+	case client.OutcomeAllow:
+		return cell{string(o), green}
+	}
+	return text(string(o))
+}
+
+// because says which hooks decided, why, and what they changed.
+func because(d client.Decision) string {
+	parts := nonEmpty([]string{strings.Join(d.DecidedBy, ", "), firstLine(d.Reason)})
+	why := strings.Join(parts, ": ")
+	if len(d.Rewrote) > 0 {
+		why = strings.Join(nonEmpty([]string{why, "rewrote " + strings.Join(d.Rewrote, ", ")}), "; ")
+	}
+	if d.Answered != nil {
+		why = strings.Join(nonEmpty([]string{why, "answered by " + d.Answered.By}), "; ")
+	}
+	return why
+}
+
+func firstLine(s string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more {
+		line += " …"
+	}
+	return line
+}
+
+func showDecision(a *app, cmd *cobra.Command, id string) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	e, err := a.dial(cmd).Event(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e.Decision == nil {
+		return fail(exitFailed, "see its runs with `hookd history --event "+e.EventID+"`",
+			"nothing was decided about event %s, a %s", e.EventID, e.Event)
+	}
+	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery{EventID: e.EventID})
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		client.Decision
+		RunRecords []client.Run `json:"run_records"`
+	}{*e.Decision, runs}
+	return a.print(answer, func(p *printer) { p.decision(*e.Decision, runs) })
+}
+
+func (p *printer) decision(d client.Decision, runs []client.Run) {
+	shadows := make([]string, len(d.Shadow))
+	for i, s := range d.Shadow {
+		shadows[i] = strings.Join(nonEmpty([]string{s.Hook + " would say " + string(s.Decision), s.Reason}), ": ")
+	}
+	p.pairs(
+		pair{"decision", outcome(d.Decision)},
+		kv("about", about(d.Tool, d.Subject)),
+		kv("decided by", strings.Join(d.DecidedBy, ", ")),
+		kv("reason", d.Reason),
+		kv("rewrote", strings.Join(d.Rewrote, ", ")),
+		kv("shadow", strings.Join(shadows, "\n")),
+		kv("event", d.Event+" "+d.EventID),
+		kv("agent", strings.Join(nonEmpty([]string{d.AgentName, d.AgentID, string(d.Dialect)}), " ")),
+		kv("session", d.SessionID),
+		kv("folder", d.Cwd),
+		kv("time", d.Time.Local().Format(time.RFC3339Nano)),
+		kv("took", millis(d.DurationMS)),
+	)
+	if len(runs) > 0 {
+		p.line()
+		p.runs(runs)
+		p.line()
+		p.linef("what a hook printed: hookd logs %s", ending(runs[0].ID))
+	}
+}
+
+// ending is what names an id on a line of its own.
+func ending(id string) string { return id[max(0, len(id)-8):] }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+func editCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "edit HOOK",
+		Short: "Open a hook's file in your editor, then validate it",
+		Long: `edit opens the file that a hook is written in with $VISUAL or $EDITOR, else vi, and
+checks it when the editor ends. While the file has errors, the last good hook
+stays in force.`,
+		Example:           "  hookd edit notify-on-agent-end",
+		Args:              one("HOOK"),
+		ValidArgsFunction: hookNames(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return edit(a, cmd, args[0]) },
+	}
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+func edit(a *app, cmd *cobra.Command, name string) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	e, err := entryOf(cfg, name)
+	if err != nil {
+		return err
+	}
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
+	// The variable is a shell's text, such as "code --wait".
+	run := exec.CommandContext(cmd.Context(), "/bin/sh", "-c", editor+` "$1"`, "sh", e.File)
+	run.Stdin, run.Stdout, run.Stderr = a.in, a.out, a.errOut
+	if err := run.Run(); err != nil {
+		return fail(exitFailed, "set EDITOR to a program that is installed, or edit "+e.File, "run %s: %w", editor, err)
+	}
+	var only []string
+	if ownFolder(cfg, e) {
+		only = []string{filepath.Dir(e.File)}
+	}
+	return validate(a, cfg, only, false)
+}
+
+func rmCommand(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "rm HOOK",
+		Short: "Delete a hook's folder",
+		Long: `rm deletes the folder of one hook under the hooks directory. It asks on a terminal
+and refuses without one unless --yes. A hook of another file, such as an agent.yaml,
+is removed in that file. To keep the files, use ` + "`hookd disable`" + `.`,
+		Args:              one("HOOK"),
+		ValidArgsFunction: hookNames(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return removeHook(a, cmd, args[0], yes) },
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+// removed is the answer of rm.
+type removed struct {
+	Hook     string `json:"hook"`
+	Folder   string `json:"folder"`
+	Reloaded bool   `json:"reloaded"` // a running daemon has taken note
+}
+
+func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	e, err := entryOf(cfg, name)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(e.File)
+	if !ownFolder(cfg, e) {
+		return fail(exitFailed, "remove it in "+e.File+", or type `hookd disable "+name+"`",
+			"hook %q has no folder of its own in %s", name, cfg.HooksDir)
+	}
+	files, err := countFiles(folder)
+	if err != nil {
+		return fail(exitFailed, "see the folder's permissions, then type `hookd rm "+name+"`", "%w", err)
+	}
+	if err := a.confirm(yes, fmt.Sprintf("Delete hook %s, the folder %s with %d files?", name, folder, files),
+		"hookd rm "+name+" --yes"); err != nil {
+		return err
+	}
+	// A link in the hooks directory is removed, not what it points to.
+	if err := os.RemoveAll(folder); err != nil {
+		return fail(exitFailed, "see the folder's permissions, then type `hookd rm "+name+"`", "%w", err)
+	}
+	answer := removed{Hook: name, Folder: folder}
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	did, err := a.dial(cmd).Reload(ctx)
+	switch {
+	case err == nil || isRejection(err): // of another hook's file
+		answer.Reloaded = true
+	case !errors.Is(err, client.ErrNotRunning):
+		return err
+	}
+	return a.print(answer, func(p *printer) {
+		p.linef("hook %s is deleted: %s", name, folder)
+		p.problems(
+			slices.DeleteFunc(
+				did.Problems,
+				func(pr client.Problem) bool { return !strings.HasPrefix(pr.File, folder) },
+			),
+		)
+	})
+}
+
+// ownFolder reports whether a hook is a folder of the hooks directory.
+func ownFolder(cfg config.Config, e hook.Entry) bool {
+	return filepath.Dir(filepath.Dir(e.File)) == filepath.Clean(cfg.HooksDir)
+}
+
+func countFiles(folder string) (n int, err error) {
+	err = filepath.WalkDir(folder, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return err
+	})
+	return n, err
+}
+
+// entryOf returns what is known of a hook by its name.
+func entryOf(cfg config.Config, name string) (hook.Entry, error) {
+	if err := known(cfg, name); err != nil {
+		return hook.Entry{}, err
+	}
+	for _, e := range catalog.Scan(cfg).Entries {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return hook.Entry{}, errors.New("the hook vanished: " + strings.TrimSpace(name))
+}

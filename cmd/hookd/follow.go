@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+// follower prints records of the stream until Ctrl-C. It outlives the daemon: it
+// says that it waits and that hookd is back, and goes on where it was.
+type follower struct {
+	a      *app
+	p      *printer
+	lost   bool   // the daemon has gone, and that was said
+	seen   uint64 // number of the last record
+	missed uint64 // records that are gone
+	failed error  // of the output
+}
+
+func (a *app) follower() *follower { return &follower{a: a, p: a.printer(a.out)} }
+
+// begin returns where the stream stands now, for a history to be read before it is
+// followed. A daemon that does not run is an error here, and waited for later.
+func (f *follower) begin(cmd *cobra.Command) (client.SubscribeOptions, error) {
+	ctx, cancel := f.a.answer(cmd)
+	defer cancel()
+	st, err := f.a.dial(cmd).Status(ctx)
+	return client.SubscribeOptions{Since: &st.Seq, Epoch: st.Epoch}, err
+}
+
+// run hands each record to show, but the gaps, which it tells of by itself.
+func (f *follower) run(cmd *cobra.Command, opt client.SubscribeOptions, show func(client.Record)) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	opt.Lost, opt.Opened = f.wait, f.back
+	for r, err := range f.a.dial(cmd).Subscribe(ctx, opt) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return f.end()
+		case err != nil:
+			return err
+		case r.Type == client.RecordGap:
+			f.gap(r)
+		default:
+			show(r)
+		}
+		f.seen = max(f.seen, r.Seq)
+		if f.p.err != nil {
+			return f.p.err
+		}
+	}
+	return f.end()
+}
+
+// wait is called while the daemon is away.
+func (f *follower) wait(err error) error {
+	if !f.lost {
+		f.say("hookd has gone (%v): waiting for it, Ctrl-C ends", err)
+	}
+	f.lost = true
+	return nil
+}
+
+func (f *follower) back(epoch string, seq uint64) {
+	if f.lost {
+		f.say("hookd is back")
+	}
+	f.lost = false
+	if f.a.format == "json" {
+		raw, err := json.Marshal(map[string]any{"type": "epoch", "epoch": epoch, "seq": seq})
+		if err == nil {
+			f.p.line(string(raw))
+		}
+	}
+}
+
+func (f *follower) gap(r client.Record) {
+	if f.missed++; r.From > 0 { // 0 = it is not known since when
+		f.missed += r.Seq - r.From
+	}
+	if f.a.format == "json" {
+		f.p.line(escape(string(r.Raw), keepNothing))
+		return
+	}
+	f.p.gap(r.From, r.Seq)
+}
+
+// end says what Ctrl-C leaves untold.
+func (f *follower) end() error {
+	if f.missed > 0 {
+		f.say("missed %d records: hookd did not have them any more", f.missed)
+	}
+	return nil
+}
+
+// say tells the person, beside what is printed.
+func (f *follower) say(format string, args ...any) {
+	p := f.a.printer(f.a.errOut)
+	p.linef("hookd: "+format, args...)
+}
+
+// record writes a record of the stream on one line that fits the terminal.
+func (p *printer) record(r client.Record) {
+	switch {
+	case r.Event != nil:
+		e := r.Event
+		what := e.Subject
+		if what == "" {
+			what = shorten(string(e.Data), preview)
+		}
+		p.entry(
+			e.Time,
+			r.Seq,
+			cell{"event", bold},
+			agentName(e.AgentName, e.AgentID, e.Dialect),
+			e.Event,
+			about(e.Tool, what),
+		)
+	case r.Run != nil:
+		run := r.Run
+		end := run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))
+		why := run.Error
+		if why == "" {
+			why = run.Reason
+		}
+		p.entry(
+			end,
+			r.Seq,
+			result(run.Result),
+			run.Hook,
+			run.Event,
+			about(run.Tool, run.Subject),
+			millis(run.DurationMS),
+			ending(run.ID),
+			why,
+		)
+	case r.Decision != nil:
+		d := r.Decision
+		p.entry(d.Time.Add(time.Duration(d.DurationMS*float64(time.Millisecond))), r.Seq, outcome(d.Decision),
+			agentName(d.AgentName, d.AgentID, d.Dialect), d.Event, about(d.Tool, d.Subject), because(*d))
+	case r.Start != nil:
+		s := r.Start
+		p.entry(s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))
+	case r.Type == client.RecordGap:
+		p.gap(r.From, r.Seq)
+	}
+}
+
+// entry writes when, which number, what, and about what; the last give way.
+func (p *printer) entry(at time.Time, seq uint64, what cell, parts ...string) {
+	number := ""
+	if seq > 0 {
+		number = textf("%d", seq).text
+	}
+	head := clock(at) + " " + pad(number, -6) + " " + pad(what.text, 7) + " "
+	line := head + escape(strings.Join(nonEmpty(parts), "  "), keepNothing)
+	line = p.fit(line)
+	if len(line) <= len(head) {
+		p.line(line)
+		return
+	}
+	p.line(
+		p.paint(dim, clock(at)),
+		" ",
+		pad(number, -6),
+		" ",
+		p.paint(what.c, pad(what.text, 7)),
+		" ",
+		line[len(head):],
+	)
+}
+
+func (p *printer) gap(from, to uint64) {
+	p.linef("… records %d to %d are gone: this reader was too slow, or they are no longer kept", from, to)
+}
+
+// pad fills s to n columns, from the left if n is negative.
+func pad(s string, n int) string {
+	blanks := strings.Repeat(" ", max(0, max(n, -n)-len(s)))
+	if n < 0 {
+		return blanks + s
+	}
+	return s + blanks
+}
+
+func nonEmpty(parts []string) []string {
+	var list []string
+	for _, part := range parts {
+		if part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// about says what a tool was called for.
+func about(tool, subject string) string {
+	if tool == "" || subject == "" {
+		return tool + subject
+	}
+	return tool + ": " + subject
+}
+
+// agentName is the shortest that tells an agent.
+func agentName(name, id string, d client.Dialect) string {
+	switch {
+	case name != "":
+		return name
+	case d != "" && d != client.Dialect("hookd"):
+		return string(d)
+	}
+	return id
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func psCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "ps",
+		Short: "List the runs under way, with their age and what is left of their time",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			list, err := a.dial(cmd).Running(ctx)
+			if err != nil {
+				return err
+			}
+			return a.print(map[string][]client.RunUnderWay{"runs": list}, func(p *printer) { p.underWay(list) })
+		},
+	}
+}
+
+func (p *printer) underWay(list []client.RunUnderWay) {
+	if len(list) == 0 {
+		p.line("no hook runs now; `hookd history` lists those that did")
+		return
+	}
+	ids := make([]string, len(list))
+	for i, r := range list {
+		ids[i] = r.RunID
+	}
+	id := p.ids(ids)
+	var rows [][]cell
+	for _, r := range list {
+		left := text(millis(r.LeftMS))
+		if r.LeftMS < 0 {
+			left = cell{"over", red}
+		}
+		rows = append(
+			rows,
+			[]cell{text(id(r.RunID)), text(r.Hook), text(r.Event), text(millis(r.AgeMS)), left, text(number(r.PID)),
+				text(about(r.Tool, r.Subject))},
+		)
+	}
+	p.table(
+		[]column{
+			{title: "RUN"},
+			nameColumn("HOOK"),
+			asideColumn("EVENT"),
+			{title: "AGE"},
+			{title: "LEFT"},
+			{title: "PID"},
+			textColumn("SUBJECT"),
+		},
+		rows,
+	)
+}
+
+func killCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "kill RUN",
+		Short: "End one run that is under way",
+		Long: `kill ends the processes of one run, which counts as failed then: a guard that is
+killed denies where it is fail-closed. The end of the run's id, as ` + "`hookd ps`" + ` shows
+it, is enough when no other run has it.`,
+		Args:              one("RUN"),
+		ValidArgsFunction: underWayIDs(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			run, err := a.dial(cmd).Kill(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(run, func(p *printer) {
+				p.linef(
+					"killed run %s of hook %s for %s, after %s; see `hookd logs %s`",
+					run.RunID,
+					run.Hook,
+					run.Event,
+					millis(run.AgeMS),
+					ending(run.RunID),
+				)
+			})
+		},
+	}
+}
+
+func underWayIDs(a *app) completer {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := completing(cmd)
+		defer cancel()
+		list, _ := a.dial(cmd).Running(ctx)
+		var ids []string
+		for _, r := range list {
+			ids = append(ids, proposal(r.RunID, r.Hook+" "+r.Event))
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}

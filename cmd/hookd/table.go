@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// cell is one field of a table.
+type cell struct {
+	text string
+	c    colour
+}
+
+func text(s string) cell { return cell{text: s} }
+
+func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
+
+// column is the head of a column, and what becomes of it where the table does
+// not fit the terminal.
+type column struct {
+	title string
+	yield int  // columns with the most give way first; 0 = last, when nothing else is left
+	end   bool // its end tells more than its beginning, as of a path
+}
+
+// Columns by what they are worth: names and figures stay, texts give way.
+func fixed(titles ...string) []column {
+	list := make([]column, len(titles))
+	for i, title := range titles {
+		list[i] = column{title: title}
+	}
+	return list
+}
+
+func nameColumn(title string) column  { return column{title: title, yield: 1} }
+func textColumn(title string) column  { return column{title: title, yield: 2} }
+func asideColumn(title string) column { return column{title: title, yield: 3} }
+func pathColumn(title string) column  { return column{title: title, yield: 2, end: true} }
+
+const (
+	narrowest = 8 // columns that are left of a text
+	between   = 2 // blanks between columns
+)
+
+// table writes rows under a header. Columns are as wide as they need to be; on a
+// terminal that is too narrow they shrink, those that are worth least first. A
+// column without any text is left out.
+func (p *printer) table(header []column, rows [][]cell) {
+	header, rows = withText(header, rows)
+	head := make([]cell, len(header))
+	for i, h := range header {
+		head[i] = cell{h.title, bold}
+	}
+	rows = append([][]cell{head}, rows...)
+	widths := make([]int, len(header))
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = escape(shorten(row[i].text, maxCell), keepNothing)
+			widths[i] = max(widths[i], runewidth.StringWidth(row[i].text))
+		}
+	}
+	if p.width > 0 && !p.wide {
+		shrink(header, widths, p.width)
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, c := range row {
+			c.text = cut(c.text, widths[i], header[i].end)
+			b.WriteString(p.paint(c.c, c.text))
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(c.text)+between))
+			}
+		}
+		p.line(strings.TrimRight(b.String(), " "))
+	}
+}
+
+// withText returns the columns that have text in a row.
+func withText(header []column, rows [][]cell) (columns []column, short [][]cell) {
+	short = make([][]cell, len(rows))
+	for i, h := range header {
+		if !slices.ContainsFunc(rows, func(row []cell) bool { return row[i].text != "" }) {
+			continue
+		}
+		columns = append(columns, h)
+		for j, row := range rows {
+			short[j] = append(short[j], row[i])
+		}
+	}
+	return columns, short
+}
+
+// shrink takes from widths until a line fits, as far as that is possible.
+func shrink(header []column, widths []int, width int) {
+	over := between*(len(widths)-1) - width
+	for _, w := range widths {
+		over += w
+	}
+	most := slices.MaxFunc(header, func(a, b column) int { return a.yield - b.yield }).yield
+	for yield := most; yield >= 0 && over > 0; yield-- {
+		for over > 0 {
+			widest := -1
+			for i, h := range header {
+				if h.yield == yield && widths[i] > max(narrowest, len(h.title)) &&
+					(widest < 0 || widths[i] > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest < 0 {
+				break
+			}
+			widths[widest]--
+			over--
+		}
+	}
+}
+
+// cut shortens s to so many columns, and shows that it did. end keeps the end.
+func cut(s string, width int, end bool) string {
+	if runewidth.StringWidth(s) <= width {
+		return s
+	}
+	if end {
+		return runewidth.TruncateLeft(s, runewidth.StringWidth(s)-width+1, "…")
+	}
+	return strings.TrimRight(runewidth.Truncate(s, width, "…"), " ")
+}
+
+// fit cuts a line that is too long for the terminal.
+func (p *printer) fit(line string) string {
+	if p.width <= 0 || p.wide {
+		return line
+	}
+	return cut(line, p.width, false)
+}
+
+// shortest is how much of an id a table shows at least.
+const shortest = 6
+
+// endings returns the end of each id that no other of them has. The beginning
+// of an id is a time, which ids of one page share; commands accept an end.
+func endings(ids []string) func(id string) string {
+	n := shortest
+	for ; n < 26; n++ {
+		seen := map[string]string{}
+		unique := !slices.ContainsFunc(ids, func(id string) bool {
+			end := id[max(0, len(id)-n):]
+			other, taken := seen[end]
+			seen[end] = id
+			return taken && other != id
+		})
+		if unique {
+			break
+		}
+	}
+	return func(id string) string { return id[max(0, len(id)-n):] }
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/duration"
+)
+
+func topCommand(a *app) *cobra.Command {
+	every := duration.Value(time.Second)
+	cmd := &cobra.Command{
+		Use:   "top",
+		Short: "Watch hookd live: runs under way, rates, the slowest hooks, denials",
+		Long: `top shows what hookd does now, and draws it anew every second until q or Ctrl-C.
+Keys: q ends, space pauses, s sorts the hooks by the next column. Where stdout is no
+terminal it prints one picture and ends.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTop(a, cmd, time.Duration(every)) },
+	}
+	cmd.Flags().Var(&every, "every", "time between two pictures")
+	return cmd
+}
+
+// top is the state of one `hookd top`.
+type top struct {
+	a      *app
+	cmd    *cobra.Command
+	client *client.Client
+	sort   int // index in topSorts
+	paused bool
+	last   topFacts // of the picture before; its rates need two
+}
+
+// topFacts is what one picture shows.
+type topFacts struct {
+	At      time.Time            `json:"time"`
+	Status  client.DaemonInfo    `json:"status"`
+	Runs    []client.RunUnderWay `json:"runs"`
+	Hooks   []client.HookStats   `json:"hooks"` // of the last hour
+	Denials []client.Decision    `json:"denials"`
+}
+
+// topSorts are the columns that s goes through.
+var topSorts = []struct {
+	name string
+	of   func(client.HookStats) float64
+}{
+	{"P95", func(s client.HookStats) float64 { return s.P95MS }},
+	{"WAITED", func(s client.HookStats) float64 { return s.WaitedMS }},
+	{"RUNS", func(s client.HookStats) float64 { return float64(s.Runs) }},
+	{"FAILED", func(s client.HookStats) float64 { return float64(s.Failures) }},
+}
+
+func runTop(a *app, cmd *cobra.Command, every time.Duration) error {
+	if every < 100*time.Millisecond {
+		return fail(exitUsage, "type --every 1s", "--every is %s, at least 100ms are wanted", every)
+	}
+	t := &top{a: a, cmd: cmd, client: a.dial(cmd)}
+	facts, err := t.read(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if a.format == "json" || !isTerminal(a.out) || !isTerminal(a.in) {
+		return a.print(facts, func(p *printer) { t.draw(p, facts) })
+	}
+	return t.live(every, facts)
+}
+
+// live draws until q, on a screen of its own.
+func (t *top) live(every time.Duration, facts topFacts) error {
+	ctx, stop := signal.NotifyContext(t.cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	in := int(t.a.in.Fd())
+	was, err := term.MakeRaw(in)
+	if err != nil {
+		return fail(exitFailed, "type `hookd top | cat` for one picture", "read keys: %w", err)
+	}
+	defer term.Restore(in, was)
+	io.WriteString(t.a.out, "\x1b[?1049h\x1b[?25l")
+	defer io.WriteString(t.a.out, "\x1b[?25h\x1b[?1049l")
+	keys := make(chan byte)
+	go func() { // ends with the program: a read of a terminal cannot be called off
+		var key [1]byte
+		for {
+			if n, err := t.a.in.Read(key[:]); n == 0 || err != nil {
+				return
+			}
+			keys <- key[0]
+		}
+	}()
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	note := ""
+	for {
+		if err := t.paint(facts, note); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case key := <-keys:
+			if t.press(key) {
+				return nil
+			}
+			continue
+		case <-resized:
+			continue
+		case <-ticker.C:
+		}
+		if t.paused {
+			continue
+		}
+		next, err := t.read(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if note = ""; err != nil {
+			note = "hookd does not answer, waiting: " + err.Error()
+			continue
+		}
+		t.last, facts = facts, next
+	}
+}
+
+// press acts on a key, and reports whether it ends top.
+func (t *top) press(key byte) bool {
+	switch key {
+	case 'q', 'Q', 3, 4: // Ctrl-C and Ctrl-D come as themselves from a raw terminal
+		return true
+	case ' ':
+		t.paused = !t.paused
+	case 's':
+		t.sort = (t.sort + 1) % len(topSorts)
+	}
+	return false
+}
+
+func (t *top) read(ctx context.Context) (f topFacts, err error) {
+	ctx, cancel := context.WithTimeout(ctx, t.a.within)
+	defer cancel()
+	if f.Status, err = t.client.Status(ctx); err != nil {
+		return f, err
+	}
+	if f.Runs, err = t.client.Running(ctx); err != nil {
+		return f, err
+	}
+	f.At = time.Now()
+	if f.Hooks, err = t.client.Stats(ctx, client.StatsQuery{Since: f.At.Add(-time.Hour)}); err != nil {
+		return f, err
+	}
+	f.Denials, err = t.client.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Limit: 10})
+	return f, err
+}
+
+// paint draws the picture and fills the screen with it: no line wraps, none scrolls.
+func (t *top) paint(f topFacts, note string) error {
+	width, height, err := term.GetSize(int(t.a.out.Fd()))
+	if err != nil {
+		return err
+	}
+	if width < 1 || height < 2 { // a terminal that does not tell its size
+		width, height = 80, 24
+	}
+	var b bytes.Buffer
+	p := t.a.printer(t.a.out)
+	p.w, p.width, p.wide = &b, width, false
+	t.draw(p, f)
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	keys := "q quit   space pause   s sort by " + topSorts[(t.sort+1)%len(topSorts)].name
+	if t.paused {
+		keys = "PAUSED   " + keys
+	}
+	if note != "" {
+		keys = escape(note, keepNothing)
+	}
+	if len(lines) > height-1 {
+		lines = lines[:height-1]
+	}
+	var out strings.Builder
+	out.WriteString("\x1b[H")
+	for _, line := range lines {
+		out.WriteString(line + "\x1b[K\r\n")
+	}
+	out.WriteString(p.paint(dim, cut(keys, width, false)) + "\x1b[K\x1b[J")
+	_, err = io.WriteString(t.a.out, out.String())
+	return err
+}
+
+// draw writes the picture.
+func (t *top) draw(p *printer, f topFacts) {
+	st := f.Status
+	p.line(p.fit(fmt.Sprintf("hookd %s  up %s  %s  %d events%s  %d queued  %s", st.Version,
+		f.At.Sub(st.Started).Round(time.Second), tally(st.Hooks, "no hooks"), st.Events, t.rate(f), st.Queued,
+		sizeText(st.Store.Bytes))))
+	p.line()
+	p.line(p.paint(bold, "runs under way"))
+	p.underWay(f.Runs)
+	p.line()
+	by := topSorts[t.sort]
+	p.line(p.paint(bold, "hooks, last hour, by "+by.name))
+	hooks := slices.SortedStableFunc(
+		slices.Values(f.Hooks),
+		func(a, b client.HookStats) int { return cmp.Compare(by.of(b), by.of(a)) },
+	)
+	groups := make([]client.GroupStats, 0, 8)
+	for _, s := range hooks[:min(8, len(hooks))] {
+		groups = append(groups, ofHook(s))
+	}
+	p.stats("hook", groups)
+	p.line()
+	p.line(p.paint(bold, "last denials"))
+	if len(f.Denials) == 0 {
+		p.line("none")
+		return
+	}
+	p.decisions(f.Denials)
+}
+
+// rate is how many events came each second since the picture before.
+func (t *top) rate(f topFacts) string {
+	span := f.At.Sub(t.last.At)
+	if t.last.At.IsZero() || span <= 0 || f.Status.Epoch != t.last.Status.Epoch ||
+		f.Status.Events < t.last.Status.Events {
+		return ""
+	}
+	return fmt.Sprintf(" (%.1f/s)", float64(f.Status.Events-t.last.Status.Events)/span.Seconds())
+}
