@@ -315,8 +315,8 @@ func TestPathsInDocuments(t *testing.T) {
 		for _, m := range codePath.FindAllSubmatch(text, -1) {
 			path, _, _ := strings.Cut(string(m[1]), "/NAME") // one of many
 			first, _, _ := strings.Cut(path, "/")
-			if _, err := os.Stat(filepath.Join(root, first)); err != nil {
-				continue // not of this tree: a media type, a model
+			if _, err := os.Stat(filepath.Join(root, first)); err != nil || first == ".." {
+				continue // not of this tree: a media type, a model, a file of a pack
 			}
 			if strings.HasPrefix(path, ".github/hooks/") {
 				continue // Copilot's, in a user's project
