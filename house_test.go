@@ -16,11 +16,9 @@ import (
 // none is added.
 var unclean = map[string]string{
 	"width": `
-		internal/dispatch
 		internal/store
 	`,
-	"words": `
-	`,
+	"words":      ``,
 	"references": ``,
 }
 

@@ -126,10 +126,20 @@ func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, 
 // replay says what an event repeats.
 type replay struct{ of, only string }
 
-var errDraining = &events.Error{Code: events.CodeDraining, Message: "hookd is shutting down", Hint: "send it again when `hookd status` answers", RetryAfter: 1}
+var errDraining = &events.Error{
+	Code:       events.CodeDraining,
+	Message:    "hookd is shutting down",
+	Hint:       "send it again when `hookd status` answers",
+	RetryAfter: 1,
+}
 
 // admit checks, keeps and queues an event. sent is nil for one without an id.
-func (d *Dispatcher) admit(from Origin, env *events.Envelope, again *replay, sent *events.Sent) (rcpt Receipt, rest Rest, err *events.Error) {
+func (d *Dispatcher) admit(
+	from Origin,
+	env *events.Envelope,
+	again *replay,
+	sent *events.Sent,
+) (rcpt Receipt, rest Rest, err *events.Error) {
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {
@@ -235,7 +245,11 @@ func (r *replay) limit(ms []match.Match) ([]match.Match, *events.Error) {
 			return []match.Match{m}, nil
 		}
 	}
-	return nil, &events.Error{Code: events.CodeNotFound, Message: "no hook " + r.only + " runs for this event", Hint: "see `hookd list`, and `hookd match EVENT` for why a hook does not run"}
+	return nil, &events.Error{
+		Code:    events.CodeNotFound,
+		Message: "no hook " + r.only + " runs for this event",
+		Hint:    "see `hookd list`, and `hookd match EVENT` for why a hook does not run",
+	}
 }
 
 // admission is an event on its way in.
@@ -259,7 +273,12 @@ func (a *admission) enter() *events.Error {
 	n := len(a.plan.queued) + len(a.plan.later)
 	if a.room = n == 0 || d.queue.reserve(e, n); !a.room && !d.recorder.Keeps() {
 		if !a.decided() {
-			return &events.Error{Code: events.CodeQueueFull, Message: "the queue of events that wait for their hooks is full", Hint: "send it again later; `hookd status` shows the queue", RetryAfter: 1}
+			return &events.Error{
+				Code:       events.CodeQueueFull,
+				Message:    "the queue of events that wait for their hooks is full",
+				Hint:       "send it again later; `hookd status` shows the queue",
+				RetryAfter: 1,
+			}
 		}
 		d.dropObservers(e, &a.plan)
 		n, a.room = 0, true
@@ -400,7 +419,12 @@ func (a *admission) decide(r *Receipt) {
 func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
 	for _, m := range append(p.queued, p.later...) {
 		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.Hook.Name+" does not run for this event")
-		d.log.Warn("queue full, observer dropped", zap.String("hook", m.Hook.Name), zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID))
+		d.log.Warn(
+			"queue full, observer dropped",
+			zap.String("hook", m.Hook.Name),
+			zap.String("event", e.Envelope.Event),
+			zap.String("event_id", e.EventID),
+		)
 	}
 	p.queued, p.later, p.matched = nil, nil, p.deciding
 }

@@ -122,7 +122,11 @@ func (d *Dispatcher) refill() {
 		}
 		if err != nil {
 			if !warned {
-				d.log.Warn("what waits on disk cannot be read, it is tried again", zap.Duration("every", rereadAfter), zap.Error(err))
+				d.log.Warn(
+					"what waits on disk cannot be read, it is tried again",
+					zap.Duration("every", rereadAfter),
+					zap.Error(err),
+				)
 			}
 			warned = true
 			if !d.pause(rereadAfter) {
@@ -319,15 +323,31 @@ func (d *Dispatcher) outdated(w Waiting) bool {
 }
 
 func (d *Dispatcher) expire(w Waiting) {
-	d.log.Warn("event too old to be run after the restart", zap.String("hook", w.Hook), zap.String("event", w.Event.Envelope.Event), zap.String("event_id", w.Event.EventID), zap.Duration("limit", d.life.maxAge))
-	d.recorder.Finished(w.key(), events.Run{}, Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"})
+	d.log.Warn(
+		"event too old to be run after the restart",
+		zap.String("hook", w.Hook),
+		zap.String("event", w.Event.Envelope.Event),
+		zap.String("event_id", w.Event.EventID),
+		zap.Duration("limit", d.life.maxAge),
+	)
+	d.recorder.Finished(
+		w.key(),
+		events.Run{},
+		Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"},
+	)
 }
 
 // dropped records that a run has no hook any more, and tells the sender that waits for it.
 func (d *Dispatcher) dropped(w Waiting, result chan<- events.Run, k Key, fate Fate) {
 	r := w.run(events.ResultDropped)
 	r.ID, r.Error = events.NewRunID(time.Now()), noHook
-	d.log.Warn("accepted run dropped", zap.String("hook", w.Hook), zap.String("event", r.Event), zap.String("event_id", r.EventID), zap.String("error", r.Error))
+	d.log.Warn(
+		"accepted run dropped",
+		zap.String("hook", w.Hook),
+		zap.String("event", r.Event),
+		zap.String("event_id", r.EventID),
+		zap.String("error", r.Error),
+	)
 	d.opts.Tap.Ran(w.Event, r, nil)
 	d.recorder.Finished(k, r, fate)
 	if result != nil {
@@ -350,7 +370,8 @@ func (w Waiting) run(result events.Result) events.Run {
 	e := w.Event
 	return events.Run{
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
-		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
+		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
 		Started: time.Now().UTC(), Input: preview(e.Data),
 	}
 }

@@ -71,7 +71,14 @@ func newChain(alive func(int) bool) *chain {
 	if alive == nil {
 		alive = func(int) bool { return false }
 	}
-	return &chain{alive: alive, starts: newStarts(), groups: map[int]*link{}, cgroups: map[string]*link{}, bursts: map[string]*burst{}, parents: map[string]int{}}
+	return &chain{
+		alive:   alive,
+		starts:  newStarts(),
+		groups:  map[int]*link{},
+		cgroups: map[string]*link{},
+		bursts:  map[string]*burst{},
+		parents: map[string]int{},
+	}
 }
 
 // started registers a run's processes; the returned function ends it.
@@ -176,8 +183,12 @@ func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.E
 	}
 	if depth > MaxDepth {
 		return 0, &events.Error{Code: events.CodeTooDeep,
-			Message: fmt.Sprintf("hooks that emit events stand %d deep, the limit is %d: they probably trigger each other", depth, MaxDepth),
-			Hint:    "see `hookd history` for the chain; narrow the `events` of the hook that emits"}
+			Message: fmt.Sprintf(
+				"hooks that emit events stand %d deep, the limit is %d: they probably trigger each other",
+				depth,
+				MaxDepth,
+			),
+			Hint: "see `hookd history` for the chain; narrow the `events` of the hook that emits"}
 	}
 	if from.Hook != "" && !c.burst(from.Hook).allow(now) {
 		return 0, &events.Error{Code: events.CodeTooMany, RetryAfter: 2,

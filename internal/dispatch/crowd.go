@@ -47,7 +47,13 @@ func (d *Dispatcher) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Ver
 	c := *e.Contract
 	var done []*attempt
 	for _, m := range ms {
-		done = append(done, d.unstarted(&attempt{event: e, contract: &c, match: m}, "too many events wait for their verdict, or too large ones"))
+		done = append(
+			done,
+			d.unstarted(
+				&attempt{event: e, contract: &c, match: m},
+				"too many events wait for their verdict, or too large ones",
+			),
+		)
 	}
 	return verdict.Fold(&c, e.Data, answers(done)), done
 }

@@ -111,7 +111,12 @@ func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, 
 
 // sequence runs one hook after another, each seeing the rewrites so far.
 // A denial does not stop the rest: every hook sees every event.
-func (d *Dispatcher) sequence(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) (done []*attempt) {
+func (d *Dispatcher) sequence(
+	until time.Time,
+	e *events.Event,
+	c *events.Contract,
+	ms []match.Match,
+) (done []*attempt) {
 	data := e.Data
 	for _, m := range ms {
 		if aborted(done, m) {
@@ -147,7 +152,12 @@ func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contra
 	return done
 }
 
-func (d *Dispatcher) inOrder(until time.Time, e *events.Event, c *events.Contract, chain []match.Match) (done []*attempt) {
+func (d *Dispatcher) inOrder(
+	until time.Time,
+	e *events.Event,
+	c *events.Contract,
+	chain []match.Match,
+) (done []*attempt) {
 	for _, m := range chain {
 		if !aborted(done, m) {
 			done = append(done, d.asked(d.ctx, until, e, c, m, e.Data))
@@ -158,7 +168,8 @@ func (d *Dispatcher) inOrder(until time.Time, e *events.Event, c *events.Contrac
 
 // aborted reports whether a run before it stops m.
 func aborted(done []*attempt, m match.Match) bool {
-	return chained(m) && slices.ContainsFunc(done, func(r *attempt) bool { return r.aborts && r.match.Hook.Source == m.Hook.Source })
+	return chained(m) &&
+		slices.ContainsFunc(done, func(r *attempt) bool { return r.aborts && r.match.Hook.Source == m.Hook.Source })
 }
 
 func answers(done []*attempt) []verdict.Answer {
@@ -219,7 +230,14 @@ const leastRest = 50 * time.Millisecond
 
 // asked runs one hook and reads its answer. It waits for a slot, at most until
 // then or until ctx ends.
-func (d *Dispatcher) asked(ctx context.Context, until time.Time, e *events.Event, c *events.Contract, m match.Match, data json.RawMessage) *attempt {
+func (d *Dispatcher) asked(
+	ctx context.Context,
+	until time.Time,
+	e *events.Event,
+	c *events.Contract,
+	m match.Match,
+	data json.RawMessage,
+) *attempt {
 	a, asked := &attempt{event: e, contract: c, match: m, data: data}, time.Now()
 	waited := !d.permits.try(e.Depth)
 	if waited && !d.permits.takeUntil(ctx, until, e.Depth) {

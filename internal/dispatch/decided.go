@@ -14,8 +14,10 @@ import (
 func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attempt) *events.Decided {
 	outcome, reason := outcomeOf(v)
 	rec := &events.Decided{
-		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect,
-		AgentID: e.AgentID, AgentName: e.AgentName, SessionID: e.SessionID, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject,
+		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time,
+		Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect,
+		AgentID: e.AgentID, AgentName: e.AgentName, SessionID: e.SessionID, Cwd: e.Cwd,
+		Tool: e.Tool, Subject: e.Subject,
 		Decision: outcome, Reason: d.clean(reason), DecidedBy: v.DecidedBy, Rewrote: rewrote(v),
 		DurationMS: ms(max(0, time.Since(e.Time))),
 	}
@@ -104,7 +106,8 @@ func (d *Dispatcher) note(a *attempt) {
 	a.run.Error = withWords(a.run.Error, said)
 	if a.answer.Failure != "" {
 		a.answer.Failure = withWords(a.answer.Failure, said)
-		a.answer.See = "see: hookd logs " + a.match.Hook.Quoted() + "; to switch it off: hookd disable " + a.match.Hook.Quoted()
+		name := a.match.Hook.Quoted()
+		a.answer.See = "see: hookd logs " + name + "; to switch it off: hookd disable " + name
 	}
 }
 

@@ -57,7 +57,9 @@ type entry struct {
 // How its sender waits for it is no part of that.
 func contentOf(env *events.Envelope) [sha256.Size]byte {
 	h := sha256.New()
-	for _, part := range []string{string(env.Dialect), env.Event, env.SessionID, env.AgentID, env.AgentName, env.Cwd, env.Lane} {
+	for _, part := range []string{
+		string(env.Dialect), env.Event, env.SessionID, env.AgentID, env.AgentName, env.Cwd, env.Lane,
+	} {
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
 		h.Write([]byte(part))
 	}
@@ -220,8 +222,9 @@ func sizeOf(r Receipt) int {
 		size += 512 + len(run.Error)
 	}
 	if v := r.Verdict; v != nil {
-		size += len(v.DecisionReason) + len(v.Message) + len(v.SystemMessage) + len(v.AdditionalContext) + len(v.UpdatedInput) +
-			len(v.UpdatedToolResponse) + len(v.UpdatedMessages) + len(v.Summary) + len(v.StopReason) + len(v.Stderr)
+		size += len(v.DecisionReason) + len(v.Message) + len(v.SystemMessage) + len(v.AdditionalContext)
+		size += len(v.UpdatedInput) + len(v.UpdatedToolResponse) + len(v.UpdatedMessages)
+		size += len(v.Summary) + len(v.StopReason) + len(v.Stderr)
 		for key, value := range v.Metadata {
 			size += len(key) + len(value)
 		}
@@ -236,10 +239,13 @@ func ownCopy(v *verdict.Verdict) *verdict.Verdict {
 		return nil
 	}
 	c := *v
-	for _, text := range []*string{&c.DecisionReason, &c.Message, &c.SystemMessage, &c.AdditionalContext, &c.Summary, &c.StopReason, &c.Stderr} {
+	for _, text := range []*string{
+		&c.DecisionReason, &c.Message, &c.SystemMessage, &c.AdditionalContext, &c.Summary, &c.StopReason, &c.Stderr,
+	} {
 		*text = strings.Clone(*text)
 	}
-	c.UpdatedInput, c.UpdatedToolResponse, c.UpdatedMessages = bytes.Clone(v.UpdatedInput), bytes.Clone(v.UpdatedToolResponse), bytes.Clone(v.UpdatedMessages)
+	c.UpdatedInput, c.UpdatedMessages = bytes.Clone(v.UpdatedInput), bytes.Clone(v.UpdatedMessages)
+	c.UpdatedToolResponse = bytes.Clone(v.UpdatedToolResponse)
 	return &c
 }
 

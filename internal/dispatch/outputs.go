@@ -16,9 +16,9 @@ const (
 )
 
 // outputs keeps for each conversation what its hooks printed for later ones, in
-// the order in which they ended, joined by line ends. It is bounded: of a conversation the newest outputs stay, and of the
-// conversations those that were used last, for a day. It does not outlive the
-// daemon. The zero value works, and it is safe for concurrent use.
+// the order in which they ended, joined by line ends. It is bounded: of a
+// conversation the newest outputs stay, and of the conversations those that were
+// used last, for a day. It does not outlive the daemon. The zero value works, and it is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of conversations in used

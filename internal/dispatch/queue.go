@@ -62,7 +62,8 @@ type usage struct {
 func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
-		resting: map[*task]bool{}, lanes: map[laneKey]*fifo{}, hooks: map[string]*usage{}, events: map[*events.Event]int{},
+		resting: map[*task]bool{}, lanes: map[laneKey]*fifo{}, hooks: map[string]*usage{},
+		events: map[*events.Event]int{},
 	}
 }
 

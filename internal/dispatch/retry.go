@@ -30,7 +30,14 @@ func (d *Dispatcher) conclude(t *task, r events.Run) {
 	}
 	fate := t.fate(r, time.Now())
 	if fate.Dead != "" {
-		d.log.Warn("hook given up after its retries", zap.String("hook", r.Hook), zap.String("event", r.Event), zap.String("event_id", r.EventID), zap.String("run_id", r.ID), zap.Int("attempts", t.attempt+1))
+		d.log.Warn(
+			"hook given up after its retries",
+			zap.String("hook", r.Hook),
+			zap.String("event", r.Event),
+			zap.String("event_id", r.EventID),
+			zap.String("run_id", r.ID),
+			zap.Int("attempts", t.attempt+1),
+		)
 	}
 	if !t.kept {
 		d.recorder.Finished(Key{}, r, Fate{})
@@ -178,7 +185,12 @@ func (d *Dispatcher) again(r retry) {
 			return
 		}
 		if w, err = d.reread(r); err != nil {
-			d.log.Warn("retry postponed: the event cannot be read", zap.String("hook", r.key.Hook), zap.Uint64("seq", r.key.Seq), zap.Error(err))
+			d.log.Warn(
+				"retry postponed: the event cannot be read",
+				zap.String("hook", r.key.Hook),
+				zap.Uint64("seq", r.key.Seq),
+				zap.Error(err),
+			)
 			r.due = time.Now().Add(rereadAfter)
 			d.retries.push(r)
 			return

@@ -49,7 +49,14 @@ type attempt struct {
 // try makes the next attempt at a queued run.
 func (t *task) try() *attempt {
 	e := t.event
-	return &attempt{event: e, contract: e.Contract, match: t.match, data: e.Data, timeout: t.match.Hook.Timeout, task: t}
+	return &attempt{
+		event:    e,
+		contract: e.Contract,
+		match:    t.match,
+		data:     e.Data,
+		timeout:  t.match.Hook.Timeout,
+		task:     t,
+	}
 }
 
 func (t *task) tell(r events.Run) {
@@ -87,7 +94,8 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 	e, m, t, now := a.event, a.match, a.task, time.Now()
 	job := &Job{
 		RunID: events.NewRunID(now), Hook: m.Hook, Rules: m.Rules, Event: e, Given: m.Given,
-		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime), Whole: d.whole(a.contract, m), Awaited: t == nil || t.nested,
+		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime),
+		Whole: d.whole(a.contract, m), Awaited: t == nil || t.nested,
 		stage: &stage{}, pid: new(atomic.Int64),
 	}
 	a.job, job.Data = job, a.data
@@ -139,10 +147,20 @@ func (d *Dispatcher) tell(a *attempt, err error) {
 
 // payload is data, the event's as rewritten so far, in the words of the name
 // that the hook is given. A panic in finding them costs one run, not the daemon.
-func (d *Dispatcher) payload(e *events.Event, m match.Match, data json.RawMessage) (payload json.RawMessage, err error) {
+func (d *Dispatcher) payload(
+	e *events.Event,
+	m match.Match,
+	data json.RawMessage,
+) (payload json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error("panic in making a payload", zap.String("hook", m.Hook.Name), zap.String("event_id", e.EventID), zap.Any("panic", p), zap.Stack("stack"))
+			d.log.Error(
+				"panic in making a payload",
+				zap.String("hook", m.Hook.Name),
+				zap.String("event_id", e.EventID),
+				zap.Any("panic", p),
+				zap.Stack("stack"),
+			)
 			err = errInternal
 		}
 	}()
@@ -160,7 +178,13 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {
 			why := "its answer cannot be read: internal error, see hookd's log"
-			d.log.Error("panic in reading an answer", zap.String("hook", a.match.Hook.Name), zap.String("run_id", a.run.ID), zap.Any("panic", p), zap.Stack("stack"))
+			d.log.Error(
+				"panic in reading an answer",
+				zap.String("hook", a.match.Hook.Name),
+				zap.String("run_id", a.run.ID),
+				zap.Any("panic", p),
+				zap.Stack("stack"),
+			)
 			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
 			a.run.Result, a.run.Error = events.ResultFailed, why
 		}
@@ -177,7 +201,8 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 		a.answer = a.answer.Tightened().Told(a.contract)
 		a.warnUntold()
 		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)
-		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock && a.match.Hook.OnError != hook.OnErrorIgnore
+		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock &&
+			a.match.Hook.OnError != hook.OnErrorIgnore
 		return
 	}
 	out := output(a.out)
@@ -188,7 +213,8 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
 	a.warnUntold()
-	if a.run.Result, a.run.Error = result(a.match, a.out, read.Answer, read.Failure); a.run.Result == events.ResultOK || a.run.Result == events.ResultFailed {
+	if a.run.Result, a.run.Error = result(a.match, a.out, read.Answer, read.Failure); a.run.Result == events.ResultOK ||
+		a.run.Result == events.ResultFailed {
 		a.run.Result = read.Result
 	}
 }
@@ -203,7 +229,13 @@ func (a *attempt) warnUntold() {
 func (d *Dispatcher) run(j *Job) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error("panic in a run", zap.String("hook", j.Hook.Name), zap.String("run_id", j.RunID), zap.Any("panic", p), zap.Stack("stack"))
+			d.log.Error(
+				"panic in a run",
+				zap.String("hook", j.Hook.Name),
+				zap.String("run_id", j.RunID),
+				zap.Any("panic", p),
+				zap.Stack("stack"),
+			)
 			out = unstartable(errInternal)
 		}
 	}()
@@ -235,7 +267,13 @@ func (d *Dispatcher) whole(c *events.Contract, m match.Match) int {
 // unstarted records an attempt that did not get a chance, and returns it.
 func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 	e := a.event
-	out := Outcome{TimedOut: true, Stalled: why, ExitCode: -1, Started: time.Now(), limit: time.Since(e.Time).Round(time.Millisecond)}
+	out := Outcome{
+		TimedOut: true,
+		Stalled:  why,
+		ExitCode: -1,
+		Started:  time.Now(),
+		limit:    time.Since(e.Time).Round(time.Millisecond),
+	}
 	a.out, a.run = out, record(e, a.match, events.NewRunID(out.Started), out)
 	d.readAnswer(a)
 	a.run.Result, a.run.Error = events.ResultTimeout, why
@@ -264,7 +302,8 @@ func record(e *events.Event, m match.Match, id string, out Outcome) events.Run {
 	r := events.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
 		Digest: m.Hook.Digest, Generation: m.Generation,
-		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
+		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
 		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
 		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(e.Time))), DurationMS: ms(out.Duration),
 		Stdout: out.Stdout, Stderr: out.Stderr,
@@ -296,7 +335,8 @@ func (d *Dispatcher) read(c *events.Contract, m match.Match, out Outcome) verdic
 	if c == nil || !m.Blocks && out.Exceeded {
 		return verdict.Answer{Policy: m.Policy(), ExitCode: out.ExitCode}
 	}
-	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces && !bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
+	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
+		!bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
 		// Only a rewrite may be long, and text is none.
 		out.Exceeded, out.Whole = true, out.Whole[:d.opts.AnswerBytes]
 	}
@@ -361,7 +401,12 @@ func (d *Dispatcher) report(r *attempt) {
 	case !r.warn:
 		fields = append(fields, zap.String("answer", r.answer.Warning))
 	case r.run.Result == events.ResultTimeout:
-		fields = append(fields, zap.Duration("timeout", r.out.limit), zap.String("killed", r.run.Killed), zap.Int("left", r.run.Left))
+		fields = append(
+			fields,
+			zap.Duration("timeout", r.out.limit),
+			zap.String("killed", r.run.Killed),
+			zap.Int("left", r.run.Left),
+		)
 	case r.run.Result == events.ResultSpawnError:
 		fields = append(fields, zap.String("error", r.run.Error))
 	case r.run.Signal != "":
@@ -373,10 +418,16 @@ func (d *Dispatcher) report(r *attempt) {
 		}
 	}
 	if r.warn {
-		fields = append(fields, zap.String("see", "hookd logs "+m.Hook.Quoted()), zap.String("off", "hookd disable "+m.Hook.Quoted()))
+		fields = append(
+			fields,
+			zap.String("see", "hookd logs "+m.Hook.Quoted()),
+			zap.String("off", "hookd disable "+m.Hook.Quoted()),
+		)
 	}
-	d.log.Warn(message(r.run.Result), append(fields, zap.Duration("dur", time.Duration(r.run.DurationMS*float64(time.Millisecond))),
-		zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)
+	d.log.Warn(
+		message(r.run.Result),
+		append(fields, zap.Duration("dur", time.Duration(r.run.DurationMS*float64(time.Millisecond))),
+			zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)
 }
 
 func message(r events.Result) string {

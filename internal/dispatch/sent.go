@@ -45,7 +45,10 @@ func (r Receipt) encodeAnswer() ([]byte, error) { return json.Marshal(sentAnswer
 // loadIDs makes the ids known that were on disk when the Dispatcher began.
 func (d *Dispatcher) loadIDs() {
 	if err := d.seen.ids.Sent(time.Now().Add(-dedupWindow), d.seen.load); err != nil {
-		d.log.Warn("the ids of events of the last 10 minutes cannot be read: one that is sent again runs again", zap.Error(err))
+		d.log.Warn(
+			"the ids of events of the last 10 minutes cannot be read: one that is sent again runs again",
+			zap.Error(err),
+		)
 	}
 }
 

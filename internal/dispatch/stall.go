@@ -76,7 +76,12 @@ func (d *Dispatcher) bounded(j *Job, end func(Outcome)) {
 		end(out)
 		return
 	}
-	d.log.Info("a run that was given up has come back, its hook is tried again", zap.String("hook", j.Hook.Name), zap.String("run_id", j.RunID), zap.Duration("after", time.Since(begun)))
+	d.log.Info(
+		"a run that was given up has come back, its hook is tried again",
+		zap.String("hook", j.Hook.Name),
+		zap.String("run_id", j.RunID),
+		zap.Duration("after", time.Since(begun)),
+	)
 }
 
 // stalls are the runs that were given up and have not come back, by hook.

@@ -36,7 +36,14 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	if err != nil {
 		return Trial{}, err
 	}
-	e := &events.Event{Envelope: env, EventID: events.NewID(now), Time: now.UTC(), Depth: depth, Trial: true, Contract: events.For(env.Dialect, env.Event)}
+	e := &events.Event{
+		Envelope: env,
+		EventID:  events.NewID(now),
+		Time:     now.UTC(),
+		Depth:    depth,
+		Trial:    true,
+		Contract: events.For(env.Dialect, env.Event),
+	}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
 	e.Project = d.projectOf(d.index.Load(), e.Cwd)

@@ -96,13 +96,25 @@ func (d *Dispatcher) Kill(id string) (events.UnderWay, *events.Error) {
 	}
 	switch {
 	case len(found) == 0:
-		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run " + id + " is under way", Hint: "see `hookd ps`, and `hookd logs` for one that has ended"}
+		return events.UnderWay{}, &events.Error{
+			Code:    events.CodeNotFound,
+			Message: "no run " + id + " is under way",
+			Hint:    "see `hookd ps`, and `hookd logs` for one that has ended",
+		}
 	case len(found) > 1:
-		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "more than one run under way has an id like " + id, Hint: "give more of the id, see `hookd ps`"}
+		return events.UnderWay{}, &events.Error{
+			Code:    events.CodeNotFound,
+			Message: "more than one run under way has an id like " + id,
+			Hint:    "give more of the id, see `hookd ps`",
+		}
 	}
 	j := found[0]
 	if j.cancel == nil {
-		return events.UnderWay{}, &events.Error{Code: events.CodeRejected, Message: "run " + j.RunID + " shares the process of its persistent hook with others", Hint: "it ends at its deadline; `hookd disable` ends the process"}
+		return events.UnderWay{}, &events.Error{
+			Code:    events.CodeRejected,
+			Message: "run " + j.RunID + " shares the process of its persistent hook with others",
+			Hint:    "it ends at its deadline; `hookd disable` ends the process",
+		}
 	}
 	u := j.underWay(time.Now())
 	j.cancel(errKilled)
