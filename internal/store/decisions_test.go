@@ -1,0 +1,354 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// decision makes one about the event with the number before its own.
+func decision(seq uint64, at time.Time) *events.Decided {
+	return &events.Decided{
+		EventID: events.NewID(at), Seq: seq, EventSeq: seq - 1, Time: at.UTC(), Event: "pre_tool_use", Kind: events.KindToolBefore,
+		Dialect: events.ClaudeCode, SessionID: "s", Tool: "Bash", Subject: "ls", Decision: events.OutcomeNone, DurationMS: 1.5,
+	}
+}
+
+func TestDecisionComesBackWhole(t *testing.T) {
+	s := open(t, options(t))
+	e := event(1, "pre_tool_use", `{"a":1}`)
+	accept(t, s, e)
+	want := decision(2, e.Time)
+	want.EventID, want.AgentID, want.AgentName, want.Cwd, want.Reason = e.EventID, "a", "n", "/w", "no\nnever"
+	want.Decision, want.DecidedBy, want.Rewrote, want.Runs = events.OutcomeDeny, []string{"x", "y"}, []string{"input"}, []string{"R1"}
+	want.Answered = &events.Answered{By: "grant", ID: "g1"}
+	want.Shadow = []events.Shadowed{{Hook: "z", Decision: events.OutcomeAsk, Reason: "hm", Rewrote: []string{"context"}}}
+	s.Decided(want)
+	flush(t, s)
+	got, err := s.Decision(t.Context(), e)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v %v\nwant %+v", got, err, want)
+	}
+	page, err := s.Decisions(t.Context(), DecisionQuery{})
+	if err != nil || len(page.Decisions) != 1 || !reflect.DeepEqual(page.Decisions[0], *want) {
+		t.Errorf("in a page: got %+v %v", page, err)
+	}
+	feed, err := s.Since(t.Context(), 0, 9, 10, 1<<20)
+	if err != nil || len(feed.Records) != 2 || feed.Records[1].Decision == nil || !reflect.DeepEqual(feed.Records[1].Decision, want) {
+		t.Errorf("in the stream: got %+v %v", feed, err)
+	}
+	if got, err := s.Decision(t.Context(), event(7, "x", `{}`)); got != nil || err != nil {
+		t.Errorf("of another event: got %+v %v", got, err)
+	}
+}
+
+// fits is DecisionQuery, read one by one.
+func (q DecisionQuery) fits(d events.Decided) bool {
+	any := func(want []string, got ...string) bool {
+		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return slices.Contains(got, w) })
+	}
+	text := strings.ToLower(q.Text)
+	return any(q.Decisions, string(d.Decision)) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
+		any(q.Agents, d.AgentID, d.AgentName, string(d.Dialect)) && any(q.Events, d.Event, string(d.Kind)) &&
+		(len(q.Cwds) == 0 || slices.ContainsFunc(q.Cwds, func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") })) &&
+		(q.Text == "" || strings.Contains(strings.ToLower(d.Subject), text) || strings.Contains(strings.ToLower(d.Reason), text)) &&
+		(!q.Shadow || len(d.Shadow) > 0) && !d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+}
+
+// What each query finds is what it would find by looking at each decision,
+// however much of their text is indexed.
+func TestDecisionQueries(t *testing.T) {
+	s := open(t, options(t))
+	begin := time.Now().Add(-100 * time.Hour).UTC()
+	pick := func(list ...string) string { return list[rand.N(len(list))] }
+	var all []events.Decided
+	for i := range 300 {
+		d := decision(uint64(2*i+2), begin.Add(time.Duration(i)*20*time.Minute))
+		d.SessionID, d.Tool, d.AgentID = pick("", "s1", "s2"), pick("", "Bash", "Write", "mcp__x__y"), pick("", "a", "b")
+		d.Dialect, d.Event = events.Dialect(pick("claude-code", "codex")), pick("pre_tool_use", "PreToolUse")
+		d.Cwd = pick("", "/w", "/w/sub", "/world", "/ä", "/ä/b")
+		d.Subject, d.Reason = pick("sudo LS -l", "git push", "100% _sure_", "äöü", "ls"), pick("", "no sudo here", `say "no"`, "über")
+		d.Decision = events.Outcome(pick("deny", "ask", "allow", "none"))
+		if rand.N(2) == 0 {
+			d.DecidedBy = []string{pick("guard", "other"), "third"}
+		}
+		if rand.N(4) == 0 {
+			d.Shadow = []events.Shadowed{{Hook: pick("guard", "shady"), Decision: events.OutcomeDeny}}
+		}
+		all = append(all, *d)
+		s.Decided(d)
+	}
+	flush(t, s)
+	slices.Reverse(all)
+	queries := []DecisionQuery{
+		{}, {Limit: 7}, {Decisions: []string{"deny"}}, {Decisions: []string{"deny", "ask"}}, {Decisions: []string{"allow"}}, {Tools: []string{"Bash"}},
+		{Tools: []string{"Bash", "Write"}}, {Sessions: []string{"s1"}}, {Sessions: []string{"none"}}, {Agents: []string{"a"}}, {Agents: []string{"codex"}},
+		{Hooks: []string{"guard"}}, {Hooks: []string{"shady", "other"}}, {Hooks: []string{"guar"}}, {Events: []string{"tool.before"}}, {Events: []string{"PreToolUse"}},
+		{Cwds: []string{"/w"}}, {Cwds: []string{"/ä"}}, {Cwds: []string{"/w/sub", "/world"}}, {Shadow: true}, {EventID: "none"},
+		{Text: "sudo"}, {Text: "SUDO ls"}, {Text: "ls"}, {Text: "%"}, {Text: "_sure_"}, {Text: `say "no"`}, {Text: "äöü"}, {Text: "über"}, {Text: "x"}, {Text: "nothing has this text"},
+		{Text: "no sudo here", Tools: []string{"Bash"}, Decisions: []string{"deny"}, Sessions: []string{"s1"}},
+		{Since: begin.Add(20 * time.Hour), Until: begin.Add(30 * time.Hour)}, {Until: begin.Add(time.Hour)}, {Since: begin.Add(99 * time.Hour), Text: "git push"},
+	}
+	for _, indexed := range []int64{0, 150, 600} {
+		err := s.do(t.Context(), func(db *database) error {
+			_, err := db.exec(`DELETE FROM decisions_text`)
+			if err == nil {
+				_, err = db.exec(`INSERT INTO decisions_text (rowid, text) SELECT seq, subject || char(10) || reason FROM decisions WHERE seq <= ?`, indexed)
+			}
+			if err == nil {
+				_, err = db.exec(`UPDATE indexed SET seq = ?`, indexed)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range queries {
+			var want, got []uint64
+			for _, d := range all {
+				if q.fits(d) && q.EventID == "" {
+					want = append(want, d.Seq)
+				}
+			}
+			for next := q; ; {
+				page, err := s.Decisions(t.Context(), next)
+				if err != nil {
+					t.Fatalf("%+v: %v", q, err)
+				}
+				for _, d := range page.Decisions {
+					got = append(got, d.Seq)
+				}
+				if next.Before = page.Next; page.Next == 0 {
+					break
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("indexed up to %d, %+v: got %d, want %d", indexed, q, len(got), len(want))
+			}
+		}
+	}
+}
+
+// Each question is answered by an index or in the order of numbers: no plan looks
+// at all of a table or sorts.
+func TestDecisionQueriesUseTheirIndex(t *testing.T) {
+	s := open(t, options(t))
+	accept(t, s, event(1, "pre_tool_use", `{}`))
+	for _, tt := range []struct {
+		q    DecisionQuery
+		plan string
+	}{
+		{DecisionQuery{}, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+		{DecisionQuery{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+		{DecisionQuery{Tools: []string{"Bash"}}, "SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)"},
+		{DecisionQuery{Sessions: []string{"s"}, Tools: []string{"Bash"}}, "SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)"},
+		{DecisionQuery{Decisions: []string{"deny"}}, "SEARCH d USING INDEX decisions_decision (decision=? AND rowid>? AND rowid<?)"},
+		{DecisionQuery{Text: "sudo"}, "SCAN t VIRTUAL TABLE INDEX"},
+		{DecisionQuery{Text: "sudo"}, "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"},
+		{DecisionQuery{EventID: "E"}, "SEARCH d USING INDEX decisions_event (event_seq=? AND rowid>? AND rowid<?)"},
+	} {
+		text, args := tt.q.sql(1, 9, trigrams(tt.q.Text), 50)
+		plan, err := query(s.db, func(row scanner) (text string, err error) {
+			var a, b, c int
+			return text, row.Scan(&a, &b, &c, &text)
+		}, `EXPLAIN QUERY PLAN `+text, args...)
+		got := strings.Join(plan, "; ")
+		if err != nil || !strings.Contains(got, tt.plan) || strings.Contains(got, "SCAN d") || strings.Contains(got, "TEMP B-TREE") {
+			t.Errorf("%+v: plan %q %v, want %q", tt.q, got, err, tt.plan)
+		}
+	}
+}
+
+func TestTextIsIndexedByItself(t *testing.T) {
+	s := open(t, options(t))
+	for i := range 2*indexRows + 3 {
+		d := decision(uint64(i+2), time.Now())
+		d.Subject = fmt.Sprint("needle ", i)
+		s.Decided(d)
+	}
+	flush(t, s)
+	hooktest.Until(t, "all text is indexed", func() bool {
+		var seq int
+		err := s.read(t.Context(), func(db *sql.DB) error {
+			return db.QueryRowContext(t.Context(), `SELECT seq FROM indexed`).Scan(&seq)
+		})
+		return err == nil && seq == 2*indexRows+4
+	})
+	page, err := s.Decisions(t.Context(), DecisionQuery{Text: "needle 77"})
+	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].Seq != 79 {
+		t.Errorf("got %+v %v", page, err)
+	}
+}
+
+// Decisions go with their events, and those whose event was never kept with those
+// of their age.
+func TestPruneDecisions(t *testing.T) {
+	o := options(t)
+	o.Policy.MaxRuns = 3
+	s := open(t, o)
+	for i := range uint64(10) {
+		if i%3 > 0 {
+			accept(t, s, event(2*i+1, "pre_tool_use", `{}`))
+		}
+		s.Decided(decision(2*i+2, time.Now()))
+	}
+	flush(t, s)
+	if _, err := s.db.reading.Exec(`SELECT 1`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.do(t.Context(), func(db *database) error { _, err := indexStep(db); return err }); err != nil {
+		t.Fatal(err)
+	}
+	prune(t, s)
+	page, err := s.Decisions(t.Context(), DecisionQuery{})
+	var left []uint64
+	for _, d := range page.Decisions {
+		left = append(left, d.EventSeq)
+	}
+	if want := []uint64{19, 17, 15, 13, 11}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("decisions about %v are left (%v), want %v", left, err, want)
+	}
+	page, err = s.Decisions(t.Context(), DecisionQuery{Text: "ls "[:2] + ""})
+	if err != nil || len(page.Decisions) != len(left) {
+		t.Errorf("by text: got %+v %v", page, err)
+	}
+	var texts int
+	if err := s.db.row(`SELECT count(*) FROM decisions_text`).Scan(&texts); err != nil || texts != len(left) {
+		t.Errorf("the texts of %d are left (%v), want %d", texts, err, len(left))
+	}
+}
+
+func TestSessionsAreCounted(t *testing.T) {
+	o := options(t)
+	s := open(t, o)
+	at := time.Now().Add(-10 * time.Minute).UTC()
+	seq := uint64(0)
+	send := func(session, name, tool, subject string) {
+		seq++
+		e := event(seq, name, `{}`)
+		e.Dialect, e.SessionID, e.Tool, e.Subject, e.Cwd, e.AgentName = events.ClaudeCode, session, tool, subject, "/w", "coder"
+		e.Contract = events.For(events.ClaudeCode, name)
+		e.Time = at.Add(time.Duration(seq) * time.Second)
+		s.Note(e, nil)
+	}
+	check := func(want ...string) {
+		t.Helper()
+		flush(t, s)
+		list, err := s.Sessions(t.Context(), SessionQuery{})
+		var got []string
+		for _, x := range list {
+			got = append(got, fmt.Sprintf("%s %s %d events %d tools %d denied %d asked %s:%s", x.SessionID, x.State, x.Events, x.Tools, x.Denials, x.Asks, x.Tool, x.Subject))
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %q %v, want %q", got, err, want)
+		}
+	}
+	send("s1", "SessionStart", "", "")
+	check("s1 idle 1 events 0 tools 0 denied 0 asked :")
+	send("s1", "UserPromptSubmit", "", "mend it")
+	send("s1", "PreToolUse", "Bash", "sudo ls")
+	d := decision(100, at.Add(3*time.Second))
+	d.SessionID, d.Decision = "s1", events.OutcomeDeny
+	s.Decided(d)
+	check("s1 working 3 events 1 tools 1 denied 0 asked Bash:sudo ls")
+	d = decision(101, at.Add(time.Minute))
+	d.SessionID, d.Decision = "s1", events.OutcomeAsk
+	s.Decided(d)
+	check("s1 waiting 3 events 1 tools 1 denied 1 asked Bash:sudo ls")
+	closed(t, s)
+	s = open(t, o)
+	send("s1", "Stop", "", "")
+	send("s2", "PreToolUse", "Read", "/w/x")
+	send("s2", "SessionEnd", "", "")
+	check("s2 ended 2 events 1 tools 0 denied 0 asked Read:/w/x", "s1 idle 4 events 1 tools 1 denied 1 asked Bash:sudo ls")
+	for _, tt := range []struct {
+		q    SessionQuery
+		want int
+	}{{SessionQuery{State: StateEnded}, 1}, {SessionQuery{Agent: "coder"}, 2}, {SessionQuery{Agent: "codex"}, 0}, {SessionQuery{Session: "s1"}, 1}, {SessionQuery{Cwds: []string{"/"}}, 2}, {SessionQuery{Limit: 1}, 1}} {
+		if list, err := s.Sessions(t.Context(), tt.q); err != nil || len(list) != tt.want {
+			t.Errorf("%+v: got %d %v, want %d", tt.q, len(list), err, tt.want)
+		}
+	}
+}
+
+// What the version before decisions held is there after its migration, also when
+// that was killed and begun again.
+func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
+	o := options(t)
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const before = 5
+	db, err := openDatabase(o.Path, DurableOS, migrations[:before])
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := time.Now().Add(-time.Minute).UTC()
+	for _, text := range []string{
+		`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, result, started, ended, detail)
+			VALUES (2, 'R1', 'E1', 'agent:end', 'log', 's', '', '', 'ok', ` + fmt.Sprint(started.UnixNano()) + `, ` + fmt.Sprint(started.UnixNano()) + `, CAST('{"exit_code":0,"queue_ms":1,"duration_ms":2,"stdout":{"bytes":0},"stderr":{"bytes":0}}' AS BLOB))`,
+		`INSERT INTO spans (length, start, hook, runs, failures, blocked, durations) VALUES (3600, ` + fmt.Sprint(floor(started.Unix(), hour)) + `, 'log', 4, 1, 2, X'')`,
+	} {
+		if _, err := db.exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (state{epoch: "E", seq: 100, runs: 1}).save(db); err != nil {
+		t.Fatal(err)
+	}
+	// What a process that is killed in the middle leaves: a transaction without its end.
+	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.conn.ExecContext(context.Background(), migrations[before][:strings.Index(migrations[before], "CREATE TABLE sessions")]); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(filepath.Dir(o.Path), "copy.db")
+	for _, end := range []string{"", "-wal"} {
+		text, err := os.ReadFile(db.path + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(copied+end, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.close()
+	for _, path := range []string{o.Path, copied} {
+		o.Path = path
+		s := open(t, o)
+		page, err := s.Runs(t.Context(), Query{})
+		if err != nil || len(page.Runs) != 1 || page.Runs[0].Hook != "log" || page.Runs[0].Subject != "" || s.Epoch() != "E" {
+			t.Errorf("%s: got %+v %v of epoch %s", path, page, err, s.Epoch())
+		}
+		stats, err := s.Stats(t.Context(), StatsQuery{Hook: "log"})
+		if err != nil || len(stats) != 0 { // the day has none
+			t.Errorf("%s: got %+v %v", path, stats, err)
+		}
+		stats, err = s.Stats(t.Context(), StatsQuery{Hook: "log", Since: started.Add(-time.Second)})
+		if err != nil || len(stats) != 1 || stats[0].Runs != 4 || stats[0].Blocked != 2 {
+			t.Errorf("%s: got %+v %v", path, stats, err)
+		}
+		s.Decided(decision(s.FirstSeq()+1, time.Now()))
+		flush(t, s)
+		if page, err := s.Decisions(t.Context(), DecisionQuery{Tools: []string{"Bash"}}); err != nil || len(page.Decisions) != 1 {
+			t.Errorf("%s: got %+v %v", path, page, err)
+		}
+		closed(t, s)
+		if _, err := openDatabase(path, DurableOS, migrations[:before]); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "install that hookd, or move the file away") {
+			t.Errorf("the older hookd got %v", err)
+		}
+	}
+}
