@@ -22,18 +22,24 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 			continue
 		}
 		cmd.Flags().String(k.Flag, "", strings.ReplaceAll(k.Doc, "`", "'")) // in backquotes it would be the name of the value
+		flag := cmd.Flags().Lookup(k.Flag)
+		flag.Annotations = map[string][]string{settingFlag: {k.Name}}
 		if k.Name == "fire_startup" {
-			cmd.Flags().Lookup(k.Flag).NoOptDefVal = "true"
+			flag.NoOptDefVal = "true"
 		}
 	}
 }
+
+// settingFlag marks the flags of settings: a command may have one of its own that
+// has the name of a setting, such as --path.
+const settingFlag = "setting"
 
 // given returns the settings that stand on the command line.
 func given(cmd *cobra.Command) map[string]string {
 	values := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		for _, k := range config.Keys() {
-			if k.Flag == f.Name {
+			if k.Flag == f.Name && (k.Name == "socket" || f.Annotations[settingFlag] != nil) {
 				values[k.Name] = absolute(k.Name, f.Value.String())
 			}
 		}
