@@ -145,7 +145,7 @@ func TestMemoryWithHalfSentEvents(t *testing.T) {
 	half := `{"event":"agent:step","data":{"n":0,"pad":"` + strings.Repeat("x", largeBytes)
 	body := fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: hookd\r\nContent-Length: %d\r\n\r\n", len(half)+100)
 	var sent atomic.Int64
-	n := amount(60, 6)
+	n := amount(60, 3)
 	for i := range n {
 		conn, err := net.Dial("unix", h.path("hookd.sock"))
 		if err != nil {
