@@ -20,7 +20,6 @@ type follower struct {
 	lost   bool   // the daemon has gone, and that was said
 	seen   uint64 // number of the last record
 	missed uint64 // records that are gone
-	failed error  // of the output
 }
 
 func (a *app) follower() *follower { return &follower{a: a, p: a.printer(a.out)} }

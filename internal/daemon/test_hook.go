@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/runner"
 )
@@ -78,7 +79,7 @@ func try(
 		env.Event = firstEvent(h)
 	}
 	if len(env.Data) == 0 || string(env.Data) == "{}" {
-		env.Data = events.For(env.Dialect, env.Event).Example()
+		env = match.Sample(h, env)
 	}
 	t, err := d.Try(ctx, from, h, env)
 	if err != nil {

@@ -102,3 +102,33 @@ func first(names []string) string {
 	}
 	return names[0]
 }
+
+// OwnTools returns what the agent of a dialect calls its usual tools, those that run a
+// command first; nil where no table has them.
+func OwnTools(d events.Dialect) (names []string) {
+	tools := table(d).Tools
+	for _, shell := range []bool{true, false} {
+		for _, n := range tools {
+			if !n.OneWay && (n.Canonical == neutral.Shell) == shell {
+				names = append(names, n.Own)
+			}
+		}
+	}
+	return names
+}
+
+// CanonicalTool returns the name that dialects share for a tool of any of them; a
+// name that none knows is returned as it is.
+func CanonicalTool(tool string) string {
+	if canonical(tool) {
+		return tool
+	}
+	for _, d := range events.Dialects() {
+		for _, n := range table(d).Tools {
+			if n.Own == tool {
+				return n.Canonical
+			}
+		}
+	}
+	return tool
+}

@@ -72,8 +72,13 @@ func TestAKindComesAgain(t *testing.T) {
 			passed++
 		}
 	}
-	if passed != burst || !ks.pass(kind{}, now.Add(time.Second)) || ks.pass(kind{}, now.Add(-time.Hour)) && ks.pass(kind{}, now.Add(-time.Hour)) {
-		t.Errorf("%d lines at once, want %d, then some each second", passed, burst)
+	again := ks.pass(kind{}, now.Add(time.Second))
+	if passed != burst || !again {
+		t.Errorf("%d lines at once, want %d, then some each second: %v", passed, burst, again)
+	}
+	ks.pass(kind{}, now.Add(-time.Hour)) // a clock that was set back fills nothing
+	if ks.pass(kind{}, now.Add(-time.Hour)) {
+		t.Error("a kind comes again without a pause")
 	}
 	ks.tell()
 }

@@ -1,0 +1,104 @@
+package match
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/rawjson"
+)
+
+// Sample returns env with data that the hook runs for, if there is any that can be
+// guessed: the documented fields with values as an agent sends them, and of a tool
+// call the tool that the hook's matcher and filter ask for, under the name that the
+// agent of env's dialect has for it. The agent and the folder that the hook asks for
+// are filled in where env has none.
+func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
+	c := events.For(env.Dialect, env.Event)
+	example := c.Example()
+	env.AgentName = cmp.Or(env.AgentName, h.Agent, exact(h.Filter.Agents))
+	env.Cwd = cmp.Or(env.Cwd, h.Project, exact(h.Filter.Workspaces))
+	field := toolField(c)
+	for _, tool := range sampleTools(h, c.Dialect) {
+		env.Data = example
+		if field != "" {
+			members := []rawjson.Member{{Key: field, Value: rawjson.Quote(tool)}}
+			if input := inputField(c); input != "" {
+				members = append(members, rawjson.Member{Key: input, Value: sampleInput(tool)})
+			}
+			env.Data = rawjson.With(example, members...)
+		}
+		e := &events.Event{Envelope: env, Contract: c, Project: h.Project}
+		e.Dialect = c.Dialect
+		if _, why := One(h, e); why == "" {
+			return env
+		}
+		if field == "" {
+			break
+		}
+	}
+	env.Data = example
+	return env
+}
+
+// exact returns the first pattern that is a text; "" = none is.
+func exact(patterns []hook.Pattern) string {
+	for _, p := range patterns {
+		if p.Exact() {
+			return p.Text
+		}
+	}
+	return ""
+}
+
+// toolField is the field of an event that names its tool; "" = it has none.
+func toolField(c *events.Contract) string { return firstField(c, "tool_name", "toolName", "tool") }
+
+// inputField is the field that holds the tool's arguments; "" = none does.
+func inputField(c *events.Contract) string {
+	return firstField(c, "tool_input", "tool_args", "toolInput", "toolArgs", "parameters")
+}
+
+func firstField(c *events.Contract, names ...string) string {
+	for _, name := range names {
+		if slices.ContainsFunc(c.Fields, func(f events.Field) bool { return f.Name == name }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// sampleTools are tools to try, the likeliest first: those that the hook names, those
+// that the agent has, the canonical ones.
+func sampleTools(h *hook.Hook, d events.Dialect) []string {
+	tools := slices.Clone(h.Filter.Tools)
+	outside := func(r rune) bool { return strings.ContainsRune("|^$()?", r) }
+	for word := range strings.FieldsFuncSeq(h.MatcherText, outside) {
+		word = strings.NewReplacer(".*", "example", ".+", "example", `\`, "", "*", "").Replace(word)
+		if word != "" {
+			tools = append(tools, word)
+		}
+	}
+	tools = append(tools, dialect.OwnTools(d)...)
+	return append(tools, neutral.Shell, "shell", "Edit", "Write", "Read", "WebFetch", "mcp__example__tool")
+}
+
+// sampleInput are arguments that any of the usual tools could have.
+func sampleInput(tool string) json.RawMessage {
+	switch canonical := dialect.CanonicalTool(tool); {
+	case canonical == "Bash" || tool == "shell":
+		return json.RawMessage(`{"command":"echo hello","cmd":"echo hello"}`)
+	case canonical == "WebFetch":
+		return json.RawMessage(`{"url":"https://example.com/"}`)
+	case canonical == "Edit":
+		return json.RawMessage(`{"file_path":"/tmp/example.txt","old_string":"hello","new_string":"hello, world"}`)
+	case canonical == "Write":
+		return json.RawMessage(`{"file_path":"/tmp/example.txt","content":"hello\n"}`)
+	}
+	return json.RawMessage(`{"file_path":"/tmp/example.txt"}`)
+}
