@@ -207,7 +207,7 @@ func TestReadProblems(t *testing.T) {
 		{"timeout_huge", good + "timeout: 1e300\n", true, []string{"4:10: timeout 1e300 is out of range, at most 10m0s"}},
 		{"timeout_nan", good + "timeout: .nan\n", true, []string{"4:10: timeout .nan is out of range, at most 10m0s"}},
 		{"timeout_zero", good + "timeout: 0\n", true, []string{"4:10: timeout 0s is out of range, 50ms to 10m0s"}},
-		{"timeout_word", good + "timeout: soon\n", true, []string{"4:10: timeout is not a duration: \"soon\" (write 5s, 500ms, or a number of seconds)"}},
+		{"timeout_word", good + "timeout: soon\n", true, []string{"4:10: timeout is not a duration: \"soon\" (write 500ms, 5s, 2m, or a number of seconds)"}},
 		{"timeout_list", good + "timeout: [5]\n", true, []string{"4:10: timeout must be a duration, is a list"}},
 		{"term_before", good + "timeout: 2s\nterm_before: 2s\n", true, []string{"5:14: term_before 2s must be shorter than the timeout 2s"}},
 		{"term_before_default", good + "term_before: 5\n", true, []string{"4:14: term_before 5s must be shorter than the timeout 5s"}},
