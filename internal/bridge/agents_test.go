@@ -60,7 +60,9 @@ type real struct {
 	leaves   bool                      // it leaves processes behind, which end with a name space of their own
 	ends     bool                      // a denial ends its run: each command has one
 	ownID    bool                      // its payloads have an agent_id
-	cannot   string                    // what its protocol does not offer: start, reason, redact
+	// cannot is what its protocol does not offer: start, reason, redact; or not without
+	// an approval: rewrite.
+	cannot string
 }
 
 var reals = []real{
@@ -76,7 +78,7 @@ var reals = []real{
 		text: posted, command: claude,
 	},
 	{
-		name: "codex", dialect: events.Codex, program: "codex", settings: ".codex/hooks.json", model: openAI,
+		name: "codex", dialect: events.Codex, program: "codex", settings: ".codex/hooks.json", model: openAI, cannot: "rewrite",
 		text: func(bridge string, _ *stage) string {
 			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 		},
@@ -345,7 +347,12 @@ func (s *stage) check(t *testing.T, r real) {
 	if !r.lacks("reason") && !strings.Contains(asked[1], theReason) {
 		t.Errorf("the model was not told why its call was denied:\n%.6000s", asked[1])
 	}
-	if _, err := os.Stat(filepath.Join(s.work, "made/deep")); err != nil {
+	_, err := os.Stat(filepath.Join(s.work, "made/deep"))
+	if r.lacks("rewrite") { // and is not given one, which would approve the call
+		if err == nil {
+			t.Error("the command ran rewritten, although the hook allowed nothing")
+		}
+	} else if err != nil {
 		t.Errorf("the rewritten command did not run rewritten: %v", err)
 	}
 	if r.lacks("redact") {
