@@ -158,7 +158,8 @@ func (s *Store) insert(db *database, e *events.Event, row eventRow, hooks []stri
 }
 
 func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
-	_, err := db.exec(`INSERT OR REPLACE INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`, int64(seq), r.hook, ord, r.attempt, r.due)
+	_, err := db.exec(`INSERT OR REPLACE INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`,
+		int64(seq), r.hook, ord, r.attempt, r.due)
 	if err != nil {
 		return fmt.Errorf("insert pending run of %s: %w", r.hook, err)
 	}
@@ -188,7 +189,8 @@ func (s *Store) Forget(k Key) {
 func (s *Store) Retry(k Key, run events.Run, due time.Time) {
 	lean := func(db *database) error {
 		s.w.begun.end(k)
-		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`, nanos(due), int64(k.Seq), k.Hook)
+		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`,
+			nanos(due), int64(k.Seq), k.Hook)
 		return err
 	}
 	s.record(k, &run, lean, func() {
@@ -205,7 +207,8 @@ func (s *Store) GiveUp(k Key, run events.Run, reason string) {
 			attempts = 1
 		}
 		n, err := db.exec(`INSERT INTO dead (seq, event_id, event, hook, attempts, reason, run_id, at)
-			SELECT p.seq, e.id, e.name, p.hook, p.attempt + ?, ?, ?, ? FROM pending p JOIN events e ON e.seq = p.seq WHERE p.seq = ? AND p.hook = ?`,
+			SELECT p.seq, e.id, e.name, p.hook, p.attempt + ?, ?, ?, ?
+			FROM pending p JOIN events e ON e.seq = p.seq WHERE p.seq = ? AND p.hook = ?`,
 			attempts, reason, run.ID, time.Now().UnixNano(), int64(k.Seq), k.Hook)
 		if err != nil {
 			return err

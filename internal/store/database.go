@@ -267,7 +267,8 @@ func (d *database) present() error {
 		}
 	}
 	var begin [len(header)]byte
-	if n, err := d.file.ReadAt(begin[:], 0); n < len(begin) && err == io.EOF || n == len(begin) && string(begin[:]) != header {
+	n, err := d.file.ReadAt(begin[:], 0)
+	if n < len(begin) && err == io.EOF || n == len(begin) && string(begin[:]) != header {
 		return fmt.Errorf("%w: its header was overwritten", errCorrupt)
 	}
 	return nil

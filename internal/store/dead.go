@@ -37,7 +37,8 @@ func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limi
 		limit = 50
 	}
 	err = s.read(ctx, func(db *sql.DB) error {
-		all, err = list(ctx, db, scanDead, deadColumns+` WHERE (?1 = 0 OR id < ?1) AND (?2 = '' OR hook = ?2) ORDER BY id DESC LIMIT ?3`, before, hook, limit)
+		all, err = list(ctx, db, scanDead, deadColumns+` WHERE (?1 = 0 OR id < ?1) AND (?2 = '' OR hook = ?2)
+			ORDER BY id DESC LIMIT ?3`, before, hook, limit)
 		return err
 	})
 	if err != nil {
@@ -76,7 +77,8 @@ func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
 			return err
 		}
 		_, err := db.exec(`INSERT INTO pending (seq, hook, ord, attempt, due)
-			SELECT ?1, ?2, coalesce(max(ord) + 1, 0), ?3, 0 FROM pending WHERE seq = ?1`, int64(p.Event.Seq), p.Hook, d.Attempts)
+			SELECT ?1, ?2, coalesce(max(ord) + 1, 0), ?3, 0 FROM pending WHERE seq = ?1`,
+			int64(p.Event.Seq), p.Hook, d.Attempts)
 		return err
 	}
 	o.after = func() {
@@ -99,7 +101,8 @@ func (s *Store) DropDead(ctx context.Context, id int64) error {
 
 // dropDead deletes a dead letter and what was kept of its event for its sake.
 func (s *Store) dropDead(db *database, id int64) error {
-	seq, err := query(db, func(row scanner) (n uint64, err error) { return n, row.Scan(&n) }, `SELECT seq FROM dead WHERE id = ?`, id)
+	scan := func(row scanner) (n uint64, err error) { return n, row.Scan(&n) }
+	seq, err := query(db, scan, `SELECT seq FROM dead WHERE id = ?`, id)
 	if err != nil {
 		return err
 	}

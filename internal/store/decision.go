@@ -43,10 +43,12 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 	if list := d.Hooks(); len(list) > 0 {
 		hooks = "\n" + strings.Join(list, "\n") + "\n"
 	}
-	n, err := db.exec(`INSERT INTO decisions (seq, event_seq, event_id, at, event, kind, dialect, session_id, agent_id, agent_name, cwd, tool, decision, shadow, hooks, subject, reason, detail)
+	n, err := db.exec(`INSERT INTO decisions (seq, event_seq, event_id, at, event, kind, dialect,
+			session_id, agent_id, agent_name, cwd, tool, decision, shadow, hooks, subject, reason, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
-		int64(d.Seq), int64(d.EventSeq), d.EventID, nanos(d.Time), d.Event, string(d.Kind), string(d.Dialect), d.SessionID, d.AgentID, d.AgentName,
-		d.Cwd, d.Tool, string(d.Decision), len(d.Shadow) > 0, hooks, d.Subject, d.Reason, detail)
+		int64(d.Seq), int64(d.EventSeq), d.EventID, nanos(d.Time), d.Event, string(d.Kind), string(d.Dialect),
+		d.SessionID, d.AgentID, d.AgentName, d.Cwd, d.Tool, string(d.Decision), len(d.Shadow) > 0, hooks,
+		d.Subject, d.Reason, detail)
 	if err != nil {
 		return fmt.Errorf("insert the decision about event %s: %w", d.EventID, err)
 	}
@@ -61,13 +63,15 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 	return s.w.spans.waited(db, d)
 }
 
-const decisionColumns = `d.seq, d.event_seq, d.event_id, d.at, d.event, d.kind, d.dialect, d.session_id, d.agent_id, d.agent_name, d.cwd, d.tool, d.decision, d.subject, d.reason, d.detail`
+const decisionColumns = `d.seq, d.event_seq, d.event_id, d.at, d.event, d.kind, d.dialect,
+	d.session_id, d.agent_id, d.agent_name, d.cwd, d.tool, d.decision, d.subject, d.reason, d.detail`
 
 func scanDecision(row scanner) (d events.Decided, err error) {
 	var at int64
 	var detail []byte
-	if err := row.Scan(&d.Seq, &d.EventSeq, &d.EventID, &at, &d.Event, &d.Kind, &d.Dialect, &d.SessionID, &d.AgentID, &d.AgentName,
-		&d.Cwd, &d.Tool, &d.Decision, &d.Subject, &d.Reason, &detail); err != nil {
+	err = row.Scan(&d.Seq, &d.EventSeq, &d.EventID, &at, &d.Event, &d.Kind, &d.Dialect,
+		&d.SessionID, &d.AgentID, &d.AgentName, &d.Cwd, &d.Tool, &d.Decision, &d.Subject, &d.Reason, &detail)
+	if err != nil {
 		return d, err
 	}
 	var rest decisionDetail
@@ -84,7 +88,8 @@ func scanDecision(row scanner) (d events.Decided, err error) {
 // nothing was.
 func (s *Store) Decision(ctx context.Context, e *events.Event) (found *events.Decided, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
-		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+` FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))
+		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+`
+			FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))
 		if len(all) > 0 {
 			found = &all[0]
 		}
@@ -99,7 +104,8 @@ func (s *Store) Decision(ctx context.Context, e *events.Event) (found *events.De
 // deleteDecisions deletes those that a condition selects, and their text.
 func deleteDecisions(db *database, which string, arg int64) error {
 	for _, text := range []string{
-		`DELETE FROM decisions_text WHERE rowid IN (SELECT seq FROM decisions WHERE ` + which + ` AND seq <= (SELECT seq FROM indexed))`,
+		`DELETE FROM decisions_text WHERE rowid IN
+			(SELECT seq FROM decisions WHERE ` + which + ` AND seq <= (SELECT seq FROM indexed))`,
 		`DELETE FROM decisions WHERE ` + which,
 	} {
 		if _, err := db.exec(text, arg); err != nil {

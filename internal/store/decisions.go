@@ -47,7 +47,8 @@ func (s *Store) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPa
 		if err := db.QueryRowContext(ctx, `SELECT seq FROM indexed`).Scan(&indexed); err != nil {
 			return err
 		}
-		w := walk[events.Decided]{limit: q.Limit, low: low, high: high, seq: func(d events.Decided) uint64 { return d.Seq }}
+		w := walk[events.Decided]{limit: q.Limit, low: low, high: high}
+		w.seq = func(d events.Decided) uint64 { return d.Seq }
 		w.between = func(from, to int64, limit int) ([]events.Decided, error) {
 			return q.between(ctx, db, from, to, indexed, limit)
 		}
@@ -67,7 +68,8 @@ const longestDecision = 2 * time.Hour
 // be; as bounds of runs.
 func (q DecisionQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
 	var first, last sql.NullInt64
-	if err := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM decisions), (SELECT max(seq) FROM decisions)`).Scan(&first, &last); err != nil || !last.Valid {
+	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM decisions), (SELECT max(seq) FROM decisions)`)
+	if err := row.Scan(&first, &last); err != nil || !last.Valid {
 		return 0, 0, err
 	}
 	low, high = first.Int64, last.Int64+1
@@ -109,7 +111,9 @@ func firstSince(ctx context.Context, db *sql.DB, text string, low, high int64, t
 
 // between returns the newest decisions with numbers from ≤ seq < to. Up to
 // indexed their text is looked up; beyond, it is read.
-func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to, indexed int64, limit int) ([]events.Decided, error) {
+func (q DecisionQuery) between(
+	ctx context.Context, db *sql.DB, from, to, indexed int64, limit int,
+) ([]events.Decided, error) {
 	words := trigrams(q.Text)
 	if words == "" || from > indexed {
 		return q.statement(ctx, db, from, to, "", limit)
@@ -128,7 +132,9 @@ func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to, indexe
 
 // statement reads with the index that promises the fewest rows. words, unless it
 // is empty, is what decisions_text must have.
-func (q DecisionQuery) statement(ctx context.Context, db *sql.DB, from, to int64, words string, limit int) ([]events.Decided, error) {
+func (q DecisionQuery) statement(
+	ctx context.Context, db *sql.DB, from, to int64, words string, limit int,
+) ([]events.Decided, error) {
 	text, args := q.sql(from, to, words, limit)
 	return list(ctx, db, scanDecision, text, args...)
 }
@@ -170,7 +176,8 @@ func (q DecisionQuery) sql(from, to int64, words string, limit int) (text string
 	if words == "" {
 		table += index
 	}
-	return `SELECT ` + decisionColumns + ` FROM ` + table + ` WHERE ` + c.text() + ` ORDER BY ` + seq + ` DESC LIMIT ?`, append(c.args, limit)
+	text = `SELECT ` + decisionColumns + ` FROM ` + table + ` WHERE ` + c.text() + ` ORDER BY ` + seq + ` DESC LIMIT ?`
+	return text, append(c.args, limit)
 }
 
 // index names the index for what one value is asked for; "" = the numbers alone.

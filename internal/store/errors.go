@@ -74,7 +74,8 @@ func kindOfCode(code int) error {
 // refused reports whether err is about one row, not about the disk.
 func refused(err error) bool {
 	var e *sqlite.Error
-	return errors.Is(err, ErrNotFound) || errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
+	return errors.Is(err, ErrNotFound) || errors.As(err, &e) &&
+		(e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
 }
 
 // outage is why and since when nothing can be written.

@@ -47,7 +47,8 @@ type eventRow struct {
 // pending any more.
 const (
 	historyKept = `coalesce(later, kept)`
-	historyData = `CASE coalesce(later, kept) WHEN 0 THEN NULL WHEN 1 THEN coalesce(later_data, substr(data, 1, 2048)) ELSE coalesce(later_data, data) END`
+	historyData = `CASE coalesce(later, kept) WHEN 0 THEN NULL
+		WHEN 1 THEN coalesce(later_data, substr(data, 1, 2048)) ELSE coalesce(later_data, data) END`
 	historyMore = `CASE WHEN coalesce(later, kept) < 2 THEN 0 WHEN later_data IS NULL THEN more ELSE later_more END`
 )
 
@@ -97,8 +98,9 @@ func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
 	}
 	kept, text := p.keep(e.Data, most)
 	r := eventRow{
-		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event, size: len(e.Data), detail: appendDetail(make([]byte, 0, detailBytes), e),
-		redacted: !bytes.HasPrefix(e.Data, text) || kept == keptAll && len(text) != len(e.Data), kept: keptAll, data: e.Data,
+		seq: e.Seq, id: e.EventID, at: nanos(e.Time), name: e.Envelope.Event,
+		size: len(e.Data), detail: appendDetail(make([]byte, 0, detailBytes), e), kept: keptAll, data: e.Data,
+		redacted: !bytes.HasPrefix(e.Data, text) || kept == keptAll && len(text) != len(e.Data),
 	}
 	switch {
 	case !pending:
@@ -174,9 +176,11 @@ func whole(text []byte) []byte {
 func insertEvent(db *database, r eventRow) (added bool, err error) {
 	data, rest := split(r.data)
 	laterData, laterRest := split(r.laterData)
-	_, err = db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, later, later_data, later_more, data, more)
+	_, err = db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted,
+			kept, later, later_data, later_more, data, more)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted, r.kept, r.later, laterData, len(laterRest), data, len(rest))
+		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted,
+		r.kept, r.later, laterData, len(laterRest), data, len(rest))
 	if err != nil {
 		var id string
 		if refused(err) && db.row(`SELECT id FROM events WHERE seq = ?`, int64(r.seq)).Scan(&id) == nil && id == r.id {
@@ -193,9 +197,11 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 // releaseEvent brings the data to what history keeps, once nothing waits for
 // it any more. A trigger does the same to its parts.
 func releaseEvent(db *database, seq uint64) error {
-	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, more = `+historyMore+`, later = NULL, later_data = NULL, later_more = 0
+	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, more = `+historyMore+`,
+			later = NULL, later_data = NULL, later_more = 0
 		WHERE seq = ?1 AND later IS NOT NULL
-		AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1) AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`, int64(seq))
+		AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1)
+		AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`, int64(seq))
 	if err != nil {
 		return fmt.Errorf("release event: %w", err)
 	}
@@ -228,7 +234,10 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 	if err := json.Unmarshal(r.detail, &d); err != nil {
 		return nil, fmt.Errorf("read event %s: %w: %w", r.id, errCorrupt, err)
 	}
-	e := &events.Event{Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at), Depth: d.Depth, ReplayOf: d.ReplayOf, Tool: d.Tool, Subject: d.Subject}
+	e := &events.Event{
+		Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at),
+		Depth: d.Depth, ReplayOf: d.ReplayOf, Tool: d.Tool, Subject: d.Subject,
+	}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
 	e.Contract = events.For(e.Dialect, e.Envelope.Event)
 	return e, nil

@@ -106,7 +106,9 @@ func (s *Store) settleNumbers(db *database, st state) error {
 		return err
 	}
 	var kept uint64
-	if err := db.row(`SELECT max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0), ifnull((SELECT max(seq) FROM decisions), 0))`).Scan(&kept); err != nil {
+	row := db.row(`SELECT max(ifnull((SELECT max(seq) FROM runs), 0),
+		ifnull((SELECT max(seq) FROM events), 0), ifnull((SELECT max(seq) FROM decisions), 0))`)
+	if err := row.Scan(&kept); err != nil {
 		return err
 	}
 	g, last, known := openGiven(s.lock, st.epoch)
@@ -268,7 +270,8 @@ func (s *Store) fail(err error) {
 
 // kind returns the sentinel that err is.
 func kind(err error) error {
-	for _, k := range []error{ErrFull, ErrIO, ErrReadOnly, ErrBusy, errCorrupt, errGone, ErrNewer, ErrForeign, ErrLocked} {
+	sentinels := []error{ErrFull, ErrIO, ErrReadOnly, ErrBusy, errCorrupt, errGone, ErrNewer, ErrForeign, ErrLocked}
+	for _, k := range sentinels {
 		if errors.Is(err, k) {
 			return k
 		}

@@ -237,6 +237,7 @@ func (l *live) fill(db *database) error {
 			l.add(seq, nil, size, []pendingRow{r})
 		}
 		return
-	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
+	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due
+		FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
 	return err
 }

@@ -130,7 +130,8 @@ func (s *Store) size(ctx context.Context, db *database) {
 }
 
 // usedBytes counts the pages that hold something.
-const usedBytes = `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+const usedBytes = `SELECT (page_count - freelist_count) * page_size
+	FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
 
 // reportCorrupt tells the writer that the database is corrupt.
 func (s *Store) reportCorrupt(err error) {

@@ -83,7 +83,8 @@ func (s *Store) DropManifest(source string) {
 }
 
 func saveManifest(db *database, m Manifest) error {
-	_, err := db.exec(`INSERT OR REPLACE INTO manifests (source, name, digest, text, at) VALUES (?, ?, ?, ?, ?)`, m.Source, m.Name, m.Digest, nonNil(m.Text), nanos(m.At))
+	_, err := db.exec(`INSERT OR REPLACE INTO manifests (source, name, digest, text, at) VALUES (?, ?, ?, ?, ?)`,
+		m.Source, m.Name, m.Digest, nonNil(m.Text), nanos(m.At))
 	if err != nil {
 		return fmt.Errorf("save manifest of %s: %w", m.Source, err)
 	}

@@ -44,7 +44,8 @@ func join(ctx context.Context, db querier, seq uint64, later bool, first []byte,
 		return first, nil
 	}
 	data := append(make([]byte, 0, len(first)+more), first...)
-	rows, err := db.QueryContext(ctx, `SELECT data FROM parts WHERE seq = ? AND later = ? ORDER BY n`, int64(seq), later)
+	rows, err := db.QueryContext(ctx, `SELECT data FROM parts WHERE seq = ? AND later = ? ORDER BY n`,
+		int64(seq), later)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,8 @@ const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM e
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pending, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
-			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`, int64(min(after, 1<<62)), limit)
+			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`,
+			int64(min(after, 1<<62)), limit)
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,9 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pen
 // is; 0 = there is none.
 func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
-		err := db.QueryRowContext(ctx, `SELECT size FROM events WHERE seq = (SELECT min(seq) FROM pending WHERE seq > ?)`, int64(min(after, 1<<62))).Scan(&size)
+		row := db.QueryRowContext(ctx, `SELECT size FROM events
+			WHERE seq = (SELECT min(seq) FROM pending WHERE seq > ?)`, int64(min(after, 1<<62)))
+		err := row.Scan(&size)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -78,7 +81,8 @@ func (s *Store) pendingEvents(ctx context.Context, db querier, sizes []sized) ([
 		}
 	}
 	rows, err := list(ctx, db, scanPendingRow, `SELECT `+pendingColumns+`
-		WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq BETWEEN ? AND ?) ORDER BY seq`, int64(first), int64(last))
+		WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq BETWEEN ? AND ?) ORDER BY seq`,
+		int64(first), int64(last))
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,15 @@ const (
 // Prune brings history within the policy: runs and events beyond MaxRuns,
 // older than MaxAge, or the oldest of all while the database is larger than
 // MaxBytes; dead letters older than 30 days or beyond 10,000; ids that senders
-// gave their events after 10 minutes; counts older than they are kept. What is pending stays, and so do the events of dead
-// letters. It works in small steps, between which others are written. The
-// store calls it each minute.
+// gave their events after 10 minutes; counts older than they are kept. What is
+// pending stays, and so do the events of dead letters. It works in small steps,
+// between which others are written. The store calls it each minute.
 func (s *Store) Prune(ctx context.Context) error {
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
-	for _, step := range []func(*database) (bool, error){p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.oldest, p.shrink} {
+	steps := []func(*database) (bool, error){
+		p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.oldest, p.shrink,
+	}
+	for _, step := range steps {
 		for more := true; more; {
 			begin := time.Now()
 			err := s.do(ctx, func(db *database) (err error) { more, err = step(db); return err })
@@ -77,7 +80,8 @@ type oldRow struct {
 }
 
 func oldRows(db *database, text string, args ...any) ([]oldRow, error) {
-	return query(db, func(row scanner) (r oldRow, err error) { return r, row.Scan(&r.seq, &r.at, &r.pinned) }, text, args...)
+	scan := func(row scanner) (r oldRow, err error) { return r, row.Scan(&r.seq, &r.at, &r.pinned) }
+	return query(db, scan, text, args...)
 }
 
 // dead deletes dead letters. Their ids take the place of numbers.
@@ -100,7 +104,8 @@ func (p *pruning) dead(db *database) (more bool, err error) {
 // spans deletes the counts of hours and days that are not kept any longer.
 func (p *pruning) spans(db *database) (more bool, err error) {
 	for length, keep := range map[int64]time.Duration{hour: keepHours, day: keepDays} {
-		n, err := db.exec(`DELETE FROM spans WHERE (length, start, by, name) IN (SELECT length, start, by, name FROM spans WHERE length = ? AND start < ? LIMIT ?)`,
+		n, err := db.exec(`DELETE FROM spans WHERE (length, start, by, name) IN
+			(SELECT length, start, by, name FROM spans WHERE length = ? AND start < ? LIMIT ?)`,
 			length, p.now.Add(-keep).Unix(), pruneRows)
 		if err != nil {
 			return false, err
@@ -166,7 +171,8 @@ func (p *pruning) events(db *database) (more bool, err error) {
 // decisions deletes those that are older than the first event: their own was
 // never kept. All others go with their event.
 func (p *pruning) decisions(db *database) (more bool, err error) {
-	n, err := p.lonelyRows(db, `event_seq < (SELECT min(seq) FROM events) OR at < ?`, nanos(p.now.Add(-p.policy.MaxAge)), pruneRows)
+	n, err := p.lonelyRows(db, `event_seq < (SELECT min(seq) FROM events) OR at < ?`,
+		nanos(p.now.Add(-p.policy.MaxAge)), pruneRows)
 	return n == pruneRows, err
 }
 
@@ -197,7 +203,8 @@ const maxSessions = 10_000
 // sessions deletes those that are over for long, and the oldest of too many.
 func (p *pruning) sessions(db *database) (more bool, err error) {
 	n, err := db.exec(`DELETE FROM sessions WHERE (session_id, dialect) IN (SELECT session_id, dialect FROM sessions
-		WHERE last < max(?, ifnull((SELECT last FROM sessions ORDER BY last DESC LIMIT 1 OFFSET ?), 0)) ORDER BY last LIMIT ?)`,
+		WHERE last < max(?, ifnull((SELECT last FROM sessions ORDER BY last DESC LIMIT 1 OFFSET ?), 0))
+		ORDER BY last LIMIT ?)`,
 		nanos(p.now.Add(-p.policy.MaxAge)), maxSessions-1, pruneRows)
 	if n > 0 {
 		p.store.w.sessions.forget()
@@ -206,7 +213,8 @@ func (p *pruning) sessions(db *database) (more bool, err error) {
 }
 
 func (p *pruning) firstEvents(db *database, most int) ([]oldRow, error) {
-	return oldRows(db, `SELECT seq, at, EXISTS (SELECT 1 FROM pending WHERE seq = e.seq) OR EXISTS (SELECT 1 FROM dead WHERE seq = e.seq)
+	return oldRows(db, `SELECT seq, at, EXISTS (SELECT 1 FROM pending WHERE seq = e.seq)
+			OR EXISTS (SELECT 1 FROM dead WHERE seq = e.seq)
 		FROM events e WHERE seq > ? ORDER BY seq LIMIT ?`, p.cursor, most)
 }
 
@@ -262,10 +270,12 @@ func (p *pruning) deleted(seq int64) {
 // shrink gives free pages back, when they are many.
 func (p *pruning) shrink(db *database) (more bool, err error) {
 	var free, all, size int64
-	err = db.row(`SELECT freelist_count, page_count, page_size FROM pragma_freelist_count, pragma_page_count, pragma_page_size`).Scan(&free, &all, &size)
-	if err != nil || free*size < spareBytes || free < all/4 {
+	row := db.row(`SELECT freelist_count, page_count, page_size
+		FROM pragma_freelist_count, pragma_page_count, pragma_page_size`)
+	if err = row.Scan(&free, &all, &size); err != nil || free*size < spareBytes || free < all/4 {
 		return false, err
 	}
-	_, err = query(db, func(row scanner) (none struct{}, err error) { return none, row.Scan() }, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freePages))
+	scan := func(row scanner) (none struct{}, err error) { return none, row.Scan() }
+	_, err = query(db, scan, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freePages))
 	return true, err
 }

@@ -68,7 +68,8 @@ func (s *Store) Runs(ctx context.Context, q Query) (page Page, err error) {
 // may hide runs at the edges.
 func bounds(ctx context.Context, db *sql.DB, q Query) (low, high int64, err error) {
 	var first, last sql.NullInt64
-	if err := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM runs), (SELECT max(seq) FROM runs)`).Scan(&first, &last); err != nil || !last.Valid {
+	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM runs), (SELECT max(seq) FROM runs)`)
+	if err := row.Scan(&first, &last); err != nil || !last.Valid {
 		return 0, 0, err
 	}
 	low, high = first.Int64, last.Int64+1
@@ -144,7 +145,9 @@ func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit in
 
 // statement reads with the index that promises the fewest rows; agent names
 // the column that Query.Agent is looked for in.
-func (q Query) statement(ctx context.Context, db *sql.DB, agent string, from, to int64, limit int) ([]events.Run, error) {
+func (q Query) statement(
+	ctx context.Context, db *sql.DB, agent string, from, to int64, limit int,
+) ([]events.Run, error) {
 	where, args := []string{"r.seq >= ?", "r.seq < ?", "r.test = ?"}, []any{from, to, q.Test}
 	index := ""
 	equal := func(column, value, condition string) {
@@ -180,8 +183,10 @@ func (q Query) statement(ctx context.Context, db *sql.DB, agent string, from, to
 	equal("tool", q.Tool, "never")
 	if q.Text != "" {
 		pattern := like(q.Text)
-		where, args = append(where, `(r.subject LIKE ? ESCAPE '\' OR CAST(r.detail AS TEXT) ->> 'reason' LIKE ? ESCAPE '\' OR CAST(r.detail AS TEXT) ->> 'error' LIKE ? ESCAPE '\')`),
-			append(args, pattern, pattern, pattern)
+		where = append(where, `(r.subject LIKE ? ESCAPE '\'
+			OR CAST(r.detail AS TEXT) ->> 'reason' LIKE ? ESCAPE '\'
+			OR CAST(r.detail AS TEXT) ->> 'error' LIKE ? ESCAPE '\')`)
+		args = append(args, pattern, pattern, pattern)
 	}
 	if !q.Since.IsZero() {
 		where, args = append(where, "r.started >= ?"), append(args, q.Since.UnixNano())
@@ -189,6 +194,8 @@ func (q Query) statement(ctx context.Context, db *sql.DB, agent string, from, to
 	if !q.Until.IsZero() {
 		where, args = append(where, "r.started < ?"), append(args, q.Until.UnixNano())
 	}
-	return list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, false) },
-		`SELECT `+runColumns+` FROM runs r`+index+` WHERE `+strings.Join(where, " AND ")+` ORDER BY r.seq DESC LIMIT ?`, append(args, limit)...)
+	text := `SELECT ` + runColumns + ` FROM runs r` + index +
+		` WHERE ` + strings.Join(where, " AND ") + ` ORDER BY r.seq DESC LIMIT ?`
+	scan := func(row scanner) (events.Run, error) { return scanRun(row, false) }
+	return list(ctx, db, scan, text, append(args, limit)...)
 }

@@ -45,7 +45,9 @@ func (s *Store) snapshot(ctx context.Context, f func(querier) error) error {
 }
 
 // list reads all rows of a query.
-func list[T any](ctx context.Context, db querier, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+func list[T any](
+	ctx context.Context, db querier, scan func(scanner) (T, error), text string, args ...any,
+) ([]T, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,8 @@ func (s *Store) Run(ctx context.Context, id string) (run events.Run, err error) 
 			return err
 		}
 		rows, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, true) },
-			`SELECT `+runColumns+outputColumns+` FROM runs r`+joinOutputs+` WHERE r.id = ? ORDER BY r.seq DESC LIMIT 1`, full)
+			`SELECT `+runColumns+outputColumns+` FROM runs r`+joinOutputs+`
+				WHERE r.id = ? ORDER BY r.seq DESC LIMIT 1`, full)
 		if err == nil && len(rows) == 0 {
 			err = ErrNotFound // pruned a moment ago
 		}
@@ -84,9 +87,11 @@ func wholeID(ctx context.Context, db querier, table, part string) (string, error
 	if part == "" {
 		return "", ErrNotFound
 	}
-	ids, err := list(ctx, db, scanID, `SELECT DISTINCT id FROM `+table+` WHERE id >= ? AND id < ? ORDER BY id LIMIT 2`, part, part+"\x7f")
+	ids, err := list(ctx, db, scanID,
+		`SELECT DISTINCT id FROM `+table+` WHERE id >= ? AND id < ? ORDER BY id LIMIT 2`, part, part+"\x7f")
 	if err == nil && len(ids) == 0 && len(part) >= shortestEnd {
-		ids, err = list(ctx, db, scanID, `SELECT DISTINCT id FROM (SELECT id FROM `+table+` ORDER BY seq DESC LIMIT ?) WHERE substr(id, -?) = ? LIMIT 2`,
+		ids, err = list(ctx, db, scanID, `SELECT DISTINCT id FROM
+			(SELECT id FROM `+table+` ORDER BY seq DESC LIMIT ?) WHERE substr(id, -?) = ? LIMIT 2`,
 			newestIDs, len(part), part)
 	}
 	switch {
@@ -118,10 +123,12 @@ type Event struct {
 	Redacted      bool   // secrets were taken out of Data or Preview
 }
 
-const historyColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept + `, ` + historyData + `, ` + historyMore + `, later_data IS NOT NULL FROM events`
+const historyColumns = `seq, id, at, name, size, detail, redacted, ` +
+	historyKept + `, ` + historyData + `, ` + historyMore + `, later_data IS NOT NULL FROM events`
 
 func scanHistoryRow(row scanner) (r eventRow, err error) {
-	return r, row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept, (*dataOf)(&r.data), &r.more, &r.fromLater)
+	return r, row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted,
+		&r.kept, (*dataOf)(&r.data), &r.more, &r.fromLater)
 }
 
 // historyEvent makes the event of a row as history keeps it.
@@ -169,7 +176,8 @@ func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
 func (s *Store) Last(ctx context.Context, d events.Dialect, except string) (e Event, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		e, err = historyEvent(ctx, db, `WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
-			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ? AND CAST(detail AS TEXT) ->> 'replay_of' IS NULL ORDER BY seq DESC LIMIT 1`, string(d), except)
+			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ?
+			AND CAST(detail AS TEXT) ->> 'replay_of' IS NULL ORDER BY seq DESC LIMIT 1`, string(d), except)
 		return err
 	})
 	if err != nil {
@@ -208,7 +216,8 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 			return err
 		}
 		from, to := min(max(after, pruned), upto), min(upto, 1<<62)
-		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+` WHEN 2 THEN coalesce(length(later_data) + later_more, length(data) + more, 0) ELSE 2048 END
+		sizes, err := list(ctx, db, scanSized, `SELECT seq, length(detail) + CASE `+historyKept+`
+				WHEN 2 THEN coalesce(length(later_data) + later_more, length(data) + more, 0) ELSE 2048 END
 			FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
 		if err != nil {
 			return err
@@ -218,7 +227,9 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 		} else if n == limit {
 			to = sizes[n-1].seq
 		}
-		rows, err := list(ctx, db, scanHistoryRow, `SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, int64(from), int64(to), limit)
+		rows, err := list(ctx, db, scanHistoryRow,
+			`SELECT `+historyColumns+` WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+			int64(from), int64(to), limit)
 		if err != nil {
 			return err
 		}
@@ -229,12 +240,14 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 			}
 		}
 		runs, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, false) },
-			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`, int64(from), int64(to), limit)
+			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`,
+			int64(from), int64(to), limit)
 		if err != nil {
 			return err
 		}
 		decisions, err := list(ctx, db, scanDecision,
-			`SELECT `+decisionColumns+` FROM decisions d WHERE d.seq > ? AND d.seq <= ? ORDER BY d.seq LIMIT ?`, int64(from), int64(to), limit)
+			`SELECT `+decisionColumns+` FROM decisions d WHERE d.seq > ? AND d.seq <= ? ORDER BY d.seq LIMIT ?`,
+			int64(from), int64(to), limit)
 		if err != nil {
 			return err
 		}

@@ -56,16 +56,19 @@ func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
 
 // runSize is roughly what a run takes in memory and on disk.
 func runSize(r *events.Run) int {
-	return opCost + len(r.Error) + len(r.Input) + len(r.Stdout.Head) + len(r.Stdout.Tail) + len(r.Stderr.Head) + len(r.Stderr.Tail)
+	return opCost + len(r.Error) + len(r.Input) +
+		len(r.Stdout.Head) + len(r.Stdout.Tail) + len(r.Stderr.Head) + len(r.Stderr.Tail)
 }
 
 // insertRun writes a run and counts it. One that is there already, because a
 // failed commit came through after all, changes nothing.
 func (s *Store) insertRun(db *database, row *runRow) error {
 	r := row.run
-	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, tool, subject, test, result, started, ended, detail)
+	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name,
+			tool, subject, test, result, started, ended, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
-		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName, r.Tool, r.Subject, r.Test, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)
+		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName,
+		r.Tool, r.Subject, r.Test, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)
 	if err != nil {
 		return fmt.Errorf("insert run %s: %w", r.ID, err)
 	}
@@ -74,8 +77,10 @@ func (s *Store) insertRun(db *database, row *runRow) error {
 		return nil
 	}
 	if out, errs := r.Stdout, r.Stderr; out.Head != "" || errs.Head != "" {
-		if _, err := db.exec(`INSERT OR REPLACE INTO outputs (seq, out_head, out_tail, err_head, err_tail) VALUES (?, ?, ?, ?, ?)`,
-			int64(r.Seq), blob(out.Head), blob(out.Tail), blob(errs.Head), blob(errs.Tail)); err != nil {
+		_, err := db.exec(`INSERT OR REPLACE INTO outputs (seq, out_head, out_tail, err_head, err_tail)
+			VALUES (?, ?, ?, ?, ?)`,
+			int64(r.Seq), blob(out.Head), blob(out.Tail), blob(errs.Head), blob(errs.Tail))
+		if err != nil {
 			return fmt.Errorf("insert output of run %s: %w", r.ID, err)
 		}
 	}
@@ -96,7 +101,8 @@ func blob(s string) []byte {
 
 // runColumns are what scanRun reads; the outputs follow where they are wanted.
 const (
-	runColumns    = `r.seq, r.id, r.event_id, r.event, r.hook, r.session_id, r.agent_id, r.agent_name, r.tool, r.subject, r.test, r.result, r.started, r.detail`
+	runColumns = `r.seq, r.id, r.event_id, r.event, r.hook, r.session_id, r.agent_id, r.agent_name,
+		r.tool, r.subject, r.test, r.result, r.started, r.detail`
 	outputColumns = `, o.out_head, o.out_tail, o.err_head, o.err_tail`
 	joinOutputs   = ` LEFT JOIN outputs o ON o.seq = r.seq`
 )
@@ -108,7 +114,10 @@ func scanRun(row scanner, outputs bool) (events.Run, error) {
 	var started int64
 	var detail []byte
 	var text [4]sql.RawBytes
-	into := []any{&r.Seq, &r.ID, &r.EventID, &r.Event, &r.Hook, &r.SessionID, &r.AgentID, &r.AgentName, &r.Tool, &r.Subject, &r.Test, &r.Result, &started, &detail}
+	into := []any{
+		&r.Seq, &r.ID, &r.EventID, &r.Event, &r.Hook, &r.SessionID, &r.AgentID, &r.AgentName,
+		&r.Tool, &r.Subject, &r.Test, &r.Result, &started, &detail,
+	}
 	if outputs {
 		into = append(into, &text[0], &text[1], &text[2], &text[3])
 	}

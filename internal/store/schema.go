@@ -128,7 +128,9 @@ CREATE TABLE manifests (
 // row, a JSON list: an attempt costs no statement of its own.
 const schemaV2 = `
 CREATE TABLE begun (id INTEGER PRIMARY KEY CHECK (id = 1), list TEXT NOT NULL) STRICT;
-INSERT INTO begun SELECT 1, json_group_array(json_object('seq', seq, 'hook', hook, 'run_id', run_id, 'started', started)) FROM pending WHERE run_id <> '';
+INSERT INTO begun SELECT 1,
+	json_group_array(json_object('seq', seq, 'hook', hook, 'run_id', run_id, 'started', started))
+	FROM pending WHERE run_id <> '';
 
 ALTER TABLE pending RENAME TO pending1;
 CREATE TABLE pending (
@@ -150,7 +152,8 @@ const schemaV3 = `
 CREATE TABLE unused (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 INSERT INTO unused SELECT seq + 1, next - 1 FROM
 	(SELECT seq, lead(seq) OVER (ORDER BY seq) AS next FROM
-		(SELECT 0 AS seq UNION ALL SELECT seq FROM events UNION ALL SELECT seq FROM runs UNION ALL SELECT seq + 1 FROM state))
+		(SELECT 0 AS seq UNION ALL SELECT seq FROM events
+			UNION ALL SELECT seq FROM runs UNION ALL SELECT seq + 1 FROM state))
 	WHERE next > seq + 1 AND NOT EXISTS (SELECT 1 FROM lost WHERE first < next AND last > seq);
 DROP TABLE lost;
 `
@@ -225,7 +228,8 @@ CREATE INDEX decisions_event ON decisions (event_seq);
 CREATE INDEX decisions_tool ON decisions (tool) WHERE tool <> '';
 CREATE INDEX decisions_session ON decisions (session_id) WHERE session_id <> '';
 CREATE INDEX decisions_decision ON decisions (decision) WHERE decision IN ('deny', 'ask');
-CREATE VIRTUAL TABLE decisions_text USING fts5 (text, content='', contentless_delete=1, detail='none', tokenize='trigram');
+CREATE VIRTUAL TABLE decisions_text
+	USING fts5 (text, content='', contentless_delete=1, detail='none', tokenize='trigram');
 CREATE TABLE indexed (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT;
 INSERT INTO indexed VALUES (1, 0);
 
@@ -277,7 +281,8 @@ func migrate(ctx context.Context, conn *sql.Conn, path string, steps []string) e
 		return err
 	}
 	for v := version; v < len(steps); v++ {
-		script := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", steps[v], applicationID, v+1)
+		script := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+			steps[v], applicationID, v+1)
 		if _, err := conn.ExecContext(ctx, script); err != nil {
 			conn.ExecContext(ctx, "ROLLBACK")
 			return fmt.Errorf("migrate %s from version %d to %d: %w", path, v, v+1, classify(err))
@@ -289,7 +294,8 @@ func migrate(ctx context.Context, conn *sql.Conn, path string, steps []string) e
 // identify returns the version of a database that this hookd may open.
 func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (version int, err error) {
 	var app, tables int
-	row := conn.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)")
+	row := conn.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`)
 	if err := row.Scan(&app, &version, &tables); err != nil {
 		return 0, fmt.Errorf("read the version of %s: %w", path, classify(err))
 	}
@@ -297,7 +303,8 @@ func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (ver
 	case app != applicationID && (app != 0 || tables > 0):
 		return 0, fmt.Errorf("open %s: %w: move it away or set store.path", path, ErrForeign)
 	case version > newest:
-		return 0, fmt.Errorf("open %s: %w: it has version %d, this one knows up to %d: install that hookd, or move the file away", path, ErrNewer, version, newest)
+		return 0, fmt.Errorf("open %s: %w: it has version %d, this one knows up to %d: "+
+			"install that hookd, or move the file away", path, ErrNewer, version, newest)
 	}
 	return version, nil
 }

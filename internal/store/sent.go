@@ -38,7 +38,8 @@ func insertSent(db *database, e *events.Event) error {
 	}
 	detail, err := json.Marshal(sentDetail{e.Sent.Matched, e.Warnings, e.Wait, e.Wait && e.Contract.Decidable})
 	if err == nil {
-		_, err = db.exec(`INSERT OR REPLACE INTO sent (seq, sender, id, content, at, event_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		_, err = db.exec(`INSERT OR REPLACE INTO sent (seq, sender, id, content, at, event_id, detail)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			int64(e.Seq), e.Sender, e.ID, e.Sent.Content[:], nanos(e.Time), e.EventID, detail)
 	}
 	if err != nil {
@@ -57,7 +58,8 @@ func (s *Store) noteSent(e *events.Event) {
 // oldest first.
 func (s *Store) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
 	err := s.read(ctx, func(db *sql.DB) error {
-		rows, err := db.QueryContext(ctx, `SELECT seq, sender, id, content, at, event_id, detail, answer FROM sent WHERE at >= ? ORDER BY seq`, nanos(since))
+		rows, err := db.QueryContext(ctx, `SELECT seq, sender, id, content, at, event_id, detail, answer
+			FROM sent WHERE at >= ? ORDER BY seq`, nanos(since))
 		if err != nil {
 			return err
 		}
@@ -134,6 +136,7 @@ func deleteSent(db *database, seq uint64) error {
 
 // sent deletes ids that have expired.
 func (p *pruning) sent(db *database) (more bool, err error) {
-	n, err := db.exec(`DELETE FROM sent WHERE seq IN (SELECT seq FROM sent ORDER BY seq LIMIT ?) AND at < ?`, floodRows, nanos(p.now.Add(-sentAge)))
+	n, err := db.exec(`DELETE FROM sent WHERE seq IN (SELECT seq FROM sent ORDER BY seq LIMIT ?) AND at < ?`,
+		floodRows, nanos(p.now.Add(-sentAge)))
 	return n == floodRows, err
 }

@@ -63,7 +63,8 @@ func (c *sessionCache) forget() { clear(c.sessions) }
 func (c *sessionCache) get(db *database, key sessionKey) (*sessionRow, error) {
 	row := c.sessions[key]
 	if row == nil {
-		found, err := scanSession(db.row(`SELECT `+sessionColumns+` FROM sessions WHERE session_id = ? AND dialect = ?`, key.id, string(key.dialect)))
+		found, err := scanSession(db.row(`SELECT `+sessionColumns+` FROM sessions
+			WHERE session_id = ? AND dialect = ?`, key.id, string(key.dialect)))
 		if errors.Is(err, sql.ErrNoRows) {
 			found, err = Session{SessionID: key.id, Dialect: key.dialect, State: StateIdle}, nil
 		}
@@ -92,7 +93,8 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 	if e.Time.After(row.Last) {
 		row.Last = e.Time
 	}
-	row.AgentID, row.AgentName, row.Cwd = cmp.Or(e.AgentID, row.AgentID), cmp.Or(e.AgentName, row.AgentName), cmp.Or(e.Cwd, row.Cwd)
+	row.AgentID, row.AgentName = cmp.Or(e.AgentID, row.AgentID), cmp.Or(e.AgentName, row.AgentName)
+	row.Cwd = cmp.Or(e.Cwd, row.Cwd)
 	row.Events++
 	if e.Subject != "" {
 		row.Tool, row.Subject = e.Tool, e.Subject
@@ -160,10 +162,11 @@ func (c *sessionCache) flush(db *database) error {
 		if !row.dirty {
 			continue
 		}
-		_, err := db.exec(`INSERT OR REPLACE INTO sessions (session_id, dialect, agent_id, agent_name, cwd, first, last, state, events, tools, denials, asks, tool, subject)
+		_, err := db.exec(`INSERT OR REPLACE INTO sessions (session_id, dialect, agent_id, agent_name, cwd,
+				first, last, state, events, tools, denials, asks, tool, subject)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			row.SessionID, string(row.Dialect), row.AgentID, row.AgentName, row.Cwd, nanos(row.First), nanos(row.Last), row.State,
-			row.Events, row.Tools, row.Denials, row.Asks, row.Tool, row.Subject)
+			row.SessionID, string(row.Dialect), row.AgentID, row.AgentName, row.Cwd, nanos(row.First), nanos(row.Last),
+			row.State, row.Events, row.Tools, row.Denials, row.Asks, row.Tool, row.Subject)
 		if err != nil {
 			return fmt.Errorf("write session: %w", err)
 		}
@@ -175,11 +178,13 @@ func (c *sessionCache) flush(db *database) error {
 	return nil
 }
 
-const sessionColumns = `session_id, dialect, agent_id, agent_name, cwd, first, last, state, events, tools, denials, asks, tool, subject`
+const sessionColumns = `session_id, dialect, agent_id, agent_name, cwd, first, last,
+	state, events, tools, denials, asks, tool, subject`
 
 func scanSession(row scanner) (s Session, err error) {
 	var first, last int64
-	err = row.Scan(&s.SessionID, &s.Dialect, &s.AgentID, &s.AgentName, &s.Cwd, &first, &last, &s.State, &s.Events, &s.Tools, &s.Denials, &s.Asks, &s.Tool, &s.Subject)
+	err = row.Scan(&s.SessionID, &s.Dialect, &s.AgentID, &s.AgentName, &s.Cwd, &first, &last,
+		&s.State, &s.Events, &s.Tools, &s.Denials, &s.Asks, &s.Tool, &s.Subject)
 	s.First, s.Last = moment(first), moment(last)
 	return s, err
 }
@@ -220,7 +225,9 @@ func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, er
 		c.add("last < ?", q.Until.UnixNano())
 	}
 	err = s.read(ctx, func(db *sql.DB) error {
-		all, err = list(ctx, db, scanSession, `SELECT `+sessionColumns+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`, append(c.args, q.Limit)...)
+		all, err = list(ctx, db, scanSession,
+			`SELECT `+sessionColumns+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`,
+			append(c.args, q.Limit)...)
 		return err
 	})
 	if err != nil {

@@ -87,7 +87,8 @@ func (c *spanCache) group(db *database, at time.Time, agent, tool string, change
 // waited adds the time that an agent has waited for a decision.
 func (c *spanCache) waited(db *database, d *events.Decided) error {
 	took := time.Duration(d.DurationMS * float64(time.Millisecond))
-	return c.group(db, d.Time.Add(took), agentOf(d.AgentName, d.Dialect), d.Tool, func(sp *span) { sp.waited += int64(took) })
+	add := func(sp *span) { sp.waited += int64(took) }
+	return c.group(db, d.Time.Add(took), agentOf(d.AgentName, d.Dialect), d.Tool, add)
 }
 
 // agentOf is what an agent is counted as.
@@ -125,7 +126,9 @@ func (c *spanCache) get(db *database, key spanKey) (*span, error) {
 		group.name = ""
 		n, counted := c.names[group]
 		if !counted {
-			if err := db.row(`SELECT count(*) FROM spans WHERE length = ? AND start = ? AND by = ?`, key.length, key.start, key.by).Scan(&n); err != nil {
+			row := db.row(`SELECT count(*) FROM spans WHERE length = ? AND start = ? AND by = ?`,
+				key.length, key.start, key.by)
+			if err := row.Scan(&n); err != nil {
 				return nil, fmt.Errorf("count spans: %w", err)
 			}
 		}
@@ -161,8 +164,9 @@ func (sp *span) count(r *events.Run) {
 func readSpan(db *database, key spanKey) (_ *span, known bool, _ error) {
 	sp := &span{}
 	var durations []byte
-	err := db.row(`SELECT runs, failures, blocked, waited, durations FROM spans WHERE length = ? AND start = ? AND by = ? AND name = ?`,
-		key.length, key.start, key.by, key.name).Scan(&sp.runs, &sp.failures, &sp.blocked, &sp.waited, &durations)
+	row := db.row(`SELECT runs, failures, blocked, waited, durations FROM spans
+		WHERE length = ? AND start = ? AND by = ? AND name = ?`, key.length, key.start, key.by, key.name)
+	err := row.Scan(&sp.runs, &sp.failures, &sp.blocked, &sp.waited, &durations)
 	if errors.Is(err, sql.ErrNoRows) {
 		return sp, false, nil
 	}
@@ -184,7 +188,9 @@ func (c *spanCache) flush(db *database) error {
 		if !sp.dirty {
 			continue
 		}
-		_, err := db.exec(`INSERT OR REPLACE INTO spans (length, start, by, name, runs, failures, blocked, waited, durations) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		_, err := db.exec(`INSERT OR REPLACE INTO spans (length, start, by, name,
+				runs, failures, blocked, waited, durations)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			key.length, key.start, key.by, key.name, sp.runs, sp.failures, sp.blocked, sp.waited, sp.durations.encode())
 		if err != nil {
 			return fmt.Errorf("write span of %s %s: %w", key.by, key.name, err)
@@ -238,11 +244,13 @@ func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error
 			for _, r := range q.ranges(time.Now()) {
 				rows, err := list(ctx, db, func(sc scanner) (v row, err error) {
 					var durations []byte
-					if err = sc.Scan(&v.start, &v.name, &v.runs, &v.failures, &v.blocked, &v.waited, &durations); err == nil {
+					err = sc.Scan(&v.start, &v.name, &v.runs, &v.failures, &v.blocked, &v.waited, &durations)
+					if err == nil {
 						err = v.durations.decode(durations)
 					}
 					return v, err
-				}, `SELECT start, name, runs, failures, blocked, waited, durations FROM spans WHERE length = ? AND start >= ? AND start < ? AND by = ? AND (?5 = '' OR name = ?5)`,
+				}, `SELECT start, name, runs, failures, blocked, waited, durations FROM spans
+					WHERE length = ? AND start >= ? AND start < ? AND by = ? AND (?5 = '' OR name = ?5)`,
 					r.length, r.from, r.to, by, q.Hook)
 				if err != nil {
 					return err

@@ -133,8 +133,8 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
-		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1), spoken: make(chan struct{}, 1),
-		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
+		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+		spoken: make(chan struct{}, 1), narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
 	s.w.sessions = newSessionCache()

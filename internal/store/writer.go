@@ -196,7 +196,8 @@ func (s *Store) saveState() error {
 
 func (st state) save(db *database) error {
 	_, err := db.exec(`INSERT OR REPLACE INTO state (id, epoch, seq, pruned, runs, events, counted)
-		VALUES (1, ?, ?, ?, ?, ?, max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0)))`,
+		VALUES (1, ?, ?, ?, ?, ?,
+			max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0)))`,
 		st.epoch, int64(st.seq), int64(st.pruned), st.runs, st.events)
 	if err != nil {
 		return fmt.Errorf("save state: %w", err)
@@ -206,8 +207,12 @@ func (st state) save(db *database) error {
 
 // readState returns the state of the database, a new one if it has none.
 func readState(db *database) (st state, err error) {
-	err = db.row(`SELECT epoch, seq, pruned, runs + (SELECT count(*) FROM runs WHERE seq > counted), events + (SELECT count(*) FROM events WHERE seq > counted), (SELECT count(*) FROM dead)
-		FROM state`).Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead)
+	row := db.row(`SELECT epoch, seq, pruned,
+			runs + (SELECT count(*) FROM runs WHERE seq > counted),
+			events + (SELECT count(*) FROM events WHERE seq > counted),
+			(SELECT count(*) FROM dead)
+		FROM state`)
+	err = row.Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead)
 	if errors.Is(err, sql.ErrNoRows) {
 		return state{epoch: rand.Text()}, nil
 	}
