@@ -14,9 +14,9 @@ import (
 )
 
 // held makes the hook note wait for the file go, so that its events stay
-// pending.
+// pending. It ends with the home, as the daemon may have been killed.
 func (h *home) held() {
-	h.script("note", "events: [agent:step]\norder: serial\ntimeout: 60s", "until [ -e "+h.path("go")+" ]; do sleep 0.05; done\n"+
+	h.script("note", "events: [agent:step]\norder: serial\ntimeout: 60s", "until [ -e "+h.path("go")+" ]; do [ -d "+h.path(".")+" ] || exit; sleep 0.05; done\n"+
 		`set -- $HOOK_EVENT_DATA; echo "${1#*:}" | cut -d, -f1 >> `+h.path("ran"))
 }
 
