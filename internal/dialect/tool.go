@@ -64,6 +64,9 @@ func Call(e *events.Event) neutral.ToolCall {
 		c.Tool, c.Given = c.Own, rawjson.Get(e.Data, "tool_input")
 		c.Input = c.Given
 	}
+	if c.Known() { // most are, and the look at every table is long
+		return c
+	}
 	for _, d := range events.Dialects() {
 		if guess, ok := table(d).Guess(c); ok {
 			return guess

@@ -38,12 +38,16 @@ func (t *Table) Call(event string, data json.RawMessage) ToolCall {
 // is not known yet.
 func (t *Table) Guess(c ToolCall) (_ ToolCall, ok bool) {
 	row := t.tool(c.Own)
-	if row == nil || c.Own == "" || c.Tool != c.Own || canonicalTool(c.Own) != nil {
+	if row == nil || c.Known() {
 		return c, false
 	}
 	c.Tool, c.Input, c.Code, c.Guessed = row.Canonical, row.canonical(c.Given), row.Code, true
 	return c, true
 }
+
+// Known reports whether the dialect of the call knows its tool, or no dialect could
+// know more of it.
+func (c ToolCall) Known() bool { return c.Own == "" || c.Tool != c.Own || canonicalTool(c.Own) != nil }
 
 // commandNames are the arguments by which tools take a command, folded.
 var commandNames = map[string]bool{

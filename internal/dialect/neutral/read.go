@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/rawjson"
 )
@@ -211,8 +212,16 @@ func joined(v json.RawMessage) string {
 
 // TextOf returns the string that v is; "" if it is none.
 func TextOf(v json.RawMessage) string {
+	if len(v) < 2 || v[0] != '"' {
+		return ""
+	}
+	inner := v[1 : len(v)-1]
+	odd := func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }
+	if v[len(v)-1] == '"' && bytes.IndexFunc(inner, odd) < 0 {
+		return string(inner) // which is nearly every text, and needs no decoder
+	}
 	var s string
-	if len(v) == 0 || v[0] != '"' || json.Unmarshal(v, &s) != nil {
+	if json.Unmarshal(v, &s) != nil {
 		return ""
 	}
 	return s
