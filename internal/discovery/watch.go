@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +20,7 @@ type watch struct {
 	ids   map[string]fileID // directories as they were when their watch was added
 	dirty chan<- struct{}
 	lost  chan<- error
+	stuck bool          // a directory to watch does not answer: nothing of fs returns any more
 	ended chan struct{} // closed to end the pump
 	done  chan struct{} // closed when the pump has ended
 }
@@ -80,13 +82,45 @@ func (t *watch) pause() {
 
 func (t *watch) close() {
 	close(t.ended)
-	_ = t.fs.Close() // its watches are gone in any case
-	<-t.done
+	end := func() {
+		_ = t.fs.Close() // its watches are gone in any case
+		<-t.done
+	}
+	if t.stuck {
+		go end() // when the file system answers
+		return
+	}
+	end()
+}
+
+// addPatience is how long one directory may take to be watched.
+const addPatience = 5 * time.Second
+
+var errStuck = errors.New("a directory to watch is on a file system that does not answer")
+
+// add watches a directory. On a file system that does not answer the call never
+// returns and holds all that the watcher does: the watch is stuck then, and of no use.
+func (t *watch) add(dir string) error {
+	added := make(chan error, 1)
+	go func() { added <- t.fs.Add(dir) }()
+	timer := time.NewTimer(addPatience)
+	defer timer.Stop()
+	select {
+	case err := <-added:
+		return err
+	case <-timer.C:
+		t.stuck = true
+		return fmt.Errorf("watch %s: %w", dir, errStuck)
+	}
 }
 
 // update makes the watches those of s. It reports whether one was added: changes from
-// before it are not noticed. An error means that the system has no more watches.
+// before it are not noticed. An error means that the system has no more watches, or
+// that a file system does not answer: this watch is of no use then.
 func (t *watch) update(s *watchSet) (added bool, err error) {
+	if t.stuck {
+		return false, errStuck
+	}
 	t.set.Store(s) // first, so that no notification of a new watch is missed
 	present := map[string]bool{}
 	for _, dir := range t.fs.WatchList() {
@@ -96,7 +130,7 @@ func (t *watch) update(s *watchSet) (added bool, err error) {
 		if present[sp.dir] {
 			continue
 		}
-		if err := t.fs.Add(sp.dir); exhausted(err) {
+		if err := t.add(sp.dir); exhausted(err) {
 			return added, err
 		} else if err != nil {
 			continue // gone again, or not readable: its parent is watched
