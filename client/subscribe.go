@@ -46,7 +46,7 @@ const (
 // go on after it later.
 type Record struct {
 	Type  string // RecordEvent, RecordRun, RecordGap, or one that is not known yet
-	Epoch string // which sequence Seq is of: it changes when the numbers begin anew
+	Epoch string // which sequence Seq is of: it changes when the numbers begin again
 	Seq   uint64 // of a gap: the last number that is missing
 
 	Event    *EventRecord    // with RecordEvent

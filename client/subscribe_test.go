@@ -97,7 +97,7 @@ func TestSubscribeComesBack(t *testing.T) {
 	stop = serve(t, d, socket)
 	want("gap 5-6", "event 7", "event 8", "event 9", "event 10")
 
-	stop() // another daemon, whose numbers begin anew
+	stop() // another daemon, whose numbers begin again
 	d.hub = stream.New(stream.Options{Size: 4})
 	publish(d.hub, "x")
 	stop = serve(t, d, socket)

@@ -155,7 +155,7 @@ func TestEventSchema(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		`{}`, `[]`, `{"event":""}`, `{"event":"a","data":[]}`, `{"event":"a","wait":"yes"}`, `{"event":"a","dialect":"nobody's"}`,
+		`{}`, `[]`, `{"event":""}`, `{"event":"a","data":[]}`, `{"event":"a","wait":"yes"}`, `{"event":"a","dialect":"unknown"}`,
 		`{"event":"PreToolUse","dialect":"claude-code","data":{"tool_name":7}}`,
 	} {
 		if s.Validate(ofYAML(t, bad)) == nil {

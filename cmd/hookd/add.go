@@ -240,7 +240,7 @@ func packCache() string {
 func (a *app) addFrozen(cmd *cobra.Command, cfg config.Config) error {
 	list, err := pack.NewHome(cfg.Home).Frozen(cmd.Context(), pack.NewCache(packCache()))
 	if err != nil {
-		return fail(exitFailed, "compare with `hookd outdated`, or add the packs anew without --frozen", "%w", err)
+		return fail(exitFailed, "compare with `hookd outdated`, or add the packs again without --frozen", "%w", err)
 	}
 	if _, err := a.reloadDaemon(cmd); err != nil {
 		return err

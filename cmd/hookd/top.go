@@ -25,7 +25,7 @@ func topCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Watch hookd live: runs under way, rates, the slowest hooks, denials",
-		Long: `top shows what hookd does now, and draws it anew every second until q or Ctrl-C.
+		Long: `top shows what hookd does now, and draws it again every second, until q or Ctrl-C.
 Keys: q ends, space pauses, s sorts the hooks by the next column. Where stdout is no
 terminal it prints one picture and ends.`,
 		Args: cobra.NoArgs,

@@ -176,7 +176,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	stale := slices.DeleteFunc(slices.Clone(have), t.current)
 	isStale := func(c call) bool { return !t.wanted(c) }
 	registered := have
-	// A command that is right for one event is wrong for another: all are written anew.
+	// A command that is right for one event is wrong for another: all are written again.
 	if t.Post != nil && len(stale) > 0 {
 		have, isStale = nil, func(call) bool { return true }
 	}

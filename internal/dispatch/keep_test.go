@@ -599,21 +599,21 @@ func TestARetryWaitsForRoom(t *testing.T) {
 		slow := newHook("slow", "agent:step")
 		slow.Timeout = 2 * time.Minute
 		b := newBench(t, Options{Recorder: k, Observers: 2, MaxBytes: 2000}, []*hook.Hook{flaky, slow},
-			map[string]behaviour{"flaky": {exit: 1}, "slow": {takes: time.Minute}})
+			map[string]behaviour{"flaky": {exit: 1}, "slow": {takes: 20 * time.Second}})
 		data := `"data":{"t":"` + strings.Repeat("x", 700) + `"}}`
 		b.emit(t, `{"event":"agent:end",`+data)
 		synctest.Wait()
 		b.emit(t, `{"event":"agent:step",`+data)
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		began := time.Now()
+		b.until(t, "half of the slow run", func() bool { return time.Since(began) >= 10*time.Second })
 		if _, _, bytes, _ := b.queue.load(); bytes > QueueShare(2000) {
 			t.Errorf("%d bytes are in memory, want %d at most", bytes, QueueShare(2000))
 		}
 		if n := attempts(k); n != 1 {
 			t.Errorf("%d attempts while there is no room, want 1", n)
 		}
-		time.Sleep(5 * time.Minute)
-		synctest.Wait()
+		b.until(t, "all attempts when there is room", func() bool { return attempts(k) == 4 })
+		b.until(t, "the end of the last", func() bool { return k.left() == 0 })
 		if n := attempts(k); n != 4 {
 			t.Errorf("%d attempts when there is room, want 4", n)
 		}

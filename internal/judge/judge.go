@@ -62,7 +62,7 @@ func New(o Options) *Judge {
 	}
 }
 
-// Close closes idle connections. Calls under way go on, and later ones connect anew.
+// Close closes idle connections. Calls under way go on, and later ones connect again.
 func (j *Judge) Close() { j.client().CloseIdleConnections() }
 
 // Call is one question of a model hook about one event.

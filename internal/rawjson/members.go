@@ -61,7 +61,7 @@ func Parts(obj json.RawMessage, members ...Member) [][]byte {
 	return appendParts(make([][]byte, 0, 4+2*len(members)), nil, obj, members)
 }
 
-// appendParts is Parts onto dst; what is written anew goes behind names.
+// appendParts is Parts onto dst; what is new goes behind names.
 func appendParts(dst [][]byte, names []byte, obj json.RawMessage, members []Member) [][]byte {
 	if Scan(obj).first == 0 {
 		obj = json.RawMessage("{}")

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// Under a load that never rests the log begins anew all the same.
+// Under a load that never rests the log still begins again.
 func TestLogStaysSmallUnderLoad(t *testing.T) {
 	o := options(t)
 	o.Policy.Payload = PayloadFull

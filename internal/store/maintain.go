@@ -88,7 +88,7 @@ func (s *Store) mergeLong(ctx context.Context) {
 }
 
 // checkpoint merges the log beside the writer. Under a steady load the log
-// has grown in the meantime and could not begin anew; then the writer merges
+// has grown in the meantime and could not begin again; then the writer merges
 // the little that is left, between two commits.
 func (s *Store) checkpoint(ctx context.Context) {
 	s.volume.Store(0)

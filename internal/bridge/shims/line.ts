@@ -125,7 +125,7 @@ class Foreign extends Error {
  * Throws where another user could have put a socket at `path`. Node cannot ask
  * the kernel which process listens, so the path has to tell: the owner of the
  * socket, and of every folder and link that leads to it, must be the user or
- * root, and nobody else may write to those folders. What a folder of root's
+ * root, and no other user may write to those folders. What a folder of root's
  * holds that is sticky, such as /tmp, only its owner can replace.
  */
 async function checkPath(path) {

@@ -30,7 +30,7 @@ const (
 )
 
 // enclosing returns what encloses the last node of path. A command substitution begins
-// anew; parameter expansions do not count.
+// again; parameter expansions do not count.
 func enclosing(path []syntax.Node) around {
 	for i := len(path) - 2; i >= 0; i-- {
 		switch n := path[i].(type) {
