@@ -116,7 +116,7 @@ func BenchmarkAcceptAndEnd(b *testing.B) {
 			if err := accept(s, e, "notify"); err != nil {
 				b.Error(err)
 			}
-			s.Done(store.Key{Seq: e.Seq, Hook: "notify"}, run(e, 2*i+1, "notify", e.Time))
+			s.Done(events.PendingKey{Seq: e.Seq, Hook: "notify"}, run(e, 2*i+1, "notify", e.Time))
 		})
 		if err := s.Flush(b.Context()); err != nil {
 			b.Fatal(err)

@@ -193,7 +193,7 @@ func acceptFor[T any](t *testing.T, s *store.Store, next *uint64, stop <-chan T)
 			t.Error(err)
 		}
 		took = append(took, time.Since(begin))
-		s.Done(store.Key{Seq: e.Seq, Hook: "hook-01"}, run(e, *next+1, "hook-01", e.Time))
+		s.Done(events.PendingKey{Seq: e.Seq, Hook: "hook-01"}, run(e, *next+1, "hook-01", e.Time))
 		*next += 2
 	}
 }

@@ -122,7 +122,9 @@ type Worker struct {
 	Answered uint64    `json:"answered"`
 }
 
-// Problem is something wrong with a hook's file.
+// Problem is something wrong with a hook's file: hook.Problem on the wire. It is a
+// type of its own, as the client must not need what hooks are compiled with; the
+// conversion between the two does not build once they differ.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`

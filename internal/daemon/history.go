@@ -264,7 +264,7 @@ func (c *control) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *eve
 	}
 	p, err := c.d.store.RetryDead(ctx, id)
 	if err == nil {
-		c.d.dispatch.Retry(dispatch.Key(p.Key()))
+		c.d.dispatch.Retry(p.Key())
 	}
 	return dead, unread("dead letter", fmt.Sprint(id), err)
 }

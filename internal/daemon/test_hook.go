@@ -58,13 +58,13 @@ func (noRecords) Accept(
 	}
 	return nil
 }
-func (noRecords) Started(dispatch.Key, string, time.Time)          {}
-func (noRecords) Finished(dispatch.Key, events.Run, dispatch.Fate) {}
-func (noRecords) Begun(func() events.UnderWay)                     {}
-func (noRecords) Decided(*events.Decided)                          {}
-func (noRecords) Keeps() bool                                      { return false }
-func (noRecords) NextPending(uint64) (int64, error)                { return 0, nil }
-func (noRecords) Pending(uint64, int) ([]dispatch.Waiting, error)  { return nil, nil }
+func (noRecords) Started(events.PendingKey, string, time.Time)          {}
+func (noRecords) Finished(events.PendingKey, events.Run, dispatch.Fate) {}
+func (noRecords) Begun(func() events.UnderWay)                          {}
+func (noRecords) Decided(*events.Decided)                               {}
+func (noRecords) Keeps() bool                                           { return false }
+func (noRecords) NextPending(uint64) (int64, error)                     { return 0, nil }
+func (noRecords) Pending(uint64, int) ([]events.Pending, error)         { return nil, nil }
 
 // try runs h for env and returns everything about the run. Without an event's name it
 // uses the first that the hook names, with an example of its payload.

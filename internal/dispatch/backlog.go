@@ -23,16 +23,16 @@ const page = 256
 type backlog struct {
 	mu      sync.Mutex // guards all below
 	on      bool
-	stopped bool               // nothing is moved into the queue any more
-	after   uint64             // everything up to this number was read, or never waited here
-	told    uint64             // keep was told of all events up to this number
-	arrived uint64             // events that were left here, counted
-	own     map[Key]bool       // runs that have a place in memory although their event is here
-	waited  map[uint64][]*task // queued runs that a sender waits for, by event
+	stopped bool                       // nothing is moved into the queue any more
+	after   uint64                     // everything up to this number was read, or never waited here
+	told    uint64                     // keep was told of all events up to this number
+	arrived uint64                     // events that were left here, counted
+	own     map[events.PendingKey]bool // runs that have a place in memory although their event is here
+	waited  map[uint64][]*task         // queued runs that a sender waits for, by event
 }
 
 func newBacklog() backlog {
-	return backlog{own: map[Key]bool{}, waited: map[uint64][]*task{}}
+	return backlog{own: map[events.PendingKey]bool{}, waited: map[uint64][]*task{}}
 }
 
 func (b *backlog) active() bool {
@@ -57,7 +57,7 @@ func (b *backlog) takes(a *admission) bool {
 	b.arrived++
 	for _, ms := range [][]match.Match{a.plan.nested, a.plan.later} {
 		for _, m := range ms {
-			b.own[Key{a.event.Seq, m.Hook.ID}] = true
+			b.own[events.PendingKey{Seq: a.event.Seq, Hook: m.Hook.ID}] = true
 		}
 	}
 	switch {
@@ -74,7 +74,7 @@ func (b *backlog) takes(a *admission) bool {
 }
 
 // claim keeps a run that has its turn by itself from having another from here.
-func (b *backlog) claim(k Key) {
+func (b *backlog) claim(k events.PendingKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.on && k.Seq > b.after {
@@ -116,7 +116,7 @@ func (d *Dispatcher) refill() {
 			b.stop()
 			return
 		}
-		var list []Waiting
+		var list []events.Pending
 		if err == nil {
 			list, err = d.recorder.Pending(after, page)
 		}
@@ -161,7 +161,7 @@ func (d *Dispatcher) awaitRoom(size int64) bool {
 }
 
 // upto returns the runs of events whose number is at most seq.
-func upto(seq uint64, list []Waiting) []Waiting {
+func upto(seq uint64, list []events.Pending) []events.Pending {
 	for i, w := range list {
 		if w.Event.Seq > seq {
 			return list[:i]
@@ -171,7 +171,7 @@ func upto(seq uint64, list []Waiting) []Waiting {
 }
 
 // takeAll takes event by event; false when hookd stops.
-func (d *Dispatcher) takeAll(list []Waiting) bool {
+func (d *Dispatcher) takeAll(list []events.Pending) bool {
 	for len(list) > 0 {
 		n := len(upto(list[0].Event.Seq, list))
 		if !d.take(list[:n]) {
@@ -230,7 +230,7 @@ func (d *Dispatcher) pause(t time.Duration) bool {
 
 // take queues the runs of one event, when there is room; false when hookd
 // stops before that.
-func (d *Dispatcher) take(list []Waiting) bool {
+func (d *Dispatcher) take(list []events.Pending) bool {
 	e := list[0].Event
 	tasks := d.resumeAll(list)
 	if len(tasks) == 0 {
@@ -260,7 +260,7 @@ func (d *Dispatcher) take(list []Waiting) bool {
 
 // resumeAll returns the runs of one event that are to be queued, and sees to
 // the others.
-func (d *Dispatcher) resumeAll(list []Waiting) (tasks []*task) {
+func (d *Dispatcher) resumeAll(list []events.Pending) (tasks []*task) {
 	own, result := d.backlog.leave(list)
 	for i, w := range list {
 		if own[i] {
@@ -273,14 +273,14 @@ func (d *Dispatcher) resumeAll(list []Waiting) (tasks []*task) {
 		case d.outdated(w):
 			d.expire(w)
 		case w.Due.After(time.Now()):
-			d.retries.push(retry{due: w.Due, key: w.key(), attempt: w.Attempt})
+			d.retries.push(retry{due: w.Due, key: w.Key(), attempt: w.Attempt})
 		default:
 			if t := d.resumed(w, result); t != nil {
 				t.kept = true
 				tasks = append(tasks, t)
 				continue
 			}
-			d.dropped(w, result, w.key(), Fate{Ended: true})
+			d.dropped(w, result, w.Key(), Fate{Ended: true})
 		}
 	}
 	return tasks
@@ -288,12 +288,12 @@ func (d *Dispatcher) resumeAll(list []Waiting) (tasks []*task) {
 
 // leave takes the runs of one event out: which of them have a place in memory,
 // and where the sender waits for the others; nil = it does not.
-func (b *backlog) leave(list []Waiting) (own []bool, result chan<- events.Run) {
+func (b *backlog) leave(list []events.Pending) (own []bool, result chan<- events.Run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range list {
-		own = append(own, b.own[w.key()])
-		delete(b.own, w.key())
+		own = append(own, b.own[w.Key()])
+		delete(b.own, w.Key())
 	}
 	seq := list[0].Event.Seq
 	if tasks := b.waited[seq]; len(tasks) > 0 {
@@ -305,7 +305,7 @@ func (b *backlog) leave(list []Waiting) (own []bool, result chan<- events.Run) {
 
 // resumed makes the task of a run that was accepted earlier, with today's hook
 // of that id; nil when there is none that runs for its event.
-func (d *Dispatcher) resumed(w Waiting, result chan<- events.Run) *task {
+func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
 	index := d.index.Load()
 	e := *w.Event // which may be read from the disk, where its project is not kept
 	e.Project = d.projectOf(index, e.Cwd)
@@ -318,11 +318,11 @@ func (d *Dispatcher) resumed(w Waiting, result chan<- events.Run) *task {
 }
 
 // outdated reports whether a run that an earlier life left is too old for this.
-func (d *Dispatcher) outdated(w Waiting) bool {
+func (d *Dispatcher) outdated(w events.Pending) bool {
 	return w.Event.Seq < d.life.first && time.Since(w.Event.Time) > d.life.maxAge
 }
 
-func (d *Dispatcher) expire(w Waiting) {
+func (d *Dispatcher) expire(w events.Pending) {
 	d.log.Warn(
 		"event too old to be run after the restart",
 		zap.String("hook", w.Hook),
@@ -331,15 +331,15 @@ func (d *Dispatcher) expire(w Waiting) {
 		zap.Duration("limit", d.life.maxAge),
 	)
 	d.recorder.Finished(
-		w.key(),
+		w.Key(),
 		events.Run{},
 		Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"},
 	)
 }
 
 // dropped records that a run has no hook any more, and tells the sender that waits for it.
-func (d *Dispatcher) dropped(w Waiting, result chan<- events.Run, k Key, fate Fate) {
-	r := w.run(events.ResultDropped)
+func (d *Dispatcher) dropped(w events.Pending, result chan<- events.Run, k events.PendingKey, fate Fate) {
+	r := unfinished(w, events.ResultDropped)
 	r.ID, r.Error = events.NewRunID(time.Now()), noHook
 	d.log.Warn(
 		"accepted run dropped",
@@ -358,15 +358,15 @@ func (d *Dispatcher) dropped(w Waiting, result chan<- events.Run, k Key, fate Fa
 const noHook = "the hook is gone, disabled, or asks for other events now"
 
 // interrupted records an attempt that hookd did not survive.
-func (d *Dispatcher) interrupted(w Waiting) {
-	r := w.run(events.ResultInterrupted)
+func (d *Dispatcher) interrupted(w events.Pending) {
+	r := unfinished(w, events.ResultInterrupted)
 	r.ID, r.Started, r.Error = w.RunID, w.Started, "hookd ended while it ran; it runs again"
 	d.opts.Tap.Ran(w.Event, r, nil)
-	d.recorder.Finished(Key{}, r, Fate{})
+	d.recorder.Finished(events.PendingKey{}, r, Fate{})
 }
 
-// run is the record of a run that did not come to its end.
-func (w Waiting) run(result events.Result) events.Run {
+// unfinished is the record of a run that did not come to its end.
+func unfinished(w events.Pending, result events.Result) events.Run {
 	e := w.Event
 	return events.Run{
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,

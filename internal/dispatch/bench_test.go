@@ -45,14 +45,14 @@ func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(boo
 	}
 	return nil
 }
-func (*silent) Prepare(*events.Event, bool) Prepared   { return nil }
-func (*silent) Started(Key, string, time.Time)         {}
-func (*silent) Finished(Key, events.Run, Fate)         {}
-func (*silent) Begun(func() events.UnderWay)           {}
-func (*silent) Decided(*events.Decided)                {}
-func (*silent) Keeps() bool                            { return false }
-func (*silent) NextPending(uint64) (int64, error)      { return 0, nil }
-func (*silent) Pending(uint64, int) ([]Waiting, error) { return nil, nil }
+func (*silent) Prepare(*events.Event, bool) Prepared          { return nil }
+func (*silent) Started(events.PendingKey, string, time.Time)  {}
+func (*silent) Finished(events.PendingKey, events.Run, Fate)  {}
+func (*silent) Begun(func() events.UnderWay)                  {}
+func (*silent) Decided(*events.Decided)                       {}
+func (*silent) Keeps() bool                                   { return false }
+func (*silent) NextPending(uint64) (int64, error)             { return 0, nil }
+func (*silent) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
 
 // What an event costs that no hook wants, but for the stream and the disk.
 func BenchmarkBegin(b *testing.B) {

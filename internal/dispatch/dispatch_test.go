@@ -112,9 +112,9 @@ func (t *tape) Accept(e *events.Event, p Prepared, hooks []string, stored func(b
 	return nil
 }
 
-func (t *tape) Started(Key, string, time.Time) {}
+func (t *tape) Started(events.PendingKey, string, time.Time) {}
 
-func (t *tape) Finished(_ Key, r events.Run, _ Fate) {
+func (t *tape) Finished(_ events.PendingKey, r events.Run, _ Fate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = append(t.runs, r)
@@ -154,8 +154,8 @@ func (t *tape) Decided(d *events.Decided) {
 	t.decided = append(t.decided, *d)
 }
 
-func (t *tape) NextPending(uint64) (int64, error)      { return 0, nil }
-func (t *tape) Pending(uint64, int) ([]Waiting, error) { return nil, nil }
+func (t *tape) NextPending(uint64) (int64, error)             { return 0, nil }
+func (t *tape) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
 
 func (t *tape) results() (list []string) {
 	t.mu.Lock()

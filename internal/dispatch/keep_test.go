@@ -21,7 +21,7 @@ type disk struct {
 	slow chan struct{} // when not nil, Accept's answer waits for it to be closed
 
 	mu      sync.Mutex
-	waiting []Waiting // in the order accepted
+	waiting []events.Pending // in the order accepted
 	dead    []string
 	refuse  *events.Error
 }
@@ -43,7 +43,7 @@ func (k *disk) Accept(e *events.Event, p Prepared, hooks []string, stored func(b
 		return k.refuse
 	}
 	for _, h := range hooks {
-		k.waiting = append(k.waiting, Waiting{Event: e, Hook: h})
+		k.waiting = append(k.waiting, events.Pending{Event: e, Hook: h})
 	}
 	if stored == nil {
 		return nil
@@ -56,13 +56,13 @@ func (k *disk) Accept(e *events.Event, p Prepared, hooks []string, stored func(b
 	return nil
 }
 
-func (k *disk) Finished(key Key, r events.Run, fate Fate) {
+func (k *disk) Finished(key events.PendingKey, r events.Run, fate Fate) {
 	if r.ID != "" {
 		k.tape.Finished(key, r, fate)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	i := slices.IndexFunc(k.waiting, func(w Waiting) bool { return w.key() == key })
+	i := slices.IndexFunc(k.waiting, func(w events.Pending) bool { return w.Key() == key })
 	switch {
 	case i < 0:
 	case !fate.Again.IsZero():
@@ -89,7 +89,7 @@ func (k *disk) NextPending(after uint64) (size int64, err error) {
 	return size, err
 }
 
-func (k *disk) Pending(after uint64, limit int) (page []Waiting, err error) {
+func (k *disk) Pending(after uint64, limit int) (page []events.Pending, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refuse != nil {
@@ -97,7 +97,7 @@ func (k *disk) Pending(after uint64, limit int) (page []Waiting, err error) {
 	}
 	seen := map[uint64]bool{}
 	list := slices.Clone(k.waiting)
-	slices.SortStableFunc(list, func(a, b Waiting) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) })
+	slices.SortStableFunc(list, func(a, b events.Pending) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) })
 	for _, w := range list {
 		if w.Event.Seq <= after {
 			continue
@@ -223,9 +223,9 @@ func TestAVerdictWaitsForNoDisk(t *testing.T) {
 func TestResumeTakesUpWhatWasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, k := newKeeper(t, Options{MaxEvents: 2}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
-		old := func(seq uint64, hook string, age time.Duration) Waiting {
+		old := func(seq uint64, hook string, age time.Duration) events.Pending {
 			e := &events.Event{Envelope: events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%02d}`, seq)}, EventID: fmt.Sprint("E", seq), Seq: seq, Time: time.Now().Add(-age), Contract: events.For("", "x")}
-			return Waiting{Event: e, Hook: hook}
+			return events.Pending{Event: e, Hook: hook}
 		}
 		for seq := uint64(1); seq <= 10; seq++ {
 			k.waiting = append(k.waiting, old(seq, "a", time.Hour))
@@ -263,7 +263,7 @@ func TestResumeWaitsForADiskThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
 		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{"n":1}`)}, EventID: "E1", Seq: 1, Time: time.Now(), Contract: events.For("", "x")}
-		k.waiting, k.seq = []Waiting{{Event: e, Hook: "a"}}, 1
+		k.waiting, k.seq = []events.Pending{{Event: e, Hook: "a"}}, 1
 		k.down(&events.Error{Code: events.CodeStorage, Message: "gone"})
 		b.Resume(2, time.Hour)
 		pass(time.Minute)
@@ -479,15 +479,15 @@ func TestADeadLetterIsTriedAgainHoweverOld(t *testing.T) {
 		k.seq = 9
 		b.Resume(10, 24*time.Hour)
 		synctest.Wait()
-		k.waiting = []Waiting{{Event: e, Hook: "a"}}
-		b.Retry(Key{Seq: 1, Hook: "a"})
+		k.waiting = []events.Pending{{Event: e, Hook: "a"}}
+		b.Retry(events.PendingKey{Seq: 1, Hook: "a"})
 		synctest.Wait()
 		if got := b.payloads("a"); len(got) != 1 || len(k.dead) != 0 || k.left() != 0 {
 			t.Errorf("ran %d times, dead letters %q, %d left; want one run", len(got), k.dead, k.left())
 		}
 		b.Publish(&hook.Snapshot{})
-		k.waiting = []Waiting{{Event: e, Hook: "a"}}
-		b.Retry(Key{Seq: 1, Hook: "a"})
+		k.waiting = []events.Pending{{Event: e, Hook: "a"}}
+		b.Retry(events.PendingKey{Seq: 1, Hook: "a"})
 		synctest.Wait()
 		if len(k.dead) != 1 || k.dead[0] != "a: "+noHook {
 			t.Errorf("without its hook: dead letters %q, want it back", k.dead)
@@ -500,12 +500,12 @@ func TestADeadLetterTriedAgainDuringTheResumeRunsOnce(t *testing.T) {
 		b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
 		for seq := uint64(1); seq <= 5; seq++ {
 			e := &events.Event{Envelope: events.Envelope{Event: "x", Data: fmt.Appendf(nil, `{"n":%d}`, seq)}, EventID: fmt.Sprint("E", seq), Seq: seq, Time: time.Now(), Contract: events.For("", "x")}
-			k.waiting = append(k.waiting, Waiting{Event: e, Hook: "a"})
+			k.waiting = append(k.waiting, events.Pending{Event: e, Hook: "a"})
 		}
 		k.seq = 5
 		b.Resume(6, time.Hour)
 		synctest.Wait()
-		b.Retry(Key{Seq: 4, Hook: "a"}) // whose row came back a moment ago
+		b.Retry(events.PendingKey{Seq: 4, Hook: "a"}) // whose row came back a moment ago
 		pass(time.Minute)
 		synctest.Wait()
 		if got := b.payloads("a"); len(got) != 5 || k.left() != 0 {

@@ -28,10 +28,10 @@ type Recorder interface {
 	// One that waits for its verdict is never refused.
 	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *events.Error)) *events.Error
 	// Started notes that an attempt at a kept run has begun.
-	Started(k Key, runID string, at time.Time)
+	Started(k events.PendingKey, runID string, at time.Time)
 	// Finished records a run and, if fate says so, what becomes of the pending
 	// run k. A run without an ID is not recorded.
-	Finished(k Key, run events.Run, fate Fate)
+	Finished(k events.PendingKey, run events.Run, fate Fate)
 	// Begun tells that a run has begun, which only who asks for it is shown. It is
 	// called for each run: u is only called when it is wanted.
 	Begun(u func() events.UnderWay)
@@ -42,7 +42,7 @@ type Recorder interface {
 	Keeps() bool
 	// Pending returns what was kept and has not ended, in the order accepted:
 	// all runs of the first events above after, limit at most.
-	Pending(after uint64, limit int) ([]Waiting, error)
+	Pending(after uint64, limit int) ([]events.Pending, error)
 	// NextPending returns how large the data of the first event is that Pending
 	// would return, so that it is read when there is room for it.
 	NextPending(after uint64) (size int64, err error)
@@ -52,12 +52,6 @@ type Recorder interface {
 // nothing.
 type Prepared any
 
-// Key names one pending run: the number of its event and the id of its hook.
-type Key struct {
-	Seq  uint64
-	Hook string
-}
-
 // Fate is what becomes of a pending run when an attempt has ended. The zero
 // Fate is for runs that were never pending.
 type Fate struct {
@@ -65,15 +59,3 @@ type Fate struct {
 	Again time.Time // it is tried again then; zero = it is not
 	Dead  string    // why it is given up, as a dead letter; "" = it is not
 }
-
-// Waiting is a run that was accepted and has not ended.
-type Waiting struct {
-	Event   *events.Event // shared by all of the event's runs
-	Hook    string        // id
-	Attempt int           // attempts that ended before
-	Due     time.Time     // when it may start; zero = now
-	RunID   string        // of an attempt that had begun when hookd ended; "" = none
-	Started time.Time     // when that one began
-}
-
-func (w Waiting) key() Key { return Key{Seq: w.Event.Seq, Hook: w.Hook} }

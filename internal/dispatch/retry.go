@@ -16,13 +16,15 @@ import (
 // maxBackoff is the longest time between two attempts.
 const maxBackoff = time.Hour
 
-func (t *task) key() Key { return Key{Seq: t.event.Seq, Hook: t.match.Hook.ID} }
+func (t *task) key() events.PendingKey {
+	return events.PendingKey{Seq: t.event.Seq, Hook: t.match.Hook.ID}
+}
 
 // conclude records a run and what becomes of its task: nil for a run that was
 // never queued.
 func (d *Dispatcher) conclude(t *task, r events.Run) {
 	if t == nil {
-		d.recorder.Finished(Key{}, r, Fate{})
+		d.recorder.Finished(events.PendingKey{}, r, Fate{})
 		return
 	}
 	if t.kept && d.ctx.Err() != nil && failed(r.Result) {
@@ -40,7 +42,7 @@ func (d *Dispatcher) conclude(t *task, r events.Run) {
 		)
 	}
 	if !t.kept {
-		d.recorder.Finished(Key{}, r, Fate{})
+		d.recorder.Finished(events.PendingKey{}, r, Fate{})
 	} else {
 		d.recorder.Finished(t.key(), r, fate)
 	}
@@ -90,7 +92,7 @@ type retries struct {
 
 type retry struct {
 	due     time.Time
-	key     Key
+	key     events.PendingKey
 	attempt int
 	event   *events.Event // nil = on disk
 	asked   bool          // a person wants it: if it cannot run it is a dead letter again
@@ -170,14 +172,14 @@ func (rs *retries) stop() {
 
 // Retry queues a pending run that was made pending again from outside: a dead
 // letter that a person wants to try again.
-func (d *Dispatcher) Retry(k Key) {
+func (d *Dispatcher) Retry(k events.PendingKey) {
 	d.backlog.claim(k)
 	d.retries.push(retry{due: time.Now(), key: k, asked: true})
 }
 
 // again queues a run whose time has come, with today's hook.
 func (d *Dispatcher) again(r retry) {
-	w := Waiting{Event: r.event, Hook: r.key.Hook, Attempt: r.attempt}
+	w := events.Pending{Event: r.event, Hook: r.key.Hook, Attempt: r.attempt}
 	if r.event == nil {
 		size, err := d.recorder.NextPending(r.key.Seq - 1)
 		if err == nil && !d.queue.fits(size) {
@@ -214,7 +216,7 @@ func (d *Dispatcher) again(r retry) {
 		d.pending.Add(1)
 		d.enqueue([]*task{t})
 	case r.event != nil:
-		d.dropped(w, nil, Key{}, Fate{})
+		d.dropped(w, nil, events.PendingKey{}, Fate{})
 	case r.asked:
 		d.dropped(w, nil, r.key, Fate{Dead: noHook})
 	default:
@@ -234,12 +236,12 @@ const roomAfter = 250 * time.Millisecond
 // rereadAfter is when an event that could not be read is tried again.
 const rereadAfter = 5 * time.Second
 
-func (d *Dispatcher) reread(r retry) (Waiting, error) {
+func (d *Dispatcher) reread(r retry) (events.Pending, error) {
 	list, err := d.recorder.Pending(r.key.Seq-1, 1)
 	for _, w := range list {
-		if w.key() == r.key {
+		if w.Key() == r.key {
 			return w, nil
 		}
 	}
-	return Waiting{}, err
+	return events.Pending{}, err
 }

@@ -50,7 +50,7 @@ func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored fu
 		}
 		k.mu.Lock()
 		for _, h := range hooks {
-			k.waiting = append(k.waiting, Waiting{Event: &own, Hook: h})
+			k.waiting = append(k.waiting, events.Pending{Event: &own, Hook: h})
 		}
 		k.mu.Unlock()
 		k.moment()

@@ -200,8 +200,8 @@ func (r *Recorder) Decided(d *events.Decided) {
 func (r *Recorder) Keeps() bool { return r.store.Health().Err == nil }
 
 // Started fits dispatch.Recorder.
-func (r *Recorder) Started(k dispatch.Key, runID string, at time.Time) {
-	r.store.Started(store.Key(k), runID, at)
+func (r *Recorder) Started(k events.PendingKey, runID string, at time.Time) {
+	r.store.Started(k, runID, at)
 }
 
 // NextPending fits dispatch.Recorder.
@@ -210,13 +210,8 @@ func (r *Recorder) NextPending(after uint64) (int64, error) {
 }
 
 // Pending fits dispatch.Recorder.
-func (r *Recorder) Pending(after uint64, limit int) ([]dispatch.Waiting, error) {
-	list, err := r.store.Pending(context.Background(), after, limit)
-	waiting := make([]dispatch.Waiting, len(list))
-	for i, p := range list {
-		waiting[i] = dispatch.Waiting(p)
-	}
-	return waiting, err
+func (r *Recorder) Pending(after uint64, limit int) ([]events.Pending, error) {
+	return r.store.Pending(context.Background(), after, limit)
 }
 
 // Sent fits dispatch.IDs.
@@ -236,8 +231,7 @@ func (r *Recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
 func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 
 // Finished fits dispatch.Recorder.
-func (r *Recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) {
-	key := store.Key(k)
+func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.Fate) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	if run.ID != "" {
@@ -246,13 +240,13 @@ func (r *Recorder) Finished(k dispatch.Key, run events.Run, fate dispatch.Fate) 
 	}
 	switch {
 	case fate.Dead != "":
-		r.store.GiveUp(key, run, fate.Dead)
+		r.store.GiveUp(k, run, fate.Dead)
 	case !fate.Again.IsZero():
-		r.store.Retry(key, run, fate.Again)
+		r.store.Retry(k, run, fate.Again)
 	case fate.Ended && run.ID == "":
-		r.store.Forget(key)
+		r.store.Forget(k)
 	case fate.Ended:
-		r.store.Done(key, run)
+		r.store.Done(k, run)
 	default:
 		r.store.Record(run)
 	}

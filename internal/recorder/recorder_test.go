@@ -55,7 +55,7 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 					Result:  events.ResultOK,
 					Started: now,
 				}
-				r.Finished(dispatch.Key{}, run, dispatch.Fate{})
+				r.Finished(events.PendingKey{}, run, dispatch.Fate{})
 			}
 		})
 	}

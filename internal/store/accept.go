@@ -169,24 +169,24 @@ func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
 // Started notes that an attempt has begun, so that the next life knows that it
 // was interrupted. One that ends before the next commit of records leaves no
 // trace.
-func (s *Store) Started(k Key, runID string, at time.Time) {
+func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {
 	exec := func(*database) error { s.w.begun.start(k, runID, nanos(at)); return nil }
 	s.queue.add(&op{exec: exec, lean: exec})
 }
 
 // Done ends a pending run and records how it went.
-func (s *Store) Done(k Key, run events.Run) {
+func (s *Store) Done(k events.PendingKey, run events.Run) {
 	s.end(k, &run, s.deletePending)
 }
 
 // Forget ends a pending run without a record.
-func (s *Store) Forget(k Key) {
+func (s *Store) Forget(k events.PendingKey) {
 	s.end(k, nil, s.deletePending)
 }
 
 // Retry records an attempt and leaves its run pending: attempt counts it, and
 // the next one is due then.
-func (s *Store) Retry(k Key, run events.Run, due time.Time) {
+func (s *Store) Retry(k events.PendingKey, run events.Run, due time.Time) {
 	lean := func(db *database) error {
 		s.w.begun.end(k)
 		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`,
@@ -200,8 +200,8 @@ func (s *Store) Retry(k Key, run events.Run, due time.Time) {
 
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
 // too old to be run. A run without an ID is not recorded; there was none.
-func (s *Store) GiveUp(k Key, run events.Run, reason string) {
-	s.end(k, &run, func(db *database, k Key) error {
+func (s *Store) GiveUp(k events.PendingKey, run events.Run, reason string) {
+	s.end(k, &run, func(db *database, k events.PendingKey) error {
 		attempts := 0
 		if run.ID != "" {
 			attempts = 1
@@ -220,13 +220,13 @@ func (s *Store) GiveUp(k Key, run events.Run, reason string) {
 
 // Record writes a run that was never pending: of an event that waited for its
 // verdict.
-func (s *Store) Record(run events.Run) { s.record(Key{}, &run, nil, nil) }
+func (s *Store) Record(run events.Run) { s.record(events.PendingKey{}, &run, nil, nil) }
 
-func (s *Store) end(k Key, run *events.Run, how func(*database, Key) error) {
+func (s *Store) end(k events.PendingKey, run *events.Run, how func(*database, events.PendingKey) error) {
 	s.record(k, run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
 
-func (s *Store) deletePending(db *database, k Key) error {
+func (s *Store) deletePending(db *database, k events.PendingKey) error {
 	s.w.begun.end(k)
 	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
@@ -240,7 +240,7 @@ func (s *Store) deletePending(db *database, k Key) error {
 // record queues lean, and the record of a run if there is one, which is the
 // store's own from now on. Its number may not have been seen before, so it is
 // noted even when the record is dropped.
-func (s *Store) record(k Key, run *events.Run, lean func(*database) error, after func()) {
+func (s *Store) record(k events.PendingKey, run *events.Run, lean func(*database) error, after func()) {
 	o := &op{lean: lean, after: after, exec: lean}
 	if run != nil && run.ID != "" {
 		s.given.Load().note(run.Seq)

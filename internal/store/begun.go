@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 // begun are the attempts under way, as the transaction under way sees them. On
 // disk they are one row, written when they have changed: they are as few as
 // run at once, and most begin and end between two commits.
 type begun struct {
-	runs  map[Key]attempt
-	saved map[Key]attempt // as of the last commit
+	runs  map[events.PendingKey]attempt
+	saved map[events.PendingKey]attempt // as of the last commit
 	dirty bool
 }
 
@@ -25,14 +27,14 @@ type attempt struct {
 	Started int64  `json:"started"` // nanoseconds since 1970
 }
 
-func newBegun() *begun { return &begun{runs: map[Key]attempt{}} }
+func newBegun() *begun { return &begun{runs: map[events.PendingKey]attempt{}} }
 
-func (b *begun) start(k Key, runID string, started int64) {
+func (b *begun) start(k events.PendingKey, runID string, started int64) {
 	b.runs[k] = attempt{k.Seq, k.Hook, runID, started}
 	b.dirty = true
 }
 
-func (b *begun) end(k Key) {
+func (b *begun) end(k events.PendingKey) {
 	if _, known := b.runs[k]; known {
 		delete(b.runs, k)
 		b.dirty = true
@@ -69,7 +71,7 @@ func (b *begun) settle() {
 func (b *begun) forget() {
 	b.runs, b.dirty = maps.Clone(b.saved), true
 	if b.runs == nil {
-		b.runs = map[Key]attempt{}
+		b.runs = map[events.PendingKey]attempt{}
 	}
 }
 
@@ -84,8 +86,8 @@ func (b *begun) fill(row *sql.Row) (err error) {
 // selectBegun is what readBegun reads.
 const selectBegun = `SELECT list FROM begun`
 
-func readBegun(row *sql.Row) (map[Key]attempt, error) {
-	runs := map[Key]attempt{}
+func readBegun(row *sql.Row) (map[events.PendingKey]attempt, error) {
+	runs := map[events.PendingKey]attempt{}
 	var text []byte
 	err := row.Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -101,7 +103,7 @@ func readBegun(row *sql.Row) (map[Key]attempt, error) {
 		return nil, fmt.Errorf("read which attempts were under way: %w", err)
 	}
 	for _, a := range list {
-		runs[Key{a.Seq, a.Hook}] = a
+		runs[events.PendingKey{Seq: a.Seq, Hook: a.Hook}] = a
 	}
 	return runs, nil
 }

@@ -33,9 +33,9 @@ func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	e := event(1, "agent:end", `{}`)
 	accept(t, s, e, "a", "b", "c", "d")
 	for _, hook := range []string{"a", "b", "c"} {
-		s.Started(Key{1, hook}, "R-"+hook, time.Now())
+		s.Started(events.PendingKey{Seq: 1, Hook: hook}, "R-"+hook, time.Now())
 	}
-	s.Done(Key{1, "a"}, run(2, e, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", events.ResultOK))
 	copied := options(t)
 	flush(t, s)
 	copyFiles(t, o.Path, copied.Path) // a crash
@@ -45,9 +45,9 @@ func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	if got, want := interrupted(t, s), []string{"1:b R-b", "1:c R-c"}; !slices.Equal(got, want) {
 		t.Errorf("after a crash: got %v, want %v", got, want)
 	}
-	s.Started(Key{1, "c"}, "R-again", time.Now())
-	s.Started(Key{1, "d"}, "R-d", time.Now())
-	s.Retry(Key{1, "d"}, run(s.FirstSeq(), e, "d", events.ResultFailed), time.Now())
+	s.Started(events.PendingKey{Seq: 1, Hook: "c"}, "R-again", time.Now())
+	s.Started(events.PendingKey{Seq: 1, Hook: "d"}, "R-d", time.Now())
+	s.Retry(events.PendingKey{Seq: 1, Hook: "d"}, run(s.FirstSeq(), e, "d", events.ResultFailed), time.Now())
 	flush(t, s)
 	want := []string{"1:b R-b", "1:c R-again"}
 	if got := interrupted(t, s); !slices.Equal(got, want) {
@@ -64,10 +64,10 @@ func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 func TestAttemptsOfARefusedCommit(t *testing.T) {
 	s := open(t, options(t))
 	accept(t, s, event(1, "agent:end", `{}`), "a", "b")
-	s.Started(Key{1, "a"}, "R1", time.Now())
+	s.Started(events.PendingKey{Seq: 1, Hook: "a"}, "R1", time.Now())
 	flush(t, s)
-	s.w.begun.end(Key{1, "a"})
-	s.w.begun.start(Key{1, "b"}, "R2", 1)
+	s.w.begun.end(events.PendingKey{Seq: 1, Hook: "a"})
+	s.w.begun.start(events.PendingKey{Seq: 1, Hook: "b"}, "R2", 1)
 	s.w.begun.forget() // as after ROLLBACK
 	s.Record(events.Run{ID: "x", Seq: 2})
 	flush(t, s)

@@ -42,7 +42,7 @@ func crashChild() {
 				fmt.Println("accepted", e.Seq) // one write
 				if i%3 == 0 {
 					fmt.Println("ended", e.Seq)
-					s.Done(Key{e.Seq, "a"}, events.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: events.ResultOK, Started: now})
+					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, events.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: events.ResultOK, Started: now})
 				}
 			}
 		})
@@ -120,7 +120,7 @@ func crashRound(t *testing.T, o Options, acknowledged, ended map[uint64]bool) (f
 func checkPending(t *testing.T, o Options, acknowledged, ended map[uint64]bool) (lost, again int) {
 	t.Helper()
 	s := open(t, o)
-	found := map[Key]bool{}
+	found := map[events.PendingKey]bool{}
 	var order []uint64
 	for after := uint64(0); ; {
 		page, err := s.Pending(t.Context(), after, 1000)
@@ -140,10 +140,10 @@ func checkPending(t *testing.T, o Options, acknowledged, ended map[uint64]bool) 
 		t.Error("pending runs came back out of order")
 	}
 	for seq := range acknowledged {
-		if !found[Key{seq, "b"}] || !found[Key{seq, "a"}] && !ended[seq] {
+		if !found[events.PendingKey{Seq: seq, Hook: "b"}] || !found[events.PendingKey{Seq: seq, Hook: "a"}] && !ended[seq] {
 			lost++
 		}
-		if found[Key{seq, "a"}] && ended[seq] {
+		if found[events.PendingKey{Seq: seq, Hook: "a"}] && ended[seq] {
 			again++
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 // Whatever another program does to the files, the next event is accepted, once,
@@ -58,7 +60,7 @@ func TestFilesThatAreDamagedUnderTheStore(t *testing.T) {
 			if _, ok := in.find(tt.kind); !ok {
 				t.Errorf("no incident %s is told", tt.kind)
 			}
-			s.Forget(Key{1, "a"})
+			s.Forget(events.PendingKey{Seq: 1, Hook: "a"})
 			flush(t, s)
 			want := pending(t, s)
 			if len(want) != 42 {

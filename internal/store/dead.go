@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 // DeadLetter is a run that was given up: its retries are used up, or it was
@@ -14,7 +16,7 @@ type DeadLetter struct {
 	Seq      uint64
 	EventID  string
 	Event    string
-	Hook     string // as in Key
+	Hook     string // as in events.PendingKey
 	Attempts int
 	Reason   string
 	RunID    string // of the last attempt; "" = there was none
@@ -49,7 +51,7 @@ func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limi
 
 // DeadLetter returns one dead letter and what its hook was to be given: the
 // event with all of its data. It fails with ErrNotFound.
-func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p Pending, err error) {
+func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p events.Pending, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		if d, err = scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id)); err != nil {
 			return err
@@ -66,7 +68,7 @@ func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p Pendi
 
 // RetryDead makes a dead letter pending again, after the attempts that it has
 // had, and returns once that is on disk. It fails with ErrNotFound.
-func (s *Store) RetryDead(ctx context.Context, id int64) (Pending, error) {
+func (s *Store) RetryDead(ctx context.Context, id int64) (events.Pending, error) {
 	d, p, err := s.DeadLetter(ctx, id)
 	if err != nil {
 		return p, err

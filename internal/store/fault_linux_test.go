@@ -55,7 +55,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	noted := event(seq, "pre_tool_use", `{"n":1}`)
 	s.Note(noted, nil)
 	seq++
-	s.Done(Key{1, "a"}, run(seq, noted, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(seq, noted, "a", events.ResultOK))
 	seq++
 	s.Record(run(seq, noted, "guard", events.ResultBlock))
 	mend()

@@ -40,7 +40,7 @@ func TestDeletedDatabaseIsBegunAnew(t *testing.T) {
 	s, in := watched(t, o) // what the life before left is on disk only
 	epoch := s.Epoch()
 	accept(t, s, event(s.FirstSeq(), "agent:end", `{}`), "c")
-	s.Done(Key{2, "a"}, run(s.FirstSeq()+1, event(2, "agent:end", `{}`), "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 2, Hook: "a"}, run(s.FirstSeq()+1, event(2, "agent:end", `{}`), "a", events.ResultOK))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(o.Path + suffix); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestCorruptDatabaseIsReplacedWhileRunning(t *testing.T) {
 	s, in := watched(t, o)
 	first := s.FirstSeq()
 	accept(t, s, event(first, "agent:end", `{"mine":1}`), "c", "d")
-	s.Done(Key{first, "c"}, run(first+1, event(first, "agent:end", `{}`), "c", events.ResultOK))
+	s.Done(events.PendingKey{Seq: first, Hook: "c"}, run(first+1, event(first, "agent:end", `{}`), "c", events.ResultOK))
 	flush(t, s)
 	s.checkpoint(t.Context())
 	overwrite(t, o.Path, 4096, fileSize(t, o.Path))

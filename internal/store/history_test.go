@@ -127,7 +127,7 @@ func TestPayloadPolicy(t *testing.T) {
 			waiting, noted := event(1, "agent:end", tt.data), event(2, "agent:end", tt.data)
 			accept(t, s, waiting, "a", "b")
 			s.Note(noted, nil)
-			s.Done(Key{1, "a"}, run(3, waiting, "a", events.ResultOK))
+			s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(3, waiting, "a", events.ResultOK))
 			closed(t, s)
 			s = open(t, o)
 			check("pending", waiting)
@@ -136,7 +136,7 @@ func TestPayloadPolicy(t *testing.T) {
 			if err != nil || len(page) != 1 || string(page[0].Event.Data) != tt.data {
 				t.Errorf("got %+v %v, want all of the data for the hook", page, err)
 			}
-			s.Done(Key{1, "b"}, run(4, waiting, "b", events.ResultOK))
+			s.Done(events.PendingKey{Seq: 1, Hook: "b"}, run(4, waiting, "b", events.ResultOK))
 			flush(t, s)
 			check("ended", waiting)
 			var left int
@@ -178,7 +178,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 		}
 		r := run(seq+1, e, "a", events.ResultOK)
 		r.Input = data
-		s.Done(Key{seq, "a"}, r)
+		s.Done(events.PendingKey{Seq: seq, Hook: "a"}, r)
 		flush(t, s)
 		got, err := s.Run(t.Context(), r.ID)
 		if err != nil {
@@ -429,7 +429,7 @@ func TestSinceReadsTheStreamInOrder(t *testing.T) {
 	for i := uint64(1); i <= 60; i += 3 {
 		e := event(i, "agent:end", `{"n":1}`)
 		accept(t, s, e, "a")
-		s.Done(Key{i, "a"}, run(i+2, e, "a", events.ResultOK))
+		s.Done(events.PendingKey{Seq: i, Hook: "a"}, run(i+2, e, "a", events.ResultOK))
 		want = append(want, fmt.Sprint("event ", i), fmt.Sprint("run ", i+2))
 	}
 	flush(t, s)

@@ -100,7 +100,7 @@ func TestTheOldestPendingEventsAreHeld(t *testing.T) {
 		l.add(seq, made(seq), len(data), rows)
 	}
 	for seq := uint64(1); seq <= 6; seq++ { // memory is full of 1 to 4
-		l.end(Key{seq, "a"})
+		l.end(events.PendingKey{Seq: seq, Hook: "a"})
 		l.add(seq+10, made(seq+10), len(data), rows)
 		next := made(seq + 4)
 		l.hold(next, most)

@@ -127,7 +127,7 @@ func (l *live) keep(w *waiting, e *events.Event, limit int64) {
 }
 
 // end takes a run out.
-func (l *live) end(k Key) {
+func (l *live) end(k events.PendingKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.events[k.Seq]
@@ -150,7 +150,7 @@ func (l *live) remove(w *waiting) {
 }
 
 // change changes a run that stays pending.
-func (l *live) change(k Key, f func(*pendingRow)) {
+func (l *live) change(k events.PendingKey, f func(*pendingRow)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w := l.events[k.Seq]; w != nil {

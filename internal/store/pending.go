@@ -19,7 +19,7 @@ const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM e
 // events' numbers and, for one event, of registration: all runs of the first
 // events above after, limit at most, fewer when they are large. Nothing comes
 // back when there are no more; the last event's number is the next after.
-func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []Pending, err error) {
+func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []events.Pending, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
 			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`,
@@ -134,9 +134,14 @@ func pendingEvent(ctx context.Context, db querier, seq uint64) (*events.Event, e
 }
 
 // pendingOf returns the pending runs of e, with the attempts at them that have begun.
-func pendingOf(ctx context.Context, db querier, e *events.Event, begun map[Key]attempt) ([]Pending, error) {
-	return list(ctx, db, func(row scanner) (Pending, error) {
-		p := Pending{Event: e}
+func pendingOf(
+	ctx context.Context,
+	db querier,
+	e *events.Event,
+	begun map[events.PendingKey]attempt,
+) ([]events.Pending, error) {
+	return list(ctx, db, func(row scanner) (events.Pending, error) {
+		p := events.Pending{Event: e}
 		var due int64
 		err := row.Scan(&p.Hook, &p.Attempt, &due)
 		a := begun[p.Key()]

@@ -77,7 +77,7 @@ func TestPruneByAge(t *testing.T) {
 	accept(t, s, old, "a")
 	accept(t, s, dead, "a")
 	accept(t, s, gone)
-	s.GiveUp(Key{600_001, "a"}, events.Run{}, "too old")
+	s.GiveUp(events.PendingKey{Seq: 600_001, Hook: "a"}, events.Run{}, "too old")
 	prune(t, s)
 	want := int64(0)
 	for _, r := range all {
@@ -155,7 +155,7 @@ func TestPruneDeadLetters(t *testing.T) {
 	data := `{"t":"` + strings.Repeat("x", 5000) + `"}`
 	for i := uint64(1); i <= 3; i++ {
 		accept(t, s, event(i, "agent:end", data), "a")
-		s.GiveUp(Key{i, "a"}, events.Run{}, "why not")
+		s.GiveUp(events.PendingKey{Seq: i, Hook: "a"}, events.Run{}, "why not")
 	}
 	flush(t, s)
 	err := s.do(t.Context(), func(db *database) error {

@@ -30,8 +30,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // Durability says what an accepted event survives.
@@ -264,23 +262,3 @@ type counters struct {
 	epoch                     atomic.Pointer[string]
 	runs, events, dead, bytes atomic.Int64
 }
-
-// Key names one pending run: the number of its event and the hook, by the id
-// under which it was accepted.
-type Key struct {
-	Seq  uint64
-	Hook string
-}
-
-// Pending is one run that was accepted and has not ended.
-type Pending struct {
-	Event   *events.Event // shared by all of the event's hooks; with all of its data
-	Hook    string
-	Attempt int       // attempts that ended before; 0 = none
-	Due     time.Time // when it may start; zero = now
-	RunID   string    // of an attempt that had begun and did not end; "" = none
-	Started time.Time // when that one began
-}
-
-// Key returns the key of p.
-func (p Pending) Key() Key { return Key{Seq: p.Event.Seq, Hook: p.Hook} }

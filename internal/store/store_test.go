@@ -156,7 +156,7 @@ func TestPendingComesBackInOrder(t *testing.T) {
 	accept(t, s, event(first+1, "agent:end", `{}`), "a")
 	accept(t, s, event(first+2, "agent:end", `{}`), "c")
 	accept(t, s, event(first+3, "agent:end", `{}`))
-	s.Done(Key{first + 1, "a"}, run(first+4, e, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: first + 1, Hook: "a"}, run(first+4, e, "a", events.ResultOK))
 	closed(t, s)
 
 	s = open(t, o)
@@ -270,10 +270,10 @@ func TestRetrySurvivesRestart(t *testing.T) {
 	e := event(1, "agent:end", `{"a":1}`)
 	accept(t, s, e, "flaky", "slow")
 	due := time.Now().Add(time.Hour).UTC()
-	s.Started(Key{1, "flaky"}, "R1", time.Now())
-	s.Retry(Key{1, "flaky"}, run(2, e, "flaky", events.ResultFailed), due)
+	s.Started(events.PendingKey{Seq: 1, Hook: "flaky"}, "R1", time.Now())
+	s.Retry(events.PendingKey{Seq: 1, Hook: "flaky"}, run(2, e, "flaky", events.ResultFailed), due)
 	began := time.Now().UTC()
-	s.Started(Key{1, "slow"}, "R2", began)
+	s.Started(events.PendingKey{Seq: 1, Hook: "slow"}, "R2", began)
 	closed(t, s)
 
 	s = open(t, o)
@@ -281,7 +281,7 @@ func TestRetrySurvivesRestart(t *testing.T) {
 	if err != nil || len(page) != 2 {
 		t.Fatalf("got %v %v, want two", page, err)
 	}
-	if p := page[0]; p.Hook != "flaky" || p.Attempt != 1 || !p.Due.Equal(due) || p.RunID != "" || p.Key() != (Key{1, "flaky"}) {
+	if p := page[0]; p.Hook != "flaky" || p.Attempt != 1 || !p.Due.Equal(due) || p.RunID != "" || p.Key() != (events.PendingKey{Seq: 1, Hook: "flaky"}) {
 		t.Errorf("got %+v, want attempt 1 due %v", p, due)
 	}
 	if p := page[1]; p.Hook != "slow" || p.Attempt != 0 || !p.Due.IsZero() || p.RunID != "R2" || !p.Started.Equal(began) {
@@ -290,8 +290,8 @@ func TestRetrySurvivesRestart(t *testing.T) {
 	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 1 || got.Runs[0].Result != events.ResultFailed {
 		t.Errorf("runs %+v %v, want the failed one", got, err)
 	}
-	s.Forget(Key{1, "flaky"})
-	s.Done(Key{1, "slow"}, run(3, e, "slow", events.ResultOK))
+	s.Forget(events.PendingKey{Seq: 1, Hook: "flaky"})
+	s.Done(events.PendingKey{Seq: 1, Hook: "slow"}, run(3, e, "slow", events.ResultOK))
 	flush(t, s)
 	if got := pending(t, s); len(got) != 0 {
 		t.Errorf("still pending: %v", got)
@@ -304,9 +304,9 @@ func TestDeadLetters(t *testing.T) {
 	data := `{"text":"` + strings.Repeat("y", 5000) + `"}`
 	e := event(1, "agent:end", data)
 	accept(t, s, e, "a", "b")
-	s.Retry(Key{1, "a"}, run(2, e, "a", events.ResultFailed), time.Now())
-	s.GiveUp(Key{1, "a"}, run(3, e, "a", events.ResultFailed), "2 attempts failed")
-	s.GiveUp(Key{1, "b"}, events.Run{}, "older than 24h")
+	s.Retry(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", events.ResultFailed), time.Now())
+	s.GiveUp(events.PendingKey{Seq: 1, Hook: "a"}, run(3, e, "a", events.ResultFailed), "2 attempts failed")
+	s.GiveUp(events.PendingKey{Seq: 1, Hook: "b"}, events.Run{}, "older than 24h")
 	closed(t, s)
 
 	s = open(t, o)
@@ -393,7 +393,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 				if err := acceptNow(s, e, "h", "k"); err != nil {
 					t.Error(err)
 				}
-				s.Done(Key{seq, "h"}, run(seq+1, e, "h", events.ResultOK))
+				s.Done(events.PendingKey{Seq: seq, Hook: "h"}, run(seq+1, e, "h", events.ResultOK))
 				if i%10 == 0 {
 					if _, err := s.Runs(t.Context(), Query{Hook: "h", Limit: 5}); err != nil {
 						t.Error(err)
@@ -506,7 +506,7 @@ func TestQueueOnDiskIsBounded(t *testing.T) {
 		t.Errorf("got %v, want %v", err, ErrQueueFull)
 	}
 	accept(t, s, event(3, "agent:end", big)) // nothing waits for it
-	s.Forget(Key{1, "a"})
+	s.Forget(events.PendingKey{Seq: 1, Hook: "a"})
 	flush(t, s)
 	accept(t, s, event(4, "agent:end", `{"t":"`+strings.Repeat("x", 2000)+`"}`), "a") // one always fits
 }
@@ -528,7 +528,7 @@ func TestRecordWithoutANumberIsDroppedAlone(t *testing.T) {
 	e := event(1, "agent:end", `{}`)
 	accept(t, s, e, "a")
 	s.Note(event(1, "agent:end", `{}`), nil) // given before
-	s.Done(Key{1, "a"}, run(0, e, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(0, e, "a", events.ResultOK))
 	s.Record(run(2, e, "b", events.ResultOK))
 	flush(t, s)
 	if h := s.Health(); h.Dropped != 2 || h.Runs != 1 || h.Events != 1 || h.PendingRuns != 0 || h.Err != nil {
