@@ -11,117 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/verdict"
 )
-
-// Receipt is what the sender of an event is told.
-type Receipt struct {
-	EventID   string
-	Seq       uint64
-	Matched   []string // hooks that run for it, in registration order
-	Warnings  []string
-	Duplicate bool
-	Verdict   *verdict.Verdict // with wait
-	Runs      []events.Run     // with wait: those that were waited for; without their output
-}
-
-// Rest completes a receipt: it waits for what the sender waits for, the disk or
-// the runs. An error takes the acceptance back. It must be called, once.
-type Rest func(*Receipt) *events.Error
-
-// Emit accepts one event. Without wait it returns when the runs are kept and
-// queued, with wait when they have ended. It never fails because of a hook. A
-// sender that leaves cancels nothing. env.Data may be used for something else
-// when it has returned, unless it is Owned.
-func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
-	rcpt, rest, err := d.Begin(from, &env)
-	if err == nil && rest != nil {
-		err = rest(&rcpt)
-	}
-	if err != nil {
-		return Receipt{}, err
-	}
-	return rcpt, nil
-}
-
-// Begin is the part of Emit that does not wait; a nil Rest means that there is
-// no other. So a sender of many events need not wait for each. env, and env.Data
-// unless it is Owned, may be used for something else when Begin has returned.
-func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
-	if env.ID == "" {
-		return d.admit(from, env, nil, nil)
-	}
-	return d.beginOnce(from, env)
-}
-
-// beginOnce is Begin for an event that its sender may send again.
-func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
-	seen, first, conflict := d.seen.enter(env, time.Now())
-	if conflict != nil {
-		return Receipt{}, nil, conflict
-	}
-	if !first {
-		again := *env
-		again.Data, again.At = bytes.Clone(env.Data), time.Time{}
-		return Receipt{}, func(r *Receipt) (err *events.Error) {
-			var ok bool
-			if *r, ok, err = d.seen.join(seen, again.Wait); !ok { // the first was refused, so this one is the first
-				*r, err = d.Emit(from, again)
-			}
-			return err
-		}, nil
-	}
-	var admitted bool
-	defer func() {
-		if !admitted { // a panic; duplicates must not wait for ever
-			d.seen.settle(seen, Receipt{}, false)
-		}
-	}()
-	rcpt, rest, err := d.admit(from, env, nil, &events.Sent{Content: seen.content})
-	admitted = true
-	if err != nil || rest == nil {
-		d.seen.settle(seen, rcpt, err == nil)
-		d.seen.finish(seen, rcpt)
-		return rcpt, nil, err
-	}
-	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
-}
-
-// settling tells the duplicates of an event what becomes of it. After a panic
-// they are accepted in its place: none may get an answer without its verdict.
-func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.Error) {
-	first, returned := *r, false
-	defer func() {
-		d.seen.settle(seen, first, returned && err == nil)
-		d.seen.finish(seen, *r)
-	}()
-	err = rest(r)
-	returned = true
-	return err
-}
-
-// EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
-// does not wait for the disk.
-func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
-	rcpt, rest, err := d.admit(Origin{}, &env, nil, nil)
-	if rest != nil {
-		go rest(&Receipt{})
-	}
-	return rcpt, err
-}
-
-// Replay accepts an event again as a new one, with which its hooks run as
-// observers: only the hook with the id or name only, unless that is "". A hook
-// that asks for it stands in its chain as if it had sent the event.
-func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *events.Error) {
-	env := e.Envelope
-	env.Wait, env.ID, env.Warnings = false, "", nil
-	rcpt, rest, err := d.admit(from, &env, &replay{of: e.EventID, only: only}, nil)
-	if err == nil && rest != nil {
-		err = rest(&rcpt)
-	}
-	return rcpt, err
-}
 
 // replay says what an event repeats.
 type replay struct{ of, only string }
@@ -186,19 +76,6 @@ func (d *Dispatcher) admit(
 	}
 	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
 	return rcpt, a.rest(), nil
-}
-
-// projectOf is the working tree that a directory is in, where hooks of the index
-// ask for that.
-func (d *Dispatcher) projectOf(index *match.Index, cwd string) string {
-	if cwd == "" || d.opts.Projects == nil {
-		return ""
-	}
-	if !index.Projects() {
-		d.opts.Projects.See(cwd)
-		return ""
-	}
-	return d.opts.Projects.Root(cwd)
 }
 
 // passing has events that are not in use any more.
@@ -427,4 +304,60 @@ func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
 		)
 	}
 	p.queued, p.later, p.matched = nil, nil, p.deciding
+}
+
+// startLater queues the observers that deciding hooks of their file let through.
+func (d *Dispatcher) startLater(e *events.Event, ms []match.Match, done []*attempt, kept bool) {
+	for _, m := range ms {
+		t := &task{event: e, match: m, kept: kept}
+		if aborted(done, m) {
+			d.queue.abandon(e)
+			d.recorder.Finished(t.key(), events.Run{}, t.fate(events.Run{}, time.Time{}))
+			continue
+		}
+		d.pending.Add(1)
+		d.enqueue([]*task{t})
+	}
+}
+
+// startNested runs the observers that a hook waits for at once: their permits
+// are those of their depth, so that a hook cannot wait for its own place.
+func (d *Dispatcher) startNested(e *events.Event, ms []match.Match, results chan<- events.Run, kept bool) {
+	for _, m := range ms {
+		t := &task{event: e, match: m, result: results, kept: kept, nested: true}
+		d.pending.Add(1)
+		go func() {
+			if !d.permits.take(d.ctx, e.Depth) {
+				t.tell(d.unstarted(t.try(), "hookd was stopped").run)
+				d.pending.Done()
+				return
+			}
+			a := t.try()
+			d.execute(a, func() {
+				defer d.pending.Done()
+				d.permits.give(e.Depth)
+				t.tell(a.run)
+			})
+		}()
+	}
+}
+
+// await collects n runs of observers. A timeout of the sender, in milliseconds, ends the
+// wait, not the runs.
+func await(timeout int64, n int, results <-chan events.Run) (runs []events.Run) {
+	var expired <-chan time.Time
+	if timeout > 0 {
+		timer := time.NewTimer(time.Duration(timeout) * time.Millisecond)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	for len(runs) < n {
+		select {
+		case r := <-results:
+			runs = append(runs, told(r))
+		case <-expired:
+			return runs
+		}
+	}
+	return runs
 }

@@ -97,12 +97,6 @@ func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
 	}
 }
 
-// life tells what this process accepted from what earlier ones did.
-type life struct {
-	first  uint64
-	maxAge time.Duration
-}
-
 // refill moves what waits on disk into the queue, as there is room, until
 // nothing does or hookd stops.
 func (d *Dispatcher) refill() {
@@ -303,75 +297,9 @@ func (b *backlog) leave(list []events.Pending) (own []bool, result chan<- events
 	return own, result
 }
 
-// resumed makes the task of a run that was accepted earlier, with today's hook
-// of that id; nil when there is none that runs for its event.
-func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
-	index := d.index.Load()
-	e := *w.Event // which may be read from the disk, where its project is not kept
-	e.Project = d.projectOf(index, e.Cwd)
-	for _, m := range index.Match(&e) {
-		if m.Hook.ID == w.Hook {
-			return &task{event: w.Event, match: m, attempt: w.Attempt, result: result}
-		}
-	}
-	return nil
-}
-
-// outdated reports whether a run that an earlier life left is too old for this.
-func (d *Dispatcher) outdated(w events.Pending) bool {
-	return w.Event.Seq < d.life.first && time.Since(w.Event.Time) > d.life.maxAge
-}
-
-func (d *Dispatcher) expire(w events.Pending) {
-	d.log.Warn(
-		"event too old to be run after the restart",
-		zap.String("hook", w.Hook),
-		zap.String("event", w.Event.Envelope.Event),
-		zap.String("event_id", w.Event.EventID),
-		zap.Duration("limit", d.life.maxAge),
-	)
-	d.recorder.Finished(
-		w.Key(),
-		events.Run{},
-		Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"},
-	)
-}
-
-// dropped records that a run has no hook any more, and tells the sender that waits for it.
-func (d *Dispatcher) dropped(w events.Pending, result chan<- events.Run, k events.PendingKey, fate Fate) {
-	r := unfinished(w, events.ResultDropped)
-	r.ID, r.Error = events.NewRunID(time.Now()), noHook
-	d.log.Warn(
-		"accepted run dropped",
-		zap.String("hook", w.Hook),
-		zap.String("event", r.Event),
-		zap.String("event_id", r.EventID),
-		zap.String("error", r.Error),
-	)
-	d.opts.Tap.Ran(w.Event, r, nil)
-	d.recorder.Finished(k, r, fate)
-	if result != nil {
-		result <- r
-	}
-}
-
-const noHook = "the hook is gone, disabled, or asks for other events now"
-
-// interrupted records an attempt that hookd did not survive.
-func (d *Dispatcher) interrupted(w events.Pending) {
-	r := unfinished(w, events.ResultInterrupted)
-	r.ID, r.Started, r.Error = w.RunID, w.Started, "hookd ended while it ran; it runs again"
-	d.opts.Tap.Ran(w.Event, r, nil)
-	d.recorder.Finished(events.PendingKey{}, r, Fate{})
-}
-
-// unfinished is the record of a run that did not come to its end.
-func unfinished(w events.Pending, result events.Result) events.Run {
-	e := w.Event
-	return events.Run{
-		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
-		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
-		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
-		Started: time.Now().UTC(), Input: preview(e.Data),
-	}
+// Retry queues a pending run that was made pending again from outside: a dead
+// letter that a person wants to try again.
+func (d *Dispatcher) Retry(k events.PendingKey) {
+	d.backlog.claim(k)
+	d.retries.push(retry{due: time.Now(), key: k, asked: true})
 }

@@ -235,3 +235,89 @@ func (b *burst) allow(now time.Time) bool {
 	b.next = (b.next + 1) % maxBurst
 	return true
 }
+
+// startWait bounds how long a sender waits for the start of its own run to be
+// known. A start takes about a millisecond; one that hangs has no senders.
+const startWait = 5 * time.Second
+
+// starting notes that a process is about to be started for a run. known is to
+// be called when it is registered or will not be; again it does nothing.
+func (c *chain) starting(depth int) (known func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.starts
+	s.last++
+	number := s.last
+	s.under[number] = depth
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if _, there := s.under[number]; there {
+			delete(s.under, number)
+			close(s.fewer)
+			s.fewer = make(chan struct{})
+		}
+	}
+}
+
+// settle waits while a sender may belong to a run that is just being started;
+// false when that took too long. It must have Gone false.
+func (c *chain) settle(s Sender) bool {
+	c.mu.Lock()
+	begun := c.starts.last
+	c.mu.Unlock()
+	var late <-chan time.Time
+	for {
+		c.mu.Lock()
+		settled := c.member(s) != nil || !c.starts.before(begun)
+		fewer := c.starts.fewer
+		c.mu.Unlock()
+		if settled || late == nil && s.Cgroup == "" && (s.Child == nil || !s.Child()) {
+			return true
+		}
+		if late == nil {
+			late = time.After(startWait)
+		}
+		select {
+		case <-fewer:
+		case <-late:
+			return false
+		}
+	}
+}
+
+func (c *chain) joined(hook string, p Process, depth func() int) (left func()) {
+	l := &link{pgid: p.PID, cgroup: p.Cgroup, hook: hook, live: depth}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sweep()
+	c.enter(l)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		l.depth, l.live = l.live(), nil
+		c.left = append(c.left, l)
+		c.sweep()
+	}
+}
+
+// busy counts a run of a process that is kept; the returned function ends it.
+func (c *chain) busy(depth int) (over func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.depths[depth].running++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.depths[depth].running--
+		c.depths[depth].ended = time.Now()
+	}
+}
+
+// at is the depth of what the link's processes work on.
+func (l *link) at() int {
+	if l.live != nil {
+		return min(l.live(), MaxDepth)
+	}
+	return l.depth
+}

@@ -4,8 +4,6 @@ import (
 	"sync"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // maxDeciding is how many events may be decided, or wait for that, at once. Each
@@ -39,21 +37,4 @@ func (c *crowd) leave(e *events.Event) {
 	defer c.mu.Unlock()
 	c.n--
 	c.bytes -= int64(len(e.Data))
-}
-
-// crowdedOut answers for hooks that cannot be asked, as too many events wait for
-// a verdict: each has failed, which denies where failures do.
-func (d *Dispatcher) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Verdict, []*attempt) {
-	c := *e.Contract
-	var done []*attempt
-	for _, m := range ms {
-		done = append(
-			done,
-			d.unstarted(
-				&attempt{event: e, contract: &c, match: m},
-				"too many events wait for their verdict, or too large ones",
-			),
-		)
-	}
-	return verdict.Fold(&c, e.Data, answers(done)), done
 }

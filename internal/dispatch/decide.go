@@ -96,10 +96,6 @@ func chains(ms []match.Match) (list [][]match.Match) {
 	return list
 }
 
-// chained reports whether an abort of an earlier hook of the same file stops
-// this one.
-func chained(m match.Match) bool { return m.Rules.Chained }
-
 // lane runs the hooks of one lane, in sequence or side by side as c says, and
 // returns what ran in registration order.
 func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) []*attempt {
@@ -269,58 +265,19 @@ func (d *Dispatcher) asked(
 	return d.limited(until, m, done)
 }
 
-// startLater queues the observers that deciding hooks of their file let through.
-func (d *Dispatcher) startLater(e *events.Event, ms []match.Match, done []*attempt, kept bool) {
+// crowdedOut answers for hooks that cannot be asked, as too many events wait for
+// a verdict: each has failed, which denies where failures do.
+func (d *Dispatcher) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Verdict, []*attempt) {
+	c := *e.Contract
+	var done []*attempt
 	for _, m := range ms {
-		t := &task{event: e, match: m, kept: kept}
-		if aborted(done, m) {
-			d.queue.abandon(e)
-			d.recorder.Finished(t.key(), events.Run{}, t.fate(events.Run{}, time.Time{}))
-			continue
-		}
-		d.pending.Add(1)
-		d.enqueue([]*task{t})
+		done = append(
+			done,
+			d.unstarted(
+				&attempt{event: e, contract: &c, match: m},
+				"too many events wait for their verdict, or too large ones",
+			),
+		)
 	}
-}
-
-// startNested runs the observers that a hook waits for at once: their permits
-// are those of their depth, so that a hook cannot wait for its own place.
-func (d *Dispatcher) startNested(e *events.Event, ms []match.Match, results chan<- events.Run, kept bool) {
-	for _, m := range ms {
-		t := &task{event: e, match: m, result: results, kept: kept, nested: true}
-		d.pending.Add(1)
-		go func() {
-			if !d.permits.take(d.ctx, e.Depth) {
-				t.tell(d.unstarted(t.try(), "hookd was stopped").run)
-				d.pending.Done()
-				return
-			}
-			a := t.try()
-			d.execute(a, func() {
-				defer d.pending.Done()
-				d.permits.give(e.Depth)
-				t.tell(a.run)
-			})
-		}()
-	}
-}
-
-// await collects n runs of observers. A timeout of the sender, in milliseconds, ends the
-// wait, not the runs.
-func await(timeout int64, n int, results <-chan events.Run) (runs []events.Run) {
-	var expired <-chan time.Time
-	if timeout > 0 {
-		timer := time.NewTimer(time.Duration(timeout) * time.Millisecond)
-		defer timer.Stop()
-		expired = timer.C
-	}
-	for len(runs) < n {
-		select {
-		case r := <-results:
-			runs = append(runs, told(r))
-		case <-expired:
-			return runs
-		}
-	}
-	return runs
+	return verdict.Fold(&c, e.Data, answers(done)), done
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
@@ -269,4 +272,41 @@ func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *events.Error
 	}
 	r.Duplicate = true
 	return r, true, nil
+}
+
+// loadIDs makes the ids known that were on disk when the Dispatcher began.
+func (d *Dispatcher) loadIDs() {
+	if err := d.seen.ids.Sent(time.Now().Add(-dedupWindow), d.seen.load); err != nil {
+		d.log.Warn(
+			"the ids of events of the last 10 minutes cannot be read: one that is sent again runs again",
+			zap.Error(err),
+		)
+	}
+}
+
+// load makes an event known that was accepted before the Dispatcher began.
+func (d *dedup) load(was events.SentEvent) {
+	r := Receipt{EventID: was.EventID, Seq: was.Seq, Matched: was.Matched, Warnings: was.Warnings}
+	if r.Matched == nil {
+		r.Matched = []string{}
+	}
+	d.mu.Lock()
+	e := d.add(was.Sender, was.ID, was.Content, was.Time)
+	d.mu.Unlock()
+	e.ok, e.first = true, r
+	close(e.settled)
+	var answer sentAnswer
+	switch {
+	case !was.Wait:
+		d.complete(e, r)
+	case was.Answer != nil && json.Unmarshal(was.Answer, &answer) == nil:
+		r.Verdict, r.Runs = answer.Verdict, answer.Runs
+		d.complete(e, r)
+	case was.Decided:
+		e.gone = true
+		close(e.ended)
+	default: // its runs are under way again, or have ended: it is not to be sent again
+		r.Verdict = allowed()
+		d.complete(e, r)
+	}
 }

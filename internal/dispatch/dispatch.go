@@ -11,11 +11,26 @@
 //
 // What it does not do: start processes (the Runner does), read files, or keep
 // history (the Recorder does).
+//
+// The files, in the order in which an event comes through them; a call goes from
+// one to a later one:
+//
+//	dispatch, drain            what the daemon calls: make, publish, stop
+//	emit, dedup, trial         an event comes in; one that is sent again; one hook alone
+//	accept, plan               it is checked and given to the disk, its hooks are sorted
+//	decide, crowd, permits     hooks whose answers make a verdict
+//	backlog, resume            observers that wait on disk, and come back from there
+//	enqueue, queue, lane, task observers that wait in memory
+//	run, stall, underway       one attempt, under its deadline
+//	answer, outputs            what it says
+//	record, decided            what is written down of it
+//	retry, putoff              when it is tried again
+//	chain, lineage, starts     which run sends an event
+//	job, recorder, tap, ids    what others do for this package
 package dispatch
 
 import (
 	"context"
-	"encoding/json"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -23,94 +38,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/dialect/neutral"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
 )
-
-// Runner executes one job. It returns when the job's main process was reaped
-// or given up, and kills it when ctx ends. A file that does not answer can hold
-// it for ever: then the Dispatcher goes on without it. Only for a persistent hook
-// it always returns right after Job.Timeout or the end of ctx, whatever hangs.
-type Runner interface {
-	Run(ctx context.Context, j *Job) Outcome
-}
-
-// Job is one execution of one hook for one event.
-type Job struct {
-	RunID   string
-	Hook    *hook.Hook
-	Event   *events.Event
-	Given   string          // the event name the hook is given
-	Payload json.RawMessage // the payload under that name, after earlier rewrites
-	Data    json.RawMessage // the same as the event was emitted
-	Rules   *neutral.Rules  // of the hook
-	Place   string          // where the event happened, by the rules of the hook; "" = unknown
-	Output  string          // what hooks of the conversation have printed for later ones
-	Timeout time.Duration   // from the start of the process
-	Latest  time.Time       // what has not started by then does not start, and is killed if it does
-	Whole   int             // bytes of stdout that its answer may need; 0 = none
-	Awaited bool            // the sender waits for it: it must not stand behind observers
-
-	// Looks is to be called before each file that is looked at for the start,
-	// and Inside when the job runs inside the daemon from now on.
-	Looks  func(path string)
-	Inside func()
-	// Starting is to be called once before a process is started for the job, and
-	// Started after that when it was; not for a persistent hook, see Joined.
-	Starting func()
-	Started  func(Process)
-
-	stage   *stage
-	started time.Time // when it was given to the Runner
-	pid     *atomic.Int64
-	ctx     context.Context
-	cancel  context.CancelCauseFunc // ends it; nil = it cannot be ended alone
-	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu
-	newer   *Job
-	settled bool  // it has come back, or was given up; guarded by stalls.mu
-	unfit   error // why it cannot be run; nil = it can
-}
-
-// Process identifies what a job started, to find out later who sends an event.
-type Process struct {
-	PID    int    // also its process group and session
-	Cgroup string // "" = none of its own
-}
-
-// Outcome is what a job left behind.
-type Outcome struct {
-	Err      error  // it did not start
-	Short    bool   // because there was no process, descriptor or memory to spare at that moment
-	Failure  string // it ran inside the daemon and failed, in words for people
-	Stalled  string // what it still waited for at its deadline, in words for people; "" = nothing
-	ExitCode int    // -1 when there is none
-	Signal   string
-	TimedOut bool
-	Killed   string
-	Left     int
-	Started  time.Time
-	Duration time.Duration
-	Stdout   events.Output
-	Stderr   events.Output
-	Whole    []byte // stdout up to Job.Whole
-	Exceeded bool   // there was more than Job.Whole
-	// Late is nil unless a background child still holds a pipe. It blocks for
-	// a moment and returns the output that belongs to the record.
-	Late func() (stdout, stderr events.Output)
-
-	limit time.Duration // the deadline it had
-}
-
-// Projects tell in which working tree a directory is.
-type Projects interface {
-	// Root is the root of the working tree, "" = in none. It returns at once but for
-	// a directory that it has not heard of.
-	Root(dir string) string
-	// See notes that an event came from the directory. It never waits.
-	See(dir string)
-}
 
 // Options of a Dispatcher. Runner and Recorder are required.
 type Options struct {
@@ -256,3 +186,8 @@ func (d *Dispatcher) Stats() Stats {
 // Origin finds out who a sender is. It waits, rarely and briefly, while that
 // may be a hook whose start is not known yet.
 func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now()) }
+
+// Oldest returns when the oldest event was accepted whose runs in the
+// observers' lane have not all ended; zero when there is none. It looks at
+// every event in memory: it is for a scrape, not for each event.
+func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }

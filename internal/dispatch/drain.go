@@ -3,8 +3,6 @@ package dispatch
 import (
 	"context"
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // killGrace is how long Drain waits for killed processes.
@@ -44,36 +42,12 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 // dismiss empties the queue for good.
 func (d *Dispatcher) dismiss() (dropped int) { return d.endUnstarted(d.queue.close()) }
 
-// enqueue queues tasks, each of which counts as pending; while hookd stops they
-// have come too late.
-func (d *Dispatcher) enqueue(tasks []*task) {
-	if !d.queue.push(tasks) {
-		d.endUnstarted(tasks)
+// enter counts one more thing that Drain waits for; false while draining.
+func (d *Dispatcher) enter() bool {
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if !d.draining {
+		d.pending.Add(1)
 	}
-}
-
-// endUnstarted ends tasks that will not start in this life.
-func (d *Dispatcher) endUnstarted(tasks []*task) (dropped int) {
-	for _, t := range tasks {
-		if t.kept {
-			postpone([]*task{t})
-			d.pending.Done()
-			continue
-		}
-		d.drop(t)
-		dropped++
-	}
-	return dropped
-}
-
-// postpone tells who waits for tasks that they have their turn in the next life.
-func postpone(tasks []*task) {
-	for _, t := range tasks {
-		t.tell(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
-	}
-}
-
-// unran is what the sender is told of a task that did not run.
-func (t *task) unran(result events.Result, why string) events.Run {
-	return events.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
+	return !d.draining
 }

@@ -78,3 +78,7 @@ func names(ms []match.Match) []string {
 	}
 	return list
 }
+
+// chained reports whether an abort of an earlier hook of the same file stops
+// this one.
+func chained(m match.Match) bool { return m.Rules.Chained }

@@ -2,23 +2,10 @@ package dispatch
 
 import (
 	"sync"
+	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
 )
-
-// task is one queued run.
-type task struct {
-	event  *events.Event
-	match  match.Match
-	result chan<- events.Run // nil = the sender does not wait; never blocks
-
-	kept    bool // its pending run is on disk, until Recorder.Finished ends it
-	nested  bool // a hook waits for it
-	attempt int  // attempts that ended before
-	short   int  // starts in a row for which the system had no process
-}
 
 // queue is the observers' lane: it bounds what waits, keeps the order that a
 // hook asks for, and starts as many runs at once as it has slots. It has no
@@ -48,15 +35,6 @@ type queue struct {
 	bytes     int64
 	queued    int
 	running   int
-}
-
-// laneKey names runs that must not overtake each other.
-type laneKey struct{ hook, session string }
-
-// usage counts the runs of a hook that limits its concurrency.
-type usage struct {
-	running int
-	waiting fifo
 }
 
 func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *queue {
@@ -299,45 +277,37 @@ func (q *queue) load() (queued, events int, bytes int64, running int) {
 	return q.queued, len(q.events), q.bytes, q.running
 }
 
-// lane returns the key of the runs that t must not overtake; ordered is false
-// when there are none: order parallel, no session to be in order with, or a
-// retry, which does not hold back later events.
-func (t *task) lane() (key laneKey, ordered bool) {
-	if t.attempt > 0 {
-		return laneKey{}, false
+// flow hands what is ready for a pipe over, until nothing is. There is one of
+// it at a time, so that the order holds.
+func (q *queue) flow() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for t := q.pipe.pop(); t != nil; t = q.pipe.pop() {
+		q.queued--
+		q.running++
+		q.mu.Unlock()
+		q.submit(t, func() { q.ended(t) })
+		q.mu.Lock()
 	}
-	h, session := t.match.Hook, t.match.Rules.Conversation(t.event)
-	switch {
-	case h.Order == hook.OrderSerial:
-		return laneKey{hook: h.ID}, true
-	case h.Order == hook.OrderParallel || session == "":
-		return laneKey{}, false
-	default:
-		return laneKey{hook: h.ID, session: session}, true
-	}
+	q.flowing = false
 }
 
-// fifo is a queue of tasks that gives memory back as it empties.
-type fifo struct{ list []*task }
-
-func (f *fifo) push(t *task) { f.list = append(f.list, t) }
-
-func (f *fifo) pop() *task {
-	if len(f.list) == 0 {
-		return nil
-	}
-	t := f.list[0]
-	f.list[0] = nil
-	if f.list = f.list[1:]; len(f.list) == 0 {
-		f.list = nil
-	}
-	return t
+// ended gives the place of a piped task to the next one.
+func (q *queue) ended(t *task) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running--
+	q.release(t)
+	q.start()
 }
 
-func (f *fifo) empty() bool { return len(f.list) == 0 }
-
-func (f *fifo) drain() []*task {
-	list := f.list
-	f.list = nil
-	return list
+func (q *queue) oldest() (oldest time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for e := range q.events {
+		if oldest.IsZero() || e.Time.Before(oldest) {
+			oldest = e.Time
+		}
+	}
+	return oldest
 }

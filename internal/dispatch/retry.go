@@ -16,10 +16,6 @@ import (
 // maxBackoff is the longest time between two attempts.
 const maxBackoff = time.Hour
 
-func (t *task) key() events.PendingKey {
-	return events.PendingKey{Seq: t.event.Seq, Hook: t.match.Hook.ID}
-}
-
 // conclude records a run and what becomes of its task: nil for a run that was
 // never queued.
 func (d *Dispatcher) conclude(t *task, r events.Run) {
@@ -49,10 +45,6 @@ func (d *Dispatcher) conclude(t *task, r events.Run) {
 	if !fate.Again.IsZero() {
 		d.retries.add(t, fate.Again)
 	}
-}
-
-func failed(r events.Result) bool {
-	return r == events.ResultFailed || r == events.ResultTimeout || r == events.ResultSpawnError
 }
 
 // fate says what becomes of the task after a run of it.
@@ -104,6 +96,7 @@ func (h retryHeap) Len() int           { return len(h) }
 func (h retryHeap) Less(i, j int) bool { return h[i].due.Before(h[j].due) }
 func (h retryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *retryHeap) Push(x any)        { *h = append(*h, x.(retry)) }
+
 func (h *retryHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]
@@ -168,80 +161,4 @@ func (rs *retries) stop() {
 	if rs.timer != nil {
 		rs.timer.Stop()
 	}
-}
-
-// Retry queues a pending run that was made pending again from outside: a dead
-// letter that a person wants to try again.
-func (d *Dispatcher) Retry(k events.PendingKey) {
-	d.backlog.claim(k)
-	d.retries.push(retry{due: time.Now(), key: k, asked: true})
-}
-
-// again queues a run whose time has come, with today's hook.
-func (d *Dispatcher) again(r retry) {
-	w := events.Pending{Event: r.event, Hook: r.key.Hook, Attempt: r.attempt}
-	if r.event == nil {
-		size, err := d.recorder.NextPending(r.key.Seq - 1)
-		if err == nil && !d.queue.fits(size) {
-			d.waitForRoom(r)
-			return
-		}
-		if w, err = d.reread(r); err != nil {
-			d.log.Warn(
-				"retry postponed: the event cannot be read",
-				zap.String("hook", r.key.Hook),
-				zap.Uint64("seq", r.key.Seq),
-				zap.Error(err),
-			)
-			r.due = time.Now().Add(rereadAfter)
-			d.retries.push(r)
-			return
-		}
-		if w.Event == nil {
-			return // dropped meanwhile
-		}
-	}
-	w.Attempt = max(w.Attempt, r.attempt, 1) // it overtakes no other run and holds none back
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if d.draining {
-		return
-	}
-	t := d.resumed(w, nil)
-	switch {
-	case t != nil && !d.queue.reserve(t.event, 1):
-		d.waitForRoom(r)
-	case t != nil:
-		t.kept = r.event == nil
-		d.pending.Add(1)
-		d.enqueue([]*task{t})
-	case r.event != nil:
-		d.dropped(w, nil, events.PendingKey{}, Fate{})
-	case r.asked:
-		d.dropped(w, nil, r.key, Fate{Dead: noHook})
-	default:
-		d.dropped(w, nil, r.key, Fate{Ended: true})
-	}
-}
-
-// waitForRoom puts off a retry for which the queue has no room.
-func (d *Dispatcher) waitForRoom(r retry) {
-	r.due = time.Now().Add(roomAfter/2 + rand.N(roomAfter))
-	d.retries.push(r)
-}
-
-// roomAfter is about when a retry looks for room in the queue again.
-const roomAfter = 250 * time.Millisecond
-
-// rereadAfter is when an event that could not be read is tried again.
-const rereadAfter = 5 * time.Second
-
-func (d *Dispatcher) reread(r retry) (events.Pending, error) {
-	list, err := d.recorder.Pending(r.key.Seq-1, 1)
-	for _, w := range list {
-		if w.Key() == r.key {
-			return w, nil
-		}
-	}
-	return events.Pending{}, err
 }

@@ -176,3 +176,23 @@ func (s *stalls) back(j *Job) bool {
 	}
 	return false
 }
+
+// run calls the Runner. A panic in it costs one run, not the daemon.
+func (d *Dispatcher) run(j *Job) (out Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error(
+				"panic in a run",
+				zap.String("hook", j.Hook.Name),
+				zap.String("run_id", j.RunID),
+				zap.Any("panic", p),
+				zap.Stack("stack"),
+			)
+			out = unstartable(errInternal)
+		}
+	}()
+	if j.unfit != nil {
+		return unstartable(j.unfit)
+	}
+	return d.opts.Runner.Run(j.ctx, j)
+}

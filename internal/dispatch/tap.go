@@ -1,8 +1,6 @@
 package dispatch
 
 import (
-	"time"
-
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -27,19 +25,3 @@ type noTap struct{}
 func (noTap) Accepted(*events.Event, int)             {}
 func (noTap) Ran(*events.Event, events.Run, error)    {}
 func (noTap) Decided(*events.Event, *verdict.Verdict) {}
-
-// Oldest returns when the oldest event was accepted whose runs in the
-// observers' lane have not all ended; zero when there is none. It looks at
-// every event in memory: it is for a scrape, not for each event.
-func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }
-
-func (q *queue) oldest() (oldest time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for e := range q.events {
-		if oldest.IsZero() || e.Time.Before(oldest) {
-			oldest = e.Time
-		}
-	}
-	return oldest
-}

@@ -60,13 +60,3 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	t.Verdict = verdict.Fold(&contract, e.Data, []verdict.Answer{r.answer})
 	return t, nil
 }
-
-// enter counts one more thing that Drain waits for; false while draining.
-func (d *Dispatcher) enter() bool {
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if !d.draining {
-		d.pending.Add(1)
-	}
-	return !d.draining
-}

@@ -1,0 +1,212 @@
+package dispatch
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// readAnswer reads the answer of a run and says how it ended, by the rules of the
+// hook's dialect. A panic in reading it is a failure of the run: output that
+// upsets hookd must not end it, and again when the run has its next turn.
+func (d *Dispatcher) readAnswer(a *attempt) {
+	defer func() {
+		if p := recover(); p != nil {
+			why := "its answer cannot be read: internal error, see hookd's log"
+			d.log.Error(
+				"panic in reading an answer",
+				zap.String("hook", a.match.Hook.Name),
+				zap.String("run_id", a.run.ID),
+				zap.Any("panic", p),
+				zap.Stack("stack"),
+			)
+			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
+			a.run.Result, a.run.Error = events.ResultFailed, why
+		}
+		d.note(a)
+	}()
+	rules := a.match.Rules
+	if rules.Read == nil {
+		a.answer = d.read(a.contract, a.match, a.out)
+		if a.match.Hook.Type != hook.Builtin { // which answers in the event's own words
+			now := *a.event
+			now.Data = a.data
+			a.answer = dialect.Answer(&now, a.match.Given, a.answer)
+		}
+		a.answer = a.answer.Tightened().Told(a.contract)
+		a.warnUntold()
+		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)
+		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock &&
+			a.match.Hook.OnError != hook.OnErrorIgnore
+		return
+	}
+	out := output(a.out)
+	if !a.match.Hook.Capture {
+		out.Stdout = []byte(a.out.Stdout.Head + a.out.Stdout.Tail)
+	}
+	read := rules.Read(a.event.Contract, a.match.Policy(), a.match.Hook.Capture, out)
+	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
+	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
+	a.warnUntold()
+	if a.run.Result, a.run.Error = result(a.match, a.out, read.Answer, read.Failure); a.run.Result == events.ResultOK ||
+		a.run.Result == events.ResultFailed {
+		a.run.Result = read.Result
+	}
+}
+
+// warnUntold puts into the answer and the record what the agent is not told of it.
+func (a *attempt) warnUntold() {
+	a.answer = a.answer.Warned(dialect.Untold(a.event, a.contract, a.answer)...)
+	a.run.Warning = a.answer.Warning
+}
+
+// whole is how many bytes of stdout the hook's answer may have.
+func (d *Dispatcher) whole(c *events.Contract, m match.Match) int {
+	switch r := m.Reading(c); {
+	case m.Hook.Capture:
+		return d.opts.AnswerBytes
+	case m.Rules.Read != nil:
+		return 0 // the kept part is enough for a message
+	case r == nil:
+		return 0
+	case m.Blocks && r.Rewrite != events.RewriteNone:
+		return d.opts.RewriteBytes
+	default:
+		return d.opts.AnswerBytes
+	}
+}
+
+// read reads the hook's answer.
+func (d *Dispatcher) read(c *events.Contract, m match.Match, out Outcome) verdict.Answer {
+	c = m.Reading(c)
+	if c == nil || !m.Blocks && out.Exceeded {
+		return verdict.Answer{Policy: m.Policy(), ExitCode: out.ExitCode}
+	}
+	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
+		!bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
+		// Only a rewrite may be long, and text is none.
+		out.Exceeded, out.Whole = true, out.Whole[:d.opts.AnswerBytes]
+	}
+	return verdict.Read(c, m.Policy(), output(out))
+}
+
+// output puts an outcome into the form in which answers are read.
+func output(out Outcome) verdict.Output {
+	o := verdict.Output{ExitCode: out.ExitCode, Stdout: out.Whole, Stderr: []byte(out.Stderr.Head + out.Stderr.Tail)}
+	switch {
+	case out.Err != nil:
+		o.Failure = out.Err.Error()
+	case out.TimedOut && out.Stalled != "":
+		o.Failure = "timed out after " + out.limit.String() + ": " + out.Stalled
+	case out.TimedOut:
+		o.Failure = "timed out after " + out.limit.String()
+	case out.Failure != "":
+		o.Failure = out.Failure
+	case out.Signal != "":
+		o.Failure = "was ended by " + out.Signal
+	case out.Exceeded:
+		o.Failure = fmt.Sprintf("wrote more than %d bytes to stdout", len(out.Whole))
+	}
+	return o
+}
+
+// result classifies a run and says for people why it was not ok. Exit 2 is an
+// answer only from a hook whose answers count.
+func result(m match.Match, out Outcome, a verdict.Answer, failure string) (events.Result, string) {
+	switch {
+	case out.Err != nil:
+		return events.ResultSpawnError, out.Err.Error()
+	case out.TimedOut && out.Stalled != "":
+		return events.ResultTimeout, out.Stalled
+	case out.TimedOut:
+		return events.ResultTimeout, "killed at its deadline"
+	case out.Failure != "":
+		return events.ResultFailed, out.Failure
+	case out.Signal != "":
+		return events.ResultFailed, "was ended by " + out.Signal
+	case m.Blocks && failure != "":
+		return events.ResultFailed, failure
+	case m.Blocks && a.Blocked:
+		return events.ResultBlock, ""
+	case out.ExitCode != 0 && !m.Blocks:
+		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
+	case failure != "":
+		return events.ResultFailed, failure
+	}
+	return events.ResultOK, ""
+}
+
+// note adds to an attempt what its hook answered; to a failed one what the hook
+// said last, and where to look further.
+func (d *Dispatcher) note(a *attempt) {
+	if !failed(a.run.Result) {
+		outcome, reason := a.answer.Says(a.contract)
+		a.run.Decision, a.run.Reason = outcome, d.clean(reason)
+		return
+	}
+	said := d.said(a.out.Stderr)
+	a.run.Error = withWords(a.run.Error, said)
+	if a.answer.Failure != "" {
+		a.answer.Failure = withWords(a.answer.Failure, said)
+		name := a.match.Hook.Quoted()
+		a.answer.See = "see: hookd logs " + name + "; to switch it off: hookd disable " + name
+	}
+}
+
+// said returns the last line that a run printed to stderr, for people; "" = none.
+func (d *Dispatcher) said(o events.Output) string {
+	line := lastLine(cmp.Or(o.Tail, o.Head))
+	if line == "" {
+		return ""
+	}
+	return escape.Line(d.redacted(line), lastWords)
+}
+
+// lastWords is how much of what a failed run printed last its error has.
+const lastWords = 200
+
+// lastLine is the last line of text that is not blank.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+func withWords(why, said string) string {
+	if said == "" || why == "" {
+		return cmp.Or(why, said)
+	}
+	return why + ": " + said
+}
+
+// clean is a hook's text for a record: without secrets, and bounded.
+func (d *Dispatcher) clean(text string) string {
+	if text == "" {
+		return ""
+	}
+	if len(text) > 2*events.ReasonBytes {
+		text = text[:2*events.ReasonBytes]
+	}
+	text = d.redacted(text)
+	if len(text) > events.ReasonBytes {
+		text = text[:events.ReasonBytes]
+	}
+	return validPart(text)
+}
+
+func (d *Dispatcher) redacted(text string) string {
+	if d.opts.Redact == nil {
+		return text
+	}
+	return string(d.opts.Redact([]byte(text)))
+}

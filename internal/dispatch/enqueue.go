@@ -1,0 +1,29 @@
+package dispatch
+
+// enqueue queues tasks, each of which counts as pending; while hookd stops they
+// have come too late.
+func (d *Dispatcher) enqueue(tasks []*task) {
+	if !d.queue.push(tasks) {
+		d.endUnstarted(tasks)
+	}
+}
+
+// endUnstarted ends tasks that will not start in this life.
+func (d *Dispatcher) endUnstarted(tasks []*task) (dropped int) {
+	for _, t := range tasks {
+		if t.kept {
+			postpone([]*task{t})
+			d.pending.Done()
+			continue
+		}
+		d.drop(t)
+		dropped++
+	}
+	return dropped
+}
+
+// drop records a task that will never start.
+func (d *Dispatcher) drop(t *task) {
+	defer d.pending.Done()
+	t.tell(d.unstarted(t.try(), "hookd was stopped before its turn").run)
+}

@@ -1,0 +1,100 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+// Runner executes one job. It returns when the job's main process was reaped
+// or given up, and kills it when ctx ends. A file that does not answer can hold
+// it for ever: then the Dispatcher goes on without it. Only for a persistent hook
+// it always returns right after Job.Timeout or the end of ctx, whatever hangs.
+type Runner interface {
+	Run(ctx context.Context, j *Job) Outcome
+}
+
+// Job is one execution of one hook for one event.
+type Job struct {
+	RunID   string
+	Hook    *hook.Hook
+	Event   *events.Event
+	Given   string          // the event name the hook is given
+	Payload json.RawMessage // the payload under that name, after earlier rewrites
+	Data    json.RawMessage // the same as the event was emitted
+	Rules   *neutral.Rules  // of the hook
+	Place   string          // where the event happened, by the rules of the hook; "" = unknown
+	Output  string          // what hooks of the conversation have printed for later ones
+	Timeout time.Duration   // from the start of the process
+	Latest  time.Time       // what has not started by then does not start, and is killed if it does
+	Whole   int             // bytes of stdout that its answer may need; 0 = none
+	Awaited bool            // the sender waits for it: it must not stand behind observers
+
+	// Looks is to be called before each file that is looked at for the start,
+	// and Inside when the job runs inside the daemon from now on.
+	Looks  func(path string)
+	Inside func()
+	// Starting is to be called once before a process is started for the job, and
+	// Started after that when it was; not for a persistent hook, see Joined.
+	Starting func()
+	Started  func(Process)
+
+	stage   *stage
+	started time.Time // when it was given to the Runner
+	pid     *atomic.Int64
+	ctx     context.Context
+	cancel  context.CancelCauseFunc // ends it; nil = it cannot be ended alone
+	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu
+	newer   *Job
+	settled bool  // it has come back, or was given up; guarded by stalls.mu
+	unfit   error // why it cannot be run; nil = it can
+}
+
+// Process identifies what a job started, to find out later who sends an event.
+type Process struct {
+	PID    int    // also its process group and session
+	Cgroup string // "" = none of its own
+}
+
+// Outcome is what a job left behind.
+type Outcome struct {
+	Err      error  // it did not start
+	Short    bool   // because there was no process, descriptor or memory to spare at that moment
+	Failure  string // it ran inside the daemon and failed, in words for people
+	Stalled  string // what it still waited for at its deadline, in words for people; "" = nothing
+	ExitCode int    // -1 when there is none
+	Signal   string
+	TimedOut bool
+	Killed   string
+	Left     int
+	Started  time.Time
+	Duration time.Duration
+	Stdout   events.Output
+	Stderr   events.Output
+	Whole    []byte // stdout up to Job.Whole
+	Exceeded bool   // there was more than Job.Whole
+	// Late is nil unless a background child still holds a pipe. It blocks for
+	// a moment and returns the output that belongs to the record.
+	Late func() (stdout, stderr events.Output)
+
+	limit time.Duration // the deadline it had
+}
+
+// Submitter is a Runner that runs observers' jobs of persistent hooks without
+// a goroutine for each. Submit does not block; done is called once, when the
+// job has ended or ctx has killed it. Jobs of one hook begin in the order in
+// which they were submitted.
+type Submitter interface {
+	Submit(ctx context.Context, j *Job, done func(Outcome))
+}
+
+// Window is how many runs of observers a copy of a persistent hook has at once.
+const Window = 64
+
+// unstartable is the outcome of a job that never started.
+func unstartable(err error) Outcome { return Outcome{Err: err, ExitCode: -1, Started: time.Now()} }

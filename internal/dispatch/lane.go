@@ -1,0 +1,77 @@
+package dispatch
+
+import "github.com/hookd/hookd/internal/hook"
+
+// laneKey names runs that must not overtake each other.
+type laneKey struct{ hook, session string }
+
+// usage counts the runs of a hook that limits its concurrency.
+type usage struct {
+	running int
+	waiting fifo
+}
+
+// lane returns the key of the runs that t must not overtake; ordered is false
+// when there are none: order parallel, no session to be in order with, or a
+// retry, which does not hold back later events.
+func (t *task) lane() (key laneKey, ordered bool) {
+	if t.attempt > 0 {
+		return laneKey{}, false
+	}
+	h, session := t.match.Hook, t.match.Rules.Conversation(t.event)
+	switch {
+	case h.Order == hook.OrderSerial:
+		return laneKey{hook: h.ID}, true
+	case h.Order == hook.OrderParallel || session == "":
+		return laneKey{}, false
+	default:
+		return laneKey{hook: h.ID, session: session}, true
+	}
+}
+
+// fifo is a queue of tasks that gives memory back as it empties.
+type fifo struct{ list []*task }
+
+func (f *fifo) push(t *task) { f.list = append(f.list, t) }
+
+func (f *fifo) pop() *task {
+	if len(f.list) == 0 {
+		return nil
+	}
+	t := f.list[0]
+	f.list[0] = nil
+	if f.list = f.list[1:]; len(f.list) == 0 {
+		f.list = nil
+	}
+	return t
+}
+
+func (f *fifo) empty() bool { return len(f.list) == 0 }
+
+func (f *fifo) drain() []*task {
+	list := f.list
+	f.list = nil
+	return list
+}
+
+// piped reports whether the hook's observers go through its pipe: they take no
+// slot then, and as many run at once as its copies take.
+func (q *queue) piped(h *hook.Hook) bool { return h.Persistent && q.submit != nil }
+
+// limit is how many runs of the task's hook there may be at once; 0 = any number.
+func (q *queue) limit(t *task) int {
+	h := t.match.Hook
+	if q.piped(h) {
+		return Window * max(1, h.Concurrency)
+	}
+	return h.Concurrency
+}
+
+// lane is the task's own, but for a hook with one pipe, which keeps the order of
+// sessions by itself: its runs need not wait for each other.
+func (q *queue) lane(t *task) (key laneKey, ordered bool) {
+	if h := t.match.Hook; q.piped(h) && h.Concurrency <= 1 && h.Order != hook.OrderSerial {
+		return laneKey{}, false
+	}
+	return t.lane()
+}

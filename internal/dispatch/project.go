@@ -1,0 +1,25 @@
+package dispatch
+
+import "github.com/hookd/hookd/internal/match"
+
+// Projects tell in which working tree a directory is.
+type Projects interface {
+	// Root is the root of the working tree, "" = in none. It returns at once but for
+	// a directory that it has not heard of.
+	Root(dir string) string
+	// See notes that an event came from the directory. It never waits.
+	See(dir string)
+}
+
+// projectOf is the working tree that a directory is in, where hooks of the index
+// ask for that.
+func (d *Dispatcher) projectOf(index *match.Index, cwd string) string {
+	if cwd == "" || d.opts.Projects == nil {
+		return ""
+	}
+	if !index.Projects() {
+		d.opts.Projects.See(cwd)
+		return ""
+	}
+	return d.opts.Projects.Root(cwd)
+}

@@ -1,0 +1,102 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
+)
+
+func record(e *events.Event, m match.Match, id string, out Outcome) events.Run {
+	r := events.Run{
+		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
+		Digest: m.Hook.Digest, Generation: m.Generation,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
+		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
+		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
+		Started: out.Started.UTC(), QueueMS: ms(max(0, out.Started.Sub(e.Time))), DurationMS: ms(out.Duration),
+		Stdout: out.Stdout, Stderr: out.Stderr,
+	}
+	if m.Given != r.Event {
+		r.Given = m.Given
+	}
+	if m.Hook.Type == hook.Spawn {
+		r.Spawned = m.Hook.SpawnAgent
+	}
+	r.Test = e.Trial
+	r.Input, r.Awaited = preview(e.Data), m.Blocks && e.Wait
+	return r
+}
+
+// preview is the beginning of a payload, cut where a character ends.
+func preview(data json.RawMessage) string {
+	return validPart(string(data[:min(len(data), events.InputPreview)]))
+}
+
+// validPart is text that was cut anywhere, without half a character.
+func validPart(text string) string { return strings.ToValidUTF8(text, "") }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// report logs one WARN for a run that failed, never payloads or environment, of the
+// output only the last line, without secrets.
+func (d *Dispatcher) report(r *attempt) {
+	e, m := r.event, r.match
+	if !r.warn && r.answer.Warning == "" {
+		return
+	}
+	fields := []zap.Field{zap.String("hook", m.Hook.Name), zap.String("event", e.Envelope.Event)}
+	switch {
+	case !r.warn:
+		fields = append(fields, zap.String("answer", r.answer.Warning))
+	case r.run.Result == events.ResultTimeout:
+		fields = append(
+			fields,
+			zap.Duration("timeout", r.out.limit),
+			zap.String("killed", r.run.Killed),
+			zap.Int("left", r.run.Left),
+		)
+	case r.run.Result == events.ResultSpawnError:
+		fields = append(fields, zap.String("error", r.run.Error))
+	case r.run.Signal != "":
+		fields = append(fields, zap.String("signal", r.run.Signal))
+	default:
+		fields = append(fields, zap.Int("exit", r.run.ExitCode))
+		if r.run.Error != "" {
+			fields = append(fields, zap.String("error", r.run.Error))
+		}
+	}
+	if r.warn {
+		fields = append(
+			fields,
+			zap.String("see", "hookd logs "+m.Hook.Quoted()),
+			zap.String("off", "hookd disable "+m.Hook.Quoted()),
+		)
+	}
+	d.log.Warn(
+		message(r.run.Result),
+		append(fields, zap.Duration("dur", time.Duration(r.run.DurationMS*float64(time.Millisecond))),
+			zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)
+}
+
+func message(r events.Result) string {
+	switch r {
+	case events.ResultTimeout:
+		return "hook timed out"
+	case events.ResultSpawnError:
+		return "hook did not start"
+	case events.ResultFailed:
+		return "hook failed"
+	default:
+		return "hook answered oddly"
+	}
+}
+
+func failed(r events.Result) bool {
+	return r == events.ResultFailed || r == events.ResultTimeout || r == events.ResultSpawnError
+}

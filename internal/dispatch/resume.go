@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// again queues a run whose time has come, with today's hook.
+func (d *Dispatcher) again(r retry) {
+	w := events.Pending{Event: r.event, Hook: r.key.Hook, Attempt: r.attempt}
+	if r.event == nil {
+		size, err := d.recorder.NextPending(r.key.Seq - 1)
+		if err == nil && !d.queue.fits(size) {
+			d.waitForRoom(r)
+			return
+		}
+		if w, err = d.reread(r); err != nil {
+			d.log.Warn(
+				"retry postponed: the event cannot be read",
+				zap.String("hook", r.key.Hook),
+				zap.Uint64("seq", r.key.Seq),
+				zap.Error(err),
+			)
+			r.due = time.Now().Add(rereadAfter)
+			d.retries.push(r)
+			return
+		}
+		if w.Event == nil {
+			return // dropped meanwhile
+		}
+	}
+	w.Attempt = max(w.Attempt, r.attempt, 1) // it overtakes no other run and holds none back
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if d.draining {
+		return
+	}
+	t := d.resumed(w, nil)
+	switch {
+	case t != nil && !d.queue.reserve(t.event, 1):
+		d.waitForRoom(r)
+	case t != nil:
+		t.kept = r.event == nil
+		d.pending.Add(1)
+		d.enqueue([]*task{t})
+	case r.event != nil:
+		d.dropped(w, nil, events.PendingKey{}, Fate{})
+	case r.asked:
+		d.dropped(w, nil, r.key, Fate{Dead: noHook})
+	default:
+		d.dropped(w, nil, r.key, Fate{Ended: true})
+	}
+}
+
+// waitForRoom puts off a retry for which the queue has no room.
+func (d *Dispatcher) waitForRoom(r retry) {
+	r.due = time.Now().Add(roomAfter/2 + rand.N(roomAfter))
+	d.retries.push(r)
+}
+
+// roomAfter is about when a retry looks for room in the queue again.
+const roomAfter = 250 * time.Millisecond
+
+// rereadAfter is when an event that could not be read is tried again.
+const rereadAfter = 5 * time.Second
+
+func (d *Dispatcher) reread(r retry) (events.Pending, error) {
+	list, err := d.recorder.Pending(r.key.Seq-1, 1)
+	for _, w := range list {
+		if w.Key() == r.key {
+			return w, nil
+		}
+	}
+	return events.Pending{}, err
+}
+
+// life tells what this process accepted from what earlier ones did.
+type life struct {
+	first  uint64
+	maxAge time.Duration
+}
+
+// resumed makes the task of a run that was accepted earlier, with today's hook
+// of that id; nil when there is none that runs for its event.
+func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
+	index := d.index.Load()
+	e := *w.Event // which may be read from the disk, where its project is not kept
+	e.Project = d.projectOf(index, e.Cwd)
+	for _, m := range index.Match(&e) {
+		if m.Hook.ID == w.Hook {
+			return &task{event: w.Event, match: m, attempt: w.Attempt, result: result}
+		}
+	}
+	return nil
+}
+
+// outdated reports whether a run that an earlier life left is too old for this.
+func (d *Dispatcher) outdated(w events.Pending) bool {
+	return w.Event.Seq < d.life.first && time.Since(w.Event.Time) > d.life.maxAge
+}
+
+func (d *Dispatcher) expire(w events.Pending) {
+	d.log.Warn(
+		"event too old to be run after the restart",
+		zap.String("hook", w.Hook),
+		zap.String("event", w.Event.Envelope.Event),
+		zap.String("event_id", w.Event.EventID),
+		zap.Duration("limit", d.life.maxAge),
+	)
+	d.recorder.Finished(
+		w.Key(),
+		events.Run{},
+		Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"},
+	)
+}
+
+// dropped records that a run has no hook any more, and tells the sender that waits for it.
+func (d *Dispatcher) dropped(w events.Pending, result chan<- events.Run, k events.PendingKey, fate Fate) {
+	r := unfinished(w, events.ResultDropped)
+	r.ID, r.Error = events.NewRunID(time.Now()), noHook
+	d.log.Warn(
+		"accepted run dropped",
+		zap.String("hook", w.Hook),
+		zap.String("event", r.Event),
+		zap.String("event_id", r.EventID),
+		zap.String("error", r.Error),
+	)
+	d.opts.Tap.Ran(w.Event, r, nil)
+	d.recorder.Finished(k, r, fate)
+	if result != nil {
+		result <- r
+	}
+}
+
+const noHook = "the hook is gone, disabled, or asks for other events now"
+
+// interrupted records an attempt that hookd did not survive.
+func (d *Dispatcher) interrupted(w events.Pending) {
+	r := unfinished(w, events.ResultInterrupted)
+	r.ID, r.Started, r.Error = w.RunID, w.Started, "hookd ended while it ran; it runs again"
+	d.opts.Tap.Ran(w.Event, r, nil)
+	d.recorder.Finished(events.PendingKey{}, r, Fate{})
+}
+
+// unfinished is the record of a run that did not come to its end.
+func unfinished(w events.Pending, result events.Result) events.Run {
+	e := w.Event
+	return events.Run{
+		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
+		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
+		Started: time.Now().UTC(), Input: preview(e.Data),
+	}
+}

@@ -1,0 +1,40 @@
+package dispatch
+
+import (
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
+)
+
+// task is one queued run.
+type task struct {
+	event  *events.Event
+	match  match.Match
+	result chan<- events.Run // nil = the sender does not wait; never blocks
+
+	kept    bool // its pending run is on disk, until Recorder.Finished ends it
+	nested  bool // a hook waits for it
+	attempt int  // attempts that ended before
+	short   int  // starts in a row for which the system had no process
+}
+
+func (t *task) tell(r events.Run) {
+	if t.result != nil {
+		t.result <- r
+	}
+}
+
+func (t *task) key() events.PendingKey {
+	return events.PendingKey{Seq: t.event.Seq, Hook: t.match.Hook.ID}
+}
+
+// unran is what the sender is told of a task that did not run.
+func (t *task) unran(result events.Result, why string) events.Run {
+	return events.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
+}
+
+// postpone tells who waits for tasks that they have their turn in the next life.
+func postpone(tasks []*task) {
+	for _, t := range tasks {
+		t.tell(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
+	}
+}
