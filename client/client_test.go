@@ -104,6 +104,14 @@ func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decision
 	return page, nil
 }
 
+func (d *daemon) CountDecisions(_ context.Context, q api.CountQuery) (api.Counts, *events.Error) {
+	return api.Counts{Total: 3, Tools: []api.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
+}
+
+func (d *daemon) Accepted(_ context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
+	return api.Accepted{Events: []api.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
+}
+
 func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
 	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", AgentName: q.Agent, State: q.State}}}, nil
 }

@@ -64,6 +64,41 @@ func (c *Client) Sessions(ctx context.Context, q SessionQuery) ([]Session, error
 	return page.Sessions, err
 }
 
+// Counts counts what Decisions would list. A long history is counted in parts,
+// newest first: those of Counts.Next are not in the answer.
+func (c *Client) Counts(ctx context.Context, q CountQuery) (Counts, error) {
+	return get[Counts](ctx, c, withQuery(api.PathCounts, q.values()))
+}
+
+// Accepted lists accepted events, newest first, as Runs lists runs.
+func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, error) {
+	want := q.Limit
+	if want == 0 {
+		want = 50
+	}
+	list := []AcceptedEvent{}
+	for {
+		q.Limit = min(want-len(list), api.MaxRuns)
+		page, err := get[acceptedPage](ctx, c, withQuery(api.PathAccepted, q.values()))
+		if err != nil {
+			return list, err
+		}
+		list = append(list, page.Events...)
+		if page.Next == 0 || len(list) >= want {
+			return list, nil
+		}
+		q.Before = page.Next
+	}
+}
+
+// Raw sends a request as it is and returns the answer's status and body, for a
+// program that hands answers on. The path has its query; body is JSON, or nil. The
+// error is that of a request without an answer: a refusal is an answer.
+func (c *Client) Raw(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
+	r, err := c.request(ctx, method, path, body)
+	return r.status, r.body, err
+}
+
 // Running lists the runs that have begun and not ended, the oldest first.
 func (c *Client) Running(ctx context.Context) ([]RunUnderWay, error) {
 	page, err := get[runningPage](ctx, c, api.PathRunning)

@@ -367,6 +367,81 @@ type DecisionQuery struct {
 	Limit  int       // 0 = 50
 }
 
+// Counts is how many decisions fit a query, by what people ask for. Of Agents, Tools
+// and Hooks the most frequent come first; what is beyond 50 is counted together.
+type Counts struct {
+	Total     int64    `json:"total"`
+	Decisions []Count  `json:"decisions"`
+	Agents    []Count  `json:"agents"` // by AgentName, else by Dialect
+	Tools     []Count  `json:"tools"`
+	Hooks     []Count  `json:"hooks"`             // that decided or watched
+	Sessions  int64    `json:"sessions"`          // how many
+	Rewrote   int64    `json:"rewrote"`           // decisions that changed something
+	Buckets   []Bucket `json:"buckets,omitempty"` // with CountQuery.Every; those without decisions are left out
+	// Next is DecisionQuery.Before for what is not counted here; 0 = all is. A long
+	// history is counted in parts.
+	Next uint64 `json:"next,omitempty"`
+}
+
+// A Count is how many decisions have a value.
+type Count struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// A Bucket counts decisions about events of a stretch of time.
+type Bucket struct {
+	Start time.Time `json:"start"`
+	Deny  int64     `json:"deny"`
+	Ask   int64     `json:"ask"`
+	Allow int64     `json:"allow"`
+	None  int64     `json:"none"`
+}
+
+// A CountQuery selects the decisions that are counted. The DecisionQuery's Limit
+// does not count.
+type CountQuery struct {
+	DecisionQuery
+	Every time.Duration // length of a Bucket, 1 s or more, with a Since; 0 = no buckets
+}
+
+// An AcceptedEvent is an accepted event without its data.
+type AcceptedEvent struct {
+	EventID   string    `json:"event_id"`
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"`
+	Kind      string    `json:"kind,omitempty"` // as in Decision
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	SessionID string    `json:"session_id,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	Sender    string    `json:"sender,omitempty"`
+	Tool      string    `json:"tool,omitempty"`      // canonical name
+	Subject   string    `json:"subject,omitempty"`   // what it is about, on one line
+	Parent    string    `json:"parent,omitempty"`    // EventID of the event that it follows from
+	ReplayOf  string    `json:"replay_of,omitempty"` // EventID of the event that it repeats
+	Wait      bool      `json:"wait,omitempty"`      // its sender waited for the answer
+	Bytes     int       `json:"bytes"`               // of its data, as sent
+	Whole     bool      `json:"whole"`               // the history has all of them: it can be replayed
+}
+
+// An EventQuery selects accepted events; the zero value selects the newest 50.
+type EventQuery struct {
+	Session string // SessionID; "" = all
+	Event   string // name; "" = all
+	Tool    string // canonical name; "" = all
+	Agent   string // AgentID, AgentName or Dialect; "" = all
+	Cwd     string // the folder, or one above it; several by comma; "" = all
+	Text    string // in Subject, in any case of ASCII letters; "" = all
+
+	Since  time.Time // of Time; zero = from the first
+	Until  time.Time // of Time, which is before it; zero = to the last
+	Before uint64    // of Seq, which is below it; 0 = begin with the newest
+	Limit  int       // 0 = 50
+}
+
 // A Session is what is known of one session of an agent.
 type Session struct {
 	SessionID string    `json:"session_id"`
@@ -427,14 +502,14 @@ type Replayed struct {
 // A StatsQuery selects what Stats counts. Times are rounded to hours.
 type StatsQuery struct {
 	Hook  string    // name; "" = each
-	By    string    // agent, tool or day, for GroupStats; "" or hook = each hook
+	By    string    // agent, tool, day or hour, for GroupStats; "" or hook = each hook
 	Since time.Time // zero = from the first
 	Until time.Time // zero = to the last
 }
 
-// GroupStats is what happened with one agent, with one tool, or on one day.
+// GroupStats is what happened with one agent, with one tool, on one day or in one hour.
 type GroupStats struct {
-	Name     string  `json:"name"` // "" = of none; of a day: 2006-01-02, in UTC
+	Name     string  `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
 	Runs     int64   `json:"runs"`
 	Failures int64   `json:"failures"` // as in HookStats
 	Blocked  int64   `json:"blocked"`

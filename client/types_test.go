@@ -40,6 +40,8 @@ var wires = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[GroupStats]():    reflect.TypeFor[api.GroupStats](),
 	reflect.TypeFor[decisionsPage](): reflect.TypeFor[api.Decisions](),
 	reflect.TypeFor[sessionsPage]():  reflect.TypeFor[api.Sessions](),
+	reflect.TypeFor[acceptedPage]():  reflect.TypeFor[api.Accepted](),
+	reflect.TypeFor[Counts]():        reflect.TypeFor[api.Counts](),
 	reflect.TypeFor[runningPage]():   reflect.TypeFor[api.Running](),
 	reflect.TypeFor[HookStats]():     reflect.TypeFor[api.HookStats](),
 	reflect.TypeFor[DeadLetter]():    reflect.TypeFor[api.DeadLetter](),
@@ -206,7 +208,13 @@ func TestEachFieldOfAQueryIsSent(t *testing.T) {
 	}
 	sessions := SessionQuery{Agent: "a", Session: "s", Cwd: "/c", State: "idle", Since: at, Until: at.Add(time.Hour), Limit: 4}
 	stats := StatsQuery{Hook: "h", By: "tool", Since: at, Until: at.Add(time.Hour)}
-	for _, q := range []any{runs, decisions, sessions, stats} {
+	counts := CountQuery{DecisionQuery: decisions, Every: time.Minute}
+	counts.Limit = 0
+	accepted := EventQuery{
+		Session: "s", Event: "x", Tool: "Bash", Agent: "a", Cwd: "/c", Text: "a&b",
+		Since: at, Until: at.Add(time.Hour), Before: 3, Limit: 4,
+	}
+	for _, q := range []any{runs, decisions, sessions, stats, accepted} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(q)) {
 			if reflect.ValueOf(q).FieldByIndex(f.Index).IsZero() {
 				t.Errorf("no value for %T.%s: add one to this test", q, f.Name)
@@ -218,6 +226,13 @@ func TestEachFieldOfAQueryIsSent(t *testing.T) {
 	}
 	if got, bad := api.ParseDecisionQuery(decisions.values(), at); bad != nil || DecisionQuery(got) != decisions {
 		t.Errorf("the daemon read %+v, %v of %+v", got, bad, decisions)
+	}
+	read, bad := api.ParseCountQuery(counts.values(), at)
+	if (CountQuery{DecisionQuery(read.DecisionQuery), read.Every}) != counts || bad != nil {
+		t.Errorf("the daemon read %+v, %v of %+v", read, bad, counts)
+	}
+	if got, bad := api.ParseEventQuery(accepted.values(), at); bad != nil || EventQuery(got) != accepted {
+		t.Errorf("the daemon read %+v, %v of %+v", got, bad, accepted)
 	}
 	if got, bad := api.ParseSessionQuery(sessions.values(), at); bad != nil || SessionQuery(got) != sessions {
 		t.Errorf("the daemon read %+v, %v of %+v", got, bad, sessions)

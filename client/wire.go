@@ -23,6 +23,10 @@ type (
 		Next      uint64     `json:"next,omitempty"` // as in runsPage
 		Recent    bool       `json:"recent,omitempty"`
 	}
+	acceptedPage struct {
+		Events []AcceptedEvent `json:"events"`
+		Next   uint64          `json:"next,omitempty"` // as in runsPage
+	}
 	sessionsPage struct {
 		Sessions []Session `json:"sessions"`
 	}
@@ -41,5 +45,9 @@ type (
 // Queries are written in URLs; the conversions compile while the fields are the same.
 func (q RunQuery) values() url.Values      { return api.RunQuery(q).Values() }
 func (q DecisionQuery) values() url.Values { return api.DecisionQuery(q).Values() }
-func (q SessionQuery) values() url.Values  { return api.SessionQuery(q).Values() }
-func (q StatsQuery) values() url.Values    { return api.StatsQuery(q).Values() }
+func (q EventQuery) values() url.Values    { return api.EventQuery(q).Values() }
+func (q CountQuery) values() url.Values {
+	return api.CountQuery{DecisionQuery: api.DecisionQuery(q.DecisionQuery), Every: q.Every}.Values()
+}
+func (q SessionQuery) values() url.Values { return api.SessionQuery(q).Values() }
+func (q StatsQuery) values() url.Values   { return api.StatsQuery(q).Values() }

@@ -21,6 +21,8 @@ const (
 	PathRuns      = "/v1/runs"
 	PathRunning   = "/v1/running"
 	PathDecisions = "/v1/decisions"
+	PathCounts    = "/v1/decisions/counts"
+	PathAccepted  = "/v1/accepted"
 	PathSessions  = "/v1/sessions"
 	PathAgents    = "/v1/agents"
 	PathStats     = "/v1/stats"
@@ -246,6 +248,83 @@ type DecisionQuery struct {
 	Limit        int       // 0 = 50
 }
 
+// Counts answers GET /v1/decisions/counts: how many decisions fit, by what people
+// ask for. Of Agents, Tools and Hooks the most frequent come first; what is beyond
+// 50 is counted together.
+type Counts struct {
+	Total     int64    `json:"total"`
+	Decisions []Count  `json:"decisions"`
+	Agents    []Count  `json:"agents"` // by name, else by dialect
+	Tools     []Count  `json:"tools"`
+	Hooks     []Count  `json:"hooks"`             // that decided or watched
+	Sessions  int64    `json:"sessions"`          // how many
+	Rewrote   int64    `json:"rewrote"`           // decisions that changed something
+	Buckets   []Bucket `json:"buckets,omitempty"` // with every; those without decisions are left out
+	// Next is what DecisionQuery.Before must be to count those that are not in
+	// this; 0 = there are none. A long history is counted in parts.
+	Next uint64 `json:"next,omitempty"`
+}
+
+// Count is how many decisions have a value.
+type Count struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// Bucket counts decisions about events of a stretch of time.
+type Bucket struct {
+	Start time.Time `json:"start"`
+	Deny  int64     `json:"deny"`
+	Ask   int64     `json:"ask"`
+	Allow int64     `json:"allow"`
+	None  int64     `json:"none"`
+}
+
+// CountQuery selects what is counted. The query's Limit does not count.
+type CountQuery struct {
+	DecisionQuery
+	Every time.Duration // of a Bucket, a second or more; 0 = no buckets
+}
+
+// Accepted answers GET /v1/accepted, newest first; Next as in Runs.
+type Accepted struct {
+	Events []AcceptedEvent `json:"events"`
+	Next   uint64          `json:"next,omitempty"`
+}
+
+// AcceptedEvent is an accepted event without its data.
+type AcceptedEvent struct {
+	EventID   string         `json:"event_id"`
+	Seq       uint64         `json:"seq"`
+	Time      time.Time      `json:"time"`
+	Event     string         `json:"event"`
+	Kind      events.Kind    `json:"kind,omitempty"`
+	Dialect   events.Dialect `json:"dialect,omitempty"`
+	SessionID string         `json:"session_id,omitempty"`
+	AgentID   string         `json:"agent_id,omitempty"`
+	AgentName string         `json:"agent_name,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Sender    string         `json:"sender,omitempty"`
+	Tool      string         `json:"tool,omitempty"`
+	Subject   string         `json:"subject,omitempty"`
+	Parent    string         `json:"parent,omitempty"`
+	ReplayOf  string         `json:"replay_of,omitempty"`
+	Wait      bool           `json:"wait,omitempty"` // its sender waited for the answer
+	Bytes     int            `json:"bytes"`          // of data, as sent
+	Whole     bool           `json:"whole"`          // the history has all of them
+}
+
+// EventQuery selects accepted events; the zero value selects the newest 50.
+type EventQuery struct {
+	Session, Event, Tool string
+	Agent                string    // agent_id, agent_name or dialect
+	Cwd                  string    // the folder or one above it; by comma
+	Text                 string    // in the subject, in any letter case
+	Since, Until         time.Time // of the event; zero = all; Until itself is out
+	Before               uint64    // Accepted.Next of the answer before; 0 = begin with the newest
+	Limit                int       // 0 = 50
+}
+
 // Sessions answers GET /v1/sessions, the one with the newest event first.
 type Sessions struct {
 	Sessions []Session `json:"sessions"`
@@ -334,9 +413,9 @@ type Stats struct {
 	Groups []GroupStats `json:"groups,omitempty"` // with by
 }
 
-// GroupStats is what happened with one agent, with one tool, or on one day.
+// GroupStats is what happened with one agent, with one tool, on one day or in one hour.
 type GroupStats struct {
-	Name     string  `json:"name"` // "" = of none; of a day: 2006-01-02, in UTC
+	Name     string  `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
 	Runs     int64   `json:"runs"`
 	Failures int64   `json:"failures"`
 	Blocked  int64   `json:"blocked"`
@@ -361,7 +440,7 @@ type HookStats struct {
 // StatsQuery selects what Stats counts; times are rounded to hours.
 type StatsQuery struct {
 	Hook         string
-	By           string    // hook, agent, tool or day; "" = hook
+	By           string    // hook, agent, tool, day or hour; "" = hook
 	Since, Until time.Time // zero = no bound
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -52,6 +53,73 @@ func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *even
 		return q, bad
 	}
 	q.Before, q.Limit, bad = parsePage(v, "before", "after")
+	return q, bad
+}
+
+// Values writes the query as GET /v1/decisions/counts reads it.
+func (q CountQuery) Values() url.Values {
+	v := q.DecisionQuery.Values()
+	v.Del("limit")
+	if q.Every > 0 {
+		v.Set("every", q.Every.String())
+	}
+	return v
+}
+
+// mostBuckets is how many stretches of time one answer counts at most.
+const mostBuckets = 2000
+
+// ParseCountQuery reads what Values wrote; times as in ParseRunQuery. With every
+// there must be a since, so that the answer has an end.
+func ParseCountQuery(v url.Values, now time.Time) (q CountQuery, bad *events.Error) {
+	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
+		return q, bad
+	}
+	text := v.Get("every")
+	if text == "" {
+		return q, nil
+	}
+	every, err := duration.Parse(text)
+	if err != nil || every < time.Second {
+		return q, badValue("every", text, "a duration of 1s or more, as 1m")
+	}
+	until := q.Until
+	if until.IsZero() || until.After(now) {
+		until = now
+	}
+	if q.Since.IsZero() || until.Sub(q.Since) > mostBuckets*every {
+		return q, badValue("every", text, "a since with it that is at most 2000 times as long ago")
+	}
+	q.Every = every
+	return q, nil
+}
+
+// Values writes the query as GET /v1/accepted reads it.
+func (q EventQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{
+		"session": q.Session, "event": q.Event, "agent": q.Agent, "tool": q.Tool, "cwd": q.Cwd, "q": q.Text,
+	} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "before", q.Before, q.Limit)
+	return v
+}
+
+// ParseEventQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseEventQuery(v url.Values, now time.Time) (q EventQuery, bad *events.Error) {
+	q = EventQuery{
+		Session: v.Get("session"), Event: v.Get("event"), Agent: v.Get("agent"), Tool: v.Get("tool"),
+		Cwd: v.Get("cwd"), Text: v.Get("q"),
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	q.Before, q.Limit, bad = parsePage(v, "before")
 	return q, bad
 }
 

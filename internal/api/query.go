@@ -146,7 +146,7 @@ func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *events
 }
 
 // groupings are what statistics are counted by.
-var groupings = []string{"hook", "agent", "tool", "day"}
+var groupings = []string{"hook", "agent", "tool", "day", "hour"}
 
 // Values writes the query as GET /v1/stats reads it.
 func (q StatsQuery) Values() url.Values {

@@ -108,6 +108,31 @@ func (c *control) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decis
 	return decisions, unread("the decisions", "", err)
 }
 
+// CountDecisions answers how many decisions fit.
+func (c *control) CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, *events.Error) {
+	counts, err := c.d.recorder.CountDecisions(ctx, q)
+	return counts, unread("the decisions", "", err)
+}
+
+// Accepted answers which events were accepted.
+func (c *control) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
+	c.d.recorder.Flush(ctx)
+	page, err := c.d.store.Events(ctx, store.EventQuery{
+		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: api.List(q.Cwd), Text: q.Text,
+		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+	})
+	accepted := api.Accepted{Events: make([]api.AcceptedEvent, len(page.Events)), Next: page.Next}
+	for i, e := range page.Events {
+		accepted.Events[i] = api.AcceptedEvent{
+			EventID: e.EventID, Seq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind,
+			Dialect: e.Dialect, SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd,
+			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
+			Bytes: e.Size, Whole: e.Whole,
+		}
+	}
+	return accepted, unread("the events", "", err)
+}
+
 // Sessions answers what is known of sessions.
 func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
 	c.d.recorder.Flush(ctx)

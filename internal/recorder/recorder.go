@@ -346,16 +346,42 @@ func (r *Recorder) Decisions(ctx context.Context, q api.DecisionQuery) (api.Deci
 	if !r.Flush(ctx) {
 		return api.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
 	}
-	page, err := r.store.Decisions(ctx, store.DecisionQuery{
-		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session),
-		Hooks: api.List(q.Hook), Agents: api.List(q.Agent), Events: api.List(q.Event),
-		EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	})
+	page, err := r.store.Decisions(ctx, decisionQuery(q))
 	if page.Decisions == nil {
 		page.Decisions = []events.Decided{}
 	}
 	return api.Decisions{Decisions: page.Decisions, Next: page.Next}, err
+}
+
+// CountDecisions counts what Decisions finds, in the history alone.
+func (r *Recorder) CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, error) {
+	r.Flush(ctx)
+	c, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
+	counts := api.Counts{
+		Total: c.Total, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next, Decisions: counted(c.Decisions),
+		Agents: counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
+	}
+	for _, b := range c.Buckets {
+		counts.Buckets = append(counts.Buckets, api.Bucket(b))
+	}
+	return counts, err
+}
+
+func counted(list []store.Count) []api.Count {
+	out := make([]api.Count, len(list))
+	for i, c := range list {
+		out[i] = api.Count(c)
+	}
+	return out
+}
+
+func decisionQuery(q api.DecisionQuery) store.DecisionQuery {
+	return store.DecisionQuery{
+		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session),
+		Hooks: api.List(q.Hook), Agents: api.List(q.Agent), Events: api.List(q.Event),
+		EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
+		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+	}
 }
 
 // recent is Runs from memory.

@@ -48,6 +48,26 @@ func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
 	answer(w, replayed, bad)
 }
 
+func (s *Server) getCounts(w http.ResponseWriter, r *http.Request) {
+	q, bad := api.ParseCountQuery(r.URL.Query(), time.Now())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	counts, bad := s.opt.History.CountDecisions(r.Context(), q)
+	answer(w, counts, bad)
+}
+
+func (s *Server) getAccepted(w http.ResponseWriter, r *http.Request) {
+	q, bad := api.ParseEventQuery(r.URL.Query(), time.Now())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	accepted, bad := s.opt.History.Accepted(r.Context(), q)
+	answer(w, accepted, bad)
+}
+
 func (s *Server) getStats(w http.ResponseWriter, r *http.Request) {
 	q, bad := api.ParseStatsQuery(r.URL.Query(), time.Now())
 	if bad != nil {

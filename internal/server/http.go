@@ -52,6 +52,13 @@ func (s *Server) routes() []route {
 			s.getDecisions,
 			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
 		},
+		{
+			"GET",
+			api.PathCounts,
+			s.getCounts,
+			"decision tool agent session hook event event_id cwd q shadow since until after before every",
+		},
+		{"GET", api.PathAccepted, s.getAccepted, "session event agent tool cwd q since until before limit"},
 		{"GET", api.PathSessions, s.getSessions, "agent session cwd state since until limit"},
 		{"GET", api.PathAgents + "/{agent}/last", s.getLast, "except"},
 		{"GET", api.PathStats, s.getStats, "hook by since until"},

@@ -97,6 +97,8 @@ type Runs interface {
 type History interface {
 	Event(ctx context.Context, id string) (api.Event, *events.Error)
 	Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error)
+	CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, *events.Error)
+	Accepted(ctx context.Context, q api.EventQuery) (api.Accepted, *events.Error)
 	Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error)
 	// Last is the newest event of a dialect, but those of the session except.
 	Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error)

@@ -160,6 +160,14 @@ func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decision
 	return api.Decisions{Decisions: []events.Decided{{EventID: "e1", Decision: events.Outcome(q.Decision), Tool: q.Tool, Seq: q.Before}}}, nil
 }
 
+func (d *daemon) CountDecisions(_ context.Context, q api.CountQuery) (api.Counts, *events.Error) {
+	return api.Counts{Total: 3, Tools: []api.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
+}
+
+func (d *daemon) Accepted(_ context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
+	return api.Accepted{Events: []api.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
+}
+
 func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
 	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", State: q.State}}}, nil
 }

@@ -135,11 +135,12 @@ func (q DecisionQuery) between(
 func (q DecisionQuery) statement(
 	ctx context.Context, db *sql.DB, from, to int64, words string, limit int,
 ) ([]events.Decided, error) {
-	text, args := q.sql(from, to, words, limit)
+	text, args := q.sql(decisionColumns, from, to, words, limit)
 	return list(ctx, db, scanDecision, text, args...)
 }
 
-func (q DecisionQuery) sql(from, to int64, words string, limit int) (text string, args []any) {
+// sql selects columns of the newest decisions that fit, as statement says.
+func (q DecisionQuery) sql(columns string, from, to int64, words string, limit int) (text string, args []any) {
 	c := conditions{table: "d."}
 	table, seq := "decisions d", "d.seq"
 	if words != "" {
@@ -176,7 +177,7 @@ func (q DecisionQuery) sql(from, to int64, words string, limit int) (text string
 	if words == "" {
 		table += index
 	}
-	text = `SELECT ` + decisionColumns + ` FROM ` + table + ` WHERE ` + c.text() + ` ORDER BY ` + seq + ` DESC LIMIT ?`
+	text = `SELECT ` + columns + ` FROM ` + table + ` WHERE ` + c.text() + ` ORDER BY ` + seq + ` DESC LIMIT ?`
 	return text, append(c.args, limit)
 }
 

@@ -159,7 +159,7 @@ func TestDecisionQueriesUseTheirIndex(t *testing.T) {
 		{DecisionQuery{Text: "sudo"}, "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"},
 		{DecisionQuery{EventID: "E"}, "SEARCH d USING INDEX decisions_event (event_seq=? AND rowid>? AND rowid<?)"},
 	} {
-		text, args := tt.q.sql(1, 9, trigrams(tt.q.Text), 50)
+		text, args := tt.q.sql(decisionColumns, 1, 9, trigrams(tt.q.Text), 50)
 		plan, err := query(s.db, func(row scanner) (text string, err error) {
 			var a, b, c int
 			return text, row.Scan(&a, &b, &c, &text)

@@ -203,13 +203,16 @@ func (c *spanCache) flush(db *database) error {
 	return nil
 }
 
-// ByDay counts by day.
-const ByDay = "day"
+// By what Stats counts, besides hooks, agents and tools. Hours are kept for 32 days.
+const (
+	ByDay  = "day"
+	ByHour = "hour"
+)
 
 // Stats is what one hook did in a time, or what happened with one agent, with one
 // tool, or on one day.
 type Stats struct {
-	Name          string // of the hook, the agent or the tool; of a day its date, in UTC
+	Name          string // of the hook, the agent or the tool; of a day its date, of an hour its start, in UTC
 	Runs          int64
 	Failures      int64         // failed, timed out, did not start, interrupted
 	Blocked       int64         // answered no
@@ -221,7 +224,7 @@ type Stats struct {
 // the hour, in UTC; a Since more than 32 days ago down to the day.
 type StatsQuery struct {
 	Hook         string    // "" = each
-	By           string    // hook, agent, tool or day; "" = hook
+	By           string    // hook, agent, tool, day or hour; "" = hook
 	Since, Until time.Time // zero = no bound; counts are kept for 400 days
 }
 
@@ -235,7 +238,8 @@ func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error
 		span
 	}
 	by := []string{cmp.Or(q.By, byHook)}
-	if q.By == ByDay {
+	byTime := q.By == ByDay || q.By == ByHour
+	if byTime {
 		by = []string{byHook, byAgent} // what ran, and how long agents waited for all of it
 	}
 	sums := map[string]*span{}
@@ -258,10 +262,10 @@ func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error
 				for i := range rows {
 					name, sp := rows[i].name, &rows[i].span
 					switch {
-					case q.By == ByDay && by == byHook:
-						name, sp.waited = dayOf(rows[i].start), 0
-					case q.By == ByDay:
-						name, sp = dayOf(rows[i].start), &span{waited: sp.waited}
+					case byTime && by == byHook:
+						name, sp.waited = q.timeOf(rows[i].start), 0
+					case byTime:
+						name, sp = q.timeOf(rows[i].start), &span{waited: sp.waited}
 					}
 					add(sums, name, sp)
 				}
@@ -282,8 +286,13 @@ func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error
 	return all, nil
 }
 
-// dayOf is the date of a time in seconds since 1970.
-func dayOf(start int64) string { return time.Unix(start, 0).UTC().Format(time.DateOnly) }
+// timeOf names the day or the hour of a time in seconds since 1970.
+func (q StatsQuery) timeOf(start int64) string {
+	if q.By == ByHour {
+		return time.Unix(start, 0).UTC().Format(time.RFC3339)
+	}
+	return time.Unix(start, 0).UTC().Format(time.DateOnly)
+}
 
 func add(sums map[string]*span, name string, sp *span) {
 	sum := sums[name]
@@ -309,6 +318,9 @@ func (q StatsQuery) ranges(now time.Time) []spanRange {
 	}
 	if !q.Since.IsZero() {
 		from = floor(q.Since.Unix(), hour)
+	}
+	if q.By == ByHour {
+		return []spanRange{{hour, from, to}}
 	}
 	oldest := now.Add(-keepHours).Unix()
 	firstDay, endDay := from, to

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// EventQuery selects accepted events; the zero value selects the newest 50.
+type EventQuery struct {
+	Session      string    // exact; "" = of all
+	Event        string    // name; "" = all
+	Agent        string    // id, name or dialect; "" = all
+	Tool         string    // exact; "" = all
+	Cwds         []string  // folders that the event's is, or is below; none = all
+	Text         string    // in the subject, in any case of ASCII letters
+	Since, Until time.Time // of the event; zero = no bound, Until itself is out
+	Before       uint64    // EventPage.Next of the page before; 0 = begin with the newest
+	Limit        int       // 0 = 50
+}
+
+// EventPage is a part of an answer, newest first; Next as in Page. The events
+// have no data.
+type EventPage struct {
+	Events []Event
+	Next   uint64
+}
+
+// Events returns a page of accepted events. They are read in the order of their
+// numbers: those of one session among the events between its first and its last.
+func (s *Store) Events(ctx context.Context, q EventQuery) (page EventPage, err error) {
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	err = s.read(ctx, func(db *sql.DB) error {
+		low, high, err := q.bounds(ctx, db)
+		if err != nil {
+			return err
+		}
+		w := walk[Event]{limit: q.Limit, low: low, high: high, seq: func(e Event) uint64 { return e.Seq }}
+		w.between = func(from, to int64, limit int) ([]Event, error) {
+			text, args := q.sql(from, to, limit)
+			return list(ctx, db, scanAccepted, text, args...)
+		}
+		page.Events, page.Next, err = w.down()
+		return err
+	})
+	if err != nil {
+		return page, fmt.Errorf("query events: %w", err)
+	}
+	return page, nil
+}
+
+// bounds returns the numbers, low ≤ seq < high, among which the events must be; as
+// bounds of runs.
+func (q EventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
+	var first, last sql.NullInt64
+	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)`)
+	if err := row.Scan(&first, &last); err != nil || !last.Valid {
+		return 0, 0, err
+	}
+	low, high = first.Int64, last.Int64+1
+	if q.Session != "" {
+		var begin, end sql.NullInt64
+		err := db.QueryRowContext(ctx, `SELECT min(first), max(last) FROM sessions WHERE session_id = ?`, q.Session).
+			Scan(&begin, &end)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, 0, err
+		}
+		if begin.Valid {
+			if t := moment(begin.Int64); t.After(q.Since) {
+				q.Since = t
+			}
+			if t := moment(end.Int64).Add(time.Nanosecond); q.Until.IsZero() || t.Before(q.Until) {
+				q.Until = t
+			}
+		}
+	}
+	const text = `SELECT seq, at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1`
+	if !q.Since.IsZero() {
+		if low, err = firstSince(ctx, db, text, low, high, q.Since.Add(-clockSlack)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !q.Until.IsZero() {
+		if high, err = firstSince(ctx, db, text, low, high, q.Until.Add(clockSlack)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if q.Before > 0 {
+		high = min(high, int64(min(q.Before, 1<<62)))
+	}
+	return low, high, nil
+}
+
+func (q EventQuery) sql(from, to int64, limit int) (text string, args []any) {
+	c := conditions{}
+	c.add("seq >= ?", from)
+	c.add("seq < ?", to)
+	member := func(name string) string { return `CAST(detail AS TEXT) ->> '` + name + `'` }
+	is := func(what, value string) {
+		if value != "" {
+			c.add(what+" = ?", value)
+		}
+	}
+	is("name", q.Event)
+	is(member("session_id"), q.Session)
+	is(member("tool"), q.Tool)
+	if q.Agent != "" {
+		c.in([]string{q.Agent}, member("agent_id"), member("agent_name"), member("dialect"))
+	}
+	c.folders(member("cwd"), q.Cwds)
+	if q.Text != "" {
+		c.add(member("subject")+` LIKE ? ESCAPE '\'`, like(q.Text))
+	}
+	if !q.Since.IsZero() {
+		c.add("at >= ?", q.Since.UnixNano())
+	}
+	if !q.Until.IsZero() {
+		c.add("at < ?", q.Until.UnixNano())
+	}
+	return `SELECT seq, id, at, name, size, detail, redacted, ` + historyKept + ` FROM events
+		WHERE ` + c.text() + ` ORDER BY seq DESC LIMIT ?`, append(c.args, limit)
+}
+
+// scanAccepted reads an event without its data.
+func scanAccepted(row scanner) (v Event, err error) {
+	var r eventRow
+	err = row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept)
+	if err != nil {
+		return v, err
+	}
+	v = Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
+	v.Event, err = r.decode(nil)
+	return v, err
+}

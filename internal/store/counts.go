@@ -1,0 +1,192 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Count is how many decisions have a value.
+type Count struct {
+	Name  string
+	Count int64
+}
+
+// Bucket counts the decisions about events of a stretch of time.
+type Bucket struct {
+	Start                  time.Time
+	Deny, Ask, Allow, None int64
+}
+
+// DecisionCounts counts decisions by what people ask for.
+type DecisionCounts struct {
+	Total                           int64
+	Decisions, Agents, Tools, Hooks []Count // most first, none of ""; no more than mostCounted, the last of them otherNames
+	Sessions                        int64   // told apart
+	Rewrote                         int64   // that changed something
+	Buckets                         []Bucket
+	// Next is what DecisionQuery.Before must be to count those that are not in
+	// this; 0 = there are none.
+	Next uint64
+}
+
+const (
+	countTime   = 150 * time.Millisecond // after which a count ends with what it has
+	countPart   = 20_000                 // numbers that one statement looks at
+	mostCounted = 50
+)
+
+// CountDecisions counts what Decisions would list, whatever the limit, newest
+// first, for a moment: a long history is counted in parts, as it is read. With
+// every it also counts by stretches of that length, whose starts are multiples of
+// it since 1970.
+func (s *Store) CountDecisions(
+	ctx context.Context, q DecisionQuery, every time.Duration,
+) (counts DecisionCounts, err error) {
+	sum := newTally(every)
+	err = s.read(ctx, func(db *sql.DB) error {
+		low, high, err := q.bounds(ctx, db)
+		if err != nil {
+			return err
+		}
+		var indexed int64
+		if err := db.QueryRowContext(ctx, `SELECT seq FROM indexed`).Scan(&indexed); err != nil {
+			return err
+		}
+		begin, words := time.Now(), trigrams(q.Text)
+		for to := high; to > low; {
+			from, found := max(low, to-countPart), words
+			switch { // the text of the newest is not indexed yet
+			case to > indexed+1:
+				from, found = max(from, indexed+1), ""
+			case words != "":
+				from = max(low, to-10*countPart)
+			}
+			if err := sum.add(ctx, db, q, from, to, found); err != nil {
+				return err
+			}
+			if to = from; to > low && time.Since(begin) > countTime {
+				sum.counts.Next = uint64(to)
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return DecisionCounts{}, fmt.Errorf("count decisions: %w", err)
+	}
+	return sum.done(), nil
+}
+
+// tally adds up groups of decisions that are alike.
+type tally struct {
+	counts                                    DecisionCounts
+	every                                     time.Duration
+	decisions, agents, tools, hooks, sessions map[string]int64
+	buckets                                   map[int64]*Bucket
+}
+
+func newTally(every time.Duration) *tally {
+	return &tally{
+		every: every, decisions: map[string]int64{}, agents: map[string]int64{}, tools: map[string]int64{},
+		hooks: map[string]int64{}, sessions: map[string]int64{}, buckets: map[int64]*Bucket{},
+	}
+}
+
+// alike are decisions that differ in nothing that is counted.
+type alike struct {
+	start                                 int64
+	decision, agent, tool, hooks, session string
+	rewrote                               bool
+	count                                 int64
+}
+
+// add counts the decisions with numbers from ≤ seq < to. SQLite puts those that are
+// alike together: far fewer rows come out than it reads.
+func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, from, to int64, words string) error {
+	start := "0"
+	if t.every > 0 {
+		start = fmt.Sprintf("d.at - d.at %% %d", t.every.Nanoseconds())
+	}
+	inner, args := q.sql(start+` AS start, d.decision AS decision, CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END
+		AS agent, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
+		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`, from, to, words, int(to-from))
+	rows, err := list(ctx, db, func(row scanner) (a alike, err error) {
+		return a, row.Scan(&a.start, &a.decision, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.count)
+	}, `SELECT start, decision, agent, tool, hooks, session, rewrote, count(*) FROM (`+inner+`)
+		GROUP BY start, decision, agent, tool, hooks, session, rewrote`, args...)
+	for _, a := range rows {
+		t.count(a)
+	}
+	return err
+}
+
+func (t *tally) count(a alike) {
+	t.counts.Total += a.count
+	if a.rewrote {
+		t.counts.Rewrote += a.count
+	}
+	t.decisions[a.decision] += a.count
+	t.agents[a.agent] += a.count
+	t.tools[a.tool] += a.count
+	t.sessions[a.session] += a.count
+	for hook := range strings.SplitSeq(a.hooks, "\n") {
+		t.hooks[hook] += a.count
+	}
+	if t.every == 0 {
+		return
+	}
+	b := t.buckets[a.start]
+	if b == nil {
+		b = &Bucket{Start: moment(a.start)}
+		t.buckets[a.start] = b
+	}
+	switch events.Outcome(a.decision) {
+	case events.OutcomeDeny:
+		b.Deny += a.count
+	case events.OutcomeAsk:
+		b.Ask += a.count
+	case events.OutcomeAllow:
+		b.Allow += a.count
+	default:
+		b.None += a.count
+	}
+}
+
+func (t *tally) done() DecisionCounts {
+	c := t.counts
+	c.Decisions, c.Agents, c.Tools, c.Hooks = most(t.decisions), most(t.agents), most(t.tools), most(t.hooks)
+	delete(t.sessions, "")
+	c.Sessions = int64(len(t.sessions))
+	for _, b := range t.buckets {
+		c.Buckets = append(c.Buckets, *b)
+	}
+	slices.SortFunc(c.Buckets, func(a, b Bucket) int { return a.Start.Compare(b.Start) })
+	return c
+}
+
+// most returns the names with the highest counts; the rest is counted together.
+func most(counts map[string]int64) []Count {
+	delete(counts, "")
+	list := []Count{}
+	for name, n := range counts {
+		list = append(list, Count{name, n})
+	}
+	slices.SortFunc(list, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+	})
+	if len(list) <= mostCounted {
+		return list
+	}
+	rest := Count{Name: otherNames}
+	for _, c := range list[mostCounted-1:] {
+		rest.Count += c.Count
+	}
+	return append(list[:mostCounted-1], rest)
+}
