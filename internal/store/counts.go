@@ -24,12 +24,13 @@ type Bucket struct {
 	Deny, Ask, Allow, None int64
 }
 
-// DecisionCounts counts decisions by what people ask for.
+// DecisionCounts counts decisions by what people ask for. The most frequent come
+// first, without those of ""; what is beyond mostCounted is otherNames together.
 type DecisionCounts struct {
 	Total                           int64
-	Decisions, Agents, Tools, Hooks []Count // most first, none of ""; no more than mostCounted, the last of them otherNames
-	Sessions                        int64   // told apart
-	Rewrote                         int64   // that changed something
+	Decisions, Agents, Tools, Hooks []Count
+	Sessions                        int64 // told apart
+	Rewrote                         int64 // that changed something
 	Buckets                         []Bucket
 	// Next is what DecisionQuery.Before must be to count those that are not in
 	// this; 0 = there are none.
@@ -114,9 +115,10 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, from, to i
 	if t.every > 0 {
 		start = fmt.Sprintf("d.at - d.at %% %d", t.every.Nanoseconds())
 	}
-	inner, args := q.sql(start+` AS start, d.decision AS decision, CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END
-		AS agent, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
-		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`, from, to, words, int(to-from))
+	columns := start + ` AS start, d.decision AS decision, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
+		CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END AS agent,
+		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`
+	inner, args := q.sql(columns, from, to, words, int(to-from))
 	rows, err := list(ctx, db, func(row scanner) (a alike, err error) {
 		return a, row.Scan(&a.start, &a.decision, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.count)
 	}, `SELECT start, decision, agent, tool, hooks, session, rewrote, count(*) FROM (`+inner+`)
