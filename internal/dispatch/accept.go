@@ -260,7 +260,7 @@ func (a *admission) rest() Rest {
 			}
 		}
 		if a.event.Wait {
-			a.d.startNested(a.event, a.plan.nested, a.results, a.kept)
+			a.startNested()
 			timeout := a.event.TimeoutMS
 			a.event, a.tasks = nil, nil // the wait may be long, and the runs have them
 			r.Verdict, r.Runs = allowed(), await(timeout, len(a.plan.matched), a.results)
@@ -287,7 +287,7 @@ func (a *admission) decide(r *Receipt) {
 	go func() {
 		defer d.pending.Done()
 		<-a.stored
-		d.startLater(a.event, a.plan.later, done, a.kept)
+		a.startLater(done)
 	}()
 }
 
@@ -307,11 +307,12 @@ func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
 }
 
 // startLater queues the observers that deciding hooks of their file let through.
-func (d *Dispatcher) startLater(e *events.Event, ms []match.Match, done []*attempt, kept bool) {
-	for _, m := range ms {
-		t := &task{event: e, match: m, kept: kept}
+func (a *admission) startLater(done []*attempt) {
+	d := a.d
+	for _, m := range a.plan.later {
+		t := &task{event: a.event, match: m, kept: a.kept}
 		if aborted(done, m) {
-			d.queue.abandon(e)
+			d.queue.abandon(a.event)
 			d.recorder.Finished(t.key(), events.Run{}, t.fate(events.Run{}, time.Time{}))
 			continue
 		}
@@ -322,21 +323,22 @@ func (d *Dispatcher) startLater(e *events.Event, ms []match.Match, done []*attem
 
 // startNested runs the observers that a hook waits for at once: their permits
 // are those of their depth, so that a hook cannot wait for its own place.
-func (d *Dispatcher) startNested(e *events.Event, ms []match.Match, results chan<- events.Run, kept bool) {
-	for _, m := range ms {
-		t := &task{event: e, match: m, result: results, kept: kept, nested: true}
+func (a *admission) startNested() {
+	d, depth := a.d, a.event.Depth
+	for _, m := range a.plan.nested {
+		t := &task{event: a.event, match: m, result: a.results, kept: a.kept, nested: true}
 		d.pending.Add(1)
 		go func() {
-			if !d.permits.take(d.ctx, e.Depth) {
-				t.tell(d.unstarted(t.try(), "hookd was stopped").run)
+			attempt := t.try()
+			if !d.permits.take(d.ctx, depth) {
+				t.tell(d.unstarted(attempt, "hookd was stopped").run)
 				d.pending.Done()
 				return
 			}
-			a := t.try()
-			d.execute(a, func() {
+			d.execute(attempt, func() {
 				defer d.pending.Done()
-				d.permits.give(e.Depth)
-				t.tell(a.run)
+				d.permits.give(depth)
+				t.tell(attempt.run)
 			})
 		}()
 	}
@@ -360,4 +362,14 @@ func await(timeout int64, n int, results <-chan events.Run) (runs []events.Run) 
 		}
 	}
 	return runs
+}
+
+// enter counts one more thing that Drain waits for; false while draining.
+func (d *Dispatcher) enter() bool {
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if !d.draining {
+		d.pending.Add(1)
+	}
+	return !d.draining
 }

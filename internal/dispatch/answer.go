@@ -13,7 +13,6 @@ import (
 	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -38,15 +37,13 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	}()
 	rules := a.match.Rules
 	if rules.Read == nil {
-		a.answer = d.read(a.contract, a.match, a.out)
+		a.answer = d.read(a)
 		if a.match.Hook.Type != hook.Builtin { // which answers in the event's own words
-			now := *a.event
-			now.Data = a.data
-			a.answer = dialect.Answer(&now, a.match.Given, a.answer)
+			a.answer = dialect.Answer(a.current(), a.match.Given, a.answer)
 		}
 		a.answer = a.answer.Tightened().Told(a.contract)
 		a.warnUntold()
-		a.run.Result, a.run.Error = result(a.match, a.out, a.answer, a.answer.Failure)
+		a.run.Result, a.run.Error = a.result(a.answer.Failure)
 		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock &&
 			a.match.Hook.OnError != hook.OnErrorIgnore
 		return
@@ -59,7 +56,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
 	a.warnUntold()
-	if a.run.Result, a.run.Error = result(a.match, a.out, read.Answer, read.Failure); a.run.Result == events.ResultOK ||
+	if a.run.Result, a.run.Error = a.result(read.Failure); a.run.Result == events.ResultOK ||
 		a.run.Result == events.ResultFailed {
 		a.run.Result = read.Result
 	}
@@ -72,8 +69,9 @@ func (a *attempt) warnUntold() {
 }
 
 // whole is how many bytes of stdout the hook's answer may have.
-func (d *Dispatcher) whole(c *events.Contract, m match.Match) int {
-	switch r := m.Reading(c); {
+func (d *Dispatcher) whole(a *attempt) int {
+	m := a.match
+	switch r := m.Reading(a.contract); {
 	case m.Hook.Capture:
 		return d.opts.AnswerBytes
 	case m.Rules.Read != nil:
@@ -88,8 +86,9 @@ func (d *Dispatcher) whole(c *events.Contract, m match.Match) int {
 }
 
 // read reads the hook's answer.
-func (d *Dispatcher) read(c *events.Contract, m match.Match, out Outcome) verdict.Answer {
-	c = m.Reading(c)
+func (d *Dispatcher) read(a *attempt) verdict.Answer {
+	m, out := a.match, a.out
+	c := m.Reading(a.contract)
 	if c == nil || !m.Blocks && out.Exceeded {
 		return verdict.Answer{Policy: m.Policy(), ExitCode: out.ExitCode}
 	}
@@ -123,7 +122,8 @@ func output(out Outcome) verdict.Output {
 
 // result classifies a run and says for people why it was not ok. Exit 2 is an
 // answer only from a hook whose answers count.
-func result(m match.Match, out Outcome, a verdict.Answer, failure string) (events.Result, string) {
+func (a *attempt) result(failure string) (events.Result, string) {
+	m, out := a.match, a.out
 	switch {
 	case out.Err != nil:
 		return events.ResultSpawnError, out.Err.Error()
@@ -137,7 +137,7 @@ func result(m match.Match, out Outcome, a verdict.Answer, failure string) (event
 		return events.ResultFailed, "was ended by " + out.Signal
 	case m.Blocks && failure != "":
 		return events.ResultFailed, failure
-	case m.Blocks && a.Blocked:
+	case m.Blocks && a.answer.Blocked:
 		return events.ResultBlock, ""
 	case out.ExitCode != 0 && !m.Blocks:
 		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
@@ -187,26 +187,4 @@ func withWords(why, said string) string {
 		return cmp.Or(why, said)
 	}
 	return why + ": " + said
-}
-
-// clean is a hook's text for a record: without secrets, and bounded.
-func (d *Dispatcher) clean(text string) string {
-	if text == "" {
-		return ""
-	}
-	if len(text) > 2*events.ReasonBytes {
-		text = text[:2*events.ReasonBytes]
-	}
-	text = d.redacted(text)
-	if len(text) > events.ReasonBytes {
-		text = text[:events.ReasonBytes]
-	}
-	return validPart(text)
-}
-
-func (d *Dispatcher) redacted(text string) string {
-	if d.opts.Redact == nil {
-		return text
-	}
-	return string(d.opts.Redact([]byte(text)))
 }

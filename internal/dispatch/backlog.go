@@ -82,21 +82,6 @@ func (b *backlog) claim(k events.PendingKey) {
 	}
 }
 
-// Resume takes up what earlier lives of hookd accepted: events with numbers
-// below first. Runs that are older than maxAge become dead letters; a hook that
-// is gone is recorded as dropped. The ids of their events are known again when it
-// returns. Call it once, before the first event.
-func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
-	d.life = life{first: first, maxAge: maxAge}
-	d.loadIDs()
-	d.backlog.mu.Lock()
-	defer d.backlog.mu.Unlock()
-	if !d.backlog.on {
-		d.backlog.on, d.backlog.told = true, first-1
-		go d.refill()
-	}
-}
-
 // refill moves what waits on disk into the queue, as there is room, until
 // nothing does or hookd stops.
 func (d *Dispatcher) refill() {

@@ -40,20 +40,41 @@ func (d *Dispatcher) decide(e *events.Event, ms []match.Match) (*verdict.Verdict
 			rest = append(rest, m)
 		}
 	}
-	main := *e.Contract
-	first := main.Preempt()
-	until := time.Now().Add(budget(e, &main, preempt, rest))
+	contract := *e.Contract
+	until := time.Now().Add(budget(e, &contract, preempt, rest))
+	main := decidingLane{d: d, ctx: d.ctx, event: e, contract: &contract, until: until}
 	if len(preempt) == 0 {
-		done := d.lane(until, e, &main, rest)
-		return verdict.Fold(&main, e.Data, answers(done)), done
+		return main.decide(rest)
 	}
-	done := d.lane(until, e, &first, preempt)
-	v := verdict.Fold(&first, e.Data, answers(done))
+	early := contract.Preempt()
+	first := main
+	first.contract = &early
+	v, done := first.decide(preempt)
 	if len(rest) == 0 || v.Skips() {
 		return v, done
 	}
-	more := d.lane(until, e, &main, rest)
-	return v.Then(verdict.Fold(&main, e.Data, answers(more))), append(done, more...)
+	then, more := main.decide(rest)
+	return v.Then(then), append(done, more...)
+}
+
+// decidingLane is what the runs of one lane of a decidable event share.
+type decidingLane struct {
+	d        *Dispatcher
+	ctx      context.Context // ends the wait for a slot
+	event    *events.Event
+	contract *events.Contract // of the lane
+	until    time.Time        // when the time of all of them is over
+}
+
+// decide runs the hooks, in sequence or side by side as the contract says, and
+// folds their answers in registration order.
+func (l decidingLane) decide(ms []match.Match) (*verdict.Verdict, []*attempt) {
+	run := l.parallel
+	if l.contract.Sequence {
+		run = l.sequence
+	}
+	done := run(ms)
+	return verdict.Fold(l.contract, l.event.Data, answers(done)), done
 }
 
 // budget is the time that all of an event's hooks have together: what the
@@ -96,42 +117,28 @@ func chains(ms []match.Match) (list [][]match.Match) {
 	return list
 }
 
-// lane runs the hooks of one lane, in sequence or side by side as c says, and
-// returns what ran in registration order.
-func (d *Dispatcher) lane(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) []*attempt {
-	if c.Sequence {
-		return d.sequence(until, e, c, ms)
-	}
-	return d.parallel(until, e, c, ms)
-}
-
 // sequence runs one hook after another, each seeing the rewrites so far.
 // A denial does not stop the rest: every hook sees every event.
-func (d *Dispatcher) sequence(
-	until time.Time,
-	e *events.Event,
-	c *events.Contract,
-	ms []match.Match,
-) (done []*attempt) {
-	data := e.Data
+func (l decidingLane) sequence(ms []match.Match) (done []*attempt) {
+	data := l.event.Data
 	for _, m := range ms {
 		if aborted(done, m) {
 			continue
 		}
 		now := data // a run that is stuck may look at it later
-		r := d.asked(d.ctx, until, e, c, m, now)
-		done = append(done, r)
-		if c.FirstWins && r.answer.Replaces(c) {
+		a := l.ask(m, now)
+		done = append(done, a)
+		if l.contract.FirstWins && a.answer.Replaces(l.contract) {
 			break
 		}
-		data = r.answer.Rewrite(c, data)
+		data = a.answer.Rewrite(l.contract, data)
 	}
 	return done
 }
 
 // parallel runs one of the chains itself: to hand it to another goroutine and to
 // hear of its end wakes a thread each, which costs more than the rest.
-func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contract, ms []match.Match) []*attempt {
+func (l decidingLane) parallel(ms []match.Match) []*attempt {
 	chains := chains(ms)
 	if len(chains) == 0 {
 		return nil
@@ -139,24 +146,19 @@ func (d *Dispatcher) parallel(until time.Time, e *events.Event, c *events.Contra
 	list := make([][]*attempt, len(chains))
 	var others sync.WaitGroup
 	for i, chain := range chains[1:] {
-		others.Go(func() { list[i+1] = d.inOrder(until, e, c, chain) })
+		others.Go(func() { list[i+1] = l.inOrder(chain) })
 	}
-	list[0] = d.inOrder(until, e, c, chains[0])
+	list[0] = l.inOrder(chains[0])
 	others.Wait()
 	done := slices.Concat(list...)
 	slices.SortStableFunc(done, func(a, b *attempt) int { return a.match.At - b.match.At })
 	return done
 }
 
-func (d *Dispatcher) inOrder(
-	until time.Time,
-	e *events.Event,
-	c *events.Contract,
-	chain []match.Match,
-) (done []*attempt) {
+func (l decidingLane) inOrder(chain []match.Match) (done []*attempt) {
 	for _, m := range chain {
 		if !aborted(done, m) {
-			done = append(done, d.asked(d.ctx, until, e, c, m, e.Data))
+			done = append(done, l.ask(m, l.event.Data))
 		}
 	}
 	return done
@@ -170,8 +172,8 @@ func aborted(done []*attempt, m match.Match) bool {
 
 func answers(done []*attempt) []verdict.Answer {
 	list := make([]verdict.Answer, len(done))
-	for i, r := range done {
-		list[i] = r.answer
+	for i, a := range done {
+		list[i] = a.answer
 	}
 	return list
 }
@@ -224,28 +226,22 @@ func stuck(m match.Match) *attempt {
 // it would only be killed. It is the shortest deadline that a hook can have.
 const leastRest = 50 * time.Millisecond
 
-// asked runs one hook and reads its answer. It waits for a slot, at most until
-// then or until ctx ends.
-func (d *Dispatcher) asked(
-	ctx context.Context,
-	until time.Time,
-	e *events.Event,
-	c *events.Contract,
-	m match.Match,
-	data json.RawMessage,
-) *attempt {
-	a, asked := &attempt{event: e, contract: c, match: m, data: data}, time.Now()
-	waited := !d.permits.try(e.Depth)
-	if waited && !d.permits.takeUntil(ctx, until, e.Depth) {
+// ask runs one hook and reads its answer. It waits for a slot, at most until the
+// time of the lane is over.
+func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
+	d, depth, asked := l.d, l.event.Depth, time.Now()
+	a := &attempt{event: l.event, contract: l.contract, match: m, data: data}
+	waited := !d.permits.try(depth)
+	if waited && !d.permits.takeUntil(l.ctx, l.until, depth) {
 		return d.unstarted(a, "no slot was free before the deadline of the event")
 	}
-	a.timeout = min(m.Hook.Timeout, time.Until(until))
-	if waited && a.timeout < min(max(m.Hook.Timeout/10, leastRest), until.Sub(asked)) {
-		d.permits.give(e.Depth)
+	a.timeout = min(m.Hook.Timeout, time.Until(l.until))
+	if waited && a.timeout < min(max(m.Hook.Timeout/10, leastRest), l.until.Sub(asked)) {
+		d.permits.give(depth)
 		return d.unstarted(a, "a slot was free too late: there was no time left to run")
 	}
 	if a.timeout <= 0 {
-		d.permits.give(e.Depth)
+		d.permits.give(depth)
 		return d.unstarted(a, "the deadline of the event passed before its turn")
 	}
 	done := make(chan *attempt, 1)
@@ -253,7 +249,7 @@ func (d *Dispatcher) asked(
 	run := func() {
 		d.execute(a, func() {
 			defer d.pending.Done()
-			d.permits.give(e.Depth)
+			d.permits.give(depth)
 			done <- a
 		})
 	}
@@ -262,7 +258,7 @@ func (d *Dispatcher) asked(
 		return <-done
 	}
 	go run()
-	return d.limited(until, m, done)
+	return d.limited(l.until, m, done)
 }
 
 // crowdedOut answers for hooks that cannot be asked, as too many events wait for

@@ -15,18 +15,24 @@
 // The files, in the order in which an event comes through them; a call goes from
 // one to a later one:
 //
-//	dispatch, drain            what the daemon calls: make, publish, stop
-//	emit, dedup, trial         an event comes in; one that is sent again; one hook alone
-//	accept, plan               it is checked and given to the disk, its hooks are sorted
-//	decide, crowd, permits     hooks whose answers make a verdict
-//	backlog, resume            observers that wait on disk, and come back from there
-//	enqueue, queue, lane, task observers that wait in memory
-//	run, stall, underway       one attempt, under its deadline
-//	answer, outputs            what it says
-//	record, decided            what is written down of it
-//	retry, putoff              when it is tried again
-//	chain, lineage, starts     which run sends an event
-//	job, recorder, tap, ids    what others do for this package
+//	dispatch, drain         what the daemon calls: make, publish, resume, stop
+//	emit, trial             an event comes in; one hook is tried alone
+//	dedup                   an event that is sent again
+//	accept                  it is checked and given to the disk
+//	decide, crowd, permits  the hooks whose answers make a verdict
+//	plan                    which hooks those are, and which observe
+//	backlog, resume         observers that wait on disk, and come back from there
+//	enqueue, persistent     observers get into the queue, and out of it
+//	run                     one attempt
+//	stall, underway         its deadline; which others there are at the same time
+//	answer, outputs         what it says
+//	retry, putoff           when it is tried again
+//	decided, record         what is written down of it
+//	queue, lane, task       the observers' queue
+//	lineage, chain, starts  which run sends an event
+//	project, prompts        what is known of where an event happens
+//	attempt                 what one attempt is given, and how it went
+//	job, recorder, tap, ids what others do for this package
 package dispatch
 
 import (
@@ -191,3 +197,18 @@ func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now
 // observers' lane have not all ended; zero when there is none. It looks at
 // every event in memory: it is for a scrape, not for each event.
 func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }
+
+// Resume takes up what earlier lives of hookd accepted: events with numbers
+// below first. Runs that are older than maxAge become dead letters; a hook that
+// is gone is recorded as dropped. The ids of their events are known again when it
+// returns. Call it once, before the first event.
+func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
+	d.life = life{first: first, maxAge: maxAge}
+	d.loadIDs()
+	d.backlog.mu.Lock()
+	defer d.backlog.mu.Unlock()
+	if !d.backlog.on {
+		d.backlog.on, d.backlog.told = true, first-1
+		go d.refill()
+	}
+}

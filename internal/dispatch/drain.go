@@ -41,13 +41,3 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 
 // dismiss empties the queue for good.
 func (d *Dispatcher) dismiss() (dropped int) { return d.endUnstarted(d.queue.close()) }
-
-// enter counts one more thing that Drain waits for; false while draining.
-func (d *Dispatcher) enter() bool {
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if !d.draining {
-		d.pending.Add(1)
-	}
-	return !d.draining
-}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
 )
 
-func record(e *events.Event, m match.Match, id string, out Outcome) events.Run {
+// record makes the record of an attempt that has ended, but for what its answer says.
+func (a *attempt) record(id string) events.Run {
+	e, m, out := a.event, a.match, a.out
 	r := events.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
 		Digest: m.Hook.Digest, Generation: m.Generation,
@@ -99,4 +100,26 @@ func message(r events.Result) string {
 
 func failed(r events.Result) bool {
 	return r == events.ResultFailed || r == events.ResultTimeout || r == events.ResultSpawnError
+}
+
+// clean is a hook's text for a record: without secrets, and bounded.
+func (d *Dispatcher) clean(text string) string {
+	if text == "" {
+		return ""
+	}
+	if len(text) > 2*events.ReasonBytes {
+		text = text[:2*events.ReasonBytes]
+	}
+	text = d.redacted(text)
+	if len(text) > events.ReasonBytes {
+		text = text[:events.ReasonBytes]
+	}
+	return validPart(text)
+}
+
+func (d *Dispatcher) redacted(text string) string {
+	if d.opts.Redact == nil {
+		return text
+	}
+	return string(d.opts.Redact([]byte(text)))
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // observe runs one task of the observers' lane.
@@ -22,37 +20,6 @@ func (d *Dispatcher) observe(t *task, ended func()) {
 		t.tell(a.run)
 		ended()
 	})
-}
-
-// attempt is one try at running a hook for an event: what it is given, and then
-// how it went.
-type attempt struct {
-	event    *events.Event
-	contract *events.Contract // of the lane that it stands in
-	match    match.Match
-	data     json.RawMessage // of the event, as rewritten so far
-	timeout  time.Duration
-	task     *task // nil when it was never queued
-
-	job    *Job    // nil when it never came to that
-	out    Outcome // of the job
-	run    events.Run
-	answer verdict.Answer
-	aborts bool // no later hook of the same file runs
-	warn   bool // its failure is worth a WARN
-}
-
-// try makes the next attempt at a queued run.
-func (t *task) try() *attempt {
-	e := t.event
-	return &attempt{
-		event:    e,
-		contract: e.Contract,
-		match:    t.match,
-		data:     e.Data,
-		timeout:  t.match.Hook.Timeout,
-		task:     t,
-	}
 }
 
 // execute makes an attempt: it runs the hook, reads its answer, records the run
@@ -79,12 +46,12 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 	job := &Job{
 		RunID: events.NewRunID(now), Hook: m.Hook, Rules: m.Rules, Event: e, Given: m.Given,
 		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime),
-		Whole: d.whole(a.contract, m), Awaited: t == nil || t.nested,
+		Whole: d.whole(a), Awaited: t == nil || t.nested,
 		stage: &stage{}, pid: new(atomic.Int64),
 	}
 	a.job, job.Data = job, a.data
 	job.Looks, job.Inside = job.stage.looks, job.stage.runs
-	job.Payload, job.unfit = d.payload(e, m, a.data)
+	job.Payload, job.unfit = d.payload(a)
 	job.Place = m.Rules.Place(e)
 	if m.Rules.Read != nil {
 		job.Output = d.outputs.get(m.Rules.Conversation(e), now)
@@ -115,76 +82,71 @@ func (d *Dispatcher) end(a *attempt, out Outcome) {
 	if out.Err == nil && a.job.killed() {
 		out.TimedOut, out.Failure = false, errKilled.Error()
 	}
-	a.out, a.run = out, record(a.event, a.match, a.job.RunID, out)
+	a.out = out
+	a.run = a.record(a.job.RunID)
 	d.readAnswer(a)
 	d.report(a)
-	d.tell(a, out.Err)
-	d.finish(a.task, a.run, out)
+	d.tell(a)
+	d.finish(a)
 }
 
 // tell tells the Tap of a run that was no test.
-func (d *Dispatcher) tell(a *attempt, err error) {
+func (d *Dispatcher) tell(a *attempt) {
 	if !a.run.Test {
-		d.opts.Tap.Ran(a.event, a.run, err)
+		d.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	}
 }
 
-// payload is data, the event's as rewritten so far, in the words of the name
-// that the hook is given. A panic in finding them costs one run, not the daemon.
-func (d *Dispatcher) payload(
-	e *events.Event,
-	m match.Match,
-	data json.RawMessage,
-) (payload json.RawMessage, err error) {
+// payload is the event's data, as rewritten so far, in the words of the name that
+// the hook is given. A panic in finding them costs one run, not the daemon.
+func (d *Dispatcher) payload(a *attempt) (payload json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.log.Error(
 				"panic in making a payload",
-				zap.String("hook", m.Hook.Name),
-				zap.String("event_id", e.EventID),
+				zap.String("hook", a.match.Hook.Name),
+				zap.String("event_id", a.event.EventID),
 				zap.Any("panic", p),
 				zap.Stack("stack"),
 			)
 			err = errInternal
 		}
 	}()
-	now := *e
-	now.Data = data
-	return dialect.Payload(&now, m.Given, d.prompts.since), nil
+	return dialect.Payload(a.current(), a.match.Given, d.prompts.since), nil
 }
 
 var errInternal = errors.New("internal error, see hookd's log")
 
 // unstarted records an attempt that did not get a chance, and returns it.
 func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
-	e := a.event
-	out := Outcome{
+	a.out = Outcome{
 		TimedOut: true,
 		Stalled:  why,
 		ExitCode: -1,
 		Started:  time.Now(),
-		limit:    time.Since(e.Time).Round(time.Millisecond),
+		limit:    time.Since(a.event.Time).Round(time.Millisecond),
 	}
-	a.out, a.run = out, record(e, a.match, events.NewRunID(out.Started), out)
+	a.run = a.record(events.NewRunID(a.out.Started))
 	d.readAnswer(a)
 	a.run.Result, a.run.Error = events.ResultTimeout, why
 	d.report(a)
-	d.tell(a, nil)
+	d.tell(a)
 	d.conclude(a.task, a.run)
 	return a
 }
 
 // finish hands the record over, at once or, when a background child still
 // holds a pipe, once its late output is in.
-func (d *Dispatcher) finish(t *task, r events.Run, out Outcome) {
-	if out.Late == nil {
+func (d *Dispatcher) finish(a *attempt) {
+	t, r, late := a.task, a.run, a.out.Late
+	if late == nil {
 		d.conclude(t, r)
 		return
 	}
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()
-		r.Stdout, r.Stderr = out.Late()
+		r.Stdout, r.Stderr = late()
 		d.conclude(t, r)
 	}()
 }

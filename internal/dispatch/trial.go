@@ -52,11 +52,12 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	if match.Lane(h) == events.LanePreempt {
 		contract = contract.Preempt()
 	}
-	r := d.asked(ctx, now.Add(h.Timeout+grace), e, &contract, m, e.Data)
-	t := Trial{Job: r.job, Run: r.run, Why: why, Blocks: m.Blocks, Warning: r.answer.Warning}
-	if r.out.Late != nil {
-		t.Run.Stdout, t.Run.Stderr = r.out.Late()
+	lane := decidingLane{d: d, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace)}
+	a := lane.ask(m, e.Data)
+	t := Trial{Job: a.job, Run: a.run, Why: why, Blocks: m.Blocks, Warning: a.answer.Warning}
+	if a.out.Late != nil {
+		t.Run.Stdout, t.Run.Stderr = a.out.Late()
 	}
-	t.Verdict = verdict.Fold(&contract, e.Data, []verdict.Answer{r.answer})
+	t.Verdict = verdict.Fold(&contract, e.Data, []verdict.Answer{a.answer})
 	return t, nil
 }

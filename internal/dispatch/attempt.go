@@ -1,0 +1,48 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// attempt is one try at running a hook for an event: what it is given, and then
+// how it went.
+type attempt struct {
+	event    *events.Event
+	contract *events.Contract // of the lane that it stands in
+	match    match.Match
+	data     json.RawMessage // of the event, as rewritten so far
+	timeout  time.Duration
+	task     *task // nil when it was never queued
+
+	job    *Job    // nil when it never came to that
+	out    Outcome // of the job
+	run    events.Run
+	answer verdict.Answer
+	aborts bool // no later hook of the same file runs
+	warn   bool // its failure is worth a WARN
+}
+
+// try makes the next attempt at a queued run.
+func (t *task) try() *attempt {
+	e := t.event
+	return &attempt{
+		event:    e,
+		contract: e.Contract,
+		match:    t.match,
+		data:     e.Data,
+		timeout:  t.match.Hook.Timeout,
+		task:     t,
+	}
+}
+
+// current is the event as it is now: with the rewrites of hooks before this one.
+func (a *attempt) current() *events.Event {
+	e := *a.event
+	e.Data = a.data
+	return &e
+}
