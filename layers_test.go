@@ -118,7 +118,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api builtin/* catalog config discovery dispatch events hook loopback match " +
-			"metrics proc project readfile recorder runner server signals spell store stream trace trust verdict",
+			"metrics proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {
@@ -260,6 +260,12 @@ var rooms = map[string]room{
 	"internal/readfile": {
 		"the one way to read a file that a person, an agent or a repository wrote: bounded, never hangs",
 		"",
+		"",
+	},
+	// match: the fields of an event that have a tool and its arguments
+	"internal/rehearse": {
+		"a hook's tests, and what it would have said of the past; decides nothing",
+		"api dialect dialect/neutral dispatch events hook match",
 		"",
 	},
 	"internal/recorder": {

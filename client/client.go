@@ -129,6 +129,11 @@ func (c *Client) Test(ctx context.Context, name string, ev Event) (TestResult, e
 	return post[TestResult](ctx, c, api.PathHooks+"/"+escape(name)+"/test", ev)
 }
 
+// RunTests runs the tests in a hook's file and returns what became of them.
+func (c *Client) RunTests(ctx context.Context, name string) (Tests, error) {
+	return post[Tests](ctx, c, api.PathHooks+"/"+escape(name)+"/tests", nil)
+}
+
 // Reload makes the daemon read its hooks again. Where some were rejected, the
 // error is a *Error with the code "rejected", and the Reloaded is complete.
 func (c *Client) Reload(ctx context.Context) (Reloaded, error) {

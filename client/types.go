@@ -134,7 +134,13 @@ type Hook struct {
 	Order       string          `json:"order,omitempty"`       // which runs wait for each other
 	Concurrency int             `json:"concurrency,omitempty"` // how many run at once
 	Persistent  *Workers        `json:"persistent,omitempty"`  // nil = a process for each event
-	Digest      string          `json:"digest,omitempty"`      // of the files that it is made of
+	Warm        bool            `json:"warm,omitempty"`        // its workers start when it is loaded
+	When        []string        `json:"when,omitempty"`        // conditions, any of which fits; none = always
+	Shadow      bool            `json:"shadow,omitempty"`      // its answers are recorded and never count
+	DebounceMS  int64           `json:"debounce_ms,omitempty"`
+	Throttle    string          `json:"throttle,omitempty"` // runs/duration
+	Tests       int             `json:"tests,omitempty"`    // in its file
+	Digest      string          `json:"digest,omitempty"`   // of the files that it is made of
 	Problems    []Problem       `json:"problems"`
 	Counts      map[string]int  `json:"counts"` // runs by Result since the daemon started
 	LastRun     *Run            `json:"last_run,omitempty"`
@@ -193,6 +199,33 @@ type TestResult struct {
 	Decides bool     `json:"decides"`           // its answer counts; else it observes
 	Why     string   `json:"why,omitempty"`     // why it would not run for this event
 	Warning string   `json:"warning,omitempty"` // something odd about its answer that was tolerated
+}
+
+// Tests are what became of the tests in a hook's file.
+type Tests struct {
+	Hook   string     `json:"hook"`
+	File   string     `json:"file"`
+	Digest string     `json:"digest,omitempty"` // of the hook that was tested
+	Failed int        `json:"failed"`
+	Tests  []TestedAs `json:"tests"` // in the order of the file
+}
+
+// TestedAs is what became of one test.
+type TestedAs struct {
+	Name       string  `json:"name"`
+	Line       int     `json:"line,omitempty"` // in the file
+	Event      string  `json:"event"`
+	Tool       string  `json:"tool,omitempty"`    // canonical name
+	Subject    string  `json:"subject,omitempty"` // what the event is about
+	Expect     string  `json:"expect"`            // deny, ask, allow, none or rewrite
+	Got        string  `json:"got"`               // as Expect, or failed
+	OK         bool    `json:"ok"`
+	Why        string  `json:"why,omitempty"`     // in words, where it is not as expected
+	Reason     string  `json:"reason,omitempty"`  // that the hook gave
+	Context    string  `json:"context,omitempty"` // that it added
+	NotRun     string  `json:"not_run,omitempty"` // why the hook does not run for the event; "" = it ran
+	RunID      string  `json:"run_id,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
 }
 
 // A Run is the record of one execution of one hook for one event.

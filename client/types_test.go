@@ -31,6 +31,7 @@ var wires = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[Hook]():          reflect.TypeFor[api.Hook](),
 	reflect.TypeFor[Reloaded]():      reflect.TypeFor[api.Reload](),
 	reflect.TypeFor[TestResult]():    reflect.TypeFor[api.Tested](),
+	reflect.TypeFor[Tests]():         reflect.TypeFor[api.Tests](),
 	reflect.TypeFor[Run]():           reflect.TypeFor[events.Run](),
 	reflect.TypeFor[StoredEvent]():   reflect.TypeFor[api.Event](),
 	reflect.TypeFor[Replayed]():      reflect.TypeFor[api.Replayed](),

@@ -303,7 +303,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	hook := func(name, yaml string) {
 		hooktest.Write(t, filepath.Join(home, "hooks", name, "HOOK.yaml"), "name: "+name+"\n"+yaml, 0o644)
 	}
-	hook("guard", "events: pre_tool_use\ntype: script\nscript: 'grep -q rm && { echo no >&2; exit 2; }; echo {}'\n")
+	hook("guard", "events: pre_tool_use\ntype: script\nscript: 'grep -q rm && { echo no >&2; exit 2; }; echo {}'\n"+
+		"tests:\n- {data: {command: rm x}, expect: deny}\n- {data: {command: ls}, expect: ask}\n")
 	hook("asks", "events: pre_tool_use\ntype: script\nscript: |\n  echo '{\"hook_specific_output\":{\"permission_decision\":\"ask\",\"updated_input\":{\"a\":1}}}'\n")
 	hook("turn", "events: [user_prompt_submit, transform_tool_result]\ntype: script\nscript: 'echo some text'\n")
 	hook("fails", "events: ['my:*']\ncommand: ./missing\n")
@@ -342,6 +343,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/hooks/guard/test", "/v1/hooks/{name}/test", "", "", 200},
 		{"POST", "/v1/hooks/guard/test", "/v1/hooks/{name}/test", "", `{"event":"agent:end","data":{}}`, 200},
 		{"POST", "/v1/hooks/fails/test", "/v1/hooks/{name}/test", "", `{"event":"my:event"}`, 200},
+		{"POST", "/v1/hooks/guard/tests", "/v1/hooks/{name}/tests", "", "", 200},
+		{"POST", "/v1/hooks/broken/tests", "/v1/hooks/{name}/tests", "", "", 422},
 		{"POST", "/v1/hooks/broken/test", "/v1/hooks/{name}/test", "", "", 422},
 		{"POST", "/v1/reload", "", "", "", 422},
 		{"GET", "/v1/runs", "", "", "", 200},

@@ -100,11 +100,14 @@ func last(h client.Hook) cell {
 	return cell{c.text + " " + ago(h.LastRun.Started), c.c}
 }
 
-func deadline(h client.Hook) string {
-	if h.TimeoutMS == 0 {
+func deadline(h client.Hook) string { return wholeMillis(h.TimeoutMS) }
+
+// wholeMillis writes a setting in milliseconds as a duration; "" = it is not set.
+func wholeMillis(ms int64) string {
+	if ms == 0 {
 		return ""
 	}
-	return (time.Duration(h.TimeoutMS) * time.Millisecond).String()
+	return (time.Duration(ms) * time.Millisecond).String()
 }
 
 // problemCell shows the worst problem, without the folder, which FILE shows.

@@ -43,6 +43,12 @@ func (p *printer) hook(h client.Hook) {
 		kv("order", h.Order),
 		kv("concurrency", number(h.Concurrency)),
 		kv("mode", kept(h.Persistent)),
+		kv("warm", yes(h.Warm)),
+		kv("when", strings.Join(h.When, "\n")),
+		kv("shadow", yes(h.Shadow)),
+		kv("debounce", wholeMillis(h.DebounceMS)),
+		kv("throttle", h.Throttle),
+		kv("tests", number(h.Tests)),
 		kv("settings", string(h.Settings)),
 		kv("digest", h.Digest),
 		kv("runs", counts(h.Counts)),
@@ -87,6 +93,13 @@ func kept(k *client.Workers) string {
 			c.Started.Local().Format("15:04:05"), c.Answered))
 	}
 	return strings.Join(parts, "; ")
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
 }
 
 func number(n int) string {

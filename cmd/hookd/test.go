@@ -1,10 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -16,64 +16,137 @@ import (
 )
 
 func testCommand(a *app) *cobra.Command {
-	var ev eventFlags
-	var event string
-	var local bool
+	t := tester{a: a}
 	cmd := &cobra.Command{
-		Use:   "test HOOK",
-		Short: "Run one hook now and show everything that it did",
-		Long: `test runs one hook for an event, the hook's own first one unless --event names
-another, and prints what it was given, what it printed and how that is read.
-Nothing is sent to other hooks. With --local no daemon is needed, and HOOK may
-be a folder. The exit code is 1 when the hook failed or denied, or
-would not run for such an event.`,
-		Example: `  hookd test notify-on-agent-end
+		Use:   "test [HOOK]",
+		Short: "Run a hook's tests, or run it once and show everything that it did",
+		Long: `test runs the tests in the hook's HOOK.yaml and prints a table of what became of
+them; the exit code is 1 when one is not as expected. --all does so for every hook.
+
+For an event that --event, --data or --from names, and where the hook has no tests,
+it runs the hook once and prints what it was given, what it printed and how that is
+read; the exit code is 1 when the hook failed or denied, or would not run for such an
+event. Nothing is sent to other hooks. With --local no daemon is needed, and HOOK may
+be a folder.`,
+		Example: `  hookd test guard-rm
+  hookd test --all
+  hookd test ./guard-rm --local --watch
   hookd test guard-rm --event pre_tool_use --data '{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}'
-  hookd test ./my-hook --local`,
-		Args:              one("HOOK"),
+  hookd test guard-rm --from 01JD`,
+		Args:              t.check,
 		ValidArgsFunction: hookNames(a),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			env, err := ev.envelope(a, event)
-			if err != nil {
-				return err
-			}
-			try := tryRemote
-			if local {
-				try = tryLocal
-			}
-			tested, err := try(a, cmd, args[0], env)
-			if err != nil {
-				return err
-			}
-			if err := a.print(tested, func(p *printer) { p.tested(tested) }); err != nil {
-				return err
-			}
-			if tested.Run.Result != client.ResultOK || tested.Why != "" ||
-				tested.Verdict != nil && !tested.Verdict.Allowed {
-				return said(exitFailed)
-			}
-			return nil
-		},
+		RunE:              t.run,
 	}
-	ev.addTo(cmd)
-	cmd.Flags().StringVar(&event, "event", "", "the event's name (default: the hook's first)")
-	cmd.Flags().BoolVar(&local, "local", false, "run it here, without a daemon; HOOK may be a folder")
+	t.ev.addTo(cmd)
+	cmd.Flags().StringVar(&t.event, "event", "", "run it once, for this event (default: the hook's first)")
+	cmd.Flags().StringVar(&t.from, "from", "", "run it once, for this event of the history")
+	cmd.Flags().BoolVar(&t.all, "all", false, "run the tests of every hook; show those that are not as expected")
+	cmd.Flags().BoolVar(&t.watch, "watch", false, "run the tests again each time that the hook is saved, until Ctrl-C")
+	cmd.Flags().BoolVar(&t.local, "local", false, "run it here, without a daemon; HOOK may be a folder")
 	settingFlags(cmd, "hooks_dir")
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
 	return cmd
 }
 
+// tester is one call of test.
+type tester struct {
+	a                 *app
+	ev                eventFlags
+	event, from       string
+	all, watch, local bool
+}
+
+// check says what of the command line does not fit together.
+func (t *tester) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case t.all && len(args) > 0:
+		return errors.New("--all runs the tests of every hook: leave " + args[0] + " out, or --all")
+	case t.all && t.watch:
+		return errors.New("--watch is for one hook")
+	case (t.all || t.watch) && t.single(cmd):
+		return errors.New("an event is for one run of one hook: leave it out, or --all and --watch")
+	case t.from != "" && (t.event != "" || t.ev.data != ""):
+		return errors.New("--from is an event of its own: leave --event and --data out")
+	case t.all:
+		return nil
+	}
+	return one("HOOK")(cmd, args)
+}
+
+func (t *tester) run(cmd *cobra.Command, args []string) error {
+	var s suites = remoteSuites{t.a.dial(cmd)}
+	if t.local {
+		s = localSuites{cmd}
+	}
+	switch {
+	case t.all:
+		return t.a.testAll(cmd, s)
+	case t.watch:
+		return t.a.testWatch(cmd, s, args[0])
+	case !t.single(cmd):
+		if tested, err := t.a.testSuite(cmd, s, args[0]); tested {
+			return err
+		}
+	}
+	return t.once(cmd, args[0])
+}
+
+// single reports whether an event was named to run the hook for.
+func (t *tester) single(cmd *cobra.Command) bool {
+	return slices.ContainsFunc(
+		[]string{"event", "data", "from", "lane", "cwd", "agent-name", "dialect"},
+		cmd.Flags().Changed,
+	)
+}
+
+// once runs the hook for one event and prints everything that it did.
+func (t *tester) once(cmd *cobra.Command, hook string) error {
+	env, err := t.envelope(cmd)
+	if err != nil {
+		return err
+	}
+	try := tryRemote
+	if t.local {
+		try = tryLocal
+	}
+	tested, err := try(t.a, cmd, hook, env)
+	if err != nil {
+		return err
+	}
+	if err := t.a.print(tested, func(p *printer) { p.tested(tested) }); err != nil {
+		return err
+	}
+	if tested.Run.Result != client.ResultOK || tested.Why != "" ||
+		tested.Verdict != nil && !tested.Verdict.Allowed {
+		return said(exitFailed)
+	}
+	return nil
+}
+
+// envelope is the event that was named: typed, or of the history.
+func (t *tester) envelope(cmd *cobra.Command) (events.Envelope, error) {
+	if t.from == "" {
+		return t.ev.envelope(t.a, t.event)
+	}
+	ctx, cancel := t.a.answer(cmd)
+	defer cancel()
+	past, err := t.a.dial(cmd).Event(ctx, t.from)
+	switch {
+	case err != nil:
+		return events.Envelope{}, err
+	case !past.Whole:
+		return events.Envelope{}, fail(exitFailed, "keep more with `history.payload: full` in hookd.yaml",
+			"not all of the data of event %s was kept", past.EventID)
+	}
+	if past.Redacted {
+		fmt.Fprintln(t.a.errOut, "warning: secrets were taken out of this event before it was kept")
+	}
+	return convert.Envelope(past), nil
+}
+
 func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (client.TestResult, error) {
 	tested, err := a.dial(cmd).Test(cmd.Context(), name, convert.Event(env))
-	if errors.Is(err, client.ErrNotRunning) {
-		return tested, fail(
-			exitNotRunning,
-			"start it with `hookd serve`, or test without it: `hookd test "+name+" --local`",
-			"%w",
-			err,
-		)
-	}
-	return tested, err
+	return tested, orLocal(err, name)
 }
 
 // tryLocal runs the hook in this process; Ctrl-C kills it.
@@ -85,13 +158,10 @@ func tryLocal(_ *app, cmd *cobra.Command, name string, env events.Envelope) (cli
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	tested, err := daemon.TestLocal(ctx, cfg, name, env)
-	switch {
-	case err == nil:
+	if err == nil {
 		return convert.TestResult(tested)
-	case convert.Error(err) == nil && !errors.Is(err, context.Canceled):
-		err = fail(exitRejected, "see what is wrong with `hookd validate`", "%w", err)
 	}
-	return client.TestResult{}, err
+	return client.TestResult{}, rejectedLocally(err)
 }
 
 func (p *printer) tested(t client.TestResult) {

@@ -101,6 +101,12 @@ type Hook struct {
 	Order       string          `json:"order,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"`
 	Persistent  *Persistent     `json:"persistent,omitempty"` // nil = a process for each event
+	Warm        bool            `json:"warm,omitempty"`       // its workers start when it is loaded
+	When        []string        `json:"when,omitempty"`       // conditions, any of which fits; none = always
+	Shadow      bool            `json:"shadow,omitempty"`     // its answers are recorded and never count
+	DebounceMS  int64           `json:"debounce_ms,omitempty"`
+	Throttle    string          `json:"throttle,omitempty"` // runs/duration
+	Tests       int             `json:"tests,omitempty"`    // in its file
 	Digest      string          `json:"digest,omitempty"`
 	Problems    []Problem       `json:"problems"`
 	Counts      map[string]int  `json:"counts"` // runs by result since the daemon started
@@ -166,6 +172,34 @@ type Tested struct {
 	Decides bool             `json:"decides"`           // its answer counts; else it observes
 	Why     string           `json:"why,omitempty"`     // why it would not run for this event
 	Warning string           `json:"warning,omitempty"` // something odd about its answer
+}
+
+// Tests answers POST /v1/hooks/{name}/tests with what became of the tests in the hook's
+// file, in their order.
+type Tests struct {
+	Hook   string     `json:"hook"`
+	File   string     `json:"file"`
+	Digest string     `json:"digest,omitempty"` // of the hook that was tested
+	Failed int        `json:"failed"`
+	Tests  []TestedAs `json:"tests"`
+}
+
+// TestedAs is what became of one test.
+type TestedAs struct {
+	Name       string  `json:"name"`
+	Line       int     `json:"line,omitempty"` // in the file
+	Event      string  `json:"event"`
+	Tool       string  `json:"tool,omitempty"`    // canonical name
+	Subject    string  `json:"subject,omitempty"` // what the event is about
+	Expect     string  `json:"expect"`
+	Got        string  `json:"got"` // as Expect, or failed
+	OK         bool    `json:"ok"`
+	Why        string  `json:"why,omitempty"`     // in words, where it is not as expected
+	Reason     string  `json:"reason,omitempty"`  // that the hook gave
+	Context    string  `json:"context,omitempty"` // that it added
+	NotRun     string  `json:"not_run,omitempty"` // why the hook does not run for the event; "" = it ran
+	RunID      string  `json:"run_id,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
 }
 
 // Matches has the hooks that would run for an event that is sent with wait.

@@ -180,6 +180,19 @@ func Find(c config.Config, name string) (*hook.Hook, error) {
 	return nil, fmt.Errorf("no hook %q in %s; see `hookd validate`", name, c.HooksDir)
 }
 
+// Tested returns the hooks that have tests, in registration order, and the names of
+// those that have none.
+func Tested(c config.Config) (hooks []*hook.Hook, without []string) {
+	for _, h := range Scan(c).Runnable() {
+		if len(h.Tests) > 0 {
+			hooks = append(hooks, h)
+		} else {
+			without = append(without, h.Name)
+		}
+	}
+	return hooks, without
+}
+
 // Problems returns problems as wire types.
 func Problems(ps []hook.Problem) []api.Problem {
 	list := []api.Problem{}

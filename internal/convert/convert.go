@@ -26,6 +26,15 @@ func Event(e events.Envelope) client.Event {
 	}
 }
 
+// Envelope returns an event of the history as its sender wrote it.
+func Envelope(e client.StoredEvent) events.Envelope {
+	return events.Envelope{
+		Event: e.Event, Data: e.Data, Wait: e.Wait,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
+		Dialect: events.Dialect(e.Dialect), Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent,
+	}
+}
+
 // Verdict returns the verdict of an answer, nil of none.
 func Verdict(v *client.Verdict) *verdict.Verdict { return (*verdict.Verdict)(v) }
 
@@ -50,6 +59,15 @@ func Problems(list []api.Problem) []client.Problem {
 		problems[i] = client.Problem(p)
 	}
 	return problems
+}
+
+// Tests returns what the socket would have answered.
+func Tests(t api.Tests) client.Tests {
+	c := client.Tests{Hook: t.Hook, File: t.File, Digest: t.Digest, Failed: t.Failed, Tests: []client.TestedAs{}}
+	for _, one := range t.Tests {
+		c.Tests = append(c.Tests, client.TestedAs(one))
+	}
+	return c
 }
 
 // TestResult returns what the socket would have answered: both types are read and

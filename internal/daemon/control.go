@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/project"
+	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/spell"
 	"github.com/hookd/hookd/internal/stream"
@@ -173,25 +174,42 @@ func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error)
 
 // Test runs one hook now, whether it is enabled or not.
 func (c *control) Test(ctx context.Context, from server.Peer, name string, t api.Test) (api.Tested, *events.Error) {
-	e, err := c.d.find(name)
+	h, err := c.d.testable(name)
 	if err != nil {
 		return api.Tested{}, err
 	}
-	if e.State == hook.Waiting {
-		return api.Tested{}, &events.Error{
+	return try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
+}
+
+// RunTests runs the tests in a hook's file.
+func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (api.Tests, *events.Error) {
+	h, err := c.d.testable(name)
+	if err != nil {
+		return api.Tests{}, err
+	}
+	return rehearse.Tests(ctx, c.d.dispatch, chainOf(from), h)
+}
+
+// testable returns the hook that may be run now, whether it is enabled or not.
+func (d *Daemon) testable(name string) (*hook.Hook, *events.Error) {
+	e, err := d.find(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.State == hook.Waiting:
+		return nil, &events.Error{
 			Code:    events.CodeRejected,
 			Message: "hook " + catalog.Worst(e.Problems).String(),
 			Hint:    "look at it with `hookd allow`, try it with `hookd test --local " + trust.Quote(e.Name) + "`",
 		}
-	}
-	if e.Hook == nil {
-		return api.Tested{}, &events.Error{
+	case e.Hook == nil:
+		return nil, &events.Error{
 			Code:    events.CodeRejected,
 			Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, catalog.Worst(e.Problems).String()),
 			Hint:    "correct the file, then type `hookd reload`",
 		}
 	}
-	return try(ctx, c.d.dispatch, chainOf(from), e.Hook, t.Envelope)
+	return e.Hook, nil
 }
 
 func (c *control) Reload(context.Context) (api.Reload, *events.Error) { return c.d.Reload(), nil }
@@ -255,6 +273,11 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 		a.ID, a.Name, a.Description, a.Type, a.Digest = h.ID, h.Name, h.Description, string(h.Type), h.Digest
 		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
 		a.Order, a.Concurrency = string(h.Order), h.Concurrency
+		a.Warm, a.Shadow, a.DebounceMS, a.Tests = h.IsWarm(), h.Shadow, h.Debounce.Milliseconds(), len(h.Tests)
+		a.Throttle = h.Throttle.String()
+		for _, c := range h.When {
+			a.When = append(a.When, c.String())
+		}
 		for _, p := range h.Patterns {
 			a.Events = append(a.Events, p.Text)
 		}

@@ -16,30 +16,45 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/runner"
 )
 
 // TestLocal runs one hook as the daemon would, without a daemon. The hook is
 // named as in the hooks directory, or by its folder.
-func TestLocal(ctx context.Context, c config.Config, name string, env events.Envelope) (api.Tested, error) {
+func TestLocal(ctx context.Context, c config.Config, name string, env events.Envelope) (tested api.Tested, err error) {
 	h, err := catalog.Find(c, name)
 	if err != nil {
 		return api.Tested{}, err
 	}
+	return tested, locally(ctx, c, func(d *dispatch.Dispatcher) (refused *events.Error) {
+		tested, refused = try(ctx, d, dispatch.Origin{}, h, env)
+		return refused
+	})
+}
+
+// TestsLocal runs the tests in a hook's file as the daemon would, without a daemon.
+func TestsLocal(ctx context.Context, c config.Config, h *hook.Hook) (tests api.Tests, err error) {
+	return tests, locally(ctx, c, func(d *dispatch.Dispatcher) (refused *events.Error) {
+		tests, refused = rehearse.Tests(ctx, d, dispatch.Origin{}, h)
+		return refused
+	})
+}
+
+// locally calls do with a Dispatcher of its own that records nothing.
+func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher) *events.Error) error {
 	temp, err := os.MkdirTemp("", "hookd-test-")
 	if err != nil {
-		return api.Tested{}, err
+		return err
 	}
 	p := proc.New(proc.Options{Cgroup: true})
 	r := runner.New(runner.Options{Proc: p, TempDir: temp, DataDir: c.DataDir(), Log: zap.NewNop()})
 	r.Configure(c)
-	d := dispatch.New(dispatch.Options{Runner: r, Recorder: noRecords{}})
-	tested, refused := try(ctx, d, dispatch.Origin{}, h, env)
-	if refused != nil {
+	if refused := do(dispatch.New(dispatch.Options{Runner: r, Recorder: noRecords{}})); refused != nil {
 		err = refused
 	}
 	r.Close(ctx)
-	return tested, errors.Join(err, p.Close(), os.RemoveAll(temp))
+	return errors.Join(err, p.Close(), os.RemoveAll(temp))
 }
 
 // noRecords is a Recorder that records nothing.
@@ -76,7 +91,7 @@ func try(
 	env events.Envelope,
 ) (api.Tested, *events.Error) {
 	if env.Event == "" {
-		env.Event = firstEvent(h)
+		env.Event = match.FirstEvent(h)
 	}
 	if len(env.Data) == 0 || string(env.Data) == "{}" {
 		env = match.Sample(h, env)
@@ -90,22 +105,4 @@ func try(
 		tested.Given, tested.Stdin = t.Job.Given, string(runner.Stdin(t.Job))
 	}
 	return tested, nil
-}
-
-// firstEvent is the first pattern that is a name, else the first known name
-// that a pattern matches.
-func firstEvent(h *hook.Hook) string {
-	for _, p := range h.Patterns {
-		if events.CheckName(p.Text) == nil {
-			return p.Text
-		}
-	}
-	for _, p := range h.Patterns {
-		for _, c := range events.All() {
-			if p.Match(c.Name) {
-				return c.Name
-			}
-		}
-	}
-	return "test"
 }

@@ -120,6 +120,12 @@ func OwnTools(d events.Dialect) (names []string) {
 	return names
 }
 
+// OwnCall returns a call of a canonical tool as the agent of a dialect makes it. A tool
+// that is not canonical stays as it is, with its arguments.
+func OwnCall(d events.Dialect, tool string, input json.RawMessage) (own string, _ json.RawMessage) {
+	return table(d).OwnCall(tool, input)
+}
+
 // CanonicalTool returns the name that dialects share for a tool of any of them; a
 // name that none knows is returned as it is.
 func CanonicalTool(tool string) string {

@@ -14,12 +14,17 @@ import (
 
 // Trial is everything that one hook did for one event.
 type Trial struct {
-	Job     *Job // nil when it got no slot in time
-	Run     events.Run
-	Why     string // why the hook would not run for this event; "" = it would
-	Blocks  bool   // its answer counts
-	Warning string // something odd about its answer
+	Event   *events.Event
+	Job     *Job       // nil when it got no slot in time, or was not to run
+	Run     events.Run // the zero Run when it was not to run
+	Why     string     // why the hook would not run for this event; "" = it would
+	Blocks  bool       // its answer counts
+	Warning string     // something odd about its answer
 	Verdict *verdict.Verdict
+
+	Decision events.Outcome // what Verdict is, in a word
+	Reason   string         // of Decision, without secrets
+	Rewrote  []string       // of input, result, messages, context
 }
 
 // Try runs h now, whether it matches the event or not, and records the run as a
@@ -27,6 +32,26 @@ type Trial struct {
 // The event reaches no other hook. A hook that asks for it stands in its chain as
 // if it had sent the event.
 func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
+	return d.try(ctx, from, h, env, true)
+}
+
+// Rehearse is Try of a hook that only runs where its definition admits the event.
+func (d *Dispatcher) Rehearse(
+	ctx context.Context,
+	from Origin,
+	h *hook.Hook,
+	env events.Envelope,
+) (Trial, *events.Error) {
+	return d.try(ctx, from, h, env, false)
+}
+
+func (d *Dispatcher) try(
+	ctx context.Context,
+	from Origin,
+	h *hook.Hook,
+	env events.Envelope,
+	always bool,
+) (Trial, *events.Error) {
 	if !d.enter() {
 		return Trial{}, errDraining
 	}
@@ -48,16 +73,22 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
 	e.Project = d.projectOf(d.index.Load(), e.Cwd)
 	m, why := match.One(h, e)
+	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: events.OutcomeNone}
+	if why != "" && !always {
+		return t, nil
+	}
 	contract := *e.Contract
 	if match.Lane(h) == events.LanePreempt {
 		contract = contract.Preempt()
 	}
 	lane := decidingLane{d: d, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace)}
 	a := lane.ask(m, e.Data)
-	t := Trial{Job: a.job, Run: a.run, Why: why, Blocks: m.Blocks, Warning: a.answer.Warning}
+	t.Job, t.Run, t.Warning = a.job, a.run, a.answer.Warning
 	if a.out.Late != nil {
 		t.Run.Stdout, t.Run.Stderr = a.out.Late()
 	}
 	t.Verdict = verdict.Fold(&contract, e.Data, []verdict.Answer{a.answer})
+	t.Decision, t.Reason = outcomeOf(t.Verdict)
+	t.Reason, t.Rewrote = d.clean(t.Reason), rewrote(t.Verdict)
 	return t, nil
 }

@@ -105,6 +105,13 @@ type Hook struct {
 	Order       Order
 	Retry       Retry // of observers' runs that failed
 
+	When     []Condition   // it runs for events that one of them fits; none = for all
+	Shadow   bool          // its answers are recorded and never count
+	Debounce time.Duration // of the events of a session within it, the last one runs; 0 = each does
+	Throttle Rate          // of observers' runs; the zero Rate is no limit
+	Warm     *bool         // its workers start when it is loaded; nil = if it guards, see IsWarm
+	Tests    []Test
+
 	Text       []byte      // of File as it was read; hooks of one file share it
 	Sum        string      // of its definition, see trust.Sum
 	Digest     string      // of its definition and files, see trust.Digest

@@ -21,14 +21,14 @@ import (
 func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
 	c := events.For(env.Dialect, env.Event)
 	example := c.Example()
-	env.AgentName = cmp.Or(env.AgentName, h.Agent, exact(h.Filter.Agents))
-	env.Cwd = cmp.Or(env.Cwd, h.Project, exact(h.Filter.Workspaces))
-	field := toolField(c)
+	env.AgentName = cmp.Or(env.AgentName, h.Agent, Exact(h.Filter.Agents))
+	env.Cwd = cmp.Or(env.Cwd, h.Project, Exact(h.Filter.Workspaces))
+	field := ToolField(c)
 	for _, tool := range sampleTools(h, c.Dialect) {
 		env.Data = example
 		if field != "" {
 			members := []rawjson.Member{{Key: field, Value: rawjson.Quote(tool)}}
-			if input := inputField(c); input != "" {
+			if input := InputField(c); input != "" {
 				members = append(members, rawjson.Member{Key: input, Value: sampleInput(tool)})
 			}
 			env.Data = rawjson.With(example, members...)
@@ -46,8 +46,26 @@ func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
 	return env
 }
 
-// exact returns the first pattern that is a text; "" = none is.
-func exact(patterns []hook.Pattern) string {
+// FirstEvent is the first of h's patterns that is a name, else the first known name
+// that one matches.
+func FirstEvent(h *hook.Hook) string {
+	for _, p := range h.Patterns {
+		if events.CheckName(p.Text) == nil {
+			return p.Text
+		}
+	}
+	for _, p := range h.Patterns {
+		for _, c := range events.All() {
+			if p.Match(c.Name) {
+				return c.Name
+			}
+		}
+	}
+	return "test"
+}
+
+// Exact returns the first pattern that is a text; "" = none is.
+func Exact(patterns []hook.Pattern) string {
 	for _, p := range patterns {
 		if p.Exact() {
 			return p.Text
@@ -56,11 +74,11 @@ func exact(patterns []hook.Pattern) string {
 	return ""
 }
 
-// toolField is the field of an event that names its tool; "" = it has none.
-func toolField(c *events.Contract) string { return firstField(c, "tool_name", "toolName", "tool") }
+// ToolField is the field of an event that names its tool; "" = it has none.
+func ToolField(c *events.Contract) string { return firstField(c, "tool_name", "toolName", "tool") }
 
-// inputField is the field that holds the tool's arguments; "" = none does.
-func inputField(c *events.Contract) string {
+// InputField is the field that holds the tool's arguments; "" = none does.
+func InputField(c *events.Contract) string {
 	return firstField(c, "tool_input", "tool_args", "toolInput", "toolArgs", "parameters")
 }
 

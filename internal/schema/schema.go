@@ -129,6 +129,13 @@ func fieldSchema(f hookdir.Field) object {
 		return clone(variables)
 	}
 	switch f.Type {
+	case "list of condition":
+		one := conditionSchema()
+		return object{"anyOf": []object{one, {"type": "array", "items": one, "minItems": 1}}}
+	case "list of test":
+		return listOf(testSchema())
+	case "rate":
+		return object{"type": "string", "pattern": `^\s*[0-9]+\s*/\s*\S+\s*$`}
 	case "list of glob, or one string":
 		return object{"anyOf": []object{str, listOf(str)}}
 	case "list of string":
@@ -141,6 +148,29 @@ func fieldSchema(f hookdir.Field) object {
 		return object{"type": "integer", "minimum": 0}
 	}
 	return clone(str)
+}
+
+// conditionSchema is that of an element of `when`.
+func conditionSchema() object {
+	texts := object{"anyOf": []object{scalar, {"type": "array", "items": scalar, "minItems": 1}}}
+	c := closed(object{"tool": texts, "command": texts, "path": texts, "prompt": texts})
+	c["patternProperties"] = object{`^data\..+`: texts}
+	c["minProperties"] = 1
+	return c
+}
+
+// testSchema is that of an element of `tests`.
+func testSchema() object {
+	var dialects []string
+	for _, d := range events.Dialects() {
+		dialects = append(dialects, string(d))
+	}
+	return closed(object{
+		"name": str, "event": str, "tool": str, "cwd": str, "reason": str, "context": str,
+		"data":    object{"type": "object"},
+		"dialect": object{"enum": dialects},
+		"expect":  object{"enum": hook.Expectations()},
+	}, "expect")
 }
 
 func clone(o object) object {

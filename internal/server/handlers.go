@@ -215,6 +215,12 @@ func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
 	answer(w, tested, bad)
 }
 
+// postTests takes no body.
+func (s *Server) postTests(w http.ResponseWriter, r *http.Request) {
+	tests, bad := s.opt.Hooks.RunTests(r.Context(), connOf(r).peer, r.PathValue("name"))
+	answer(w, tests, bad)
+}
+
 // parseTest reads an event, of which nothing is required here.
 func parseTest(body []byte) (test api.Test, bad *events.Error) {
 	if len(bytes.TrimSpace(body)) == 0 {

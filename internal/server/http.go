@@ -36,6 +36,7 @@ func (s *Server) routes() []route {
 		{"GET", api.PathHooks, s.getHooks, ""},
 		{"GET", api.PathHooks + "/{name}", s.getHook, ""},
 		{"POST", api.PathHooks + "/{name}/test", s.postTest, ""},
+		{"POST", api.PathHooks + "/{name}/tests", s.postTests, ""},
 		{"POST", api.PathReload, s.postReload, ""},
 		{
 			"GET",

@@ -83,6 +83,7 @@ type Hooks interface {
 	Hooks(ctx context.Context) api.Hooks
 	Hook(ctx context.Context, name string) (api.Hook, *events.Error)
 	Test(ctx context.Context, from Peer, name string, test api.Test) (api.Tested, *events.Error)
+	RunTests(ctx context.Context, from Peer, name string) (api.Tests, *events.Error)
 }
 
 // Runs answers what ran.

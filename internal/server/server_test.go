@@ -131,6 +131,10 @@ func (d *daemon) Hook(_ context.Context, name string) (api.Hook, *events.Error) 
 	return api.Hook{Name: name}, nil
 }
 
+func (d *daemon) RunTests(_ context.Context, _ Peer, name string) (api.Tests, *events.Error) {
+	return api.Tests{Hook: name, Tests: []api.TestedAs{}}, nil
+}
+
 func (d *daemon) Test(_ context.Context, _ Peer, name string, test api.Test) (api.Tested, *events.Error) {
 	d.tested.Store(&test)
 	return api.Tested{Given: name + " " + test.Event}, nil

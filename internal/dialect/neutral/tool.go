@@ -52,6 +52,18 @@ func (t *Table) mcpName(own, server, tool string) string {
 // Own returns the name by which t's dialect calls the tool of facts.
 func (t *Table) Own(f Facts) string { return t.own(f).String(Tool) }
 
+// OwnCall returns a call of a canonical tool as t's dialect has it. A tool that is not
+// canonical stays as it is, with its arguments.
+func (t *Table) OwnCall(tool string, input json.RawMessage) (own string, _ json.RawMessage) {
+	f := Facts{}
+	f.Set(Tool, tool)
+	if input != nil {
+		f[Input] = input
+	}
+	f = t.own(f)
+	return f.String(Tool), f[Input]
+}
+
 // own returns the facts with the tool called as t's dialect calls it.
 func (t *Table) own(f Facts) Facts {
 	row := t.named(f.String(Tool))

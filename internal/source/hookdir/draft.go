@@ -116,6 +116,7 @@ func (d *draft) finish(root *yaml.Node) {
 	if at := d.keys["term_before"]; at != nil && d.hook.Persistent {
 		d.ignored(at, "`term_before` is not used by mode persistent: one answer too late, and it is killed", "")
 	}
+	d.checkProof()
 	switch d.hook.Type {
 	case hook.Command:
 		if at := d.given["command"]; at != nil && d.hook.Command != "" {

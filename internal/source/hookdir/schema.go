@@ -91,9 +91,22 @@ var schema = []row{
 	{Field{Key: "filter.agents", Type: "list of glob, or one string",
 		Doc: "the event's `agent_name` or its dialect"},
 		func(d *draft, n *yaml.Node) { d.hook.Filter.Agents = d.patterns(n) }},
+	{Field{Key: "when", Type: "list of condition", Default: "always",
+		Doc: "starts the hook only for events that one of these fits, see [conditions](#conditions): " +
+			"maps of `tool`, `command`, `path`, `prompt` and `data.PATH`, of which all that are given must fit"},
+		(*draft).setWhen},
 	{Field{Key: "lane", Type: "word", Default: events.LaneDefault, Values: lanes,
 		Doc: "`pre_tool_use` only: the preempt lane runs first"},
 		func(d *draft, n *yaml.Node) { word(d, n, lanes, &d.hook.Lane) }},
+	{Field{Key: "shadow", Type: "bool", Default: "false",
+		Doc: "true: what it would have decided is recorded, and never counts; nothing waits for it"},
+		func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.Shadow) }},
+	{Field{Key: "debounce", Type: "duration or seconds", Default: "0",
+		Doc: "of an observer: of the events of a session that come within it the last one runs, the others are recorded as `merged`; 1h at most"},
+		(*draft).setDebounce},
+	{Field{Key: "throttle", Type: "rate", Default: "no limit",
+		Doc: "of an observer: how often it runs at most, such as `1/10s` or `30/1m`; what is too much is recorded as `merged`"},
+		(*draft).setThrottle},
 	{Field{Key: "env", Type: "mapping",
 		Doc: "added to the environment; `${env.X}` in values expands"}, (*draft).setEnv},
 	{Field{Key: "working_dir", Type: "path", Default: "the hook's folder",
@@ -104,6 +117,9 @@ var schema = []row{
 	{Field{Key: "mode", Type: "word", Default: modeSpawn, Values: modes, For: []hook.Type{hook.Command, hook.Script},
 		Doc: "`persistent`: the process is started once and gets a line per event, see [persistent-hooks.md](persistent-hooks.md)"},
 		(*draft).setMode},
+	{Field{Key: "warm", Type: "bool", Default: "true if the hook blocks", For: []hook.Type{hook.Command, hook.Script},
+		Doc: "`mode: persistent` only: the process starts when the hook is loaded, and not at the first event"},
+		(*draft).setWarm},
 	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)",
 		Doc: "runs at once; of a persistent hook: workers, 0 is one"}, (*draft).setConcurrency},
 	{Field{Key: "retry", Type: "mapping", Doc: "try a failed run of an observer again; then it is a dead letter"}, nil},
@@ -115,6 +131,9 @@ var schema = []row{
 	{Field{Key: "order", Type: "word", Default: string(hook.OrderSession), Values: orders,
 		Doc: "which runs of the hook wait for each other"},
 		func(d *draft, n *yaml.Node) { word(d, n, orders, &d.hook.Order) }},
+	{Field{Key: "tests", Type: "list of test",
+		Doc: "what the hook is to answer, see [tests](#tests): maps of `name`, `event`, `tool`, `data`, " +
+			"`cwd`, `dialect`, `expect`, `reason` and `context`; `hookd test HOOK` runs them"}, (*draft).setTests},
 }
 
 // rowOf finds the row of a key.
