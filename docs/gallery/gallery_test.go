@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -20,15 +21,17 @@ func TestCopy(t *testing.T) {
 		if err := Copy(name, dir); err != nil {
 			t.Fatal(err)
 		}
-		files, err := filepath.Glob(filepath.Join(name, "*"))
-		if err != nil || len(files) < 2 {
-			t.Fatalf("%s has the files %v, %v", name, files, err)
-		}
-		for _, file := range files {
-			if filepath.Base(file)[0] == '_' { // what an interpreter leaves there
-				continue
+		files := 0
+		err := filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
 			}
-			same(t, file, filepath.Join(dir, filepath.Base(file)))
+			files++
+			same(t, file, filepath.Join(dir, strings.TrimPrefix(file, name)))
+			return nil
+		})
+		if err != nil || files < 2 {
+			t.Fatalf("%s has %d files, %v", name, files, err)
 		}
 		if err := Copy(name, dir); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("copying %s over another: %v", name, err)

@@ -136,14 +136,12 @@ func stateOf(files fs.FS, dir string) (s State, own []string, err error) {
 	} else if err != nil {
 		return "", nil, err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if _, err := os.ReadDir(dir); err != nil {
 		return Changed, nil, nil // it is no folder, or not one to read
 	}
-	for _, e := range entries {
-		if _, err := fs.Stat(files, e.Name()); err != nil {
-			own = append(own, e.Name())
-		}
+	own, err = notIn(files, dir)
+	if err != nil {
+		return "", nil, err
 	}
 	s = There
 	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
@@ -161,6 +159,24 @@ func stateOf(files fs.FS, dir string) (s State, own []string, err error) {
 		return nil
 	})
 	return s, own, err
+}
+
+// notIn lists what a folder has and the gallery has not; of folders the name alone.
+func notIn(files fs.FS, dir string) (own []string, err error) {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if _, err := fs.Stat(files, path); err == nil {
+			return nil
+		}
+		own = append(own, path)
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return own, err
 }
 
 // Add puts a hook of the gallery into a hooks directory, which is made where it is
@@ -218,17 +234,25 @@ func Remove(hooksDir, name string) (r Removed, err error) {
 	if err := os.Rename(dir, gone); err != nil {
 		return r, fmt.Errorf("remove %s: %w", name, err)
 	}
+	var folders []string
 	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
+		}
+		if d.IsDir() {
+			folders = append(folders, path)
+			return nil
 		}
 		return os.Remove(filepath.Join(gone, path))
 	})
 	if err != nil {
 		return r, fmt.Errorf("remove %s: %w", name, err)
 	}
+	for _, folder := range slices.Backward(folders) { // the innermost first; those with files of the hook stay
+		err = os.Remove(filepath.Join(gone, folder))
+	}
 	if len(own) > 0 {
 		return Removed{Left: gone}, nil
 	}
-	return r, os.Remove(gone)
+	return r, err
 }

@@ -73,9 +73,9 @@ func TestRemoveKeeps(t *testing.T) {
 	for _, name := range Offered {
 		hooktest.Must(t, Add(dir, name))
 	}
-	rules := filepath.Join(dir, "command-guard", "deny.txt")
+	rules := filepath.Join(dir, "command-guard", "rules", "git.ini")
 	hooktest.Write(t, rules, "mine = .*\n", 0o644)
-	if r, err := Remove(dir, "command-guard"); err != nil || r.Kept != filepath.Dir(rules) {
+	if r, err := Remove(dir, "command-guard"); err != nil || r.Kept != filepath.Join(dir, "command-guard") {
 		t.Errorf("changed: got %+v, %v", r, err)
 	}
 	if text, err := os.ReadFile(rules); err != nil || string(text) != "mine = .*\n" {
@@ -92,6 +92,14 @@ func TestRemoveKeeps(t *testing.T) {
 	}
 	if left, err := os.ReadDir(r.Left); err != nil || len(left) != 1 || left[0].Name() != "audit.jsonl" {
 		t.Errorf("%v is left, %v", left, err)
+	}
+	hooktest.Must(t, os.RemoveAll(filepath.Join(dir, "command-guard")))
+	hooktest.Must(t, Add(dir, "command-guard"))
+	mine := filepath.Join("rules", "mine.ini")
+	hooktest.Write(t, filepath.Join(dir, "command-guard", mine), "[mine]\n", 0o600)
+	r, err = Remove(dir, "command-guard")
+	if left, _ := filepath.Glob(filepath.Join(r.Left, "*", "*")); err != nil || len(left) != 1 || left[0] != filepath.Join(r.Left, mine) {
+		t.Errorf("%v is left beside %+v, %v", left, r, err)
 	}
 	hooktest.Must(t, Add(dir, "audit-log"))
 	if _, err := Remove(dir, "audit-log"); !errors.Is(err, fs.ErrExist) {

@@ -1,56 +1,108 @@
 #!/usr/bin/env python3
-"""Judges a shell command by the rules in deny.txt and ask.txt.
+"""Judges shell commands by rules in data files: rules/*.ini here, and your own.
 
-A seat belt, not a sandbox: text that a shell puts together while it runs is
-not seen. For a judgement by a shell parser see the built-in safer_shell.
+    ./guard.py --test                 runs the examples of every rule
+    ./guard.py --why 'git push -f'    says which rules fit a line
+
+A seat belt, not a sandbox: what a program does once it runs is not seen.
 """
-import json
-import pathlib
-import re
+import os
 import sys
 
-HERE = pathlib.Path(__file__).parent
-COMMAND = r"(?:^|[;&|({`] ?|\b(?:then|do|else|exec|env|time|nohup|command|doas|xargs(?: -\S+)*|sudo(?: -\S+)*) | -c )(?:\S*/)?"
+sys.dont_write_bytecode = True
+import rules  # noqa: E402
+import serve  # noqa: E402
+import shell  # noqa: E402
+
+NAME = "command-guard"
+STRENGTH = {"ask": 1, "deny": 2}
 
 
-def rules(name):
-    for line in (HERE / name).read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
-            reason, _, pattern = line.partition(" = ")
-            yield reason, re.compile(pattern.replace("{cmd}", COMMAND), re.IGNORECASE)
+class Finding:
+    def __init__(self, action, reason, rule, part):
+        self.action, self.reason, self.rule, self.part = action, reason, rule, part
+
+    def __str__(self):
+        return "%s: %s (%s), in: %s" % (NAME, self.reason, "rule " + self.rule.name if self.rule else "not readable", self.part)
 
 
-def spelled(command):
-    """The command without what a shell takes away: r\\m and "rm" are rm."""
-    command = re.sub(r"[\"'\\]", "", command.replace("\\\n", ""))
-    return re.sub(r"\s+", " ", re.sub(r"\s*\n\s*", " ; ", command)).strip()
+def findings(line, cwd, book, unreadable, home=""):
+    """All that the rules say of a line."""
+    script = shell.read(line, cwd, home)
+    found, seen = [], set()
+    for command in script.commands:
+        for rule, fits in book.judge(command):
+            action = rule.action if fits == rules.SURE else "ask"
+            reason = rule.reason if fits == rules.SURE else rule.reason + ", perhaps: a part of it is computed"
+            key = (rule.name, fits, str(command))
+            if action in STRENGTH and key not in seen:
+                seen.add(key)
+                found.append(Finding(action, reason, rule, shell.shorten(" ".join(command.texts) or line)))
+    for doubt in script.unclear:
+        if not (doubt.sources and all(book.trusted(c) for c in doubt.sources)):
+            found.append(Finding(unreadable, doubt.why, None, doubt.part))
+    return found
 
 
-def broken(name, command):
-    return next((reason for reason, rule in rules(name) if rule.search(command)), None)
+def worst(found):
+    return max(found, key=lambda f: STRENGTH[f.action], default=None)
 
 
-def main():
-    tool_input = json.load(sys.stdin.buffer).get("tool_input")
-    command = tool_input.get("command") if isinstance(tool_input, dict) else None
-    if not isinstance(command, str):
+def setting(name, default, values):
+    value = os.environ.get(name) or default
+    if value not in values:
+        raise ValueError("%s is %s, not one of %s" % (name, value, ", ".join(values)))
+    return value
+
+
+def judge(event):
+    book = rules.load(NAME)
+    call = event.get("tool_input")
+    line = call.get("command") if isinstance(call, dict) else None
+    if call == {"examples": "all"}:
+        return serve.deny(examples(book))  # a denial in any case: there is nothing to allow
+    if not isinstance(line, str):
         raise ValueError("the call has no command")
-    command = spelled(command)
-    denied = broken("deny.txt", command)
-    if denied:
-        print(f"command-guard: {denied} is not allowed here", file=sys.stderr)
-        return 2
-    asked = broken("ask.txt", command)
-    if asked:
-        print(json.dumps({"hook_specific_output": {
-            "permission_decision": "ask",
-            "permission_decision_reason": f"command-guard: {asked}",
-        }}))
+    one = worst(findings(line, event.get("cwd") or "", book, setting("UNREADABLE", "ask", STRENGTH)))
+    if one is None:
+        return None
+    return serve.deny(str(one)) if one.action == "deny" else serve.ask(str(one))
+
+
+def examples(book):
+    """Runs the example of every rule: what it catches, and what it lets pass."""
+    wrong, count = [], 0
+    for rule in book.rules:
+        if rule.action not in STRENGTH:
+            continue
+        for line, wanted in [(e, True) for e in rule.catches] + [(e, False) for e in rule.passes]:
+            count += 1
+            hits = [f for f in findings(line, "/home/me/project", book, "ask", "/home/me") if f.rule is rule]
+            if bool(hits) != wanted:
+                wrong.append("%s: rule %s %s: %s" % (rule.file, rule.name, "lets pass" if wanted else "catches", line))
+    if wrong:
+        return "%d of %d examples are wrong: %s" % (len(wrong), count, "; ".join(wrong[:20]))
+    return "all %d examples of %d rules are right" % (count, len(book.rules))
+
+
+def main(argv):
+    if argv[:1] == ["--test"]:
+        said = examples(rules.load(NAME))
+        print(said.replace(": ", ":\n", 1).replace("; ", "\n"))
+        return 0 if said.startswith("all ") else 1
+    if argv[:1] == ["--why"] and len(argv) == 2:
+        found = findings(argv[1], os.getcwd(), rules.load(NAME), setting("UNREADABLE", "ask", STRENGTH))
+        for one in found:
+            print("%-4s  %s" % (one.action, one))
+        if not found:
+            print("pass  no rule fits")
+        return 0
+    if argv:
+        print(__doc__, file=sys.stderr)
+        return 64
+    serve.run(NAME, judge)
     return 0
 
 
-try:
-    sys.exit(main())
-except Exception as e:  # a guard that cannot look does not allow
-    print(f"command-guard: cannot check: {type(e).__name__}: {e}", file=sys.stderr)
-    sys.exit(2)
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

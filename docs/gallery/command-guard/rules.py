@@ -1,0 +1,403 @@
+"""Reads rules about commands from .ini files, and says whether one fits a command.
+
+    [git-push-force]
+    action  = ask
+    reason  = a forced push overwrites what others have pushed
+    command = git push
+    with    = -f --force --mirror +*
+    without = -n --dry-run
+    catches = git push -f origin main
+    passes  = git push --force-with-lease
+
+action    deny, ask, or off
+reason    what the agent and its user read
+command   programs and subcommands, one a line; options between them do not matter; * ? [] {a|b as in globs
+with      at least one of these options or words is there; -f is found in -xf, --force in --force=x
+and       at least one of these, too
+without   none of these is there
+except    no: every word that is no option, or its last part, is one of these
+path      a word names one of these files: globs (** crosses folders), ~, @above (a parent of the work, or of the home), @system, @disk
+writes    the command writes to one of these
+text      a regular expression for the words in a row and what is known of the input; no matter how letters are cased
+code      a regular expression for code in another language (python -c and the like)
+sets      a variable that is set for the command
+when      executed (its output is run as code), fed (it gets words from xargs or find), alone (it has no further word),
+          recursive (a function of the line that calls itself)
+sure      yes: what is computed does not count; else a computed word that may be an option asks
+catches   lines that the rule catches, one a line
+passes    lines that it lets pass, one a line
+
+A section with the name of another changes what it says and leaves the rest: `action = off` alone turns a rule off.
+The section [trusted] names commands, one a line, whose output may be run as code.
+"""
+import configparser
+import fnmatch
+import functools
+import os
+import pathlib
+import posixpath
+import re
+
+HERE = pathlib.Path(__file__).resolve().parent
+KEYS = {"action", "reason", "command", "with", "and", "without", "except", "path", "writes", "text", "code", "sets", "when", "sure", "catches", "passes"}
+SURE, PERHAPS = "sure", "perhaps"
+COMPUTED = "\0"
+CLUSTER = re.compile(r"-[A-Za-z0-9]*")
+WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
+
+# Options that take the next word, of programs with subcommands.
+VALUED = {
+    "git": "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path",
+    "docker": "-H --host -c --context -l --log-level --config --tlscacert --tlscert --tlskey -f --file -p --project-name --profile --env-file --project-directory",
+    "kubectl": "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as --request-timeout -f -l --selector",
+    "gh": "-R --repo", "go": "-C", "helm": "-n --namespace --kube-context --kubeconfig", "aws": "--profile --region --output --endpoint-url --query",
+    "gcloud": "--project --account --configuration --zone --region", "az": "--subscription -g --resource-group", "npm": "--prefix -w --workspace",
+    "systemctl": "-H --host -M --machine -n --lines -o --output -t --type", "terraform": "-chdir", "vault": "-address -namespace",
+}
+for _same, _as in (("podman", "docker"), ("nerdctl", "docker"), ("oc", "kubectl"), ("tofu", "terraform"), ("pnpm", "npm"), ("yarn", "npm")):
+    VALUED[_same] = VALUED[_as]
+VALUED = {name: set(options.split()) for name, options in VALUED.items()}
+ALIASES = {"docker-compose": ["docker", "compose"], "podman-compose": ["docker", "compose"], "podman": ["docker"], "nerdctl": ["docker"], "oc": ["kubectl"],
+           "tofu": ["terraform"], "terragrunt": ["terraform"], "grm": ["rm"], "gdd": ["dd"], "gfind": ["find"], "gsed": ["sed"], "fdfind": ["fd"], "nodejs": ["node"],
+           "mongo": ["mongosh"], "mariadb": ["mysql"], "valkey-cli": ["redis-cli"], "hub": ["gh"], "gunlink": ["unlink"], "gshred": ["shred"],
+           "gchmod": ["chmod"], "gchown": ["chown"], "gtruncate": ["truncate"], "gmv": ["mv"], "gcp": ["cp"]}
+SYSTEM = "bin boot dev etc lib lib64 opt proc root sbin sys usr var System Library Applications private srv home Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log"
+DISK = re.compile(r"/dev/r?(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|md\d|dm-\d|mapper/|loop\d|mem$|kmem$|port$)")
+
+
+class Mistake(ValueError):
+    """A rule file that cannot be used: file, line where known, what is wrong."""
+
+
+class Rule:
+    def __init__(self, name, file, values):
+        self.name, self.file = name, file
+        unknown = sorted(set(values) - KEYS)
+        if unknown:
+            raise Mistake("%s: [%s]: unknown key %s; there are %s" % (file, name, unknown[0], ", ".join(sorted(KEYS))))
+        self.action = values.get("action", "")
+        if self.action not in ("deny", "ask", "off"):
+            raise Mistake("%s: [%s]: action is %r, not deny, ask or off" % (file, name, self.action))
+        self.reason = values.get("reason", "")
+        self.commands = [[Glob(w) for w in line.split()] for line in listed(values.get("command", ""))]
+        if not self.commands or not self.reason:
+            raise Mistake("%s: [%s]: %s is missing" % (file, name, "reason" if self.commands else "command"))
+        self.groups = [values[k].split() for k in ("with", "and") if values.get(k)]
+        self.without, self.exempt = values.get("without", "").split(), values.get("except", "").split()
+        self.paths, self.writes = values.get("path", "").split(), values.get("writes", "").split()
+        self.sets = values.get("sets", "").split()
+        self.text, self.code = (self.expression(values, k) for k in ("text", "code"))
+        self.when, self.certain = values.get("when", ""), values.get("sure") == "yes"
+        if self.when not in ("", "executed", "fed", "alone", "recursive"):
+            raise Mistake("%s: [%s]: when is %r, not executed, fed, alone or recursive" % (file, name, self.when))
+        self.catches, self.passes = listed(values.get("catches", "")), listed(values.get("passes", ""))
+        if self.action != "off" and not (self.catches and self.passes):
+            raise Mistake("%s: [%s]: give an example in catches, and one in passes" % (file, name))
+
+    def expression(self, values, key):
+        try:
+            return re.compile(values[key], re.IGNORECASE) if values.get(key) else None
+        except re.error as e:
+            raise Mistake("%s: [%s]: %s is no regular expression: %s" % (self.file, self.name, key, e))
+
+    def fits(self, command, words, patterns):
+        """SURE, PERHAPS (a computed part may make it fit), or None. words are as spelled says; patterns are those of the
+        rule's commands whose program is the command's."""
+        if self.when in ("executed", "fed", "recursive") and not getattr(command, self.when):
+            return None
+        best = None
+        for pattern in patterns:
+            args, doubt = subcommand(words, pattern) if words else ([], False)
+            one = self.fits_words(command, words or (), args, doubt) if args is not None else None
+            if one == SURE:
+                return one
+            best = best or one
+        return best
+
+    def fits_words(self, command, words, args, doubt):
+        """fits for the words after the subcommands, args."""
+        if self.when == "alone" and args:
+            return None
+        if doubt and self.certain:
+            return None
+        options, others = sort(args)
+        everything = sort(words[1:])[0]
+        vague = not self.certain and any(w.many and w.text.startswith(COMPUTED) for w in args)
+        for group in self.groups:
+            if any(given(item, everything, others) for item in group):
+                continue
+            if not vague or not any(item.startswith("-") for item in group):
+                return None
+            doubt = True
+        if any(given(item, everything, words[1:]) for item in self.without):
+            return None
+        if self.exempt and others and all(exempted(w, self.exempt) for w in others):
+            return None
+        for wanted, words_in in ((self.paths, others), (self.writes, written(command) if self.writes else ())):
+            if not wanted:
+                continue
+            found = [place(w, command, wanted) for w in words_in]
+            if SURE not in found:
+                if PERHAPS not in found:
+                    return None
+                doubt = True
+        if self.sets and not any(word_glob(s)(n) for n in command.assigns for s in self.sets):
+            return None
+        if self.text and not self.text.search(" ".join(w.text for w in words) + "\n" + (command.stdin.text or "")):
+            return None
+        if self.code and not (command.code and self.code.search(command.code)):
+            return None
+        return PERHAPS if doubt else SURE
+
+
+class Glob:
+    """A word of `command`: {a|b means either, as the whole word or as a part of it."""
+
+    def __init__(self, text):
+        self.all = text == "*"
+        self.expression = re.compile("|".join(fnmatch.translate(g.lower()) for g in text.split("|")))
+
+    def fits(self, text):
+        return self.expression.match(text.lower()) is not None
+
+
+@functools.lru_cache(maxsize=8192)
+def word_glob(glob):
+    """The function that matches a glob with a whole text."""
+    return re.compile(fnmatch.translate(glob)).match
+
+
+def listed(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def spelled(command):
+    """The words of a command, with the usual name of its program first; None where there is none."""
+    if not command.words or not command.name:
+        return None
+    other = ALIASES.get(command.name)
+    if not other:
+        return command.words
+    return [type(command.words[0])(t) for t in other] + command.words[1:]
+
+
+def subcommand(words, pattern):
+    """The words after the subcommands of pattern, None where they are others; and whether that is in doubt."""
+    if len(pattern) == 1:
+        return words[1:], False
+    valued = VALUED.get(words[0].text.rsplit("/", 1)[-1].lower())
+    return below(words[1:], pattern[1:], valued)
+
+
+def below(args, pattern, valued):
+    for n, word in enumerate(args):
+        if not pattern:
+            return args[n:], False
+        text = word.text
+        if text.startswith("-") and len(text) > 1:
+            takes = "=" not in text and (text in valued if valued is not None else True)
+            if takes and valued is not None:
+                return below(args[n + 2:], pattern, valued)
+            if takes and n + 1 < len(args):  # it may take the next word, or not
+                found, doubt = below(args[n + 1:], pattern, valued)
+                return (found, doubt) if found is not None else below(args[n + 2:], pattern, valued)
+            continue
+        if text.startswith(COMPUTED):
+            rest, _ = below(args[n + 1:], pattern[1:], valued)
+            return rest, True
+        if not pattern[0].fits(text):
+            return None, False
+        return below(args[n + 1:], pattern[1:], valued)
+    return (None, False) if pattern else ([], False)
+
+
+def sort(args):
+    """Options, and other words."""
+    options, others = [], []
+    for n, word in enumerate(args):
+        if word.text == "--":
+            return options, others + [word] + list(args[n + 1:])
+        (options if word.text.startswith("-") and len(word.text) > 1 else others).append(word)
+    return options, others
+
+
+def given(item, options, others):
+    if not item.startswith("-") or item in ("-", "--"):
+        fits = word_glob(item)
+        return any(fits(w.text) for w in others)
+    for word in options:
+        name = word.text.split("=", 1)[0]
+        if name == item or "*" in item and word_glob(item)(word.text):
+            return True
+        if item.startswith("--") and name.startswith("--") and len(name) >= 6 and item.startswith(name):
+            return True  # long options may be shortened
+        if len(item) == 2 and item[1].isalnum() and item[1] in CLUSTER.match(word.text).group(0):
+            return True
+    return False
+
+
+def exempted(word, globs):
+    text = word.text.rstrip("/")
+    if text == "--":
+        return True
+    if COMPUTED in text.replace(COMPUTED + "/", "", 1) and COMPUTED in text.rsplit("/", 1)[-1]:
+        return False
+    if text in (".", "..", "/", "~", "*") or "/../" in text + "/":
+        return False
+    return any(word_glob(g)(text if "/" in g else text.rsplit("/", 1)[-1]) for g in globs)
+
+
+def place(word, command, wanted):
+    """Whether a word names one of the wanted files: SURE, PERHAPS or None."""
+    text = word.text
+    if not text:
+        return None
+    if COMPUTED in text:
+        empty = text.replace(COMPUTED, "")
+        return PERHAPS if empty.startswith("/") and any(one_place(empty, s, command) for s in wanted) else None
+    return SURE if any(one_place(text, s, command) for s in wanted) else None
+
+
+def one_place(text, spec, command):
+    for cwd in command.cwds:
+        if not (text.startswith("/") or cwd):
+            path = ""
+        else:
+            path = posixpath.normpath(posixpath.join(cwd or "/", text))
+        if path.startswith("//"):
+            path = path[1:]
+        inside = re.sub(r"/[*?.\[\]{}]+$", "", path) if path != "/" else path
+        inside = inside or "/"
+        if spec == "@above":
+            if text.rstrip("/") in (".", "..", "*", "./*", "../*", ".*") or re.fullmatch(r"(\.\./?)+\*?", text):
+                return True
+            homes = [h for h in (command.home, cwd) if h]
+            if path and any(h == inside or h.startswith(inside.rstrip("/") + "/") for h in homes):
+                return True
+        elif spec == "@system":
+            if path and (inside == "/" or inside.strip("/") in SYSTEM.split()):
+                return True
+        elif spec == "@disk":
+            if path and DISK.match(path):
+                return True
+        else:
+            glob = path_glob(command.home + spec[1:] if spec.startswith("~") else spec)
+            if glob.fullmatch(path or text) or inside != path and glob.fullmatch(inside):
+                return True
+    return False
+
+
+@functools.lru_cache(maxsize=1024)
+def path_glob(glob):
+    """A glob of paths: ** crosses folders, * does not."""
+    text = re.escape(glob).replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    return re.compile(text + "/?")
+
+
+def written(command):
+    """The words that name files which the command writes."""
+    words = [w for operator, w in command.redirects if operator in WRITES]
+    if not command.words:
+        return words
+    options, others = sort(command.words[1:])
+    name = command.name
+    if name in ("tee", "truncate", "touch", "shred", "sponge"):
+        words += others
+    elif name in ("cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv", "ditto"):
+        words += others[-1:]
+        words += others if name == "mv" else []
+    elif name == "dd":
+        words += [type(w)(w.text[3:]) for w in others if w.text.startswith("of=")]
+    elif name in ("sed", "perl", "gsed", "ruby") and any(re.match(r"-[A-Za-z0-9]*i|--in-place", w.text) for w in options):
+        words += others
+    elif name in ("curl", "wget"):
+        for n, w in enumerate(command.words[:-1]):
+            if w.text in ("-o", "--output", "-O", "--output-document"):
+                words.append(command.words[n + 1])
+    return words
+
+
+class Book:
+    """All rules, found by the program that they are about."""
+
+    def __init__(self, rules, trusted):
+        self.rules, self.trusted_commands = rules, trusted
+        self.known = {}
+
+    def judge(self, command):
+        """Yields each rule that fits a command, with how surely it does."""
+        words = spelled(command)
+        name = words[0].text.rstrip("/").rsplit("/", 1)[-1].lower() if words else ""
+        if name not in self.known:
+            if len(self.known) > 4096:
+                self.known.clear()
+            self.known[name] = list(self.about(name))
+        for rule, patterns in self.known[name]:
+            fits = rule.fits(command, words, patterns)
+            if fits:
+                yield rule, fits
+
+    def about(self, name):
+        """The rules whose commands may be the program name, "" for none; with those commands."""
+        for rule in self.rules:
+            patterns = [p for p in rule.commands if (p[0].fits(name) if name else p[0].all and len(p) == 1)]
+            if patterns and rule.action != "off":
+                yield rule, patterns
+
+    def trusted(self, command):
+        """Whether its output may be run as code."""
+        words = spelled(command)
+        return words is not None and any(p[0].fits(words[0].text.rsplit("/", 1)[-1]) and subcommand(words, p)[0] is not None for p in self.trusted_commands)
+
+
+def folders(name):
+    """Where rules are: beside this file, and the user's own."""
+    own = os.environ.get("RULES_DIR")
+    if own:
+        return [HERE / "rules", pathlib.Path(own).expanduser()]
+    home = next((p.parent for p in HERE.parents if p.name in ("hooks", "packs")), None)
+    home = home or pathlib.Path(os.environ.get("LIBREFANG_HOME") or "~/.librefang").expanduser()
+    return [HERE / "rules", home / "rules" / name]
+
+
+def files(name):
+    found = []
+    for folder in folders(name):
+        if folder.is_dir():
+            found += sorted(p for p in folder.iterdir() if p.suffix == ".ini" and not p.name.startswith("."))
+    return found
+
+
+_book = [None, None]
+
+
+def load(name):
+    """The rules as the files are now. A file that cannot be used is a Mistake."""
+    stamp = [(str(p), s.st_mtime_ns, s.st_size, s.st_ino) for p in files(name) for s in [p.stat()]]
+    if _book[0] != stamp:
+        _book[:] = [None, None]
+        _book[:] = [stamp, parse([p for p, *_ in stamp])]
+    return _book[1]
+
+
+def parse(paths):
+    sections, where, trusted = {}, {}, []
+    for path in paths:
+        short = os.path.join(*pathlib.Path(path).parts[-2:])
+        parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",), empty_lines_in_values=False, default_section="\0")
+        parser.optionxform = str.lower
+        try:
+            parser.read_string(pathlib.Path(path).read_text(encoding="utf-8"), short)
+        except (configparser.Error, ValueError) as e:
+            raise Mistake(" ".join(str(e).split()))
+        for section in parser.sections():
+            values = dict(parser.items(section))
+            if section == "trusted":
+                trusted += [[Glob(w) for w in line.split()] for line in listed(values.get("command", ""))]
+                continue
+            sections.setdefault(section, {}).update(values)
+            where[section] = short
+    rules = [Rule(name, where[name], values) for name, values in sections.items()]
+    if not rules:
+        raise Mistake("there are no rules in %s" % (HERE / "rules"))
+    return Book(rules, trusted)
