@@ -37,6 +37,7 @@ type bench struct {
 	rounds  int
 	sample  time.Duration
 	hookd   string // the binaries under test
+	other   string // a hookd to compare with; "" = none
 	bridge  string
 	dir     string // temporary, short: sockets are in it
 	profile string

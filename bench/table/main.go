@@ -4,6 +4,7 @@
 //	go run ./bench/table                     all of it, some ten minutes
 //	go run ./bench/table -run 'spawn|line'   the rows whose name matches
 //	go run ./bench/table -o docs/benchmarks.md
+//	go run ./bench/table -run against -against /path/to/older/hookd
 //	go run ./bench/table -soak 20m           mixed load instead of the table
 //
 // Everything that is compared runs in turn in the same run; a ratio is the
@@ -38,6 +39,7 @@ var measures = []measure{
 	{"growth", growth},
 	{"idle", idle},
 	{"size", binarySize},
+	{"against", against},
 }
 
 func main() {
@@ -60,6 +62,7 @@ func run() error {
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each comparison")
 	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
 	flag.StringVar(&b.hookd, "hookd", "", "a hookd to measure instead of building one; its hookd-bridge lies beside it")
+	flag.StringVar(&b.other, "against", "", "an older hookd to compare with, in turn with this one (the measure against)")
 	flag.StringVar(&b.profile, "profile", "", "folder for a CPU profile (perf) of each daemon")
 	flag.Parse()
 	wanted, err := regexp.Compile(*pattern)
