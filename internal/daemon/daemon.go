@@ -124,7 +124,7 @@ func New(o Options) (d *Daemon, err error) {
 	if d.server, err = d.listen(); err != nil {
 		return nil, err
 	}
-	if d.store, err = openStore(c, d.log); err != nil { // after listen: the lock is there
+	if d.store, err = openStore(c, d.log, d.about); err != nil { // after listen: the lock is there
 		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
 	}
 	d.lastGood = catalog.NewLastGood(d.store)
@@ -136,6 +136,7 @@ func New(o Options) (d *Daemon, err error) {
 			First:   d.store.FirstSeq(),
 			Epoch:   d.store.Epoch(),
 			Archive: recorder.Archive{Store: d.store, WaitStored: func() { d.recorder.WaitStored() }},
+			About:   d.about,
 		},
 	)
 	d.recorder = recorder.New(d.hub, d.store)

@@ -21,11 +21,14 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// openStore opens the history of c.
-func openStore(c config.Config, log *zap.Logger) (*store.Store, error) {
+// openStore opens the history of c. about is Options.About of the store.
+func openStore(
+	c config.Config, log *zap.Logger, about func(*events.Event) (tool, subject string),
+) (*store.Store, error) {
 	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
-		Held: dispatch.QueueShare(c.QueueMaxBytes),
+		Held:  dispatch.QueueShare(c.QueueMaxBytes),
+		About: about,
 		Incident: func(in store.Incident) {
 			switch in.Kind {
 			case store.IncidentHealed:
@@ -88,6 +91,9 @@ func redact(text []byte) []byte {
 	}
 	return text
 }
+
+// about returns the tool and the subject of an event that was accepted.
+func (d *Daemon) about(e *events.Event) (tool, subject string) { return d.dispatch.About(e) }
 
 // redact is redact where the settings want it.
 func (d *Daemon) redact(text []byte) []byte {

@@ -61,6 +61,7 @@ func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher)
 type noRecords struct{}
 
 func (noRecords) Prepare(*events.Event, bool) dispatch.Prepared { return nil }
+func (noRecords) Watched() bool                                 { return false }
 
 func (noRecords) Accept(
 	_ *events.Event,

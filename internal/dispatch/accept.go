@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
 )
@@ -50,7 +49,7 @@ func (d *Dispatcher) admit(
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
-	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
+	e.Unread = true
 	e.Project = d.projectOf(index, e.Cwd)
 
 	d.prompts.note(e)
@@ -60,6 +59,10 @@ func (d *Dispatcher) admit(
 		if matched, err = again.limit(matched); err != nil {
 			return rcpt, nil, err
 		}
+	}
+	if len(matched) > 0 || d.recorder.Watched() {
+		e.Tool, e.Subject = d.About(e)
+		e.Unread = false
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
 		return d.pass(e)

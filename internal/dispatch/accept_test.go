@@ -75,7 +75,7 @@ func TestEventsThatPassLeaveNothingBehind(t *testing.T) {
 		t.Errorf("the first was shown as %+v", first)
 	}
 	for i, e := range c.shown[1:] {
-		want := events.Event{Envelope: events.Envelope{Event: "b", Data: []byte(`{}`)}, EventID: e.EventID, Time: e.Time, Contract: e.Contract}
+		want := events.Event{Envelope: events.Envelope{Event: "b", Data: []byte(`{}`)}, EventID: e.EventID, Time: e.Time, Contract: e.Contract, Unread: true}
 		want.Dialect = e.Contract.Dialect
 		if got := fmt.Sprintf("%+v", e); got != fmt.Sprintf("%+v", want) || e.Contract.Name != "b" {
 			t.Errorf("event %d was shown as %s", i+1, got)

@@ -53,6 +53,7 @@ func (*silent) Decided(*events.Decided)                       {}
 func (*silent) Keeps() bool                                   { return false }
 func (*silent) NextPending(uint64) (int64, error)             { return 0, nil }
 func (*silent) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
+func (*silent) Watched() bool                                 { return false }
 
 // What an event costs that no hook wants, but for the stream and the disk.
 func BenchmarkBegin(b *testing.B) {

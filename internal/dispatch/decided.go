@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -25,6 +26,12 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		}
 	}
 	return rec
+}
+
+// About returns the canonical tool of an event and, on one line without secrets, what
+// it is about; "" = nothing to say.
+func (d *Dispatcher) About(e *events.Event) (tool, subject string) {
+	return dialect.Subject(e, d.opts.Redact)
 }
 
 // outcomeOf says in a word what a verdict is, and why.

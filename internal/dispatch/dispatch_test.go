@@ -156,6 +156,7 @@ func (t *tape) Decided(d *events.Decided) {
 
 func (t *tape) NextPending(uint64) (int64, error)             { return 0, nil }
 func (t *tape) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
+func (t *tape) Watched() bool                                 { return false }
 
 func (t *tape) results() (list []string) {
 	t.mu.Lock()

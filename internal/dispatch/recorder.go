@@ -27,6 +27,10 @@ type Recorder interface {
 	// event without hooks stored is nil, unless its id is to be on disk.
 	// One that waits for its verdict is never refused.
 	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *events.Error)) *events.Error
+	// Watched reports whether events are read as they come, which then say what they
+	// are about. Else an event without hooks may be Unread: that is looked up only for
+	// the few that are kept, and for a subscriber that comes later.
+	Watched() bool
 	// Started notes that an attempt at a kept run has begun.
 	Started(k events.PendingKey, runID string, at time.Time)
 	// Finished records a run and, if fate says so, what becomes of the pending

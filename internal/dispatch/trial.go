@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
@@ -70,7 +69,7 @@ func (d *Dispatcher) try(
 		Contract: events.For(env.Dialect, env.Event),
 	}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
-	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
+	e.Tool, e.Subject = d.About(e)
 	e.Project = d.projectOf(d.index.Load(), e.Cwd)
 	m, why := match.One(h, e)
 	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: events.OutcomeNone}

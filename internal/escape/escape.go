@@ -41,6 +41,9 @@ func Text(s string, k Keep) string {
 }
 
 func harmful(r rune, k Keep) bool {
+	if ' ' <= r && r < utf8.RuneSelf-1 { // most text is that
+		return false
+	}
 	if k >= Tabs && r == '\t' || k == Newlines && r == '\n' {
 		return false
 	}

@@ -48,6 +48,7 @@ type Event struct {
 	ReplayOf string    // id of the event that this one repeats; "" = none
 	Tool     string    // canonical name of the tool that it is about; "" = none
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
+	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them
 	Trial    bool      // it is only there for one hook to be tried
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil

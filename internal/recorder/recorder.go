@@ -120,11 +120,7 @@ func (r *Recorder) Accept(
 func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
-	if p.data != nil {
-		e.Seq = r.hub.PublishLarge(e.Event, stream.EventHead(e), p.data)
-	} else {
-		e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
-	}
+	e.Seq = r.hub.PublishEvent(e, p.data)
 	if stored != nil {
 		err = r.store.Accept(e, p.row, hooks, func(err error) { stored(err == nil, refusal(err)) })
 	}
@@ -141,7 +137,7 @@ func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored fun
 func (r *Recorder) Publish(e *events.Event) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
-	e.Seq = r.hub.Publish(e.Event, stream.EventRecord(e))
+	e.Seq = r.hub.PublishEvent(e, nil)
 	r.store.Note(e, nil)
 }
 
@@ -195,6 +191,9 @@ func (r *Recorder) Decided(d *events.Decided) {
 	r.rememberDecision(d)
 	r.store.Decided(d)
 }
+
+// Watched fits dispatch.Recorder.
+func (r *Recorder) Watched() bool { return r.hub.Watched() }
 
 // Keeps fits dispatch.Recorder.
 func (r *Recorder) Keeps() bool { return r.store.Health().Err == nil }

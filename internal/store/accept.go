@@ -18,8 +18,20 @@ type Prepared struct {
 }
 
 // Prepare makes the row of e, whose data must not change any more; pending
-// tells that hooks wait for it.
+// tells that hooks wait for it. It returns nil for an event that no hook waits for
+// where there is no room for it: most of a flood are left out.
 func (s *Store) Prepare(e *events.Event, pending bool) *Prepared {
+	if !pending && !s.queue.hasRoom(e.Time) {
+		return nil
+	}
+	return s.prepare(e, pending)
+}
+
+func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
+	if e.Unread && s.opts.About != nil {
+		e.Tool, e.Subject = s.opts.About(e)
+		e.Unread = false
+	}
 	p := s.policy.Load()
 	return &Prepared{encodeEvent(e, pending, p), p}
 }
@@ -42,7 +54,7 @@ func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done
 	if err == nil {
 		hooks = unique(hooks)
 		if prepared == nil {
-			prepared = s.Prepare(e, len(hooks) > 0)
+			prepared = s.prepare(e, len(hooks) > 0)
 		}
 		row := prepared.row
 		row.seq = e.Seq
@@ -87,7 +99,7 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	if e.Sent != nil {
 		s.noteSent(e)
 	}
-	if !s.queue.room(e.Seq, e.Time) {
+	if !s.queue.room(e.Seq, len(e.Data), e.Time) {
 		return
 	}
 	own := *e
@@ -100,7 +112,7 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	o.note = true
 	o.exec = func(db *database) error {
 		if prepared == nil { // here, since redaction takes a while
-			prepared = s.Prepare(&own, false)
+			prepared = s.prepare(&own, false)
 		}
 		row := prepared.row
 		row.seq = own.Seq

@@ -56,7 +56,7 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 	if n == 0 {
 		return nil
 	}
-	nudge(s.spoken)
+	s.w.decided++
 	if err := s.w.sessions.decided(db, d); err != nil {
 		return err
 	}

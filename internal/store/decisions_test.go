@@ -175,7 +175,7 @@ func TestTextIsIndexedByItself(t *testing.T) {
 	s := open(t, options(t))
 	for i := range 2*indexRows + 3 {
 		d := decision(uint64(i+2), time.Now())
-		d.Subject = fmt.Sprint("needle ", i)
+		d.Subject = fmt.Sprintf("needle %d of many", i)
 		s.Decided(d)
 	}
 	flush(t, s)
@@ -186,7 +186,7 @@ func TestTextIsIndexedByItself(t *testing.T) {
 		})
 		return err == nil && seq == 2*indexRows+4
 	})
-	page, err := s.Decisions(t.Context(), DecisionQuery{Text: "needle 77"})
+	page, err := s.Decisions(t.Context(), DecisionQuery{Text: "needle 77 of"})
 	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].Seq != 79 {
 		t.Errorf("got %+v %v", page, err)
 	}
@@ -350,5 +350,70 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 		if _, err := openDatabase(path, DurableOS, migrations[:before]); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "install that hookd, or move the file away") {
 			t.Errorf("the older hookd got %v", err)
 		}
+	}
+}
+
+// While decisions are written their text waits to be indexed, but not too much of it.
+func TestTextWaitsForQuiet(t *testing.T) {
+	s := open(t, options(t))
+	x := s.newIndexer()
+	x.timer.Stop()
+	write := func(from, n uint64) {
+		for i := from; i < from+n; i++ {
+			s.Decided(decision(2*i+2, time.Now()))
+		}
+		flush(t, s)
+	}
+	indexed := func() (seq uint64) {
+		t.Helper()
+		if err := s.db.reading.QueryRow(`SELECT seq FROM indexed`).Scan(&seq); err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	write(0, 3)
+	x.step(t.Context())
+	if seq := indexed(); seq != 0 {
+		t.Errorf("indexed up to %d right after it was written", seq)
+	}
+	x.step(t.Context())
+	if seq := indexed(); seq != 6 {
+		t.Errorf("indexed up to %d when it was quiet, want 6", seq)
+	}
+	write(3, indexLate+1)
+	x.step(t.Context())
+	if seq := indexed(); seq != 6+2*indexRows {
+		t.Errorf("indexed up to %d beside the others, want %d", seq, 6+2*indexRows)
+	}
+}
+
+// What an Unread event is about is looked up for what is kept of it, and its session.
+func TestUnreadEventsAreLookedUp(t *testing.T) {
+	o := options(t)
+	o.About = func(e *events.Event) (tool, subject string) { return "Bash", "of " + string(e.Data) }
+	s := open(t, o)
+	for i, size := range []int{1, 10, 20} {
+		e := event(uint64(i+1), "pre_tool_use", fmt.Sprintf(`{"n":%0*d}`, 1, size))
+		e.SessionID, e.Unread = "s", true
+		var p *Prepared
+		if i == 1 {
+			p = s.Prepare(e, false)
+		}
+		if i == 2 {
+			accept(t, s, e, "hook")
+		} else {
+			s.Note(e, p)
+		}
+	}
+	flush(t, s)
+	for i, want := range []string{`of {"n":1}`, `of {"n":10}`, `of {"n":20}`} {
+		feed, err := s.Since(t.Context(), uint64(i), uint64(i+1), 1, 1<<20)
+		if err != nil || len(feed.Records) != 1 || feed.Records[0].Event.Tool != "Bash" || feed.Records[0].Event.Subject != want {
+			t.Errorf("event %d: got %+v %v, want %q", i+1, feed, err, want)
+		}
+	}
+	list, err := s.Sessions(t.Context(), SessionQuery{})
+	if err != nil || len(list) != 1 || list[0].Events != 3 || list[0].Subject != `of {"n":20}` {
+		t.Errorf("got %+v %v", list, err)
 	}
 }

@@ -23,9 +23,9 @@ func (s *Store) maintain() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-s.ended; cancel() }()
 	merge, sweep := time.NewTimer(idleMerge), time.NewTimer(max(s.opts.sweep, 0))
-	text := time.NewTimer(indexDelay) // what was written before the last end may not be indexed
+	text := s.newIndexer()
 	defer merge.Stop()
-	defer text.Stop()
+	defer text.timer.Stop()
 	defer sweep.Stop()
 	if s.opts.sweep < 0 {
 		sweep.Stop()
@@ -42,11 +42,9 @@ func (s *Store) maintain() {
 				resting = false
 			}
 		case <-s.spoken:
-			text.Reset(indexDelay)
-		case <-text.C:
-			if again := s.indexText(ctx); again > 0 {
-				text.Reset(again)
-			}
+			text.wake()
+		case <-text.timer.C:
+			text.step(ctx)
 		case <-merge.C:
 			if s.volume.Load() > 0 {
 				s.checkpoint(ctx)

@@ -21,11 +21,13 @@ const maxBacklog = 32 << 20
 
 // Events that no hook waits for are written so much later than records. So many
 // are kept whenever they come, and one for each noteCost: writing one takes some
-// 40 µs, which must not be the work of a busy daemon.
+// 40 µs, which must not be the work of a busy daemon. Looking for secrets in noteBytes
+// takes about as long again.
 const (
 	noteDelay = 10 // times Options.delay
 	noteBurst = 4096
 	noteCost  = time.Millisecond
+	noteBytes = 4 << 10
 )
 
 // opCost is what a row costs beyond its text.
@@ -101,9 +103,9 @@ func (q *queue) add(o *op) bool {
 	return true
 }
 
-// room reserves the place of an event that no hook waits for, to be added; it
-// is false, and the event counts as lost, when there are too many.
-func (q *queue) room(number uint64, now time.Time) bool {
+// room reserves the place of an event that no hook waits for, with size bytes of data,
+// to be added; it is false, and the event counts as lost, when there are too many.
+func (q *queue) room(number uint64, size int, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if least := now.Add(-noteBurst * noteCost); q.paid.Before(least) || now.Before(q.asked.Add(-time.Second)) {
@@ -114,9 +116,16 @@ func (q *queue) room(number uint64, now time.Time) bool {
 		q.missed = max(q.missed, number)
 		return false
 	}
-	q.paid = q.paid.Add(noteCost)
+	q.paid = q.paid.Add(noteCost * time.Duration(1+min(size, redactBytes)/noteBytes))
 	q.notes++
 	return true
+}
+
+// hasRoom reports whether room would be true at the moment.
+func (q *queue) hasRoom(now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.paid.Before(now) || now.Before(q.asked.Add(-time.Second))
 }
 
 func nothing(*database) error { return nil }

@@ -51,7 +51,7 @@ func TestRoomOfEventsOutOfOrder(t *testing.T) {
 	q, now := newQueue(time.Second), time.Now().Round(0)
 	given := func(back time.Duration) (n int) {
 		for i := range uint64(2 * noteBurst) {
-			if q.room(i+1, now.Add(-back*time.Duration(i%2))) {
+			if q.room(i+1, 0, now.Add(-back*time.Duration(i%2))) {
 				n++
 			}
 		}
@@ -89,5 +89,25 @@ func TestRecordsKeepUp(t *testing.T) {
 		if records, dropped := q.load(); dropped > 0 || records > 16*batchOps {
 			t.Errorf("events of %d bytes: %d records wait, %d were dropped", size, records, dropped)
 		}
+	}
+}
+
+// Large events use up what there is for events that no hook waits for sooner, and
+// hasRoom knows before.
+func TestRoomOfLargeEvents(t *testing.T) {
+	q := newQueue(time.Hour)
+	now := time.Now()
+	kept := 0
+	for i := uint64(1); q.hasRoom(now); i++ {
+		if !q.room(i, 1<<20, now) {
+			t.Fatal("there was room, but not for this event")
+		}
+		kept++
+	}
+	if want := noteBurst * noteBytes / redactBytes; kept < want/2 || kept > want {
+		t.Errorf("%d large events were kept, want about %d", kept, want)
+	}
+	if q.room(1<<20, 0, now) {
+		t.Error("there is room although hasRoom reported none")
 	}
 }

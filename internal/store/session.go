@@ -90,13 +90,14 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 	if row.First.IsZero() || e.Time.Before(row.First) {
 		row.First = e.Time
 	}
-	if e.Time.After(row.Last) {
+	newest := !e.Time.Before(row.Last) // those that no hook waits for are written after others
+	if newest {
 		row.Last = e.Time
 	}
 	row.AgentID, row.AgentName = cmp.Or(e.AgentID, row.AgentID), cmp.Or(e.AgentName, row.AgentName)
 	row.Cwd = cmp.Or(e.Cwd, row.Cwd)
 	row.Events++
-	if e.Subject != "" {
+	if e.Subject != "" && (newest || row.Subject == "") {
 		row.Tool, row.Subject = e.Tool, e.Subject
 	}
 	if e.Contract == nil {
@@ -105,7 +106,9 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 	if e.Contract.Kind == events.KindToolBefore {
 		row.Tools++
 	}
-	row.State = stateAfter(row.State, e.Contract.Kind)
+	if newest {
+		row.State = stateAfter(row.State, e.Contract.Kind)
+	}
 	return nil
 }
 

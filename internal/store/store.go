@@ -30,6 +30,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 // Durability says what an accepted event survives.
@@ -51,6 +53,10 @@ type Options struct {
 	// file. nil = not told. It is called from Open or from the store's own
 	// goroutine: it must not block and must not call the Store.
 	Incident func(Incident)
+
+	// About returns the tool and the subject of an event that is Unread. nil = they are
+	// not kept.
+	About func(e *events.Event) (tool, subject string)
 
 	probe time.Duration // between attempts to heal; 0 = 1 s
 	delay time.Duration // that a record may wait for company; 0 = 25 ms
@@ -96,6 +102,7 @@ type Store struct {
 	volume    atomic.Int64           // bytes written since the last checkpoint, roughly
 	full      chan struct{}          // the log is large enough for a checkpoint
 	grown     chan struct{}          // something was written that came from outside
+	decided   atomic.Uint64          // decisions that were written
 	spoken    chan struct{}          // there are decisions whose text is not indexed
 	narrowed  chan struct{}          // there is another policy
 	catchUp   atomic.Bool            // the next commit is to be followed by a checkpoint

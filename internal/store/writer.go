@@ -22,6 +22,7 @@ type writer struct {
 	begun    *begun
 	doubt    []uint64 // events whose refused commit may be on disk nevertheless
 	loaded   bool     // the database was read once, so memory knows what is pending
+	decided  uint64   // decisions since the last commit
 	cutOff   bool     // a part of the database was deleted: what is pending is written again
 }
 
@@ -169,6 +170,11 @@ func (s *Store) transact(batch []*op) (err error) {
 	}
 	s.w.begun.settle()
 	s.wrote(bytes, news)
+	if s.w.decided > 0 {
+		s.decided.Add(s.w.decided)
+		s.w.decided = 0
+		nudge(s.spoken)
+	}
 	if err := s.db.present(); err != nil {
 		return err
 	}

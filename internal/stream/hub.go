@@ -23,6 +23,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 const (
@@ -39,6 +41,11 @@ type Options struct {
 	First   uint64  // the first number; 0 = 1
 	Epoch   string  // of the numbers; "" = a new one
 	Archive Archive // of what left the ring; nil = there is none
+
+	// About returns the tool and the subject of an event that is Unread, of which it is
+	// given Contract, Dialect and Data. It may be called by several goroutines at once.
+	// nil = no record tells them.
+	About func(e *events.Event) (tool, subject string)
 }
 
 // An Archive has what has left the ring. Since returns records above after and
@@ -70,9 +77,12 @@ type Hub struct {
 	maxBytes int
 	archive  Archive       // nil = none
 	reading  chan struct{} // has one token: to read from the archive
+	about    func(e *events.Event) (tool, subject string)
 	stalled  time.Duration // after which a subscriber that reads nothing loses what it holds of the archive
 
 	starters atomic.Int32 // subscribers that ask for starts
+
+	subscribers atomic.Int32 // now
 
 	mu           sync.Mutex // guards the fields below
 	ring         []record   // the record with number n is at n % len(ring)
@@ -81,7 +91,6 @@ type Hub struct {
 	memory       memory
 	wake         chan struct{} // closed by the next Publish; nil while no subscriber waits
 	closed       bool
-	subscribers  int
 	starts       starts
 	gaps         uint64
 }
@@ -92,6 +101,8 @@ type record struct {
 	data  []byte // of a large one: what follows line, before largeEnd
 	chunk *chunk // where line is; nil = in memory of its own
 	last  bool   // of a large one that is read in pieces: this is the last
+	about about  // of an event that does not tell what it is about
+	whole []byte // all of data, of a first piece
 }
 
 // largeEnd ends a record whose data stands apart.
@@ -120,7 +131,7 @@ func New(opt Options) *Hub {
 	opt.First = max(opt.First, 1)
 	return &Hub{
 		epoch: opt.Epoch, maxBytes: opt.MaxBytes, archive: opt.Archive,
-		reading: make(chan struct{}, 1), stalled: stallTime,
+		about: opt.About, reading: make(chan struct{}, 1), stalled: stallTime,
 		ring: make([]record, opt.Size), oldest: opt.First, next: opt.First,
 	}
 }
@@ -132,21 +143,32 @@ func (h *Hub) Epoch() string { return h.epoch }
 func (h *Hub) Stats() Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Stats{Seq: h.next - 1, Subscribers: h.subscribers, Gaps: h.gaps}
+	return Stats{Seq: h.next - 1, Subscribers: int(h.subscribers.Load()), Gaps: h.gaps}
 }
+
+// Watched reports whether there are subscribers.
+func (h *Hub) Watched() bool { return h.subscribers.Load() > 0 }
 
 // Publish gives the record that encode appends the next number and returns
 // it. name is the event's name, which subscribers are matched against.
-func (h *Hub) Publish(name string, encode Encoder) uint64 { return h.PublishLarge(name, encode, nil) }
+func (h *Hub) Publish(name string, encode Encoder) uint64 {
+	return h.publish(name, encode, nil, about{})
+}
 
 // PublishLarge publishes a record of which only the head is encoded while the
 // Hub is locked. Data follows it as it is, then a closing brace: it must be of
 // one line, and must not change any more.
 func (h *Hub) PublishLarge(name string, head Encoder, data []byte) uint64 {
+	return h.publish(name, head, data, about{})
+}
+
+func (h *Hub) publish(name string, encode Encoder, data []byte, about about) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	seq := h.next
-	h.keep(h.memory.record(name, seq, head, data))
+	r := h.memory.record(name, seq, encode, data)
+	r.about = about
+	h.keep(r)
 	h.call()
 	return seq
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -586,5 +587,59 @@ func TestRecordsBehindALargeOne(t *testing.T) {
 	}
 	if next != n+1 {
 		t.Errorf("the last number is %d, want %d", next-1, n)
+	}
+}
+
+// What an event is about that was published without that is in its record when it is
+// read, of large events and small ones; one look is enough for a record that has it.
+func TestUnreadEventsAreLookedUp(t *testing.T) {
+	h := New(Options{About: func(e *events.Event) (tool, subject string) {
+		var data struct{ Text string }
+		if err := json.Unmarshal(e.Data, &data); err != nil || e.Contract == nil || e.Envelope.Event != "PreToolUse" {
+			t.Errorf("asked about %+v: %v", e, err)
+		}
+		return string(e.Dialect), fmt.Sprint(len(data.Text), " bytes, \"data\":")
+	}})
+	want := []string{}
+	for _, size := range []int{3, 5 << 10, LargeData + 7, 3 * batchBytes} {
+		for _, unread := range []bool{true, false} {
+			e := &events.Event{Unread: unread, EventID: "e", Contract: &events.Contract{}, Time: time.Unix(0, 0)}
+			e.Envelope.Event, e.Dialect, e.Cwd = "PreToolUse", events.Codex, `/,"data":{`
+			e.Data = json.RawMessage("{\n" + `"text":"` + strings.Repeat("x", size) + `"}` + "\n")
+			var large []byte
+			if size > LargeData {
+				large = EventData(e.Data)
+			}
+			if !unread {
+				e.Tool, e.Subject = "Write", "known"
+				want = append(want, "Write known")
+			} else {
+				want = append(want, fmt.Sprintf("codex %d bytes, \"data\":", size))
+			}
+			h.PublishEvent(e, large)
+		}
+	}
+	since := uint64(0)
+	s := h.Subscribe(nil, From{Since: &since, Once: true})
+	defer s.Close()
+	var text []byte
+	for err := error(nil); err == nil; {
+		text, err = s.Next(t.Context(), text)
+	}
+	var got []string
+	for line := range bytes.Lines(text) {
+		var r struct {
+			Type, Tool, Subject string
+			Data                struct{ Text string }
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("%.200s: %v", line, err)
+		}
+		if r.Type == "event" {
+			got = append(got, r.Tool+" "+r.Subject)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

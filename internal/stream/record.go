@@ -21,7 +21,7 @@ const envelopeRoom = 512
 func EventRecord(e *events.Event) Encoder {
 	return func(seq uint64, dst []byte) []byte {
 		dst = slices.Grow(dst, envelopeRoom+len(e.Data))
-		dst = append(appendEvent(dst, seq, e), `,"data":`...)
+		dst = append(appendEvent(dst, seq, e), dataKey...)
 		if len(e.Data) == 0 {
 			dst = append(dst, "{}"...)
 		}
@@ -30,13 +30,55 @@ func EventRecord(e *events.Event) Encoder {
 	}
 }
 
-// LargeData is the size from which on an event's data is shown with
-// PublishLarge: copying it would hold up the others that get a number.
+// LargeData is the size from which on an event's data is shown apart from the rest
+// of its record: copying it would hold up the others that get a number.
 const LargeData = 32 << 10
+
+// PublishEvent publishes an accepted event, as EventRecord has it, and returns its
+// number. data is EventData of an event whose data is large, which must not change any
+// more; nil = it is not. What an Unread event is about is added when a subscriber
+// reads its record.
+func (h *Hub) PublishEvent(e *events.Event, data []byte) uint64 {
+	encode := EventRecord(e)
+	if data != nil {
+		encode = EventHead(e)
+	}
+	if e.Unread && h.about != nil {
+		return h.publish(e.Event, encode, data, about{e.Contract, e.Dialect})
+	}
+	return h.publish(e.Event, encode, data, about{})
+}
+
+// about is what it takes to look up later what an event is about; the zero value is
+// that of a record which says so, or has nothing to say.
+type about struct {
+	contract *events.Contract
+	dialect  events.Dialect
+}
+
+// dataKey begins the data in an event's record. No text before it has these bytes: in
+// a text each quote stands behind a backslash.
+const dataKey = `,"data":`
+
+// appendUnread appends the record of an event with the tool and the subject that it
+// lacks.
+func (h *Hub) appendUnread(dst []byte, r *record) []byte {
+	at := bytes.Index(r.line, []byte(dataKey))
+	data := r.whole
+	if data == nil {
+		data = bytes.TrimRight(r.line[at+len(dataKey):], "\n")
+		data = data[:len(data)-1] // the brace that ends the record
+	}
+	e := events.Event{Contract: r.about.contract}
+	e.Envelope.Event, e.Dialect, e.Data = r.name, r.about.dialect, data
+	tool, subject := h.about(&e)
+	dst = rawjson.AppendText(append(dst, r.line[:at]...), "tool", tool)
+	return append(rawjson.AppendText(dst, "subject", subject), r.line[at:]...)
+}
 
 // EventHead and EventData are the two parts of EventRecord for PublishLarge.
 func EventHead(e *events.Event) Encoder {
-	return func(seq uint64, dst []byte) []byte { return append(appendEvent(dst, seq, e), `,"data":`...) }
+	return func(seq uint64, dst []byte) []byte { return append(appendEvent(dst, seq, e), dataKey...) }
 }
 
 // EventData returns data on one line: data itself, which must not change any
@@ -78,10 +120,10 @@ func appendEvent(dst []byte, seq uint64, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
 	dst = rawjson.AppendText(dst, "lane", e.Lane)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
-	dst = rawjson.AppendText(dst, "tool", e.Tool)
-	dst = rawjson.AppendText(dst, "subject", e.Subject)
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
-	return rawjson.AppendInt(dst, "depth", int64(e.Depth))
+	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
+	dst = rawjson.AppendText(dst, "tool", e.Tool)
+	return rawjson.AppendText(dst, "subject", e.Subject)
 }
 
 // DecisionRecord encodes a decision as

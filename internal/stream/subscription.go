@@ -98,7 +98,7 @@ func (o *oldData) piece(dst []byte) (_ []byte, end bool, err error) {
 func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.subscribers++
+	h.subscribers.Add(1)
 	newest := h.next - 1
 	s := &Subscription{
 		hub:    h,
@@ -282,8 +282,9 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 // piece is the next piece of a large record.
 func (s *Subscription) piece(r record) record {
 	if s.done > 0 {
-		r.line, r.chunk = nil, nil
+		r.line, r.chunk, r.about = nil, nil, about{}
 	}
+	r.whole = r.data
 	from, to := s.done, min(s.done+batchBytes, len(r.data))
 	if s.done, r.last = to, to == len(r.data); r.last {
 		s.done = 0
@@ -306,7 +307,12 @@ func (s *Subscription) read(r record) {
 func (s *Subscription) copy(dst []byte) []byte {
 	for _, r := range s.batch {
 		if s.match == nil || s.match(r.name) {
-			dst = append(append(dst, r.line...), r.data...)
+			if r.about.contract == nil {
+				dst = append(dst, r.line...)
+			} else {
+				dst = s.hub.appendUnread(dst, &r)
+			}
+			dst = append(dst, r.data...)
 			if r.last {
 				dst = append(dst, largeEnd...)
 			}
@@ -334,7 +340,7 @@ func (s *Subscription) Close() {
 	}
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	s.hub.subscribers--
+	s.hub.subscribers.Add(-1)
 	if s.starts {
 		s.hub.starters.Add(-1)
 	}

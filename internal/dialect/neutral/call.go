@@ -24,7 +24,7 @@ type ToolCall struct {
 
 // Call returns the call that the payload data of an event is about.
 func (t *Table) Call(event string, data json.RawMessage) ToolCall {
-	f := t.read(event, data)
+	f := t.read(event, data, ofCall)
 	c := ToolCall{Own: f.String(Tool), Given: fromText(f[Input])}
 	if row := t.tool(c.Own); row != nil {
 		c.Code = row.Code

@@ -69,7 +69,9 @@ const (
 )
 
 // arg is the fact that is one argument of the call.
-func arg(name string) Fact { return Input + "." + Fact(name) }
+func arg(name string) Fact { return Fact(argPrefix + name) }
+
+const argPrefix = string(Input) + "."
 
 // Facts is what is known about an event; values are valid JSON, never null.
 type Facts map[Fact]json.RawMessage

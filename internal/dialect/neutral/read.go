@@ -12,17 +12,23 @@ import (
 
 // Read returns the facts in the payload data of an event called name.
 func (t *Table) Read(name string, data json.RawMessage) Facts {
-	f := t.read(name, data)
+	f := t.read(name, data, func(Fact) bool { return true })
 	t.canonize(f)
 	return f
 }
 
-// read is Read with the tool and its arguments as the payload calls them.
-func (t *Table) read(name string, data json.RawMessage) Facts {
+// ofCall reports whether a fact is one that a tool call is made of.
+func ofCall(f Fact) bool {
+	return f == Tool || f == Input || f == MCPServer || f == MCPTool || strings.HasPrefix(string(f), argPrefix)
+}
+
+// read is Read with the tool and its arguments as the payload calls them, of the facts
+// that are wanted.
+func (t *Table) read(name string, data json.RawMessage, wanted func(Fact) bool) Facts {
 	f, p := Facts{}, newPayload(data)
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if f[r.Fact] != nil || !holds(r.Events, name) {
+		if !wanted(r.Fact) || f[r.Fact] != nil || !holds(r.Events, name) {
 			continue
 		}
 		if v := r.read(p.find(r.Field)); v != nil {
@@ -30,7 +36,7 @@ func (t *Table) read(name string, data json.RawMessage) Facts {
 		}
 	}
 	for _, x := range t.Fixed {
-		if f[x.Fact] == nil && holds(x.Events, name) {
+		if wanted(x.Fact) && f[x.Fact] == nil && holds(x.Events, name) {
 			f[x.Fact] = json.RawMessage(x.Value)
 		}
 	}
