@@ -14,6 +14,9 @@ import (
 
 func TestSecretGuard(t *testing.T) {
 	hooktest.NeedTool(t, "python3")
+	cases(t, "secret-guard", func(line string) (string, map[string]any) {
+		return "Bash", map[string]any{"command": line}
+	})
 	home := newHome(t)
 	install(t, home, "secret-guard", nil)
 	h := start(t, home)

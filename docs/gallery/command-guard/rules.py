@@ -30,15 +30,15 @@ passes    lines that it lets pass, one a line
 A section with the name of another changes what it says and leaves the rest: `action = off` alone turns a rule off.
 The section [trusted] names commands, one a line, whose output may be run as code.
 """
-import configparser
 import fnmatch
 import functools
 import os
-import pathlib
 import posixpath
 import re
 
-HERE = pathlib.Path(__file__).resolve().parent
+import book
+from book import Mistake, listed
+
 KEYS = {"action", "reason", "command", "with", "and", "without", "except", "path", "writes", "text", "code", "sets", "when", "sure", "catches", "passes"}
 SURE, PERHAPS = "sure", "perhaps"
 COMPUTED = "\0"
@@ -63,10 +63,6 @@ ALIASES = {"docker-compose": ["docker", "compose"], "podman-compose": ["docker",
            "gchmod": ["chmod"], "gchown": ["chown"], "gtruncate": ["truncate"], "gmv": ["mv"], "gcp": ["cp"]}
 SYSTEM = "bin boot dev etc lib lib64 opt proc root sbin sys usr var System Library Applications private srv home Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log"
 DISK = re.compile(r"/dev/r?(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|md\d|dm-\d|mapper/|loop\d|mem$|kmem$|port$)")
-
-
-class Mistake(ValueError):
-    """A rule file that cannot be used: file, line where known, what is wrong."""
 
 
 class Rule:
@@ -165,10 +161,6 @@ class Glob:
 def word_glob(glob):
     """The function that matches a glob with a whole text."""
     return re.compile(fnmatch.translate(glob)).match
-
-
-def listed(text):
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def spelled(command):
@@ -350,54 +342,13 @@ class Book:
         return words is not None and any(p[0].fits(words[0].text.rsplit("/", 1)[-1]) and subcommand(words, p)[0] is not None for p in self.trusted_commands)
 
 
-def folders(name):
-    """Where rules are: beside this file, and the user's own."""
-    own = os.environ.get("RULES_DIR")
-    if own:
-        return [HERE / "rules", pathlib.Path(own).expanduser()]
-    home = next((p.parent for p in HERE.parents if p.name in ("hooks", "packs")), None)
-    home = home or pathlib.Path(os.environ.get("LIBREFANG_HOME") or "~/.librefang").expanduser()
-    return [HERE / "rules", home / "rules" / name]
-
-
-def files(name):
-    found = []
-    for folder in folders(name):
-        if folder.is_dir():
-            found += sorted(p for p in folder.iterdir() if p.suffix == ".ini" and not p.name.startswith("."))
-    return found
-
-
-_book = [None, None]
-
-
 def load(name):
     """The rules as the files are now. A file that cannot be used is a Mistake."""
-    stamp = [(str(p), s.st_mtime_ns, s.st_size, s.st_ino) for p in files(name) for s in [p.stat()]]
-    if _book[0] != stamp:
-        _book[:] = [None, None]
-        _book[:] = [stamp, parse([p for p, *_ in stamp])]
-    return _book[1]
+    return book.load(name, os.path.dirname(os.path.abspath(__file__)), made)
 
 
-def parse(paths):
-    sections, where, trusted = {}, {}, []
-    for path in paths:
-        short = os.path.join(*pathlib.Path(path).parts[-2:])
-        parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",), empty_lines_in_values=False, default_section="\0")
-        parser.optionxform = str.lower
-        try:
-            parser.read_string(pathlib.Path(path).read_text(encoding="utf-8"), short)
-        except (configparser.Error, ValueError) as e:
-            raise Mistake(" ".join(str(e).split()))
-        for section in parser.sections():
-            values = dict(parser.items(section))
-            if section == "trusted":
-                trusted += [[Glob(w) for w in line.split()] for line in listed(values.get("command", ""))]
-                continue
-            sections.setdefault(section, {}).update(values)
-            where[section] = short
+def made(sections, where):
+    """The Book of what stands in the files."""
+    trusted = sections.pop("trusted", {})
     rules = [Rule(name, where[name], values) for name, values in sections.items()]
-    if not rules:
-        raise Mistake("there are no rules in %s" % (HERE / "rules"))
-    return Book(rules, trusted)
+    return Book(rules, [[Glob(w) for w in line.split()] for line in listed(trusted.get("command", ""))])

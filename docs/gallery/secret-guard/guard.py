@@ -1,34 +1,170 @@
 #!/usr/bin/env python3
-"""Keeps secrets out of tool calls and out of what tools return.
+"""Keeps secrets out of tool calls and out of what tools return, by rules in data files: rules/*.ini here, and your own.
 
-A seat belt, not a sandbox: a command that builds a path out of pieces gets by.
+    ./guard.py --test              runs the examples of every rule
+    ./guard.py --why 'cat .env'    says which rules fit a line
+
+A seat belt, not a sandbox: what a program reads once it runs is not seen.
 """
-import json
-import pathlib
+import os
+import posixpath
 import re
 import sys
 
-SECRETS = re.compile(r"""(?x)
-    -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^-]*(?:-----END\ [A-Z ]*PRIVATE\ KEY-----)?
-  | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b
-  | \bgh[oprsu]_[A-Za-z0-9]{36,}\b | \bgithub_pat_[A-Za-z0-9_]{50,}\b
-  | \bglpat-[A-Za-z0-9_-]{20,}
-  | \bxox[abeprs]-[A-Za-z0-9-]{10,}
-  | \bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}
-  | \bsk_live_[A-Za-z0-9]{16,}
-  | \bAIza[0-9A-Za-z_-]{35}
-  | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
-""")
+sys.dont_write_bytecode = True
+import rules  # noqa: E402
+import serve  # noqa: E402
+import shell  # noqa: E402
 
-# Arguments that are text to be written or read by somebody, and so may speak of .env without opening it.
-PROSE = {"content", "contents", "description", "edits", "new_source", "new_string", "old_string", "prompt", "text", "todos"}
+NAME = "secret-guard"
+MASK = "[secret]"
+
+# Arguments that are text to be written or read by a person or a model, and so may speak of .env without opening it.
+PROSE = {"content", "contents", "description", "edits", "new_source", "new_string", "old_string", "pattern", "prompt",
+         "query", "regex", "text", "todos", "message", "body", "title", "subject", "new_str", "old_str", "file_text", "insert_text"}
+LINES = {"command", "cmd", "script", "commands", "code"}
+KEYFILES = {"ssh", "scp", "sftp", "mosh", "autossh", "sshfs"}  # -i gives them a key, which they do not show
+FINDS = {"find", "fd", "fdfind", "gfind"}
+SEARCHES = {"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "ripgrep", "ugrep"}
+READS = ("<", "<>")
+NO_FILES = {"Glob", "LS", "WebSearch", "TodoWrite", "Task"}
 
 
-def protected_paths():
-    lines = (pathlib.Path(__file__).parent / "protected-paths.txt").read_text().splitlines()
-    rules = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    start = r"(?:/|(?<![\w.-]))"
-    return [re.compile(start + r[1:] if r.startswith("/") else r) for r in rules]
+class Finding:
+    def __init__(self, action, rule, part):
+        self.action, self.rule, self.part = action, rule, part
+
+    def __str__(self):
+        if isinstance(self.rule, rules.Token):
+            return "%s: %s is in %s (rule %s); refer to it by an environment variable instead" % (NAME, self.rule.reason, self.part, self.rule.name)
+        return "%s: %s %s (rule %s); ask the user for what you need from it" % (NAME, self.part, self.rule.reason, self.rule.name)
+
+
+class Look:
+    """One look at a call: the rules, and where paths begin."""
+
+    def __init__(self, book, cwd, home=""):
+        self.book, self.cwd, self.home = book, cwd, home or os.path.expanduser("~")
+        self.found = []
+
+    def add(self, rule, part, action=None):
+        self.found.append(Finding(action or rule.action, rule, shell.shorten(part, 120)))
+
+    def path(self, text, cwds=None, glob=None, action=None):
+        """Looks at a text as a path, and as what may hold one: name=path, host:path, @path."""
+        for piece in pieces(text):
+            for cwd in cwds or (self.cwd,):
+                rule = self.book.path(self.absolute(piece, cwd), self.home) or self.linked(piece, cwd)
+                if rule is None and glob and re.search(r"[*?\[]", glob):
+                    rule = self.book.sample(self.absolute(glob, cwd), self.home)
+                if rule is not None:
+                    self.add(rule, text.replace(shell.COMPUTED, "…"), action if rule.action == "deny" else None)
+                    return True
+        return False
+
+    def absolute(self, text, cwd):
+        if text == "~" or text.startswith("~/"):
+            text = self.home + text[1:]
+        return posixpath.normpath(posixpath.join(cwd or "/", text)).replace("//", "/")
+
+    def linked(self, piece, cwd):
+        """The rule for what a path is a link to."""
+        path = self.absolute(piece, cwd)
+        if shell.COMPUTED in path or "\n" in path or len(path) > 4096:
+            return None
+        real = os.path.realpath(path)
+        return self.book.path(real, self.home) if real != path else None
+
+    def line(self, text, cwd):
+        """Looks at a shell line."""
+        script = shell.read(text, cwd, self.home)
+        for command in script.commands:
+            self.command(command)
+        if script.unclear and not self.found:
+            for doubt in script.unclear:
+                if not doubt.sources:
+                    self.tokens(doubt.part)
+            if not script.commands:
+                self.tokens(text)
+
+    def tokens(self, text):
+        """Looks for paths in text that is in no language read here."""
+        bare = re.sub(r"[\"'\\]", "", text)
+        for token in re.findall(r"[\w.~$@:/*?\[\]{}%+-]*[\w/*?\]-]", bare)[:2000]:
+            token = token.replace("${HOME}", self.home).replace("$HOME", self.home)
+            if ("/" in token or token.startswith(".") or "_" in token) and self.path(token):
+                return
+
+    def command(self, command):
+        words = command.words
+        action = None
+        if words and self.book.is_one(command, "loads") and command.code is None:
+            action = "ask"
+        if words and self.book.is_one(command, "harmless") and not (command.name in ("git", "find") and command.fed):
+            words = []
+        elif command.name in FINDS:
+            words = words if any(re.match(r"-(exec|ok|fprint|x$|X$)|--exec", w.text) for w in words) else []
+        elif command.name in ("cp", "mv", "install", "ln") and len(words) > 2:
+            words = words[:-1] if not any(w.text.startswith(("-t", "--target")) for w in words) else words
+        elif command.name in KEYFILES:
+            words = [w for before, w in zip([None] + words, words) if before is None or before.text != "-i"]
+        elif command.name in SEARCHES:
+            words = searched(words)
+        for word in words[1:]:
+            self.path(word.text, command.cwds, word.pattern if word.glob else None, action)
+            if not word.sure:
+                self.named_by(word.sources, action)
+        if words and command.name in ("xargs", "parallel"):
+            self.named_by(command.stdin.sources, action)
+        if command.name not in ("wc", "test", "[") or words:
+            for operator, word in command.redirects:
+                if operator in READS:
+                    self.path(word.text, command.cwds, word.pattern if word.glob else None, action)
+        if command.code:
+            self.tokens(command.code)
+
+    def named_by(self, sources, action):
+        """Paths that another command prints for this one: cat $(find . -name .env)."""
+        for source in sources:
+            finds = source.name in FINDS  # it reads patterns itself
+            for word in source.words[1:]:
+                self.path(word.text, source.cwds, word.text if finds else word.pattern if word.glob else None, action)
+
+    def secret(self, text, where):
+        for rule in self.book.tokens:
+            if rule.action in ("deny", "ask") and rule.finds(text):
+                self.add(rule, where)
+                return
+
+
+def searched(words):
+    """The words of a grep without what it searches for."""
+    out, given, n = [], any(re.match(r"-[A-Za-z]*[ef]$|--(regexp|file)\b", w.text) for w in words[1:]), 0
+    while n < len(words):
+        text = words[n].text
+        if text in ("-e", "--regexp", "-g", "--glob", "--include", "--exclude", "--exclude-dir"):
+            n += 2
+            continue
+        if n and not given and not text.startswith("-"):
+            given = True
+        elif n == 0 or not text.startswith(("--include", "--exclude", "--regexp", "--glob", "-e")):
+            out.append(words[n])
+        n += 1
+    return out
+
+
+def pieces(text):
+    """What of a word may be a path."""
+    if not text or len(text) > 4096:
+        return
+    yield text
+    for mark in ("=", "@", ":", ","):
+        if mark in text:
+            for part in text.split(mark)[1:] if mark != "," else text.split(mark):
+                if part:
+                    yield part
+    if re.match(r"-[A-Za-z][~./]", text):
+        yield text[2:]
 
 
 def strings(value, key=""):
@@ -38,42 +174,99 @@ def strings(value, key=""):
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield key, name
-            yield from strings(inner, key or name)
+            yield from strings(inner, name if not key or key not in PROSE else key)
     elif isinstance(value, list):
         for inner in value:
             yield from strings(inner, key)
 
 
-def objection(tool_input):
-    paths = protected_paths()
+def findings(tool, tool_input, cwd, book, home=""):
+    look = Look(book, cwd, home)
     for key, text in strings(tool_input):
-        if SECRETS.search(text):
-            return f"the argument {key!r} holds a secret; refer to it by an environment variable instead"
-        if key in PROSE:
-            continue
-        bare = text.replace('"', "").replace("'", "").replace("\\", "")  # .e"n"v is .env to a shell
-        for rule in paths:
-            found = rule.search(bare)
-            if found:
-                return f"{found.group(0)!r} is a file with secrets; ask the user for what you need from it"
-    return None
+        look.secret(text, "the argument %r" % key)
+        if key in LINES:
+            look.line(text, cwd)
+        elif key == "glob" and tool != "Glob":
+            look.path(text, glob=text)
+        elif key not in PROSE and tool not in NO_FILES and "\n" not in text:
+            look.path(text)
+        elif key == "file_path":  # several files are one a line
+            for one in text.splitlines():
+                look.path(one)
+    return look.found
 
 
-def main():
-    event = json.load(sys.stdin.buffer)
-    if event["hook_event_name"] == "transform_tool_result":
+def worst(found):
+    return max(found, key=lambda f: f.action == "deny", default=None)
+
+
+def masked(value, book):
+    """A result without its secrets."""
+    if isinstance(value, str):
+        for rule in book.tokens:
+            if rule.action != "off":
+                value = rule.mask(value, MASK)
+        return value
+    if isinstance(value, list):
+        return [masked(v, book) for v in value]
+    if isinstance(value, dict):
+        return {k: masked(v, book) for k, v in value.items()}
+    return value
+
+
+def judge(event):
+    book = rules.load(NAME)
+    if event.get("hook_event_name") == "transform_tool_result":
         output = event.get("tool_output")
-        if isinstance(output, str) and SECRETS.search(output):
-            print(json.dumps({"tool_output": SECRETS.sub("[secret]", output)}))
+        clean = masked(output, book)
+        return {"tool_output": clean} if clean != output else None
+    call = event.get("tool_input")
+    if call == {"examples": "all"}:
+        return serve.deny(examples(book))  # a denial in any case: there is nothing to allow
+    one = worst(findings(event.get("tool_name") or "", call, event.get("cwd") or "", book))
+    if one is None:
+        return None
+    return serve.ask(str(one)) if one.action == "ask" else serve.deny(str(one))
+
+
+def examples(book):
+    """Runs the examples of every rule: what it catches, and what it lets pass."""
+    wrong, count = [], 0
+    for rule in book.paths + book.tokens:
+        if rule.action == "off":
+            continue
+        for text, wanted in [(e, True) for e in rule.catches] + [(e, False) for e in rule.passes]:
+            count += 1
+            text = text.replace("{}", "").replace("␤", "\n")
+            if isinstance(rule, rules.Token):
+                hit = rule.finds(text)
+            else:
+                hit = any(f.rule is rule for f in findings("Bash", {"command": text}, "/home/me/project", book, "/home/me"))
+            if hit != wanted:
+                wrong.append("%s: rule %s %s: %s" % (rule.file, rule.name, "lets pass" if wanted else "catches", text))
+    if wrong:
+        return "%d of %d examples are wrong: %s" % (len(wrong), count, "; ".join(wrong[:20]))
+    return "all %d examples of %d rules are right" % (count, len(book.paths) + len(book.tokens))
+
+
+def main(argv):
+    if argv[:1] == ["--test"]:
+        said = examples(rules.load(NAME))
+        print(said.replace(": ", ":\n", 1).replace("; ", "\n"))
+        return 0 if said.startswith("all ") else 1
+    if argv[:1] == ["--why"] and len(argv) == 2:
+        found = findings("Bash", {"command": argv[1]}, os.getcwd(), rules.load(NAME))
+        for one in found:
+            print("%-4s  %s" % (one.action, one))
+        if not found:
+            print("pass  no rule fits")
         return 0
-    reason = objection(event.get("tool_input"))
-    if reason:
-        print("secret-guard: " + reason, file=sys.stderr)
-    return 2 if reason else 0
+    if argv:
+        print(__doc__, file=sys.stderr)
+        return 64
+    serve.run(NAME, judge)
+    return 0
 
 
-try:
-    sys.exit(main())
-except Exception as e:  # a guard that cannot look does not allow
-    print(f"secret-guard: cannot check: {type(e).__name__}: {e}", file=sys.stderr)
-    sys.exit(2)
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

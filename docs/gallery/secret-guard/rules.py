@@ -1,0 +1,180 @@
+"""Reads rules about files with secrets and about secrets themselves from .ini files.
+
+    [env-file]
+    action  = deny
+    reason  = holds the secrets of a project
+    path    = **/.env **/.env.*
+    except  = *.example
+    catches = cat .env
+    passes  = cat .env.example
+
+    [npm-token]
+    action  = deny
+    reason  = a secret: npm access token
+    words   = npm_
+    text    = npm_[A-Za-z0-9]{36,}
+    catches = np{}m_k4w9b2x7q8k4w9b2x7q8k4w9b2x7q8k4w9b2x7q8
+    passes  = npm_config_registry
+
+action    deny, ask, mask (only in results), or off
+reason    what the agent and its user read
+path      the files: globs of whole paths, ~ is the home; ** crosses folders, * does not, ? is also a blank
+except    no: the file's name, or its whole path, is one of these
+text      a regular expression for the secret; of one with (?P<secret>...) that part is masked
+words     some text with this secret has one of these in it, in small letters; it makes looking fast
+catches   shell lines that read such a file, or texts with such a secret, one a line; {} stands for nothing
+passes    those that are let pass
+
+A section with the name of another changes what it says and leaves the rest: `action = off` alone turns a rule off.
+The sections [harmless] and [loads] name commands, one a line: those that do not show what is in a file that they name,
+and those that give it to a program, which asks.
+"""
+import fnmatch
+import os
+import posixpath
+import re
+
+import book
+from book import Mistake, listed
+
+KEYS = {"action", "reason", "path", "except", "text", "words", "catches", "passes"}
+
+
+class Rule:
+    def __init__(self, name, file, values):
+        self.name, self.file, self.action, self.reason = name, file, values["action"], values["reason"]
+        self.catches, self.passes = listed(values.get("catches", "")), listed(values.get("passes", ""))
+        if self.action != "off" and not (self.catches and self.passes):
+            raise Mistake("%s: [%s]: give an example in catches, and one in passes" % (file, name))
+
+
+class Path(Rule):
+    """Files with secrets."""
+
+    def __init__(self, name, file, values):
+        super().__init__(name, file, values)
+        self.globs, self.exempt = values["path"].split(), values.get("except", "").split()
+        self._home = self._fits = None
+
+    def fits(self, path, home):
+        if self._home != home:
+            expanded = [home + g[1:] if g.startswith("~") else g for g in self.globs]
+            self._fits = re.compile("|".join(translated(g) for g in expanded), re.IGNORECASE)
+            self._home = home
+        name = posixpath.basename(path)
+        return self._fits.fullmatch(path) is not None and not any(fnmatch.fnmatch(name, e) or fnmatch.fnmatch(path, e) for e in self.exempt)
+
+    def samples(self, folder, name, home):
+        """Paths that the rule is about, for a pattern folder/name to match with."""
+        for glob in self.globs:
+            if name.startswith("*") and "*" not in glob.rsplit("/", 1)[-1]:
+                continue  # *.yml is about all such files, not about one of them
+            if glob.startswith("**/"):
+                yield folder.rstrip("/") + "/" + re.sub(r"\*+", "x", glob[3:]).replace("?", " ")
+            else:
+                yield re.sub(r"\*+", "x", home + glob[1:] if glob.startswith("~") else glob).replace("?", " ")
+
+
+class Token(Rule):
+    """Secrets in text."""
+
+    def __init__(self, name, file, values):
+        super().__init__(name, file, values)
+        self.words = values.get("words", "").lower().split()
+        try:
+            self.expression = re.compile(r"(?:%s)" % values["text"] if not values["text"].startswith("(?") else values["text"])
+        except re.error as e:
+            raise Mistake("%s: [%s]: text is no regular expression: %s" % (file, name, e))
+        self.part = "secret" if "secret" in self.expression.groupindex else 0
+
+    def possible(self, lower):
+        return not self.words or any(w in lower for w in self.words)
+
+    def starts(self, text):
+        """The matches that do not begin within a word."""
+        for m in self.expression.finditer(text):
+            before = text[m.start() - 1:m.start()]
+            if not before.isalnum():
+                yield m
+
+    def finds(self, text):
+        return self.possible(text.lower()) and next(self.starts(text), None) is not None
+
+    def mask(self, text, mask):
+        if not self.possible(text.lower()):
+            return text
+        out, at = [], 0
+        for m in self.starts(text):
+            start, end = m.span(self.part)
+            out += [text[at:start], mask]
+            at = end
+        return "".join(out) + text[at:]
+
+
+def translated(glob):
+    """A glob of paths as a regular expression."""
+    text = re.escape(glob).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    return text + "/?"
+
+
+class Book:
+    """All rules."""
+
+    def __init__(self, sections, where):
+        self.paths, self.tokens, self.commands = [], [], {"harmless": [], "loads": []}
+        for name, values in sections.items():
+            if name in self.commands:
+                self.commands[name] = [line.split() for line in listed(values.get("command", ""))]
+                continue
+            file = where[name]
+            unknown = sorted(set(values) - KEYS)
+            if unknown:
+                raise Mistake("%s: [%s]: unknown key %s; there are %s" % (file, name, unknown[0], ", ".join(sorted(KEYS))))
+            if values.get("action") not in ("deny", "ask", "mask", "off"):
+                raise Mistake("%s: [%s]: action is %r, not deny, ask, mask or off" % (file, name, values.get("action", "")))
+            if not values.get("reason") or bool(values.get("path")) == bool(values.get("text")):
+                raise Mistake("%s: [%s]: give a reason, and either path or text" % (file, name))
+            if values.get("path"):
+                self.paths.append(Path(name, file, values))
+            else:
+                self.tokens.append(Token(name, file, values))
+        self.known = {}
+
+    def path(self, path, home):
+        """The rule for an absolute path, None if there is none."""
+        key = (path, home)
+        if key not in self.known:
+            if len(self.known) > 4096:
+                self.known.clear()
+            self.known[key] = next((r for r in self.paths if r.action in ("deny", "ask") and r.fits(path, home)), None)
+        return self.known[key]
+
+    def sample(self, pattern, home):
+        """The rule for files that an absolute pattern of a shell may match, None if it is not about such files."""
+        folder, name = posixpath.split(pattern)
+        kept = re.sub(r"\[[^\]]*\]|[*?]", "", name)
+        if not (re.search(r"[A-Za-z0-9]", kept) or name.startswith(".") or re.search(r"[*?\[]", folder)):
+            return self.path(folder, home)  # ~/.ssh/*
+        for rule in self.paths:
+            if rule.action not in ("deny", "ask"):
+                continue
+            for sample in rule.samples(folder, name, home):
+                if name.startswith(".") == posixpath.basename(sample).startswith(".") and fnmatch.fnmatch(sample, pattern):
+                    if not any(fnmatch.fnmatch(name, e) for e in rule.exempt):
+                        return rule
+        return None
+
+    def is_one(self, command, kind):
+        """Whether a command is in one of the two lists."""
+        texts = [w.text for w in command.words[1:] if not w.text.startswith("-")]
+        for program, *rest in self.commands[kind]:
+            if not fnmatch.fnmatchcase(command.name, program) and program != command.name:
+                continue
+            if not rest or texts and any(fnmatch.fnmatchcase(texts[0], a) for a in rest[0].split("|")):
+                return True
+        return False
+
+
+def load(name):
+    """The rules as the files are now. A file that cannot be used is a Mistake."""
+    return book.load(name, os.path.dirname(os.path.abspath(__file__)), Book)
