@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor duration escape " +
-			"events hook importer logsink loopback pack project schema service spell starter trust",
+			"events hook importer logsink loopback pack project readfile schema service spell starter trust",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast

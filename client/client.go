@@ -182,8 +182,7 @@ func (c *Client) limit(ctx context.Context) (context.Context, context.CancelFunc
 // dial connects, and has the kernel say which process listens before a byte
 // is sent: any user who can write to a folder on the way can put a socket there.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", c.Socket())
+	conn, err := connect(ctx, c.Socket())
 	switch {
 	case err == nil:
 		if err := c.checkListener(conn); err != nil {
@@ -197,6 +196,38 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		err = fmt.Errorf("a path of %d bytes is too long for a socket, set LIBREFANG_HOME to a shorter one that is yours alone: %w", len(c.Socket()), err)
 	}
 	return nil, c.explain(ctx, "dial", err)
+}
+
+// dialTime is how long a socket may take to be connected to: the file system that it
+// is on may not answer, which no deadline of the system's call ends.
+const dialTime = 5 * time.Second
+
+// connect connects to a socket. One that does not answer costs a goroutine and a
+// thread until it does.
+func connect(ctx context.Context, socket string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	type dialled struct {
+		conn net.Conn
+		err  error
+	}
+	done := make(chan dialled, 1)
+	go func() {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "unix", socket)
+		done <- dialled{conn, err}
+	}()
+	select {
+	case d := <-done:
+		return d.conn, d.err
+	case <-ctx.Done():
+		go func() {
+			if d := <-done; d.conn != nil {
+				d.conn.Close()
+			}
+		}()
+		return nil, fmt.Errorf("connect to %s: %w", socket, ctx.Err())
+	}
 }
 
 // checkListener refuses a listener that is neither the own user's nor root's.

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // settingFlags adds the flags of the settings in want, all if none are named,
@@ -65,7 +68,7 @@ func loadConfig(cmd *cobra.Command) (config.Config, error) {
 	if err != nil {
 		return config.Config{}, fail(exitRejected, "type `export LIBREFANG_HOME=/some/folder`", "%w", err)
 	}
-	c, err := config.Load(home, given(cmd), os.Environ())
+	c, err := readSettings(home, given(cmd))
 	switch {
 	case err == nil:
 		return c, nil
@@ -73,6 +76,26 @@ func loadConfig(cmd *cobra.Command) (config.Config, error) {
 		return c, fail(exitUsage, "see `"+cmd.CommandPath()+" --help`", "%w", err)
 	}
 	return c, fail(exitRejected, "correct it, then type `hookd validate`", "%w", err)
+}
+
+// settingsFiles is the patience with the file system of the settings.
+var settingsFiles = readfile.NewPatience(5*time.Second, nil)
+
+// readSettings is config.Load, unless the file system of the home does not answer.
+func readSettings(home string, given map[string]string) (config.Config, error) {
+	type settings struct {
+		config config.Config
+		err    error
+	}
+	read := make(chan settings, 1)
+	if !settingsFiles.Try(home, func() {
+		c, err := config.Load(home, given, os.Environ())
+		read <- settings{c, err}
+	}) {
+		return config.Config{}, fmt.Errorf("read the settings in %s: the file system does not answer, see `df`", home)
+	}
+	s := <-read
+	return s.config, s.err
 }
 
 // socketOf returns the socket to dial. Settings that cannot be read do not

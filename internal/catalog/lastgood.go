@@ -43,6 +43,16 @@ func (g *LastGood) Text(unit hook.Source) []byte {
 	return nil
 }
 
+// Units returns the units whose last good text is known.
+func (g *LastGood) Units() (units []hook.Source) {
+	for _, m := range g.files.Manifests() {
+		if kind, path, ok := strings.Cut(m.Source, ":"); ok {
+			units = append(units, hook.Source{Type: kind, Path: path})
+		}
+	}
+	return units
+}
+
 // Save stores the files of all hooks that are good now, and removes those that do not
 // exist any more. It uses files, so it can hang with them.
 func (g *LastGood) Save(snap *hook.Snapshot) {

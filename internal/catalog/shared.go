@@ -58,22 +58,53 @@ func (f *finder) find() discovery.Dirs {
 			all.List = append(all.List, discovery.Dir{Root: s.Path, Named: true})
 		}
 	}
-	f.add(&all, pack.NewHome(f.config.Home).PacksDir(), func() discovery.Dirs { return packDirs(f.config) })
+	packs := pack.NewHome(f.config.Home).PacksDir()
+	f.add(&all, packs, f.look(packs, func() discovery.Dirs { return packDirs(f.config) }))
 	trusted := make(chan []Trusted, 1)
 	if f.patience.Try(f.config.TrustedDir(), func() { trusted <- allTrusted(f.config) }) {
 		f.trusted = <-trusted
 	}
-	for _, t := range f.trusted {
-		f.add(&all, t.Repository, func() discovery.Dirs { return projectDirs(t) })
+	for i, d := range f.projects() {
+		f.add(&all, f.trusted[i].Repository, d)
 	}
 	return all
 }
 
-// add adds what find finds in a place, or what it found before.
-func (f *finder) add(all *discovery.Dirs, place string, find func() discovery.Dirs) {
-	found := make(chan discovery.Dirs, 1)
-	if f.patience.Try(place, func() { found <- find() }) {
-		f.before[place] = <-found
+// projects finds the hooks of all trusted repositories at once, so that those that do
+// not answer cost the time of one.
+func (f *finder) projects() []*discovery.Dirs {
+	list := make([]*discovery.Dirs, len(f.trusted))
+	var found sync.WaitGroup
+	for i, t := range f.trusted {
+		found.Go(func() {
+			list[i] = f.look(t.Repository, func() discovery.Dirs { return projectDirs(t) })
+		})
+	}
+	found.Wait()
+	for i, t := range f.trusted {
+		if _, known := f.before[t.Repository]; list[i] == nil && !known {
+			f.before[t.Repository] = t.asTrusted()
+		}
+	}
+	return list
+}
+
+// look returns what find finds in a place, nil if its file system does not answer.
+func (f *finder) look(place string, find func() discovery.Dirs) *discovery.Dirs {
+	found := make(chan *discovery.Dirs, 1)
+	if !f.patience.Try(place, func() {
+		d := find()
+		found <- &d
+	}) {
+		return nil
+	}
+	return <-found
+}
+
+// add adds what was found in a place, or if that is nil, what was found before.
+func (f *finder) add(all *discovery.Dirs, place string, found *discovery.Dirs) {
+	if found != nil {
+		f.before[place] = *found
 	} else {
 		all.Problems = append(all.Problems, hook.Problem{
 			File: place, Message: "its file system does not answer: hooks there are those from before", Hint: "df",
@@ -151,6 +182,26 @@ func projectDirs(t Trusted) discovery.Dirs {
 		d.List = append(d.List, projectDir(root))
 		maps.Copy(d.Allowed, t.approvals(root))
 	}
+	return d
+}
+
+// asTrusted are the hooks of a repository that does not answer, in its main working
+// tree, as they were when they were allowed.
+func (t Trusted) asTrusted() (d discovery.Dirs) {
+	root, main := strings.CutSuffix(t.Repository, "/.git")
+	if !main {
+		return d
+	}
+	dir := projectDir(root)
+	dir.Hooks = []string{}
+	d.Allowed = t.approvals(root)
+	for _, a := range d.Allowed {
+		if name, err := filepath.Rel(dir.Root, a.Source.Path); err == nil && !slices.Contains(dir.Hooks, name) {
+			dir.Hooks = append(dir.Hooks, name)
+		}
+	}
+	slices.Sort(dir.Hooks)
+	d.List = []discovery.Dir{dir}
 	return d
 }
 

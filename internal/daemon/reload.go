@@ -23,7 +23,8 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
 	o.Approved = catalog.Options(d.opts.Config).Approved // reload.mode needs a restart
 	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
-	o.LastGood, o.Watching = d.lastGood.Text, func() { close(d.watching) }
+	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Units
+	o.Watching = func() { close(d.watching) }
 	return o
 }
 

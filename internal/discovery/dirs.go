@@ -58,10 +58,10 @@ func (d dependencies) list([]hook.Source, *readfile.Patience) listing {
 	}}
 }
 
-func (d dependencies) read(hook.Source) reading                      { return reading{absent: true} }
-func (d dependencies) hung(unit hook.Source) reading                 { return hungReading(unit.Path, unit.Path) }
-func (d dependencies) restore(hook.Source, []byte) (no []*hook.Hook) { return nil }
-func (d dependencies) shared() bool                                  { return false }
+func (d dependencies) read(hook.Source) reading                            { return reading{absent: true} }
+func (d dependencies) hung(unit hook.Source) reading                       { return hungReading(unit.Path, unit.Path) }
+func (d dependencies) restore(hook.Source, []byte, bool) (no []*hook.Hook) { return nil }
+func (d dependencies) shared() bool                                        { return false }
 
 func (d dependencies) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
@@ -89,7 +89,7 @@ func (d Dir) holds(unit hook.Source) bool {
 	return slices.ContainsFunc(d.Hooks, func(name string) bool { return filepath.Join(d.Root, name) == unit.Path })
 }
 
-func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing {
+func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 	if s.Hooks != nil {
 		l := listing{watch: func(*watchSet) {}}
 		for _, name := range s.Hooks {
@@ -108,10 +108,13 @@ func (s hooksDir) list(previous []hook.Source, files *readfile.Patience) listing
 			p.Hint = "see `sources` in hookd.yaml"
 		}
 		l.problems = []hook.Problem{p}
-		for _, unit := range previous {
+		for _, unit := range known {
 			if s.holds(unit) {
 				l.units = append(l.units, unit)
 			}
+		}
+		if errors.Is(err, errHung) {
+			l.hung, l.units = l.units, nil
 		}
 		return l
 	}
@@ -202,11 +205,15 @@ func (s hooksDir) hung(unit hook.Source) reading {
 	return hungReading(s.Prefix+filepath.Base(unit.Path), filepath.Join(unit.Path, hookdir.FileName))
 }
 
-func (s hooksDir) restore(unit hook.Source, text []byte) []*hook.Hook {
-	h, _ := hookdir.ReadText(unit.Path, text, s.opts)
+func (s hooksDir) restore(unit hook.Source, text []byte, blind bool) []*hook.Hook {
+	opts := s.opts
+	opts.Blind = blind
+	h, _ := hookdir.ReadText(unit.Path, text, opts)
 	if h == nil {
 		return nil
 	}
-	h.Files = s.contents(h)
+	if !blind {
+		h.Files = s.contents(h)
+	}
 	return []*hook.Hook{h}
 }

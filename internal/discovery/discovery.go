@@ -60,6 +60,9 @@ type Options struct {
 	// start of hookd; nil = unknown. It is used for a file that is broken at the
 	// start. A nil LastGood is the same as one that returns nil.
 	LastGood func(hook.Source) []byte
+	// Known returns the units that LastGood knows. They are the hooks of a place that
+	// cannot be listed at the start; nil = none.
+	Known func() []hook.Source
 	// Checker judges which users can change the files; nil = trust.New.
 	Checker *trust.Checker
 	// Digest returns the digest of a hook's files; nil = trust.Digest.
@@ -148,7 +151,10 @@ func (o Options) vetter(files *readfile.Patience, dirs Dirs) vetter {
 	v := vetter{
 		checker: o.Checker.Cached(), digest: o.Digest, path: path,
 		ask: o.Approved != nil, lastGood: o.LastGood, files: files, approved: map[string]Approval{},
-		restore: func(unit hook.Source, text []byte) []*hook.Hook { return o.restore(dirs, unit, text) },
+		restore: func(unit hook.Source, text []byte, blind bool) []*hook.Hook {
+			return o.restore(dirs, unit, text, blind)
+		},
+		known: o.Known,
 	}
 	if v.ask {
 		maps.Copy(v.approved, o.Approved())
@@ -166,17 +172,17 @@ func (o Options) dirs() Dirs {
 }
 
 // restore makes the hooks of an earlier text of a unit's file.
-func (o Options) restore(dirs Dirs, unit hook.Source, text []byte) []*hook.Hook {
+func (o Options) restore(dirs Dirs, unit hook.Source, text []byte, blind bool) []*hook.Hook {
 	for _, dir := range dirs.List {
 		if dir.holds(unit) {
-			return newHooksDir(dir, o.Read).restore(unit, text)
+			return newHooksDir(dir, o.Read).restore(unit, text, blind)
 		}
 	}
 	if unit.Type == hookdir.SourceType {
-		return newHooksDir(Dir{}, o.Read).restore(unit, text)
+		return newHooksDir(Dir{}, o.Read).restore(unit, text, blind)
 	}
 	if parse := o.Parsers[unit.Type]; parse != nil {
-		return FileSource{Type: unit.Type, Parse: parse}.restore(unit, text)
+		return FileSource{Type: unit.Type, Parse: parse}.restore(unit, text, blind)
 	}
 	return nil
 }
@@ -218,11 +224,20 @@ func (d *Discovery) Current() *hook.Snapshot { return d.current.Load() }
 // or "off"; and which files do not answer.
 func (d *Discovery) Watching() string {
 	how := *d.watching.Load()
-	if hung := d.files.Hung(); len(hung) > 0 {
-		how += "; no answer from " + strings.Join(hung, ", ")
+	hung := d.files.Hung()
+	if len(hung) == 0 {
+		return how
+	}
+	few := hung[:min(len(hung), mostNamed)]
+	how += "; no answer from " + strings.Join(few, ", ")
+	if more := len(hung) - len(few); more > 0 {
+		how += fmt.Sprintf(" and %d more", more)
 	}
 	return how
 }
+
+// mostNamed is how many of the files that do not answer Watching names.
+const mostNamed = 3
 
 func (d *Discovery) say(how string) { d.watching.Store(&how) }
 

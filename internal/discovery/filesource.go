@@ -36,33 +36,35 @@ func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 	return nil, []hook.Problem{{File: path, Message: cause(err).Error()}}
 }
 
-// list returns the files that match the pattern. It reads one folder after another,
-// in byte order, so that a folder that does not answer affects only its own files. A
+// list returns the files that match the pattern. It reads each folder by itself,
+// in byte order, so that one that does not answer affects only its own files. A
 // missing file is a problem if the pattern is a plain path; a glob may match nothing.
-func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listing {
+func (s FileSource) list(known []hook.Source, files *readfile.Patience) listing {
 	var l listing
 	var watches []func(*watchSet)
 	paths := []string{"/"}
 	for _, part := range strings.Split(strings.TrimPrefix(s.Pattern, "/"), "/") {
+		if !hasMeta(part) {
+			for i, dir := range paths {
+				paths[i] = filepath.Join(dir, part)
+			}
+			continue
+		}
+		matches := func(name string) bool {
+			ok, _ := filepath.Match(part, name) // config checks patterns
+			return ok
+		}
 		var next []string
-		for _, dir := range paths {
-			if !hasMeta(part) {
-				next = append(next, filepath.Join(dir, part))
-				continue
-			}
-			entries, err := readDir(dir, files)
-			if errors.Is(err, errHung) {
-				message := "look for " + s.Type + " files: " + err.Error()
+		for i, d := range readDirs(paths, files) {
+			dir := paths[i]
+			if errors.Is(d.err, errHung) {
+				message := "look for " + s.Type + " files: " + d.err.Error()
 				l.problems = append(l.problems, hook.Problem{File: dir, Message: message})
-				l.units = append(l.units, s.below(dir, previous)...)
+				l.hung = append(l.hung, s.below(dir, known)...)
 				continue
-			}
-			matches := func(name string) bool {
-				ok, _ := filepath.Match(part, name) // config checks patterns
-				return ok
 			}
 			watches = append(watches, func(w *watchSet) { w.entries(dir, matches) })
-			for _, e := range entries {
+			for _, e := range d.entries {
 				if matches(e.Name()) {
 					next = append(next, filepath.Join(dir, e.Name()))
 				}
@@ -81,10 +83,10 @@ func (s FileSource) list(previous []hook.Source, files *readfile.Patience) listi
 	return l
 }
 
-// below returns the units of the previous snapshot in a folder.
-func (s FileSource) below(dir string, previous []hook.Source) (units []hook.Source) {
+// below returns the known units in a folder.
+func (s FileSource) below(dir string, known []hook.Source) (units []hook.Source) {
 	dir = strings.TrimSuffix(dir, "/") + "/"
-	for _, unit := range previous {
+	for _, unit := range known {
 		matches, _ := filepath.Match(s.Pattern, unit.Path)
 		if matches && unit.Type == s.Type && strings.HasPrefix(unit.Path, dir) {
 			units = append(units, unit)
@@ -148,7 +150,7 @@ func (s FileSource) hung(unit hook.Source) reading {
 	return hungReading(filepath.Base(unit.Path), unit.Path)
 }
 
-func (s FileSource) restore(unit hook.Source, text []byte) []*hook.Hook {
+func (s FileSource) restore(unit hook.Source, text []byte, _ bool) []*hook.Hook {
 	hooks, problems := s.Parse(unit.Path, text)
 	if (reading{problems: problems}).rejected() {
 		return nil
@@ -170,7 +172,7 @@ func sum(hooks []*hook.Hook, text []byte) {
 	}
 }
 
-func (f fixed) restore(hook.Source, []byte) []*hook.Hook { return nil }
+func (f fixed) restore(hook.Source, []byte, bool) []*hook.Hook { return nil }
 
 // fixed is a source of hooks that were given on the command line.
 type fixed []*hook.Hook

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 )
 
 // A file whose file system hangs affects no other hook: its hooks stay in force, the
@@ -50,6 +51,55 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 	})
 	if how := w.d.Watching(); strings.Contains(how, "no answer") {
 		t.Errorf("it is said still: %s", how)
+	}
+}
+
+// hangOn makes calls on a path hang until the test ends, as d sees it.
+func hangOn(t *testing.T, d *Discovery, path string) {
+	t.Helper()
+	mended := make(chan struct{})
+	ended := make(chan struct{})
+	limit := readfile.NewPatience(time.Millisecond, nil)
+	d.files = limit
+	if limit.Try(path, func() { <-mended; close(ended) }) {
+		t.Fatal("a call that hangs has returned")
+	}
+	t.Cleanup(func() { close(mended); <-ended })
+}
+
+// Where hooks cannot be listed at the start, those of the last good texts stand and
+// are refused: a guard denies, and no file of theirs is looked at.
+func TestHooksOfAPlaceThatHangsAtTheStart(t *testing.T) {
+	for name, option := range map[string]func(o *Options, unit hook.Source, text []byte){
+		"last good": func(o *Options, unit hook.Source, text []byte) {
+			o.Known = func() []hook.Source { return []hook.Source{unit, {Type: "other", Path: "/elsewhere/x"}} }
+			o.LastGood = func(u hook.Source) []byte { return map[hook.Source][]byte{unit: text}[u] }
+		},
+		"allowed": func(o *Options, unit hook.Source, text []byte) {
+			file := filepath.Join(unit.Path, "HOOK.yaml")
+			o.Approved = func() map[string]Approval {
+				return map[string]Approval{"guard": {
+					Hook: "guard", Name: "guard", Source: unit, File: file, Texts: map[string][]byte{file: text},
+				}}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := []byte("name: guard\nevents: pre_tool_use\ncommand: guard.sh\n")
+			w := newWorld(t, func(o *Options) {
+				option(o, hook.Source{Type: "hooks_dir", Path: filepath.Join(o.Root, "guard")}, text)
+			})
+			hangOn(t, w.d, w.root)
+			snap := w.d.Load()
+			e := entry(snap, "guard")
+			if e == nil || e.State != hook.Degraded && e.State != hook.Refused || e.Hook == nil ||
+				len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorBlock {
+				t.Fatalf("guard: %s", describe(snap))
+			}
+			if len(snap.Problems) != 1 || !strings.Contains(snap.Problems[0].Message, "does not answer") {
+				t.Errorf("problems: %v", snap.Problems)
+			}
+		})
 	}
 }
 

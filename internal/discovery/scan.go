@@ -3,9 +3,11 @@ package discovery
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -46,7 +48,7 @@ func (u *unit) candidates() []*hook.Hook {
 
 func scan(sources []source, v vetter, disabled func(string) bool, previous *hook.Snapshot) scanned {
 	before := map[hook.Source][]hook.Entry{}
-	var known []hook.Source
+	known := v.knownUnits()
 	for _, e := range previous.Entries {
 		if before[e.Source] == nil {
 			known = append(known, e.Source)
@@ -54,29 +56,19 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 		before[e.Source] = append(before[e.Source], e)
 	}
 	snap := &hook.Snapshot{Loaded: time.Now()}
+	found, watches, problems := listAll(sources, known, v.files)
+	snap.Problems = problems
 	var units []*unit
-	var watches []func(*watchSet)
-	seen := map[hook.Source]bool{}
-	for _, src := range sources {
-		l := src.list(known, v.files)
-		l.units = slices.DeleteFunc(l.units, func(u hook.Source) bool { // two sources may name the same folder
-			again := seen[u]
-			seen[u] = true
-			return again
-		})
-		watches = append(watches, l.watch)
-		snap.Problems = append(snap.Problems, l.problems...)
-		for u := range readAll(src, v, l.units, before) {
-			if !u.isHung {
-				watches = append(watches, u.watch)
-			}
-			stays := u.named && len(u.before) > 0 // a file that the settings name fails when it is gone
-			if !u.absent || !stays {
-				snap.Problems = append(snap.Problems, u.notes...)
-			}
-			if !u.absent || stays {
-				units = append(units, u)
-			}
+	for u := range readAll(found, v, before) {
+		if !u.isHung {
+			watches = append(watches, u.watch)
+		}
+		stays := u.named && len(u.before) > 0 // a file that the settings name fails when it is gone
+		if !u.absent || !stays {
+			snap.Problems = append(snap.Problems, u.notes...)
+		}
+		if !u.absent || stays {
+			units = append(units, u)
 		}
 	}
 	assignNames(units)
@@ -86,6 +78,38 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 	}
 	snap.Entries = append(snap.Entries, v.removed(snap.Entries, before, disabled)...)
 	return scanned{snap, v.watchSet(watches)}
+}
+
+// found is one unit that a source has listed.
+type found struct {
+	in   source
+	unit hook.Source
+	hung bool // its place does not answer
+}
+
+// listAll lists all sources at once, so that those that do not answer cost the time
+// of one. The units are in registration order, each once: two sources may name the
+// same folder.
+func listAll(sources []source, known []hook.Source, files *readfile.Patience) (
+	units []found, watches []func(*watchSet), problems []hook.Problem,
+) {
+	lists := make([]listing, len(sources))
+	var listed sync.WaitGroup
+	for i, src := range sources {
+		listed.Go(func() { lists[i] = src.list(known, files) })
+	}
+	listed.Wait()
+	seen := map[hook.Source]bool{}
+	for i, l := range lists {
+		watches, problems = append(watches, l.watch), append(problems, l.problems...)
+		for at, unit := range slices.Concat(l.hung, l.units) {
+			if !seen[unit] {
+				seen[unit] = true
+				units = append(units, found{in: sources[i], unit: unit, hung: at < len(l.hung)})
+			}
+		}
+	}
+	return units, watches, problems
 }
 
 // watchSet returns what to watch, nil when files do not answer.
@@ -165,8 +189,9 @@ func hungUnit(src source, v vetter, source hook.Source, before []hook.Entry) *un
 		fails: true, isHung: true, good: lastGood(before),
 	}
 	if len(before) == 0 {
-		for _, h := range v.unsealedLastGood(src, source) {
-			u.good = append(u.good, v.denying(h, trust.Refusal{Path: u.file, Fact: errHung.Error(), Do: "df"}))
+		for _, h := range v.unsealedLastGood(src, source, true) {
+			why := trust.Refusal{Path: u.file, Fact: "is on a file system that does not answer", Do: "df"}
+			u.good = append(u.good, v.denying(h, why))
 		}
 	}
 	return u

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
@@ -19,15 +20,15 @@ import (
 // Each has the hook.Source that its hooks have, and its own last good version.
 type source interface {
 	// list returns the units in registration order. If the place cannot be listed,
-	// these are the units of the previous snapshot.
-	list(previous []hook.Source, files *readfile.Patience) listing
+	// these are the known ones. It is called from several goroutines at once.
+	list(known []hook.Source, files *readfile.Patience) listing
 	// read reads one unit. It is called from several goroutines at once.
 	read(unit hook.Source) reading
 	// hung returns the reading of a unit whose files do not answer.
 	hung(unit hook.Source) reading
 	// restore makes the hooks of an earlier text of the unit's file; nil if it
-	// cannot be used any more.
-	restore(unit hook.Source, text []byte) []*hook.Hook
+	// cannot be used any more. If blind it looks at no other file.
+	restore(unit hook.Source, text []byte, blind bool) []*hook.Hook
 	// shared reports whether its hooks wait to be allowed whatever reload.mode says.
 	shared() bool
 	// contents returns the files that count as the content of a hook as they are now,
@@ -40,6 +41,7 @@ type listing struct {
 	units    []hook.Source
 	watch    func(*watchSet) // adds the directories where units come and go
 	problems []hook.Problem  // that belong to no unit
+	hung     []hook.Source   // known units of places that do not answer, registered before units
 }
 
 // reading is the content of one unit. A problem that is no warning rejects the unit
@@ -85,25 +87,34 @@ func sources(opts Options, dirs Dirs) []source {
 }
 
 // slowRead is how long a unit holds its slot; after that another is read at the same
-// time, because many file systems may hang.
-const slowRead = 250 * time.Millisecond
+// time, because many file systems may hang. Once one has taken that long, the others
+// hold theirs for nextSlow.
+const (
+	slowRead = 250 * time.Millisecond
+	nextSlow = 20 * time.Millisecond
+)
 
 // readAll reads and judges units in parallel, because it mostly waits for the system,
 // and yields them in order as soon as they are ready. A unit whose files do not
 // answer fails.
-func readAll(s source, v vetter, units []hook.Source, before map[hook.Source][]hook.Entry) iter.Seq[*unit] {
+func readAll(units []found, v vetter, before map[hook.Source][]hook.Entry) iter.Seq[*unit] {
 	return func(yield func(*unit) bool) {
 		slots, out := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]chan *unit, len(units))
 		for i := range out {
 			out[i] = make(chan *unit, 1)
 		}
+		var most atomic.Int64
+		most.Store(int64(slowRead))
 		go func() {
-			for i, unit := range units {
+			for i, u := range units {
 				slots <- struct{}{}
 				go func() {
 					free := sync.OnceFunc(func() { <-slots })
-					slow := time.AfterFunc(slowRead, free)
-					out[i] <- readOne(s, v, unit, before[unit])
+					slow := time.AfterFunc(time.Duration(most.Load()), func() {
+						most.Store(int64(nextSlow))
+						free()
+					})
+					out[i] <- readOne(u, v, before[u.unit])
 					slow.Stop()
 					free()
 				}()
@@ -118,20 +129,20 @@ func readAll(s source, v vetter, units []hook.Source, before map[hook.Source][]h
 	}
 }
 
-func readOne(s source, v vetter, source hook.Source, before []hook.Entry) *unit {
+func readOne(f found, v vetter, before []hook.Entry) *unit {
 	isGone := func(e hook.Entry) bool { return e.State == hook.Gone } // such an entry belongs to no unit
 	before = slices.DeleteFunc(slices.Clone(before), isGone)
 	read := make(chan *unit, 1)
-	if v.files.Try(source.String(), func() {
-		r := s.read(source)
+	if !f.hung && v.files.Try(f.unit.String(), func() {
+		r := f.in.read(f.unit)
 		for _, h := range r.hooks {
 			v.seal(h)
 		}
-		read <- newUnit(r, v, s, source, before)
+		read <- newUnit(r, v, f.in, f.unit, before)
 	}) {
 		return <-read
 	}
-	return hungUnit(s, v, source, before)
+	return hungUnit(f.in, v, f.unit, before)
 }
 
 // errHung is the error of files that do not answer.
@@ -139,10 +150,6 @@ var errHung = errors.New("its file system does not answer; other hooks are not a
 
 // readDir lists a folder in byte order, unless its file system does not answer.
 func readDir(dir string, files *readfile.Patience) ([]fs.DirEntry, error) {
-	type listed struct {
-		entries []fs.DirEntry
-		err     error
-	}
 	read := make(chan listed, 1)
 	if !files.Try(dir, func() {
 		entries, err := os.ReadDir(dir)
@@ -152,6 +159,24 @@ func readDir(dir string, files *readfile.Patience) ([]fs.DirEntry, error) {
 	}
 	l := <-read
 	return l.entries, l.err
+}
+
+// listed is what is in one folder.
+type listed struct {
+	entries []fs.DirEntry
+	err     error
+}
+
+// readDirs lists folders at once, so that those that do not answer cost the time of
+// one.
+func readDirs(dirs []string, files *readfile.Patience) []listed {
+	lists := make([]listed, len(dirs))
+	var read sync.WaitGroup
+	for i, dir := range dirs {
+		read.Go(func() { lists[i].entries, lists[i].err = readDir(dir, files) })
+	}
+	read.Wait()
+	return lists
 }
 
 // hungReading is the reading of a unit whose files do not answer.

@@ -21,19 +21,37 @@ import (
 type vetter struct {
 	checker  *trust.Checker
 	digest   func(sum string, files ...string) string
-	path     string                                     // the PATH of hooks that set none
-	ask      bool                                       // new and changed hooks wait to be allowed
-	approved map[string]Approval                        // by ID of the hook
-	lastGood func(hook.Source) []byte                   // see Options.LastGood
-	restore  func(u hook.Source, t []byte) []*hook.Hook // makes the hooks of an earlier text of a unit's file
+	path     string                   // the PATH of hooks that set none
+	ask      bool                     // new and changed hooks wait to be allowed
+	approved map[string]Approval      // by ID of the hook
+	lastGood func(hook.Source) []byte // see Options.LastGood
+	known    func() []hook.Source     // see Options.Known
+	restore  restore
 	files    *readfile.Patience
+}
+
+// restore makes the hooks of an earlier text of a unit's file. If blind it looks at no
+// other file.
+type restore func(u hook.Source, text []byte, blind bool) []*hook.Hook
+
+// knownUnits returns the units of which a last good version is known.
+func (v vetter) knownUnits() (known []hook.Source) {
+	if v.known != nil {
+		known = v.known()
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.approved)) {
+		if a := v.approved[id]; !a.Gone && !slices.Contains(known, a.Source) {
+			known = append(known, a.Source)
+		}
+	}
+	return known
 }
 
 // lastGoodHooks returns the last good version of a unit from before this start of
 // hookd: with reload.mode: ask the hooks that were allowed, else those of its last
 // good text.
 func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
-	hooks := v.unsealedLastGood(src, unit)
+	hooks := v.unsealedLastGood(src, unit, false)
 	for i, h := range hooks {
 		v.seal(h)
 		if a, known := v.approval(h.ID); known && !v.allowed(h) {
@@ -43,19 +61,20 @@ func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
 	return hooks
 }
 
-// unsealedLastGood is lastGoodHooks without reading the hooks' own files.
-func (v vetter) unsealedLastGood(src source, unit hook.Source) (hooks []*hook.Hook) {
+// unsealedLastGood is lastGoodHooks before their files are read. If blind no file is
+// looked at.
+func (v vetter) unsealedLastGood(src source, unit hook.Source, blind bool) (hooks []*hook.Hook) {
 	if !v.ask && !src.shared() {
 		if v.lastGood != nil {
 			if text := v.lastGood(unit); text != nil {
-				hooks = src.restore(unit, text)
+				hooks = src.restore(unit, text, blind)
 			}
 		}
 		return hooks
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.approved)) {
 		if a := v.approved[id]; a.Source == unit {
-			if h := v.asAllowed(a); h != nil {
+			if h := v.asAllowed(a, blind); h != nil {
 				hooks = append(hooks, h)
 			}
 		}
@@ -65,13 +84,13 @@ func (v vetter) unsealedLastGood(src source, unit hook.Source) (hooks []*hook.Ho
 }
 
 // asAllowed returns the hook that a person has allowed, not sealed; nil if its text
-// is not stored or cannot be read any more.
-func (v vetter) asAllowed(a Approval) *hook.Hook {
+// is not stored or cannot be read any more. If blind it looks at no file.
+func (v vetter) asAllowed(a Approval, blind bool) *hook.Hook {
 	text, kept := a.Texts[a.File]
 	if !kept || a.Gone {
 		return nil
 	}
-	for _, h := range v.restore(a.Source, text) {
+	for _, h := range v.restore(a.Source, text, blind) {
 		if h.ID == a.Hook {
 			return h
 		}
@@ -162,7 +181,7 @@ func (v vetter) refresh(src source, h *hook.Hook) *hook.Hook {
 	if !v.allowed(&next) {
 		return v.denying(&next, changedSince(h, a, &next))
 	}
-	if old := v.asAllowed(a); known && old != nil {
+	if old := v.asAllowed(a, true); known && old != nil {
 		next.OnError = old.OnError // denying may have changed it
 	}
 	return &next
@@ -211,7 +230,7 @@ func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 	if !known {
 		return nil
 	}
-	old := v.asAllowed(a)
+	old := v.asAllowed(a, false)
 	if old == nil {
 		return v.denying(h, changedSince(h, a, h))
 	}
@@ -243,7 +262,7 @@ func (v vetter) removed(
 		if there[id] || a.Gone || a.Project != "" || a.Off && disabled(a.Name) {
 			continue
 		}
-		h := v.asAllowed(a)
+		h := v.asAllowed(a, true) // it denies, whatever its program is
 		if h != nil && (!h.Enabled || !h.Guards()) {
 			continue
 		}

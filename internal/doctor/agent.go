@@ -56,10 +56,12 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 		dialect: events.Dialect(o.Connect.Agent),
 		cwd:     cmp.Or(o.Cwd, o.Config.Home),
 	}
-	w.registered()
-	w.program()
+	w.look(short, "settings", "its settings", (*way).registered)
+	w.look(short+w.Within, "bridge", "its bridge", (*way).program)
 	w.daemon(ctx)
-	w.sameSocket()
+	if len(w.hung) == 0 {
+		w.sameSocket()
+	}
 	w.seen(ctx)
 	r := AgentReport{Agent: o.Connect.Agent}
 	if !o.NoProbe {
@@ -83,6 +85,14 @@ type way struct {
 	settings connect.Status
 	cwd      string
 	bridge   string // the program that can be started; "" = none
+}
+
+// look is visit.look for a look at an agent.
+func (w *way) look(within time.Duration, check, at string, f func(*way)) {
+	w.found = slices.Clip(w.found)
+	if !w.hung[at] && !inTime(within, w, f) {
+		w.hangs(check, at)
+	}
 }
 
 // registered checks the agent's own settings.

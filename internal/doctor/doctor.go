@@ -16,6 +16,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -64,6 +67,8 @@ type visit struct {
 	scan   *hook.Snapshot
 	path   string          // PATH of hooks
 	sound  map[string]bool // hooks by whether their program can be started; others have none
+	hung   map[string]bool // what look has found not to answer
+	dial   bool            // a daemon could answer
 }
 
 // Look makes every check, in the order in which things depend on each other.
@@ -75,25 +80,71 @@ func Look(ctx context.Context, o Options) []Finding {
 	if v.path == "" {
 		v.path = o.UserPath
 	}
-	v.home()
-	if v.socket() {
+	home, store, hooks := v.Config.Home, v.Config.StorePath, v.Config.HooksDir
+	v.look(short, "home", home, (*visit).home)
+	v.look(short, "socket", v.Client.Socket(), func(v *visit) { v.dial = v.socket() })
+	if v.dial {
 		v.daemon(ctx)
 	}
-	v.lock()
-	v.files()
-	v.httpToken()
-	v.disk()
+	v.look(short, "lock", home, (*visit).lock)
+	v.look(short, "files", home, (*visit).files)
+	v.look(short, "token", "agents' settings", (*visit).httpToken)
+	v.look(short, "disk", filepath.Dir(store), (*visit).disk)
 	v.store()
-	v.watches()
-	v.clock(ctx)
-	v.searchPath()
+	v.look(short, "watches", "/proc", (*visit).watches)
+	v.look(long, "clock", filepath.Dir(store), func(v *visit) { v.clock(ctx) })
+	v.look(short, "path", "a folder of PATH", (*visit).searchPath)
+	v.look(long, "hooks", hooks, (*visit).scanned)
+	if v.scan != nil {
+		v.look(long, "programs", "a program of a hook", (*visit).programs)
+		v.states()
+		v.look(long, "history", hooks, func(v *visit) { v.history(ctx) })
+	}
+	return v.found
+}
+
+// scanned reads the hooks as the daemon would.
+func (v *visit) scanned() {
 	local := v.Config
 	local.Path = v.path
 	v.scan = catalog.Scan(local)
-	v.programs()
-	v.states()
-	v.history(ctx)
-	return v.found
+}
+
+// How long a look may take: at a few files, and at those of all hooks, or with
+// questions to the daemon, which have bounds of their own.
+const (
+	short = 5 * time.Second
+	long  = 30 * time.Second
+)
+
+// look calls f with a copy of v, which replaces it unless the file system of what f
+// looks at does not answer. Then that is told once, and no other look is taken there.
+func (v *visit) look(within time.Duration, check, at string, f func(*visit)) {
+	v.found = slices.Clip(v.found) // f may still add to its own when it is given up
+	if !v.hung[at] && !inTime(within, v, f) {
+		v.hangs(check, at)
+	}
+}
+
+// hangs reports that a file system does not answer.
+func (v *visit) hangs(check, at string) {
+	v.hung = maps.Clone(v.hung)
+	if v.hung == nil {
+		v.hung = map[string]bool{}
+	}
+	v.hung[at] = true
+	v.say(check, Problem, "df", "not examined: the file system of %s does not answer", at)
+}
+
+// inTime calls f with a copy of s, and puts it in the place of s if f has returned
+// within limit.
+func inTime[S any](limit time.Duration, s *S, f func(*S)) bool {
+	next := *s
+	if !readfile.NewPatience(limit, nil).Try("", func() { f(&next) }) {
+		return false
+	}
+	*s = next
+	return true
 }
 
 func (v *visit) say(check string, level Level, do, format string, args ...any) {

@@ -9,7 +9,8 @@ import (
 // Patience runs calls that use files, and gives up on those that do not return: a file
 // system can hang for ever, and a call that hangs in it cannot be ended. Such a call
 // holds one goroutine and one thread until it returns, and is not tried again before.
-// Make one with NewPatience.
+// While maxHung calls hang no other is tried: a process has room for a bounded number of
+// threads. Make one with NewPatience.
 type Patience struct {
 	limit time.Duration
 	back  func() // called, on any goroutine, when a call that hung has returned
@@ -25,9 +26,10 @@ func NewPatience(limit time.Duration, back func()) *Patience {
 }
 
 // Try calls f and reports whether it returned in time. Only then may the caller read
-// what f has written. While a call of that name hangs, Try returns false at once.
+// what f has written. While a call of that name hangs, or too many others do, Try
+// returns false at once.
 func (p *Patience) Try(name string, f func()) bool {
-	if p.Hangs(name) {
+	if !p.mayTry(name) {
 		return false
 	}
 	returned := make(chan struct{})
@@ -44,6 +46,16 @@ func (p *Patience) Try(name string, f func()) bool {
 	case <-timer.C:
 		return p.giveUp(name, returned)
 	}
+}
+
+// maxHung is how many calls of one Patience may hang. The Go runtime ends a process
+// that has 10,000 threads.
+const maxHung = 1000
+
+func (p *Patience) mayTry(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.hung[name] && len(p.hung) < maxHung
 }
 
 func (p *Patience) giveUp(name string, returned <-chan struct{}) (inTime bool) {
@@ -66,13 +78,6 @@ func (p *Patience) returned(name string) {
 	if late && p.back != nil {
 		p.back()
 	}
-}
-
-// Hangs reports whether a call of that name hangs.
-func (p *Patience) Hangs(name string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.hung[name]
 }
 
 // Hung returns the names of the calls that hang, in byte order.

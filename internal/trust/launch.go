@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -261,24 +262,35 @@ var pathFolders = readfile.NewPatience(folderTime, nil)
 // within 2 s: left says why.
 func SafePath(path string) (safe string, left []Refusal) {
 	c := New()
-	var dirs []string
-	for _, dir := range filepath.SplitList(CleanPath(path)) {
-		var bad []Refusal
-		inTime := pathFolders.Try(dir, func() {
-			w := c.walk()
-			w.search(dir)
-			bad = w.refusals
-		})
-		switch {
-		case !inTime:
-			left = append(left, Refusal{Path: dir, Fact: "does not answer, its file system hangs", Do: "mount"})
-		case len(bad) > 0:
-			left = append(left, bad[0])
-		default:
-			dirs = append(dirs, dir)
+	dirs := filepath.SplitList(CleanPath(path))
+	refused := make([][]Refusal, len(dirs))
+	var looked sync.WaitGroup
+	for i, dir := range dirs {
+		looked.Go(func() { refused[i] = c.searched(dir) })
+	}
+	looked.Wait()
+	var safes []string
+	for i, dir := range dirs {
+		if len(refused[i]) > 0 {
+			left = append(left, refused[i][0])
+		} else {
+			safes = append(safes, dir)
 		}
 	}
-	return strings.Join(dirs, ":"), left
+	return strings.Join(safes, ":"), left
+}
+
+// searched returns what is wrong with a folder of PATH.
+func (c *Checker) searched(dir string) []Refusal {
+	found := make(chan []Refusal, 1)
+	if !pathFolders.Try(dir, func() {
+		w := c.walk()
+		w.search(dir)
+		found <- w.refusals
+	}) {
+		return []Refusal{{Path: dir, Fact: "does not answer, its file system hangs", Do: "mount"}}
+	}
+	return <-found
 }
 
 // CleanPath returns a PATH without empty and relative entries, which depend on the

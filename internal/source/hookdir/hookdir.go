@@ -52,6 +52,10 @@ type Options struct {
 	Prefix  string     // before its name, such as team/
 	Project string     // see hook.Hook.Project
 
+	// Blind looks at no file besides HOOK.yaml, which may hang: nothing is said about
+	// the command, which is not looked up in PATH, and nothing about working_dir.
+	Blind bool
+
 	programs *sync.Map // path to program; nil = no cache
 }
 

@@ -197,6 +197,9 @@ func (d *draft) setWorkingDir(n *yaml.Node) {
 		dir = filepath.Join(d.hook.Dir, dir)
 	}
 	d.hook.WorkingDir = filepath.Clean(dir)
+	if d.opt.Blind {
+		return
+	}
 	if info, err := os.Stat(d.hook.WorkingDir); err != nil {
 		d.warn(n, "", "working_dir %s: %v", d.hook.WorkingDir, cause(err))
 	} else if !info.IsDir() {
