@@ -30,7 +30,7 @@ func TestReadme(t *testing.T) {
 	for _, want := range []string{
 		"connected     claude-code: ~/.claude/settings.json", "added         command-guard: ",
 		"started       in the background", "PreToolUse came back after",
-		`"permissionDecision":"deny"`, "formatting a disk", // Claude Code's answer
+		`"permissionDecision":"deny"`, "formats a disk", // Claude Code's answer
 		"no sudo: ask me to do it", "denied, exit code 1", // the first guard's
 		"command-guard", "git-checkpoint", "go test ",
 	} {
