@@ -94,7 +94,7 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"api builtin config discovery events hook judge match pack project readfile source/* store trust",
+		"api builtin config discovery events hook judge match pack project readfile source/* store trust when",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say
@@ -118,7 +118,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api builtin/* catalog config discovery dispatch events hook loopback match " +
-			"metrics proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict",
+			"metrics proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {
@@ -144,7 +144,7 @@ var rooms = map[string]room{
 	},
 	"internal/dispatch": {
 		"an event and a snapshot to runs and a verdict: lanes, order, permits, budgets, retries, chain depth",
-		"dialect dialect/neutral escape events hook match verdict",
+		"dialect dialect/neutral escape events hook match verdict when",
 		"go.uber.org/zap",
 	},
 	"internal/doctor": {
@@ -211,7 +211,7 @@ var rooms = map[string]room{
 	},
 	"internal/match": {
 		"which hooks an event matches, and why not: index, patterns, cases; pure",
-		"dialect dialect/neutral events hook verdict",
+		"dialect dialect/neutral events hook verdict when",
 		"",
 	},
 	// knows no events: the daemon tells it what to count
@@ -356,6 +356,12 @@ var rooms = map[string]room{
 		"",
 	},
 	// starts processes through proc, finds event ids with the scanner of events
+	// shellsafe: the one reader of shell lines
+	"internal/when": {
+		"whether a hook's conditions fit an event; in doubt they do",
+		"builtin/shellsafe dialect dialect/neutral events hook",
+		"",
+	},
 	"internal/worker": {
 		"persistent hooks: processes that stay and are spoken to in lines",
 		"proc",

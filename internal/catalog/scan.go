@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/familiar"
 	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/when"
 )
 
 // Scan reads the hooks of settings c as a daemon that starts now would.
@@ -37,7 +38,7 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 		Sequence:  contract.Sequence,
 		Hooks:     []api.Match{},
 	}
-	for _, d := range match.Explain(snap, env, repository.Root) {
+	for _, d := range match.Explain(snap, env, repository.Root, when.NewDisk()) {
 		m.Hooks = append(
 			m.Hooks,
 			api.Match{Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks},

@@ -38,6 +38,7 @@ import (
 	"github.com/hookd/hookd/internal/store"
 	"github.com/hookd/hookd/internal/stream"
 	"github.com/hookd/hookd/internal/trace"
+	"github.com/hookd/hookd/internal/when"
 )
 
 // DrainTime is how long running hooks have to finish when the daemon stops.
@@ -80,6 +81,7 @@ type Daemon struct {
 	changes   *catalog.Changes
 	ready     atomic.Bool
 	projects  *project.Finder
+	links     *when.Disk
 	watching  chan struct{} // closed when hooks are watched
 
 	intents <-chan signals.Intent
@@ -113,7 +115,7 @@ func New(o Options) (d *Daemon, err error) {
 		log:      o.Log.Named("daemon"),
 		started:  time.Now().UTC(),
 		markers:  discovery.NewMarkers(c.DisabledDir()),
-		projects: project.NewFinder(),
+		projects: project.NewFinder(), links: when.NewDisk(),
 		watching: make(chan struct{}),
 		intents:  intents,
 		unwatch:  unwatch,
@@ -152,6 +154,7 @@ func New(o Options) (d *Daemon, err error) {
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 		Redact:   d.redact,
 		Projects: d.projects,
+		Links:    d.links,
 	})
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))

@@ -222,7 +222,8 @@ func (c *control) Replay(ctx context.Context, from server.Peer, id string, r api
 		)
 	}
 	if r.DryRun {
-		for _, d := range match.Explain(c.d.discovery.Current(), e.Envelope, c.d.projects.Root(e.Envelope.Cwd)) {
+		root := c.d.projects.Root(e.Envelope.Cwd)
+		for _, d := range match.Explain(c.d.discovery.Current(), e.Envelope, root, c.d.links) {
 			if d.Runs && (r.Hook == "" || r.Hook == d.Hook.ID || r.Hook == d.Hook.Name) {
 				answer.Matched = append(answer.Matched, d.Hook.Name)
 			}

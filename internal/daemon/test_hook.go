@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/runner"
+	"github.com/hookd/hookd/internal/when"
 )
 
 // TestLocal runs one hook as the daemon would, without a daemon. The hook is
@@ -50,7 +51,8 @@ func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher)
 	p := proc.New(proc.Options{Cgroup: true})
 	r := runner.New(runner.Options{Proc: p, TempDir: temp, DataDir: c.DataDir(), Log: zap.NewNop()})
 	r.Configure(c)
-	if refused := do(dispatch.New(dispatch.Options{Runner: r, Recorder: noRecords{}})); refused != nil {
+	d := dispatch.New(dispatch.Options{Runner: r, Recorder: noRecords{}, Links: when.NewDisk()})
+	if refused := do(d); refused != nil {
 		err = refused
 	}
 	r.Close(ctx)

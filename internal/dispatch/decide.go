@@ -34,10 +34,11 @@ func (d *Dispatcher) decide(e *events.Event, ms []match.Match) (*verdict.Verdict
 	}
 	var preempt, rest []match.Match
 	for _, m := range ms {
-		if match.Lane(m.Hook) == events.LanePreempt {
-			preempt = append(preempt, m)
-		} else {
+		switch {
+		case match.Lane(m.Hook) != events.LanePreempt:
 			rest = append(rest, m)
+		case m.Unfit == "": // no hook of its lane rewrites
+			preempt = append(preempt, m)
 		}
 	}
 	contract := *e.Contract
@@ -120,9 +121,9 @@ func chains(ms []match.Match) (list [][]match.Match) {
 // sequence runs one hook after another, each seeing the rewrites so far.
 // A denial does not stop the rest: every hook sees every event.
 func (l decidingLane) sequence(ms []match.Match) (done []*attempt) {
-	data := l.event.Data
+	data, rewritten := l.event.Data, false
 	for _, m := range ms {
-		if aborted(done, m) {
+		if aborted(done, m) || m.Unfit != "" && !(rewritten && l.fits(m, data)) {
 			continue
 		}
 		now := data // a run that is stuck may look at it later
@@ -131,9 +132,17 @@ func (l decidingLane) sequence(ms []match.Match) (done []*attempt) {
 		if l.contract.FirstWins && a.answer.Replaces(l.contract) {
 			break
 		}
+		rewritten = rewritten || a.answer.Replaces(l.contract)
 		data = a.answer.Rewrite(l.contract, data)
 	}
 	return done
+}
+
+// fits reports whether the conditions of a hook fit the event as it was rewritten.
+func (l decidingLane) fits(m match.Match, data json.RawMessage) bool {
+	now := *l.event
+	now.Data = data
+	return l.d.index.Load().Fits(m, &now)
 }
 
 // parallel runs one of the chains itself: to hand it to another goroutine and to
@@ -267,6 +276,9 @@ func (d *Dispatcher) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Ver
 	c := *e.Contract
 	var done []*attempt
 	for _, m := range ms {
+		if m.Unfit != "" {
+			continue
+		}
 		done = append(
 			done,
 			d.unstarted(

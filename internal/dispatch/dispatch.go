@@ -46,6 +46,7 @@ import (
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/when"
 )
 
 // Options of a Dispatcher. Runner and Recorder are required.
@@ -67,7 +68,8 @@ type Options struct {
 	// Redact takes secrets out of what people are shown of a payload or an answer,
 	// which is JSON or text. It returns the same slice when there are none. nil = none.
 	Redact   func([]byte) []byte
-	Projects Projects // nil = no directory is in one
+	Projects Projects   // nil = no directory is in one
+	Links    when.Links // nil = any path may be a link
 
 	GroupAlive func(pgid int) bool // whether a process group has members; nil = never
 }
@@ -159,7 +161,7 @@ func setDefault[T int | int64](v *T, def T) {
 // flight and in the queue keep the hook that they were matched with. It
 // returns the snapshot that was in force before.
 func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
-	if old := d.index.Swap(match.New(snap)); old != nil {
+	if old := d.index.Swap(match.New(snap, d.opts.Links)); old != nil {
 		before = old.Snapshot()
 	}
 	return before

@@ -21,6 +21,8 @@ func newPlan(e *events.Event, matched []match.Match) plan {
 	p := plan{matched: dedupe(matched)}
 	for _, m := range p.matched {
 		switch {
+		case m.Unfit != "": // until a hook before it makes it fit
+			p.deciding = append(p.deciding, m)
 		case e.Wait && e.Contract.Decidable && m.Blocks:
 			p.deciding = append(p.deciding, m)
 		case e.Wait && !e.Contract.Decidable && e.Depth > 0:
@@ -31,6 +33,7 @@ func newPlan(e *events.Event, matched []match.Match) plan {
 			p.queued = append(p.queued, m)
 		}
 	}
+	p.matched = slices.DeleteFunc(p.matched, func(m match.Match) bool { return m.Unfit != "" })
 	return p
 }
 

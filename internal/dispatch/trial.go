@@ -71,7 +71,7 @@ func (d *Dispatcher) try(
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Tool, e.Subject = d.About(e)
 	e.Project = d.projectOf(d.index.Load(), e.Cwd)
-	m, why := match.One(h, e)
+	m, why := match.One(h, e, d.opts.Links)
 	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: events.OutcomeNone}
 	if why != "" && !always {
 		return t, nil

@@ -21,7 +21,7 @@ type Condition struct {
 // Fold is a pattern that matches whatever the letter case is. The zero Fold matches
 // nothing.
 type Fold struct {
-	Text         string
+	Text         string // as it is written
 	given, lower Pattern
 }
 
@@ -40,6 +40,9 @@ func CompileFold(text string, separators ...rune) (Fold, error) {
 
 // Match reports whether the pattern matches s as it is, or without its letter case.
 func (f Fold) Match(s string) bool { return f.given.Match(s) || f.lower.Match(strings.ToLower(s)) }
+
+// Glob is the pattern as it is matched; Text is what people know it as.
+func (f Fold) Glob() string { return f.given.Text }
 
 // MatchAny reports whether one of the patterns matches one of the texts.
 func MatchAny(patterns []Fold, texts ...string) bool {

@@ -39,7 +39,7 @@ func eventNamed(name string) *events.Event {
 
 // A name is known once an event had it: what matches is kept in the snapshot.
 func BenchmarkMatch(b *testing.B) {
-	ix := New(manyHooks(b))
+	ix := New(manyHooks(b), nil)
 	b.Run("known", func(b *testing.B) {
 		e := eventNamed("app7:done")
 		if got := ix.Match(e); len(got) != 1 {
@@ -59,7 +59,7 @@ func BenchmarkMatch(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			if i%len(list) == 0 {
 				b.StopTimer()
-				ix = New(ix.snapshot)
+				ix = New(ix.snapshot, nil)
 				b.StartTimer()
 			}
 			ix.Named("", list[i%len(list)])
@@ -72,6 +72,6 @@ func BenchmarkIndex(b *testing.B) {
 	snap := manyHooks(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		New(snap)
+		New(snap, nil)
 	}
 }

@@ -1,6 +1,7 @@
 // Package match finds the hooks that run for an event. It is pure: it reads no
 // file, starts nothing and never blocks, and the same snapshot and event always
-// give the same hooks, in the order in which they are registered.
+// give the same hooks, in the order in which they are registered. The one thing that it
+// asks for elsewhere is where a link leads that a condition is about, see package when.
 //
 // It does not decide when they run, or what their answers mean together.
 package match
@@ -16,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/when"
 )
 
 // Match is a hook that runs for an event.
@@ -28,6 +30,10 @@ type Match struct {
 	Blocks     bool             // its answer counts
 	Generation uint64           // of the snapshot
 	At         int              // place among the event's hooks
+
+	// Unfit is why its conditions do not fit the event as it is now. It is only set
+	// where a hook before it may rewrite the event to one that they fit.
+	Unfit string
 }
 
 // Policy returns how the hook's definition treats its answers.
@@ -58,6 +64,7 @@ type Index struct {
 	snapshot *hook.Snapshot
 	hooks    []*hook.Hook
 	patterns patterns
+	links    when.Links
 	projects bool // some hooks are for one working tree
 
 	mu     sync.RWMutex // guards byName
@@ -72,16 +79,18 @@ type nameKey struct {
 // Named has what depends on an event's name and dialect.
 type Named struct {
 	Contract   *events.Contract
+	links      when.Links
 	candidates []Match // hooks with a pattern that matches a name of the kind
 }
 
 // maxNames bounds the cache: senders choose the names.
 const maxNames = 4096
 
-// New makes the index of a snapshot.
-func New(snap *hook.Snapshot) *Index {
+// New makes the index of a snapshot. links tells where paths lead that hooks have
+// conditions on; nil = that is not known.
+func New(snap *hook.Snapshot, links when.Links) *Index {
 	hooks := snap.Runnable()
-	ix := &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), byName: map[nameKey]*Named{}}
+	ix := &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), links: links, byName: map[nameKey]*Named{}}
 	ix.projects = slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Project != "" })
 	return ix
 }
@@ -101,14 +110,32 @@ func (ix *Index) Match(e *events.Event) []Match {
 // order.
 func (n *Named) Match(e *events.Event) []Match {
 	var ms []Match
+	var facts *when.Facts
+	rewritten := false // by a hook so far, maybe
 	for _, m := range n.candidates {
 		m, ok := m.suiting(e)
-		if ok && m.refusal(e) == "" {
+		if !ok || m.refusal(e) != "" {
+			continue
+		}
+		if len(m.Hook.When) > 0 {
+			if facts == nil {
+				facts = when.New(e, n.links)
+			}
+			m.Unfit = facts.Unfit(m.Hook.When, m.Given)
+		}
+		if m.Unfit == "" || rewritten && m.Blocks {
 			m.At = len(ms)
 			ms = append(ms, m)
+			rewritten = rewritten || m.Blocks && e.Wait && e.Contract.Sequence
 		}
 	}
 	return ms
+}
+
+// Fits reports whether the conditions of the hook fit e, as hooks before it have
+// rewritten that.
+func (ix *Index) Fits(m Match, e *events.Event) bool {
+	return when.New(e, ix.links).Unfit(m.Hook.When, m.Given) == ""
 }
 
 // Named returns the hooks of a name, from the cache if they are in it.
@@ -131,7 +158,7 @@ func (ix *Index) Named(dialect events.Dialect, name string) *Named {
 }
 
 func (ix *Index) find(c *events.Contract) *Named {
-	n := &Named{Contract: c}
+	n := &Named{Contract: c, links: ix.links}
 	names := kindNames(c)
 	for _, at := range ix.patterns.hooksFor(names) {
 		if m, ok := matchNames(ix.hooks[at], c, names); ok {
@@ -239,15 +266,15 @@ func Lane(h *hook.Hook) string {
 }
 
 // One returns h as it runs for e. If its definition does not admit e, why is the
-// reason; "" = it runs.
-func One(h *hook.Hook, e *events.Event) (m Match, why string) {
+// reason; "" = it runs. links is as for New.
+func One(h *hook.Hook, e *events.Event, links when.Links) (m Match, why string) {
 	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
 	if !ok {
 		m = Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: e.Contract.Name, Blocks: e.Contract.Decidable}
 		return m, "none of its patterns matches " + e.Contract.Name
 	}
 	if other, ok := m.suiting(e); ok {
-		return other, other.refusal(e)
+		return other, cmp.Or(other.refusal(e), when.New(e, links).Unfit(h.When, other.Given))
 	}
 	return m, noCase
 }
@@ -263,11 +290,11 @@ type Decision struct {
 }
 
 // Explain returns for each runnable hook of snap whether it runs for an event of the
-// project that is sent with wait, in registration order.
-func Explain(snap *hook.Snapshot, env events.Envelope, project string) []Decision {
+// project that is sent with wait, in registration order. links is as for New.
+func Explain(snap *hook.Snapshot, env events.Envelope, project string, links when.Links) []Decision {
 	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event), Project: project}
 	e.Dialect, e.Wait = cmp.Or(e.Dialect, e.Contract.Dialect), true
-	names := kindNames(e.Contract)
+	names, facts := kindNames(e.Contract), when.New(e, links)
 	var list []Decision
 	for _, h := range snap.Runnable() {
 		m, ok := matchNames(h, e.Contract, names)
@@ -282,7 +309,7 @@ func Explain(snap *hook.Snapshot, env events.Envelope, project string) []Decisio
 		case !suits:
 			d.Why = noCase
 		default:
-			d.Why = m.refusal(e)
+			d.Why = cmp.Or(m.refusal(e), facts.Unfit(h.When, m.Given))
 		}
 		d.Runs = d.Why == ""
 		list = append(list, d)

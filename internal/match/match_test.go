@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestMatchingIsThatOfTheDocumentedTable(t *testing.T) {
 		{"agent:end", "agent:start", ""},
 	} {
 		t.Run(tt.patterns+"/"+tt.event, func(t *testing.T) {
-			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")}, "")[0]
+			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")}, "", nil)[0]
 			if d.Runs != (tt.given != "") || d.Runs && d.Given != tt.given {
 				t.Errorf("runs %t given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
 			}
@@ -59,7 +60,7 @@ func TestWildcardHooksObserve(t *testing.T) {
 		{"transform", newHook("h", "transform_tool_result"), "transform_tool_result", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event}, "")[0]
+			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event}, "", nil)[0]
 			if !d.Runs || d.Blocks != tt.decides {
 				t.Errorf("runs %t (%s), decides %t, want %t", d.Runs, d.Why, d.Blocks, tt.decides)
 			}
@@ -88,3 +89,43 @@ func newHook(name string, patterns ...string) *hook.Hook {
 }
 
 func with(h *hook.Hook, change func(*hook.Hook)) *hook.Hook { change(h); return h }
+
+// A hook with conditions runs for the events that they fit. One that a hook before it
+// may make fit is there, too, and says so.
+func TestMatchWithConditions(t *testing.T) {
+	command, err := hook.CompileCommand("git push")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conditional := func(name string, block bool) *hook.Hook {
+		h := newHook(name, "PreToolUse")
+		h.When, h.Blocking = []hook.Condition{{Commands: []hook.CommandPattern{command}}}, &block
+		return h
+	}
+	snap := snapshot(conditional("first", true), newHook("always", "PreToolUse"), conditional("guard", true), conditional("log", false))
+	for line, want := range map[string][]string{
+		"git push": {"first", "always", "guard", "log"},
+		"ls":       {"always", "guard?"},
+	} {
+		e := &events.Event{Envelope: events.Envelope{
+			Event: "PreToolUse", Wait: true, Data: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"` + line + `"}}`),
+		}}
+		e.Contract = events.For("", "PreToolUse")
+		e.Dialect = e.Contract.Dialect
+		var got []string
+		for _, m := range New(snap, nil).Match(e) {
+			name := m.Hook.Name
+			if m.Unfit != "" {
+				name += "?"
+			}
+			got = append(got, name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", line, got, want)
+		}
+		d := Explain(snap, e.Envelope, "", nil)[0]
+		if why := "when: command git push is not in the line"; d.Runs != (line == "git push") || !d.Runs && d.Why != why {
+			t.Errorf("%s: runs %v: %s", line, d.Runs, d.Why)
+		}
+	}
+}

@@ -29,13 +29,13 @@ func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
 		if field != "" {
 			members := []rawjson.Member{{Key: field, Value: rawjson.Quote(tool)}}
 			if input := InputField(c); input != "" {
-				members = append(members, rawjson.Member{Key: input, Value: sampleInput(tool)})
+				members = append(members, rawjson.Member{Key: input, Value: sampleInput(h, tool)})
 			}
 			env.Data = rawjson.With(example, members...)
 		}
 		e := &events.Event{Envelope: env, Contract: c, Project: h.Project}
 		e.Dialect = c.Dialect
-		if _, why := One(h, e); why == "" {
+		if _, why := One(h, e, nil); why == "" {
 			return env
 		}
 		if field == "" {
@@ -102,21 +102,48 @@ func sampleTools(h *hook.Hook, d events.Dialect) []string {
 			tools = append(tools, word)
 		}
 	}
+	for _, c := range h.When {
+		for _, f := range c.Tools {
+			tools = append(tools, literal(f.Text))
+		}
+	}
 	tools = append(tools, dialect.OwnTools(d)...)
 	return append(tools, neutral.Shell, "shell", "Edit", "Write", "Read", "WebFetch", "mcp__example__tool")
 }
 
-// sampleInput are arguments that any of the usual tools could have.
-func sampleInput(tool string) json.RawMessage {
+// sampleInput are arguments that any of the usual tools could have: what h's
+// conditions ask for where they ask for something.
+func sampleInput(h *hook.Hook, tool string) json.RawMessage {
+	command, file := "echo hello", "/tmp/example.txt"
+	for _, c := range h.When {
+		if len(c.Commands) > 0 {
+			command = literal(c.Commands[0].Text)
+		}
+		if len(c.Paths) > 0 {
+			file = literal(c.Paths[0].Text)
+		}
+	}
+	path := rawjson.StringMember("file_path", file)
 	switch canonical := dialect.CanonicalTool(tool); {
 	case canonical == "Bash" || tool == "shell":
-		return json.RawMessage(`{"command":"echo hello","cmd":"echo hello"}`)
+		return rawjson.With(nil, rawjson.StringMember("command", command), rawjson.StringMember("cmd", command))
 	case canonical == "WebFetch":
 		return json.RawMessage(`{"url":"https://example.com/"}`)
 	case canonical == "Edit":
-		return json.RawMessage(`{"file_path":"/tmp/example.txt","old_string":"hello","new_string":"hello, world"}`)
+		return rawjson.With(nil, path,
+			rawjson.StringMember("old_string", "hello"), rawjson.StringMember("new_string", "hello, world"))
 	case canonical == "Write":
-		return json.RawMessage(`{"file_path":"/tmp/example.txt","content":"hello\n"}`)
+		return rawjson.With(nil, path, rawjson.StringMember("content", "hello\n"))
 	}
-	return json.RawMessage(`{"file_path":"/tmp/example.txt"}`)
+	return rawjson.With(nil, path)
+}
+
+// literal is a text that a glob is likely to match.
+func literal(glob string) string {
+	if before, rest, ok := strings.Cut(glob, "{"); ok {
+		words, after, _ := strings.Cut(rest, "}")
+		first, _, _ := strings.Cut(words, ",")
+		glob = before + first + literal(after)
+	}
+	return strings.NewReplacer("**", "example", "*", "example", "?", "x").Replace(glob)
 }

@@ -9,6 +9,23 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
+// The sample has what the conditions of a hook ask for.
+func TestSampleFitsConditions(t *testing.T) {
+	for _, text := range []string{"git push", "terraform {apply,destroy}", "rm -rf", "kubectl de*"} {
+		h := newHook("h", "PreToolUse")
+		command, err := hook.CompileCommand(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
+		env := Sample(h, events.Envelope{Event: "PreToolUse"})
+		e := &events.Event{Envelope: env, Contract: events.For("", "PreToolUse")}
+		if _, why := One(h, e, nil); why != "" {
+			t.Errorf("%s: %s: %s", text, env.Data, why)
+		}
+	}
+}
+
 // A hook runs for the sample that is made for it, and the sample speaks the
 // language of the agent.
 func TestSample(t *testing.T) {
@@ -41,7 +58,7 @@ func TestSample(t *testing.T) {
 		env := Sample(h, events.Envelope{Event: test.event, Dialect: test.dialect})
 		c := events.For(env.Dialect, env.Event)
 		e := &events.Event{Envelope: env, Contract: c}
-		if _, why := One(h, e); why != "" {
+		if _, why := One(h, e, nil); why != "" {
 			t.Errorf("%s %s %q: the hook does not run for %s: %s", test.dialect, test.event, test.matcher, env.Data, why)
 		}
 		if names := dialect.ToolNames(e); len(names) == 0 || names[0] != test.want {

@@ -42,12 +42,12 @@ func TestNamesOfAPartOfTheirKind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			snap := snapshot(newHook("h", strings.Fields(tt.patterns)...))
 			env := events.Envelope{Event: tt.event, Dialect: events.Dialect(tt.from), Data: json.RawMessage(tt.data)}
-			d := Explain(snap, env, "")[0]
+			d := Explain(snap, env, "", nil)[0]
 			if d.Runs != (tt.given != "") || d.Given != tt.given && d.Runs || d.Why == "" != d.Runs {
 				t.Errorf("Explain: runs %v, given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
 			}
 			e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
-			ms := New(snap).Match(e)
+			ms := New(snap, nil).Match(e)
 			if (len(ms) == 1) != d.Runs || len(ms) == 1 && (ms[0].Given != tt.given || ms[0].Generation != snap.Generation || ms[0].Blocks != d.Blocks) {
 				t.Errorf("match: got %+v, want %q", ms, tt.given)
 			}

@@ -1,0 +1,107 @@
+package hookdir
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/hook"
+)
+
+const guardHead = "name: g\nevents: PreToolUse\ncommand: ./run.sh\n"
+
+// What a guard is rehearsed and started by comes out as it was written.
+func TestReadGuardFields(t *testing.T) {
+	h, problems := Read(folder(t, guardHead+`shadow: true
+mode: persistent
+warm: false
+blocking: false
+debounce: 2s
+throttle: 3/1m
+when:
+  - tool: Bash
+    command: [git push, rm -rf]
+  - path: [".env", "~/.ssh/**", "/etc/*"]
+  - prompt: deploy
+    data.tool_input.n: 3
+tests:
+  - name: one
+    event: PreToolUse
+    tool: Bash
+    cwd: /w
+    dialect: claude-code
+    data: {command: "git push", list: [1, {a: b}]}
+    expect: deny
+    reason: no
+    context: yes-context
+  - {expect: none}
+`), Options{Home: "/home/u"})
+	if h == nil || len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if !h.Shadow || h.Warm == nil || *h.Warm || h.IsWarm() || h.Debounce != 2*time.Second ||
+		h.Throttle != (hook.Rate{Runs: 3, Per: time.Minute}) {
+		t.Errorf("got shadow %v, warm %v, debounce %v, throttle %v", h.Shadow, h.Warm, h.Debounce, h.Throttle)
+	}
+	var when []string
+	for _, c := range h.When {
+		when = append(when, c.String())
+	}
+	if want := []string{
+		"tool: Bash, command: git push or rm -rf", "path: .env or ~/.ssh/** or /etc/*", "prompt: deploy, data.tool_input.n: 3",
+	}; !slices.Equal(when, want) {
+		t.Errorf("got %q, want %q", when, want)
+	}
+	for path, fits := range map[string]bool{
+		"/a/.env": true, "/.env": true, "/home/u/.ssh/a/b": true, "/etc/x": true, "/etc/x/y": false, "/a/b.env": false,
+	} {
+		if got := hook.MatchAny(h.When[1].Paths, path); got != fits {
+			t.Errorf("%s: got %v, want %v", path, got, fits)
+		}
+	}
+	one := h.Tests[0]
+	if string(one.Data) != `{"command":"git push","list":[1,{"a":"b"}]}` || one.Expect != hook.ExpectDeny || one.Line != 17 ||
+		one.Cwd != "/w" || one.Context != "yes-context" || one.Dialect != "claude-code" || h.Tests[1].Expect != hook.ExpectNone {
+		t.Errorf("got %+v %s", one, one.Data)
+	}
+}
+
+// Mistakes in them are told with their place, and what could be meant.
+func TestGuardFieldMistakes(t *testing.T) {
+	for _, tt := range []struct{ name, yaml, want string }{
+		{"when_empty", "when: []", "4:7: when is empty: the hook would never run"},
+		{"when_text", "when: git push", "an element of when must be a mapping"},
+		{"when_unknown", "when: [{comand: x}]", "unknown key `comand` in when (it may have tool, command, path, prompt, data.PATH)"},
+		{"when_no_member", "when: [{}]", "a condition of when is empty"},
+		{"when_list", "when: [{tool: {a: b}}]", "when.tool must be a string or a list of strings"},
+		{"when_none", "when: [{tool: []}]", "when.tool is empty"},
+		{"when_regex", "when: [{prompt: '('}]", `bad when.prompt "("`},
+		{"when_glob", "when: [{path: '['}]", `bad when.path "["`},
+		{"when_twice", "when: [{tool: a, tool: b}]", "duplicate key `tool`"},
+		{"when_path", "when: [{data.: x}]", "unknown key `data.` in when"},
+		{"tests_map", "tests: {expect: deny}", "must be a list of tests"},
+		{"tests_expect", "tests: [{data: {}}]", "a test must say what it expects (write one of deny, ask, allow, none, rewrite)"},
+		{"tests_word", "tests: [{expect: denny}]", "unknown value `denny`, did you mean `deny`?"},
+		{"tests_data", "tests: [{expect: deny, data: ls}]", "the data of a test must be a mapping"},
+		{"tests_event", "tests: [{expect: deny, event: a b}]", "bad event of a test"},
+		{"tests_dialect", "tests: [{expect: deny, dialect: claude}]", "unknown value `claude`"},
+		{"tests_key", "tests: [{expect: deny, expct: deny}]", "warning 4:24: unknown key `expct`, did you mean `expect`?"},
+		{"debounce", "blocking: false\ndebounce: -1s", "debounce -1s is out of range"},
+		{"debounce_long", "blocking: false\ndebounce: 2h", "debounce 2h0m0s is out of range"},
+		{"throttle", "blocking: false\nthrottle: 10s", `bad throttle "10s" (write runs and a time of at most 24h, such as 1/10s or 30/1m)`},
+		{"throttle_none", "blocking: false\nthrottle: 0/10s", `bad throttle "0/10s"`},
+		{"throttle_guard", "throttle: 1/10s", "warning 4:1: `throttle` is for observers"},
+		{"debounce_guard", "debounce: 1s", "warning 4:1: `debounce` is for observers"},
+		{"warm_spawn", "warm: true", "warning 4:1: `warm` is for mode persistent"},
+		{"shadow_word", "shadow: 1", "must be true or false"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folder(t, guardHead+tt.yaml+"\n")
+			_, problems := Read(dir, Options{})
+			if got := strings.Join(said(dir, problems), "\n"); !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q in it", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package when
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Limits of Disk.
+const (
+	looks    = 8                     // at once, those that hang included
+	patience = 50 * time.Millisecond // for one
+	maxLinks = 40                    // on the way to one file
+)
+
+// Disk tells where links lead on this machine's file systems. One that does not answer
+// holds up an event for a moment, and few of them; after that nothing is sure. Safe for
+// concurrent use.
+type Disk struct{ free chan struct{} }
+
+// NewDisk returns a Disk.
+func NewDisk() *Disk { return &Disk{free: make(chan struct{}, looks)} }
+
+// Real is that of Links.
+func (d *Disk) Real(path string) (real string, ok bool) {
+	select {
+	case d.free <- struct{}{}:
+	default: // others hang
+		return "", false
+	}
+	type answer struct {
+		path string
+		ok   bool
+	}
+	done := make(chan answer, 1)
+	go func() {
+		defer func() { <-d.free }()
+		real, ok := follow(path)
+		done <- answer{real, ok}
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.path, a.ok
+	case <-timer.C:
+		return "", false
+	}
+}
+
+// follow returns an absolute path with every link on it followed. What does not exist
+// stays as it is written: a tool may be about to make it.
+func follow(path string) (string, bool) {
+	real, rest := "/", split(path)
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		if name == ".." {
+			real = filepath.Dir(real)
+			continue
+		}
+		next := filepath.Join(real, name)
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			real = next
+			continue
+		case err != nil:
+			return "", false
+		case info.Mode()&fs.ModeSymlink == 0:
+			real = next
+			continue
+		}
+		to, err := os.Readlink(next)
+		if links++; err != nil || links > maxLinks {
+			return "", false
+		}
+		if filepath.IsAbs(to) {
+			real = "/"
+		}
+		rest = append(split(to), rest...)
+	}
+	return real, true
+}
+
+// split returns the parts of a path that lead anywhere.
+func split(path string) (parts []string) {
+	for part := range strings.SplitSeq(path, "/") {
+		if part != "" && part != "." {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
