@@ -7,10 +7,11 @@ import (
 )
 
 // interpreters run text of their own language, which may run commands.
-var interpreters = set(`awk gawk mawk nawk python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun
-	php lua luajit tclsh wish expect osascript rscript r julia ghci scala groovy jshell swift elixir erl iex racket guile
-	vi vim nvim ex ed emacs gdb lldb mysql psql sqlite3 ftp lftp sftp m4 bc dc gnuplot octave tar bsdtar rsync zip
-	powershell pwsh cmd at batch crontab watch screen tmux script`)
+var interpreters = set(`
+		awk gawk mawk nawk python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php
+		lua luajit tclsh wish expect osascript rscript r julia ghci scala groovy jshell swift elixir erl iex
+		racket guile vi vim nvim ex ed emacs gdb lldb mysql psql sqlite3 ftp lftp sftp m4 bc dc gnuplot
+		octave tar bsdtar rsync zip powershell pwsh cmd at batch crontab watch screen tmux script`)
 
 // plainPrograms run none of the words that they are given, but behind the options
 // named here, of which the beginning is enough.
@@ -21,13 +22,15 @@ var plainPrograms = map[string][]string{
 }
 
 func init() {
-	for name := range set(`echo printf true false : test [ cd pwd pushd popd dirs ls cat head tail wc uniq cut tr grep egrep
-		fgrep zgrep diff cmp comm stat file du df basename dirname realpath readlink date sleep seq touch mkdir rmdir rm
-		unlink shred mv cp ln install chmod chown chgrp chattr tee mktemp which type whereis hash read kill killall pkill pgrep
-		ps whoami id groups uname hostname uptime free lsof ss netstat ping dig host nslookup jq yq tree md5sum shasum sha1sum
-		sha256sum sha512sum cksum base64 base32 xxd od hexdump strings fold nl tac rev paste column fmt expand unexpand join
-		gzip gunzip bzip2 xz zstd unzip truncate dd sync mkfs fdisk mount umount swapoff shutdown reboot halt poweroff
-		useradd userdel usermod groupadd groupdel passwd printenv exit return break continue shift wait jobs fg bg umask
+	for name := range set(`
+		echo printf true false : test [ cd pwd pushd popd dirs ls cat head tail wc uniq cut tr grep egrep
+		fgrep zgrep diff cmp comm stat file du df basename dirname realpath readlink date sleep seq touch
+		mkdir rmdir rm unlink shred mv cp ln install chmod chown chgrp chattr tee mktemp which type whereis
+		hash read kill killall pkill pgrep ps whoami id groups uname hostname uptime free lsof ss netstat
+		ping dig host nslookup jq yq tree md5sum shasum sha1sum sha256sum sha512sum cksum base64 base32 xxd
+		od hexdump strings fold nl tac rev paste column fmt expand unexpand join gzip gunzip bzip2 xz zstd
+		unzip truncate dd sync mkfs fdisk mount umount swapoff shutdown reboot halt poweroff useradd userdel
+		usermod groupadd groupdel passwd printenv exit return break continue shift wait jobs fg bg umask
 		ulimit times let getopts history clear tput tty stty cal expr factor numfmt yes`) {
 		plainPrograms[name] = []string{}
 	}
@@ -35,9 +38,10 @@ func init() {
 
 // plainGit are the subcommands of git that run none of their words, but behind options
 // that name a program.
-var plainGit = set(`add commit status log diff show tag branch checkout switch restore stash merge reset rm mv blame push
-	pull fetch remote rev-parse rev-list describe ls-files ls-tree cat-file shortlog reflog cherry-pick revert clean notes
-	worktree sparse-checkout apply am format-patch`)
+var plainGit = set(`
+		add commit status log diff show tag branch checkout switch restore stash merge reset rm mv blame
+		push pull fetch remote rev-parse rev-list describe ls-files ls-tree cat-file shortlog reflog cherry-
+		pick revert clean notes worktree sparse-checkout apply am format-patch`)
 
 // gitRuns are the options of these subcommands that name a program, by their beginnings.
 var gitRuns = []string{"--ex", "--up", "--rec"}
