@@ -64,7 +64,8 @@ func killCommand(a *app) *cobra.Command {
 		Use:   "kill RUN",
 		Short: "End one run that is under way",
 		Long: `kill ends the processes of one run, which counts as failed then: a guard that is
-killed denies where it is fail-closed. The end of the run's id, as ` + "`hookd ps`" + ` shows
+killed denies where it is fail-closed. A persistent hook's process ends with its run, and
+the other runs that it has are given to another. The end of the run's id, as ` + "`hookd ps`" + ` shows
 it, is enough when no other run has it.`,
 		Args:              one("RUN"),
 		ValidArgsFunction: underWayIDs(a),

@@ -290,3 +290,47 @@ func TestAPersistentProgramSpawned(t *testing.T) {
 		t.Errorf("got %+v, runs %+v, want an explicit yes", a.Verdict, a.Runs)
 	}
 }
+
+// One run of a persistent hook is killed, with its worker: a guard denies, and what else
+// the worker had runs as if nothing had been.
+func TestRunOfAPersistentHookIsKilled(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	dir := writeHook(t, home, "both", "events: [pre_tool_use, odd]\nmode: persistent\ntimeout: 10m\n", answering)
+	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
+	kill := func(event string) {
+		t.Helper()
+		var runs []client.RunUnderWay
+		h.until("the run is under way", func() bool {
+			runs, _ = h.client.Running(t.Context())
+			return len(runs) > 0 && runs[0].Event == event
+		})
+		id := runs[0].RunID
+		h.until("the run is killed", func() bool {
+			killed, err := h.client.Kill(t.Context(), id)
+			return err == nil && killed.RunID == id
+		})
+		h.until("the run is recorded", func() bool {
+			run, err := h.client.Run(t.Context(), id)
+			return err == nil && run.Result == client.ResultFailed && strings.Contains(run.Error, "was killed by `hookd kill`")
+		})
+	}
+	answers := make(chan client.Answer, 1)
+	go func() {
+		answers <- h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"please-hang"}}}`)
+	}()
+	kill("pre_tool_use")
+	if a := <-answers; a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "was killed by `hookd kill`") {
+		t.Errorf("verdict %+v", a.Verdict)
+	}
+	h.emit(`{"event":"odd","data":{"do":"please-hang"}}`)
+	h.emit(`{"event":"odd","data":{"do":"nothing"}}`)
+	kill("odd")
+	h.until("the other run is ok", func() bool {
+		runs, err := h.client.Runs(t.Context(), client.RunQuery{Result: string(client.ResultOK), Event: "odd"})
+		return err == nil && len(runs) == 1
+	})
+	if all := pids(t, dir); len(all) != 3 {
+		t.Errorf("workers %v, want one that was killed for each of two runs, and one more", all)
+	}
+}

@@ -48,9 +48,10 @@ type Job struct {
 	started time.Time // when it was given to the Runner
 	pid     *atomic.Int64
 	ctx     context.Context
-	cancel  context.CancelCauseFunc // ends it; nil = it cannot be ended alone
+	cancel  context.CancelCauseFunc // ends it; nil = its Runner does, see Killer
 	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu
 	newer   *Job
+	killing bool  // Killer ends it; guarded by underWay.mu
 	settled bool  // it has come back, or was given up; guarded by stalls.mu
 	unfit   error // why it cannot be run; nil = it can
 }
@@ -91,6 +92,12 @@ type Outcome struct {
 // which they were submitted.
 type Submitter interface {
 	Submit(ctx context.Context, j *Job, done func(Outcome))
+}
+
+// Killer is a Runner that can end a job of a persistent hook alone. Kill does not wait
+// for the end; it returns false when the job is not, or not any more, with a worker.
+type Killer interface {
+	Kill(j *Job) bool
 }
 
 // Window is how many runs of observers a copy of a persistent hook has at once.

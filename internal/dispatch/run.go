@@ -79,7 +79,7 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 // what went wrong.
 func (d *Dispatcher) end(a *attempt, out Outcome) {
 	out.limit = a.job.Timeout.Round(time.Millisecond)
-	if out.Err == nil && a.job.killed() {
+	if out.Err == nil && d.killed(a.job) {
 		out.TimedOut, out.Failure = false, errKilled.Error()
 	}
 	a.out = out

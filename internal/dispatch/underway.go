@@ -108,17 +108,40 @@ func (d *Dispatcher) Kill(id string) (events.UnderWay, *events.Error) {
 			Hint:    "give more of the id, see `hookd ps`",
 		}
 	}
-	j := found[0]
-	if j.cancel == nil {
+	u := found[0].underWay(time.Now())
+	if !d.killJob(found[0]) {
 		return events.UnderWay{}, &events.Error{
-			Code:    events.CodeRejected,
-			Message: "run " + j.RunID + " shares the process of its persistent hook with others",
-			Hint:    "it ends at its deadline; `hookd disable` ends the process",
+			Code:    events.CodeNotFound,
+			Message: "run " + u.RunID + " is just beginning or ending",
+			Hint:    "see `hookd ps` whether it is still there, and try again",
 		}
 	}
-	u := j.underWay(time.Now())
-	j.cancel(errKilled)
 	return u, nil
+}
+
+// killJob ends a job; false when no worker of its persistent hook has it, or is about
+// to. Other runs of that worker are given to another.
+func (d *Dispatcher) killJob(j *Job) bool {
+	if j.cancel != nil {
+		j.cancel(errKilled)
+		return true
+	}
+	k, ok := d.opts.Runner.(Killer)
+	if !ok {
+		return false
+	}
+	d.underWay.mark(j, true) // before: it may have ended when Kill returns
+	if !k.Kill(j) {
+		d.underWay.mark(j, false)
+		return false
+	}
+	return true
+}
+
+func (u *underWay) mark(j *Job, killing bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	j.killing = killing
 }
 
 // begin puts a job among those under way, and makes the context that it runs in.
@@ -139,5 +162,9 @@ func (d *Dispatcher) leave(j *Job) {
 	}
 }
 
-// killed reports whether Kill has ended the job.
-func (j *Job) killed() bool { return j.ctx != nil && context.Cause(j.ctx) == errKilled }
+// killed reports whether Kill has ended a job.
+func (d *Dispatcher) killed(j *Job) bool {
+	d.underWay.mu.Lock()
+	defer d.underWay.mu.Unlock()
+	return j.killing || j.ctx != nil && context.Cause(j.ctx) == errKilled
+}

@@ -79,6 +79,9 @@ func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(disp
 	p.pool(j.Hook).Submit(c)
 }
 
+// kill ends the job; false when no worker has it or is about to get it.
+func (p *persistent) kill(j *dispatch.Job) bool { return p.workers.Cancel(j.Hook.ID, j.Event.EventID) }
+
 // abortAfter kills the workers that owe an answer when ctx ends. All runs have the
 // same ctx, which ends when the daemon stops.
 func (p *persistent) abortAfter(ctx context.Context) {

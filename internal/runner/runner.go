@@ -31,7 +31,7 @@ import (
 	"github.com/hookd/hookd/internal/worker"
 )
 
-// Runner executes jobs. It fits dispatch.Runner and dispatch.Submitter.
+// Runner executes jobs. It fits dispatch.Runner, dispatch.Submitter and dispatch.Killer.
 type Runner struct {
 	proc     *proc.Runner
 	tempDir  string
@@ -61,7 +61,10 @@ type settings struct {
 	judge      *judge.Judge
 }
 
-var _ dispatch.Submitter = (*Runner)(nil)
+var (
+	_ dispatch.Submitter = (*Runner)(nil)
+	_ dispatch.Killer    = (*Runner)(nil)
+)
 
 // New returns a Runner. Configure must be called before the first run.
 func New(o Options) *Runner {
@@ -193,6 +196,10 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
 	r.kept.submit(ctx, j, done)
 }
+
+// Kill ends the job of a persistent hook by killing the worker that has it. It fits
+// dispatch.Killer.
+func (r *Runner) Kill(j *dispatch.Job) bool { return r.kept.kill(j) }
 
 // process starts the job's process and waits for it.
 func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome {

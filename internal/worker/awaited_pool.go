@@ -26,6 +26,7 @@ type awaitedPool struct {
 	mu    sync.Mutex            // guards what is below
 	slots map[int]chan struct{} // by depth
 	idle  []*awaitedWorker      // the one used last is used next
+	asks  map[string]func()     // what cancels a call, by its id
 }
 
 // awaitedWorker belongs to the caller of acquire until it calls release.
@@ -38,9 +39,49 @@ type awaitedWorker struct {
 	unanswered int
 }
 
-func (a *awaitedPool) init(p *Pool) { a.pool, a.slots = p, map[int]chan struct{}{} }
+func (a *awaitedPool) init(p *Pool) {
+	a.pool, a.slots, a.asks = p, map[int]chan struct{}{}, map[string]func(){}
+}
+
+// cancel ends a call; false when there is none with the id.
+func (a *awaitedPool) cancel(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	end := a.asks[id]
+	if end != nil {
+		end()
+	}
+	return end != nil
+}
+
+// cancellable makes a call one that cancel ends, until over is called.
+func (a *awaitedPool) cancellable(ctx context.Context, c *Call) (_ context.Context, over func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asks[c.ID] = func() { cancel(errCancelled) }
+	return ctx, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.asks, c.ID)
+		cancel(nil)
+	}
+}
+
+var errCancelled = errors.New("the call was cancelled")
+
+func cancelled(ctx context.Context) bool { return context.Cause(ctx) == errCancelled }
 
 func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
+	ctx, over := a.cancellable(ctx, c)
+	defer over()
+	if ans = a.askUntil(ctx, c); cancelled(ctx) && ans.PID == 0 {
+		return Answer{Failure: failCancelled, Started: ans.Started, Duration: ans.Duration}
+	}
+	return ans
+}
+
+func (a *awaitedPool) askUntil(ctx context.Context, c *Call) (ans Answer) {
 	start := time.Now()
 	until := start.Add(c.Timeout)
 	if err := a.pool.overdueStart(); err != nil && !a.hasIdle() {
@@ -67,7 +108,7 @@ func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
 			return Answer{Err: err, Started: start}
 		}
 		var again bool
-		ans, again = w.ask(c, until)
+		ans, again = w.ask(ctx, c, until)
 		if a.release(w); !again || !time.Now().Before(until) {
 			break
 		}
@@ -253,7 +294,7 @@ func (w *awaitedWorker) expire() {
 
 // ask sends one line and returns its answer. Without one, again reports whether
 // the line may be sent to another worker.
-func (w *awaitedWorker) ask(c *Call, until time.Time) (ans Answer, again bool) {
+func (w *awaitedWorker) ask(ctx context.Context, c *Call, until time.Time) (ans Answer, again bool) {
 	w.using.Lock()
 	defer w.using.Unlock()
 	w.depth.Store(int32(c.Depth))
@@ -261,8 +302,13 @@ func (w *awaitedWorker) ask(c *Call, until time.Time) (ans Answer, again bool) {
 	defer w.owes.Store(0)
 	ans.PID, ans.Started = w.proc.PID, time.Now()
 	w.clock.set(until)
+	unwatched := context.AfterFunc(ctx, func() {
+		if cancelled(ctx) {
+			w.expire()
+		}
+	})
 	body, err := w.exchange(c)
-	w.dead = !w.clock.stop() || err != nil
+	w.dead = !w.clock.stop() || !unwatched() && cancelled(ctx) || err != nil
 	if err == nil {
 		w.answered.Add(1)
 		ans.Body, ans.Stderr, ans.Duration = body, w.proc.Stderr(), time.Since(ans.Started)

@@ -398,3 +398,40 @@ func TestSubmitStuckStart(t *testing.T) {
 		t.Errorf("got %+v, want an answer", a)
 	}
 }
+
+// A call that is cancelled ends as at its deadline, with its worker; one that waits for
+// a worker costs none.
+func TestAskCancelled(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	ask := func(c *Call) <-chan Answer {
+		done := make(chan Answer, 1)
+		go func() { done <- p.Ask(t.Context(), c) }()
+		return done
+	}
+	hangs, waits := call("hang"), call("say=hi")
+	first := ask(hangs)
+	b.until("the worker to have the call", func() bool { l := b.workers(p); return len(l) == 1 && l[0].Owes == 1 })
+	second := ask(waits)
+	b.until("the second to be cancelled", func() bool { return b.set.Cancel("lines", waits.ID) })
+	if a := b.await(second); a.Failure != failCancelled || a.Err != nil || a.TimedOut {
+		t.Errorf("got %+v", a)
+	}
+	if b.set.Cancel("lines", "01NONE") || b.set.Cancel("other", hangs.ID) {
+		t.Error("a call was cancelled that is not there")
+	}
+	if !b.set.Cancel("lines", hangs.ID) {
+		t.Error("the call was not found")
+	}
+	if a := b.await(first); !a.TimedOut || a.Exit.Killed == "" || a.Failure == "" {
+		t.Errorf("got %+v", a)
+	}
+	wantAnswer(t, b.ask(p, ""), "")
+	if got := b.starts(p); got != 2 {
+		t.Errorf("started %d times, want 2", got)
+	}
+	if b.set.Cancel("lines", hangs.ID) {
+		t.Error("a call was cancelled that has ended")
+	}
+	b.wantQuiet()
+}

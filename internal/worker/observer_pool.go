@@ -52,6 +52,28 @@ func (o *observerPool) submit(c *Call) {
 	o.mu.Unlock()
 }
 
+// cancel ends a call; false when there is none with the id.
+func (o *observerPool) cancel(id string) bool {
+	o.mu.Lock()
+	if c := o.waiting.find([]byte(id)); c != nil {
+		o.waiting.remove(c)
+		o.mu.Unlock()
+		fail(c, Answer{Failure: failCancelled})
+		return true
+	}
+	defer o.mu.Unlock()
+	for _, w := range o.workers {
+		if c := w.calls.find([]byte(id)); c != nil {
+			w.cancel(c)
+			return true
+		}
+	}
+	return false
+}
+
+// failCancelled is why a call has no answer that was ended before a worker had it.
+const failCancelled = "was ended before it was sent to a worker"
+
 // assign moves waiting calls to workers with room, and starts workers for the rest.
 func (o *observerPool) assign() {
 	for c := o.waiting.first; c != nil; c = o.waiting.first {
@@ -139,8 +161,8 @@ func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
 	defer o.mu.Unlock()
 	o.workers = slices.DeleteFunc(o.workers, func(other *observerWorker) bool { return other == w })
 	unanswered := w.calls.n
-	failed := o.requeue(w, w.endedByItself(died.Exit))
-	if w.answered.Load() > 0 || unanswered == 0 && died.Exit.Code == 0 {
+	failed := o.requeue(w, w.cancelled || w.endedByItself(died.Exit))
+	if w.cancelled || w.answered.Load() > 0 || unanswered == 0 && died.Exit.Code == 0 {
 		o.deaths = 0
 	} else if o.deaths++; o.deaths >= deathsBeforeBackOff {
 		o.backOffUntil, o.backOffAnswer = time.Now().Add(backoff(o.deaths-deathsBeforeBackOff)), died
@@ -156,13 +178,13 @@ func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
 
 // requeue puts the calls that a worker has not answered in front of those that
 // wait. A call fails when this is the second worker that ended with it. One that
-// the worker had not read, or had when it exited by itself, does not count.
-func (o *observerPool) requeue(w *observerWorker, byItself bool) (failed callList) {
+// the worker had not read does not count, and none does that is innocent of the end.
+func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed callList) {
 	reached := w.unwritten == nil
 	for c := w.calls.last; c != nil; c = w.calls.last {
 		w.calls.remove(c)
-		died := reached && !byItself
-		if died && c.diedOnce {
+		died := reached && !innocent
+		if c.cancelled || died && c.diedOnce {
 			failed.unshift(c)
 			continue
 		}

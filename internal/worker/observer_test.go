@@ -318,3 +318,58 @@ func TestSubmitCopies(t *testing.T) {
 		t.Errorf("got %d processes, want 3", len(pids))
 	}
 }
+
+// A call that is cancelled takes its worker with it, but no other call, however often.
+func TestSubmitCancelled(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	var hanging []*Call
+	var cancelled []<-chan Answer
+	for range deathsBeforeBackOff + 1 {
+		c := call("hang")
+		hanging, cancelled = append(hanging, c), append(cancelled, submit(p, c))
+	}
+	innocent := submit(p, call("say=hi"))
+	for i, c := range hanging {
+		b.until("the call to be cancelled", func() bool { return b.set.Cancel("lines", c.ID) })
+		if a := b.await(cancelled[i]); a.Failure == "" || a.Err != nil {
+			t.Errorf("got %+v", a)
+		}
+	}
+	if a := b.await(innocent); a.Failure != "" || a.Err != nil || a.Body == nil {
+		t.Errorf("the innocent call got %+v", a)
+	}
+	b.wantQuiet()
+}
+
+// A call that waits for room is cancelled without harm to any worker.
+func TestSubmitCancelledBeforeItsTurn(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	file := filepath.Join(t.TempDir(), "go")
+	var done []<-chan Answer
+	for range InFlight {
+		done = append(done, submit(p, call("wait="+file)))
+	}
+	b.until("the worker to be full", func() bool { l := b.workers(p); return len(l) == 1 && l[0].Owes == InFlight })
+	c := call("")
+	late := submit(p, c)
+	if !b.set.Cancel("lines", c.ID) || b.set.Cancel("lines", c.ID) {
+		t.Error("the call that waits is not cancelled once")
+	}
+	if a := b.await(late); a.Failure != failCancelled || a.PID != 0 {
+		t.Errorf("got %+v", a)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range done {
+		if a := b.await(d); a.Failure != "" || a.Err != nil {
+			t.Errorf("got %+v", a)
+		}
+	}
+	if got := b.starts(p); got != 1 {
+		t.Errorf("started %d times, want 1", got)
+	}
+	b.wantQuiet()
+}

@@ -27,7 +27,8 @@ type observerWorker struct {
 	timer       *time.Timer
 	due         time.Time // when timer fires; zero = not armed
 	closing     bool      // it gets no more calls
-	missed      *Call     // the one whose deadline passed
+	missed      *Call     // the one whose deadline passed, or that was cancelled
+	cancelled   bool      // the worker is killed for a call that was cancelled
 }
 
 func newObserverWorker(o *observerPool, p *process) *observerWorker {
@@ -272,6 +273,17 @@ func (w *observerWorker) expire() {
 	w.observers.mu.Unlock()
 	w.missedDeadline.Store(true)
 	w.proc.Kill()
+}
+
+// cancel ends a call of the worker as at its deadline. It does not wait for the kill.
+func (w *observerWorker) cancel(c *Call) {
+	c.cancelled = true
+	if w.closing {
+		return // it is not sent again
+	}
+	w.missed, w.closing, w.cancelled = c, true, true
+	w.missedDeadline.Store(true)
+	go w.proc.Kill()
 }
 
 // finish makes sure that the process has ended, and requeues or fails its calls.

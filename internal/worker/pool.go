@@ -48,6 +48,27 @@ func (p *Pool) Ask(ctx context.Context, c *Call) Answer { return p.awaited.ask(c
 // has failed. It does not block.
 func (p *Pool) Submit(c *Call) { p.observers.submit(c) }
 
+// Cancel ends the call with the id, as at its deadline, of any version of the hook: the
+// worker that has it is killed, and the other calls of that worker are sent again. A call
+// that waits for a worker fails. It reports whether there is such a call, and does not
+// wait for its end.
+func (s *Set) Cancel(hookID, id string) bool {
+	s.mu.RLock()
+	var pools []*Pool
+	for key, p := range s.pools {
+		if key.ID == hookID {
+			pools = append(pools, p)
+		}
+	}
+	s.mu.RUnlock()
+	for _, p := range pools {
+		if p.awaited.cancel(id) || p.observers.cancel(id) {
+			return true
+		}
+	}
+	return false
+}
+
 // startWorker starts a process and adds it to the pool.
 func (p *Pool) startWorker(lane string, o *startup) (*process, error) {
 	defer o.end()

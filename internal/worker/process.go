@@ -21,7 +21,7 @@ type process struct {
 	depth          atomic.Int32
 	owes           atomic.Int32 // calls without an answer
 	answered       atomic.Uint64
-	missedDeadline atomic.Bool // it is killed for that
+	missedDeadline atomic.Bool // it is killed for that, or for a call that was cancelled
 	ending         atomic.Bool // end was called
 
 	// Owned by the goroutine that reads.

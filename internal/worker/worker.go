@@ -73,6 +73,7 @@ type Call struct {
 	Done func(Answer)
 
 	next, prev *Call
+	cancelled  bool      // it is to end without an answer; guarded by the pool of observers
 	diedOnce   bool      // a worker that had read it ended without an answer
 	at         time.Time // when a worker got it; once answered, when its deadline began to count
 	answer     []byte
