@@ -154,14 +154,13 @@ func (v vetter) launch(h *hook.Hook) trust.Launch {
 		return os.Getenv(name)
 	}
 	l := trust.Launch{Dir: h.RunDir("", inherited), Path: v.path, Home: os.Getenv("HOME")}
-	for _, variable := range h.Environ(inherited) {
+	l.Env = h.Environ(inherited)
+	for _, variable := range l.Env {
 		switch name, value, _ := strings.Cut(variable, "="); {
 		case name == "PATH":
 			l.Path = value
 		case name == "HOME":
 			l.Home = value
-		case slices.Contains(trust.Preloads, name):
-			l.Preload += " " + strings.ReplaceAll(value, ":", " ")
 		}
 	}
 	return l

@@ -66,6 +66,7 @@ func (l *launch) trustIn(dir string) error {
 	}
 	return trusted(l.settings.trust, trust.Launch{
 		Program: l.path, Args: l.args, Dir: dir, Path: l.variable("PATH"), Home: l.variable("HOME"),
+		Env: l.job.Hook.Environ(l.variable),
 	})
 }
 

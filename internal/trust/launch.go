@@ -21,28 +21,22 @@ import (
 type Launch struct {
 	Program string
 	Args    []string
-	Script  string // text for a shell, given on its command line
-	Dir     string // where it runs
-	Path    string // its variable PATH
-	Home    string // what ~ means in Script; "" = nothing
-	Preload string // values of variables that make programs load files first, see Preloads
-}
-
-// Preloads are the variables that name files which a shell, the dynamic linker
-// or an interpreter executes before anything else.
-var Preloads = []string{
-	"BASH_ENV", "ENV", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP",
-	"NODE_OPTIONS", "PERL5OPT", "RUBYOPT",
+	Script  string   // text for a shell, given on its command line
+	Dir     string   // where it runs
+	Path    string   // its variable PATH
+	Home    string   // what ~ means in Script; "" = nothing
+	Env     []string // NAME=value that the hook itself sets
 }
 
 // maxParts bounds the files of one hook: each is checked before each start.
 const maxParts = 1024
 
 // Add adds the files that l executes to f. It needs no list of known programs: each
-// argument that names a file, whole or behind a = or an option's letter, is a part
-// of the hook, and so are the interpreters and the arguments that #! lines name, the
-// programs that a word means in l.Path, and the words of shell text. Words that name
-// no file go to Files.Absent, so that a file of that name changes the hook.
+// argument that names a file, whole or in a part (see pieces), is a part of the hook,
+// and so are the interpreters and the arguments that #! lines name, the programs that a
+// word means in l.Path, the words of shell text, and what variables that decide which
+// code runs name. Of a directory its code is. Words that name no file go to
+// Files.Absent, so that a file of that name changes the hook.
 func (c *Checker) Add(f Files, l Launch) Files {
 	p := &parts{c: c, l: l, files: f, seen: map[string]bool{}}
 	if l.Program != "" {
@@ -52,7 +46,9 @@ func (c *Checker) Add(f Files, l Launch) Files {
 		p.word(arg)
 	}
 	p.script(l.Script, 0)
-	p.script(l.Preload, 0)
+	for _, variable := range l.Env {
+		p.variable(variable)
+	}
 	for at := 0; at < len(p.queue); at++ { // it grows
 		p.shebang(p.queue[at])
 	}
@@ -107,18 +103,66 @@ func (p *parts) word(word string) {
 	if strings.ContainsAny(word, " \t\n;|&()<>`$'\"") {
 		p.script(word, 0) // for env -S, sh -c and their like
 	}
-	if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
-		if !strings.HasPrefix(word, "--") && len(word) > 2 {
-			p.file(word[2:])
-		}
-		_, value, _ := strings.Cut(word, "=")
-		p.file(value)
-		for _, piece := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ':' || r == '=' }) {
+	p.pieces(word)
+	if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
+		p.program(word)
+	}
+}
+
+// maxPieces is how many parts of one word are looked for.
+const maxPieces = 256
+
+// pieces adds the files that parts of a word name: behind the letter of an option, what
+// =, : and , divide, and each of these behind @ or file://. So it finds them in -fFILE,
+// --opt=FILE, -cp A:B, -javaagent:FILE=x, a=@FILE and file://FILE.
+func (p *parts) pieces(word string) {
+	if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && len(word) > 2 {
+		p.file(word[2:])
+	}
+	_, url, isURL := strings.Cut(word, "file://")
+	if isURL {
+		p.file(strings.TrimPrefix(url, "localhost"))
+	}
+	_, value, _ := strings.Cut(word, "=")
+	p.file(value)
+	divided := strings.FieldsFunc(word, func(r rune) bool { return r == ',' || r == ':' || r == '=' })
+	if len(divided) > maxPieces {
+		return // data, or the text of a program
+	}
+	for _, piece := range divided {
+		_, behind, _ := strings.Cut(piece, "@")
+		p.file(behind)
+		if len(divided) > 1 {
 			p.file(piece)
 		}
+	}
+}
+
+// variable adds the files that a variable of the hook's own env names, if it decides
+// which code runs.
+func (p *parts) variable(variable string) {
+	name, value, _ := strings.Cut(variable, "=")
+	if name == "PATH" || !decidesCode(name) {
 		return
 	}
-	p.program(word)
+	p.script(strings.ReplaceAll(value, ":", " "), 0)
+	for _, word := range strings.Fields(value) {
+		p.file(word)
+		p.pieces(word)
+	}
+}
+
+// codeWords are what names of variables contain that have shells, the dynamic linker,
+// interpreters and tools load or execute what they name: LD_PRELOAD, BASH_ENV,
+// PYTHONPATH, PERL5OPT, NODE_OPTIONS, RUBYLIB, JAVA_TOOL_OPTIONS, GIT_SSH_COMMAND.
+var codeWords = []string{
+	"PATH", "LIB", "PRELOAD", "AUDIT", "INSERT", "OPT", "FLAGS", "ENV", "STARTUP", "INIT", "PROFILE", "PLUGIN", "MODULE",
+	"CONF", "COMMAND", "EDITOR", "PAGER", "SHELL", "EXEC", "LOADER", "AGENT", "HOOK", "OPEN", "RC",
+}
+
+func decidesCode(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(codeWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // file adds the file of that name in the directory of the run, and reports
@@ -147,48 +191,80 @@ func (p *parts) file(name string) bool {
 	return false
 }
 
-// entryNames and entryPrefixes are the names of files that an interpreter or a build
-// tool executes when it gets their directory: python3 DIR, node DIR, make -C DIR. A
-// file of entryNames that does not exist yet would change the hook.
-var (
-	entryNames = []string{
-		"__main__.py", "index.js", "package.json", "Makefile", "makefile", "GNUmakefile", "main.go",
-	}
-	entryPrefixes = []string{
-		"__init__.", "__main__.", "index.", "main.", "build.", "rakefile", "justfile", "taskfile.",
-		"dockerfile", "compose.", "docker-compose.", "cargo.toml", "cmakelists.txt", "deno.json", "mod.",
-		"go.mod", "pom.xml",
-	}
-)
+// entries are the names, and their beginnings, of files that an interpreter or a build
+// tool executes when it gets their directory: python3 DIR, node DIR, make -C DIR.
+var entries = []string{
+	"__init__.", "__main__.", "index.", "main.", "build.", "makefile", "gnumakefile", "rakefile", "justfile", "taskfile.",
+	"package.json", "dockerfile", "compose.", "docker-compose.", "cargo.toml", "cmakelists.txt", "deno.json", "mod.",
+	"go.mod", "pom.xml",
+}
+
+// codeEndings are the endings of files that interpreters load from a directory that they
+// search: python3 with PYTHONPATH, perl -I, java -cp, a linker with LD_LIBRARY_PATH.
+var codeEndings = []string{
+	".go", ".py", ".pyc", ".pth", ".so", ".dylib", ".js", ".mjs", ".cjs", ".ts", ".node", ".pl", ".pm", ".al", ".rb", ".php",
+	".lua", ".jar", ".class", ".sh", ".bash", ".zsh", ".tcl", ".jl", ".r", ".scm", ".el", ".wasm",
+}
 
 // isEntry reports whether a tool executes the file of that name in a directory.
 func isEntry(name string) bool {
 	name = strings.ToLower(name)
-	for _, list := range [][]string{entryNames, entryPrefixes} {
-		if slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(name, strings.ToLower(p)) }) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, ".go")
+	return slices.ContainsFunc(entries, func(entry string) bool { return strings.HasPrefix(name, entry) })
 }
 
-// folder adds the files of a directory that a tool executes when it gets the
-// directory, unless only root can fill it.
+func isPackage(name string) bool {
+	return strings.HasPrefix(name, "__init__.") || strings.HasPrefix(name, "index.") || name == "package.json"
+}
+
+func isCode(name string) bool {
+	lower := strings.ToLower(name)
+	endsSo := func(ending string) bool { return strings.HasSuffix(lower, ending) }
+	return isEntry(name) || strings.Contains(lower, ".so.") || slices.ContainsFunc(codeEndings, endsSo)
+}
+
+// folder adds the code of a directory, unless only root can fill it.
 func (p *parts) folder(dir string) {
 	info, err := p.c.stat(dir)
 	if err != nil || p.c.installed(dir) || info.Mode()&fs.ModeSticky != 0 || !p.firstTime(dir+"/.") {
 		return // in a sticky one, such as /tmp, other users may have files of any name
 	}
+	p.files.Code = append(p.files.Code, dir)
+	for _, path := range codeIn(dir) {
+		p.part(path, false)
+	}
+}
+
+// maxCode is how many files of one directory are parts of a hook.
+const maxCode = 256
+
+// codeIn returns the files of code in a directory, and those by which each directory in
+// it is a package to an interpreter. Of more than maxCode only those of the directory by
+// which a tool begins.
+func codeIn(dir string) (paths []string) {
+	all := files(dir, isCode)
 	for _, name := range names(dir) {
-		if isEntry(name) {
-			p.addIn(dir, name)
+		if !strings.HasPrefix(name, ".") && !strings.Contains(name, ".") {
+			all = append(all, files(filepath.Join(dir, name), isPackage)...)
 		}
 	}
-	for _, name := range entryNames {
-		if path := filepath.Join(dir, name); p.firstTime(path) {
-			p.files.Absent = append(p.files.Absent, path)
+	if len(all) > maxCode {
+		all = files(dir, isEntry)
+	}
+	return all[:min(len(all), maxCode)]
+}
+
+// files returns the regular files of a directory whose names pass, in byte order.
+func files(dir string, pass func(string) bool) (paths []string) {
+	for _, name := range names(dir) {
+		if !pass(name) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			paths = append(paths, path)
 		}
 	}
+	return paths
 }
 
 // withExtensions adds the files whose name is path and an extension: node finds
@@ -225,6 +301,7 @@ func names(dir string) []string {
 	}
 	defer f.Close()
 	list, _ := f.Readdirnames(maxNames) // an error leaves the names before it
+	slices.Sort(list)
 	return list
 }
 

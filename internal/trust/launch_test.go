@@ -34,6 +34,8 @@ func TestParts(t *testing.T) {
 	entry, makefile, source := write("app/__main__.py", ""), write("app/Makefile", ""), write("app/x_linux.go", "")
 	module := write("lib/check.js", "")
 	write("app/notes.txt", "")
+	shadow, pkg, native := write("mods/json.py", ""), write("mods/pkg/__init__.py", ""), write("mods/libc.so.6", "")
+	write("mods/state.db", "")
 	write("shared/main.go", "")
 	hooktest.Must(t, os.Chmod(filepath.Join(dir, "shared"), 0o777|fs.ModeSticky))
 	for _, tt := range []struct {
@@ -67,7 +69,18 @@ func TestParts(t *testing.T) {
 		{"shell-text", Launch{Program: "/bin/sh", Script: "mytool | (cd x && 'guard.sh' --a) >lib/rc 2>&1"}, []string{"/bin/sh", tool, guard}},
 		{"shell-input", Launch{Program: "/bin/sh", Script: "sh -s <lib/rc"}, []string{"/bin/sh", lib}},
 		{"shell-home", Launch{Program: "/bin/sh", Script: ". ~/rc", Home: filepath.Join(dir, "lib")}, []string{"/bin/sh", lib}},
-		{"preload", Launch{Program: "/bin/sh", Preload: " ./lib/rc"}, []string{"/bin/sh", lib}},
+		{"preload", Launch{Program: "/bin/sh", Env: []string{"BASH_ENV=./lib/rc"}}, []string{"/bin/sh", lib}},
+		{"preload-option", Launch{Program: "/bin/sh", Env: []string{"NODE_OPTIONS=--require ./lib/check"}}, []string{"/bin/sh", module}},
+		{"preload-joined", Launch{Program: "/bin/sh", Env: []string{"PERL5OPT=-Ilib -Mx=guard.sh"}}, []string{"/bin/sh", module, guard}},
+		{"search-path", Launch{Program: "/bin/sh", Env: []string{"PYTHONPATH=nowhere:mods", "LD_LIBRARY_PATH=mods"}},
+			[]string{"/bin/sh", shadow, pkg, native}},
+		{"what-it-writes", Launch{Program: "/bin/sh", Env: []string{"LOG=lib/rc", "OUT=guard.sh"}}, []string{"/bin/sh"}},
+		{"class-path", Launch{Program: other, Args: []string{"-cp", "nowhere:mods"}}, []string{other, shadow, pkg, native}},
+		{"url", Launch{Program: other, Args: []string{"--import", "file://" + guard}}, []string{other, guard, "/bin/sh"}},
+		{"url-in-option", Launch{Program: other, Args: []string{"--import=file://" + guard}}, []string{other, guard, "/bin/sh"}},
+		{"at", Launch{Program: other, Args: []string{"@guard.sh"}}, []string{other, guard, "/bin/sh"}},
+		{"at-in-option", Launch{Program: other, Args: []string{"--data=x=@lib/rc", "-d@guard.sh"}}, []string{other, lib, guard, "/bin/sh"}},
+		{"agent", Launch{Program: other, Args: []string{"-javaagent:lib/rc=x"}}, []string{other, lib}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.l.Dir, tt.l.Path = dir, filepath.Join(dir, "bin")
@@ -119,6 +132,27 @@ func TestAppearing(t *testing.T) {
 		if err := s.Check(); !errors.As(err, &changed) {
 			t.Errorf("%s has come, and the second check says %v", name, err)
 		}
+	}
+}
+
+// Code that comes into a directory from which a hook loads it is a change of the hook;
+// what else comes and goes there is none.
+func TestCodeAppearing(t *testing.T) {
+	dir := t.TempDir()
+	mods := filepath.Join(dir, "mods")
+	hooktest.Must(t, os.Mkdir(mods, 0o700))
+	c := New()
+	s := c.Seal(c.Add(Files{}, Launch{Program: "/bin/sh", Dir: dir, Env: []string{"PYTHONPATH=mods"}}))
+	hooktest.Must(t, os.WriteFile(filepath.Join(mods, "state.db"), nil, 0o600))
+	for range 2 {
+		if err := s.Check(); err != nil {
+			t.Errorf("a file that is no code has come, and the check says %v", err)
+		}
+	}
+	hooktest.Must(t, os.WriteFile(filepath.Join(mods, "json.py"), nil, 0o600))
+	var changed *Changed
+	if err := s.Check(); !errors.As(err, &changed) {
+		t.Errorf("json.py has come, and the check says %v", err)
 	}
 }
 

@@ -28,18 +28,24 @@ func (p *parts) script(text string, depth int) {
 		}
 		return
 	}
+	dots := map[*syntax.Word]bool{} // the command ., which names no directory
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Redirect:
 			return n.Op == syntax.RdrIn || n.Op == syntax.Hdoc || n.Op == syntax.DashHdoc || n.Op == syntax.WordHdoc
 		case *syntax.CallExpr:
 			for i, arg := range n.Args {
+				if i == 0 && arg.Lit() == "." {
+					dots[arg] = true
+				}
 				if word, ok := literal(arg); ok && (i == 0 || !strings.HasPrefix(word, "-")) {
 					p.program(word)
 				}
 			}
 		case *syntax.Word:
-			p.scriptWord(n, depth)
+			if !dots[n] {
+				p.scriptWord(n, depth)
+			}
 		}
 		return true
 	})
@@ -56,9 +62,7 @@ func (p *parts) scriptWord(w *syntax.Word, depth int) {
 	if p.file(word) {
 		return
 	}
-	if _, value, ok := strings.Cut(word, "="); ok {
-		p.file(value)
-	}
+	p.pieces(word)
 	if strings.ContainsAny(word, " \t\n;") {
 		p.script(word, depth+1) // sh -c "…"
 	}

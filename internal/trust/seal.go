@@ -17,6 +17,7 @@ type Files struct {
 	Search []string  // folders in which programs are looked up: no other user may add one
 	Own    []string  // those of Run and Read whose content is the hook's own
 	Listed []string  // directories whose entries may not come or go
+	Code   []string  // directories whose code is part of it: what they have is in Read
 	Absent []string  // paths that would be a part of it if there were files
 	Bad    []Refusal // what is wrong with it besides
 
@@ -81,6 +82,18 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 		if f, ok := w.follow(path); ok && f.is(unix.S_IFREG) {
 			own = append(own, w.content(path, f, files.Contents)) // this changes the hook
 			w.appeared++
+		}
+	}
+	for _, dir := range files.Code {
+		refusals := w.refusals
+		w.path(dir, listed) // its time tells whether it has to be listed again
+		w.refusals = refusals
+		for _, path := range codeIn(dir) {
+			if !slices.Contains(files.Read, path) && !slices.Contains(files.Run, path) {
+				f, _ := w.path(path, reading)
+				own = append(own, w.content(path, f, files.Contents))
+				w.appeared++
+			}
 		}
 	}
 	return w, own
