@@ -5,6 +5,9 @@ PREFIX = /usr/local
 FUZZTIME = 60s
 TESTFLAGS =
 GO = CGO_ENABLED=0 go
+# Many tests wait for a deadline, a process or a disk: twice as many packages as there
+# are processors are tested at the same time.
+AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -18,7 +21,7 @@ demo: build ## show what hookd does, on a home that is removed afterwards
 
 test: ## vet and test everything
 	$(GO) vet ./...
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) ./...
 
 man: build ## write the man pages into bin/man
 	@rm -rf bin/man

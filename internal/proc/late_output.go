@@ -8,8 +8,9 @@ import (
 )
 
 // Output that no run waits for is read in bursts of so many bytes, with a pause
-// after each: a process that writes without end gets some 20 MiB a second and costs
-// hookd next to nothing.
+// after each, however long it took: a process that writes without end gets some
+// 20 MiB a second and costs hookd next to nothing. A burst does not end where the
+// pipe is empty: it often is, when the writer is no faster than the reader.
 const (
 	burst      = 1 << 20
 	burstPause = 50 * time.Millisecond
@@ -58,29 +59,32 @@ func (l *late) follow(s *stream, killed bool) {
 	if err != nil {
 		return
 	}
+	taken := 0 // bytes of this burst
 	for ended := false; !ended; {
 		err := conn.Read(func(uintptr) (done bool) {
-			done, ended = l.readBurst(s)
-			return done
+			var n int
+			n, ended = l.read(s, burst-taken)
+			taken += n
+			return ended || taken >= burst
 		})
 		if err != nil {
 			return
 		}
 		if !ended {
 			l.r.pause(context.Background(), burstPause)
+			taken = 0
 		}
 	}
 }
 
-// readBurst reads what is there. done is true at the end of the stream, and after a
-// whole burst.
-func (l *late) readBurst(s *stream) (done, ended bool) {
+// read reads what is there, most bytes or a little more at the most.
+func (l *late) read(s *stream, most int) (taken int, ended bool) {
 	buf := l.r.scratch.Get().(*[64 << 10]byte)
 	defer l.r.scratch.Put(buf)
-	for taken := 0; taken < burst; {
+	for taken < most {
 		b, ended := s.readOpen(buf[:])
 		if len(b) == 0 {
-			return ended, ended
+			return taken, ended
 		}
 		taken += len(b)
 		l.mu.Lock()
@@ -89,7 +93,7 @@ func (l *late) readBurst(s *stream) (done, ended bool) {
 		}
 		l.mu.Unlock()
 	}
-	return true, false
+	return taken, false
 }
 
 // end closes a pipe, and after the last one closes l.closed.

@@ -16,7 +16,7 @@ func TestBackgroundChildLivesOn(t *testing.T) {
 	// full one would hold it.
 	script := `(
 	while [ ! -e returned ]; do echo waiting; sleep 0.01; done
-	i=0; while [ $i -lt 40 ]; do head -c 10000 /dev/zero || exit 1; head -c 10000 /dev/zero >&2 || exit 1; i=$((i+1)); done
+	i=0; while [ $i -lt 40 ]; do head -c 30000 /dev/zero || exit 1; head -c 10000 /dev/zero >&2 || exit 1; i=$((i+1)); done
 	touch finished
 ) & echo hi`
 	eachRunner(t, func(t *testing.T, r *Runner) {
@@ -122,7 +122,7 @@ func TestAWriterWithoutEndIsReadInBursts(t *testing.T) {
 			<-resume
 			return true
 		}
-		s := shell(t, `while [ ! -e stop ]; do head -c 1000000 /dev/zero; done & echo hi`)
+		s := shell(t, `while [ ! -e stop ]; do head -c 30000 /dev/zero; done & echo hi`) // often the pipe is empty
 		e := r.Run(t.Context(), s)
 		if e.Late == nil {
 			t.Fatalf("got %+v, want a held pipe", e)

@@ -16,7 +16,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // PROC_TEST_RUNS sets how many runs this takes: 10000 is what has to hold.
 func TestNothingGrows(t *testing.T) {
-	runs := 2000
+	runs := 1000
 	if testing.Short() {
 		runs = 200
 	}

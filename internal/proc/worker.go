@@ -197,15 +197,17 @@ func tryRead(fd int, b []byte) (n int, ended bool) {
 	return len(got), ended
 }
 
-// drainStderr reads stderr until its end.
+// drainStderr reads stderr until its end, in bursts.
 func (w *Worker) drainStderr() {
+	taken := 0 // bytes of this burst
 	for ended := false; !ended; {
-		err := w.err.Read(func(fd uintptr) bool {
-			for range burst / (64 << 10) {
-				var more bool
-				if more, ended = w.readStderr(int(fd)); !more {
+		err := w.err.Read(func(fd uintptr) (done bool) {
+			for taken < burst {
+				var n int
+				if n, ended = w.readStderr(int(fd)); n == 0 {
 					return ended
 				}
+				taken += n
 			}
 			return true
 		})
@@ -214,20 +216,21 @@ func (w *Worker) drainStderr() {
 		}
 		if !ended {
 			w.p.r.pause(context.Background(), burstPause)
+			taken = 0
 		}
 	}
 }
 
-// readStderr reads one buffer of stderr. more is false when it was empty, ended is
-// true at its end.
-func (w *Worker) readStderr(fd int) (more, ended bool) {
+// readStderr reads one buffer of stderr: 0 bytes when it was empty. ended is true at
+// its end.
+func (w *Worker) readStderr(fd int) (n int, ended bool) {
 	buf := w.p.r.scratch.Get().(*[64 << 10]byte)
 	defer w.p.r.scratch.Put(buf)
 	w.stderrMu.Lock()
 	defer w.stderrMu.Unlock()
-	n, ended := tryRead(fd, buf[:])
+	n, ended = tryRead(fd, buf[:])
 	w.p.err.add(buf[:n])
-	return n > 0, ended
+	return n, ended
 }
 
 // stderrPasses bounds how many buffers Stderr reads: a pipe holds no more by
@@ -238,7 +241,7 @@ const stderrPasses = 2
 func (w *Worker) Stderr() (o Output) {
 	w.err.Control(func(fd uintptr) {
 		for range stderrPasses {
-			if more, _ := w.readStderr(int(fd)); !more {
+			if n, _ := w.readStderr(int(fd)); n == 0 {
 				return
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,9 @@ func TestValuesArriveByteForByteAndNothingElseRuns(t *testing.T) {
 			for _, spot := range spots {
 				s := compiled(t, spot.script)
 				for kind, value := range hostile {
+					if slices.Contains(cuts, spot.name) {
+						value = value[:min(len(value), 8<<10)]
+					}
 					// The second shell gets a third, -short a tenth of it all: maps are in random order.
 					if n++; n%10 == 0 || !testing.Short() && (name == "sh" || n%3 == 0) {
 						arrives(t, shell, dir, spot.name+"/"+kind, s, spot.want, value)

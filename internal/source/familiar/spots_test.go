@@ -2,6 +2,10 @@ package familiar
 
 import "strings"
 
+// cuts are the spots whose shell compares the value as a pattern, which takes the
+// square of its length: minutes for the largest of hostile.
+var cuts = []string{"prefix", "suffix-bare"}
+
 // spots are scripts with a placeholder in every position. want is what they
 // print, with @ for the value.
 var spots = []struct{ name, script, want string }{
