@@ -133,11 +133,13 @@ def program(word):
     return name.lower()
 
 
-def read(line, cwd="", home=""):
-    """The Script of a line that is run in the folder cwd by a user whose home is home. Never raises."""
+def read(line, cwd="", home="", variables=None):
+    """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of its
+    environment. Never raises."""
     script = Script()
     walk = Walk(script, home or os.path.expanduser("~"))
     state = State(cwd)
+    state.variables.update((name, (Word(value),)) for name, value in (variables or {}).items())
     try:
         walk.text(line, state)
     except Unreadable as e:
@@ -979,16 +981,15 @@ class Walk:
                 word = self.joined(what["parts"] or [], state)
                 stdin = Input(word.text if word.sure else None, self.script.commands[first:])
                 continue
-            words = self.expand(what, state)
-            word = words[0] if len(words) == 1 else Word(COMPUTED, many=True, sources=[s for w in words for s in w.sources])
-            if operator == "<<<":
-                stdin = Input(word.text + "\n" if word.sure else None, word.sources)
-            elif operator in ("<", "<>"):
-                stdin = state.files.get(self.place(word, state)) or Input(None, word.sources)
-            if operator == ">&" and not re.fullmatch(r"\d+-?|-", word.text):
-                operator = "&>"
-            if operator != "<<<":
-                found.append((operator, word))
+            words = self.expand(what, state) or [Word(COMPUTED, many=True)]
+            for word in words:  # of several zsh writes each
+                if operator == "<<<":
+                    stdin = Input(word.text + "\n" if word.sure else None, word.sources)
+                    continue
+                if operator in ("<", "<>"):
+                    stdin = state.files.get(self.place(word, state)) or Input(None, word.sources)
+                both = operator == ">&" and not re.fullmatch(r"\d+-?|-", word.text)
+                found.append(("&>" if both else operator, word))
         return found, stdin
 
     def place(self, word, state):

@@ -1,0 +1,68 @@
+"""Finds the .ini files with rules of a guard and reads them: its own, and the user's.
+
+The user's stand in rules/NAME in hookd's home, or where RULES_DIR says, so that no update of the guard touches them.
+A section with the name of another changes what it says and leaves the rest. Files are read again when one has changed.
+
+Python 3.8 or later, standard library only.
+"""
+import configparser
+import os
+import pathlib
+
+
+class Mistake(ValueError):
+    """A rule file that cannot be used: file, section, what is wrong."""
+
+
+def listed(text):
+    """The lines of a value."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def folders(name, here):
+    here = pathlib.Path(here).resolve()
+    own = os.environ.get("RULES_DIR")
+    if own:
+        return [here / "rules", pathlib.Path(own).expanduser()]
+    home = next((p.parent for p in here.parents if p.name in ("hooks", "packs")), None)
+    home = home or pathlib.Path(os.environ.get("LIBREFANG_HOME") or "~/.librefang").expanduser()
+    return [here / "rules", home / "rules" / name]
+
+
+def files(name, here):
+    found = []
+    for folder in folders(name, here):
+        if folder.is_dir():
+            found += sorted(p for p in folder.iterdir() if p.suffix == ".ini" and not p.name.startswith("."))
+    return found
+
+
+def sections(paths):
+    """The sections of files, and the file that each was last in."""
+    found, where = {}, {}
+    for path in paths:
+        short = os.path.join(*pathlib.Path(path).parts[-2:])
+        parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",), empty_lines_in_values=False,
+                                              default_section="\0")
+        try:
+            parser.read_string(pathlib.Path(path).read_text(encoding="utf-8"), short)
+        except (configparser.Error, ValueError) as e:
+            raise Mistake(" ".join(str(e).split()))
+        for section in parser.sections():
+            found.setdefault(section, {}).update(parser.items(section))
+            where[section] = short
+    return found, where
+
+
+_kept = {}
+
+
+def load(name, here, make):
+    """What make(sections, files) makes of the rules as the files are now."""
+    stamp = [(str(p), s.st_mtime_ns, s.st_size, s.st_ino) for p in files(name, here) for s in [p.stat()]]
+    if not stamp:
+        raise Mistake("there are no rules in %s" % (pathlib.Path(here) / "rules"))
+    if _kept.get("stamp") != stamp:
+        _kept.clear()
+        _kept.update(book=make(*sections([p for p, *_ in stamp])), stamp=stamp)
+    return _kept["book"]

@@ -1,0 +1,1970 @@
+"""Reads a shell line without running it: its commands, with their words.
+
+    script = shell.read("cd /tmp && sudo -u x env A=1 rm -rf \"$HOME\"", cwd="/p")
+    for command in script.commands: ...
+    for doubt in script.unclear: ...
+
+It promises: each command that the line may run is in `commands`, also those behind sudo, env, xargs, find -exec,
+ssh, `bash -c`, eval, aliases, functions, substitutions and pipes into a shell; what cannot be read for certain (a
+syntax that is not known, a name that is computed, code that comes from elsewhere) is in `unclear`. It never runs
+anything and looks at no file. Time and memory are linear in the line, and bounded.
+
+It does not know what a program does, what stands in a script file that the line did not write, and what variables of
+the environment hold. It reads bash and POSIX sh, and of zsh what looks the same.
+
+Python 3.8 or later, standard library only.
+"""
+import base64
+import binascii
+import codecs
+import fnmatch
+import itertools
+import os
+import posixpath
+import re
+
+COMPUTED = "\0"  # stands in a word for text that is only known when the line runs
+MOST_TEXT = 1 << 19  # characters of a line
+MOST_COMMANDS = 4000
+MOST_DEPTH = 40
+MOST_WORDS = 4096  # of a brace expansion
+MOST_CHOICES = 24  # values that variables of one command may have together
+
+
+class Unreadable(Exception):
+    """The line is not understood, or is too large."""
+
+
+class Word:
+    """One word of a command after expansion.
+
+    text      what is known of it; COMPUTED stands where something is computed
+    glob      it has an unquoted * ? or [
+    pattern   the text as fnmatch takes it, where glob is set
+    many      a computed part may turn out to be no word, or several
+    quoted    a part of it stood in quotes
+    sources   the commands whose output is in it
+    """
+
+    __slots__ = ("text", "glob", "pattern", "many", "quoted", "sources")
+
+    def __init__(self, text, glob=False, pattern=None, many=False, quoted=False, sources=()):
+        self.text, self.glob, self.many, self.quoted, self.sources = text, glob, many, quoted, tuple(sources)
+        self.pattern = text if pattern is None else pattern
+
+    @property
+    def sure(self):
+        """The word is what text says."""
+        return COMPUTED not in self.text
+
+    def __repr__(self):
+        return repr(self.text.replace(COMPUTED, "<?>"))
+
+
+class Input:
+    """What a command reads from its standard input: text, None where it is not known; sources write it."""
+
+    def __init__(self, text=None, sources=(), given=True):
+        self.text, self.sources, self.given = text, tuple(sources), given
+
+
+NO_INPUT = Input(given=False)
+
+
+class Command:
+    """One command that the line may run.
+
+    words      its words, the first is the program; empty for redirections alone
+    name       the program without its folder, in small letters, "" where it is not known
+    assigns    variables that are set for it, name to Word
+    redirects  (operator, Word) each; here-documents are in stdin
+    stdin      an Input
+    cwds       folders that it may run in, "" where that is not known
+    home       the home of its user
+    code       text in another language that it runs, None if it runs none
+    executed   its output is run as code
+    fed        it gets further words from its input (xargs) or for each file found
+    recursive  it is a function of the line that calls itself
+    via        the programs that run it, outermost first
+    """
+
+    home = ""
+    _name = None
+
+    def __init__(self, words, assigns=None, redirects=(), stdin=NO_INPUT, cwds=("",), via=()):
+        self.words, self.assigns, self.redirects = words, assigns or {}, list(redirects)
+        self.stdin, self.cwds, self.via = stdin, tuple(cwds), tuple(via)
+        self.code, self.executed, self.fed, self.recursive = None, False, False, False
+
+    @property
+    def name(self):
+        if self._name is None:
+            self._name = program(self.words[0]) if self.words else ""
+        return self._name
+
+    @property
+    def texts(self):
+        return [w.text for w in self.words]
+
+    def __repr__(self):
+        return "Command(%s)" % " ".join(map(repr, self.words))
+
+
+class Doubt:
+    """Something that cannot be read for certain: why, the part of the line, and the commands that it comes from."""
+
+    def __init__(self, why, part="", sources=()):
+        self.why, self.part, self.sources = why, part, tuple(sources)
+
+    def __repr__(self):
+        return "Doubt(%s: %s)" % (self.why, self.part)
+
+
+class Script:
+    def __init__(self):
+        self.commands, self.unclear = [], []
+
+
+def program(word):
+    """The program that a first word names, "" if that is not known."""
+    name = word.text.rstrip("/").rsplit("/", 1)[-1]
+    if COMPUTED in name or word.glob and name != "[" and re.search(r"[*?\[]", word.pattern.rsplit("/", 1)[-1]):
+        return ""
+    return name.lower()
+
+
+def read(line, cwd="", home="", variables=None):
+    """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of its
+    environment. Never raises."""
+    script = Script()
+    walk = Walk(script, home or os.path.expanduser("~"))
+    state = State(cwd)
+    state.variables.update((name, (Word(value),)) for name, value in (variables or {}).items())
+    try:
+        walk.text(line, state)
+    except Unreadable as e:
+        script.unclear.append(Doubt(str(e), shorten(line)))
+    except RecursionError:
+        script.unclear.append(Doubt("it is nested too deeply", shorten(line)))
+    return script
+
+
+def shorten(text, most=80):
+    text = " ".join(text.replace(COMPUTED, "…").split())
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# From text to a tree. Nodes are tuples whose first member says what they are:
+#   ("simple", assigns, words, redirects)   assigns: (name, parts or list of parts, adds)
+#   ("seq", [(node, certain)])              certain: it runs if what stands before it ran
+#   ("pipe", [node]) ("subshell", node, redirects) ("group", node, redirects) ("loop", name, words, node, redirects)
+#   ("branch", [node], redirects)           each of them may run
+#   ("function", name, node) ("words", [parts], redirects)
+# A word is a list of parts:
+#   ("text", text, quoted) ("glob", char) ("brace", char) ("var", name, quoted) ("run", node, quoted)
+#   ("computed", [parts], quoted) ("process", node) ("home", user)
+
+PLAIN = re.compile(r"[^\s;&|()<>\\'\"$`~{},*?\[\]!=#@+]+")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]\s;&|<>$`'\"]*\])?(\+?)=")
+RESERVED = re.compile(r"(if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|coproc|time|\{|\}|!|\[\[)"
+                      r"(?=[\s;&|()<>]|$)")
+OTHER_TIME = re.compile(r"time[ \t]+-(?!p |- )")  # the program, not the word of the shell
+FUNCTION = re.compile(r"([^\s;&|()<>'\"$`\\=]+)[ \t]*\([ \t]*\)")
+REDIRECT = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
+SPECIAL = "@*#?-$!0123456789_"
+ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+
+
+class Parser:
+    def __init__(self, text, depth=0):
+        if len(text) > MOST_TEXT:
+            raise Unreadable("it is too long")
+        self.s, self.i, self.n = text, 0, len(text)
+        self.waiting = []  # here-documents whose text begins after this line
+        self.depth = depth
+
+    def fail(self, what):
+        raise Unreadable("%s at %r" % (what, shorten(self.s[self.i:self.i + 30], 30)))
+
+    def deeper(self):
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            raise Unreadable("it is nested too deeply")
+
+    def whole(self):
+        node = self.sequence()
+        if self.i < self.n:
+            self.fail("unexpected text")
+        if self.waiting:
+            self.documents()
+        return node
+
+    def at(self, text):
+        return self.s.startswith(text, self.i)
+
+    def blank(self):
+        """Skips blanks, continued lines and a comment."""
+        while self.i < self.n:
+            c = self.s[self.i]
+            if c in " \t\r\f\v":
+                self.i += 1
+            elif self.at("\\\n"):
+                self.i += 2
+            elif c == "#" and (self.i == 0 or self.s[self.i - 1] in " \t\n;&|()\r"):
+                end = self.s.find("\n", self.i)
+                self.i = self.n if end < 0 else end
+            else:
+                return
+
+    def newline(self):
+        self.i += 1
+        if self.waiting:
+            self.documents()
+
+    def blanks(self):
+        """Skips blanks and line ends."""
+        self.blank()
+        while self.at("\n"):
+            self.newline()
+            self.blank()
+
+    def reserved(self):
+        m = RESERVED.match(self.s, self.i)
+        return m.group(1) if m else ""
+
+    def take(self, word):
+        self.blanks()
+        if self.reserved() != word:
+            self.fail("%s is missing" % word)
+        self.i += len(word)
+
+    def sequence(self):
+        self.deeper()
+        items, certain = [], True
+        while True:
+            self.blanks()
+            while self.at(";") and not self.at(";;") and not self.at(";&") and items:
+                self.i += 1
+                self.blanks()
+            if self.i >= self.n or self.s[self.i] == ")" or self.at(";;") or self.at(";&"):
+                break
+            if self.reserved() in ("then", "elif", "else", "fi", "do", "done", "esac", "}"):
+                break
+            node = self.pipeline()
+            self.blank()
+            if self.at("||") or self.at("&&"):
+                items.append((node, certain))
+                certain = self.at("&&")
+                self.i += 2
+                continue
+            if self.at("&") and not self.at("&>"):
+                self.i += 1
+                node = ("subshell", node, [])
+                if self.at("!") or self.at("|"):  # zsh: &! and &|
+                    self.i += 1
+            elif self.at("\n"):
+                self.newline()
+            elif self.at(";;") or self.at(";&"):
+                items.append((node, certain))
+                break
+            elif self.at(";"):
+                self.i += 1
+            items.append((node, certain))
+            certain = True
+        self.depth -= 1
+        return ("seq", items)
+
+    def pipeline(self):
+        stages = []
+        while True:
+            self.blanks()
+            while self.reserved() in ("!", "time") and not OTHER_TIME.match(self.s, self.i):
+                self.i += len(self.reserved())
+                self.blank()
+                while self.s.startswith(("-p ", "-- "), self.i):
+                    self.i += 3
+                    self.blank()
+            stages.append(self.command())
+            self.blank()
+            if self.at("||") or not self.at("|"):
+                return stages[0] if len(stages) == 1 else ("pipe", stages)
+            self.i += 2 if self.at("|&") else 1
+
+    def command(self):
+        self.deeper()
+        self.blank()
+        word = self.reserved()
+        if self.at("(("):
+            start, waiting = self.i, list(self.waiting)
+            try:
+                self.i += 2
+                node = ("words", [self.arithmetic("))")], self.redirects())
+            except Unreadable:
+                self.i, self.waiting = start, waiting
+                node = self.subshell()
+        elif self.at("("):
+            node = self.subshell()
+        elif word == "{":
+            self.i += 1
+            body = self.sequence()
+            self.take("}")
+            node = ("group", body, self.redirects())
+        elif word in ("for", "select"):
+            node = self.loop(word)
+        elif word in ("while", "until"):
+            self.i += 5
+            condition = self.sequence()
+            node = ("branch", [("seq", [(condition, True), (self.body(), True)])], self.redirects())
+        elif word == "if":
+            node = self.condition()
+        elif word == "case":
+            node = self.case()
+        elif word == "[[":
+            node = self.test()
+        elif word == "function":
+            self.i += 8
+            self.blank()
+            name = self.literal_word()
+            self.blank()
+            if self.at("("):
+                self.i += 1
+                self.blank()
+                self.expect(")")
+            self.blanks()
+            node = ("function", name, self.command())
+        elif word == "coproc":
+            self.i += 6
+            self.blank()
+            m = NAME.match(self.s, self.i)
+            if m and re.match(r"\s+[{(]", self.s[m.end():m.end() + 20]):
+                self.i = m.end()
+            node = ("subshell", self.command(), [])
+        elif word and word != "time":
+            self.fail("unexpected %s" % word)
+        else:
+            m = FUNCTION.match(self.s, self.i)
+            if m:
+                self.i = m.end()
+                self.blanks()
+                node = ("function", m.group(1), self.command())
+            else:
+                node = self.simple()
+        self.depth -= 1
+        return node
+
+    def expect(self, text):
+        if not self.at(text):
+            self.fail("%s is missing" % text)
+        self.i += len(text)
+
+    def subshell(self):
+        self.expect("(")
+        body = self.sequence()
+        self.expect(")")
+        return ("subshell", body, self.redirects())
+
+    def body(self):
+        self.blanks()
+        if self.at(";"):
+            self.i += 1
+        self.blanks()
+        if self.reserved() == "{":
+            self.i += 1
+            body = self.sequence()
+            self.take("}")
+            return body
+        self.take("do")
+        body = self.sequence()
+        self.take("done")
+        return body
+
+    def loop(self, word):
+        self.i += len(word)
+        self.blank()
+        if self.at("(("):
+            self.i += 2
+            words = [self.arithmetic("))", "{}")]
+            return ("loop", "", words, self.body(), self.redirects())
+        m = NAME.match(self.s, self.i)
+        if not m:
+            self.fail("the name of a variable is missing")
+        self.i = m.end()
+        self.blanks()
+        words = [[("var", "@", True)]]
+        if re.compile(r"in(?=[\s;]|$)").match(self.s, self.i):
+            self.i += 2
+            words = self.words_until(";\n")
+        elif self.at("("):  # zsh: for f (a b) command
+            self.fail("a loop of one shell")
+        return ("loop", m.group(0), words, self.body(), self.redirects())
+
+    def words_until(self, stops):
+        words = []
+        while True:
+            self.blank()
+            if self.i >= self.n or self.s[self.i] in stops:
+                return words
+            if self.s[self.i] in "&|()":
+                self.fail("unexpected text")
+            words.append(self.word())
+
+    def condition(self):
+        branches = []
+        self.i += 2
+        nodes = [self.sequence()]
+        while True:
+            self.take("then")
+            branches.append(("seq", [(n, True) for n in nodes] + [(self.sequence(), True)]))
+            nodes = []
+            word = self.reserved()
+            if word == "elif":
+                self.i += 4
+                nodes = [self.sequence()]
+                continue
+            if word == "else":
+                self.i += 4
+                branches.append(self.sequence())
+            self.take("fi")
+            return ("branch", branches, self.redirects())
+
+    def case(self):
+        self.i += 4
+        self.blank()
+        subject = self.word()
+        self.blanks()
+        if not self.at("in"):
+            self.fail("in is missing")
+        self.i += 2
+        branches = [("words", [subject], [])]
+        while True:
+            self.blanks()
+            if self.reserved() == "esac":
+                self.i += 4
+                return ("branch", branches, self.redirects())
+            if self.at("("):
+                self.i += 1
+            patterns = []
+            while True:
+                self.blank()
+                patterns.append(self.word())
+                self.blank()
+                if self.at("|"):
+                    self.i += 1
+                    continue
+                self.expect(")")
+                break
+            branches.append(("seq", [(("words", patterns, []), True), (self.sequence(), True)]))
+            for end in (";;&", ";;", ";&", ";|"):
+                if self.at(end):
+                    self.i += len(end)
+                    break
+
+    def test(self):
+        self.i += 2
+        words, regex = [], False
+        while True:
+            self.blanks()
+            if self.i >= self.n:
+                self.fail("]] is missing")
+            if re.compile(r"\]\](?=[\s;&|()<>]|$)").match(self.s, self.i):
+                self.i += 2
+                return ("words", words, self.redirects())
+            if self.at("=~"):
+                self.i, regex = self.i + 2, True
+                continue
+            if self.s[self.i] in "&|<>()" and not regex:
+                self.i += 1
+                continue
+            words.append(self.word(regex=regex))
+            regex = False
+
+    def redirects(self):
+        found = []
+        while True:
+            self.blank()
+            one = self.redirect()
+            if one is None:
+                return found
+            found.append(one)
+
+    def redirect(self):
+        m = REDIRECT.match(self.s, self.i)
+        if not m or m.group(2) in "<>" and self.s.startswith("(", m.end()) and not m.group(1):
+            return None  # <( is part of a word
+        self.i = m.end()
+        operator = m.group(2)
+        self.blank()
+        if operator in ("<<", "<<-"):
+            start = self.i
+            mark = self.word()
+            quoted = any(c in self.s[start:self.i] for c in "'\"\\")
+            document = {"mark": literal(mark), "tabs": operator == "<<-", "quoted": quoted, "parts": None}
+            if document["mark"] is None:
+                self.fail("a here-document's end is computed")
+            self.waiting.append(document)
+            return ("<<", document)
+        if self.i >= self.n or self.s[self.i] in ";&|()\n":
+            self.fail("a redirection has no file")
+        return (operator, self.word())
+
+    def documents(self):
+        """Reads the here-documents that begin here."""
+        waiting, self.waiting = self.waiting, []
+        for document in waiting:
+            lines = []
+            while True:
+                if self.i >= self.n:
+                    break  # the shell warns and takes what is there
+                end = self.s.find("\n", self.i)
+                end = self.n if end < 0 else end
+                line = self.s[self.i:end]
+                self.i = min(end + 1, self.n)
+                if document["tabs"]:
+                    line = line.lstrip("\t")
+                if line.rstrip("\r") == document["mark"]:
+                    break
+                lines.append(line + "\n")
+            text = "".join(lines)
+            if document["quoted"]:
+                document["parts"] = [("text", text, True)]
+            else:
+                inner = Parser(text, self.depth)
+                document["parts"] = inner.quoted_parts("")
+
+    def simple(self):
+        assigns, words, redirects = [], [], []
+        while True:
+            self.blank()
+            if self.i >= self.n or self.s[self.i] in ";|)\n" or self.at("&") and not self.at("&>"):
+                break
+            one = self.redirect()
+            if one is not None:
+                redirects.append(one)
+                continue
+            m = ASSIGN.match(self.s, self.i)
+            if m and (not words or literal(words[0]) in DECLARES):
+                self.i = m.end()
+                value = self.array() if self.at("(") else [] if self.ends() else self.word(assigned=True)
+                if not words:
+                    assigns.append((m.group(1), value, bool(m.group(3) or m.group(2))))
+                elif isinstance(value, tuple):
+                    words.append([("text", m.group(0), False), ("computed", value[1], True)])
+                else:
+                    words.append([("text", m.group(0), False)] + value)
+                continue
+            if self.at("("):
+                self.fail("unexpected (")
+            words.append(self.word())
+        if not (assigns or words or redirects):
+            self.fail("a command is missing")
+        return ("simple", assigns, words, redirects)
+
+    def ends(self):
+        return self.i >= self.n or self.s[self.i] in " \t\n;&|()<>" and not self.at("<(") and not self.at(">(")
+
+    def array(self):
+        """The words of NAME=(...)."""
+        self.i += 1
+        parts = []
+        while True:
+            self.blanks()
+            if self.at(")"):
+                self.i += 1
+                return ("array", parts)
+            if self.i >= self.n or self.s[self.i] in ";&|(":
+                self.fail("unexpected text in a list")
+            parts.extend(self.word())
+            parts.append(("text", " ", False))
+
+    def literal_word(self):
+        text = literal(self.word())
+        if not text:
+            self.fail("a name is missing")
+        return text
+
+    def word(self, assigned=False, regex=False):
+        """The parts of a word; assigned: it is a variable's value; regex: parentheses belong to it."""
+        parts, start = [], self.i
+        while self.i < self.n:
+            c = self.s[self.i]
+            m = PLAIN.match(self.s, self.i)
+            if m:
+                parts.append(("text", m.group(0), False))
+                self.i = m.end()
+            elif c in "<>" and self.s.startswith("(", self.i + 1):
+                self.i += 2
+                node = self.sequence()
+                self.expect(")")
+                parts.append(("process", node))
+            elif c == "(" and (regex or parts and parts[-1] in (("glob", "*"), ("glob", "?"), ("text", "@", False),
+                                                               ("text", "+", False), ("text", "!", False))):
+                parts.append(("glob", self.group()))
+            elif c in " \t\n\r;<>" or c in "&|()":
+                if regex and c in "|()<>&":
+                    parts.append(("text", c, False))
+                    self.i += 1
+                    continue
+                break
+            elif c == "\\":
+                if self.at("\\\n"):
+                    self.i += 2
+                    continue
+                parts.append(("text", self.s[self.i + 1:self.i + 2], True))
+                self.i += 2
+            elif c == "'":
+                end = self.s.find("'", self.i + 1)
+                if end < 0:
+                    self.fail("a quote has no end")
+                parts.append(("text", self.s[self.i + 1:end], True))
+                self.i = end + 1
+            elif c == '"':
+                self.i += 1
+                parts.extend(self.quoted_parts('"') or [("text", "", True)])
+            elif c == "$":
+                parts.append(self.dollar(False))
+            elif c == "`":
+                parts.append(self.backtick(False))
+            elif c == "~" and (self.i == start or assigned and self.s[self.i - 1] == ":"):
+                m = re.compile(r"~([A-Za-z0-9_.+-]*)(?=[/\s;&|()<>:]|$)").match(self.s, self.i)
+                parts.append(("home", m.group(1)) if m else ("text", "~", False))
+                self.i = m.end() if m else self.i + 1
+            elif c in "{},":
+                parts.append(("brace", c))
+                self.i += 1
+            elif c in "*?[":
+                parts.append(("glob", c))
+                self.i += 1
+            elif c == "#" and self.i == start:
+                break
+            else:
+                parts.append(("text", c, False))
+                self.i += 1
+        if not parts and self.i == start:
+            self.fail("a word is missing")
+        return parts
+
+    def group(self):
+        """The text of a parenthesis in a pattern. zsh may run code in one."""
+        start, level = self.i, 0
+        while self.i < self.n:
+            c = self.s[self.i]
+            if c in "'\"`$\\\n;" or c == "e" and self.s[self.i - 1] == "(" and not self.s[self.i + 1:self.i + 2].isalnum():
+                self.fail("a pattern that is not understood")
+            level += {"(": 1, ")": -1}.get(c, 0)
+            self.i += 1
+            if level == 0:
+                return self.s[start:self.i]
+        self.fail(") is missing")
+
+    def quoted_parts(self, end):
+        """The parts of text in double quotes up to end; "" is all of the text, as in a here-document."""
+        parts, plain = [], re.compile(r"[^\\$`%s]+" % end)
+        while True:
+            if self.i >= self.n:
+                if end:
+                    self.fail("a quote has no end")
+                return parts
+            m = plain.match(self.s, self.i)
+            if m:
+                parts.append(("text", m.group(0), True))
+                self.i = m.end()
+                continue
+            c = self.s[self.i]
+            if c == end:
+                self.i += 1
+                return parts
+            if c == "\\":
+                following = self.s[self.i + 1:self.i + 2]
+                if following != "\n":
+                    parts.append(("text", following if following in '$`\\' + end and following else "\\" + following, True))
+                self.i += 2
+            elif c == "$":
+                parts.append(self.dollar(True))
+            else:
+                parts.append(self.backtick(True))
+
+    def backtick(self, quoted):
+        self.i += 1
+        out = []
+        while True:
+            if self.i >= self.n:
+                self.fail("a backquote has no end")
+            c = self.s[self.i]
+            if c == "`":
+                self.i += 1
+                break
+            if c == "\\" and self.s[self.i + 1:self.i + 2] in ("`", "\\", "$") + (('"',) if quoted else ()):
+                self.i += 1
+                c = self.s[self.i]
+            out.append(c)
+            self.i += 1
+        self.deeper()
+        node = Parser("".join(out), self.depth).whole()
+        self.depth -= 1
+        return ("run", node, quoted)
+
+    def dollar(self, quoted):
+        following = self.s[self.i + 1:self.i + 2]
+        if following == "'" and not quoted:
+            return self.ansi()
+        if following == '"' and not quoted:
+            self.i += 2
+            return ("joined", self.quoted_parts('"'))
+        if self.at("$(("):
+            start, waiting = self.i, list(self.waiting)
+            try:
+                self.i += 3
+                return ("computed", self.arithmetic("))"), True)
+            except Unreadable:
+                self.i, self.waiting = start, waiting
+        if following == "(":
+            self.i += 2
+            node = self.sequence()
+            self.expect(")")
+            return ("run", node, quoted)
+        if following == "[":
+            self.i += 2
+            return ("computed", self.arithmetic("]"), True)
+        if following == "{":
+            return self.braces(quoted)
+        m = NAME.match(self.s, self.i + 1)
+        if m:
+            self.i = m.end()
+            return ("var", m.group(0), quoted)
+        self.i += 1
+        if following and following in SPECIAL:
+            self.i += 1
+            return ("var", following, quoted)
+        return ("text", "$", quoted)
+
+    def arithmetic(self, end, stops=";{}"):
+        """The parts of an arithmetic expression up to end."""
+        parts, level = [], 0
+        while self.i < self.n:
+            if level == 0 and self.at(end):
+                self.i += len(end)
+                return parts
+            c = self.s[self.i]
+            if c == "$":
+                parts.append(self.dollar(True))
+            elif c == "`":
+                parts.append(self.backtick(True))
+            elif c in stops:
+                break
+            else:
+                level += {"(": 1, ")": -1, "[": 1, "]": -1}.get(c, 0)
+                if level < 0:
+                    break
+                self.i += 1
+        self.fail("%s is missing" % end)
+
+    def braces(self, quoted):
+        """${...}"""
+        m = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*|[@*#?$!0-9_-])\}").match(self.s, self.i)
+        if m:
+            self.i = m.end()
+            return ("var", m.group(1), quoted)
+        odd = re.compile(r"\$\{(\(|[^}]*@P\})").match(self.s, self.i)
+        self.i += 2
+        self.deeper()
+        parts = []
+        while True:
+            if self.i >= self.n:
+                self.fail("} is missing")
+            c = self.s[self.i]
+            if c == "}":
+                self.i += 1
+                break
+            if c == "\\":
+                self.i += 2
+            elif c == "'" and not quoted:
+                end = self.s.find("'", self.i + 1)
+                if end < 0:
+                    self.fail("a quote has no end")
+                self.i = end + 1
+            elif c == '"':
+                self.i += 1
+                parts.extend(self.quoted_parts('"'))
+            elif c == "$":
+                parts.append(self.dollar(True))
+            elif c == "`":
+                parts.append(self.backtick(True))
+            else:
+                self.i += 1
+        self.depth -= 1
+        return ("odd" if odd else "computed", parts, quoted)
+
+    def ansi(self):
+        """$'...'"""
+        self.i += 2
+        out = []
+        while True:
+            if self.i >= self.n:
+                self.fail("a quote has no end")
+            c = self.s[self.i]
+            self.i += 1
+            if c == "'":
+                return ("text", "".join(out), True)
+            if c != "\\":
+                out.append(c)
+                continue
+            m = re.compile(r"x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})").match(self.s, self.i)
+            if m:
+                self.i = m.end()
+                number = int(m.group(1) or m.group(2) or m.group(3) or "0", 16) or int(m.group(4) or "0", 8)
+                out.append(chr(number) if number < 0x110000 else "\ufffd")
+                continue
+            c = self.s[self.i:self.i + 1]
+            self.i += 1
+            if c == "c":
+                out.append(chr(ord(self.s[self.i:self.i + 1] or "@") & 31))
+                self.i += 1
+            else:
+                out.append(ANSI.get(c, c if c in "\\'\"?" else "\\" + c))
+
+
+def literal(parts):
+    """The text of a word that nothing computes, else None."""
+    if all(p[0] in ("text", "brace", "glob") for p in parts):
+        return "".join(p[1] for p in parts)
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# From the tree to commands.
+
+DECLARES = ("export", "declare", "local", "readonly", "typeset")
+
+
+class State:
+    """What is known while the line runs: variables, functions, aliases, files that it wrote, where it is."""
+
+    def __init__(self, cwd=""):
+        self.cwds = (cwd,)
+        self.variables = {"IFS": (Word(" \t\n"),)}
+        self.functions, self.aliases, self.files = {}, {}, {}
+        self.arguments = None  # of a function, a list of words; None = not known
+        self.certain = True
+        self.via = ()
+        self.depth = 0
+
+    def copy(self):
+        other = State.__new__(State)
+        other.__dict__.update(self.__dict__)
+        for name in ("variables", "functions", "aliases"):
+            setattr(other, name, dict(getattr(self, name)))
+        return other
+
+    def set(self, name, values):
+        """Gives a variable one of several values; None = one that is not known."""
+        if not self.certain and name in self.variables:
+            old = self.variables[name]
+            values = None if old is None or values is None else (tuple(old) + tuple(values))[:MOST_CHOICES]
+        elif not self.certain:
+            values = None
+        self.variables[name] = values
+
+    def go(self, folder):
+        self.cwds = (folder,) if self.certain else tuple(dict.fromkeys((folder,) + self.cwds))[:4]
+
+
+class Walk:
+    def __init__(self, script, home):
+        self.script, self.home = script, home
+
+    def doubt(self, why, part="", sources=()):
+        self.script.unclear.append(Doubt(why, shorten(part), sources))
+
+    def text(self, text, state):
+        """Reads text as a line of its own, in the state as it is now. Returns its output where that is known."""
+        if state.depth > MOST_DEPTH // 3:
+            raise Unreadable("it runs too many lines within lines")
+        state.depth += 1
+        try:
+            return self.node(Parser(text).whole(), state, NO_INPUT)
+        finally:
+            state.depth -= 1
+
+    def inner(self, text, state):
+        """Reads text that a command of the line runs. What cannot be read there is a doubt of its own."""
+        if COMPUTED in text:
+            self.doubt("it runs text that is computed", text)
+            if not text.strip(COMPUTED + " \t\n;"):
+                return None
+            text = text.replace(COMPUTED, "${_computed}")
+        try:
+            return self.text(text, state)
+        except Unreadable as e:
+            self.doubt(str(e), text)
+            return None
+
+    def node(self, node, state, stdin):
+        """Walks a node and returns the text that it prints, None where that is not known."""
+        kind = node[0]
+        if kind == "seq":
+            return self.sequence(node[1], state, stdin)
+        if kind == "simple":
+            return self.simple(node, state, stdin)
+        if kind == "pipe":
+            return self.pipe(node[1], state, stdin)
+        if kind == "function":
+            state.functions[node[1]] = node[2]
+            inner = state.copy()
+            inner.certain = False
+            self.node(node[2], inner, NO_INPUT)
+            return ""
+        redirects, stdin = self.redirected(node[-1], state, stdin)
+        if redirects:
+            self.emit(Command([], {}, redirects, stdin, state.cwds, state.via))
+        if kind == "subshell":
+            state = state.copy()
+            return self.node(node[1], state, stdin)
+        if kind == "group":
+            return self.node(node[1], state, stdin)
+        if kind == "loop":
+            return self.loop(node, state, stdin)
+        if kind == "branch":
+            certain, state.certain = state.certain, False
+            for branch in node[1]:
+                self.node(branch, state, stdin)
+            state.certain = certain
+            return None
+        for parts in node[1]:  # words that are only looked at
+            self.expand(parts, state)
+        return ""
+
+    def sequence(self, items, state, stdin):
+        out = []
+        for node, certain in items:
+            before = state.certain
+            state.certain = before and certain
+            out.append(self.node(node, state, stdin))
+            state.certain = before
+        return None if None in out else "".join(out)
+
+    def pipe(self, stages, state, stdin):
+        out = None
+        begin = len(self.script.commands)
+        for stage in stages:
+            inner = state.copy()
+            out = self.node(stage, inner, stdin)
+            state.files.update(inner.files)
+            stdin = Input(out, self.script.commands[begin:])
+        return out
+
+    def loop(self, node, state, stdin):
+        _, name, words, body, _ = node
+        values = [w for parts in words for w in self.expand(parts, state)]
+        certain, state.certain = state.certain, False
+        if name:
+            known = values and len(values) <= MOST_CHOICES and all(w.sure for w in values)
+            state.variables[name] = tuple(values) if known else None
+        self.node(body, state, stdin)
+        state.certain = certain
+        return None
+
+    def emit(self, command):
+        command.home = self.home
+        self.script.commands.append(command)
+        if len(self.script.commands) > MOST_COMMANDS:
+            raise Unreadable("it has too many commands")
+        return command
+
+    def redirected(self, redirects, state, stdin):
+        """The redirections with their words, and the standard input that they leave."""
+        found = []
+        for operator, what in redirects:
+            if operator == "<<":
+                first = len(self.script.commands)
+                word = self.joined(what["parts"] or [], state)
+                stdin = Input(word.text if word.sure else None, self.script.commands[first:])
+                continue
+            words = self.expand(what, state) or [Word(COMPUTED, many=True)]
+            for word in words:  # of several zsh writes each
+                if operator == "<<<":
+                    stdin = Input(word.text + "\n" if word.sure else None, word.sources)
+                    continue
+                if operator in ("<", "<>"):
+                    stdin = state.files.get(self.place(word, state)) or Input(None, word.sources)
+                both = operator == ">&" and not re.fullmatch(r"\d+-?|-", word.text)
+                found.append(("&>" if both else operator, word))
+        return found, stdin
+
+    def place(self, word, state):
+        """The absolute path of a word, "" where that is not known."""
+        if not word.sure or not word.text:
+            return ""
+        cwd = state.cwds[0]
+        return posixpath.normpath(posixpath.join(cwd or "//unknown", word.text))
+
+    # Words.
+
+    def joined(self, parts, state):
+        """Parts as one word, whatever they hold."""
+        words = self.expand([p if p[0] not in ("brace", "glob") else ("text", p[1], True) for p in parts], state, False)
+        if not words:
+            return Word("")
+        return Word(" ".join(w.text for w in words), quoted=True, sources=[s for w in words for s in w.sources])
+
+    def expand(self, parts, state, split=True):
+        """The words that the parts of one word turn into."""
+        words = []
+        for plain in braced(parts):
+            words.extend(self.fields(plain, state, split))
+            if len(words) > MOST_WORDS:
+                raise Unreadable("it has too many words")
+        return words
+
+    def fields(self, parts, state, split):
+        fields, current = [], Field()
+        for part in parts:
+            kind = part[0]
+            if kind == "text":
+                current.add(part[1], part[2])
+            elif kind == "glob":
+                current.add(part[1], False, glob=True)
+            elif kind == "brace":
+                current.add(part[1], False)
+            elif kind == "joined":
+                for inner in part[1] or [("text", "", True)]:
+                    current = self.value(inner, state, split, fields, current)
+            elif kind == "home":
+                current.add(self.home if not part[1] else "/home/" + part[1] if part[1] != "root" else "/root", True)
+            else:
+                current = self.value(part, state, split, fields, current)
+        if current.there:
+            fields.append(current.word())
+        return fields
+
+    def value(self, part, state, split, fields, current):
+        """Adds what a part turns into and returns the field that goes on after it."""
+        kind = part[0]
+        if kind == "text":
+            current.add(part[1], part[2])
+            return current
+        quoted = kind == "process" or part[2] or not split
+        sources, text = (), None
+        if kind == "var":
+            text, sources = self.variable(part[1], quoted, state)
+            if isinstance(text, list):  # "$@"
+                for n, word in enumerate(text):
+                    if n:
+                        fields.append(current.word())
+                        current = Field()
+                    current.add(word.text, True, sources=word.sources)
+                return current
+        elif kind in ("run", "process"):
+            first = len(self.script.commands)
+            out = self.node(part[1], state.copy(), NO_INPUT)
+            sources = self.script.commands[first:]
+            text = out.rstrip("\n") if out is not None and kind == "run" else None
+        else:
+            first = len(self.script.commands)
+            for inner in part[1]:
+                self.joined([inner], state)
+            sources = self.script.commands[first:]
+            if kind == "odd":
+                self.doubt("an expansion may run code", "${...}")
+        if text is None:
+            many = not quoted and not (kind == "var" and part[1] in "#?$!")
+            current.add(COMPUTED, quoted, many=many, sources=sources)
+            return current
+        if quoted:
+            current.add(text, True, sources=sources)
+            return current
+        pieces = re.split(r"[ \t\n]+", text)
+        for n, piece in enumerate(pieces):
+            if n:
+                if current.there:
+                    fields.append(current.word())
+                current = Field()
+            if piece:
+                current.add(piece, False, glob=bool(re.search(r"[*?\[]", piece)), sources=sources)
+        return current
+
+    def variable(self, name, quoted, state):
+        """The text of a variable, None where it is not known, a list for "$@", and the commands that it comes from."""
+        if name in state.variables:
+            values = state.variables[name]
+            if not values:
+                return None, ()
+            return (values[0].text if values[0].sure else None), values[0].sources
+        if name == "HOME":
+            return self.home, ()
+        if name == "PWD":
+            return state.cwds[0] or None, ()
+        if state.arguments is not None:
+            if name in "@*":
+                return (list(state.arguments) if quoted else " ".join(w.text for w in state.arguments)), ()
+            if name.isdigit() and name != "0":
+                n = int(name) - 1
+                word = state.arguments[n] if n < len(state.arguments) else Word("")
+                return (word.text if word.sure else None), word.sources
+        return None, ()
+
+    # Commands.
+
+    def simple(self, node, state, stdin):
+        """Walks a simple command once for each value that its variables may have."""
+        _, assigns, words, redirects = node
+        several = []
+        for parts in words + [r[1] for r in redirects if isinstance(r[1], list)] + [a[1] for a in assigns if isinstance(a[1], list)]:
+            for name in used(parts):
+                values = state.variables.get(name)
+                if values and len(values) > 1 and name not in several:
+                    several.append(name)
+        if not several:
+            return self.single(node, state, stdin)
+        choices = list(itertools.islice(itertools.product(*(state.variables[n] for n in several)), MOST_CHOICES + 1))
+        if len(choices) > MOST_CHOICES:
+            choices = [None]
+        kept = {n: state.variables[n] for n in several}
+        for choice in choices:
+            for n, name in enumerate(several):
+                state.variables[name] = None if choice is None else (choice[n],)
+            self.single(node, state, stdin)
+        assigned = {a[0] for a in assigns}
+        state.variables.update((n, v) for n, v in kept.items() if n not in assigned)
+        return None
+
+    def single(self, node, state, stdin):
+        _, assigns, parts, redirects = node
+        values = {}
+        for name, value, adds in assigns:
+            if isinstance(value, tuple):
+                word = self.joined(value[1], state)
+            else:
+                word = self.joined(value, state)
+            if adds:
+                old = state.variables.get(name)
+                word = Word(old[0].text + word.text, sources=old[0].sources + word.sources) if old else Word(COMPUTED)
+            values[name] = word if len(word.text) < 1 << 16 else Word(COMPUTED)
+            if not parts:
+                state.set(name, (values[name],))
+        words = [w for p in parts for w in self.expand(p, state)]
+        found, stdin = self.redirected(redirects, state, stdin)
+        if not words:
+            if found or values:
+                self.emit(Command([], values, found, stdin, state.cwds, state.via))
+            if parts and any(p for p in parts):
+                return None  # the word vanished
+            return ""
+        self.lines_of_variables(values, state)
+        command = Command(words, values, found, stdin, state.cwds, state.via)
+        out = self.execute(command, state)
+        for operator, word in found:
+            if operator in (">", ">>", ">|", "&>", "&>>"):
+                place = self.place(word, state)
+                if place:
+                    old = state.files.get(place)
+                    text = out if operator in (">", ">|", "&>") or not old else None if None in (out, old.text) else old.text + out
+                    state.files[place] = Input(text, [command])
+                out = ""
+        return out
+
+    def lines_of_variables(self, values, state):
+        for name, word in values.items():
+            if name in LINE_VARIABLES and word.text:
+                self.inner(word.text, state.copy())
+
+    def execute(self, command, state):
+        """Adds a command and all that it runs. Returns its output where that is known."""
+        self.emit(command)
+        name = command.name
+        if command.words[0].many and command.words[0].text == COMPUTED or not name:
+            return self.computed(command, state)
+        if state.depth > MOST_DEPTH // 2:
+            raise Unreadable("it runs too many commands within commands")
+        state.depth += 1
+        try:
+            return self.named(name, command, state)
+        finally:
+            state.depth -= 1
+
+    def computed(self, command, state):
+        word = command.words[0]
+        self.doubt("the name of a command is computed", " ".join(command.texts), word.sources)
+        for source in word.sources:
+            source.executed = True
+        if word.many and len(command.words) > 1:  # it may be no word at all
+            rest = Command(command.words[1:], command.assigns, command.redirects, command.stdin, command.cwds, command.via)
+            if rest.name:
+                self.execute(rest, state)
+        return None
+
+    def named(self, name, command, state):
+        args = command.words[1:]
+        if "/" not in command.words[0].text:
+            if name in state.aliases and name not in command.via:
+                line = " ".join([state.aliases[name]] + [quote(w) for w in args])
+                return self.below(command, name, lambda s: self.inner(line, s), state)
+            command.recursive = name in state.functions and name in command.via
+            if name in state.functions and not command.recursive:
+                body = state.functions[name]
+
+                def call(inner):
+                    inner.arguments = args
+                    self.node(body, inner, command.stdin)
+                return self.below(command, name, call, state)
+        builtin = getattr(self, "do_" + name.replace(".", "source").replace(":", "true"), None) if name.isalpha() or name in ".:" else None
+        if builtin:
+            return builtin(command, args, state)
+        if name in SHELLS:
+            return self.shell(name, command, args, state)
+        language = interpreter(name)
+        if language:
+            return self.interpreted(language, command, args, state)
+        self.lines_of_options(name, command, args, state)
+        wrapper = wrapper_of(name, args)
+        if wrapper:
+            self.wrapped(name, wrapper, command, args, state)
+        self.run_written(command, state)
+        return output(name, args, command, state)
+
+    def below(self, command, name, walk, state, changes_state=False):
+        """Walks what a command runs, with it in the list of the programs that run it."""
+        inner = state if changes_state else state.copy()
+        via, inner.via = inner.via, command.via + (name,)
+        try:
+            return walk(inner)
+        finally:
+            inner.via = via
+
+    def run_written(self, command, state):
+        """A file that the line wrote before and now runs."""
+        if "/" in command.words[0].text and command.words[0].sure:
+            written = state.files.get(self.place(command.words[0], state))
+            if written:
+                self.run_input("sh", command, written, state)
+
+    def run_input(self, name, command, given, state):
+        """A shell that reads its commands from given."""
+        for source in given.sources:
+            source.executed = True
+        if given.text is None:
+            self.doubt("%s runs what it reads" % name, " ".join(command.texts), given.sources)
+            return None
+        return self.below(command, name, lambda s: self.inner(given.text, s), state)
+
+    def run_words(self, name, command, words, state, changes_state=False):
+        """A shell line out of words."""
+        for word in words:
+            for source in word.sources:
+                source.executed = source.executed or not word.sure
+        text = " ".join(w.text for w in words)
+        if COMPUTED in text and not text.strip(COMPUTED + " "):
+            self.doubt("%s runs text that is computed" % name, " ".join(command.texts), [s for w in words for s in w.sources])
+            return None
+        return self.below(command, name, lambda s: self.inner(text, s), state, changes_state)
+
+    # Built-in commands of a shell.
+
+    def do_cd(self, command, args, state):
+        folders = [w for w in args if not re.match(r"-[LPe@]+$|--$", w.text)]
+        word = folders[0] if folders else Word(self.home)
+        if word.sure and word.text and word.text != "-" and not word.glob:
+            cwd = state.cwds[0]
+            absolute = word.text.startswith("/")
+            state.go(posixpath.normpath(posixpath.join(cwd, word.text)) if cwd or absolute else "")
+        else:
+            state.go("")
+        return ""
+
+    do_pushd = do_cd
+
+    def do_popd(self, command, args, state):
+        state.go("")
+
+    def do_true(self, command, args, state):
+        return ""
+
+    def do_eval(self, command, args, state):
+        if args and args[0].text == "--":
+            args = args[1:]
+        return self.run_words("eval", command, args, state, changes_state=True)
+
+    def do_source(self, command, args, state):
+        if not args:
+            return None
+        word = args[0]
+        written = state.files.get(self.place(word, state))
+        if word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            return self.run_input("source", command, command.stdin, state)
+        if written:
+            return self.run_input("source", command, written, state)
+        if word.sources and not word.sure:
+            return self.run_input("source", command, Input(None, word.sources), state)
+        return None
+
+    def do_alias(self, command, args, state):
+        for word in args:
+            name, sign, value = word.text.partition("=")
+            if sign:
+                state.aliases[name.lower()] = value
+                self.below(command, "alias", lambda s: self.inner(value, s), state)
+        return ""
+
+    def do_trap(self, command, args, state):
+        if args and args[0].text == "--":
+            args = args[1:]
+        if len(args) > 1 and args[0].text not in ("-", ""):
+            self.run_words("trap", command, args[:1], state)
+        return ""
+
+    def do_export(self, command, args, state):
+        for word in args:
+            m = ASSIGN.match(word.text)
+            if not m:
+                continue
+            value = Word(word.text[m.end():], sources=word.sources)
+            state.set(m.group(1), None if m.group(2) or m.group(3) else (value,))
+            self.lines_of_variables({m.group(1): value}, state)
+        return ""
+
+    do_declare = do_local = do_readonly = do_typeset = do_export
+
+    def do_read(self, command, args, state):
+        for word in args:
+            if NAME.fullmatch(word.text):
+                state.variables[word.text] = None
+        return ""
+
+    do_mapfile = do_readarray = do_getopts = do_unset = do_read
+
+    def do_printf(self, command, args, state):
+        if len(args) > 2 and args[0].text == "-v":
+            text = output("printf", args[2:], command, state)
+            state.set(args[1].text, (Word(text),) if text is not None else None)
+            return ""
+        return output("printf", args, command, state)
+
+    def do_set(self, command, args, state):
+        texts = [w.text for w in args]
+        if "--" in texts:
+            state.arguments = args[texts.index("--") + 1:]
+        return ""
+
+    def do_bind(self, command, args, state):
+        for before, word in zip(args, args[1:]):
+            if before.text == "-x":
+                self.inner(word.text.partition(":")[2].strip("'\" "), state.copy())
+        return ""
+
+    # Programs that run others.
+
+    def shell(self, name, command, args, state):
+        """sh -c TEXT, sh FILE, sh with commands on its input."""
+        rest = list(args)
+        text_follows = False
+        while rest:
+            text = rest[0].text
+            if rest[0].many and text.startswith(COMPUTED):
+                self.doubt("%s may be given options that are computed" % name, " ".join(command.texts), rest[0].sources)
+                return None
+            if text in ("--", "-"):
+                rest.pop(0)
+                break
+            if not re.match(r"[-+][^-]|--[a-z]", text):
+                break
+            rest.pop(0)
+            if text.startswith("--"):
+                if text in ("--rcfile", "--init-file") and rest:
+                    rest.pop(0)
+                elif text == "--command" and rest:
+                    text_follows = True
+                continue
+            if "c" in text[1:]:
+                text_follows = True
+            if text[-1] in "oO" and rest:
+                rest.pop(0)
+            if "s" in text[1:]:
+                return self.run_input(name, command, command.stdin, state)
+        if text_follows:
+            if not rest:
+                return None
+            arguments, state_now = rest[2:], state.copy()
+            state_now.arguments = arguments
+            if len(rest) > 1:
+                state_now.variables["0"] = (rest[1],)
+            if name not in SHELLS_READ:
+                self.doubt("%s has a language of its own" % name, rest[0].text)
+            return self.run_words(name, command, rest[:1], state_now)
+        if rest and rest[0].text not in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            written = state.files.get(self.place(rest[0], state))
+            if written or rest[0].sources and not rest[0].sure:
+                return self.run_input(name, command, written or Input(None, rest[0].sources), state)
+            if rest[0].text.startswith(COMPUTED) and rest[0].many:
+                self.doubt("%s runs a file whose name is computed" % name, " ".join(command.texts))
+            return None
+        if command.stdin.given:
+            return self.run_input(name, command, command.stdin, state)
+        return None
+
+    def interpreted(self, language, command, args, state):
+        """python -c CODE and the like."""
+        options, code, file = language, [], None
+        n = 0
+        while n < len(args):
+            text = args[n].text
+            option = next((o for o in options if text == o or len(o) == 2 and re.match(r"-[A-Za-z]*%s" % o[1], text)
+                           or o.startswith("--") and text.startswith(o + "=")), None)
+            if text in ("--", "-"):
+                n += text == "--"
+                file = args[n] if n < len(args) and args[n].text != "-" else None
+                break
+            if option and option.startswith("--") and "=" in text:
+                code.append(Word(text.partition("=")[2], sources=args[n].sources))
+            elif option:
+                tail = text.partition(option[1])[2] if len(option) == 2 and text != option else ""
+                if tail and re.match(r"-[A-Za-z]+$", text) and n + 1 < len(args) and option[1] == text[-1]:
+                    tail = ""
+                if tail:
+                    code.append(Word(tail, sources=args[n].sources))
+                elif n + 1 < len(args):
+                    n += 1
+                    code.append(args[n])
+            elif not text.startswith("-") or text.startswith(COMPUTED):
+                file = args[n]
+                break
+            elif text == "-m":
+                file = Word("-m")
+                break
+            n += 1
+        if options is AWKS and not code and file:
+            code, file = [file], None
+        name = command.name
+        if not code and options is not AWKS:
+            given = None
+            if file is None or file.text in ("/dev/stdin", "/dev/fd/0"):
+                given = command.stdin if command.stdin.given else None
+            elif file.text != "-m":
+                given = state.files.get(self.place(file, state))
+                if not given and file.sources and not file.sure:
+                    given = Input(None, file.sources)
+            if given is None:
+                return None
+            if given.text is None:
+                self.doubt("%s runs what it reads" % name, " ".join(command.texts), given.sources)
+                for source in given.sources:
+                    source.executed = True
+                return None
+            code = [Word(given.text, sources=given.sources)]
+        for word in code:
+            for source in word.sources:
+                source.executed = source.executed or word.text == COMPUTED
+            if word.text == COMPUTED:
+                self.doubt("%s runs code that is computed" % name, " ".join(command.texts), word.sources)
+        command.code = "\n".join(w.text for w in code)
+        self.lines_of_code(name, command, state)
+        return None
+
+    def lines_of_code(self, name, command, state):
+        """Commands that code in another language starts, as far as they stand in it word for word."""
+        code = command.code
+        if not STARTS.search(code):
+            return
+        for m in itertools.islice(LISTS.finditer(code), 50):
+            words = [Word(unescape(t)) for t in STRINGS_IN.findall(m.group(0))]
+            words = [w for w in words if w.text]
+            if words and not re.search(r"\s", words[0].text) and state.depth < MOST_DEPTH // 3:
+                self.below(command, name, lambda s: self.execute(Command(words, {}, (), NO_INPUT, s.cwds, s.via), s), state)
+        for m in itertools.islice(STRINGS.finditer(code), 200):
+            text = unescape(m.group(0))
+            if not re.search(r"\S\s+\S", text) and "`" not in text:
+                continue
+            kept = list(self.script.unclear)
+            try:
+                self.below(command, name, lambda s: self.text(text.replace(COMPUTED, "${_computed}"), s), state)
+            except Unreadable:
+                pass  # most strings are no shell lines
+            self.script.unclear[:] = kept
+
+    def lines_of_options(self, name, command, args, state):
+        """Options whose value is a shell line."""
+        options = LINE_OPTIONS.get(name, ())
+        if name == "git":
+            self.git(command, args, state)
+        for n, word in enumerate(args):
+            text, following = word.text, args[n + 1] if n + 1 < len(args) else None
+            for option in options:
+                if text == option and not option.endswith("=") and following is not None:
+                    self.run_words(name, command, [following], state)
+                elif option.endswith("=") and text.startswith(option) and len(text) > len(option):
+                    self.run_words(name, command, [Word(text[len(option):], sources=word.sources)], state)
+                elif option.startswith("--") and text.startswith(option + "="):
+                    self.run_words(name, command, [Word(text[len(option) + 1:], sources=word.sources)], state)
+            m = SHELL_IN_TEXT.get(name)
+            found = m and m.search(text)
+            if found:
+                self.inner(next(g for g in found.groups() if g is not None), state.copy())
+        if name in ("curl", "wget"):
+            for before, word in zip(args, args[1:]):
+                if before.text in ("-o", "--output", "-O", "--output-document") and self.place(word, state):
+                    state.files[self.place(word, state)] = Input(None, [command])
+        if name in STDIN_IS_LINES and command.stdin.given:
+            self.run_input(name, command, command.stdin, state)
+
+    def git(self, command, args, state):
+        """Settings and subcommands of git that run a line."""
+        texts = [w.text for w in args]
+        for n, text in enumerate(texts):
+            following = args[n + 1] if n + 1 < len(args) else None
+            setting = following.text if text in ("-c", "--config") and following is not None else text if "=" in text else ""
+            key, _, value = setting.partition("=")
+            key = key.lower().replace("--config=", "")
+            if key.startswith("alias.") and value.startswith("!"):
+                self.inner(value[1:], state.copy())
+            elif GIT_LINES.fullmatch(key) and value:
+                self.inner(value.lstrip("!"), state.copy())
+            if text == "config" and n + 2 < len(args):
+                pair = [w for w in args[n + 1:] if not w.text.startswith("-") and w.text not in ("set", "add")]
+                if len(pair) == 2 and (pair[0].text.lower().startswith("alias.") and pair[1].text.startswith("!") or GIT_LINES.fullmatch(pair[0].text.lower())):
+                    self.inner(pair[1].text.lstrip("!"), state.copy())
+                break
+            if text == "foreach" and "submodule" in texts[:n]:
+                words = [w for w in args[n + 1:] if w.text not in ("--recursive", "--quiet", "-q")]
+                if words:
+                    self.run_words("git", command, words, state)
+                break
+            if text == "run" and "bisect" in texts[:n] and following is not None:
+                self.below(command, "git", lambda s: self.execute(Command(args[n + 1:], {}, (), NO_INPUT, s.cwds, s.via), s), state)
+                break
+
+    def wrapped(self, name, wrapper, command, args, state):
+        """The command behind sudo, env, xargs, timeout, ..."""
+        rest, lines, assigns = wrapper.split(args)
+        for line in lines:
+            self.run_words(name, command, [line], state)
+        if not rest:
+            return
+        cwds = state.cwds if not wrapper.elsewhere else ("",)
+        if wrapper.finds:
+            for words in found_commands(rest):
+                inner = Command(words, {}, (), NO_INPUT, cwds, command.via + (name,))
+                inner.fed = True
+                self.in_place(inner, state)
+            return
+        if wrapper.joined and len(rest) >= 1 and (len(rest) == 1 or wrapper.elsewhere or name == "watch"):
+            self.run_words(name, command, rest, state)
+            return
+        fed = wrapper.feeds
+        if fed:
+            rest = feed(args, rest)
+        self.lines_of_variables(assigns, state)
+        inner = Command(rest, assigns, (), NO_INPUT if fed else command.stdin, cwds, command.via + (name,))
+        inner.fed = fed
+        if fed and inner.name in SHELLS and any("c" in w.text and w.text.startswith("-") for w in rest[1:3]):
+            if rest[-1].text == COMPUTED and len(rest) >= 3 and not any(w.sure and not w.text.startswith("-") for w in rest[1:]):
+                self.doubt("%s runs what it reads" % inner.name, " ".join(command.texts), command.stdin.sources)
+        self.in_place(inner, state)
+
+    def in_place(self, inner, state):
+        via, state.via = state.via, inner.via
+        certain, state.certain = state.certain, False
+        try:
+            self.execute(inner, state)
+        finally:
+            state.via, state.certain = via, certain
+
+
+class Field:
+    """A word that is being put together."""
+
+    def __init__(self):
+        self.text, self.pattern, self.sources = [], [], []
+        self.glob = self.many = self.quoted = self.there = False
+
+    def add(self, text, quoted, glob=False, many=False, sources=()):
+        self.there = self.there or bool(text) or quoted
+        self.text.append(text)
+        self.pattern.append(text if glob else re.sub(r"([*?\[])", r"[\1]", text))
+        self.glob, self.many, self.quoted = self.glob or glob, self.many or many, self.quoted or quoted
+        self.sources.extend(sources)
+
+    def word(self):
+        return Word("".join(self.text), self.glob, "".join(self.pattern), self.many, self.quoted, self.sources)
+
+
+def braced(parts):
+    """The words that brace expansion makes of the parts of one word: a{b,c} and {1..3}."""
+    if ("brace", "{") not in parts:
+        return [parts]
+    open_at, level, commas = parts.index(("brace", "{")), 0, []
+    for n in range(open_at, len(parts)):
+        if parts[n] == ("brace", "{"):
+            level += 1
+        elif parts[n] == ("brace", ",") and level == 1:
+            commas.append(n)
+        elif parts[n] == ("brace", "}"):
+            level -= 1
+            if level == 0:
+                break
+    before = parts[:open_at]
+    if level != 0 or n == open_at:
+        return [before + [("text", "{", False)] + rest for rest in braced(parts[open_at + 1:])]
+    inside, after = parts[open_at + 1:n], parts[n + 1:]
+    if commas:
+        edges = [open_at] + commas + [n]
+        choices = [c for a, b in zip(edges, edges[1:]) for c in braced(parts[a + 1:b])]
+    else:
+        choices = ranged(literal(inside) or "")
+        if choices is None:
+            choices = [[("text", "{", False)] + c + [("text", "}", False)] for c in braced(inside)]
+    tails = braced(after)
+    if len(choices) * len(tails) > MOST_WORDS:
+        raise Unreadable("it has too many words")
+    return [before + c + t for c in choices for t in tails]
+
+
+def ranged(text):
+    m = re.fullmatch(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?", text)
+    if m:
+        a, b, step = int(m.group(1)), int(m.group(2)), abs(int(m.group(3) or 1)) or 1
+        if abs(a - b) // step > MOST_WORDS:
+            raise Unreadable("it has too many words")
+        return [[("text", str(k), False)] for k in (range(a, b + 1, step) if a <= b else range(a, b - 1, -step))]
+    m = re.fullmatch(r"([A-Za-z])\.\.([A-Za-z])", text)
+    if m:
+        a, b = ord(m.group(1)), ord(m.group(2))
+        return [[("text", chr(k), False)] for k in (range(a, b + 1) if a <= b else range(a, b - 1, -1))]
+    return None
+
+
+def used(parts):
+    """The names of the variables in a word."""
+    for part in parts:
+        if part[0] == "var":
+            yield part[1]
+        elif part[0] in ("computed", "odd", "joined"):
+            yield from used(part[1])
+
+
+def quote(word):
+    if word.text == COMPUTED:
+        return "$_computed" if word.many else '"$_computed"'
+    return "'" + word.text.replace("'", "'\\''").replace(COMPUTED, "'\"$_computed\"'") + "'"
+
+
+def output(name, args, command, state):
+    """What a command prints, as far as that is known without running it; else None."""
+    if any(not w.sure or w.glob for w in args):
+        return None
+    texts = [w.text for w in args]
+    if name == "echo":
+        escapes = False
+        while texts and re.fullmatch(r"-[neE]+", texts[0]):
+            escapes = escapes or "e" in texts[0]
+            texts = texts[1:]
+        text = " ".join(texts)
+        return (backslashes(text) if escapes or "\\" in text and "\\\\" not in text else text) + "\n"
+    if name == "printf" and texts:
+        return formatted(texts)
+    if name in ("cat", "tee", "head", "tail") and command.stdin.given and not [t for t in texts if not t.startswith("-")]:
+        return command.stdin.text
+    if name == "base64" and command.stdin.text is not None and set(texts) & {"-d", "-D", "--decode", "-di", "-id"}:
+        return decoded(command.stdin.text, base64.b64decode)
+    if name == "base32" and command.stdin.text is not None and set(texts) & {"-d", "--decode"}:
+        return decoded(command.stdin.text, base64.b32decode)
+    if name == "openssl" and command.stdin.text is not None and set(texts) & {"base64", "-base64", "-a"} and "-d" in texts:
+        return decoded(command.stdin.text, base64.b64decode)
+    if name == "xxd" and command.stdin.text is not None and "r" in "".join(t for t in texts if t.startswith("-")):
+        return decoded(re.sub(r"\s", "", command.stdin.text), binascii.unhexlify)
+    if name == "rev" and command.stdin.text is not None and not texts:
+        return "".join(line[::-1] + "\n" for line in command.stdin.text.splitlines())
+    if name in ("which", "type", "command", "whence") and texts and not texts[-1].startswith("-") and (name == "which" or len(texts) > 1):
+        return "/usr/bin/%s\n" % texts[-1]
+    if name == "pwd" and state.cwds[0]:
+        return state.cwds[0] + "\n"
+    if name == "basename" and len(texts) == 1:
+        return posixpath.basename(texts[0].rstrip("/")) + "\n"
+    return None
+
+
+def decoded(text, decode):
+    try:
+        return decode(text.strip().encode()).decode("utf-8")
+    except (ValueError, binascii.Error):
+        return None
+
+
+def backslashes(text):
+    def one(m):
+        if m.group(1):
+            return chr(int(m.group(1), 16))
+        if m.group(2):
+            return chr(int(m.group(2), 8) & 255)
+        return {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}.get(m.group(3), m.group(0))
+    return re.sub(r"\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|(.))", one, text)
+
+
+def formatted(texts):
+    """What printf FORMAT ARGUMENTS prints, None for formats that are not read here."""
+    form, arguments = texts[0], texts[1:]
+    if form == "--" and arguments:
+        form, arguments = arguments[0], arguments[1:]
+    parts = re.split(r"(%%|%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z])", form)
+    if any(p.startswith("%") and p not in ("%%", "%s", "%b", "%d") for p in parts[1::2]):
+        return None
+    slots = sum(p != "%%" for p in parts[1::2])
+    out, first = [], True
+    while first or arguments and slots:
+        first = False
+        for n, part in enumerate(parts):
+            if n % 2 == 0:
+                out.append(backslashes(part))
+            elif part == "%%":
+                out.append("%")
+            else:
+                value = arguments.pop(0) if arguments else ""
+                out.append(backslashes(value) if part == "%b" else value)
+        if len(out) > 10000:
+            return None
+    return "".join(out)
+
+
+STARTS = re.compile(r"system|popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
+STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:qx|%x)\s*[{(\[][^\n})\]]*[})\]]")
+STRINGS_IN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
+LISTS = re.compile(r"[\[(]\s*(?:\[\s*)?(?:(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')\s*,?\s*\[?\s*)+[\])]")
+
+
+def unescape(literal_text):
+    """The text of a string in another language, near enough to read it as a shell line."""
+    text = re.sub(r"^(?:qx|%x)\s*", "", literal_text)[1:-1]
+    try:
+        return codecs.decode(text.encode("latin-1", "backslashreplace"), "unicode_escape") if "\\" in text else text
+    except (ValueError, UnicodeDecodeError):
+        return text
+
+
+SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "fish", "csh", "tcsh", "nu", "elvish", "pwsh", "posh"}
+SHELLS_READ = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "posh"}
+AWKS = ("-e", "--source")
+INTERPRETERS = [
+    (re.compile(r"(?:python|pypy)[0-9.]*(?:-config)?|py|ipython3?"), ("-c",)),
+    (re.compile(r"perl[0-9.]*"), ("-e", "-E")),
+    (re.compile(r"j?ruby[0-9.]*|lua(?:jit)?[0-9.]*|rscript|osascript|elixir|julia|groovy|tclsh|raku|scala|swift"), ("-e",)),
+    (re.compile(r"node(?:js)?|bun|deno|tsx|ts-node"), ("-e", "-p", "--eval", "--print", "-pe", "eval")),
+    (re.compile(r"php[0-9.]*"), ("-r", "-B", "-R", "-E")),
+    (re.compile(r"[gmn]?awk|busybox-awk"), AWKS),
+]
+
+
+def interpreter(name):
+    """The options of an interpreter that take code, None if name is none."""
+    return next((options for pattern, options in INTERPRETERS if pattern.fullmatch(name)), None)
+
+
+# Variables, options and settings whose value is run as a shell line.
+LINE_VARIABLES = {"GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
+                  "EDITOR", "VISUAL", "PAGER", "MANPAGER", "PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH", "GIT_PROXY_COMMAND", "BROWSER"}
+LINE_OPTIONS = {
+    "tar": ("--to-command", "-I", "--use-compress-program", "--checkpoint-action=exec=", "--rsh-command", "--info-script", "-F"),
+    "rsync": ("-e", "--rsh", "--rsync-path"), "ssh": ("-oProxyCommand=", "-oLocalCommand=", "ProxyCommand=", "LocalCommand="),
+    "sftp": ("-oProxyCommand=", "ProxyCommand="), "scp": ("-oProxyCommand=", "ProxyCommand="),
+    "zip": ("-TT", "--unzip-command"), "man": ("-P", "--pager", "-H", "--html"), "sort": ("--compress-program",), "split": ("--filter",),
+    "rg": ("--pre",), "git": ("--exec", "-x", "--upload-pack", "--receive-pack", "--tree-filter", "--index-filter", "--msg-filter",
+                              "--env-filter", "--commit-filter", "--tag-name-filter", "--parent-filter", "--extcmd", "--open-files-in-pager"),
+    "npm": ("-c", "--call"), "npx": ("-c", "--call"), "script": ("-c", "--command"), "su": ("-c", "--command", "--session-command"),
+    "runuser": ("-c", "--command"), "flock": ("-c", "--command"), "nix-shell": ("--run", "--command"), "screen": ("-X",),
+    "expect": ("-c",), "xterm": ("-e",), "konsole": ("-e",), "gnome-terminal": ("-e", "--command"), "alacritty": ("-e",),
+    "nix": ("-c", "--command"), "direnv": (), "make": ("SHELL=",), "gmake": ("SHELL=",), "socat": ("exec:", "system:"),
+    "hash": (), "complete": ("-C",), "compgen": ("-C",), "entr": ("-s",), "inotifywait": (), "nodemon": ("-x", "--exec"),
+    "watchexec": (), "chronic": (), "hyperfine": ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup"), "tmux": (), "ncat": ("-e", "-c", "--exec", "--sh-exec"),
+    "nc": ("-e", "-c"), "kubectl": (), "ld": (), "parallel": (), "wget": ("--use-askpass",), "mutt": (), "cpio": ("--rsh-command",),
+}
+SHELL_IN_TEXT = {
+    "vim": re.compile(r"^\+?:?\s*(?:silent\s*)?!(.+)|^\+?:?call system\(['\"](.+)['\"]\)"), "sqlite3": re.compile(r"^\s*\.(?:shell|system)\s+(.+)"),
+    "psql": re.compile(r"\\!\s*(.+)"), "mysql": re.compile(r"(?:^|;)\s*(?:system|\\!)\s+(.+)"), "gdb": re.compile(r"^(?:!|shell\s)(.+)"),
+    "sed": re.compile(r"^(?:\d+|\$|/[^/]*/)?e\s+(.+)"), "socat": re.compile(r"(?i)(?:exec|system):['\"]?([^,'\"]+)"),
+}
+for _same, _as in (("vi", "vim"), ("nvim", "vim"), ("ex", "vim"), ("view", "vim"), ("mariadb", "mysql"), ("gsed", "sed"), ("lldb", "gdb")):
+    SHELL_IN_TEXT[_same] = SHELL_IN_TEXT[_as]
+GIT_LINES = re.compile(r"core\.(sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|diff\.external|pager\..+|credential\.(.+\.)?helper"
+                       r"|diff\..+\.(textconv|command)|filter\..+\.(clean|smudge|process)|(merge|diff)tool\..+\.cmd|merge\..+\.driver|gpg\.program|interactive\.difffilter|web\.browser|browser\..+\.cmd")
+STDIN_IS_LINES = {"at", "batch", "parallel"}
+
+
+class Wrapper:
+    """How a program names the command that it runs.
+
+    valued    options that take the next word    skip    words of its own before the command
+    sub       subcommands, one must come first   joined  the words are put together and read by a shell
+    feeds     it adds words (xargs)              elsewhere  it runs in another place
+    assigns   NAME=value may come first          finds   -exec ... ;
+    only      options without which no command follows   lines   options whose value is a line
+    """
+
+    def __init__(self, valued="", skip=0, sub="", joined=False, feeds=False, elsewhere=False, assigns=False, finds=False, lines="", lookup="", dashes=False):
+        self.valued, self.skip, self.sub, self.joined = set(valued.split()), skip, sub.split(), joined
+        self.feeds, self.elsewhere, self.assigns, self.finds = feeds, elsewhere, assigns, finds
+        self.lines, self.lookup, self.dashes = lines.split(), set(lookup.split()), dashes
+
+    def split(self, args):
+        """The words of the command, shell lines that options give, and assignments."""
+        rest, lines, assigns, skip = list(args), [], {}, self.skip
+        if self.finds:
+            return rest, lines, assigns
+        if self.sub:
+            rest = rest[self.after_sub(rest):]
+        if self.dashes:
+            marks = [n for n, w in enumerate(rest) if w.text == "--"]
+            return (rest[marks[0] + 1:] if marks else []), lines, assigns
+        while rest:
+            text = rest[0].text
+            if text in self.lookup:
+                return [], lines, assigns
+            if text == "--":
+                rest.pop(0)
+                if not skip:
+                    break
+                continue
+            line = next((o for o in self.lines if text == o or len(o) == 2 and text.startswith(o) or text.startswith(o + "=")), None)
+            if line:
+                word = rest.pop(0)
+                if text == line:
+                    if rest:
+                        lines.append(rest.pop(0))
+                else:
+                    lines.append(Word(text[len(line):].lstrip("="), sources=word.sources))
+                continue
+            if len(text) > 1 and text[0] == "-":
+                rest.pop(0)
+                short = len(text) == 2 or text.startswith("--")
+                if rest and (text in self.valued or not short and not text.startswith("--") and "-" + text[-1] in self.valued and "-" + text[1] not in self.valued):
+                    rest.pop(0)
+                continue
+            m = ASSIGN.match(text) if self.assigns else None
+            if m and not rest[0].many:
+                assigns[m.group(1)] = Word(text[m.end():], sources=rest.pop(0).sources)
+                continue
+            if skip:
+                skip -= 1
+                rest.pop(0)
+                continue
+            break
+        return rest, lines, assigns
+
+    def after_sub(self, args):
+        """Where the words after the subcommand begin."""
+        wanted = self.sub[0].split("|") if self.sub else []
+        for n, word in enumerate(args):
+            if word.text in wanted:
+                return n + 1
+        return len(args)
+
+
+def found_commands(args):
+    """The commands of find -exec ... ; and fd -x ..."""
+    n = 0
+    while n < len(args):
+        if args[n].text in ("-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch"):
+            end = n + 1
+            while end < len(args) and args[end].text not in (";", "+"):
+                end += 1
+            words = [Word(w.text.replace("{}", COMPUTED), sources=w.sources) if "{}" in w.text else w for w in args[n + 1:end]]
+            if words:
+                yield words
+            n = end
+        n += 1
+
+
+def feed(args, rest):
+    """The command of an xargs with the words that it adds, or puts in the place of a mark."""
+    own, mark = args[:len(args) - len(rest)], ""
+    for n, word in enumerate(own):
+        if word.text in ("-I", "-J") and n + 1 < len(own):
+            mark = own[n + 1].text
+        elif word.text.startswith("-I"):
+            mark = word.text[2:]
+        elif word.text in ("-i", "--replace"):
+            mark = "{}"
+        elif word.text.startswith("--replace="):
+            mark = word.text[10:]
+    texts = [w.text for w in rest]
+    if ":::" in texts:
+        at = texts.index(":::")
+        return rest[:at] + rest[at + 1:]
+    if not mark and any("{}" in t for t in texts):
+        mark = "{}"
+    if mark and any(mark in t for t in texts):
+        return [Word(w.text.replace(mark, COMPUTED), w.glob, None, w.many, w.quoted, w.sources) for w in rest]
+    return rest + [Word(COMPUTED)]
+
+
+SUDO = "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -r --role -t --type -T -U -R --chroot -a"
+RUN = ("-a --attach --add-host --cap-add --cap-drop -c --cpus --device --dns -e --env --env-file --entrypoint --gpus -h --hostname -l --label"
+       " --link -m --memory --mount --name --net --network -p --publish --platform --pull --restart --runtime --security-opt --shm-size --tmpfs"
+       " -u --user --ulimit -v --volume --volumes-from -w --workdir --index -f --file --profile --project-name --detach-keys --context -H --host --log-level")
+PODS = "-c --container -n --namespace --context --cluster --kubeconfig --image --restart -l -f --filename --user --as --token --server"
+WRAPPERS = {
+    "sudo": Wrapper(SUDO, assigns=True), "doas": Wrapper("-u -C"), "run0": Wrapper("-u --user -g --group -D --chdir"), "pkexec": Wrapper("--user -u"),
+    "setpriv": Wrapper("--reuid --regid --groups"), "runuser": Wrapper("-u -g -G -s"), "chroot": Wrapper("", 1, elsewhere=True), "gosu": Wrapper("", 1),
+    "su-exec": Wrapper("", 1), "unshare": Wrapper("-R --root -w --wd -S -G"), "nsenter": Wrapper("-t --target", elsewhere=True),
+    "bwrap": Wrapper("--setenv --bind --ro-bind --dev --proc --chdir --unsetenv"), "firejail": Wrapper(), "proot": Wrapper("-r -b -w"),
+    "systemd-run": Wrapper("-p --property -u --unit -E --setenv -M -H --on-active --on-calendar --uid --gid --description --slice"),
+    "systemd-inhibit": Wrapper("--what --who --why --mode"), "ssh": Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", 1, joined=True, elsewhere=True),
+    "mosh": Wrapper("-p", 1, joined=True, elsewhere=True), "sshpass": Wrapper("-p -f -d"), "env": Wrapper("-u --unset -C --chdir -a --argv0", assigns=True, lines="-S --split-string -vS"),
+    "nohup": Wrapper(), "setsid": Wrapper(), "command": Wrapper(lookup="-v -V"), "builtin": Wrapper(), "exec": Wrapper("-a"), "noglob": Wrapper(), "nocorrect": Wrapper(),
+    "-": Wrapper(), "catchsegv": Wrapper(), "fakeroot": Wrapper(), "proxychains": Wrapper("-f"), "proxychains4": Wrapper("-f"), "caffeinate": Wrapper("-t -w"),
+    "nice": Wrapper("-n --adjustment"), "ionice": Wrapper("-c --class -n --classdata"), "chrt": Wrapper("", 1), "taskset": Wrapper("", 1), "numactl": Wrapper("-C -N -m"),
+    "time": Wrapper("-f --format -o --output"), "gtime": Wrapper("-f -o"), "timeout": Wrapper("-k --kill-after -s --signal", 1), "gtimeout": Wrapper("-k --kill-after -s --signal", 1),
+    "stdbuf": Wrapper("-i --input -o --output -e --error"), "unbuffer": Wrapper(), "torify": Wrapper(), "torsocks": Wrapper(), "eatmydata": Wrapper(), "faketime": Wrapper("-f", 1),
+    "ltrace": Wrapper("-e -o -p -u"), "strace": Wrapper("-e -o -p -s -u -E -P"), "valgrind": Wrapper(), "perf": Wrapper("-e -o -F", sub="record|stat|trace"),
+    "gdb": Wrapper("-ex -x -p -iex"), "flock": Wrapper("-w --timeout -E", 1, joined=False), "watch": Wrapper("-n --interval", joined=True), "cpulimit": Wrapper("-l -p -e"),
+    "xargs": Wrapper("-a --arg-file -d --delimiter -E -I -i -L --max-lines -n --max-args -P --max-procs -s --max-chars -R -S -J", feeds=True),
+    "parallel": Wrapper("-j --jobs -a --arg-file -I -n -N --colsep -d --delay --timeout --joblog --results", feeds=True), "rush": Wrapper("-j", feeds=True),
+    "busybox": Wrapper(), "toybox": Wrapper(), "find": Wrapper(finds=True), "gfind": Wrapper(finds=True), "fd": Wrapper(finds=True), "fdfind": Wrapper(finds=True),
+    "npx": Wrapper("-p --package -w --workspace"), "bunx": Wrapper(), "pnpx": Wrapper(), "uvx": Wrapper("--from --with -p --python"), "bundle": Wrapper(sub="exec"),
+    "poetry": Wrapper(sub="run"), "pipenv": Wrapper(sub="run"), "pdm": Wrapper(sub="run"), "hatch": Wrapper(sub="run"), "uv": Wrapper("--with --python -p --extra --group", sub="run"),
+    "pnpm": Wrapper(sub="exec|dlx"), "yarn": Wrapper(sub="exec|dlx"), "npm": Wrapper("-w --workspace --package", sub="exec|x"), "mise": Wrapper(sub="exec|x"),
+    "conda": Wrapper("-n --name -p --prefix", sub="run"), "mamba": Wrapper("-n -p", sub="run"), "direnv": Wrapper("", 1, sub="exec"), "asdf": Wrapper(sub="exec"),
+    "rbenv": Wrapper(sub="exec"), "pyenv": Wrapper(sub="exec"), "dotenv": Wrapper("-f -e"), "dotenvx": Wrapper("-f", sub="run"), "doppler": Wrapper("-p -c", sub="run"),
+    "op": Wrapper("--env-file", sub="run"), "aws-vault": Wrapper("", 1, sub="exec"), "chamber": Wrapper("", 1, sub="exec"), "nix": Wrapper(dashes=True),
+    "script": Wrapper("-T -o -O -I -B -E", 1), "start-stop-daemon": Wrapper(dashes=True), "daemonize": Wrapper("-p -l -u -o -e -c"), "entr": Wrapper(), "watchexec": Wrapper("-w -e -i -d"),
+    "rtk": Wrapper(), "chronic": Wrapper(), "ts": Wrapper(), "hyperfine": Wrapper("-w -r -m -M -n --warmup --runs", joined=True), "arch": Wrapper(), "setarch": Wrapper("", 1),
+    "linux32": Wrapper(), "linux64": Wrapper(), "xvfb-run": Wrapper("-s -n -e -f"), "dbus-run-session": Wrapper(), "dbus-launch": Wrapper(), "cgexec": Wrapper("-g"),
+    "prlimit": Wrapper(), "capsh": Wrapper(), "chpst": Wrapper("-u -U -e -d -m"), "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
+    "tmux": Wrapper("-s -n -t -c -x -y -e -F -L -S -f", sub="new-session|new|new-window|neww|split-window|splitw|respawn-pane|respawn-window|run-shell|run|if-shell|popup|display-popup", joined=True),
+    "screen": Wrapper("-S -c -t -s -e -h -p -T"), "xterm": Wrapper(dashes=True), "gnome-terminal": Wrapper(dashes=True), "expect": Wrapper(), "coverage": Wrapper(sub="run"),
+}
+CARRIERS = {
+    "docker": (("exec", Wrapper(RUN, 1, elsewhere=True)), ("run", Wrapper(RUN, 1, elsewhere=True))),
+    "kubectl": (("exec", Wrapper(PODS, dashes=True, elsewhere=True)), ("run", Wrapper(PODS, dashes=True, elsewhere=True)), ("debug", Wrapper(PODS, dashes=True, elsewhere=True))),
+    "lxc": (("exec", Wrapper("", 1, elsewhere=True)),), "vagrant": (("ssh", Wrapper("", lines="-c --command", elsewhere=True)),),
+    "gcloud": (("ssh", Wrapper("--zone --project", 1, lines="--command", elsewhere=True)),), "multipass": (("exec", Wrapper("", 1, elsewhere=True)),),
+    "heroku": (("run", Wrapper("-a --app", elsewhere=True)),), "fly": (("console", Wrapper("-a", lines="-C --command", elsewhere=True)),), "flyctl": (("console", Wrapper("-a", lines="-C --command", elsewhere=True)),),
+    "limactl": (("shell", Wrapper("--workdir", 1, elsewhere=True)),), "wsl": (("--", Wrapper()),), "distrobox": (("enter", Wrapper("-n", dashes=True, elsewhere=True)),),
+}
+for _same, _as in (("podman", "docker"), ("nerdctl", "docker"), ("docker-compose", "docker"), ("podman-compose", "docker"), ("oc", "kubectl"), ("incus", "lxc")):
+    CARRIERS[_same] = CARRIERS[_as]
+
+
+class Carried:
+    """A wrapper whose command stands behind a subcommand."""
+
+    def __init__(self, at, wrapper):
+        self.at, self.wrapper = at, wrapper
+        self.finds, self.joined, self.feeds, self.elsewhere = False, False, False, wrapper.elsewhere
+
+    def split(self, args):
+        return self.wrapper.split(args[self.at + 1:])
+
+
+def wrapper_of(name, args):
+    """The Wrapper of a program with these words, None if it runs no other command."""
+    for sub, wrapper in CARRIERS.get(name, ()):
+        for n, word in enumerate(args):
+            if word.text == sub:
+                return Carried(n, wrapper)
+    wrapper = WRAPPERS.get(name)
+    if wrapper is None or wrapper.sub and wrapper.after_sub(args) >= len(args):
+        return None
+    return wrapper
+
+
+def matches(pattern, text):
+    """Whether a glob fits a text, large and small letters as they are."""
+    return fnmatch.fnmatchcase(text, pattern)
