@@ -249,6 +249,7 @@ type Run struct {
 	Reason     string  `json:"reason,omitempty"`   // why Decision is what it is
 	Decision   Outcome `json:"decision,omitempty"` // what it answered, where that counts
 	Awaited    bool    `json:"awaited,omitempty"`  // the verdict waited for it
+	Shadow     bool    `json:"shadow,omitempty"`   // its hook is in the shadow: Decision did not count
 	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
 	Spawned string `json:"spawned,omitempty"` // the agent that the hook started

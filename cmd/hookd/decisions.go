@@ -224,7 +224,19 @@ func because(d client.Decision) string {
 	if d.Answered != nil {
 		why = strings.Join(nonEmpty([]string{why, "answered by " + d.Answered.By}), "; ")
 	}
+	for _, s := range d.Shadow {
+		why = strings.Join(nonEmpty([]string{why, would(s)}), "; ")
+	}
 	return why
+}
+
+// would says what a hook in the shadow would have decided, and why.
+func would(s client.Shadowed) string {
+	word := s.Hook + " would " + string(s.Decision)
+	if s.Decision == client.OutcomeNone {
+		word = s.Hook + " would rewrite " + strings.Join(s.Rewrote, ", ")
+	}
+	return strings.Join(nonEmpty([]string{word, firstLine(s.Reason)}), ": ")
 }
 
 func firstLine(s string) string {
@@ -260,7 +272,7 @@ func showDecision(a *app, cmd *cobra.Command, id string) error {
 func (p *printer) decision(d client.Decision, runs []client.Run) {
 	shadows := make([]string, len(d.Shadow))
 	for i, s := range d.Shadow {
-		shadows[i] = strings.Join(nonEmpty([]string{s.Hook + " would say " + string(s.Decision), s.Reason}), ": ")
+		shadows[i] = would(s)
 	}
 	p.pairs(
 		pair{"decision", outcome(d.Decision)},

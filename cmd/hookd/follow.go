@@ -124,10 +124,6 @@ func (p *printer) record(r client.Record) {
 	case r.Run != nil:
 		run := r.Run
 		end := run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))
-		why := run.Error
-		if why == "" {
-			why = run.Reason
-		}
 		p.entry(
 			end,
 			r.Seq,
@@ -137,7 +133,7 @@ func (p *printer) record(r client.Record) {
 			about(run.Tool, run.Subject),
 			millis(run.DurationMS),
 			ending(run.ID),
-			why,
+			why(*run),
 		)
 	case r.Decision != nil:
 		d := r.Decision

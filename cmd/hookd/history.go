@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -177,8 +178,11 @@ func (p *printer) runs(runs []client.Run) {
 
 // why is the reason of a block, of another answer, or of a failure.
 func why(r client.Run) string {
-	if r.Error != "" {
+	switch {
+	case r.Error != "":
 		return r.Error
+	case r.Shadow && r.Decision != "":
+		return strings.Join(nonEmpty([]string{"would " + string(r.Decision), r.Reason}), ": ")
 	}
 	return r.Reason
 }

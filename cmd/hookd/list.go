@@ -53,7 +53,7 @@ func (p *printer) hookTable(hooks []client.Hook) {
 	}
 	for _, h := range hooks {
 		row := []cell{
-			text(listed(h, count[h.Name])), state(h.State), text(strings.Join(h.Events, " ")),
+			text(listed(h, count[h.Name])), stateCell(h), text(strings.Join(h.Events, " ")),
 			text(counts(h.Counts)), last(h),
 		}
 		if p.wide {
@@ -63,6 +63,14 @@ func (p *printer) hookTable(hooks []client.Hook) {
 		rows = append(rows, append(row, problemCell(h.Problems)))
 	}
 	p.table(header, rows)
+}
+
+// stateCell is the state of a hook; of one that runs in the shadow that.
+func stateCell(h client.Hook) cell {
+	if h.Shadow && h.State == "active" {
+		return cell{"shadow", yellow}
+	}
+	return state(h.State)
 }
 
 // listed is the name of a hook in a table. Working trees have hooks of the same

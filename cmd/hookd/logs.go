@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -148,12 +149,17 @@ func (p *printer) run(r client.Run) {
 	if r.Left > 0 {
 		killed += fmt.Sprintf("; %d processes may be left", r.Left)
 	}
+	shadowed := ""
+	if r.Shadow {
+		shadowed = "what it decides does not count: " + cmp.Or(string(r.Decision), "none")
+	}
 	p.pairs(
 		pair{"result", result(r.Result)},
 		kv("hook", r.Hook),
 		kv("about", about(r.Tool, r.Subject)),
 		kv("error", r.Error),
 		kv("reason", r.Reason),
+		kv("shadow", shadowed),
 		kv("warning", r.Warning),
 		kv("exit", endOf(r)),
 		kv("killed", killed),

@@ -94,6 +94,8 @@ func part(m api.Match) cell {
 	switch {
 	case !m.Runs:
 		return cell{"not run", dim}
+	case m.Lane == "shadow":
+		return cell{"watch (shadow)", yellow}
 	case m.Blocks:
 		return cell{"decide" + lane, green}
 	}

@@ -13,6 +13,7 @@ import (
 
 func statsCommand(a *app) *cobra.Command {
 	var hook, by, since, until string
+	var shadow bool
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count runs, failures and denials, and how long agents waited",
@@ -22,7 +23,8 @@ of the runs took at most. Times are rounded to hours; counts are kept for 400 da
 longer than the runs themselves.`,
 		Example: `  hookd stats
   hookd stats --by day --since 7d
-  hookd stats --hook guard-rm --since 24h`,
+  hookd stats --hook guard-rm --since 24h
+  hookd stats --shadow --since 7d`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
@@ -35,6 +37,9 @@ longer than the runs themselves.`,
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd stats --help`", "%w", bad)
 			}
+			if shadow {
+				return shadowStats(a, cmd, client.StatsQuery(q))
+			}
 			return stats(a, cmd, client.StatsQuery(q))
 		},
 	}
@@ -43,6 +48,7 @@ longer than the runs themselves.`,
 	flags.StringVar(&by, "by", "hook", "count by hook, agent, tool or day")
 	flags.StringVar(&since, "since", "", "not older than this: 24h, 7d, or a time such as 2026-01-02T15:00:00Z")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
+	flags.BoolVar(&shadow, "shadow", false, "what hooks in the shadow would have decided")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("by", words("hook", "agent", "tool", "day"))
 	return cmd

@@ -279,8 +279,13 @@ func (a *admission) decide(r *Receipt) {
 	d := a.d
 	r.Verdict, done = d.decide(a.event, a.plan.deciding)
 	d.opts.Tap.Decided(a.event, r.Verdict)
-	if len(a.plan.deciding) > 0 {
-		d.opts.Recorder.Decided(d.decided(a.event, r.Verdict, done))
+	if len(a.plan.deciding) > 0 || len(a.plan.shadows) > 0 {
+		rec := d.decided(a.event, r.Verdict, done)
+		if len(a.plan.shadows) > 0 {
+			d.watch(rec, a.event, a.plan.shadows, done)
+		} else {
+			d.recorder.Decided(rec)
+		}
 	}
 	r.Runs = runs(done)
 	if len(a.plan.later) == 0 {

@@ -137,7 +137,7 @@ func (a *attempt) result(failure string) (events.Result, string) {
 		return events.ResultFailed, "was ended by " + out.Signal
 	case m.Blocks && failure != "":
 		return events.ResultFailed, failure
-	case m.Blocks && a.answer.Blocked:
+	case m.Blocks && a.answer.Blocked && !m.Shadow:
 		return events.ResultBlock, ""
 	case out.ExitCode != 0 && !m.Blocks:
 		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)

@@ -43,7 +43,7 @@ func (d *Dispatcher) decide(e *events.Event, ms []match.Match) (*verdict.Verdict
 	}
 	contract := *e.Contract
 	until := time.Now().Add(budget(e, &contract, preempt, rest))
-	main := decidingLane{d: d, ctx: d.ctx, event: e, contract: &contract, until: until}
+	main := decidingLane{d: d, ctx: d.ctx, event: e, contract: &contract, until: until, permits: d.permits}
 	if len(preempt) == 0 {
 		return main.decide(rest)
 	}
@@ -65,6 +65,7 @@ type decidingLane struct {
 	event    *events.Event
 	contract *events.Contract // of the lane
 	until    time.Time        // when the time of all of them is over
+	permits  permits
 }
 
 // decide runs the hooks, in sequence or side by side as the contract says, and
@@ -240,17 +241,17 @@ const leastRest = 50 * time.Millisecond
 func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 	d, depth, asked := l.d, l.event.Depth, time.Now()
 	a := &attempt{event: l.event, contract: l.contract, match: m, data: data}
-	waited := !d.permits.try(depth)
-	if waited && !d.permits.takeUntil(l.ctx, l.until, depth) {
+	waited := !l.permits.try(depth)
+	if waited && !l.permits.takeUntil(l.ctx, l.until, depth) {
 		return d.unstarted(a, "no slot was free before the deadline of the event")
 	}
 	a.timeout = min(m.Hook.Timeout, time.Until(l.until))
 	if waited && a.timeout < min(max(m.Hook.Timeout/10, leastRest), l.until.Sub(asked)) {
-		d.permits.give(depth)
+		l.permits.give(depth)
 		return d.unstarted(a, "a slot was free too late: there was no time left to run")
 	}
 	if a.timeout <= 0 {
-		d.permits.give(depth)
+		l.permits.give(depth)
 		return d.unstarted(a, "the deadline of the event passed before its turn")
 	}
 	done := make(chan *attempt, 1)
@@ -258,7 +259,7 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 	run := func() {
 		d.execute(a, func() {
 			defer d.pending.Done()
-			d.permits.give(depth)
+			l.permits.give(depth)
 			done <- a
 		})
 	}

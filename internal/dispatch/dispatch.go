@@ -19,6 +19,7 @@
 //	emit, trial             an event comes in; one hook is tried alone
 //	dedup                   an event that is sent again
 //	accept                  it is checked and given to the disk
+//	shadow                  the hooks whose answers do not count
 //	decide, crowd, permits  the hooks whose answers make a verdict
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
@@ -83,6 +84,8 @@ type Dispatcher struct {
 	queue    *queue
 	permits  permits
 	deciding crowd
+	watching crowd   // events that hooks in the shadow look at
+	shadows  permits // of those hooks
 	chain    *chain
 	seen     *dedup
 	outputs  outputs
@@ -127,6 +130,8 @@ func New(o Options) *Dispatcher {
 		recorder: o.Recorder,
 		permits:  newPermits(o.Decidable),
 		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)},
+		watching: crowd{maxBytes: o.MaxBytes / 8},
+		shadows:  newPermits(o.Decidable),
 		chain:    newChain(o.GroupAlive),
 		seen:     newDedup(o.IDs),
 		prompts:  newPrompts(),

@@ -12,6 +12,7 @@ import (
 type plan struct {
 	matched  []match.Match // all, in registration order
 	deciding []match.Match // their answers make the verdict that the sender waits for
+	shadows  []match.Match // what they would have decided is recorded with the decision
 	nested   []match.Match // observers that a hook waits for, see startNested
 	queued   []match.Match // the observers' lane
 	later    []match.Match // observers that an earlier deciding hook of their file may stop
@@ -21,6 +22,8 @@ func newPlan(e *events.Event, matched []match.Match) plan {
 	p := plan{matched: dedupe(matched)}
 	for _, m := range p.matched {
 		switch {
+		case e.Wait && e.Contract.Decidable && m.Shadow:
+			p.shadows = append(p.shadows, m)
 		case m.Unfit != "": // until a hook before it makes it fit
 			p.deciding = append(p.deciding, m)
 		case e.Wait && e.Contract.Decidable && m.Blocks:

@@ -30,7 +30,8 @@ func (a *attempt) record(id string) events.Run {
 		r.Spawned = m.Hook.SpawnAgent
 	}
 	r.Test = e.Trial
-	r.Input, r.Awaited = preview(e.Data), m.Blocks && e.Wait
+	r.Input, r.Awaited = preview(e.Data), m.Blocks && !m.Shadow && e.Wait
+	r.Shadow = m.Shadow
 	return r
 }
 

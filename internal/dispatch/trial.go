@@ -72,6 +72,8 @@ func (d *Dispatcher) try(
 	e.Tool, e.Subject = d.About(e)
 	e.Project = d.projectOf(d.index.Load(), e.Cwd)
 	m, why := match.One(h, e, d.opts.Links)
+	m = m.Enforced()
+	m.Shadow = false
 	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: events.OutcomeNone}
 	if why != "" && !always {
 		return t, nil
@@ -80,7 +82,10 @@ func (d *Dispatcher) try(
 	if match.Lane(h) == events.LanePreempt {
 		contract = contract.Preempt()
 	}
-	lane := decidingLane{d: d, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace)}
+	lane := decidingLane{
+		d: d, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace),
+		permits: d.permits,
+	}
 	a := lane.ask(m, e.Data)
 	t.Job, t.Run, t.Warning = a.job, a.run, a.answer.Warning
 	if a.out.Late != nil {

@@ -34,6 +34,7 @@ func (r *Run) AppendDetail(dst []byte) []byte {
 	dst = rawjson.AppendText(dst, "sender", r.Sender)
 	dst = rawjson.AppendText(dst, "dialect", string(r.Dialect))
 	dst = rawjson.AppendTrue(dst, "awaited", r.Awaited)
+	dst = rawjson.AppendTrue(dst, "shadow", r.Shadow)
 	dst = rawjson.AppendText(dst, "decision", string(r.Decision))
 	dst = rawjson.AppendText(dst, "reason", r.Reason)
 	dst = rawjson.AppendText(dst, "spawned", r.Spawned)

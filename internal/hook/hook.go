@@ -237,7 +237,10 @@ type Snapshot struct {
 func (h *Hook) Quoted() string { return trust.Quote(h.Name) }
 
 // Guards reports whether the hook takes part in the verdict of any event.
-func (h *Hook) Guards() bool {
+func (h *Hook) Guards() bool { return !h.Shadow && h.MayGuard() }
+
+// MayGuard is Guards of a hook that may be in the shadow.
+func (h *Hook) MayGuard() bool {
 	all := events.All()
 	for _, p := range h.Patterns {
 		for _, named := range all {

@@ -59,5 +59,5 @@ func (h *Hook) IsWarm() bool {
 	if h.Warm != nil {
 		return *h.Warm
 	}
-	return h.Guards()
+	return h.MayGuard()
 }

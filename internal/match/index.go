@@ -28,12 +28,19 @@ type Match struct {
 	Reads      *events.Contract // how its answer is read; nil = by the emitted event's row
 	Words      []verdict.Word   // that its answer may have besides the common ones
 	Blocks     bool             // its answer counts
+	Shadow     bool             // its answer would count, were the hook not in the shadow
 	Generation uint64           // of the snapshot
 	At         int              // place among the event's hooks
 
 	// Unfit is why its conditions do not fit the event as it is now. It is only set
 	// where a hook before it may rewrite the event to one that they fit.
 	Unfit string
+}
+
+// Enforced returns the match as it were if the hook were not in the shadow.
+func (m Match) Enforced() Match {
+	m.Blocks = m.Blocks || m.Shadow
+	return m
 }
 
 // Policy returns how the hook's definition treats its answers.
@@ -123,7 +130,7 @@ func (n *Named) Match(e *events.Event) []Match {
 			}
 			m.Unfit = facts.Unfit(m.Hook.When, m.Given)
 		}
-		if m.Unfit == "" || rewritten && m.Blocks {
+		if m.Unfit == "" || rewritten && (m.Blocks || m.Shadow) {
 			m.At = len(ms)
 			ms = append(ms, m)
 			rewritten = rewritten || m.Blocks && e.Wait && e.Contract.Sequence
@@ -191,9 +198,10 @@ func kindNames(c *events.Contract) []*events.Contract {
 // own events reach only patterns that name them.
 func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract) (Match, bool) {
 	as := func(name string, p hook.Pattern) Match {
+		blocks := h.Blocks(emitted, p)
 		return Match{
-			Hook: h, Rules: dialect.Rules(h.Dialect), Given: name,
-			Words: dialect.Words(emitted, name), Blocks: h.Blocks(emitted, p),
+			Hook: h, Rules: dialect.Rules(h.Dialect), Given: name, Words: dialect.Words(emitted, name),
+			Blocks: blocks && !h.Shadow, Shadow: blocks && h.Shadow,
 		}
 	}
 	if p, ok := patternFor(h, emitted); ok {
@@ -208,7 +216,7 @@ func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract
 				}
 				m := as(c.Name, p)
 				if observed { // it blocks only if that row is decidable
-					m.Reads, m.Blocks = row, m.Blocks && row.Decidable
+					m.Reads, m.Blocks, m.Shadow = row, m.Blocks && row.Decidable, m.Shadow && row.Decidable
 				}
 				return m, true
 			}
@@ -270,7 +278,10 @@ func Lane(h *hook.Hook) string {
 func One(h *hook.Hook, e *events.Event, links when.Links) (m Match, why string) {
 	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
 	if !ok {
-		m = Match{Hook: h, Rules: dialect.Rules(h.Dialect), Given: e.Contract.Name, Blocks: e.Contract.Decidable}
+		m = Match{
+			Hook: h, Rules: dialect.Rules(h.Dialect), Given: e.Contract.Name,
+			Blocks: e.Contract.Decidable && !h.Shadow, Shadow: e.Contract.Decidable && h.Shadow,
+		}
 		return m, "none of its patterns matches " + e.Contract.Name
 	}
 	if other, ok := m.suiting(e); ok {
@@ -285,7 +296,7 @@ type Decision struct {
 	Runs   bool
 	Why    string // when it does not run
 	Given  string // the event name it would get
-	Lane   string // observers, decidable, or decidable (preempt)
+	Lane   string // observers, shadow, decidable, or decidable (preempt)
 	Blocks bool   // its answer counts
 }
 
@@ -319,6 +330,8 @@ func Explain(snap *hook.Snapshot, env events.Envelope, project string, links whe
 
 func laneName(m Match) string {
 	switch {
+	case m.Shadow:
+		return "shadow"
 	case !m.Blocks:
 		return "observers"
 	case Lane(m.Hook) == events.LanePreempt:

@@ -131,7 +131,7 @@ func (d *draft) checkProof() {
 	if at := d.keys["warm"]; at != nil && !d.hook.Persistent {
 		d.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
 	}
-	if d.rejected() || !d.hook.Guards() || d.hook.Shadow {
+	if d.rejected() || !d.hook.MayGuard() {
 		return
 	}
 	for _, key := range []string{"debounce", "throttle"} {

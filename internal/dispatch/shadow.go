@@ -1,0 +1,83 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// shadowWait is how long a hook in the shadow may wait for a slot: nothing waits for it.
+const shadowWait = 30 * time.Second
+
+// watch runs the hooks in the shadow, now that the verdict is made, and records the
+// decision when they have said what they would have decided. It does not wait. done
+// are the attempts that made the verdict.
+func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Match, done []*attempt) {
+	if !d.watching.enter(e) {
+		d.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
+			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
+		d.recorder.Decided(rec)
+		return
+	}
+	d.pending.Add(1)
+	go func() {
+		defer d.pending.Done()
+		defer d.watching.leave(e)
+		for _, a := range d.shadowed(e, ms, done) {
+			if s := d.would(a); s.Decision != events.OutcomeNone || len(s.Rewrote) > 0 {
+				rec.Shadow = append(rec.Shadow, s)
+			}
+		}
+		d.recorder.Decided(rec)
+	}()
+}
+
+// shadowed runs hooks in the shadow side by side, each as if it stood at its place
+// among those that decide: it sees what those before it have rewritten.
+func (d *Dispatcher) shadowed(e *events.Event, ms []match.Match, done []*attempt) []*attempt {
+	list := make([]*attempt, len(ms))
+	var all sync.WaitGroup
+	for i, m := range ms {
+		contract := *e.Contract
+		if match.Lane(m.Hook) == events.LanePreempt {
+			contract = contract.Preempt()
+		}
+		l := decidingLane{
+			d: d, ctx: d.ctx, event: e, contract: &contract, permits: d.shadows,
+			until: time.Now().Add(m.Hook.Timeout + shadowWait),
+		}
+		data := rewrittenBefore(m, &contract, e.Data, done)
+		if m.Unfit == "" || l.fits(m, data) {
+			all.Go(func() { list[i] = l.ask(m.Enforced(), data) })
+		}
+	}
+	all.Wait()
+	return slices.DeleteFunc(list, func(a *attempt) bool { return a == nil })
+}
+
+// rewrittenBefore is data as the attempts on hooks that stand before m have rewritten it.
+func rewrittenBefore(m match.Match, c *events.Contract, data json.RawMessage, done []*attempt) json.RawMessage {
+	if !c.Sequence {
+		return data
+	}
+	for _, a := range done {
+		if a.match.At < m.At {
+			data = a.answer.Rewrite(c, data)
+		}
+	}
+	return data
+}
+
+// would says what the hook of an attempt would have decided, were it the only one.
+func (d *Dispatcher) would(a *attempt) events.Shadowed {
+	v := verdict.Fold(a.contract, a.data, []verdict.Answer{a.answer})
+	outcome, reason := outcomeOf(v)
+	return events.Shadowed{Hook: a.match.Hook.Name, Decision: outcome, Reason: d.clean(reason), Rewrote: rewrote(v)}
+}

@@ -1,0 +1,127 @@
+package dispatch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+)
+
+func inShadow(h *hook.Hook) { h.Shadow = true }
+
+const shellCall = `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls"}},"wait":true}`
+
+// A hook in the shadow decides nothing and is not waited for: what it would have
+// decided is on the decision, once it has said so.
+func TestShadow(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		guard behaviour // of the hook that counts; "" = there is none
+		watch behaviour
+		given events.Outcome // the decision
+		would []events.Shadowed
+	}{
+		{"denies", behaviour{}, behaviour{exit: 2, takes: time.Second}, events.OutcomeNone,
+			[]events.Shadowed{{Hook: "watch", Decision: events.OutcomeDeny}}},
+		{"asks", behaviour{}, behaviour{stdout: `{"hook_specific_output":{"permission_decision":"ask","permission_decision_reason":"sure?"}}`},
+			events.OutcomeNone, []events.Shadowed{{Hook: "watch", Decision: events.OutcomeAsk, Reason: "sure?"}}},
+		{"rewrites", behaviour{}, behaviour{stdout: `{"hook_specific_output":{"updated_input":{"cmd":"pwd"}}}`},
+			events.OutcomeNone, []events.Shadowed{{Hook: "watch", Decision: events.OutcomeNone, Rewrote: []string{"input"}}}},
+		{"silent", behaviour{}, behaviour{}, events.OutcomeNone, nil},
+		{"beside_a_denial", behaviour{exit: 2}, behaviour{exit: 2}, events.OutcomeDeny,
+			[]events.Shadowed{{Hook: "watch", Decision: events.OutcomeDeny}}},
+		{"fails", behaviour{}, behaviour{exit: 3}, events.OutcomeNone,
+			[]events.Shadowed{{Hook: "watch", Decision: events.OutcomeDeny, Reason: `pre_tool_use hook failed to execute: hook "watch"`}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use"), with(newHook("watch", "pre_tool_use"), inShadow)},
+					map[string]behaviour{"guard": tt.guard, "watch": tt.watch})
+				begun := time.Now()
+				r := b.emit(t, shellCall)
+				if time.Since(begun) > 0 {
+					t.Errorf("the verdict took %v: it waited for the hook in the shadow", time.Since(begun))
+				}
+				if r.Verdict.Allowed != (tt.given != events.OutcomeDeny) || r.Verdict.UpdatedInput != nil || len(r.Runs) != 1 {
+					t.Errorf("verdict %+v, runs %v", r.Verdict, r.Runs)
+				}
+				b.Drain(t.Context())
+				if len(b.tape.decided) != 1 {
+					t.Fatalf("%d decisions are recorded", len(b.tape.decided))
+				}
+				d := b.tape.decided[0]
+				same := func(a, b events.Shadowed) bool {
+					return a.Hook == b.Hook && a.Decision == b.Decision && strings.HasPrefix(a.Reason, b.Reason) && slices.Equal(a.Rewrote, b.Rewrote)
+				}
+				if d.Decision != tt.given || !slices.EqualFunc(d.Shadow, tt.would, same) || len(d.Runs) != 1 || slices.Contains(d.DecidedBy, "watch") {
+					t.Errorf("got %+v", d)
+				}
+				run := b.tape.runs[len(b.tape.runs)-1]
+				if run.Hook != "watch" || !run.Shadow || run.Awaited || run.Result == events.ResultBlock {
+					t.Errorf("the run in the shadow is recorded as %+v", run)
+				}
+			})
+		})
+	}
+}
+
+// An event that only a hook in the shadow sees is decided as none.
+func TestOnlyShadow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{}, []*hook.Hook{with(newHook("watch", "pre_tool_use"), inShadow)}, map[string]behaviour{"watch": {exit: 2}})
+		r := b.emit(t, shellCall)
+		b.Drain(t.Context())
+		if !r.Verdict.Allowed || len(r.Runs) != 0 || !slices.Equal(r.Matched, []string{"watch"}) || len(b.tape.decided) != 1 ||
+			b.tape.decided[0].Decision != events.OutcomeNone || len(b.tape.decided[0].Shadow) != 1 {
+			t.Errorf("got %+v, decided %+v", r, b.tape.decided)
+		}
+	})
+}
+
+// A hook in the shadow sees what the hooks before its place have rewritten, and
+// nothing of what those behind it have.
+func TestShadowSeesRewritesBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rewrite := func(cmd string) behaviour {
+			return behaviour{stdout: `{"hook_specific_output":{"updated_input":{"cmd":"` + cmd + `"}}}`}
+		}
+		b := newBench(t, Options{}, []*hook.Hook{newHook("a", "pre_tool_use"), with(newHook("watch", "pre_tool_use"), inShadow), newHook("b", "pre_tool_use")},
+			map[string]behaviour{"a": rewrite("first"), "b": rewrite("second")})
+		b.emit(t, shellCall)
+		b.Drain(t.Context())
+		var seen string
+		for _, ran := range b.fake.ran {
+			if strings.HasPrefix(ran, "watch ") {
+				seen = ran
+			}
+		}
+		if !strings.Contains(seen, `"cmd":"first"`) {
+			t.Errorf("it saw %s", seen)
+		}
+	})
+}
+
+// Hooks in the shadow take no slot of those that decide, and a stuck one holds up
+// nothing but its own decision, until the time that it may wait is over.
+func TestShadowsHaveSlotsOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := with(newHook("slow", "pre_tool_use"), inShadow)
+		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{newHook("guard", "pre_tool_use"), slow},
+			map[string]behaviour{"slow": {takes: 4 * time.Second}})
+		begun := time.Now()
+		for range 20 {
+			b.emit(t, shellCall)
+		}
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("20 verdicts took %v", took)
+		}
+		b.Drain(t.Context())
+		if len(b.tape.decided) != 20 {
+			t.Errorf("%d of 20 decisions are recorded", len(b.tape.decided))
+		}
+	})
+}
