@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -95,6 +96,8 @@ func (s *shell) run(line string) string {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.bash, "-c", line)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a line may start what outlives its shell
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Dir, cmd.Env = s.work, []string{"PATH=" + s.bin, "HOME=" + s.work, "CALLS=" + s.log}
 	_ = cmd.Run() // a line may fail in the end
 	calls, err := os.ReadFile(s.log)
@@ -138,7 +141,7 @@ func wrapped(r *rand.Rand, line string) string {
 		"echo " + q + " > s; bash s", "echo " + q + " > s; . ./s", "sed -n " + quote("1e "+line) + " /dev/null; " + line,
 		"awk " + quote(`BEGIN { system("`+strings.ReplaceAll(line, `"`, `\"`)+`") }`), "A=1 bash -c " + q,
 		"shopt -s expand_aliases\nalias ls=" + q + "\nls", fmt.Sprintf("echo %s | tr a-z a-z | sh", q), "# comment\n" + line,
-		"echo it\\'s; " + line, "(( 1 )) && " + line, "coproc { " + line + "; }; wait", "until " + line + "; do :; done",
+		"echo it\\'s; " + line, "(( 1 )) && " + line, "coproc { " + line + "; }; wait", "until " + line + "; do break; done",
 		"select i in x; do " + line + "; break; done <<< 1", "bash -c 'bash -c \"$0\"' " + q, "source <(echo " + q + ")",
 		"mapfile -C " + quote("bash -c "+q+" #") + " -c 1 <<< x",
 	}
