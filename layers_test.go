@@ -60,6 +60,13 @@ var rooms = map[string]room{
 		"duration events verdict",
 		"",
 	},
+	// dialect: what a call is, and whether its agent can ask itself; the line of a shell is
+	// compared word by word
+	"internal/ask": {
+		"holds calls that hooks ask about until a person answers, and remembers answers as grants",
+		"api builtin/shellsafe config dialect dialect/neutral dispatch duration escape events hook store verdict",
+		"go.uber.org/zap",
+	},
 	"internal/bridge": {
 		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
 		"/client convert dialect dialect/neutral duration events readfile verdict",
@@ -117,7 +124,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api builtin/* catalog config discovery dispatch events hook loopback match " +
+		"api ask builtin/* catalog config discovery dispatch events hook loopback match " +
 			"metrics proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
@@ -184,9 +191,9 @@ var rooms = map[string]room{
 		"github.com/gobwas/glob",
 	},
 	"internal/hooktest": {
-		"tests only: scratch homes, hooks, waiting for a condition",
+		"tests only: scratch homes, hooks, terminals, waiting for a condition",
 		"",
-		"",
+		"golang.org/x/sys",
 	},
 	// discovery: the marks of hooks that are switched off
 	"internal/importer": {

@@ -27,6 +27,7 @@ const (
 	CodeAnswerGone    Code = "answer_gone" // the event was accepted before, and its answer is no longer kept
 	CodeRejected      Code = "rejected"    // a hook's file is broken
 	CodeForbidden     Code = "forbidden"
+	CodeAnswered      Code = "answered"    // the ask has ended, or was answered before
 	CodeBadRequest    Code = "bad_request" // a bad glob or query
 	CodeBadMethod     Code = "bad_method"
 	CodeInternal      Code = "internal" // a fault of hookd

@@ -367,12 +367,6 @@ const (
 	OutcomeNone  Outcome = "none"  // nothing was said against it
 )
 
-// Answered says what answered a question that a hook asked.
-type Answered struct {
-	By string `json:"by"`           // a user name, or "grant"
-	ID string `json:"id,omitempty"` // of the grant
-}
-
 // Shadowed is what a hook would have decided if it counted.
 type Shadowed struct {
 	Hook     string   `json:"hook"`

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
@@ -197,6 +198,7 @@ var wireTypes = map[string]any{
 	"Event": events.Envelope{}, "Answer": api.Answer{}, "Refusal": api.Refusal{}, "Error": events.Error{}, "Verdict": verdict.Verdict{},
 	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
 	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{}, "StoredEvent": api.Event{}, "Replay": api.Replay{}, "Replayed": api.Replayed{},
+	"Asks": api.Asks{}, "Ask": events.Ask{}, "Answered": events.Answered{}, "Answerer": events.Answerer{}, "AskReply": api.Reply{}, "AskAnswered": api.Replied{}, "Grant": events.Grant{}, "Grants": api.Grants{},
 	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "HTTP": api.HTTP{}, "Change": api.Change{},
 }
 
@@ -297,6 +299,40 @@ func deadLetters(h *house) ids {
 	return known
 }
 
+// heldAsk has an agent wait for an answer, while a client follows that can give it.
+func heldAsk(h *house) (id string) {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(h.t.Context())
+	h.t.Cleanup(cancel)
+	records := make(chan client.AskRecord)
+	go func() {
+		for r, err := range h.client.FollowAsks(ctx, true) {
+			if err != nil {
+				return
+			}
+			select {
+			case records <- r:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	if r := <-records; r.Type != client.AskOpen || r.Open != 0 {
+		h.t.Fatalf("the first record of asks is %+v", r)
+	}
+	hooktest.Send(h.t, h.client.Socket(), `{"event":"PreToolUse","dialect":"codex","session_id":"s","cwd":"/p","wait":true,`+
+		`"data":{"tool_name":"Bash","tool_input":{"command":"git push --force"}}}`)
+	select {
+	case r := <-records:
+		if r.Type != client.AskHeld || r.Ask.Subject != "git push --force" {
+			h.t.Fatalf("the record of the ask is %+v", r)
+		}
+		return r.Ask.ID
+	case <-time.After(hooktest.Patience):
+		h.t.Fatal("no ask was held")
+		return ""
+	}
+}
+
 // What a real daemon answers is what the document says.
 func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	home := newHome(t)
@@ -305,6 +341,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	}
 	hook("guard", "events: pre_tool_use\ntype: script\nscript: 'grep -q rm && { echo no >&2; exit 2; }; echo {}'\n"+
 		"tests:\n- {data: {command: rm x}, expect: deny}\n- {data: {command: ls}, expect: ask}\n")
+	hook("push", "events: PreToolUse\ntype: script\nscript: |\n  echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"a push\"}}'\n")
 	hook("asks", "events: pre_tool_use\ntype: script\nscript: |\n  echo '{\"hook_specific_output\":{\"permission_decision\":\"ask\",\"updated_input\":{\"a\":1}}}'\n")
 	hook("turn", "events: [user_prompt_submit, transform_tool_result]\ntype: script\nscript: 'echo some text'\n")
 	hook("fails", "events: ['my:*']\ncommand: ./missing\n")
@@ -314,6 +351,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	s, h := loadSpec(t), start(t, home)
 	c := door(h)
 	ids := deadLetters(h)
+	ids["ASK"] = heldAsk(h)
 	requests := []struct {
 		method, path, route, media, body string
 		status                           int
@@ -370,6 +408,17 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", `{"dry_run":true}`, 200},
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "", 200},
 		{"POST", "/v1/events/EVENT/replay", "/v1/events/{id}/replay", "", "[", 400},
+		{"GET", "/v1/asks", "", "", "", 200},
+		{"GET", "/v1/asks/ASK", "/v1/asks/{id}", "", "", 200},
+		{"GET", "/v1/asks/none", "/v1/asks/{id}", "", "", 404},
+		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"maybe"}`, 400},
+		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","fro":"always"}`, 400},
+		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","for":"session","like":"git push *","door":"page"}`, 200},
+		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"deny"}`, 409},
+		{"GET", "/v1/asks/ASK", "/v1/asks/{id}", "", "", 200},
+		{"GET", "/v1/grants", "", "", "", 200},
+		{"DELETE", "/v1/grants/GRANT", "/v1/grants/{id}", "", "", 200},
+		{"DELETE", "/v1/grants/none", "/v1/grants/{id}", "", "", 404},
 		{"GET", "/v1/stats", "", "", "", 200},
 		{"GET", "/v1/stats?hook=fails&since=1h&until=0s", "/v1/stats", "", "", 200},
 		{"GET", "/v1/stats?by=tool", "/v1/stats", "", "", 200},
@@ -416,6 +465,10 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		var list api.Runs
 		if json.Unmarshal(body, &list) == nil && len(list.Runs) > 0 {
 			ids["RUN"] = list.Runs[0].ID
+		}
+		var answered api.Replied
+		if json.Unmarshal(body, &answered) == nil && len(answered.Grants) > 0 {
+			ids["GRANT"] = answered.Grants[0].ID
 		}
 	}
 	hooktest.Write(t, filepath.Join(home, "hooks", "broken", "HOOK.yaml"), "name: broken\nevents: x\ntype: script\nscript: ':'\nunknown: 1\n", 0o644)

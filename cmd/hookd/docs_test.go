@@ -169,6 +169,8 @@ func defaultOf(c config.Config, key string) string {
 		"history.max_bytes":    mib(c.HistoryMaxBytes),
 		"history.max_runs":     fmt.Sprint(c.HistoryMaxRuns),
 		"history.payload":      c.HistoryPayload,
+		"asks.hold":            c.AskHold,
+		"asks.timeout":         span(c.AskTimeout),
 		"redact_history":       fmt.Sprint(c.RedactHistory),
 		"replay_max_age":       span(c.ReplayMaxAge),
 		"max_event_bytes":      mib(c.MaxEventBytes),

@@ -24,6 +24,8 @@ const (
 	PathCounts    = "/v1/decisions/counts"
 	PathAccepted  = "/v1/accepted"
 	PathSessions  = "/v1/sessions"
+	PathAsks      = "/v1/asks"
+	PathGrants    = "/v1/grants"
 	PathAgents    = "/v1/agents"
 	PathStats     = "/v1/stats"
 	PathDead      = "/v1/dead"

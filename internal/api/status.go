@@ -14,6 +14,7 @@ var statuses = map[events.Code]int{
 	events.CodeTooDeep:       400,
 	events.CodeForbidden:     403,
 	events.CodeNotFound:      404,
+	events.CodeAnswered:      409,
 	events.CodeBadMethod:     405,
 	events.CodeIDConflict:    409,
 	events.CodeAnswerGone:    410,

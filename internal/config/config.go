@@ -57,6 +57,9 @@ type Config struct {
 	TimeoutModel   time.Duration
 	TimeoutAgent   time.Duration
 
+	AskHold    string        // HoldAuto, HoldNever or a duration: when and how long asks are held
+	AskTimeout time.Duration // how long at most
+
 	Cgroup bool // a cgroup of its own for each run, where a cgroup v2 folder is writable
 
 	Env  map[string]string // added to the environment of every hook
@@ -76,6 +79,12 @@ type Config struct {
 	AllowedText []byte   // hookd.yaml as it was allowed, with Asks
 	Held        []string // keys of hookd.yaml whose change waits; they have their allowed values
 }
+
+// The words that asks.hold and a hook's hold may have beside a duration.
+const (
+	HoldAuto  = "auto"  // where the agent cannot ask a person itself
+	HoldNever = "never" // an ask goes to the agent
+)
 
 // Source is one entry of `sources`.
 type Source struct {
@@ -158,6 +167,7 @@ func Default(home string) Config {
 		HistoryPayload: "preview", RedactHistory: true, ReplayMaxAge: 24 * time.Hour,
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
+		AskHold: HoldAuto, AskTimeout: 2 * time.Minute,
 		Cgroup: true, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }

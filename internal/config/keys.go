@@ -50,6 +50,7 @@ const (
 	FormSize      = "size"     // bytes: a whole number, or a text such as 16MiB
 	FormDuration  = "duration" // 5s, 500ms, or a number of seconds
 	FormAge       = "age"      // 12h, 30d
+	FormHold      = "hold"     // auto, never, or a duration
 	FormBool      = "bool"
 	FormWord      = "word" // one of Values
 	FormSources   = "sources"
@@ -109,6 +110,14 @@ var keys = []key{
 		deadline(func(c *Config) *time.Duration { return &c.TimeoutModel })},
 	{"timeouts.agent", "deadline of a hook that starts another agent and names none",
 		deadline(func(c *Config) *time.Duration { return &c.TimeoutAgent })},
+	{
+		"asks.hold",
+		"when hookd holds a call that a hook asks about until a person answers: auto (where the agent cannot ask), " +
+			"never, or for so long whatever the agent can do; only while an approver is present",
+		hold(func(c *Config) *string { return &c.AskHold }),
+	},
+	{"asks.timeout", "how long such a call is held at most",
+		deadline(func(c *Config) *time.Duration { return &c.AskTimeout })},
 	{
 		"snapshot",
 		"run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed",
@@ -352,6 +361,23 @@ func deadline(field func(*Config) *time.Duration) reader {
 			return fmt.Errorf("want a duration from 50ms to 10m such as 5s or 500ms, got %q", v)
 		}
 		*field(c) = d
+		return nil
+	}, valueOf(field)}
+}
+
+// hold reads auto, never or a duration.
+func hold(field func(*Config) *string) reader {
+	return reader{Form{Type: FormHold}, func(c *Config, n *yaml.Node) error {
+		v, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		if v != HoldAuto && v != HoldNever {
+			if d, err := duration.Parse(v); err != nil || d < time.Second || d > 10*time.Minute {
+				return fmt.Errorf("want auto, never, or a duration from 1s to 10m such as 1m, got %q", v)
+			}
+		}
+		*field(c) = v
 		return nil
 	}, valueOf(field)}
 }

@@ -30,6 +30,7 @@ var (
 	_ server.Hooks    = (*control)(nil)
 	_ server.Runs     = (*control)(nil)
 	_ server.History  = (*control)(nil)
+	_ server.Asks     = (*control)(nil)
 	_ server.State    = (*control)(nil)
 )
 
@@ -54,6 +55,9 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 // chainOf returns the place of the peer in a chain of hooks.
 func chainOf(from server.Peer) dispatch.Origin {
 	origin, _ := from.Origin.(dispatch.Origin)
+	if from.PID != os.Getpid() { // that is a call over HTTP, of which the caller is not known
+		origin.PID = from.PID
+	}
 	return origin
 }
 

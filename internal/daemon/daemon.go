@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/ask"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
@@ -72,6 +73,8 @@ type Daemon struct {
 	proc      *proc.Runner
 	runner    *runner.Runner
 	dispatch  *dispatch.Dispatcher
+	asks      *ask.Holder
+	hooked    atomic.Bool // a hook is told of asks
 	discovery *discovery.Discovery
 	server    *server.Server
 	agentHTTP *agentHTTP // nil = none
@@ -147,8 +150,10 @@ func New(o Options) (d *Daemon, err error) {
 	d.runner = runner.New(runner.Options{Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log})
 	d.runner.Configure(c)
 	d.trace = newTracer(o.Version, o.Log)
+	d.asks = d.newAsks()
 	d.dispatch = dispatch.New(dispatch.Options{
 		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: o.Log,
+		Asks:      d.asks,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
@@ -188,7 +193,7 @@ func (d *Daemon) serverOptions() server.Options {
 	return server.Options{
 		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"),
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, History: ctl, State: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, History: ctl, State: ctl, Asks: ctl,
 		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
 		Origin: func(pid int) any { return d.origin(pid) },
 	}
@@ -217,6 +222,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.changes.Note(found)
 	d.publishMetrics(found)
 	d.projects.Trust(projects(found))
+	d.retainAsks(found)
 	d.dispatch.Publish(found)
 	d.runner.Retain(found.Runnable())
 	go d.lastGood.Save(found)
@@ -228,6 +234,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.run(ctx) })
+	d.asks.EndLast(ctx)
 	d.boot()
 	rooms.Go(func() { d.freeStartMemory(ctx) })
 	reload := make(chan struct{}, 1)
@@ -334,6 +341,7 @@ func (d *Daemon) stop(ctx context.Context) {
 	d.log.Info("hookd stops, running hooks have time to finish", zap.Duration("time", DrainTime))
 	signals.Stopping("running hooks have 10 s to finish")
 	d.server.LetWait()
+	d.asks.Close() // before the drain, which would wait for them
 	d.publishOwn("hookd:stop")
 	drain, cancel := context.WithTimeout(ctx, DrainTime)
 	defer cancel()
@@ -361,6 +369,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
 	d.projects.Trust(projects(snap))
+	d.retainAsks(snap)
 	before := d.dispatch.Publish(snap)
 	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())

@@ -148,6 +148,9 @@ func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Session
 	})
 	sessions := api.Sessions{Sessions: []api.Session{}}
 	for _, s := range list {
+		if s.State == store.StateWorking && c.d.asks.Waits(s.Dialect, s.SessionID) {
+			s.State = store.StateWaiting
+		}
 		sessions.Sessions = append(sessions.Sessions, api.Session(s))
 	}
 	return sessions, unread("the sessions", "", err)

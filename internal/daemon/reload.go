@@ -74,6 +74,7 @@ func (d *Daemon) reconfigure() error {
 	d.config.Store(&next)
 	d.noteSettings(next)
 	d.runner.Configure(next)
+	d.asks.Configure(askSettings(next))
 	d.store.Configure(storePolicy(next))
 	d.discovery.Configure(d.discoveryOptions(next))
 	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {

@@ -70,7 +70,7 @@ func (d *Dispatcher) admit(
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	a := &admission{d: d, event: e, plan: newPlan(e, matched)}
+	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from.PID}
 	if err := a.enter(); err != nil {
 		return rcpt, nil, err
 	}
@@ -137,6 +137,7 @@ type admission struct {
 	d       *Dispatcher
 	event   *events.Event
 	plan    plan
+	sender  int // its process id; 0 = unknown
 	tasks   []*task
 	results chan events.Run    // nil unless the sender waits for observers
 	room    bool               // the queue has reserved a place
@@ -277,10 +278,15 @@ func (a *admission) rest() Rest {
 func (a *admission) decide(r *Receipt) {
 	var done []*attempt
 	d := a.d
-	r.Verdict, done = d.decide(a.event, a.plan.deciding)
+	var asks *Question
+	var answered *events.Answered
+	if r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender); asks != nil {
+		r.Verdict, answered = d.opts.Asks.Settle(asks)
+	}
 	d.opts.Tap.Decided(a.event, r.Verdict)
 	if len(a.plan.deciding) > 0 || len(a.plan.shadows) > 0 {
 		rec := d.decided(a.event, r.Verdict, done)
+		rec.Answered = answered
 		if len(a.plan.shadows) > 0 {
 			d.watch(rec, a.event, a.plan.shadows, done)
 		} else {

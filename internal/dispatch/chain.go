@@ -35,7 +35,11 @@ type Sender struct {
 type Origin struct {
 	Depth int    // of the events it sends
 	Hook  string // id of the hook that runs the sender; "" = unknown or none
+	PID   int    // of the sender; 0 = unknown
 }
+
+// OfRun reports whether the sender is a process of a run, as far as is known.
+func (o Origin) OfRun() bool { return o.Depth > 0 || o.Hook != "" }
 
 // chain knows which process groups belong to runs, and so how deep an event
 // stands in a chain of hooks that emit events.
@@ -172,7 +176,7 @@ func (c *chain) deepest(now time.Time) int {
 
 // depth returns the depth of an event that from sends, or why it is refused.
 func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.Error) {
-	if from == (Origin{}) && parent == "" {
+	if !from.OfRun() && parent == "" {
 		return 0, nil
 	}
 	c.mu.Lock()

@@ -24,11 +24,18 @@ const startTime = 100 * time.Millisecond
 func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continue: true} }
 
 // decide runs the hooks that decide e and folds their answers. The preempt
-// lane goes first, and a deny or ask of it skips the other.
-func (d *Dispatcher) decide(e *events.Event, ms []match.Match) (*verdict.Verdict, []*attempt) {
+// lane goes first, and a deny or ask of it skips the other; but not an ask that
+// hookd looks for an answer to: none may let a call pass that other hooks have not
+// seen. q is what the verdict asks where that is so; nil = nothing, or the agent.
+func (d *Dispatcher) decide(
+	e *events.Event,
+	ms []match.Match,
+	sender int,
+) (v *verdict.Verdict, done []*attempt, q *Question) {
 	if len(ms) > 0 {
 		if !d.deciding.enter(e) {
-			return d.crowdedOut(e, ms)
+			v, done = d.crowdedOut(e, ms)
+			return v, done, nil
 		}
 		defer d.deciding.leave(e)
 	}
@@ -45,17 +52,20 @@ func (d *Dispatcher) decide(e *events.Event, ms []match.Match) (*verdict.Verdict
 	until := time.Now().Add(budget(e, &contract, preempt, rest))
 	main := decidingLane{d: d, ctx: d.ctx, event: e, contract: &contract, until: until, permits: d.permits}
 	if len(preempt) == 0 {
-		return main.decide(rest)
+		v, done = main.decide(rest)
+		return v, done, d.question(e, v, done, sender)
 	}
 	early := contract.Preempt()
 	first := main
 	first.contract = &early
-	v, done := first.decide(preempt)
-	if len(rest) == 0 || v.Skips() {
-		return v, done
+	v, done = first.decide(preempt)
+	q = d.question(e, v, done, sender)
+	if len(rest) == 0 || v.Skips() && q == nil {
+		return v, done, q
 	}
 	then, more := main.decide(rest)
-	return v.Then(then), append(done, more...)
+	v, done = v.Then(then), append(done, more...)
+	return v, done, d.question(e, v, done, sender)
 }
 
 // decidingLane is what the runs of one lane of a decidable event share.

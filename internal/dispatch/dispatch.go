@@ -33,6 +33,7 @@
 //	lineage, chain, starts  which run sends an event
 //	project, prompts        what is known of where an event happens
 //	attempt                 what one attempt is given, and how it went
+//	question                what a verdict asks a person
 //	job, recorder, tap, ids what others do for this package
 package dispatch
 
@@ -56,6 +57,7 @@ type Options struct {
 	Recorder Recorder
 	IDs      IDs         // nil = ids of events are forgotten when the process ends
 	Tap      Tap         // nil = none
+	Asks     Asks        // nil = each question goes to the agent
 	Log      *zap.Logger // nil = none
 
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)
@@ -120,6 +122,9 @@ func New(o Options) *Dispatcher {
 	}
 	if o.Tap == nil {
 		o.Tap = noTap{}
+	}
+	if o.Asks == nil {
+		o.Asks = noAsks{}
 	}
 	if o.IDs == nil {
 		o.IDs = noIDs{}

@@ -586,9 +586,9 @@ func TestOriginOfASender(t *testing.T) {
 		want      Origin
 	}{
 		{"agent", 1, 1, "", false, Origin{}},
-		{"member", 10, 10, "", false, Origin{4, "h"}},
-		{"own-group-same-session", 10, 55, "", false, Origin{4, "h"}},
-		{"setsid-in-cgroup", 60, 60, "/run-10", false, Origin{4, "h"}},
+		{"member", 10, 10, "", false, Origin{Depth: 4, Hook: "h"}},
+		{"own-group-same-session", 10, 55, "", false, Origin{Depth: 4, Hook: "h"}},
+		{"setsid-in-cgroup", 60, 60, "/run-10", false, Origin{Depth: 4, Hook: "h"}},
 		{"gone", 0, 0, "", true, Origin{Depth: 4}},
 	} {
 		if got := c.origin(Sender{Session: tt.sid, Group: tt.pgid, Cgroup: tt.cgroup, Gone: tt.gone}, now); got != tt.want {

@@ -16,10 +16,10 @@ func TestSenderWhoseStartIsUnderWay(t *testing.T) {
 		waits  bool
 		want   Origin
 	}{
-		{"hook", Sender{Session: 10, Group: 10, Child: child(true)}, true, Origin{4, "h"}},
-		{"in its cgroup", Sender{Session: 60, Group: 60, Cgroup: "/run", Child: child(false)}, true, Origin{4, "h"}},
+		{"hook", Sender{Session: 10, Group: 10, Child: child(true)}, true, Origin{Depth: 4, Hook: "h"}},
+		{"in its cgroup", Sender{Session: 60, Group: 60, Cgroup: "/run", Child: child(false)}, true, Origin{Depth: 4, Hook: "h"}},
 		{"agent", Sender{Session: 1, Group: 1, Child: child(false)}, false, Origin{}},
-		{"hook of another run", Sender{Session: 5, Group: 5, Child: child(true)}, false, Origin{1, "known"}},
+		{"hook of another run", Sender{Session: 5, Group: 5, Child: child(true)}, false, Origin{Depth: 1, Hook: "known"}},
 		{"gone", Sender{Gone: true}, false, Origin{Depth: 4}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestStartsThatHang(t *testing.T) {
 		synctest.Wait()
 		c.started(Process{PID: 10}, 1, "h")
 		known()
-		if o := <-got; o != (Origin{2, "h"}) || time.Since(begin) != 0 {
+		if o := <-got; o != (Origin{Depth: 2, Hook: "h"}) || time.Since(begin) != 0 {
 			t.Errorf("got %+v after %s, want depth 2 at once", o, time.Since(begin))
 		}
 		if o := <-got; o != (Origin{Depth: 6}) || time.Since(begin) != startWait {

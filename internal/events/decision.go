@@ -46,16 +46,10 @@ type Decided struct {
 	Reason     string     `json:"reason,omitempty"`     // for people and the model; may have lines
 	DecidedBy  []string   `json:"decided_by,omitempty"` // hooks whose answers made it what it is
 	Rewrote    []string   `json:"rewrote,omitempty"`    // of input, result, messages, context
-	Answered   *Answered  `json:"answered,omitempty"`   // who answered an ask; nil = it was not held
+	Answered   *Answered  `json:"answered,omitempty"`   // what became of the question; nil = none was held or answered
 	Shadow     []Shadowed `json:"shadow,omitempty"`     // what hooks would have said that only watch
 	DurationMS float64    `json:"duration_ms"`          // from the event to the verdict
 	Runs       []string   `json:"runs,omitempty"`       // ids of the runs whose answers were waited for
-}
-
-// Answered says who answered a question that a hook asked.
-type Answered struct {
-	By string `json:"by"`           // what answered: a person's user name, or "grant"
-	ID string `json:"id,omitempty"` // of the grant
 }
 
 // Shadowed is what a hook would have decided if it counted.

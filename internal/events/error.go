@@ -21,6 +21,7 @@ const (
 	CodeAnswerGone    Code = "answer_gone" // of an event that was sent again
 	CodeRejected      Code = "rejected"    // configuration
 	CodeForbidden     Code = "forbidden"
+	CodeAnswered      Code = "answered" // an ask that has ended
 	CodeBadRequest    Code = "bad_request"
 	CodeBadMethod     Code = "bad_method"
 	CodeInternal      Code = "internal"

@@ -9,5 +9,7 @@ const EventStartup = "gateway:startup"
 const (
 	EventReload      = "hookd:reload"
 	EventHookChanged = "hookd:hook-changed"
+	EventAsk         = "hookd:ask"
+	EventAnswered    = "hookd:answered"
 	EventStop        = "hookd:stop"
 )

@@ -49,6 +49,7 @@ const (
 	MinTimeout     = 50 * time.Millisecond
 	MaxTimeout     = 10 * time.Minute
 	DefaultTimeout = 5 * time.Second
+	MinHold        = time.Second // the shortest Hold
 )
 
 // Hook is one hook, ready to run.
@@ -93,6 +94,7 @@ type Hook struct {
 	Blocking     *bool  // nil = by event and pattern, see Blocks
 	OnError      OnError
 	StrictOutput bool
+	Hold         string // of its asks, as the setting asks.hold; "" = that
 
 	Timeout     time.Duration
 	TermBefore  time.Duration // SIGTERM this long before the kill; 0 = never

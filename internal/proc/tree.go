@@ -21,6 +21,7 @@ type row struct {
 	pid, ppid, sid int
 	start          uint64 // differs for another process with the same pid
 	stopped, dead  bool   // a zombie is dead
+	tty            bool   // it has a controlling terminal
 }
 
 // Stopped reports whether a process is held by a signal, as by Ctrl-Z; false if there

@@ -27,6 +27,7 @@ func rowOf(k *unix.KinfoProc) row {
 		start:   uint64(t.Sec)*1e6 + uint64(t.Usec),
 		stopped: k.Proc.P_stat == stopped,
 		dead:    k.Proc.P_stat == zombie,
+		tty:     k.Eproc.Tdev > 0, // NODEV is -1
 	}
 }
 

@@ -62,6 +62,7 @@ func parseRow(pid int, stat []byte) (row, bool) {
 		pid: pid, ppid: number(1), sid: number(3), start: start,
 		stopped: state == 'T' || state == 't',
 		dead:    state == 'Z' || state == 'X' || state == 'x',
+		tty:     number(4) != 0,
 	}, err == nil
 }
 

@@ -142,6 +142,8 @@ func fieldSchema(f hookdir.Field) object {
 		return listOf(str)
 	case "duration or seconds":
 		return clone(duration)
+	case "auto, never or duration":
+		return hold()
 	case "bool":
 		return object{"type": "boolean"}
 	case "int":
@@ -171,6 +173,11 @@ func testSchema() object {
 		"dialect": object{"enum": dialects},
 		"expect":  object{"enum": hook.Expectations()},
 	}, "expect")
+}
+
+// hold is auto, never or a duration.
+func hold() object {
+	return object{"anyOf": []object{{"enum": []string{config.HoldAuto, config.HoldNever}}, clone(duration)}}
 }
 
 func clone(o object) object {
@@ -217,6 +224,8 @@ func formSchema(f config.Form) object {
 		}}
 	case config.FormDuration:
 		return clone(duration)
+	case config.FormHold:
+		return hold()
 	case config.FormAge:
 		return object{"type": "string", "pattern": `^([0-9]+d|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`}
 	case config.FormBool:

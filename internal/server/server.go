@@ -111,6 +111,16 @@ type History interface {
 	DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
 }
 
+// Asks answers what waits for a person, and takes answers.
+type Asks interface {
+	Asks(ctx context.Context) api.Asks
+	Ask(ctx context.Context, id string) (events.Ask, *events.Error)
+	FollowAsks(q api.FollowAsks) Subscription
+	AnswerAsk(ctx context.Context, from Peer, id string, r api.Reply) (api.Replied, *events.Error)
+	Grants(ctx context.Context) api.Grants
+	RevokeGrant(ctx context.Context, id string) (events.Grant, *events.Error)
+}
+
 // State answers how the daemon is, and reloads it. Ready returns why it is not
 // ready, "" when it is.
 type State interface {
@@ -120,7 +130,7 @@ type State interface {
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
-// History and State are required.
+// History, Asks and State are required.
 type Options struct {
 	Socket string // path of the socket; its folder is made 0700 when absent
 	Lock   string // path of the lock file; "" = hookd.lock beside the socket
@@ -133,6 +143,7 @@ type Options struct {
 	Hooks    Hooks
 	Runs     Runs
 	History  History
+	Asks     Asks
 	State    State
 
 	Metrics http.Handler      // of GET /metrics; nil = there is none

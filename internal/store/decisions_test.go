@@ -33,7 +33,7 @@ func TestDecisionComesBackWhole(t *testing.T) {
 	want := decision(2, e.Time)
 	want.EventID, want.AgentID, want.AgentName, want.Cwd, want.Reason = e.EventID, "a", "n", "/w", "no\nnever"
 	want.Decision, want.DecidedBy, want.Rewrote, want.Runs = events.OutcomeDeny, []string{"x", "y"}, []string{"input"}, []string{"R1"}
-	want.Answered = &events.Answered{By: "grant", ID: "g1"}
+	want.Answered = &events.Answered{By: events.ByGrant, ID: "g1", Time: time.Now().UTC()}
 	want.Shadow = []events.Shadowed{{Hook: "z", Decision: events.OutcomeAsk, Reason: "hm", Rewrote: []string{"context"}}}
 	s.Decided(want)
 	flush(t, s)

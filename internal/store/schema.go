@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -271,6 +271,12 @@ CREATE TABLE spans (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO spans SELECT length, start, 'hook', hook, runs, failures, blocked, 0, durations FROM spans4;
 DROP TABLE spans4;
+`
+
+// Questions that are held, and answers that are remembered.
+const schemaV7 = `
+CREATE TABLE asks (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE grants (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT ROWID;
 `
 
 // migrate brings the database to the newest version, each step whole or not

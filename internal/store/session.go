@@ -134,7 +134,7 @@ func stateAfter(state string, k events.Kind) string {
 
 // decided notes a decision.
 func (c *sessionCache) decided(db *database, d *events.Decided) error {
-	if d.SessionID == "" || d.Decision != events.OutcomeDeny && d.Decision != events.OutcomeAsk {
+	if d.SessionID == "" || d.Decision != events.OutcomeDeny && d.Decision != events.OutcomeAsk && d.Answered == nil {
 		return nil
 	}
 	row, err := c.get(db, sessionKey{d.SessionID, d.Dialect})
@@ -147,10 +147,11 @@ func (c *sessionCache) decided(db *database, d *events.Decided) error {
 	}
 	if d.Decision == events.OutcomeDeny {
 		row.Denials++
-		return nil
 	}
-	row.Asks++
-	if !d.Time.Before(row.Last) {
+	if d.Decision == events.OutcomeAsk || d.Answered != nil {
+		row.Asks++
+	}
+	if d.Decision == events.OutcomeAsk && !d.Time.Before(row.Last) {
 		row.State = StateWaiting
 	}
 	return nil

@@ -95,6 +95,19 @@ func (d *draft) setTimeout(n *yaml.Node) {
 	d.hook.Timeout = t
 }
 
+// setHold reads auto, never or a duration, as the setting asks.hold.
+func (d *draft) setHold(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && (n.Value == "auto" || n.Value == "never") {
+		d.hook.Hold = n.Value
+		return
+	}
+	t, ok := d.duration(n)
+	if ok && (t < hook.MinHold || t > hook.MaxTimeout) {
+		d.reject(n, "write auto, never, or a duration", "hold %s is out of range, %s to %s", t, hook.MinHold, hook.MaxTimeout)
+	}
+	d.hook.Hold = t.String()
+}
+
 func (d *draft) setTermBefore(n *yaml.Node) {
 	t, ok := d.duration(n)
 	if ok && t < 0 {

@@ -1,0 +1,207 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// How long an answer counts; else a duration.
+const (
+	ForOnce    = "once"
+	ForSession = "session"
+	ForAlways  = "always"
+)
+
+// Limits of an answer.
+const (
+	maxMessage = 2 << 10
+	mostFor    = 365 * 24 * time.Hour
+	grantTime  = 2 * time.Second // for a grant to get to the disk
+)
+
+// From is the process that answers.
+type From struct {
+	events.Answerer
+	OfRun bool // it is a process of a run
+}
+
+// Answer gives an answer to an ask. The first counts.
+func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) (api.Replied, *events.Error) {
+	from.Door = doorOf(r.Door)
+	h.mu.Lock()
+	a, bad := h.find(id)
+	var about calls
+	if bad == nil {
+		about = a.about
+	}
+	h.mu.Unlock()
+	if bad != nil {
+		return api.Replied{}, bad
+	}
+	if bad := h.check(a, from, r); bad != nil {
+		return api.Replied{}, bad
+	}
+	answered := &events.Answered{
+		By: events.ByPerson, Answer: r.Answer, For: forOf(r), Like: r.Like, Message: r.Message, From: &from.Answerer,
+	}
+	var grants []*events.Grant
+	if answered.For != ForOnce {
+		if grants, bad = a.grants(about, answered, time.Now()); bad != nil {
+			return api.Replied{}, h.unless(a, bad)
+		}
+		answered.ID = grants[0].ID
+	}
+	if bad := h.claimed(a, answered); bad != nil {
+		return api.Replied{}, bad
+	}
+	err := h.addGrants(ctx, grants)
+	h.mu.Lock()
+	out := api.Replied{Grants: []events.Grant{}}
+	if err != nil {
+		answered.For, answered.Like, answered.ID = ForOnce, "", ""
+		out.Warning = "the answer counts once: it cannot be remembered: " + err.Error()
+	} else {
+		for _, g := range grants {
+			out.Grants = append(out.Grants, *g)
+		}
+	}
+	h.release(a)
+	out.Ask = a.Ask
+	h.mu.Unlock()
+	h.log.Info("an ask was answered", zap.String("ask", a.ID), zap.String("answer", string(r.Answer)),
+		zap.String("for", answered.For), zap.String("user", from.User), zap.Int("pid", from.PID),
+		zap.String("program", from.Program), zap.String("door", from.Door))
+	return out, nil
+}
+
+// claimed makes answered what becomes of a, if it is the first.
+func (h *Holder) claimed(a *held, answered *events.Answered) *events.Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.answered != nil {
+		return late(a)
+	}
+	h.claim(a, answered)
+	return nil
+}
+
+// unless returns what is wrong with an answer, unless it comes too late anyway.
+func (h *Holder) unless(a *held, bad *events.Error) *events.Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.answered != nil {
+		return late(a)
+	}
+	return bad
+}
+
+var doors = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+
+// doorOf is what a process calls itself.
+func doorOf(door string) string {
+	if doors.MatchString(door) {
+		return door
+	}
+	return "socket"
+}
+
+func forOf(r api.Reply) string {
+	if r.For == "" {
+		return ForOnce
+	}
+	return r.For
+}
+
+// check refuses an answer that cannot count.
+func (h *Holder) check(a *held, from From, r api.Reply) *events.Error {
+	why := ""
+	switch {
+	case from.OfRun:
+		why = "it comes from a process that a hook has started"
+	case a.tree != nil && a.tree.Has(from.PID):
+		why = "it comes from the terminal or the processes of the agent that asks"
+	}
+	if why != "" {
+		h.refuse(a, from, r, why)
+		return &events.Error{
+			Code: events.CodeForbidden, Message: "the answer does not count: " + why,
+			Hint: "answer from a terminal of your own: type `hookd asks` there",
+		}
+	}
+	return checkReply(r)
+}
+
+func checkReply(r api.Reply) *events.Error {
+	bad := func(hint, format string, args ...any) *events.Error {
+		return &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if r.Answer != events.OutcomeAllow && r.Answer != events.OutcomeDeny {
+		return bad(`send {"answer":"allow"} or {"answer":"deny"}`, "answer is %q", r.Answer)
+	}
+	if len(r.Message) > maxMessage {
+		return bad("", "message is longer than %d bytes", maxMessage)
+	}
+	switch forOf(r) {
+	case ForOnce:
+		if r.Like != "" {
+			return bad("add for: session, always, or a time such as 15m", "like is only for an answer that is remembered")
+		}
+	case ForSession, ForAlways:
+	default:
+		if d, err := duration.Parse(r.For); err != nil || d < time.Second || d > mostFor {
+			return bad("give once, session, always, or a time such as 15m", "for is %q", r.For)
+		}
+	}
+	return nil
+}
+
+// refuse records an answer that does not count.
+func (h *Holder) refuse(a *held, from From, r api.Reply, why string) {
+	h.mu.Lock()
+	if len(a.refused) < maxRefused && a.answered == nil {
+		answer := r.Answer
+		if answer != events.OutcomeAllow {
+			answer = events.OutcomeDeny
+		}
+		a.refused = append(a.refused, events.Refused{
+			From: from.Answerer, Answer: answer, Why: why, Time: time.Now().UTC(),
+		})
+	}
+	h.mu.Unlock()
+	h.log.Warn("an answer to an ask does not count", zap.String("ask", a.ID), zap.String("why", why),
+		zap.String("user", from.User), zap.Int("uid", from.UID), zap.Int("pid", from.PID),
+		zap.String("program", from.Program), zap.String("door", from.Door))
+}
+
+// late says what became of an ask that is answered again. h.mu is held.
+func late(a *held) *events.Error {
+	was, who := a.answered, ""
+	if was.From != nil {
+		who = fmt.Sprintf("%s, %s, pid %d", was.From.User, was.From.Door, was.From.PID)
+	}
+	e := &events.Error{Code: events.CodeAnswered, Hint: "see `hookd decisions " + ending(a.EventID) + "`"}
+	ago := time.Since(was.Time).Round(time.Second)
+	switch was.By {
+	case events.ByPerson:
+		e.Message = fmt.Sprintf("it was answered before: %s (%s) %s ago", was.Answer, who, ago)
+	case events.ByTimeout:
+		e.Message = fmt.Sprintf("its time was over %s ago", ago)
+	case events.ByGone:
+		e.Message = "the agent that asked has ended"
+	default:
+		e.Message = "hookd stops, and the ask went to the agent"
+	}
+	return e
+}
+
+// ending is the end of an id that commands show and take.
+func ending(id string) string { return strings.ToUpper(id[max(0, len(id)-8):]) }

@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"os/user"
+	"slices"
+	"strconv"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/ask"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/server"
+)
+
+// newAsks makes the room that holds asks, with the grants that the store has.
+func (d *Daemon) newAsks() *ask.Holder {
+	h := ask.New(context.Background(), ask.Options{
+		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.hooked.Load,
+		Emit: func(name string, data json.RawMessage) {
+			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
+		},
+		Record: func(rec *events.Decided) { d.recorder.Decided(rec) },
+	})
+	h.Configure(askSettings(*d.config.Load()))
+	return h
+}
+
+func askSettings(c config.Config) ask.Settings {
+	return ask.Settings{Hold: c.AskHold, Timeout: c.AskTimeout}
+}
+
+// treeOf fits ask.Options.
+func treeOf(pid int) ask.Tree {
+	tree, ok := proc.LineageOf(pid)
+	if !ok {
+		return nil
+	}
+	return tree
+}
+
+// retainAsks tells the asks which hooks are about to be in force.
+func (d *Daemon) retainAsks(snap *hook.Snapshot) {
+	d.hooked.Store(slices.ContainsFunc(snap.Entries, toldOfAsks))
+	d.asks.Retain(snap.Runnable())
+}
+
+// toldOfAsks reports whether a hook runs when there is an ask.
+func toldOfAsks(e hook.Entry) bool {
+	told := func(p hook.Pattern) bool { return p.Reserved() && p.Match(events.EventAsk) }
+	return e.Hook != nil && (e.State == hook.Active || e.State == hook.Degraded) &&
+		slices.ContainsFunc(e.Hook.Patterns, told)
+}
+
+func (c *control) Asks(context.Context) api.Asks {
+	followers, hooked := c.d.asks.Approvers()
+	return api.Asks{Asks: c.d.asks.List(), Approvers: followers, Hooked: hooked}
+}
+
+func (c *control) Ask(_ context.Context, id string) (events.Ask, *events.Error) {
+	return c.d.asks.Get(id)
+}
+
+func (c *control) FollowAsks(q api.FollowAsks) server.Subscription { return c.d.asks.Follow(q.Answers) }
+
+func (c *control) AnswerAsk(
+	ctx context.Context,
+	from server.Peer,
+	id string,
+	r api.Reply,
+) (api.Replied, *events.Error) {
+	who := ask.From{OfRun: chainOf(from).OfRun()}
+	who.UID, who.PID, who.Program = from.UID, from.PID, proc.Program(from.PID)
+	if u, err := user.LookupId(strconv.Itoa(from.UID)); err == nil {
+		who.User = u.Username
+	}
+	return c.d.asks.Answer(ctx, who, id, r)
+}
+
+func (c *control) Grants(context.Context) api.Grants { return api.Grants{Grants: c.d.asks.Grants()} }
+
+func (c *control) RevokeGrant(ctx context.Context, id string) (events.Grant, *events.Error) {
+	return c.d.asks.Revoke(ctx, id)
+}

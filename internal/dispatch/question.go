@@ -1,0 +1,62 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// Question is a verdict that asks a person about a call.
+type Question struct {
+	Event   *events.Event
+	Verdict *verdict.Verdict
+	Asking  []Asking // in registration order; never empty
+	Sender  int      // process id of the sender; 0 = unknown
+	// Until is when the sender waits no longer; zero = it has set no limit.
+	Until time.Time
+}
+
+// Asking is a hook that asks, and why.
+type Asking struct {
+	Hook   *hook.Hook
+	Reason string
+}
+
+// Asks answers verdicts that ask. Its methods are called without a slot.
+type Asks interface {
+	// Takes reports whether Settle would look for an answer now. It does not wait.
+	Takes(q *Question) bool
+	// Settle returns the verdict in place of q.Verdict, and what became of the
+	// question; nil = it goes to the agent, as it would without hookd. It may wait
+	// until q.Until, and returns when the daemon stops.
+	Settle(q *Question) (*verdict.Verdict, *events.Answered)
+}
+
+// noAsks leaves each question to the agent.
+type noAsks struct{}
+
+func (noAsks) Takes(*Question) bool { return false }
+
+func (noAsks) Settle(q *Question) (*verdict.Verdict, *events.Answered) { return q.Verdict, nil }
+
+// question returns what v asks, if hookd will look for an answer; else nil.
+func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attempt, sender int) *Question {
+	if !v.Asks() {
+		return nil
+	}
+	q := &Question{Event: e, Verdict: v, Sender: sender}
+	for _, a := range done {
+		if outcome, reason := a.answer.Says(a.contract); outcome == events.OutcomeAsk {
+			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason})
+		}
+	}
+	if e.TimeoutMS > 0 {
+		q.Until = e.Time.Add(time.Duration(e.TimeoutMS) * time.Millisecond)
+	}
+	if len(q.Asking) == 0 || !d.opts.Asks.Takes(q) {
+		return nil
+	}
+	return q
+}

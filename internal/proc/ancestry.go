@@ -1,0 +1,102 @@
+package proc
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// mostAncestors bounds the way up a process tree, which is read while it changes.
+const mostAncestors = 64
+
+// Lineage is the tree of processes that one process belongs to, as it was when it
+// was looked at: from its root down, whatever the root and those below it start.
+// Processes are known by number and start, so that another one with the number of
+// an ended one is none of them.
+type Lineage struct {
+	chain  []row // from the process up to the first of all
+	root   int   // index of the root in chain
+	cgroup string
+}
+
+// LineageOf looks up the tree that a process belongs to. Its root is the leader of
+// the terminal session that it stands in: everything that was started in that
+// terminal. Without a terminal it is the topmost process below the one that manages
+// services. ok is false when there is no such process.
+func LineageOf(pid int) (l Lineage, ok bool) {
+	l = Lineage{chain: ancestors(pid), cgroup: cgroupFile(pid)}
+	if len(l.chain) == 0 {
+		return l, false
+	}
+	if l.root = slices.IndexFunc(l.chain, row.leadsTerminal); l.root >= 0 {
+		return l, true
+	}
+	l.root = 0
+	for i, r := range l.chain[1:] {
+		if managesServices(r) {
+			break
+		}
+		l.root = i + 1
+	}
+	return l, true
+}
+
+// Has reports whether a process belongs to the tree: it descends from the root, it
+// is in a session of the tree, or it seems to have left the tree. A process that is
+// gone belongs to every tree: it cannot be told.
+func (l Lineage) Has(pid int) bool {
+	chain := ancestors(pid)
+	if len(chain) == 0 || contains(chain, l.chain[l.root]) {
+		return true
+	}
+	inSession := func(r row) bool { return r.sid == chain[0].sid }
+	return slices.ContainsFunc(l.chain[:l.root+1], inSession) || l.left(chain)
+}
+
+// left reports whether a process with this chain seems to have left the tree: below
+// the ancestor that it shares with the tree stands a younger one that came there as an
+// orphan, in a session that is not its parent's and in the cgroup of the tree. A
+// process that opened a terminal of its own on the way is taken for another one, and
+// on macOS, which has no cgroups, so is every one that is an orphan.
+func (l Lineage) left(chain []row) bool {
+	shared := slices.IndexFunc(chain, func(r row) bool { return contains(l.chain, r) })
+	if shared <= 0 || l.cgroup == "" {
+		return false
+	}
+	top := chain[shared-1]
+	return top.start >= l.chain[l.root].start && top.sid != chain[shared].sid && !top.leadsTerminal() &&
+		cgroupFile(chain[0].pid) == l.cgroup
+}
+
+func contains(chain []row, one row) bool {
+	return slices.ContainsFunc(chain, func(r row) bool { return r.pid == one.pid && r.start == one.start })
+}
+
+// Alive reports whether the process that was looked up still exists.
+func (l Lineage) Alive() bool {
+	r, ok := readRow(l.chain[0].pid)
+	return ok && r.start == l.chain[0].start && !r.dead
+}
+
+// leadsTerminal reports whether the process is the first of what was started in a
+// terminal.
+func (r row) leadsTerminal() bool { return r.tty && r.pid == r.sid }
+
+// ancestors returns a process and its parents up to the first of all, as far as they
+// can be seen; nil when there is no such process.
+func ancestors(pid int) (chain []row) {
+	for len(chain) < mostAncestors {
+		r, ok := readRow(pid)
+		if !ok || len(chain) > 0 && r.start > chain[len(chain)-1].start { // another has the number by now
+			return chain
+		}
+		chain = append(chain, r)
+		pid = r.ppid
+	}
+	return chain
+}
+
+// managesServices reports whether a process starts the user's sessions and services
+// and belongs to none of them. Of the first process of a container that is not said.
+func managesServices(r row) bool {
+	return r.pid == 1 || r.pid == r.sid && !r.tty && filepath.Base(Program(r.pid)) == "systemd"
+}

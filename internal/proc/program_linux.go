@@ -1,0 +1,20 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Program returns the path of the program that a process runs, as the kernel knows it;
+// "" when there is no such process or it is another user's.
+func Program(pid int) string {
+	path, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	return strings.TrimSuffix(path, " (deleted)")
+}
+
+// cgroupFile is what the kernel says of the cgroups of a process; "" when it cannot be told.
+func cgroupFile(pid int) string {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	return string(text)
+}

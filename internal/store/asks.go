@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Kept is a question that is held, or an answer that is remembered, as text that the
+// store does not read.
+type Kept struct {
+	ID   string
+	Text []byte
+}
+
+// SaveAsk keeps a question that is held, so that the next life of the daemon can tell
+// that it has ended. It is on disk a moment later.
+func (s *Store) SaveAsk(k Kept) {
+	s.queue.add(&op{size: opCost + len(k.Text), exec: func(db *database) error {
+		_, err := db.exec(`INSERT OR REPLACE INTO asks (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
+		if err != nil {
+			return fmt.Errorf("save ask %s: %w", k.ID, err)
+		}
+		return nil
+	}})
+}
+
+// DropAsk forgets it: it has ended.
+func (s *Store) DropAsk(id string) {
+	exec := func(db *database) error {
+		if _, err := db.exec(`DELETE FROM asks WHERE id = ?`, id); err != nil {
+			return fmt.Errorf("drop ask %s: %w", id, err)
+		}
+		return nil
+	}
+	s.queue.add(&op{exec: exec, lean: exec})
+}
+
+// Asks returns the questions that were not dropped, in the order of their ids.
+func (s *Store) Asks(ctx context.Context) ([]Kept, error) { return s.kept(ctx, "asks") }
+
+// SaveGrants keeps answers, all or none. It returns when they are on disk, or why they
+// cannot be.
+func (s *Store) SaveGrants(ctx context.Context, list ...Kept) error {
+	return s.wait(ctx, &op{exec: func(db *database) error {
+		for _, k := range list {
+			_, err := db.exec(`INSERT OR REPLACE INTO grants (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
+			if err != nil {
+				return fmt.Errorf("save grant %s: %w", k.ID, err)
+			}
+		}
+		return nil
+	}})
+}
+
+// DropGrants forgets answers. It returns when the disk has forgotten them, or why it
+// cannot: they would be there again after a restart.
+func (s *Store) DropGrants(ctx context.Context, ids ...string) error {
+	return s.wait(ctx, &op{exec: func(db *database) error {
+		for _, id := range ids {
+			if _, err := db.exec(`DELETE FROM grants WHERE id = ?`, id); err != nil {
+				return fmt.Errorf("drop grant %s: %w", id, err)
+			}
+		}
+		return nil
+	}})
+}
+
+// Grants returns the answers that are kept, in the order of their ids.
+func (s *Store) Grants(ctx context.Context) ([]Kept, error) { return s.kept(ctx, "grants") }
+
+func (s *Store) kept(ctx context.Context, table string) (all []Kept, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		all, err = list(ctx, db, func(row scanner) (k Kept, err error) {
+			err = row.Scan(&k.ID, &k.Text)
+			return k, err
+		}, `SELECT id, detail FROM `+table+` ORDER BY id`)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", table, err)
+	}
+	return all, nil
+}
