@@ -47,6 +47,10 @@ type entry struct {
 	sender, id string
 	content    [sha256.Size]byte
 	at         time.Time
+	wait       bool          // its sender waits for the runs
+	decided    bool          // for a verdict of theirs
+	begun      Receipt       // as it was given to the store; no EventID = it was not yet; guarded by dedup.mu
+	listed     bool          // list has told of it; guarded by dedup.mu
 	settled    chan struct{} // closed once it was accepted or refused
 	ended      chan struct{} // closed once its receipt is complete
 	ok         bool          // it was accepted; valid after settled
@@ -70,7 +74,11 @@ func contentOf(env *events.Envelope) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func newDedup(ids IDs) *dedup { return &dedup{ids: ids, senders: map[string]*senderIDs{}} }
+func newDedup(ids IDs) *dedup {
+	d := &dedup{ids: ids, senders: map[string]*senderIDs{}}
+	ids.Keep(d.list)
+	return d
+}
 
 var errConflict = &events.Error{
 	Code:    events.CodeIDConflict,
@@ -100,7 +108,45 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 			return e, false, nil
 		}
 	}
-	return d.add(strings.Clone(env.Sender), strings.Clone(env.ID), what, now), true, nil
+	e = d.add(strings.Clone(env.Sender), strings.Clone(env.ID), what, now)
+	e.wait, e.decided = env.Wait, env.Wait && events.For(env.Dialect, env.Event).Decidable
+	return e, true, nil
+}
+
+// begin notes what was given to the store of an event: it is known by its id from then
+// on, also in the next life.
+func (d *dedup) begin(e *entry, r Receipt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e.begun = r
+}
+
+// list returns what has to be on disk of the events that are known.
+func (d *dedup) list() (all []events.SentEvent) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.senders {
+		for _, e := range s.oldest {
+			if s.entries[e.id] == e && e.begun.EventID != "" {
+				e.listed = true
+				all = append(all, e.sentEvent())
+			}
+		}
+	}
+	return all
+}
+
+// sentEvent is what is on disk of an event. The caller holds dedup.mu.
+func (e *entry) sentEvent() events.SentEvent {
+	r := e.begun
+	was := events.SentEvent{
+		Sender: e.sender, ID: e.id, Sent: events.Sent{Content: e.content, Matched: r.Matched},
+		Time: e.at, EventID: r.EventID, Seq: r.Seq, Warnings: r.Warnings, Wait: e.wait, Decided: e.decided,
+	}
+	if e.full.Verdict != nil {
+		was.Answer, _ = e.full.encodeAnswer() // without it, the answer is one that is not known
+	}
+	return was
 }
 
 // add makes room for an id and enters it. The caller holds mu.
@@ -177,6 +223,9 @@ func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	switch {
 	case !accepted && known:
 		delete(s.entries, e.id)
+		if e.listed {
+			d.ids.ForgetSent(e.begun.Seq)
+		}
 	case accepted && !known:
 		d.ids.ForgetSent(r.Seq)
 	}
@@ -293,7 +342,8 @@ func (d *dedup) load(was events.SentEvent) {
 	d.mu.Lock()
 	e := d.add(was.Sender, was.ID, was.Content, was.Time)
 	d.mu.Unlock()
-	e.ok, e.first = true, r
+	e.ok, e.first, e.wait, e.decided = true, r, was.Wait, was.Decided
+	d.begin(e, r)
 	close(e.settled)
 	var answer sentAnswer
 	switch {

@@ -73,6 +73,9 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	}()
 	rcpt, rest, err := d.admit(from, env, nil, &events.Sent{Content: seen.content})
 	admitted = true
+	if err == nil {
+		d.seen.begin(seen, rcpt)
+	}
 	if err != nil || rest == nil {
 		d.seen.settle(seen, rcpt, err == nil)
 		d.seen.finish(seen, rcpt)

@@ -21,6 +21,9 @@ type IDs interface {
 	ForgetAnswer(seq uint64)
 	// ForgetSent ends that an event is known by its id.
 	ForgetSent(seq uint64)
+	// Keep has list called when all of that has to be written again, because what it
+	// was written to is gone. list does not block.
+	Keep(list func() []events.SentEvent)
 }
 
 // noIDs is the IDs of a Dispatcher that has none: ids are known until it ends.
@@ -30,6 +33,7 @@ func (noIDs) Sent(time.Time, func(events.SentEvent)) error { return nil }
 func (noIDs) Answered(uint64, int, func() ([]byte, error)) {}
 func (noIDs) ForgetAnswer(uint64)                          {}
 func (noIDs) ForgetSent(uint64)                            {}
+func (noIDs) Keep(func() []events.SentEvent)               {}
 
 // sentAnswer is what a sender is told when the runs of its event have ended, as
 // it is kept.

@@ -18,6 +18,7 @@ type memory struct {
 	sent    []events.SentEvent
 	answers map[uint64][]byte
 	forgot  []uint64
+	list    func() []events.SentEvent
 }
 
 func (m *memory) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
@@ -50,6 +51,43 @@ func (m *memory) Answered(seq uint64, _ int, answer func() ([]byte, error)) {
 
 func (m *memory) ForgetAnswer(seq uint64) { delete(m.answers, seq) }
 func (m *memory) ForgetSent(seq uint64)   { m.forgot = append(m.forgot, seq) }
+
+func (m *memory) Keep(list func() []events.SentEvent) { m.list = list }
+
+// lose forgets all, as a disk that is another one, and writes again what it is given.
+func (m *memory) lose() {
+	m.sent, m.answers = m.list(), map[uint64][]byte{}
+	for _, e := range m.sent {
+		m.answers[e.Seq] = e.Answer
+	}
+}
+
+// What is written again to a new database knows the same events and answers, in this
+// life's order and in the next life's, which writes it again itself.
+func TestIDsAreWrittenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &memory{answers: map[uint64][]byte{}}
+		hooks := []*hook.Hook{newHook("guard", "pre_tool_use"), newHook("note", "x")}
+		decided := `{"event":"pre_tool_use","id":"1","sender":"s","data":{"tool_name":"shell"},"wait":true}`
+		noted := `{"event":"x","id":"2","sender":"s","data":{}}`
+		b := newBench(t, Options{Recorder: disk, IDs: disk}, hooks, map[string]behaviour{"guard": {exit: 2}})
+		first, second := b.emit(t, decided), b.emit(t, noted)
+		for range 2 {
+			disk.lose()
+			b = newBench(t, Options{Recorder: disk, IDs: disk}, hooks, nil)
+			b.Resume(disk.seq+1, time.Hour)
+		}
+		if r := b.emit(t, decided); !r.Duplicate || r.EventID != first.EventID || r.Verdict == nil || r.Verdict.Allowed {
+			t.Errorf("what was decided: got %+v", r)
+		}
+		if r := b.emit(t, noted); !r.Duplicate || r.EventID != second.EventID {
+			t.Errorf("what was observed: got %+v", r)
+		}
+		if len(b.fake.ran) > 0 {
+			t.Errorf("ran again: %q", b.fake.ran)
+		}
+	})
+}
 
 // An event whose answer did not get to the disk is not decided again, and one
 // whose runs are under way again is not sent again.

@@ -229,6 +229,9 @@ func (r *Recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
 // ForgetSent fits dispatch.IDs.
 func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 
+// Keep fits dispatch.IDs.
+func (r *Recorder) Keep(list func() []events.SentEvent) { r.store.KeepSent(list) }
+
 // Finished fits dispatch.Recorder.
 func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.Fate) {
 	r.storing.RLock()

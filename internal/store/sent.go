@@ -36,14 +36,46 @@ func insertSent(db *database, e *events.Event) error {
 	if e == nil {
 		return nil
 	}
-	detail, err := json.Marshal(sentDetail{e.Sent.Matched, e.Warnings, e.Wait, e.Wait && e.Contract.Decidable})
+	return insertSentEvent(db, events.SentEvent{
+		Sender: e.Sender, ID: e.ID, Sent: *e.Sent, Time: e.Time, EventID: e.EventID, Seq: e.Seq,
+		Warnings: e.Warnings, Wait: e.Wait, Decided: e.Wait && e.Contract.Decidable,
+	})
+}
+
+func insertSentEvent(db *database, e events.SentEvent) error {
+	detail, err := json.Marshal(sentDetail{e.Matched, e.Warnings, e.Wait, e.Decided})
 	if err == nil {
-		_, err = db.exec(`INSERT OR REPLACE INTO sent (seq, sender, id, content, at, event_id, detail)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			int64(e.Seq), e.Sender, e.ID, e.Sent.Content[:], nanos(e.Time), e.EventID, detail)
+		var answer any // NULL
+		if e.Answer != nil {
+			answer = e.Answer
+		}
+		_, err = db.exec(`INSERT OR REPLACE INTO sent (seq, sender, id, content, at, event_id, detail, answer)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			int64(e.Seq), e.Sender, e.ID, e.Content[:], nanos(e.Time), e.EventID, detail, answer)
 	}
 	if err != nil {
 		return fmt.Errorf("insert the id of event %s: %w", e.EventID, err)
+	}
+	return nil
+}
+
+// sentLister returns the ids and answers that are known.
+type sentLister = func() []events.SentEvent
+
+// KeepSent has list called when another file is begun in the place of the database: the
+// ids and answers that it returns are written to it. list must not wait for the store.
+func (s *Store) KeepSent(list sentLister) { s.sentAgain.Store(&list) }
+
+// carrySent writes the ids and answers that are known to a new file.
+func (s *Store) carrySent(db *database) error {
+	list := s.sentAgain.Load()
+	if list == nil {
+		return nil
+	}
+	for _, e := range (*list)() {
+		if err := insertSentEvent(db, e); err != nil {
+			return err
+		}
 	}
 	return nil
 }

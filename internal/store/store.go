@@ -96,17 +96,18 @@ type Store struct {
 	manifests *manifests
 	counts    counters
 	given     atomic.Pointer[given]
-	lock      *os.File               // held as long as the store is open; nil = its folder cannot be written yet
-	down      atomic.Pointer[outage] // nil while the disk does what it should
-	suspect   chan error             // a reader found the database corrupt
-	volume    atomic.Int64           // bytes written since the last checkpoint, roughly
-	full      chan struct{}          // the log is large enough for a checkpoint
-	grown     chan struct{}          // something was written that came from outside
-	decided   atomic.Uint64          // decisions that were written
-	spoken    chan struct{}          // there are decisions whose text is not indexed
-	narrowed  chan struct{}          // there is another policy
-	catchUp   atomic.Bool            // the next commit is to be followed by a checkpoint
-	ended     chan struct{}          // closed when the goroutines are to end
+	sentAgain atomic.Pointer[sentLister] // see KeepSent; nil = none
+	lock      *os.File                   // held as long as the store is open; nil = its folder cannot be written yet
+	down      atomic.Pointer[outage]     // nil while the disk does what it should
+	suspect   chan error                 // a reader found the database corrupt
+	volume    atomic.Int64               // bytes written since the last checkpoint, roughly
+	full      chan struct{}              // the log is large enough for a checkpoint
+	grown     chan struct{}              // something was written that came from outside
+	decided   atomic.Uint64              // decisions that were written
+	spoken    chan struct{}              // there are decisions whose text is not indexed
+	narrowed  chan struct{}              // there is another policy
+	catchUp   atomic.Bool                // the next commit is to be followed by a checkpoint
+	ended     chan struct{}              // closed when the goroutines are to end
 	working   sync.WaitGroup
 	close     sync.Once
 	closeErr  error
