@@ -33,6 +33,12 @@ notices: ## write THIRD_PARTY, the licences of the modules that the programs are
 race: ## test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
 
+test-ui: ## test the page under load and make its pictures (needs Chromium)
+	HOOKD_UI_LOAD=1 HOOKD_PICTURES="$${HOOKD_PICTURES:-$(CURDIR)/docs/page}" $(GO) test -count=1 -v -timeout 20m -run 'Load|Pictures' ./internal/ui
+
+ui-update: ## get the files of other authors that the page has, in the newest versions (needs npm)
+	@sh internal/ui/update.sh
+
 test-agents: ## test with the real agents in PATH or in $HOOKD_AGENTS
 	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents$$' ./internal/bridge
 
@@ -76,4 +82,4 @@ package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SU
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test race test-agents fuzz bench soak gobench check vuln notices install uninstall package clean
+.PHONY: help build demo man test race test-ui ui-update test-agents fuzz bench soak gobench check vuln notices install uninstall package clean

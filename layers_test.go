@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor duration escape " +
-			"events hook importer logsink loopback pack project readfile schema service spell starter trust",
+			"events hook importer logsink loopback pack project readfile schema service spell starter trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -356,6 +356,12 @@ var rooms = map[string]room{
 		"which users can change the files of a hook, and whether they changed",
 		"readfile",
 		"golang.org/x/sys mvdan.cc/sh",
+	},
+	// dialect: its rows say what kind of event a record is of
+	"internal/ui": {
+		"the page of `hookd ui`: its server and its files; a client of the socket like any other",
+		"/client dialect events",
+		"",
 	},
 	"internal/verdict": {
 		"reads one answer, folds many into one; pure",

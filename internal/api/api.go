@@ -103,6 +103,8 @@ type Hook struct {
 	Order       string          `json:"order,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"`
 	Persistent  *Persistent     `json:"persistent,omitempty"` // nil = a process for each event
+	Matcher     string          `json:"matcher,omitempty"`    // of tools' names, or of what an event is about; "" = all
+	Decides     bool            `json:"decides,omitempty"`    // it takes part in the verdict of an event that is known
 	Warm        bool            `json:"warm,omitempty"`       // its workers start when it is loaded
 	When        []string        `json:"when,omitempty"`       // conditions, any of which fits; none = always
 	Shadow      bool            `json:"shadow,omitempty"`     // its answers are recorded and never count

@@ -278,7 +278,7 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
 		a.Order, a.Concurrency = string(h.Order), h.Concurrency
 		a.Warm, a.Shadow, a.DebounceMS, a.Tests = h.IsWarm(), h.Shadow, h.Debounce.Milliseconds(), len(h.Tests)
-		a.Throttle = h.Throttle.String()
+		a.Throttle, a.Matcher, a.Decides = h.Throttle.String(), h.MatcherText, h.Decides()
 		for _, c := range h.When {
 			a.When = append(a.When, c.String())
 		}

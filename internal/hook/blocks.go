@@ -12,3 +12,19 @@ func (h *Hook) Blocks(c *events.Contract, p Pattern) bool {
 	}
 	return c.Decidable && p.Exact()
 }
+
+// Decides reports whether the hook takes part in the verdict of any event that is
+// known. In the shadow it takes part in none.
+func (h *Hook) Decides() bool {
+	if h.Shadow {
+		return false
+	}
+	for _, p := range h.Patterns {
+		for _, c := range events.All() {
+			if p.Match(c.Name) && h.Blocks(c, p) {
+				return true
+			}
+		}
+	}
+	return false
+}

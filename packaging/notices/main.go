@@ -167,7 +167,53 @@ func thirdParty() ([]byte, error) {
 			}
 		}
 	}
-	return b.Bytes(), nil
+	err = quotePage(&b)
+	return b.Bytes(), err
+}
+
+// pageDir has the files of the page, which npm packages make and no Go module does.
+func pageDir() (string, error) {
+	mod, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	return filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), "internal", "ui"), nil
+}
+
+// pagePackages returns the npm packages of the page, as "name version".
+func pagePackages(dir string) (list []string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "assets", "vendor", "VENDOR"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) != 6 || strings.HasPrefix(line, "#") || strings.Contains(f[0], "testdata") {
+			continue
+		}
+		if name := f[1] + " " + f[2]; !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}
+
+// quotePage adds the licences of what the page of hookd ui is made of.
+func quotePage(b *bytes.Buffer) error {
+	dir, err := pageDir()
+	if err != nil {
+		return err
+	}
+	list, err := pagePackages(dir)
+	for _, p := range list {
+		name, version, _ := strings.Cut(p, " ")
+		b.WriteString(heading("npm "+name, version))
+		file := strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")
+		if err := quote(b, filepath.Join(dir, "licences"), file); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // quote writes one file under its name.

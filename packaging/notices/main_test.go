@@ -29,6 +29,18 @@ func TestThirdPartyIsCompleteAndCurrent(t *testing.T) {
 		want += heading(m.Path, m.Version)
 		cached = cached && m.Dir != ""
 	}
+	dir, err := pageDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := pagePackages(dir)
+	if err != nil || len(packages) < 4 {
+		t.Fatalf("the page has the packages %q, %v", packages, err)
+	}
+	for _, p := range packages {
+		name, version, _ := strings.Cut(p, " ")
+		want += heading("npm "+name, version)
+	}
 	got := ""
 	for _, title := range regexp.MustCompile(`\n={80}\n([^\n]+)\n`).FindAllString(string(text), -1) {
 		got += title

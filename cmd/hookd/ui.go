@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"os/user"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/ui"
+)
+
+func uiCommand(a *app) *cobra.Command {
+	var opt ui.Options
+	var open bool
+	cmd := &cobra.Command{
+		Use:   "ui",
+		Short: "Look in a browser: what agents do, what was decided and why",
+		Long: `ui serves a page on a loopback address for as long as it runs, and prints a link
+that works once, in one browser; Enter prints another. The page shows what agents
+do as it happens, finds what was decided, and says why. It only shows; with --act
+it also tries, switches, allows and replays hooks.
+
+It is no part of the daemon: it asks over the socket, as every command does, and
+goes on by itself when the daemon starts again.`,
+		Example: `  hookd ui --open
+  hookd ui --act
+  hookd ui --listen 127.0.0.1:7777 --idle 1h`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serveUI(a, cmd, opt, open) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opt.Listen, "listen", "127.0.0.1:0", "loopback address and port; port 0 is a free one")
+	flags.BoolVar(&open, "open", false, "open the page in the browser")
+	flags.BoolVar(&opt.Act, "act", false, "the page may also change things")
+	opt.Idle = 12 * time.Hour
+	flags.Var((*duration.Value)(&opt.Idle), "idle", "end when no page was open for so long")
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	opt.Client, opt.Version, opt.Hooks = a.dial(cmd), build().Version, hookFiles{cfg}
+	opt.Home, _ = os.UserHomeDir() // without it, folders are shown whole
+	if u, err := user.Current(); err == nil {
+		opt.User = u.Username
+	}
+	s, err := ui.Open(opt)
+	if err != nil {
+		return fail(exitUsage, "type `hookd ui --listen 127.0.0.1:0`", "%w", err)
+	}
+	p := a.printer(a.out)
+	link := s.Link()
+	if a.format == "json" {
+		if err := a.print(map[string]string{"link": link}, nil); err != nil {
+			return err
+		}
+	} else {
+		p.line(link)
+		p.line("The link works once. Press Enter for another one, Ctrl-C to end.")
+	}
+	if open {
+		if err := browse(link); err != nil {
+			p.linef("no browser was opened (%v): open the link yourself", err)
+		}
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if isTerminal(a.in) {
+		go moreLinks(ctx, a, p, s)
+	}
+	switch err := s.Run(ctx); {
+	case errors.Is(err, ui.ErrIdle):
+		p.linef("ended: no page was open for %s", opt.Idle)
+		return nil
+	case err != nil:
+		return fail(exitFailed, "start it again with `hookd ui`", "%w", err)
+	}
+	return nil
+}
+
+// moreLinks prints a link for each line that is typed.
+func moreLinks(ctx context.Context, a *app, p *printer, s *ui.Server) {
+	for in := bufio.NewScanner(a.in); in.Scan() && ctx.Err() == nil; {
+		p.line(s.Link())
+	}
+}
+
+// browse opens a link with the program that the system has for that. The program
+// sees the link in its arguments; it works once.
+func browse(link string) error {
+	name := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	}
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return err
+	}
+	c := exec.Command(program, link)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	go c.Wait() // it may go on for as long as the browser does
+	return nil
+}
+
+// hookFiles does for the page what `hookd allow`, `enable` and `disable` do.
+type hookFiles struct{ cfg config.Config }
+
+func (f hookFiles) Waiting() (list []ui.Waiting) {
+	for _, w := range catalog.Waiting(f.cfg) {
+		v := ui.Waiting{
+			Hook: w.Name, File: w.File, New: w.New, Gone: w.Gone, Digest: w.Digest, Changes: w.Changes,
+			Refused: w.Refused, Hidden: w.Hidden, Diffs: []ui.Diff{},
+		}
+		for _, t := range w.Diffs {
+			v.Diffs = append(v.Diffs, ui.Diff{Path: t.Path, Lines: diffLines(t.Old, t.New)})
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+func (f hookFiles) Allow(shown ui.Waiting) error {
+	for _, w := range catalog.Waiting(f.cfg) {
+		if w.Name == shown.Hook && w.Digest == shown.Digest && w.Gone == shown.Gone {
+			return catalog.Allow(f.cfg, w)
+		}
+	}
+	return fmt.Errorf("hook %s has changed again: look at it once more", shown.Hook)
+}
+
+func (f hookFiles) Switch(hook string, on bool) error {
+	if err := known(f.cfg, hook); err != nil {
+		return err
+	}
+	markers := discovery.NewMarkers(f.cfg.DisabledDir())
+	if on {
+		return errors.Join(markers.Enable(hook), catalog.AllowOff(f.cfg, hook, false))
+	}
+	return errors.Join(catalog.AllowOff(f.cfg, hook, true), markers.Disable(hook))
+}

@@ -1,0 +1,218 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/hookd/hookd/client"
+)
+
+// asked are the routes of the socket that the page may use, as patterns of
+// net/http. What is not here is not asked.
+var asked = []string{
+	"GET /v1/accepted",
+	"GET /v1/dead",
+	"GET /v1/dead/{id}",
+	"GET /v1/decisions",
+	"GET /v1/decisions/counts",
+	"GET /v1/events/{id}",
+	"GET /v1/hooks",
+	"GET /v1/hooks/{name}",
+	"GET /v1/running",
+	"GET /v1/runs",
+	"GET /v1/runs/{id}",
+	"GET /v1/sessions",
+	"GET /v1/stats",
+	"GET /v1/status",
+}
+
+// acts are those that change something, with Options.Act.
+var acts = []string{
+	"POST /v1/dead/{id}/retry",
+	"POST /v1/events/{id}/replay",
+	"POST /v1/hooks/{name}/test",
+	"POST /v1/runs/{id}/kill",
+}
+
+// askTime is how long an answer of the daemon may take. A hook that is tried may
+// take its own time.
+const (
+	askTime = 20 * time.Second
+	actTime = 10 * time.Minute
+)
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range asked {
+		mux.HandleFunc(route, s.ask(askTime))
+	}
+	for _, route := range acts {
+		mux.HandleFunc(route, s.act(s.ask(actTime)))
+	}
+	mux.HandleFunc("GET /about", s.about)
+	mux.HandleFunc("GET /live", s.stream)
+	mux.HandleFunc("GET /waiting", s.waiting)
+	mux.HandleFunc("POST /hooks/{name}/allow", s.act(s.allow))
+	mux.HandleFunc("POST /hooks/{name}/enable", s.act(s.turn(true)))
+	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.turn(false)))
+	mux.HandleFunc("GET /{$}", serveAsset("index.html"))
+	mux.HandleFunc("GET /{file...}", func(w http.ResponseWriter, r *http.Request) {
+		serveAsset(r.PathValue("file"))(w, r)
+	})
+	root := http.NewServeMux()
+	root.Handle(s.base, http.StripPrefix(s.base[:len(s.base)-1], mux))
+	root.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, s.base, http.StatusSeeOther)
+	})
+	return s.guarded(root)
+}
+
+// act refuses where the page may only look, and what a form of another page could
+// send.
+func (s *Server) act(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		switch {
+		case !s.opt.Act:
+			refuse(w, http.StatusForbidden, "forbidden", "this page only shows: start it with `hookd ui --act`")
+		case media != "application/json":
+			refuse(w, http.StatusUnsupportedMediaType, "bad_request", "the body must be application/json")
+		default:
+			do(w, r)
+		}
+	}
+}
+
+// ask hands the request to the daemon, and its answer back.
+func (s *Server) ask(within time.Duration) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body []byte
+		if r.Method != http.MethodGet {
+			var err error
+			if body, err = io.ReadAll(r.Body); err != nil {
+				refuse(w, http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
+				return
+			}
+		}
+		path := (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath}).EscapedPath()
+		if r.URL.RawQuery != "" {
+			path += "?" + r.URL.RawQuery
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), within)
+		defer cancel()
+		status, answer, err := s.opt.Client.Raw(ctx, r.Method, path, body)
+		if err != nil {
+			s.away(w, err)
+			return
+		}
+		send(w, status, answer)
+	}
+}
+
+// away says that the daemon gave no answer.
+func (s *Server) away(w http.ResponseWriter, err error) {
+	code := "no_answer"
+	if errors.Is(err, client.ErrNotRunning) {
+		code = "not_running"
+	}
+	refuse(w, http.StatusBadGateway, code, err.Error())
+}
+
+// aboutPage is what the page must know before it asks the daemon anything.
+type aboutPage struct {
+	Act     bool   `json:"act"`
+	Version string `json:"version"`
+	User    string `json:"user"`
+	Host    string `json:"host"`
+	Home    string `json:"home,omitempty"`
+	Socket  string `json:"socket"`
+}
+
+func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
+	host, _ := os.Hostname() // without it, the page shows none
+	answer(w, aboutPage{
+		Act: s.opt.Act, Version: s.opt.Version, User: s.opt.User, Host: host, Home: s.opt.Home,
+		Socket: s.opt.Client.Socket(),
+	})
+}
+
+func (s *Server) waiting(w http.ResponseWriter, _ *http.Request) {
+	list := []Waiting{}
+	if s.opt.Hooks != nil {
+		list = append(list, s.opt.Hooks.Waiting()...)
+	}
+	answer(w, map[string][]Waiting{"waiting": list})
+}
+
+// allow puts the version of a hook into force that the page has shown.
+func (s *Server) allow(w http.ResponseWriter, r *http.Request) {
+	var shown struct {
+		Digest string `json:"digest"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&shown); err != nil || s.opt.Hooks == nil {
+		refuse(w, http.StatusBadRequest, "bad_json", `send {"digest":"…"} of the version that is to be allowed`)
+		return
+	}
+	for _, v := range s.opt.Hooks.Waiting() {
+		if v.Hook == r.PathValue("name") && v.Digest == shown.Digest && !v.Gone {
+			s.changed(w, r, s.opt.Hooks.Allow(v))
+			return
+		}
+	}
+	refuse(w, http.StatusConflict, "not_found", "this version does not wait any more: look at it again")
+}
+
+func (s *Server) turn(on bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.opt.Hooks == nil {
+			refuse(w, http.StatusNotFound, "not_found", "this page knows no files of hooks")
+			return
+		}
+		s.changed(w, r, s.opt.Hooks.Switch(r.PathValue("name"), on))
+	}
+}
+
+// changed answers once the daemon has read its hooks again. That another hook is
+// rejected is no failure of this.
+func (s *Server) changed(w http.ResponseWriter, r *http.Request, err error) {
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, "rejected", err.Error())
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	var refused *client.Error
+	if _, err := s.opt.Client.Reload(ctx); err != nil && !errors.As(err, &refused) {
+		s.away(w, err)
+		return
+	}
+	answer(w, map[string]bool{"ok": true})
+}
+
+func answer(w http.ResponseWriter, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // of our own types: a fault
+	}
+	send(w, http.StatusOK, body)
+}
+
+// refuse answers as the daemon refuses.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	body, _ := json.Marshal(map[string]map[string]string{"error": {"code": code, "message": message}}) // texts
+	send(w, status, body)
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(body)
+}

@@ -1,0 +1,91 @@
+// What the keys do. A view says what it can by on(): the newest one is asked first.
+import { html, signal, useEffect, useRef } from './lib.js';
+import { go, route, views } from './state.js';
+
+export const sheet = signal(false);
+const handlers = [];
+let changed = 0; // when a list last changed under the keys
+
+// on registers {key: fn} while a component is shown.
+export function on(map) {
+  handlers.push(map);
+  return () => handlers.splice(handlers.indexOf(map), 1);
+}
+// useKeys is on for a component.
+export function useKeys(map) {
+  const now = useRef(map);
+  now.current = map;
+  useEffect(() => on(new Proxy({}, { get: (_, key) => now.current[key] })), []);
+}
+
+// moved notes that rows have moved: what acts waits a moment, so that no key meets a
+// row that was not the one which was looked at.
+export function moved() { changed = Date.now(); }
+const settled = () => Date.now() - changed > 400;
+const acting = new Set(['a', 'd', 's', 'm']);
+
+const typing = (e) => e.target.closest?.('input, textarea, select, [contenteditable]');
+
+addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  if (e.key === 'Escape' && sheet.value) { sheet.value = false; e.preventDefault(); return; }
+  if (sheet.value && e.key !== '?') return;
+  if (typing(e)) {
+    if (e.key === 'Escape') { e.target.blur(); e.preventDefault(); }
+    return;
+  }
+  if ((e.key === 'Enter' || e.key === ' ') && e.target.closest?.('a, button, summary')) return;
+  if (e.key >= '1' && e.key <= '6') { go(views[e.key - 1], kept(views[e.key - 1])); e.preventDefault(); return; }
+  if (e.key === '?') { sheet.value = !sheet.value; e.preventDefault(); return; }
+  if (acting.has(e.key) && !settled()) { e.preventDefault(); return; }
+  for (let i = handlers.length - 1; i >= 0; i--) {
+    const fn = handlers[i][e.key];
+    if (fn && fn(e) !== false) { e.preventDefault(); return; }
+  }
+});
+
+// What a view showed when it was left, so that its key returns to it.
+const lastOf = Object.create(null);
+export function keep() { lastOf[route.value.view] = route.value.p; }
+export const kept = (view) => lastOf[view] || {};
+
+const rows = [
+  ['1 – 6', 'Now, Stream, Session, Hooks, Run, What if'],
+  ['j k', 'next and previous row; also ↓ ↑'],
+  ['g G', 'first and last row'],
+  ['Enter', 'open the row, or follow its link'],
+  ['Esc', 'close the row; once more clears the search'],
+  ['/', 'search'],
+  ['f', 'follow what is new'],
+  ['Space', 'pause'],
+  ['a d', 'allow and deny what has the focus'],
+  ['s m', 'allow in the session, deny with a message'],
+  ['y', 'copy the id'],
+  ['?', 'this sheet'],
+];
+const searches = [
+  ['rm -rf', 'text in what it was about, or in the reason'],
+  ['tool:Bash', 'calls of a tool; tool:Bash,Write of either'],
+  ['decision:deny', 'deny, ask, allow or none'],
+  ['agent:codex', 'an agent, by its name or its id'],
+  ['hook:secret-guard', 'what a hook decided'],
+  ['cwd:/src/app', 'a folder, and what is below it'],
+  ['since:14:00', 'until: too; a time, a date, or how long ago as 30m, 2h, 7d'],
+  ['shadow:yes', 'where a hook in the shadow would have said something'],
+];
+
+// Sheet shows all keys and all words of the search.
+export function Sheet() {
+  const ref = useRef();
+  useEffect(() => {
+    const d = ref.current;
+    if (sheet.value && d && !d.open) d.showModal();
+  }, [sheet.value]);
+  if (!sheet.value) return '';
+  const part = (title, list, tag) => html`<section><h2>${title}</h2><dl>${list.map(([k, v]) => html`<dt>${tag(k)}</dt><dd>${v}</dd>`)}</dl></section>`;
+  return html`<dialog ref=${ref} class="sheet" aria-label="Keys and search words" onClose=${() => { sheet.value = false; }}
+      onClick=${(e) => e.target === ref.current && (sheet.value = false)}>
+    <div>${part('Keys', rows, (k) => k.split(' ').map((c) => html`<kbd>${c}</kbd> `))}
+    ${part('Words of the search', searches, (k) => html`<code>${k}</code>`)}</div>
+    <p class="t"><kbd>Esc</kbd> closes this.</p></dialog>`;
+}

@@ -1,0 +1,122 @@
+// Now: what waits for a person, what agents do, what stood out.
+import { computed, html, signal, useEffect, useState } from './lib.js';
+import { Axis, Bars } from './chart.js';
+import { AskBox, asks } from './asks.js';
+import { hookNeeds, hooks } from './health.js';
+import { keep, useKeys } from './keys.js';
+import { about, ask, follow, segment, status } from './net.js';
+import { Act, Clock, Command, Icon, Late, State, Table, Td, Took, What, Who, Why, folder, stateOf } from './parts.js';
+import { go, link, put, route } from './state.js';
+import { ago, agentName, home, last, number, plural, toolName, when, hhmm } from './words.js';
+
+export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
+
+const sessions = signal(null), hour = signal(null), stood = signal(null);
+const width = 6e4; // of a bar
+
+const watch = () => follow(async (abort) => {
+  const now = Date.now(), to = Math.ceil(now / width) * width, from = to - 60 * width, since = new Date(from).toISOString();
+  const [s, c, asked, newest] = await Promise.all([
+    ask('v1/sessions', { query: { limit: 20, since: new Date(now - 864e5).toISOString() }, signal: abort }),
+    ask('v1/decisions/counts', { query: { since, every: '60s' }, signal: abort }),
+    ask('v1/decisions', { query: { since, decision: 'deny,ask', limit: 20 }, signal: abort }),
+    ask('v1/decisions', { query: { since, limit: 500 }, signal: abort }),
+  ]);
+  const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.rewrote || d.answered)].filter((d) => !seen.has(d.event_id) && seen.add(d.event_id));
+  list.sort((a, b) => b.seq - a.seq);
+  stood.value = list.slice(0, 20);
+  hour.value = { ...c, from, to };
+  sessions.value = s.sessions;
+}, () => true, 10000);
+
+export function Now() {
+  useEffect(watch, []);
+  useEffect(keep);
+  const list = needs.value, h = hour.value, s = sessions.value;
+  if (!s || !h || !hooks.value) return html`<section class="view" id="now"><${Late} /></section>`;
+  if (!s.length && !h.total && !list.length) return html`<${First} />`;
+  const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
+  const n = (w) => (h.decisions.find((c) => c.name === w) || { count: 0 }).count;
+  const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [h.rewrote, 'rewritten']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
+  return html`<section class="view" id="now"><div class="lead"><div><h1>${list.length ? plural(list.length, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you'}</h1>
+      <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
+    <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
+    ${list.length > 0 && html`<section class="inbox" aria-label="Waits for you"><${Asks} />${hookNeeds.value.map((x) => html`<${Item} key=${x.kind + ' ' + x.name} ...${x} />`)}</section>`}
+    <${Sessions} list=${s} /><${Stood} total=${h.total} /></section>`;
+}
+
+// Asks: the oldest is open, the others are rows below it; the next one opens when it is
+// answered, or when it is chosen.
+function Asks() {
+  const list = asks.value, at = Math.max(0, list.findIndex((a) => a.id === route.value.p.ask));
+  if (!list.length) return '';
+  return html`<${AskBox} key=${list[at].id} a=${list[at]} first=${at === 0} />${list.length > 1 && list.map((a, i) => i !== at && html`<div class="item" key=${a.id}><span class="state ask"><${Icon} name="ask" />ask</span>
+    <b title=${agentName(a)}>${agentName(a)} <span class="t">${last(a.cwd)}</span></b><span class="s"><code title=${a.subject}>${a.subject}</code></span><span class="t num"><${Left} until=${a.until} /></span><span class="act"><button type="button" class="plain link" onClick=${() => put({ ask: a.id })}>Answer</button></span></div>`)}`;
+}
+export function Left({ until }) {
+  const [, tick] = useState(0);
+  useEffect(() => { const t = setInterval(() => tick(Date.now()), 1000); return () => clearInterval(t); }, []);
+  const s = Math.max(0, Math.ceil((new Date(until) - Date.now()) / 1000));
+  return html`${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')} left`;
+}
+
+// Item is one line of the inbox: what, the cause, and one link.
+function Item({ kind, name, hook, failing, why, waiting, letters }) {
+  const line = (is, text, since, act) => html`<div class="item"><${State} is=${is} /><b title=${name}>${name}</b><span class="s">${text}</span><span class="t num">${since ? ago(since) : ''}</span><span class="act">${act}</span></div>`;
+  const more = (text) => html`<a class="link" href=${link('hooks', { hook: name })}>${text}</a>`;
+  switch (kind) {
+    case 'failing':
+      return line(['fail', 'failing', 'state fail'], html`${failing.often ? `${failing.runs} of ${failing.all} runs since ${when(failing.since, hhmm)}` : `the last ${failing.runs} runs, since ${when(failing.since, hhmm)}`}: <code title=${failing.why}>${failing.why}</code>${failing.last.awaited ? '. What it guards is denied.' : ''}`, failing.since, html`<a class="link" href=${link('run', { id: failing.last.run_id })}>Last run</a>`);
+    case 'broken':
+      return line(['fail', hook.state, 'state fail'], html`${why ? why.message : 'its file cannot be read'}${why?.hint ? html` <span class="t">${why.hint}</span>` : ''}`, null, more('See the file'));
+    case 'degraded':
+      return line(['fail', 'degraded', 'state fail'], why ? why.message : 'the last good version runs', null, more('See why'));
+    case 'waits':
+      return line(['waits', 'waits', 'state waits'], waiting.gone ? html`${(waiting.changes || []).join(', ')}. It was allowed, and is gone.` : waiting.new ? 'New. It does not run until you allow it.' : html`Changed: ${(waiting.changes || []).join(', ')}. The version that you have allowed stays in force.`, null,
+        waiting.gone ? html`<${Command} text=${'hookd allow --gone ' + name} />` : more('See difference'));
+  }
+  const n = letters.length, newest = letters[0];
+  return line(['dead', 'gave up', 'state q'], html`${plural(n, 'event')}${newest.attempts ? ` after ${plural(newest.attempts, 'try', 'tries')}${n > 1 ? ' each' : ''}` : ''}: <code title=${newest.reason}>${newest.reason}</code>`, newest.time,
+    about.value.act ? html`<${Retry} letters=${letters} />` : html`<${Command} text=${'hookd dlq retry ' + newest.id} />`);
+}
+
+// Retry asks once more before it does what cannot be taken back.
+function Retry({ letters }) {
+  const [sure, set] = useState(false);
+  if (!sure) return html`<button type="button" class="plain link" onClick=${() => set(true)}>Try again${letters.length > 1 ? ` ${letters.length}` : ''}…</button>`;
+  return html`<${Act} label=${letters.length > 1 ? `Yes, all ${letters.length}` : 'Yes'} path=${'v1/dead/' + letters[0].id + '/retry'} plain done=${() => { for (const l of letters.slice(1)) fetch('v1/dead/' + l.id + '/retry', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }); }} />`;
+}
+
+const order = { waiting: 0, working: 1, idle: 2, ended: 3 };
+function Sessions({ list }) {
+  const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last));
+  const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
+  const p = route.value.p, at = rows.findIndex((s) => key(s) === p.sel);
+  const select = (i) => { const s = rows[Math.max(0, Math.min(i, rows.length - 1))]; if (s) { put({ sel: key(s) }); setTimeout(() => document.querySelector(`#now tr[data-id="${CSS.escape(key(s))}"]`)?.focus(), 0); } };
+  const enter = (i) => go('session', { id: rows[i].session_id, agent: rows[i].dialect });
+  useKeys({ j: () => select(at + 1), k: () => select(at - 1), ArrowDown: () => select(at + 1), ArrowUp: () => select(at - 1), g: () => select(0), G: () => select(rows.length - 1), Enter: () => (at >= 0 ? enter(at) : false), Escape: () => (p.sel ? put({ sel: '' }) : false) });
+  return html`<h2>Sessions<small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
+    ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>` : html`<${Table} label="Sessions" class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', 'Folder', 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s, i) => html`
+    <tr role="row" key=${key(s)} data-id=${key(s)} tabindex=${i === Math.max(0, at) ? 0 : -1} class=${i === at ? 'sel' : ''} onClick=${() => enter(i)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state, s.state, 'state q']} /></${Td}>
+      <${Td} class="f-who"><a href=${link('session', { id: s.session_id, agent: s.dialect })}>${agentName(s)}</a><span class="t nx"> ${last(s.cwd)}</span></${Td}><${Td} class="s f-hide"><${Folder} s=${s} /></${Td}><${Td} class="f-why"><span class="tool">${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
+      <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`}`;
+}
+const key = (s) => s.session_id + '·' + (s.dialect || '');
+const Folder = ({ s }) => html`<span title=${s.cwd}>${home(s.cwd)}</span>`;
+
+function Stood({ total }) {
+  const list = stood.value || [];
+  return html`<h2>Stood out<small>denied, asked or rewritten in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'decision:deny,ask since:1h' })}>all</a></small></h2>
+    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked or rewritten.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-why', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
+    <tr role="row" key=${d.event_id} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}><${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
+      <${Td} class="f-wide"><a href=${link('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${What} r=${d} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}></tr>`)}</${Table}>`}`;
+}
+
+// First is what there is before anything has happened: what is true, and what to type.
+function First() {
+  const none = !(hooks.value || []).length;
+  return html`<section class="view" id="now"><div class="lead"><div><h1>Nothing has happened yet</h1><p>hookd runs and listens on ${home(about.value.socket)}. No agent has sent it an event in the last day${none ? ', and no hook is there to decide one' : ''}.</p></div></div>
+    <ol class="steps-first"><li><${Command} text="hookd connect --all" /><span class="s">Agents of yours send their events here.</span></li>
+      ${none && html`<li><${Command} text="hookd add gallery/command-guard" /><span class="s">A guard that denies commands that destroy, and asks before those that are hard to take back.</span></li>`}
+      <li><${Command} text="hookd emit agent:start" /><span class="s">Or send one event by hand and see it arrive.</span></li></ol></section>`;
+}

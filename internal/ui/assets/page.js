@@ -1,0 +1,73 @@
+// The page: the bar on top, the view, the foot.
+import { computed, effect, html, render, signal, useEffect } from './lib.js';
+import { watch } from './health.js';
+import { Hooks } from './hooks.js';
+import { Sheet, sheet, kept } from './keys.js';
+import { about, ask, back, connection, gaps, listen, rate, status } from './net.js';
+import { Now, needs } from './now.js';
+import { Icon, Late, said, say } from './parts.js';
+import { Run } from './run.js';
+import { Session } from './session.js';
+import { link, route } from './state.js';
+import { Stream } from './stream.js';
+import { WhatIf } from './whatif.js';
+import { hhmmss, plural } from './words.js';
+
+const parts = {
+  now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run], whatif: ['What if', WhatIf],
+};
+
+const waits = computed(() => needs.value.length);
+effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 'hookd'; });
+
+function Top() {
+  const here = route.value.view, c = connection.value.state;
+  return html`<header class="top"><span class="brand">hookd</span>
+    <nav class="tabs" aria-label="Views">${Object.keys(parts).filter((v) => v !== 'whatif' || about.value.whatif).map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === here ? 'page' : undefined}>${parts[v][0]}${
+      v === 'now' && waits.value ? html` <span class="n hot">${waits.value}<span class="sr"> waiting</span></span>` : ''}</a>`)}</nav>
+    <div class="conn"><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
+      : html`<span class="amber"><${Icon} name="fail" />not connected</span>`}</div></header>`;
+}
+
+function Banner() {
+  const c = connection.value, b = back.value, [ , tick] = [0, clock.value];
+  if (c.state === 'gone') return html`<div class="banner" role="status"><${Icon} name="fail" /><span><b>hookd ui has ended (${hhmmss(c.since)}).</b> What you see is from then. Hooks and agents are not touched by it. Type <code>hookd ui --open</code> to look again.</span></div>`;
+  if (c.state === 'off') {
+    return html`<div class="banner" role="status"><${Icon} name="fail" /><span><b>hookd has not answered since ${hhmmss(c.since)}.</b> What you see is from then. Agents go on without it, unless connected with <code>--fail-closed</code>. It is tried again every few seconds, ${tick} s so far.</span>
+      <button type="button" class="plain link" onClick=${listen}>Try now</button></div>`;
+  }
+  if (b) return html`<div class="banner quiet" role="status"><${Icon} name="allow" /><span>Connected again, ${plural(b.records, 'record')} fetched.</span></div>`;
+  return html`<div class="banner none"></div>`;
+}
+const clock = signal(0);
+setInterval(() => { clock.value = Math.round((Date.now() - connection.value.since) / 1000); }, 1000);
+
+function Foot() {
+  const s = status.value, g = gaps.value;
+  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1', 'to'], ['6', 'views'], ['?', 'all keys']];
+  return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => html`<kbd>${c}</kbd>`)} ${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
+    <span>${rate.value} records/s · ${g.times ? html`<span class="amber">${plural(g.times, 'gap')}, ${plural(g.records, 'record')} read from the history</span>` : 'no gaps'}${
+      s ? html` · ${s.store.ok ? plural(s.store.runs, 'run') + ' kept' : html`<span class="red">history cannot be written: ${s.store.error}</span>`}` : ''}${s && s.store.lost ? html` · <span class="red">${plural(s.store.lost, 'record')} lost</span>` : ''}</span></footer>`;
+}
+
+function Page() {
+  const { view } = route.value, [title, View] = parts[view], off = connection.value.state === 'off' || connection.value.state === 'gone';
+  useEffect(watch, []);
+  useEffect(() => { document.getElementById('main').scrollTop = 0; }, [view]);
+  return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById('main').focus(); }}>To the view</a>
+    <${Top} /><${Banner} /><main id="main" tabindex="-1" aria-label=${title} class=${off ? 'off' : ''}>${about.value.version === undefined ? html`<${Late} />` : html`<${View} key=${view} />`}</main><${Foot} />
+    <div class="sr" aria-live="polite" role="status">${said.value}</div><${Sheet} />`;
+}
+
+let before = -1;
+effect(() => {
+  const n = waits.value;
+  if (before >= 0 && n !== before) say(n ? plural(n, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you');
+  before = n;
+});
+
+const root = document.getElementById('page');
+root.replaceChildren();
+render(html`<${Page} />`, root);
+ask('about').then((a) => { about.value = a; }, () => { connection.value = { state: 'gone', since: Date.now(), why: '' }; });
+listen();

@@ -1,0 +1,163 @@
+// The pieces that every view is made of.
+import { html, signal, useEffect, useRef, useState } from './lib.js';
+import { Refusal, about, connection, post } from './net.js';
+import { agentName, exact, firstLine, home, last, plural, took, toolName, when, whole } from './words.js';
+
+// Icon is a shape of state; the word beside it is the name.
+export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use href=${'#m-' + name} /></svg>`;
+
+// stateOf says how a decision is shown: [shape, word, class]. Of an ask that was
+// answered the ask is over.
+export function stateOf(d) {
+  if (d.held) return ['ask', 'ask, held', 'state ask'];
+  if (d.answered) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + d.decision, d.decision === 'deny' ? 'state deny' : 'state q'];
+  switch (d.decision) {
+    case 'deny': return ['deny', 'deny', 'state deny'];
+    case 'ask': return ['ask', 'ask', 'state ask'];
+    case 'allow': return ['allow', 'allow', 'state q'];
+  }
+  return (d.rewrote || []).length ? ['rewrote', 'rewrote', 'state q'] : ['none', 'none', 'none'];
+}
+export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${Icon} name=${shape} />${word}</span>`;
+
+// resultOf says how a run is shown.
+export function resultOf(r) {
+  switch (r.result) {
+    case 'ok': return r.decision && r.decision !== 'none' ? stateOf(r) : r.awaited ? ['none', 'none', 'none'] : ['allow', 'ran', 'none'];
+    case 'block': return stateOf({ decision: r.decision || 'deny' });
+    case 'timeout': return ['fail', 'timed out', 'state fail'];
+    case 'spawn_error': return ['fail', 'not started', 'state fail'];
+    case 'interrupted': return ['dead', 'interrupted', 'state q'];
+    case 'dropped': return ['dead', 'dropped', 'state q'];
+    case 'merged': return ['none', 'merged', 'none'];
+  }
+  return ['fail', 'failed', 'state fail'];
+}
+export const failed = (r) => ['failed', 'timeout', 'spawn_error', 'interrupted'].includes(r.result);
+
+export const Took = ({ ms }) => { const [n, unit] = took(ms); return html`${n} <span class="unit">${unit}</span>`; };
+export const Clock = ({ t, fine }) => html`<time title=${whole(t)}>${when(t, fine ? exact : undefined)}</time>`;
+export const Who = ({ r }) => html`${agentName(r)} <span class="t">${last(r.cwd)}</span>`;
+export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span><code title=${r.subject || ''}>${r.subject || ''}</code>`;
+
+// Why says which hook decided, and its reason; or how many had no opinion.
+export function Why({ d }) {
+  const by = (d.decided_by || []).join(', ');
+  const shadow = (d.shadow || [])[0];
+  const reason = firstLine(d.reason);
+  if (by || reason) {
+    return html`<b>${by}</b> <span>${without(reason, d.decided_by) || (d.rewrote ? 'changed the ' + d.rewrote.join(' and the ') : '')}</span>${answered(d)}`;
+  }
+  if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
+  const n = (d.runs || []).length;
+  return html`<span class="t">${n ? plural(n, 'hook') + ', no opinion' : 'no hook had an opinion'}</span>`;
+}
+// without takes a hook's name from the beginning of its own reason.
+const without = (reason, by) => (by || []).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
+const answered = (d) => (d.answered ? html` <span class="t">· ${d.answered.by === 'grant' ? 'grant ' + d.answered.id : 'by ' + d.answered.by}</span>` : '');
+
+// Table is a real table whatever the width makes of its rows: a grid would take the
+// roles away.
+export const Table = ({ class: cls = '', label, cols, head, children }) => html`
+  <table role="table" class=${'fold ' + cls} aria-label=${label}>
+    <colgroup>${cols.map((c) => html`<col class=${c} />`)}</colgroup>
+    <thead role="rowgroup"><tr role="row">${head.map((text, i) => html`<th role="columnheader" scope="col" class=${num.test(cols[i]) ? 'num' : ''}>${text}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${children}</tbody>
+  </table>`;
+const num = /\bn-/;
+export const Td = ({ class: cls, children, ...rest }) => html`<td role="cell" class=${cls} ...${rest}>${children}</td>`;
+
+// Late shows "reading…" only when it takes a while.
+export function Late() {
+  const [shown, show] = useState(false);
+  useEffect(() => { const t = setTimeout(() => show(true), 300); return () => clearTimeout(t); }, []);
+  return html`<p class="late t" role="status">${shown ? 'reading…' : ' '}</p>`;
+}
+
+// Command is something to type, which can be copied.
+export function Command({ text }) {
+  const [done, copied] = useState(false);
+  const take = async () => {
+    if (!await copy(text)) return;
+    copied(true);
+    setTimeout(() => copied(false), 1500);
+  };
+  return html`<span class="command"><code>${text}</code><button type="button" class="plain sm" onClick=${take} aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
+}
+export async function copy(text) {
+  try { await navigator.clipboard.writeText(text); return true; } catch { return false; }
+}
+
+// said is what the live region speaks: at most once in 5 s, what is urgent at once.
+export const said = signal('');
+let spoken = 0, waiting = '', timer = 0;
+export function say(text, urgent) {
+  const now = Date.now();
+  if (urgent || now - spoken > 5000) { spoken = now; said.value = text; clearTimeout(timer); timer = 0; return; }
+  waiting = text;
+  timer ||= setTimeout(() => { timer = 0; spoken = Date.now(); said.value = waiting; }, 5000 - (now - spoken));
+}
+
+// doable reports whether the page may act now; why says why not.
+export const doable = () => about.value.act && connection.value.state === 'on';
+
+// Act is a button that changes something, or, where the page only shows, the command
+// to type instead.
+export function Act({ label, kbd, path, body, command, plain, done, key_ }) {
+  const [state, set] = useState({});
+  const button = useRef();
+  if (!about.value.act) return command ? html`<${Command} text=${command} />` : '';
+  const run = async () => {
+    if (state.busy) return;
+    set({ busy: true });
+    try {
+      const answer = await post(path, body);
+      set({ ok: true });
+      done?.(answer);
+    } catch (err) {
+      if (!(err instanceof Refusal)) throw err;
+      set({ bad: err.message });
+      say(err.message, true);
+    }
+  };
+  const off = connection.value.state !== 'on';
+  return html`<button type="button" ref=${button} class=${plain ? 'plain' : ''} data-act=${key_ || ''} disabled=${off || state.busy}
+      title=${off ? 'not possible while hookd is away' : ''} onClick=${run}>${label}${kbd && html` <kbd>${kbd}</kbd>`}</button>
+    ${state.bad && html`<span class="red" role="alert">${state.bad}</span>`}`;
+}
+
+// Empty says that a filter finds nothing, or that there is nothing.
+export const Empty = ({ children }) => html`<div class="nothing">${children}</div>`;
+
+// Bad says why something could not be read.
+export const Bad = ({ err }) => html`<p class="nothing red" role="alert"><${Icon} name="fail" />${err.message}${err.hint ? html` <span class="s">${err.hint}</span>` : ''}</p>`;
+
+export const folder = (r) => html`<span title=${r.cwd}>${home(r.cwd)}</span>`;
+
+// useWidth gives an element's width, and again when it changes.
+export function useWidth() {
+  const ref = useRef(), [width, set] = useState(0);
+  useEffect(() => {
+    if (!ref.current) return undefined;
+    const watch = new ResizeObserver(([e]) => set(Math.round(e.contentRect.width)));
+    watch.observe(ref.current);
+    return () => watch.disconnect();
+  }, []);
+  return [ref, width];
+}
+
+// useData reads something when deps change: [value, error].
+export function useData(load, deps) {
+  const [state, set] = useState([null, null]);
+  useEffect(() => {
+    const abort = new AbortController();
+    set(([value]) => [value, null]);
+    load(abort.signal).then((v) => set([v, null]), (err) => {
+      if (err.name === 'AbortError') return;
+      if (!(err instanceof Refusal)) throw err;
+      set([null, err]);
+    });
+    return () => abort.abort();
+  }, deps);
+  return state;
+}

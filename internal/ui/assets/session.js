@@ -1,0 +1,249 @@
+// Session: prompt, tool, hooks, verdict, result, in the order in which they happened; and
+// how long the agent waited.
+import { html, useEffect, useMemo, useRef, useState } from './lib.js';
+import { Axis } from './chart.js';
+import { keep, useKeys } from './keys.js';
+import { Refusal, ask, hear } from './net.js';
+import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
+import { scroller } from './rows.js';
+import { link, put, route } from './state.js';
+import { ago, agentName, firstLine, hhmm, home, number, plural, short, shortSession, span, took, tookText, toolName, when } from './words.js';
+
+const mostRead = 5000; // events of a session
+const mostShown = 600; // rows; earlier ones on request
+
+// read gets all that is kept of a session: {session, events, decisions, runs}.
+async function read(id, agent, abort) {
+  const sessions = (await ask('v1/sessions', { query: id ? { session: id, limit: 20 } : { limit: 1 }, signal: abort })).sessions;
+  const session = sessions.find((s) => !agent || s.dialect === agent) || sessions[0];
+  if (!session) return null;
+  const all = async (path, list, page) => {
+    const out = [];
+    for (let next = '', i = 0; out.length < mostRead && i < 100; i++) {
+      const a = await ask(path, { query: { session: session.session_id, limit: 1000, [page]: next }, signal: abort });
+      out.push(...a[list]);
+      if (!(next = a.next)) break;
+    }
+    return out.filter((r) => !session.dialect || !r.dialect || r.dialect === session.dialect);
+  };
+  const [events, decisions, runs] = await Promise.all([all('v1/accepted', 'events', 'before'), all('v1/decisions', 'decisions', 'after'), all('v1/runs', 'runs', 'before')]);
+  return { session, events, decisions, runs };
+}
+
+// story puts events, decisions and runs together: rows in the order of time.
+function story({ events, decisions, runs, session }) {
+  const decided = new Map(decisions.map((d) => [d.event_id, d]));
+  const ran = new Map();
+  for (const r of runs) { if (!ran.has(r.event_id)) ran.set(r.event_id, []); ran.get(r.event_id).push(r); }
+  const known = new Map(events.map((e) => [e.event_id, e]));
+  for (const d of decisions) if (!known.has(d.event_id)) known.set(d.event_id, { ...d, seq: d.event_seq }); // the event itself was pruned
+  const list = [...known.values()].sort((a, b) => a.seq - b.seq);
+  const main = list[0]?.agent_id || '';
+  const rows = [], open = [];
+  for (const e of list) {
+    const row = { e, id: e.event_id, t: +new Date(e.time), d: decided.get(e.event_id), runs: ran.get(e.event_id) || [], sub: !!e.agent_id && e.agent_id !== main, kind: e.kind };
+    if (e.kind === 'tool.after') {
+      const i = open.findIndex((r) => r.e.tool === e.tool && r.e.subject === e.subject && r.e.agent_id === e.agent_id);
+      if (i >= 0) { open[i].after = row; open.splice(i, 1); row.of = true; }
+    }
+    if (e.kind === 'tool.before' && row.d?.decision !== 'deny') open.push(row);
+    rows.push(row);
+  }
+  for (let i = 0; i < rows.length; i++) { // what a subagent did belongs to the call that began it
+    if (!rows[i].sub || rows[i - 1]?.sub) continue;
+    let n = 0, j = i, parent = i - 1;
+    for (; j < rows.length && (rows[j].sub || rows[j].kind === 'tool.after'); j++) if (rows[j].sub && rows[j].kind === 'tool.before') n++;
+    while (parent >= 0 && rows[parent].kind !== 'tool.before') parent--;
+    if (parent >= 0 && n) rows[parent].subCalls = n;
+  }
+  return rows;
+}
+
+const stands = (r) => (r.d && (r.d.decision !== 'none' || r.d.rewrote || r.d.shadow)) || r.runs.some(failed);
+const levels = {
+  short: (r) => r.kind === 'prompt.submit' || stands(r),
+  calls: (r) => ['prompt.submit', 'tool.before', 'turn.stop', 'subagent.stop', 'permission.request'].includes(r.kind) || !!r.d || (r.kind === 'tool.after' && !r.of),
+  all: () => true,
+};
+
+export function Session() {
+  const { p } = route.value, [data, setData] = useState(null), [err, setErr] = useState(null), [extra, setExtra] = useState(0);
+  const cache = useRef(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    cache.current = null;
+    setData(null); setErr(null);
+    const load = () => read(p.id, p.agent, abort.signal).then((d) => { cache.current = d; setData(d || { none: true }); }, (e) => { if (e.name !== 'AbortError') { if (!(e instanceof Refusal)) throw e; setErr(e); } });
+    load();
+    let timer = 0;
+    const draw = () => { timer ||= setTimeout(() => { timer = 0; setData({ ...cache.current }); }, 250); };
+    const deaf = hear((records) => {
+      const c = cache.current;
+      if (!records) { load(); return; }
+      if (!c) { if (!p.id && records.some((r) => r.session_id)) load(); return; }
+      for (const r of records) {
+        if (r.session_id !== c.session.session_id) continue;
+        if (r.type === 'event') {
+          c.events.push(r);
+          c.session = { ...c.session, last: r.time, events: c.session.events + 1, state: r.kind === 'session.end' ? 'ended' : r.kind === 'turn.stop' ? 'idle' : r.kind === 'file.changed' ? c.session.state : 'working', ...(r.subject ? { tool: r.tool, subject: r.subject } : {}) };
+        } else if (r.type === 'verdict') c.decisions.push(r);
+        else if (r.type === 'run') c.runs.push(r);
+        else continue;
+        draw();
+      }
+    });
+    return () => { abort.abort(); deaf(); clearTimeout(timer); };
+  }, [p.id, p.agent]);
+  useEffect(keep);
+  if (err) return html`<section class="view" id="session"><${Bad} err=${err} /></section>`;
+  if (!data) return html`<section class="view" id="session"><${Late} /></section>`;
+  if (data.none) return html`<section class="view" id="session"><${Empty}><h1>${p.id ? 'This session is not in the history' : 'No session yet'}</h1><p class="s">${p.id ? 'It may be older than what is kept (history.max_age).' : 'An agent that is connected begins one with its first event.'}</p></${Empty}></section>`;
+  return html`<${Story} data=${data} extra=${extra} more=${() => setExtra(extra + mostShown)} />`;
+}
+
+function Story({ data, extra, more }) {
+  const { p } = route.value, { session } = data, level = Object.hasOwn(levels, p.show || '') ? p.show : 'calls';
+  const all = useMemo(() => story(data), [data]);
+  const fitting = useMemo(() => all.filter(levels[level]), [all, level]);
+  const from = Math.max(0, fitting.length - mostShown - extra), rows = fitting.slice(from);
+  const waited = data.decisions.reduce((s, d) => s + (d.duration_ms || 0), 0);
+  const forPerson = data.decisions.reduce((s, d) => s + (d.answered && d.answered.by !== 'grant' ? d.duration_ms : 0), 0);
+  const n = (f) => data.decisions.filter(f).length;
+  const counts = [[n((d) => d.decision === 'deny'), 'denied'], [n((d) => d.decision === 'ask' || d.answered), 'asked'], [n((d) => d.rewrote), 'rewritten']].filter((c) => c[0]).map((c) => number(c[0]) + ' ' + c[1]).join(', ');
+  const prompts = all.filter((r) => r.kind === 'prompt.submit').length;
+  const table = useRef(), at = rows.findIndex((r) => r.id === p.at), opened = rows.findIndex((r) => r.id === p.open);
+  const started = useRef(false);
+  const select = (i, open) => {
+    const r = rows[Math.max(0, Math.min(i, rows.length - 1))];
+    if (!r) return;
+    put({ at: r.id, ...(open === undefined ? {} : { open: open ? r.id : '' }) });
+    focusSoon.current = r.id;
+  };
+  const focusSoon = useRef('');
+  useEffect(() => {
+    const main = scroller();
+    if (!started.current) {
+      started.current = true;
+      const row = p.at && table.current.querySelector(`tr[data-id="${CSS.escape(p.at)}"]`);
+      if (row) row.scrollIntoView({ block: 'center' });
+      else main.scrollTop = main.scrollHeight;
+    }
+    if (focusSoon.current) {
+      const row = table.current.querySelector(`tr[data-id="${CSS.escape(focusSoon.current)}"]`);
+      if (row) { row.focus({ preventScroll: true }); row.scrollIntoView({ block: 'nearest' }); focusSoon.current = ''; }
+    }
+  });
+  // The end is followed while it is seen.
+  const near = useRef(true);
+  useEffect(() => {
+    const main = scroller(), f = () => { near.current = main.scrollTop + main.clientHeight > main.scrollHeight - 60; };
+    main.addEventListener('scroll', f, { passive: true });
+    return () => main.removeEventListener('scroll', f);
+  }, []);
+  useEffect(() => { const main = scroller(); if (near.current && !route.value.p.at) main.scrollTop = main.scrollHeight; }, [rows.length]);
+  useKeys({
+    j: () => select(at + 1), ArrowDown: () => select(at + 1), k: () => select(at < 0 ? rows.length - 1 : at - 1), ArrowUp: () => select(at < 0 ? rows.length - 1 : at - 1),
+    g: () => select(0), G: () => select(rows.length - 1),
+    Enter: () => at >= 0 && select(at, at !== opened),
+    f: () => { put({ at: '', open: '' }); const main = scroller(); main.scrollTop = main.scrollHeight; },
+    Escape: () => { if (p.open) put({ open: '' }); else if (p.at) put({ at: '' }); else return false; return true; },
+    y: () => copy(session.session_id).then((ok) => ok && say('copied ' + session.session_id, true)),
+  });
+  const begin = +new Date(session.first), end = Math.max(+new Date(session.last), begin + 1000);
+  const lastRow = all[all.length - 1];
+  const state = { working: 'working' + (session.tool && lastRow && lastRow.kind === 'tool.before' ? ', in ' + session.tool + ' for ' + ago(session.last).replace('now', 'a moment') : ''), waiting: 'waiting for a person', idle: 'idle since ' + hhmm(session.last), ended: 'ended at ' + when(session.last, hhmm) }[session.state];
+  return html`<section class="view" id="session"><div class="head"><div><p class="crumb"><span title=${session.session_id}>Session ${shortSession(session.session_id)}</span> · since ${when(session.first, hhmm)} · ${span(end - begin)}</p>
+      <h1>${agentName(session)} in ${home(session.cwd) || 'no folder'}<small class=${session.state === 'waiting' ? 'state waits' : ''}><${Icon} name=${session.state === 'waiting' ? 'ask' : session.state} />${state}</small></h1>
+      <p>${plural(prompts, 'prompt')}, ${plural(data.decisions.length, 'decision')}${counts ? ': ' + counts : ''}. The agent waited ${tookText(waited)} for hooks${forPerson ? ', ' + tookText(forPerson) + ' of it for you' : ''}.</p></div>
+    <span class="seg" role="group" aria-label="How much is shown">${['short', 'calls', 'all'].map((l) => html`<a href=${link('session', { ...p, show: l === 'calls' ? '' : l })} aria-current=${l === level ? 'true' : undefined}>${l[0].toUpperCase() + l.slice(1)}</a>`)}</span></div>
+    <${Strip} rows=${all} begin=${begin} end=${end} shown=${rows} table=${table} />
+    ${from > 0 && html`<p class="rest"><button type="button" class="plain link" onClick=${more}>${plural(from, 'earlier row')}</button></p>`}
+    ${rows.length === 0 ? html`<${Empty}><p class="s">Nothing stood out in this session. <a class="link" href=${link('session', { ...p, show: '' })}>Show its calls</a></p></${Empty}>` : html`
+    <table ref=${table} role="table" class="fold time" aria-label="What happened in the session"><colgroup><col class="n-time" /><col /><col class="w-verdict" /><col class="w-hooks" /><col class="w-result" /><col class="w-wait" /></colgroup>
+      <thead role="rowgroup"><tr role="row">${['Time', 'Prompt or tool', 'Verdict', 'Hooks and why', 'Result'].map((h) => html`<th role="columnheader" scope="col">${h}</th>`)}<th role="columnheader" scope="col"><span class="scale"><span>Agent waited</span><span title="The bars are logarithmic">1 ms to 100 s</span></span></th></tr></thead>
+      <tbody role="rowgroup">${rows.map((r, i) => html`<${Row} key=${r.id} r=${r} on=${i === at || i === opened} opened=${i === opened} tab=${i === Math.max(0, at) ? 0 : -1} pick=${() => select(i, i !== opened)} last=${r === lastRow} working=${session.state === 'working'} />`)}</tbody></table>`}</section>`;
+}
+
+function Row({ r, on, opened, tab, pick, last, working }) {
+  const { e, d } = r;
+  const attrs = { role: 'row', 'data-id': r.id, tabindex: tab, 'aria-selected': on, onClick: pick };
+  if (r.kind === 'prompt.submit') {
+    return html`<tr ...${attrs} class=${'prompt' + (on ? ' sel' : '')}><${Td} class="when mono f-time"><${Clock} t=${e.time} /></${Td}><${Td} colspan=${d && stands(r) ? 1 : 5} class="f-wide" title=${e.subject}><span class="tool">Prompt</span>${e.subject || html`<span class="t">not kept</span>`}</${Td}>
+      ${d && stands(r) ? html`<${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why" colspan="3"><${Why} d=${d} /></${Td}>` : ''}</tr>${opened && html`<${Runs} r=${r} />`}`;
+  }
+  const what = html`<span class="tool">${toolName(e)}</span>${e.tool || !e.subject ? html`<code title=${e.subject || ''}>${e.subject || ''}</code>` : html`<span title=${e.subject}>“${firstLine(e.subject)}”</span>`}`;
+  const hooks = r.runs.filter((x) => x.awaited).length;
+  return html`<tr ...${attrs} class=${on ? 'sel' : ''}><${Td} class="when mono f-time"><${Clock} t=${e.time} /></${Td}><${Td} class="f-wide">${r.sub ? html`<span class="in1">${what}</span>` : what}</${Td}>
+    <${Td} class="f-state">${d ? html`<${State} is=${stateOf(d)} />` : html`<span class="none"> </span>`}</${Td}>
+    <${Td} class="by f-why">${d && stands(r) ? html`<${Why} d=${d} />` : html`<span class="t">${hooks ? plural(hooks, 'hook') : r.runs.length ? plural(r.runs.length, 'observer') : ''}</span>`}</${Td}>
+    <${Td} class="f-hide s">${result(r, last && working)}</${Td}><${Td} class="f-hide">${d && html`<div class="wait"><span class="tr"><i class=${d.answered && d.answered.by !== 'grant' ? 'p' : ''} style=${{ width: log(d.duration_ms) + '%' }} /></span><span class="num"><${Took} ms=${d.duration_ms} /></span></div>`}</${Td}></tr>
+    ${opened && html`<${Runs} r=${r} />`}`;
+}
+
+const log = (ms) => Math.max(1, Math.min(100, Math.log10(Math.max(1, ms)) * 20)); // 1 ms to 100 s
+
+// result says what came of a call.
+function result(r, running) {
+  if (r.kind === 'turn.stop' || r.kind === 'subagent.stop') return r.d?.decision === 'deny' ? 'keeps working' : r.sub ? 'to the main agent' : 'ended turn';
+  if (r.kind !== 'tool.before') return '';
+  if (r.d?.decision === 'deny') return html`<span class="t">not run</span>`;
+  if (!r.after) return running ? 'running' : html`<span class="t">–</span>`;
+  const t = r.after.t - r.t, time = t < 60000 ? (t / 1000).toFixed(1) + ' s' : span(t);
+  if (r.subCalls) return `${plural(r.subCalls, 'call')}, ${time}`;
+  return /fail/i.test(r.after.e.event) ? html`failed <span class="t">${time}</span>` : html`ok <span class="t">${time}</span>`;
+}
+
+// Runs are the hooks of one event, as they ran beside each other.
+function Runs({ r }) {
+  const { d } = r, begin = r.t;
+  const length = Math.max(d?.duration_ms || 0, ...r.runs.filter((x) => x.awaited).map((x) => +new Date(x.started) - begin + x.duration_ms), 1);
+  const bar = (at, ms, cls) => html`<span class="tr"><i class=${cls} style=${{ left: Math.max(0, Math.min(99, 100 * at / length)) + '%', width: Math.max(0.5, Math.min(100 - 100 * at / length, 100 * ms / length)) + '%' }} /></span>`;
+  const runs = r.runs.slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || a.seq - b.seq);
+  const person = d?.answered && d.answered.by !== 'grant';
+  return html`<tr role="row" class="open"><${Td} colspan="6"><div class="wf">${runs.map((x) => html`
+      <a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || failed(x) ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${firstLine(x.reason || x.error)}</span>
+      ${x.awaited ? bar(Math.max(0, +new Date(x.started) - begin), x.duration_ms, '') : html`<span class="tr"></span>`}<span class="num t"><${Took} ms=${x.duration_ms} /></span>`)}
+    ${(d?.shadow || []).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow, has no part in the verdict: ${s.reason || ''}</span><span></span><span></span>`)}
+    ${person && html`<span>${d.answered.by}</span><${State} is=${stateOf({ decision: d.decision })} /><span class="s">answered</span>${bar(0, d.duration_ms, 'p')}<span class="num"><${Took} ms=${d.duration_ms} /></span>`}
+    ${d && html`<b>verdict</b><${State} is=${stateOf(d)} /><span class="s" title=${d.reason || ''}>${d.reason || d.rewrote ? 'told to ' + agentName(r.e) + ': ' + (firstLine(d.reason) || 'another ' + (d.rewrote || []).join(' and ')) : 'nothing was said against it'}</span><span></span><span class="num"><${Took} ms=${d.duration_ms} /></span>`}
+    ${!d && !runs.length && html`<span class="t">no hook ran</span>`}</div></${Td}></tr>`;
+}
+
+// Strip is the whole session at a glance: prompts are tall, calls short, what was denied
+// and asked are shapes, subagents below. What the table shows is marked.
+function Strip({ rows, begin, end, shown, table }) {
+  const [ref, width] = useWidth(), [part, setPart] = useState(null);
+  useEffect(() => {
+    const main = scroller();
+    let frame = 0;
+    const f = () => {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        const list = table.current ? [...table.current.querySelectorAll('tbody tr[data-id]')] : [];
+        if (!list.length) { setPart(null); return; }
+        const box = main.getBoundingClientRect();
+        const a = list.find((r) => r.getBoundingClientRect().bottom > box.top), b = list.findLast((r) => r.getBoundingClientRect().top < box.bottom);
+        const of = (r) => shown.find((s) => s.id === r?.dataset.id)?.t;
+        const next = a && b ? [of(a), of(b)] : null;
+        setPart((was) => (was && next && was[0] === next[0] && was[1] === next[1] ? was : next));
+      });
+    };
+    main.addEventListener('scroll', f, { passive: true });
+    f();
+    return () => { main.removeEventListener('scroll', f); cancelAnimationFrame(frame); };
+  }, [shown]);
+  const x = (t) => Math.round(Math.max(0, Math.min(1, (t - begin) / (end - begin))) * Math.max(0, width - 1)) + 0.5;
+  const calls = { main: new Set(), sub: new Set() }, prompts = new Set(), marks = [];
+  for (const r of rows) {
+    if (r.kind === 'prompt.submit') prompts.add(x(r.t));
+    else if (r.d?.decision === 'deny') marks.push(['deny', x(r.t), r.sub]);
+    else if (r.d && (r.d.decision === 'ask' || r.d.answered)) marks.push(['ask', x(r.t), r.sub]);
+    else if (r.kind === 'tool.before' || r.d) calls[r.sub ? 'sub' : 'main'].add(x(r.t));
+  }
+  const lines = (set, y, h) => [...set].map((v) => `M${v} ${y}v${h}`).join('');
+  const subs = rows.some((r) => r.sub);
+  return html`<div class="mini" aria-hidden="true"><div class="lanes">main<br />${subs ? 'subagent' : ''}</div><div ref=${ref}>${width > 0 && html`<svg viewBox=${`0 0 ${width} 40`} width=${width} height="40">
+      ${part && part[0] && html`<rect class="part" x=${x(part[0])} y="0" width=${Math.max(2, x(part[1]) - x(part[0]))} height="40" /><path class="ends" d=${`M${x(part[0])} 0v40M${x(part[1])} 0v40`} />`}
+      <path d=${lines(calls.main, 8, 10)} /><path d=${lines(calls.sub, 25, 8)} /><path class="p" d=${lines(prompts, 3, 34)} />
+      ${marks.map(([m, v, sub]) => (m === 'deny' ? html`<rect class="deny" x=${v - 5} y=${sub ? 24 : 8} width="10" height="10" rx="1.5" />` : html`<path class="ask" stroke="none" d=${`M${v} ${(sub ? 29 : 13) - 7}l7 7-7 7-7-7z`} />`))}</svg>`}</div><${Axis} from=${begin} to=${end} n=${5} /></div>`;
+}

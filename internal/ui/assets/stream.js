@@ -1,0 +1,475 @@
+// Stream: decisions, runs or events, newest first. One search line is the state; facets,
+// the chart and links write words into it.
+import { computed, html, signal, useEffect, useRef, useState } from './lib.js';
+import { Axis, Bars } from './chart.js';
+import { keep, moved, useKeys } from './keys.js';
+import { Refusal, ask, hear, segment } from './net.js';
+import { Act, Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf } from './parts.js';
+import { Virtual, reveal, scroller, useNarrow } from './rows.js';
+import { go, link, put, route } from './state.js';
+import { agentLabel, agentName, fits, has, hhmm, number, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
+
+const kinds = {
+  decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict', word: 'decision' },
+  runs: { path: 'v1/runs', list: 'runs', page: 'before', id: 'run_id', record: 'run', word: 'run' },
+  events: { path: 'v1/accepted', list: 'events', page: 'before', id: 'event_id', record: 'event', word: 'event' },
+};
+const mostRows = 200000; // in memory; older ones are read again
+const mostFollowed = 5000; // while what is new is followed
+const mostHeld = 2000; // new ones that wait to be shown; beyond, the list is read again
+
+// feed has the rows of one search. It changes many times a second: version says that
+// it did, once a frame.
+const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, place: 0, abort: null, fresh: new Set() };
+const version = signal(0);
+const paused = signal(false);
+let frame = 0;
+function show() { frame ||= requestAnimationFrame(() => { frame = 0; version.value++; }); }
+
+// start reads a search from its newest row, or from the one with a number.
+function start(kind, text, place = 0) {
+  feed.abort?.abort();
+  const { query, bad } = parse(text, kind);
+  Object.assign(feed, { kind, text, query, rows: [], held: [], waiting: 0, next: 0, err: bad ? new Error(bad) : null, whole: false, place, abort: new AbortController(), loading: false });
+  feed.fresh.clear();
+  if (bad) { feed.whole = true; show(); return; }
+  if (place) feed.next = place + 1;
+  older(100);
+}
+
+// older reads what comes after the last row. A long history is searched in parts: an
+// answer may have no rows and still not be the last.
+async function older(limit = 1000) {
+  if (!feed.kind || feed.loading || feed.whole || feed.rows.length >= mostRows) return;
+  const k = kinds[feed.kind], { abort } = feed;
+  feed.loading = true;
+  try {
+    for (let tries = 0, got = 0; got < limit / 2 && tries < 200; tries++) {
+      const answer = await ask(k.path, { query: { ...feed.query, [k.page]: feed.next || '', limit }, signal: abort.signal });
+      const known = tries || feed.rows.length ? new Set(feed.rows.slice(-50).map((r) => r.seq)) : new Set();
+      const list = answer[k.list].filter((r) => !known.has(r.seq));
+      for (const r of list) feed.rows.push(r);
+      got += list.length;
+      feed.next = answer.next || 0;
+      if (!feed.next) { feed.whole = true; break; }
+      show();
+    }
+  } catch (err) {
+    if (err.name === 'AbortError') return;
+    if (!(err instanceof Refusal)) throw err;
+    feed.err = err;
+  }
+  feed.loading = false;
+  show();
+}
+
+// following: what is new is put on top as it comes. It is not while rows are read.
+let following = true;
+function follow() {
+  following = true;
+  paused.value = false;
+  put({ open: '', at: '' });
+  scroller().scrollTop = 0;
+  if (feed.place || feed.waiting > feed.held.length) start(feed.kind, feed.text);
+  else release();
+}
+function release() {
+  if (!feed.held.length) return;
+  const seen = new Set(feed.rows.slice(0, 3000).map((r) => r[kinds[feed.kind].id]));
+  const news = feed.held.filter((r) => !seen.has(r[kinds[feed.kind].id]));
+  feed.rows = news.concat(feed.rows);
+  if (news.length <= 20) for (const r of news) feed.fresh.add(r[kinds[feed.kind].id]);
+  if (feed.fresh.size > 200) feed.fresh.clear();
+  feed.held = [];
+  feed.waiting = 0;
+  if (feed.rows.length > mostFollowed) { // the oldest are read again when they are scrolled to
+    feed.rows.length = mostFollowed - 1000;
+    feed.next = feed.rows[feed.rows.length - 1].seq;
+    feed.whole = false;
+  }
+  moved();
+}
+
+// arrived takes what is new from the stream.
+function arrived(records) {
+  if (!feed.kind) return;
+  if (!records) { if (following && !feed.place) start(feed.kind, feed.text); return; }
+  const k = kinds[feed.kind];
+  let n = 0;
+  for (const r of records) {
+    if (r.type !== k.record || !fits(r, feed.kind, feed.query)) continue;
+    n++;
+    if (feed.held.length < mostHeld) feed.held.unshift(r); // beyond, they are only counted
+  }
+  if (n) {
+    feed.waiting += n;
+    if (following && !paused.value && !feed.loading) release();
+    show();
+  }
+  count(records);
+}
+
+// counts are those of the search; live ones are added until they are asked for again.
+const facets = signal(null), chart = signal(null);
+let counting = null;
+
+const ranges = { '15m': 900e3, '1h': 3600e3, '6h': 6 * 3600e3, '24h': 864e5, '7d': 7 * 864e5, '30d': 30 * 864e5 };
+const steps = [1e3, 5e3, 15e3, 6e4, 3e5, 9e5, 36e5, 6 * 36e5, 864e5];
+
+// extent is what the chart shows: the range, and all of what since: selects.
+function extent(query, range, now = Date.now()) {
+  let length = ranges[range] || ranges['1h'];
+  let to = now;
+  if (query.since) length = Math.max(length, (now - Date.parse(query.since)) * 1.02);
+  const step = steps.find((s) => length / s <= 75) || 864e5 * Math.ceil(length / 864e5 / 75);
+  to = Math.ceil(to / step) * step;
+  return { from: to - Math.ceil(length / step) * step, to, step };
+}
+
+// sum reads counts in as many parts as they come, and adds them up.
+async function sum(query, every, signal_, shown) {
+  const total = { total: 0, decisions: {}, agents: {}, tools: {}, hooks: {}, buckets: new Map(), sessions: 0, rewrote: 0, done: false };
+  let before = '';
+  for (let part = 0; part < 60; part++) {
+    const a = await ask('v1/decisions/counts', { query: { ...query, every, before }, signal: signal_ });
+    total.total += a.total; total.rewrote += a.rewrote; total.sessions = Math.max(total.sessions, a.sessions);
+    for (const by of ['decisions', 'agents', 'tools', 'hooks']) {
+      for (const c of a[by] || []) total[by][' ' + c.name] = (total[by][' ' + c.name] || 0) + c.count;
+    }
+    for (const b of a.buckets || []) {
+      const had = total.buckets.get(+new Date(b.start));
+      if (had) for (const p of ['deny', 'ask', 'allow', 'none']) had[p] += b[p];
+      else total.buckets.set(+new Date(b.start), { ...b });
+    }
+    before = a.next;
+    if (!before) { total.done = true; break; }
+    shown?.({ ...total });
+  }
+  return total;
+}
+
+async function recount(text, range) {
+  counting?.abort();
+  const abort = counting = new AbortController();
+  const { query, bad } = parse(text, 'decisions');
+  if (bad) return;
+  const at = extent(query, range);
+  const open = { ...query };
+  delete open.since; delete open.until;
+  try {
+    const drawn = (c) => { chart.value = { ...at, counts: c }; };
+    await Promise.all([
+      sum({ ...open, since: new Date(at.from).toISOString() }, at.step / 1000 + 's', abort.signal, drawn).then(drawn),
+      sum(query, '', abort.signal, (c) => { facets.value = c; }).then((c) => { facets.value = c; }),
+    ]);
+  } catch (err) { if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err; }
+}
+
+// count adds what arrives to what was counted.
+function count(records) {
+  if (feed.kind !== 'decisions' || !facets.value || !chart.value) return;
+  const f = facets.value, c = chart.value;
+  const add = (map, name) => { if (name) map[' ' + name] = (map[' ' + name] || 0) + 1; };
+  const open = { ...feed.query, since: '', until: '' };
+  let any = false;
+  for (const r of records) {
+    if (r.type !== 'verdict' || !fits(r, 'decisions', open)) continue;
+    any = true;
+    const start = Math.floor(Date.parse(r.time) / c.step) * c.step;
+    let b = c.counts.buckets.get(start);
+    if (!b) c.counts.buckets.set(start, b = { start: new Date(start).toISOString(), deny: 0, ask: 0, allow: 0, none: 0 });
+    b[r.decision]++;
+    c.counts.total++;
+    if (!fits(r, 'decisions', feed.query)) continue;
+    f.total++;
+    add(f.decisions, r.decision); add(f.agents, r.agent_name || r.dialect); add(f.tools, r.tool);
+    for (const h of [...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)]) add(f.hooks, h);
+  }
+  if (!any) return;
+  const now = Date.now();
+  if (now > c.to) { const by = Math.ceil((now - c.to) / c.step) * c.step; c.from += by; c.to += by; }
+  drawSoon();
+}
+let drawing = 0;
+function drawSoon() {
+  drawing ||= setTimeout(() => {
+    drawing = 0;
+    if (facets.value) facets.value = { ...facets.value };
+    if (chart.value) chart.value = { ...chart.value };
+  }, 500);
+}
+
+const text = computed(() => route.value.p.q || '');
+const kind = computed(() => (Object.hasOwn(kinds, route.value.p.kind || '') ? route.value.p.kind : 'decisions'));
+const range = computed(() => (Object.hasOwn(ranges, route.value.p.range || '') ? route.value.p.range : '1h'));
+
+export function Stream() {
+  const search = useRef();
+  useEffect(() => hear(arrived), []);
+  useEffect(() => {
+    const at = +(route.value.p.at || 0);
+    following = !at && !route.value.p.open;
+    start(kind.value, text.value);
+    if (at) locate(at);
+    facets.value = chart.value = null;
+    recount(text.value, range.value);
+    const again = setInterval(() => recount(text.value, range.value), 60000);
+    return () => { clearInterval(again); counting?.abort(); feed.abort?.abort(); };
+  }, [text.value, kind.value, range.value]);
+  useKeys({
+    '/': () => { search.current?.focus(); search.current?.select(); },
+    f: follow,
+    ' ': () => { paused.value = !paused.value; if (!paused.value && following) { release(); show(); } },
+  });
+  useEffect(keep);
+  return html`<section class="view" id="stream" aria-label="Stream">
+    <h1 class="sr">Stream</h1>
+    <div class="bar"><${Search} input=${search} />
+      <span class="seg" role="group" aria-label="What is listed">${Object.keys(kinds).map((k) => html`<a href=${link('stream', { ...route.value.p, kind: k === 'decisions' ? '' : k, open: '', at: '' })}
+        aria-current=${k === kind.value ? 'true' : undefined}>${k[0].toUpperCase() + k.slice(1)}</a>`)}</span><${Filter} />
+      <button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) { release(); show(); } }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button></div>
+    <div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div></section>`;
+}
+
+// locate goes on from a place that the address names, when the newest rows do not have it.
+async function locate(seq) {
+  for (let i = 0; i < 200 && feed.loading; i++) await new Promise((r) => setTimeout(r, 25));
+  const lastSeq = feed.rows.length ? feed.rows[feed.rows.length - 1].seq : 0;
+  if (!feed.whole && seq < lastSeq) { start(feed.kind, feed.text, seq + 200); feed.place = seq; }
+}
+
+function Search({ input }) {
+  const [draft, write] = useState(text.value), back = useRef();
+  const timer = useRef(0);
+  useEffect(() => { if (document.activeElement !== input.current || draft !== text.value) write(text.value); }, [text.value]);
+  const type = (e) => {
+    const value = e.target.value;
+    write(value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => put({ q: value.trim(), open: '', at: '' }), 200);
+  };
+  const enter = (e) => {
+    if (e.key !== 'Enter') return;
+    clearTimeout(timer.current);
+    put({ q: e.target.value.trim(), open: '', at: '' });
+    input.current.blur();
+  };
+  const follow_ = () => { if (back.current) back.current.scrollLeft = input.current.scrollLeft; };
+  const f = facets.value, c = chart.value;
+  version.value; // so that the count of rows is that of now
+  const kept = kind.value !== 'decisions' ? plural(feed.rows.length, 'row') + (feed.whole ? '' : ' read')
+    : f && number(f.total) + (text.value && c && c.counts.total > f.total ? ' of ' + number(c.counts.total) : '') + ' kept' + (f.done ? '' : ' so far');
+  return html`<label class="search"><span class="t" aria-hidden="true">/</span><span class="typed">
+    <span class="over" ref=${back} aria-hidden="true">${painted(draft)}</span>
+    <input ref=${input} type="text" value=${draft} onInput=${type} onKeyDown=${enter} onScroll=${follow_} spellcheck="false" autocomplete="off" autocapitalize="off"
+      aria-label="Search" placeholder=${'tool: decision: agent: hook: cwd: or words'} /></span><span class="end">${kept || ' '}</span></label>`;
+}
+
+// painted shows the words of a search as such, each letter in its place.
+function painted(value) {
+  const out = [];
+  let at = 0;
+  for (const t of tokens(value)) {
+    if (!t.key) continue;
+    if (t.at > at) out.push(value.slice(at, t.at));
+    out.push(html`<span class="tok"><i>${t.key}:</i>${t.text.slice(t.key.length + 1)}</span>`);
+    at = t.at + t.text.length;
+  }
+  out.push(value.slice(at));
+  return out;
+}
+
+// Facets say how many there are of what, and put it into the search.
+function Facets() {
+  version.value;
+  const groups = kind.value === 'decisions' ? ofDecisions(facets.value) : ofRows();
+  return html`<div class="facets" data-open=${filtering.value}><div class="groups">${groups.map((g) => html`<${Facet} key=${g.title} ...${g} />`)}</div></div>`;
+}
+
+// filtering shows the facets where there is no room beside the list.
+const filtering = signal(false);
+function Filter() {
+  const chosen = tokens(text.value).filter((t) => t.key).length;
+  return html`<button type="button" class="more" aria-expanded=${filtering.value} onClick=${() => { filtering.value = !filtering.value; }}>Filter${chosen ? ' · ' + chosen : ''}</button>`;
+}
+
+const sorted = (map) => Object.entries(map).map(([k, n]) => [k.slice(1), n]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+
+function ofDecisions(f) {
+  const list = (by) => (f ? sorted(f[by]) : []);
+  const d = f ? f.decisions : {};
+  return [
+    { title: 'Decision', key_: 'decision', list: ['deny', 'ask', 'allow', 'none'].map((w) => [w, d[' ' + w] || 0]) },
+    { title: 'Agent', key_: 'agent', list: list('agents') },
+    { title: 'Tool', key_: 'tool', list: list('tools') },
+    { title: 'Decided by', key_: 'hook', list: list('hooks') },
+  ];
+}
+
+// ofRows counts the rows that were read: runs and events are counted nowhere else.
+function ofRows() {
+  const by = { result: {}, hook: {}, event: {}, tool: {}, agent: {} };
+  const add = (map, name) => { if (name) map[' ' + name] = (map[' ' + name] || 0) + 1; };
+  for (const r of feed.rows.slice(0, 5000)) {
+    add(by.result, r.result); add(by.hook, r.hook); add(by.event, r.event); add(by.tool, r.tool); add(by.agent, r.agent_name || r.dialect);
+  }
+  const of = kind.value === 'runs' ? [['Result', 'result'], ['Hook', 'hook'], ['Tool', 'tool']] : [['Event', 'event'], ['Agent', 'agent'], ['Tool', 'tool']];
+  return of.map(([title, key_]) => ({ title, key_, list: sorted(by[key_]), single: true }));
+}
+
+function Facet({ title, key_, list, single }) {
+  const [all, setAll] = useState(false);
+  const shown = all || list.length <= 6 ? list : list.slice(0, 5);
+  const rest = list.slice(shown.length);
+  const pick = (name) => put({ q: single ? set(text.value, key_, has(text.value, key_, name) ? '' : name) : toggle(text.value, key_, name), open: '', at: '' });
+  if (!list.length) return '';
+  return html`<section><h2>${title}</h2>${shown.map(([name, n]) => {
+    const on = has(text.value, key_, name);
+    const state = key_ === 'decision' ? stateOf({ decision: name }) : null;
+    return html`<button type="button" key=${name} class=${'facet ' + (state && n ? state[2] : '') + (n ? '' : ' zero')} aria-pressed=${on} onClick=${() => pick(name)} disabled=${name === '(others)'}>
+      ${state && html`<${Icon} name=${state[0]} />`}<span class="name" title=${name}>${key_ === 'agent' ? agentLabel(name) : name}</span><span class="n">${number(n)}</span></button>`;
+  })}${rest.length > 0 && html`<button type="button" class="facet t" onClick=${() => setAll(true)}><span class="name">${rest.length} more</span><span class="n">${number(rest.reduce((s, r) => s + r[1], 0))}</span></button>`}</section>`;
+}
+
+function Chart() {
+  const c = chart.value;
+  if (kind.value !== 'decisions') return '';
+  if (!c) return html`<div class="chart"><div class="cap"><span> </span></div><div class="plot empty"></div><div class="axis"><span> </span></div></div>`;
+  const { query } = parse(text.value, 'decisions');
+  const brush = query.since || query.until ? [query.since ? Date.parse(query.since) : c.from, query.until ? Date.parse(query.until) : c.to] : null;
+  const buckets = [...c.counts.buckets.values()].filter((b) => +new Date(b.start) >= c.from - c.step);
+  const most = Math.max(0, ...buckets.map((b) => b.deny + b.ask + b.allow + b.none));
+  const sums = ['deny', 'ask'].map((p) => buckets.reduce((s, b) => s + b[p], 0));
+  const dragged = (a, b) => {
+    const whole_ = c.step >= 6e4 ? 6e4 : 1e3, end = Math.ceil(b / whole_) * whole_;
+    let q = set(text.value, 'since', stamp(Math.floor(a / whole_) * whole_));
+    q = set(q, 'until', end >= Date.now() ? '' : stamp(end));
+    put({ q, open: '', at: '' });
+  };
+  const clear = (e) => { e.preventDefault(); put({ q: set(set(text.value, 'since', ''), 'until', ''), open: '', at: '' }); };
+  const unit = { 1e3: 'a second', 5e3: 'in 5 s', 15e3: 'in 15 s', 6e4: 'a minute', 3e5: 'in 5 min', 9e5: 'in 15 min', 36e5: 'an hour', 216e5: 'in 6 hours', 864e5: 'a day' }[c.step] || 'each';
+  return html`<div class="chart"><div class="cap"><span>decisions ${unit}${most ? ', ' + number(most) + ' at most' : ''}</span>
+      <span class="zoom" role="group" aria-label="How far back">${Object.keys(ranges).map((r) => html`<a href=${link('stream', { ...route.value.p, range: r === '1h' ? '' : r })} aria-current=${r === range.value ? 'true' : undefined}>${r}</a>`)}</span>
+      ${brush ? html`<a class="link" href="#" onClick=${clear}>${when(brush[0], hhmm)} to ${query.until ? when(brush[1], hhmm) : 'now'} · clear</a>` : html`<span></span>`}</div>
+    <${Bars} buckets=${buckets} from=${c.from} to=${c.to} width=${c.step} height=${82} marks=${true} brush=${brush} onBrush=${dragged}
+      label=${`Decisions from ${when(c.from, hhmm)} to ${when(c.to, hhmm)}: ${number(c.counts.total)}, of them ${sums[0]} denied and ${sums[1]} asked`} />
+    <${Axis} from=${c.from} to=${c.to} n=${6} /></div>`;
+}
+
+const heads = {
+  decisions: ['Time', 'Who', 'What', 'Decision', 'Why', 'Took'],
+  runs: ['Time', 'Hook', 'What', 'Result', 'Why', 'Took'],
+  events: ['Time', 'Who', 'What', 'Event', 'Session', 'Bytes'],
+};
+
+function List() {
+  const table = useRef(), narrow = useNarrow(), said = useRef(0);
+  version.value;
+  const k = kinds[kind.value], { rows } = feed, { p } = route.value;
+  const height = narrow ? 84 : 32, openHeight = narrow ? 320 : 128;
+  const opened = p.open ? rows.findIndex((r) => r[k.id] === p.open) : -1;
+  const chosen = p.sel ? rows.findIndex((r) => r[k.id] === p.sel) : -1;
+  const body = () => table.current?.querySelector('tbody');
+  const select = (i, open) => {
+    if (!rows.length) return;
+    const at = Math.max(0, Math.min(i, rows.length - 1)), id = rows[at][k.id];
+    following = false;
+    put({ sel: id, at: rows[at].seq, ...(open === undefined ? {} : { open: open ? id : '' }) });
+    reveal(body(), at, height, open ? at : opened, openHeight);
+    focusSoon.current = id;
+  };
+  const focusSoon = useRef('');
+  useEffect(() => {
+    if (!focusSoon.current) return;
+    const row = table.current?.querySelector(`tr[data-id="${CSS.escape(focusSoon.current)}"]`);
+    if (row) { row.focus({ preventScroll: true }); focusSoon.current = ''; }
+  });
+  const current = chosen >= 0 ? chosen : opened;
+  useKeys({
+    j: () => select(current + 1), ArrowDown: () => select(current + 1),
+    k: () => select(current - 1), ArrowUp: () => select(current - 1),
+    g: () => select(0), Home: () => select(0),
+    G: () => select(rows.length - 1), End: () => select(rows.length - 1),
+    Enter: () => (current >= 0 ? select(current, opened !== current) : select(0)),
+    Escape: () => { if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '', at: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
+    y: () => current >= 0 && copy(rows[current][k.id]).then((ok) => ok && say('copied ' + rows[current][k.id], true)),
+  });
+  // Scrolling down to read holds what is new back; at the top it is followed again.
+  useEffect(() => {
+    const main = scroller();
+    const f = () => {
+      if (main.scrollTop > 160) following = false;
+      else if (main.scrollTop === 0 && !route.value.p.open && !route.value.p.sel && !feed.place && !following && feed.waiting <= feed.held.length) { following = true; if (!paused.value) { release(); show(); } }
+    };
+    main.addEventListener('scroll', f, { passive: true });
+    return () => main.removeEventListener('scroll', f);
+  }, []);
+  useEffect(() => { if (opened >= 0 && !said.current) { said.current = 1; reveal(body(), opened, height, opened, openHeight, 200); } }, [opened >= 0]);
+
+  const cells = { decisions: decisionRow, runs: runRow, events: eventRow }[kind.value];
+  const row = (i) => {
+    const r = rows[i], id = r[k.id];
+    return html`<tr role="row" key=${id} data-id=${id} aria-rowindex=${i + 2} tabindex=${i === Math.max(0, current) ? 0 : -1} aria-selected=${i === current} aria-expanded=${i === opened}
+      class=${(i === current || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : '')} onClick=${() => select(i, i !== opened)}>${cells(r)}</tr>`;
+  };
+  const open = (i) => html`<tr role="row" key="open" class="open"><${Td} colspan=${6} style=${{ height: openHeight + 'px' }}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}></tr>`;
+  const bar = feed.waiting && (!following || paused.value) ? html`${plural(feed.waiting, 'new', 'new')} · ` : feed.place ? 'newer ones are not shown · ' : '';
+  const none = !rows.length && !feed.loading;
+  return html`<table ref=${table} role="table" class=${'fold stream ' + kind.value} aria-label=${'Newest ' + kind.value} aria-rowcount=${feed.whole ? rows.length + 1 : -1}>
+    <colgroup><col class="n-time" /><col class="w-who" /><col /><col class="w-state" /><col class="w-why" /><col class="n-took" /></colgroup>
+    <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
+    ${bar && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${follow}>${bar}follow <kbd>f</kbd></button></td></tr>`}</thead>
+    <${Virtual} count=${rows.length} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} cols=${6} /></table>
+    ${feed.err ? html`<${Bad} err=${feed.err} />` : none ? html`<${Nothing} />` : feed.loading && !rows.length ? html`<${Late} />` : ''}
+    ${rows.length > 0 && feed.whole && html`<p class="rest t">That is all${text.value ? ' that fits' : ''}.</p>`}
+    ${rows.length >= mostRows && html`<p class="rest t">${number(mostRows)} rows are shown. Narrow the search with since: and until: for older ones.</p>`}`;
+}
+
+function Nothing() {
+  const list = tokens(text.value);
+  if (!list.length) return html`<${Empty}><h2>Nothing yet</h2><p class="s">${kind.value === 'decisions' ? 'A guard makes a decision for each call that it looks at. No agent has made one yet.' : 'Nothing of this kind is in the history.'}</p></${Empty}>`;
+  return html`<${Empty}><h2>Nothing matches <code>${text.value}</code></h2>
+    <p class="s">Without ${list.map((t, i) => html`${i ? ' or ' : ''}<button type="button" class="plain link" onClick=${() => put({ q: list.filter((o) => o !== t).map((o) => o.text).join(' ') })}><code>${t.text}</code></button>`)} there may be more.</p></${Empty}>`;
+}
+
+const decisionRow = (d) => html`<${Td} class="when mono f-time"><${Clock} t=${d.time} fine /></${Td}><${Td} class="f-who"><${Who} r=${d} /></${Td}><${Td} class="f-wide"><${What} r=${d} /></${Td}>
+  <${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}>`;
+const runRow = (r) => html`<${Td} class="when mono f-time"><${Clock} t=${r.started} fine /></${Td}><${Td} class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></${Td}><${Td} class="f-wide"><${What} r=${r} /></${Td}>
+  <${Td} class="f-state"><${State} is=${resultOf(r)} /></${Td}><${Td} class="by f-why"><span>${r.reason || r.error || ''}</span>${!r.reason && !r.error ? html`<span class="t">${r.awaited ? 'no opinion' : 'observes'}</span>` : ''}</${Td}><${Td} class="num f-hide"><${Took} ms=${r.duration_ms} /></${Td}>`;
+const eventRow = (e) => html`<${Td} class="when mono f-time"><${Clock} t=${e.time} fine /></${Td}><${Td} class="f-who"><${Who} r=${e} /></${Td}><${Td} class="f-wide"><${What} r=${e} /></${Td}>
+  <${Td} class="f-state s" title=${e.event}>${e.event}</${Td}><${Td} class="mono f-why">${e.session_id ? html`<a class="link" href=${link('session', { id: e.session_id, agent: e.dialect })} onClick=${(x) => x.stopPropagation()}>${e.session_id.slice(0, 8)}</a>` : ''}</${Td}><${Td} class="num f-hide">${number(e.bytes)}</${Td}>`;
+
+// Peek is what an open row shows: the input, what the agent was told, each hook.
+function Peek({ r, kind: of }) {
+  const id = r.event_id, [data, setData] = useState(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    Promise.all([ask('v1/events/' + segment(id), { signal: abort.signal }).catch(quiet), ask('v1/runs', { query: { event_id: id, limit: 50 }, signal: abort.signal }).catch(quiet)])
+      .then(([event, runs]) => setData({ event, runs: runs ? runs.runs : [] }), () => {});
+    return () => abort.abort();
+  }, [id]);
+  const runs = (data?.runs || []).slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || Date.parse(a.started) - Date.parse(b.started));
+  const d = of === 'decisions' ? r : data?.event?.decision;
+  const told = d && (d.decision !== 'none' || d.rewrote) ? told_(d) : '';
+  const first = of === 'runs' ? r : runs.find((x) => (d?.decided_by || []).includes(x.hook)) || runs[0];
+  return html`<div class="peek" onClick=${(e) => e.stopPropagation()}><div class="input"><pre tabindex="0" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
+    <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}
+      ${first && html`<a class="link" href=${link('run', { id: first.run_id })}>Run</a>`}${first && html`<a class="link" href=${link('hooks', { hook: first.hook })}>Hook</a>`}
+      <button type="button" class="plain t" onClick=${() => copy(id)} title=${id}>${short(id)} · copy <kbd>y</kbd></button></div></div>
+    <div class="kv">${runs.map((x) => html`<a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || x.result !== 'ok' ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${failed(x) ? x.error || '' : x.reason || ''}</span><span class="num"><${Took} ms=${x.duration_ms} /></span>`)}
+      ${(d?.shadow || []).filter((s) => !runs.some((x) => x.hook === s.hook)).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow: ${s.reason || ''}</span><span></span>`)}</div></div>`;
+}
+const quiet = (err) => { if (err.name === 'AbortError') throw err; return null; };
+const told_ = (d) => `Told to ${agentName(d)}: ${[d.decision === 'none' ? '' : d.decision, d.reason ? '“' + d.reason.trim() + '”' : '', d.rewrote ? 'with another ' + d.rewrote.join(' and ') : ''].filter(Boolean).join(', ')}`;
+
+// input is what the event was about, as text: the tool's input where there is one.
+function input(e) {
+  if (!e) return 'This event is not in the history any more.';
+  if (!e.data && !e.preview) return e.bytes > 2 ? 'not kept (history.payload: none)' : e.subject || '';
+  if (!e.data || !e.whole) return e.preview || '';
+  const given = e.data.tool_input ?? e.data.prompt ?? e.data.params ?? e.data;
+  if (typeof given === 'string') return given;
+  for (const key of ['command', 'content', 'new_string', 'query', 'url', 'file_path']) if (typeof given[key] === 'string' && given[key]) return given[key];
+  return JSON.stringify(given, null, 1);
+}
+export { input };

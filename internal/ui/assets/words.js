@@ -1,0 +1,182 @@
+// How things are said: times, durations, names, states. And the words of the search.
+import { about } from './net.js';
+
+const two = (n) => String(n).padStart(2, '0');
+const date = (t) => (t instanceof Date ? t : new Date(t));
+
+export const hhmm = (t) => { const d = date(t); return two(d.getHours()) + ':' + two(d.getMinutes()); };
+export const hhmmss = (t) => hhmm(t) + ':' + two(date(t).getSeconds());
+export const exact = (t) => hhmmss(t) + '.' + String(date(t).getMilliseconds()).padStart(3, '0');
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const sameDay = (a, b) => a.toDateString() === b.toDateString();
+
+// when is a time of day, with the weekday or the date when it is not of today.
+export function when(t, day = hhmmss) {
+  const d = date(t), now = new Date();
+  if (sameDay(d, now)) return day(d);
+  if (now - d < 6 * 86400e3) return days[d.getDay()] + ' ' + hhmm(d);
+  return d.getDate() + ' ' + months[d.getMonth()] + (d.getFullYear() === now.getFullYear() ? ' ' + hhmm(d) : ' ' + d.getFullYear());
+}
+
+// whole is a time with all that there is to say, for a title.
+export const whole = (t) => date(t).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+// ago is how long ago, for people: now, 9 s, 13 min, 2 h, 3 days.
+export function ago(t, now = Date.now()) {
+  const s = Math.max(0, (now - date(t)) / 1000);
+  return s < 5 ? 'now' : span(s * 1000);
+}
+
+// span is a length of time in one unit.
+export function span(ms) {
+  const s = ms / 1000;
+  if (s < 1) return Math.round(ms) + ' ms';
+  if (s < 60) return Math.round(s) + ' s';
+  if (s < 3600) return Math.round(s / 60) + ' min';
+  if (s < 86400) return Math.round(s / 3600) + ' h';
+  const d = Math.round(s / 86400);
+  return d + (d === 1 ? ' day' : ' days');
+}
+
+// took is a duration as [number, unit]: ms under a second, then one decimal.
+export function took(ms) {
+  if (ms === undefined || ms === null) return ['–', ''];
+  if (ms < 0.95) return [ms < 0.095 ? '0' : ms.toFixed(1), 'ms'];
+  if (ms < 999.5) return [String(Math.round(ms)), 'ms'];
+  if (ms < 99950) return [(ms / 1000).toFixed(1), 's'];
+  return [String(Math.round(ms / 1000)), 's'];
+}
+export const tookText = (ms) => took(ms).join(' ').trim();
+
+export const number = (n) => (n ?? 0).toLocaleString('en-US');
+export const plural = (n, one, many = one + 's') => number(n) + ' ' + (n === 1 ? one : many);
+export const bytes = (n) => n < 1024 ? plural(n, 'byte') : n < 1048576 ? (n / 1024).toFixed(1) + ' KiB' : (n / 1048576).toFixed(1) + ' MiB';
+
+const agents = {
+  'claude-code': 'Claude Code', codex: 'Codex', 'gemini-cli': 'Gemini CLI', cursor: 'Cursor', copilot: 'Copilot', windsurf: 'Windsurf',
+  cline: 'Cline', hermes: 'Hermes', kimi: 'Kimi', antigravity: 'Antigravity', opencode: 'OpenCode', openclaw: 'OpenClaw', familiar: 'Familiar',
+};
+const named = (word) => (Object.hasOwn(agents, word) ? agents[word] : word);
+
+// agentName is what a person calls the agent of a record.
+export const agentName = (r) => named(r.agent_name || r.dialect || '') || r.agent_id || r.sender || 'unknown';
+export const agentLabel = (name) => named(name);
+
+// home writes a path as a person would.
+export function home(path) {
+  const h = about.value.home;
+  return path && h && (path === h || path.startsWith(h + '/')) ? '~' + path.slice(h.length) : path || '';
+}
+export const last = (path) => (path || '').replace(/\/+$/, '').split('/').pop();
+export const short = (id) => (id || '').slice(-8);
+export const shortSession = (id) => (id || '').slice(0, 8);
+export const firstLine = (text) => { const t = (text || '').trim(); const i = t.indexOf('\n'); return i < 0 ? t : t.slice(0, i) + ' …'; };
+
+const toolWords = {
+  'prompt.submit': 'prompt', 'turn.stop': 'Stop', 'subagent.stop': 'Stop', 'subagent.start': 'Subagent', 'session.start': 'start', 'session.end': 'end',
+  'permission.request': 'permission', notification: 'notice', 'compact.before': 'compact',
+};
+// toolName is what stands in the slot of the tool.
+export const toolName = (r) => r.tool || (Object.hasOwn(toolWords, r.kind) ? toolWords[r.kind] : r.event);
+
+// The words of a search: tool:Bash decision:deny,ask "rm -rf".
+export const keys = {
+  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
+  runs: ['result', 'hook', 'tool', 'agent', 'session', 'event', 'since', 'until'],
+  events: ['event', 'tool', 'agent', 'session', 'cwd', 'since', 'until'],
+};
+
+// tokens cuts a search into its parts: {text, key, value}; key is '' for free text.
+export function tokens(text) {
+  const list = [];
+  for (const m of text.matchAll(/(?:([a-z_]+):)?("(?:[^"\\]|\\.)*"?|[^\s"]+)|([a-z_]+):(?=\s|$)|"/g)) {
+    const [part, key, value, open] = m;
+    list.push({ text: part, at: m.index, key: key || open || '', value: plain(value || '') });
+  }
+  return list;
+}
+const plain = (v) => (v[0] === '"' ? v.slice(1).replace(/"$/, '').replace(/\\(.)/g, '$1') : v);
+const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\"]/g, '\\$&') + '"' : v);
+
+// parse reads a search: {query, bad}; query is what the route takes.
+export function parse(text, kind) {
+  const query = Object.create(null), free = [];
+  let bad = '';
+  for (const t of tokens(text || '')) {
+    if (!t.key || /^https?$/.test(t.key)) { free.push(t.key ? t.text : t.value); continue; }
+    if (!keys[kind].includes(t.key)) { bad = bad || unknown(t.key, kind); continue; }
+    if (t.value === '') continue; // still being typed
+    if (t.key === 'since' || t.key === 'until') {
+      const at = moment(t.value);
+      if (!at) bad = bad || `${t.text}: give a time as 14:00 or 2026-01-31, or how long ago as 30m, 2h or 7d`;
+      else query[t.key] = at.toISOString();
+    } else if (t.key === 'shadow') query.shadow = '1';
+    else query[t.key] = query[t.key] ? query[t.key] + ',' + t.value : t.value;
+  }
+  const words = ['deny', 'ask', 'allow', 'none'];
+  for (const d of (query.decision || '').split(',')) if (d && !words.includes(d)) bad = bad || `decision:${d}: it is deny, ask, allow or none`;
+  if (free.length) query.q = free.join(' ');
+  return { query, bad };
+}
+
+function unknown(key, kind) {
+  const near = keys[kind].find((k) => k.startsWith(key.slice(0, 2))) || keys[kind].find((k) => k[0] === key[0]);
+  return `There is no word ${key}:` + (near ? `; did you mean ${near}:?` : `; there are ${keys[kind].join(', ')}`);
+}
+
+// moment reads a time of the search; null = it is none.
+export function moment(text, now = Date.now()) {
+  let m = /^(\d+)(s|m|min|h|d)$/.exec(text);
+  if (m) return new Date(now - m[1] * { s: 1e3, m: 6e4, min: 6e4, h: 36e5, d: 864e5 }[m[2]]);
+  m = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(text);
+  if (m) {
+    const d = new Date(now);
+    d.setHours(m[1], m[2], m[3] || 0, 0);
+    return d > now ? new Date(d - 864e5) : d;
+  }
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) text += 'T00:00';
+  const d = new Date(text);
+  return /^\d{4}-/.test(text) && !isNaN(d) ? d : null;
+}
+
+// stamp writes a time so that moment reads it.
+export function stamp(t) {
+  const d = date(t);
+  if (sameDay(d, new Date())) return d.getSeconds() ? hhmmss(d) : hhmm(d);
+  return d.getFullYear() + '-' + two(d.getMonth() + 1) + '-' + two(d.getDate()) + 'T' + hhmm(d) + (d.getSeconds() ? ':' + two(d.getSeconds()) : '');
+}
+
+// has reports whether a search has a word with a value.
+export const has = (text, key, value) => tokens(text).some((t) => t.key === key && t.value.split(',').includes(value));
+
+// toggle puts a word into a search, or takes it out. Of decisions, tools and the like
+// several values fit together.
+export function toggle(text, key, value) {
+  const list = tokens(text);
+  const found = list.find((t) => t.key === key);
+  const values = found ? found.value.split(',').filter(Boolean) : [];
+  const next = values.includes(value) ? values.filter((v) => v !== value) : [...values, value];
+  return set(text, key, next.join(','));
+}
+
+// set gives a word one value; '' takes it out.
+export function set(text, key, value) {
+  const rest = tokens(text).filter((t) => t.key !== key).map((t) => t.text);
+  if (value) rest.push(key + ':' + quoted(value));
+  return rest.join(' ');
+}
+
+// fits is the filter of the routes, for what arrives live.
+export function fits(r, kind, q) {
+  const any = (want, ...got) => !want || want.split(',').some((w) => got.includes(w));
+  const under = (want, cwd = '') => !want || want.split(',').some((f) => cwd === f.replace(/\/$/, '') || cwd.startsWith(f.replace(/\/$/, '') + '/'));
+  const text = (...in_) => !q.q || in_.some((t) => (t || '').toLowerCase().includes(q.q.toLowerCase()));
+  const at = +new Date(r.time || r.started);
+  return any(q.tool, r.tool) && any(q.agent, r.agent_id, r.agent_name, r.dialect) && any(q.session, r.session_id) &&
+    any(q.event, r.event, r.kind) && under(q.cwd, r.cwd) && (!q.since || at >= +new Date(q.since)) && (!q.until || at < +new Date(q.until)) &&
+    (kind !== 'decisions' || any(q.decision, r.decision) && any(q.hook, ...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)) &&
+      text(r.subject, r.reason) && (!q.shadow || !!r.shadow)) &&
+    (kind !== 'runs' || any(q.hook, r.hook) && any(q.result, r.result) && text(r.subject, r.reason, r.error)) &&
+    (kind !== 'events' || text(r.subject));
+}

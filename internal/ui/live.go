@@ -1,0 +1,182 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	_ "github.com/hookd/hookd/internal/dialect" // registers the rows of events
+	"github.com/hookd/hookd/internal/events"
+)
+
+const (
+	batchTime  = 60 * time.Millisecond // records are gathered for so long: a page draws no faster
+	batchBytes = 256 << 10
+	pingTime   = 15 * time.Second // without a record
+)
+
+// message is one of the stream: of what happened, or of the connection to hookd.
+type message struct {
+	Records   []json.RawMessage `json:"records,omitempty"`
+	Connected *bool             `json:"connected,omitempty"`
+	Epoch     string            `json:"epoch,omitempty"`
+	Seq       uint64            `json:"seq,omitempty"`
+	Why       string            `json:"why,omitempty"` // it is not connected
+}
+
+// stream sends what happens, after the record that the page had last. It goes on
+// when the daemon was away, and says so.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
+	if s.live.Add(1) > mostLive {
+		s.live.Add(-1)
+		refuse(w, http.StatusTooManyRequests, "queue_full", "too many pages are open")
+		return
+	}
+	defer s.live.Add(-1)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := &sender{w: w, rc: http.NewResponseController(w)}
+	out.rc.SetReadDeadline(time.Time{})
+	messages := make(chan message)
+	go s.follow(ctx, r, messages)
+	out.run(ctx, messages)
+	s.used.Store(time.Now().UnixNano())
+}
+
+// follow gives messages until ctx ends.
+func (s *Server) follow(ctx context.Context, r *http.Request, to chan<- message) {
+	give := func(m message) error {
+		select {
+		case to <- m:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	yes, no := true, false
+	opt := client.SubscribeOptions{
+		Lost: func(err error) error { return give(message{Connected: &no, Why: err.Error()}) },
+		Opened: func(epoch string, seq uint64) {
+			give(message{Connected: &yes, Epoch: epoch, Seq: seq}) // ended: the next call ends it
+		},
+	}
+	query := r.URL.Query()
+	if since, err := strconv.ParseUint(query.Get("since"), 10, 64); err == nil {
+		opt.Since, opt.Epoch = &since, query.Get("epoch")
+	}
+	for record, err := range s.opt.Client.Subscribe(ctx, opt) {
+		switch {
+		case err != nil:
+			give(message{Connected: &no, Why: err.Error()})
+			return
+		case record.Event != nil:
+			record.Raw = withoutData(record)
+		}
+		if give(message{Records: []json.RawMessage{record.Raw}}) != nil {
+			return
+		}
+	}
+}
+
+// acceptedRecord is a record of an event as the page reads it: as GET /v1/accepted
+// lists it, without what it may weigh.
+type acceptedRecord struct {
+	Type string `json:"type"`
+	client.AcceptedEvent
+}
+
+func withoutData(record client.Record) json.RawMessage {
+	e := record.Event
+	row := events.For(events.Dialect(e.Dialect), e.Event)
+	raw, err := json.Marshal(acceptedRecord{client.RecordEvent, client.AcceptedEvent{
+		EventID: e.EventID, Seq: record.Seq, Time: e.Time, Event: e.Event, Kind: string(row.Kind), Dialect: e.Dialect,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
+		Tool: e.Tool, Subject: e.Subject, Parent: e.Parent, ReplayOf: e.ReplayOf, Bytes: max(e.Bytes, len(e.Data)),
+		Whole: !e.Truncated,
+	}})
+	if err != nil {
+		panic(err) // of our own types: a fault
+	}
+	return raw
+}
+
+// sender writes messages as server-sent events, records gathered.
+type sender struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func (s *sender) run(ctx context.Context, from <-chan message) {
+	if s.write(": hookd\n\n") != nil {
+		return
+	}
+	var records []json.RawMessage
+	size := 0
+	timer := time.NewTimer(pingTime)
+	defer timer.Stop()
+	flush := func() error {
+		timer.Reset(pingTime)
+		if len(records) == 0 {
+			return s.write(": still here\n\n")
+		}
+		err := s.send(message{Records: records})
+		records, size = records[:0], 0
+		return err
+	}
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			err = flush()
+		case m := <-from:
+			if m.Records == nil {
+				if len(records) > 0 {
+					err = flush()
+				}
+				if err == nil {
+					err = s.send(m)
+				}
+				break
+			}
+			if len(records) == 0 {
+				timer.Reset(batchTime)
+			}
+			records, size = append(records, m.Records...), size+len(m.Records[0])
+			if size > batchBytes {
+				err = flush()
+			}
+		}
+		if err != nil {
+			return // the page is gone, or takes nothing
+		}
+	}
+}
+
+func (s *sender) send(m message) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return s.write("data: " + string(body) + "\n\n")
+}
+
+func (s *sender) write(text string) error {
+	s.rc.SetWriteDeadline(time.Now().Add(writeTime))
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.rc.Flush()
+}

@@ -1,0 +1,83 @@
+package ui_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/ui"
+)
+
+// pictures of each view, in the order in which docs/page.md shows them.
+var pictures = []struct {
+	name, hash, scheme string
+	width, height      int64
+	click              string // on what has this text, before the picture; "" = nothing
+}{
+	{"now-light", "#now", "light", 1440, 900, ""},
+	{"now-dark", "#now", "dark", 1440, 900, ""},
+	{"now-narrow", "#now", "light", 380, 800, ""},
+	{"stream-light", "#stream", "light", 1440, 900, "envs/staging/queue.tf"},
+	{"stream-1024", "#stream", "light", 1024, 768, ""},
+	{"session-light", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "light", 1440, 900, "rm -rf ./var/queue"},
+	{"hooks-dark", "#hooks?hook=command-guard", "dark", 1440, 900, ""},
+	{"run-light", "", "light", 1440, 900, ""},
+}
+
+// denied is the address of the newest run in which a hook denied.
+func (s *site) denied(hook string) string {
+	s.t.Helper()
+	runs, err := s.client.Runs(s.t.Context(), client.RunQuery{Hook: hook, Result: string(client.ResultBlock), Limit: 1})
+	hooktest.Must(s.t, err)
+	if len(runs) != 1 {
+		s.t.Fatalf("%s has denied nothing", hook)
+	}
+	return "#run?id=" + runs[0].ID
+}
+
+// click clicks on the first row that has a text, and waits until what it opens is read.
+func (s *site) click(text string) {
+	s.t.Helper()
+	row := fmt.Sprintf(`[...document.querySelectorAll("main tr[data-id]")].find((r) => r.textContent.includes(%q))`, text)
+	s.until("a row with "+text, row)
+	js[chromedp.Void](s, "void "+row+".click()")
+	s.until("what is open is read", `document.querySelector("tr.open") && (document.querySelector("tr.open .wf, tr.open .kv a"))`)
+	s.settled()
+}
+
+// TestPictures writes them to $HOOKD_PICTURES, which `make ui-pictures` sets.
+func TestPictures(t *testing.T) {
+	dir := os.Getenv("HOOKD_PICTURES")
+	if dir == "" {
+		t.Skip("SKIP-TOOL pictures: HOOKD_PICTURES names no folder")
+	}
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	for _, p := range pictures {
+		if !strings.Contains(p.name, os.Getenv("HOOKD_PICTURE")) {
+			continue
+		}
+		s.look(p.width, p.height, p.scheme)
+		if p.hash == "" {
+			p.hash = s.denied("command-guard")
+		}
+		s.goTo(p.hash)
+		s.settled()
+		if p.click != "" {
+			s.click(p.click)
+			js[chromedp.Void](s, `void (document.activeElement.blur(), document.getElementById("main").scrollTop = 0)`)
+			s.settled()
+		}
+		if e := os.Getenv("HOOKD_EVAL"); e != "" {
+			t.Log(s.text(e))
+		}
+		s.picture(filepath.Join(dir, p.name+".png"))
+	}
+}
