@@ -14,7 +14,7 @@ import (
 
 // worker is a guard of the gallery that runs as hookd runs it, spoken to in lines.
 type worker struct {
-	t   *testing.T
+	t   testing.TB
 	in  *json.Encoder
 	out *bufio.Scanner
 }
@@ -23,11 +23,17 @@ type worker struct {
 type answer struct{ decision, reason string }
 
 // talk starts a guard for a user whose home is home, until the test ends.
-func talk(t *testing.T, name, home string) *worker {
+func talk(t testing.TB, name, home string) *worker {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("gallery", name))
 	hooktest.Must(t, err)
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "guard.py"))
+	return speak(t, home, dir, filepath.Join(dir, "guard.py"))
+}
+
+// speak starts a persistent program in a folder.
+func speak(t testing.TB, home, dir string, argv ...string) *worker {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	in, err := cmd.StdinPipe()

@@ -42,6 +42,12 @@ func TestGalleryIsWhole(t *testing.T) {
 		if h.Name != name {
 			t.Errorf("%s is called %s", name, h.Name)
 		}
+		if len(h.Tests) == 0 {
+			t.Errorf("%s has no tests", name)
+		}
+		if guard := regexp.MustCompile(`-guard$|^rate-limit$`).MatchString(name); guard && !h.Persistent {
+			t.Errorf("%s is a guard and not persistent", name)
+		}
 		_, part, ok := strings.Cut(doc, "\n### "+name+"\n")
 		if part, _, _ = strings.Cut(part, "\n### "); !ok {
 			t.Errorf("gallery.md has no part on %s", name)
@@ -53,6 +59,22 @@ func TestGalleryIsWhole(t *testing.T) {
 		}
 		if !strings.Contains(tried.String(), `"`+name+`"`) {
 			t.Errorf("no test installs %s", name)
+		}
+	}
+}
+
+// The tests that each hook brings along pass.
+func TestGalleryTests(t *testing.T) {
+	hooktest.NeedTool(t, "python3", "git")
+	u := newUser(t)
+	hooktest.Must(t, os.MkdirAll(filepath.Join(u.home, "hooks"), 0o700))
+	for _, name := range gallery.Names() {
+		hooktest.Must(t, gallery.Copy(name, filepath.Join(u.home, "hooks", name)))
+	}
+	out := u.block("hookd test --all --local")
+	for _, name := range gallery.Names() {
+		if !regexp.MustCompile(`(?m)^` + name + `: \d+ tests? as expected$`).MatchString(out) {
+			t.Errorf("%s is not as expected:\n%s", name, out)
 		}
 	}
 }

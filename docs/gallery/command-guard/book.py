@@ -20,20 +20,27 @@ def listed(text):
 
 
 def folders(name, here):
-    here = pathlib.Path(here).resolve()
+    """Where the rules are: in the guard's folder, and the user's."""
     own = os.environ.get("RULES_DIR")
     if own:
-        return [here / "rules", pathlib.Path(own).expanduser()]
-    home = next((p.parent for p in here.parents if p.name in ("hooks", "packs")), None)
-    home = home or pathlib.Path(os.environ.get("LIBREFANG_HOME") or "~/.librefang").expanduser()
-    return [here / "rules", home / "rules" / name]
+        return [os.path.join(here, "rules"), os.path.expanduser(own)]
+    home = next((str(p.parent) for p in pathlib.Path(here).parents if p.name in ("hooks", "packs")), None)
+    home = home or os.path.expanduser(os.environ.get("LIBREFANG_HOME") or "~/.librefang")
+    return [os.path.join(here, "rules"), os.path.join(home, "rules", name)]
 
 
 def files(name, here):
+    """The files with rules in the order in which they count, each with what changes when it does."""
     found = []
     for folder in folders(name, here):
-        if folder.is_dir():
-            found += sorted(p for p in folder.iterdir() if p.suffix == ".ini" and not p.name.startswith("."))
+        try:
+            entries = sorted(os.scandir(folder), key=lambda e: e.name)
+        except FileNotFoundError:
+            continue
+        for entry in entries:
+            if entry.name.endswith(".ini") and not entry.name.startswith("."):
+                facts = os.stat(entry.path)
+                found.append((entry.path, facts.st_mtime_ns, facts.st_size, facts.st_ino))
     return found
 
 
@@ -59,9 +66,9 @@ _kept = {}
 
 def load(name, here, make):
     """What make(sections, files) makes of the rules as the files are now."""
-    stamp = [(str(p), s.st_mtime_ns, s.st_size, s.st_ino) for p in files(name, here) for s in [p.stat()]]
+    stamp = files(name, here)
     if not stamp:
-        raise Mistake("there are no rules in %s" % (pathlib.Path(here) / "rules"))
+        raise Mistake("there are no rules in %s" % os.path.join(here, "rules"))
     if _kept.get("stamp") != stamp:
         _kept.clear()
         _kept.update(book=make(*sections([p for p, *_ in stamp])), stamp=stamp)

@@ -39,6 +39,7 @@ import re
 import book
 from book import Mistake, listed
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 KEYS = {"action", "reason", "command", "with", "and", "without", "except", "path", "writes", "text", "code", "sets", "when", "sure", "catches", "passes"}
 SURE, PERHAPS = "sure", "perhaps"
 COMPUTED = "\0"
@@ -344,7 +345,7 @@ class Book:
 
 def load(name):
     """The rules as the files are now. A file that cannot be used is a Mistake."""
-    return book.load(name, os.path.dirname(os.path.abspath(__file__)), made)
+    return book.load(name, HERE, made)
 
 
 def made(sections, where):

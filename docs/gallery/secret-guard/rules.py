@@ -37,6 +37,7 @@ import re
 import book
 from book import Mistake, listed
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 KEYS = {"action", "reason", "path", "except", "text", "words", "catches", "passes"}
 
 
@@ -177,4 +178,4 @@ class Book:
 
 def load(name):
     """The rules as the files are now. A file that cannot be used is a Mistake."""
-    return book.load(name, os.path.dirname(os.path.abspath(__file__)), Book)
+    return book.load(name, HERE, Book)

@@ -21,6 +21,7 @@ import serve  # noqa: E402
 import shell  # noqa: E402
 
 NAME = "self-guard"
+HERE = os.path.dirname(os.path.realpath(__file__))
 KEYS = {"path", "sets", "command", "options", "catches", "passes", "reads", "changes"}
 WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
 BUILTINS = {"cd", "pushd", "popd", "export", "set", "unset", "alias", "local", "declare", "readonly", "typeset", "eval", "source", ".", "trap",
@@ -467,7 +468,7 @@ def judge(event):
 
 
 def load():
-    return book.load(NAME, os.path.dirname(os.path.abspath(__file__)), Rules)
+    return book.load(NAME, HERE, Rules)
 
 
 def examples(rules):

@@ -28,12 +28,12 @@ def describe(event):
 
 def main():
     event = json.load(sys.stdin.buffer)
+    took = event.get("duration_ms")
+    if took is not None and (not took or float(took) < 1000 * float(os.environ.get("MIN_SECONDS") or 0)):
+        return
     url = os.environ.get("SLACK_WEBHOOK_URL", "")
     if not url:
         sys.exit("slack-notify: set SLACK_WEBHOOK_URL in HOOK.yaml")
-    took = event.get("duration_ms")
-    if took is not None and float(took) < 1000 * float(os.environ.get("MIN_SECONDS") or 0):
-        return
     body = json.dumps({"text": describe(event)}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     try:
