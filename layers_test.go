@@ -35,8 +35,9 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client /docs/gallery api bridge catalog config connect convert daemon dialect discovery doctor duration escape " +
-			"events hook importer logsink loopback pack project readfile schema service spell starter trust ui",
+		"/client /docs/gallery /sdk api bridge catalog config connect convert daemon dialect discovery " +
+			"doctor duration escape events hook importer logsink loopback pack project readfile schema " +
+			"service spell starter trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -52,6 +53,11 @@ var rooms = map[string]room{
 	},
 	"docs/gallery": {
 		"the hooks that hookd brings along, as they are in the binary",
+		"",
+		"",
+	},
+	"sdk": {
+		"what hooks and senders in Python and TypeScript are written with: one file each, as they are in the binary",
 		"",
 		"",
 	},
@@ -282,7 +288,7 @@ var rooms = map[string]room{
 	},
 	"internal/runner": {
 		"one run, to proc, worker, builtin or judge",
-		"builtin config dialect dialect/neutral dispatch events hook judge proc signals trust worker",
+		"builtin config dialect dialect/neutral dispatch escape events hook judge proc signals trust worker",
 		"go.uber.org/zap",
 	},
 	"internal/schema": {

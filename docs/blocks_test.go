@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,25 @@ func TestInstallBlocks(t *testing.T) {
 	}
 }
 
+// The hook in TypeScript does what the guide says of it.
+func TestWritingHooksTypeScript(t *testing.T) {
+	hooktest.NeedTool(t, "bun")
+	u := newUser(t)
+	u.block("hookd new guard --lang typescript --event PreToolUse")
+	for _, s := range snippets(t, "writing-hooks.md") {
+		if s.lang == "ts" {
+			path := filepath.Join(u.home, "hooks", "guard", "run.ts")
+			if err := os.WriteFile(path, []byte("#!/usr/bin/env bun\n"+s.text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	out := u.block(`hookd test guard --local --event PreToolUse --data '{"tool_name":"Bash","tool_input":{"command":"sudo ls"}}' || true`)
+	if !strings.Contains(out, "no sudo: ask me to do it") {
+		t.Errorf("got %s, want a denial", out)
+	}
+}
+
 // The commands of the guide do what the guide says they do.
 func TestWritingHooksBlocks(t *testing.T) {
 	hooktest.NeedTool(t, "jq", "python3")
@@ -74,7 +94,7 @@ func TestWritingHooksBlocks(t *testing.T) {
 		"hookd test ask-push": "ask",
 		"hookd list -o wide":  "no-main",
 	}
-	u.prints(snippets(t, "writing-hooks.md"), says)
+	u.prints(slices.DeleteFunc(snippets(t, "writing-hooks.md"), func(s snippet) bool { return s.lang != "sh" }), says)
 	hooktest.Until(t, "the background child has written", func() bool {
 		_, err := os.Stat(filepath.Join(u.home, "hooks", "index-later", "indexed"))
 		return err == nil

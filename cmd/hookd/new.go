@@ -24,6 +24,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/schema"
+	"github.com/hookd/hookd/sdk"
 )
 
 //go:embed templates
@@ -34,23 +35,28 @@ var templates embed.FS
 type language struct {
 	command string // the executable, as HOOK.yaml names it
 	files   map[string]string
-	kept    map[string]string // with --persistent, instead of those in files; nil = there is no such program
+	keeps   bool              // files can be kept running
+	kept    map[string]string // with --persistent, instead of those in files; nil = those, if keeps
+	sdk     map[string]string // what the hook imports, by name: content
 	build   []string          // makes command; nil when that is one of the files
 }
 
 var languages = map[string]language{
 	"sh":   {command: "run.sh", files: map[string]string{"run.sh": "hook.sh"}},
 	"bash": {command: "run.sh", files: map[string]string{"run.sh": "hook.bash"}},
-	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"},
-		kept: map[string]string{"run.py": "keep.py"}},
-	"node": {command: "run.js", files: map[string]string{"run.js": "hook.js"},
-		kept: map[string]string{"run.js": "keep.js"}},
+	"python": {command: "run.py", files: map[string]string{"run.py": "hook.py"}, keeps: true,
+		sdk: map[string]string{"hookd.py": sdk.Python, "hookd.pyi": sdk.PythonTypes}},
+	"node": {command: "run.mjs", files: map[string]string{"run.mjs": "hook.ts"}, keeps: true,
+		sdk: map[string]string{"hookd.mjs": sdk.JavaScript}},
+	"typescript": {command: "run.ts", files: map[string]string{"run.ts": "hook.ts"}, keeps: true,
+		sdk: map[string]string{"hookd.ts": sdk.TypeScript}},
 	"go": {command: "hook", files: map[string]string{"main.go": "main.go.txt", "go.mod": "go.mod.txt"},
-		kept: map[string]string{"main.go": "keep.go.txt"}, build: []string{"go", "build", "-o", "hook", "."}},
+		keeps: true, kept: map[string]string{"main.go": "keep.go.txt"},
+		build: []string{"go", "build", "-o", "hook", "."}},
 }
 
 // languageNames is the order in which they are listed.
-var languageNames = []string{"sh", "bash", "python", "node", "go"}
+var languageNames = []string{"sh", "bash", "python", "node", "typescript", "go"}
 
 func newCommand(a *app) *cobra.Command {
 	var lang, dir string
@@ -60,7 +66,10 @@ func newCommand(a *app) *cobra.Command {
 		Use:   "new NAME",
 		Short: "Write a working hook to begin with",
 		Long: `new writes a folder with a HOOK.yaml and a program that works. A running daemon
-sees it at once. It never overwrites anything and needs no daemon.`,
+sees it at once. It never overwrites anything and needs no daemon.
+
+With python, node and typescript the SDK file stands beside the hook: it has no
+dependencies, and the same hook can be spawned and kept.`,
 		Example: `  hookd new hello --lang sh
   hookd new guard --lang python --event pre_tool_use
   hookd new audit --lang go --persistent --event '*'`,
@@ -72,7 +81,7 @@ sees it at once. It never overwrites anything and needs no daemon.`,
 	}
 	cmd.Flags().StringVar(&lang, "lang", "sh", strings.Join(languageNames, ", "))
 	cmd.Flags().StringSliceVar(&patterns, "event", []string{"agent:end"}, "event or glob that triggers it; repeatable")
-	cmd.Flags().BoolVar(&persistent, "persistent", false, "a process that is kept and gets a line for each event: python, node, go")
+	cmd.Flags().BoolVar(&persistent, "persistent", false, "a process that is kept and gets a line for each event")
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to put the hook's folder into (default: the hooks directory)")
 	settingFlags(cmd, "hooks_dir")
 	_ = cmd.RegisterFlagCompletionFunc("lang", words(languageNames...))
@@ -108,8 +117,8 @@ func (n newHook) check() error {
 		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --lang sh`", "unknown language %q; there are %s",
 			n.lang, strings.Join(languageNames, ", "))
 	}
-	if n.persistent && languages[n.lang].kept == nil {
-		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s cannot do by itself; choose python, node or go", n.lang)
+	if n.persistent && !languages[n.lang].keeps {
+		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s cannot do by itself; choose python, node, typescript or go", n.lang)
 	}
 	return nil
 }
@@ -148,7 +157,7 @@ func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 		return made{}, fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
 	}
 	defer os.RemoveAll(draft)
-	m, err := n.fill(draft, schemaFor(cfg, target))
+	m, err := n.fill(draft, target, schemaFor(cfg, target))
 	if err != nil {
 		return m, fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
 	}
@@ -190,10 +199,18 @@ func (n newHook) refuse(v api.Validation, err error) error {
 
 // fill writes the files into dir, and builds what must be built when the
 // compiler is there.
-func (n newHook) fill(dir, schemaFile string) (m made, err error) {
+func (n newHook) fill(dir, target, schemaFile string) (m made, err error) {
 	lang := languages[n.lang]
 	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns),
-		"Command": lang.command, "Persistent": n.persistent, "Schema": schemaFile}
+		"Command": lang.command, "Persistent": n.persistent, "Schema": schemaFile, "Module": "./hookd.mjs",
+		// a project's hooks are trusted as all files of their folder
+		"Sealed": strings.Contains(target, "/.hookd/hooks/")}
+	if n.lang == "typescript" {
+		data["Module"] = "./hookd.ts"
+		if data["Runtime"], err = typesRuntime(); err != nil {
+			return m, err
+		}
+	}
 	files := map[string]string{"HOOK.yaml": "HOOK.yaml"}
 	for name, from := range lang.files {
 		files[name] = from
@@ -219,9 +236,31 @@ func (n newHook) fill(dir, schemaFile string) (m made, err error) {
 		}
 		m.Files = append(m.Files, name)
 	}
+	for name, text := range lang.sdk {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return m, err
+		}
+		m.Files = append(m.Files, name)
+	}
 	slices.Sort(m.Files)
 	m.Built = lang.build == nil || compiles(dir, lang.build)
 	return m, os.Chmod(dir, 0o755) // MkdirTemp's is 0700: others may read hooks as they may read scripts
+}
+
+// typesRuntime returns the interpreter line of a TypeScript hook: of the programs here
+// that take types the first of bun, node and deno.
+func typesRuntime() (string, error) {
+	if _, err := exec.LookPath("bun"); err == nil {
+		return "bun", nil
+	}
+	text, err := exec.Command("node", "-p", "process.features.typescript").Output()
+	if err == nil && strings.TrimSpace(string(text)) == "strip" {
+		return "node", nil
+	}
+	if _, err := exec.LookPath("deno"); err == nil {
+		return "-S deno run --quiet --no-lock --allow-all", nil
+	}
+	return "", errors.New("nothing here runs TypeScript: install bun, deno or node 22.18 or newer, or take --lang node")
 }
 
 // quoted makes globs plain text for YAML, where * and [ mean something else.

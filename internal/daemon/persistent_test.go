@@ -29,6 +29,7 @@ while read -r line; do
   *'"hook_event_name":"pre_tool_use"'*'rm -rf'* | *'rm -rf'*'"hook_event_name":"pre_tool_use"'*) more=',"decision":"block","reason":"no rm"';;
   *'"hook_event_name":"tool_response_transform"'*) more=',"hook_specific_output":{"updated_tool_response":"clean"}';;
   *please-die*) exit 3;;
+  *please-fail*) more=',"hook_failed":"no rules here"';;
   *please-hang*) sleep 1000;;
   esac
   echo "note $id" >&2
@@ -136,6 +137,7 @@ func TestAPersistentGuardThatFailsDenies(t *testing.T) {
 		processes  int
 	}{
 		{"please-die", "", client.ResultFailed, "exit status 3", 2}, // given again once
+		{"please-fail", "", client.ResultFailed, "answered that it failed: no rules here", 1}, // it goes on
 		{"please-hang", "timeout: 300ms\n", client.ResultTimeout, "timed out after 300ms", 1},
 	} {
 		t.Run(c.word, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
@@ -175,9 +176,24 @@ func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
 	case a.Body != nil:
 		out.Stdout = kept(proc.OutputOf(a.Body))
 		out.Whole, out.Exceeded = a.Body[:min(len(a.Body), j.Whole)], len(a.Body) > j.Whole && j.Whole > 0
+		out.Failure = failed(a.Body)
 	}
 	return out
 }
+
+// failed returns why the hook says that it failed with one event: the answer is
+// hook_failed and nothing else. Its process goes on, for the events after it. "" = it
+// does not say so.
+func failed(body json.RawMessage) string {
+	why, ok := rawjson.GetString(body, "hook_failed")
+	if !ok || rawjson.Without(body, "hook_failed") != nil {
+		return ""
+	}
+	return "answered that it failed: " + escape.Line(why, failedBytes)
+}
+
+// failedBytes is how much of a hook's own word for its failure is kept.
+const failedBytes = 300
 
 // withoutEventID removes the event_id of an answer: a program that can also be a
 // worker sends it. An object with a hook_event_name is no answer but the payload, the

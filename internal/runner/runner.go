@@ -229,6 +229,9 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },
 	}))
 	out.Whole = withoutEventID(out.Whole, j.Event.EventID)
+	if out.ExitCode == 0 && out.Failure == "" && out.Err == nil {
+		out.Failure = failed(out.Whole)
+	}
 	return out
 }
 

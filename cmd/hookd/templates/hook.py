@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 """{{.Name}}: runs for {{.EventsText}}.
 
-Given: one JSON object on stdin with the event's data, hook_event_name,
-session_id, cwd and event_id; the name and the data also in HOOK_EVENT and
-HOOK_EVENT_DATA. Exit 0: fine. Exit 2 with a reason on stderr: no, where the
-event can be blocked. Anything else is a failure. `hookd logs RUN` shows what
-you print.
+`handle` is given each event and answers it: hookd.deny(reason), ask(reason),
+allow(), context(text), rewrite(value), or None for no opinion. An exception is a
+failure. What is printed goes to stderr: `hookd logs RUN` shows it. The same
+file works with `mode: spawn` and `mode: persistent`.
 """
-import json
+{{- if .Sealed}}
 import sys
 
-
-def main() -> int:
-    payload = json.load(sys.stdin)
-    print(f"{payload['hook_event_name']}: {json.dumps(payload)}", file=sys.stderr)
-    return 0
+sys.dont_write_bytecode = True  # a file that appears in this folder would change the hook, and it would wait again
+{{- end}}
+import hookd{{if .Sealed}}  # noqa: E402{{end}}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def handle(event):
+    print(event.name, event.tool, event.data)
+    for words in event.command:  # each command in the line that a shell is to run
+        if words.program == "sudo":
+            return hookd.deny("no sudo: ask me to do it")
+    return None
+
+
+hookd.run(handle)

@@ -1,0 +1,8 @@
+import { run, deny } from "./hookd.mjs";
+
+run((event) => {
+  console.log("seen", event.name); // goes to stderr
+  for (const words of event.command) {
+    if (words.program === "sudo") return deny("no sudo");
+  }
+});
