@@ -136,7 +136,7 @@ func TestAPersistentGuardThatFailsDenies(t *testing.T) {
 		cause      string
 		processes  int
 	}{
-		{"please-die", "", client.ResultFailed, "exit status 3", 2}, // given again once
+		{"please-die", "", client.ResultFailed, "exit status 3", 2},                           // given again once
 		{"please-fail", "", client.ResultFailed, "answered that it failed: no rules here", 1}, // it goes on
 		{"please-hang", "timeout: 300ms\n", client.ResultTimeout, "timed out after 300ms", 1},
 	} {
