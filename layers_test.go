@@ -204,7 +204,7 @@ var rooms = map[string]room{
 	// discovery: the marks of hooks that are switched off
 	"internal/importer": {
 		"turns hooks of an agent's own settings into folders",
-		"connect dialect discovery events",
+		"connect dialect dialect/neutral discovery events",
 		"",
 	},
 	"internal/judge": {
@@ -219,7 +219,7 @@ var rooms = map[string]room{
 	},
 	"internal/loopback": {
 		"loopback HTTP for agents that call hooks that way",
-		"bridge readfile",
+		"bridge dialect dialect/neutral readfile",
 		"go.uber.org/zap",
 	},
 	"internal/match": {

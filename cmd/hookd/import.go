@@ -14,7 +14,7 @@ import (
 func importCommand(a *app) *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
-		Use:   "import " + strings.Join(importer.Agents, "|"),
+		Use:   "import " + strings.Join(importer.Agents(), "|"),
 		Short: "Make hooks of those in an agent's own settings",
 		Long: `import reads the hooks that stand in an agent's settings and writes a folder for each
 that does the same as one of hookd's. What cannot be taken over is named, with the
@@ -25,12 +25,12 @@ twice. Take them out of the settings, then type ` + "`hookd enable HOOK`" + `. T
 again imports nothing twice.`,
 		Example: `  hookd import claude-code --dry-run
   hookd import codex --project .`,
-		Args:              one("AGENT: " + strings.Join(importer.Agents, ", ")),
-		ValidArgsFunction: words(importer.Agents...),
+		Args:              one("AGENT: " + strings.Join(importer.Agents(), ", ")),
+		ValidArgsFunction: words(importer.Agents()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(importer.Agents, args[0]) {
+			if !slices.Contains(importer.Agents(), args[0]) {
 				return fail(exitUsage, "type `hookd import claude-code --dry-run`; for others see docs/migrating.md",
-					"hooks of %q cannot be imported; those of %s can", args[0], strings.Join(importer.Agents, ", "))
+					"hooks of %q cannot be imported; those of %s can", args[0], strings.Join(importer.Agents(), ", "))
 			}
 			return a.importHooks(cmd, args[0], f)
 		},

@@ -59,7 +59,7 @@ type call struct {
 	state   state
 	id      string // of the first event of a pair
 
-	borrowed bool // called through Claude Code's settings, in another agent's form
+	borrowed bool // called through the settings of one agent, in the form of another
 
 	// mark records that hookd has answered; it is called once the agent has the
 	// answer. nil = hookd has not answered.

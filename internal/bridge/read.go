@@ -62,10 +62,11 @@ func (c *call) read(ctx context.Context) error {
 }
 
 func (c *call) readPayload(ctx context.Context) error {
+	given := c.agent.Variables
 	switch {
 	case c.payload != nil:
-	case events.Dialect(c.Agent) == events.LibreFang && c.Getenv("HOOK_EVENT") != "":
-		c.event, c.payload = c.Getenv("HOOK_EVENT"), json.RawMessage(c.Getenv("HOOK_EVENT_DATA"))
+	case given.Event != "" && c.Getenv(given.Event) != "":
+		c.event, c.payload = c.Getenv(given.Event), json.RawMessage(c.Getenv(given.Data))
 	default:
 		payload, err := readObject(ctx, c.Stdin)
 		if err != nil {

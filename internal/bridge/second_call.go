@@ -5,71 +5,69 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// Copilot and Cursor run the hooks in Claude Code's settings after their own, so
-// the bridge may be called twice for one event. The agent's own call leaves a
-// mark once its answer is written; the call out of Claude Code's settings that
+// Some agents run the hooks in another agent's settings after their own, so the
+// bridge may be called twice for one event: see neutral.Guest. The agent's own call
+// leaves a mark once its answer is written; the call out of the other settings that
 // finds the mark of the same event has no opinion. Settings are not looked at:
 // what they say now need not be what the running agent has read. Without a mark
 // the event is sent, since twice is better than never.
 
-// borrower returns the agent that runs this call: c.Agent, or one that gives its
-// own event to a hook of Claude Code's settings; "" = neither kind.
-func (c *call) borrower() events.Dialect {
-	switch d := events.Dialect(c.Agent); {
-	case d == events.Copilot, d == events.Cursor:
-		return d
-	case d != events.ClaudeCode:
-	case rawjson.Get(c.payload, "cursor_version") != nil:
-		return events.Cursor
-	case rawjson.Get(c.payload, "timestamp") != nil:
-		return events.Copilot
+// guest returns the agent that runs this call, if it is one that runs the hooks of
+// others too: c.Agent, or one that has sent its event to a hook of c.Agent's settings.
+func (c *call) guest() (events.Dialect, *neutral.Guest) {
+	d := events.Dialect(c.Agent)
+	if g := dialect.Guest(d); g != nil {
+		return d, g
 	}
-	return ""
+	for _, d := range dialect.Guests(d) {
+		if g := dialect.Guest(d); g.Sent(c.payload) {
+			return d, g
+		}
+	}
+	return "", nil
 }
 
-// foreign takes over an event that Copilot gives to hooks of Claude Code's
-// settings in its own form, recognized by a name that only Copilot sends.
+// hosts reports whether other agents run the hooks in the settings of c.Agent.
+func (c *call) hosts() bool { return len(dialect.Guests(events.Dialect(c.Agent))) > 0 }
+
+// foreign takes over an event that another agent gives to hooks of c.Agent's settings
+// in its own form.
 func (c *call) foreign() {
-	if events.Dialect(c.Agent) != events.ClaudeCode || rawjson.Get(c.payload, c.agent.EventField) != nil {
+	if rawjson.Get(c.payload, c.agent.EventField) != nil {
 		return
 	}
-	name, _ := rawjson.GetString(c.payload, "hookName")
-	if events.LookupIn(events.Copilot, name) == nil || rawjson.Get(c.payload, "sessionId") == nil {
-		return
+	for _, d := range dialect.Guests(events.Dialect(c.Agent)) {
+		g := dialect.Guest(d)
+		if g.Named == nil {
+			continue
+		}
+		if name := g.Named(c.payload); events.LookupIn(d, name) != nil {
+			c.agent, c.Agent, c.event, c.borrowed = dialect.Agent(d), string(d), name, true
+			return
+		}
 	}
-	c.agent, c.Agent, c.event, c.borrowed = dialect.Agent(events.Copilot), string(events.Copilot), name, true
 }
 
 // moment names the event that this call is about, the same in both of the
 // agent's calls; "" = it cannot be told from others, or no second call is known.
 func (c *call) moment(input json.RawMessage) string {
-	agent := c.borrower()
-	var when string
-	switch agent {
-	case events.Copilot:
-		when = milliseconds(rawjson.Get(c.payload, "timestamp"))
-	case events.Cursor:
-		generation, _ := rawjson.GetString(c.payload, "generation_id")
-		use, _ := rawjson.GetString(c.payload, "tool_use_id")
-		if when = generation; c.row.FailClosed && use == "" {
-			when = "" // one turn has many calls
-		} else if generation != "" {
-			when += "\x00" + use
-		}
+	agent, guest := c.guest()
+	if guest == nil {
+		return ""
 	}
+	when := guest.When(c.payload, c.row)
 	session := first(c.payload, "sessionId", "session_id", "conversation_id")
-	if agent == "" || when == "" || session == nil {
+	if when == "" || session == nil {
 		return ""
 	}
 	socket := c.Socket
@@ -89,7 +87,7 @@ func (c *call) input() json.RawMessage {
 
 // answered writes the mark: hookd has this event, and the agent has its answer.
 func (c *call) answered(v *verdict.Verdict) {
-	if c.borrowed || events.Dialect(c.Agent) == events.ClaudeCode {
+	if c.borrowed || c.hosts() {
 		return
 	}
 	inputs := []json.RawMessage{c.input()}
@@ -106,7 +104,7 @@ func (c *call) answered(v *verdict.Verdict) {
 // isSecondCall reports whether this call is the second one for an event that hookd has
 // answered.
 func (c *call) isSecondCall() bool {
-	if !c.borrowed && events.Dialect(c.Agent) != events.ClaudeCode {
+	if !c.borrowed && !c.hosts() {
 		return false
 	}
 	key := c.moment(c.input())
@@ -146,21 +144,4 @@ func ordered(value json.RawMessage) json.RawMessage {
 		return value
 	}
 	return text
-}
-
-// milliseconds reads a timestamp in either form; "" = it is none.
-func milliseconds(value json.RawMessage) string {
-	text, is := rawjson.Text(value)
-	if !is {
-		_, err := strconv.ParseInt(string(value), 10, 64)
-		if err != nil {
-			return ""
-		}
-		return string(value)
-	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return ""
-	}
-	return strconv.FormatInt(at.UnixMilli(), 10)
 }

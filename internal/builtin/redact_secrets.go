@@ -44,7 +44,7 @@ func redactEvent(_ context.Context, c *Call) ([]byte, error) {
 	case events.RewriteMessages:
 		return redactMessages(value)
 	}
-	return redactResponse(value, c.Row.Dialect == events.DockerAgent)
+	return redactResponse(value, c.Row.TextOnly)
 }
 
 // cannotRedact says that a call keeps its secrets where the agent takes no other
@@ -106,8 +106,8 @@ func redactMessages(messages json.RawMessage) ([]byte, error) {
 	return answer{Specific: &specific{UpdatedMessages: redacted}}.encode()
 }
 
-// redactResponse rewrites a result. docker-agent's results are text, and one
-// that is not stays as it is there; other agents' may have parts.
+// redactResponse rewrites a result. Where results are text, one that is not stays as
+// it is; elsewhere they may have parts.
 func redactResponse(response json.RawMessage, textOnly bool) ([]byte, error) {
 	if textOnly && response[0] != '"' {
 		return nil, nil

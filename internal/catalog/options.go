@@ -45,17 +45,35 @@ func fileSources(c config.Config) []discovery.FileSource {
 	return list
 }
 
+// fileFormat is a format of files with many hooks.
+type fileFormat struct {
+	name    string   // the type of its source in hookd.yaml
+	endings []string // of such files
+	parse   func(config.Config) discovery.Parse
+}
+
+// fileFormats is the index of these formats: one line each, as hookd.yaml names them.
+var fileFormats = []fileFormat{
+	{dockeragent.SourceType, []string{".yaml", ".yml"}, func(config.Config) discovery.Parse {
+		return func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+			return dockeragent.Parse(path, text, dockeragent.Options{})
+		}
+	}},
+	{familiar.SourceType, []string{".md"}, func(c config.Config) discovery.Parse {
+		return func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+			return familiar.Parse(path, text, familiar.Options{AgentTimeout: c.TimeoutAgent})
+		}
+	}},
+}
+
 // fileParsers returns the parsers of files of hooks under settings c, by the type of
 // their source.
 func fileParsers(c config.Config) map[string]discovery.Parse {
-	return map[string]discovery.Parse{
-		dockeragent.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
-			return dockeragent.Parse(path, text, dockeragent.Options{})
-		},
-		familiar.SourceType: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
-			return familiar.Parse(path, text, familiar.Options{AgentTimeout: c.TimeoutAgent})
-		},
+	parsers := map[string]discovery.Parse{}
+	for _, f := range fileFormats {
+		parsers[f.name] = f.parse(c)
 	}
+	return parsers
 }
 
 // settingHooks returns the hooks that settings switch on. An event waits for that of

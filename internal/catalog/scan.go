@@ -13,8 +13,6 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/project"
-	"github.com/hookd/hookd/internal/source/dockeragent"
-	"github.com/hookd/hookd/internal/source/familiar"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/when"
 )
@@ -98,11 +96,10 @@ func parserOf(c config.Config, path string) discovery.Parse {
 	if fi, err := os.Stat(path); err != nil || fi.IsDir() || filepath.Base(path) == hookdir.FileName {
 		return nil
 	}
-	switch filepath.Ext(path) {
-	case ".md":
-		return fileParsers(c)[familiar.SourceType]
-	case ".yaml", ".yml":
-		return fileParsers(c)[dockeragent.SourceType]
+	for _, f := range fileFormats {
+		if slices.Contains(f.endings, filepath.Ext(path)) {
+			return f.parse(c)
+		}
 	}
 	return nil
 }

@@ -92,7 +92,8 @@ type Source struct {
 	Path string `yaml:"path"` // a file, or a glob of files; of a hookdir a folder; absolute after Load
 }
 
-// SourceTypes are the values of Source.Type.
+// SourceTypes are the values of Source.Type: words of hookd.yaml, each the name of a
+// file format that package catalog has a parser for.
 var SourceTypes = []string{"docker-agent", "familiar", HookDir}
 
 // HookDir is the type of a source that is a folder of hook folders.

@@ -44,6 +44,37 @@ func Settings(d events.Dialect) *neutral.Settings {
 	return &s
 }
 
+// Guest returns how the agent that speaks d runs the hooks of another agent's
+// settings; nil = it does not.
+func Guest(d events.Dialect) *neutral.Guest {
+	if e := find(d); e != nil {
+		return e.Guest
+	}
+	return nil
+}
+
+// Guests returns the dialects whose agents run the hooks in host's settings too.
+func Guests(host events.Dialect) (list []events.Dialect) {
+	for _, e := range *index.Load() {
+		if e.Guest != nil && e.Guest.Host == host {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+// AgentsWith returns the names of the agents whose settings are so, sorted.
+func AgentsWith(so func(*neutral.Settings) bool) []string {
+	var names []string
+	for _, e := range *index.Load() {
+		if s := Settings(e.Name); s != nil && so(s) {
+			names = append(names, string(e.Name))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Probe returns the event that `hookd doctor` sends for the agent that speaks d.
 func Probe(d events.Dialect) neutral.Probe {
 	if e := find(d); e != nil {

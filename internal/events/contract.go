@@ -106,6 +106,7 @@ type Contract struct {
 	Decision    Decision `json:"decision,omitempty"`
 	Rewrite     Rewrite  `json:"rewrite,omitempty"`
 	Target      string   `json:"target,omitempty"`     // top-level payload field that Rewrite replaces
+	TextOnly    bool     `json:"-"`                    // Rewrite replaces text alone: another value stays as it is
 	FirstWins   bool     `json:"first_wins,omitempty"` // the first replacement ends the chain (transform_tool_result)
 	Summary     bool     `json:"summary,omitempty"`
 	Metadata    bool     `json:"metadata,omitempty"`

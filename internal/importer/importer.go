@@ -23,12 +23,15 @@ import (
 
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Agents are those whose hooks can be imported.
-var Agents = []string{"claude-code", "codex", "gemini-cli"}
+// Agents returns those whose hooks can be imported.
+func Agents() []string {
+	return dialect.AgentsWith(func(s *neutral.Settings) bool { return s.Import != neutral.ImportsNone })
+}
 
 // Hook is one that can be taken over.
 type Hook struct {
@@ -103,11 +106,12 @@ func (p Plan) hook(own connect.OwnHook) (h Hook, why string) {
 	d := events.Dialect(p.Agent)
 	row := events.LookupIn(d, own.Event)
 	kind, _ := own.Handler["type"].(string)
+	typed := dialect.Settings(d).Import == neutral.ImportsTyped
 	h = Hook{Event: own.Event, Matcher: own.Matcher}
 	switch {
 	case row == nil:
 		return h, "hookd does not know this event"
-	case kind != "command" && (kind != "" || p.Agent == "claude-code"):
+	case kind != "command" && (kind != "" || typed):
 		return h, "it is no command, but of type " + strconv.Quote(kind)
 	case row.Explicit:
 		return h, "the agent takes its silence for a denial"

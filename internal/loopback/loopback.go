@@ -31,6 +31,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/bridge"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 )
 
 const (
@@ -44,7 +46,9 @@ const (
 
 // Agents returns the agents that can call hooks over HTTP, on a loopback address and
 // without TLS.
-func Agents() []string { return []string{"claude-code"} }
+func Agents() []string {
+	return dialect.AgentsWith(func(s *neutral.Settings) bool { return s.Posts != nil })
+}
 
 // URL returns the address that an agent posts to. listen is as in the settings.
 func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }

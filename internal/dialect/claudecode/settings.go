@@ -13,9 +13,10 @@ func Settings() neutral.Settings {
 		Programs: "claude",
 		DirEnv:   "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit:  time.Second,
-		Skip:  neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
-		Posts: func(c *events.Contract) bool { return c.Name != "SessionStart" && c.Name != "Setup" },
+		Unit:   time.Second,
+		Import: neutral.ImportsTyped,
+		Skip:   neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
+		Posts:  func(c *events.Contract) bool { return c.Name != "SessionStart" && c.Name != "Setup" },
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,
 			Say: "`disableAllHooks` is true there: Claude Code runs no hooks until it is removed",

@@ -13,6 +13,7 @@ func Settings() neutral.Settings {
 		DirEnv:   "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit:      time.Second,
+		Import:    neutral.ImportsCommands,
 		NoMatcher: true, // a matcher is a regular expression, and * is none
 		After:     []string{"Codex runs a new hook when you trust it: start codex and type /hooks"},
 		Other: &neutral.OtherFile{

@@ -47,5 +47,6 @@ func Preview(s string) string {
 func Bridge() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), Timeout: neutral.Always(5 * time.Second), Answer: Answer, Fill: fill, Nulls: true,
+		Variables: neutral.Variables{Event: "HOOK_EVENT", Data: "HOOK_EVENT_DATA"},
 	}
 }

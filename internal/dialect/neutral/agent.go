@@ -17,6 +17,9 @@ type Agent struct {
 	// EventField is the payload's field that names the event; "" = only the
 	// bridge's argument does.
 	EventField string
+	// Variables has the event's name and its payload where the agent writes them into
+	// its hooks' environment and not to stdin.
+	Variables Variables
 	// EventWords are other names of events in EventField: "word=name",
 	// separated by blanks.
 	EventWords string
@@ -66,6 +69,9 @@ type Agent struct {
 	// Nulls: documented fields that are not known are null, not absent.
 	Nulls bool
 }
+
+// Variables are the names of two variables of a hook's environment.
+type Variables struct{ Event, Data string }
 
 // Since returns how long ago the last prompt.submit of a session was, and
 // whether there was one.

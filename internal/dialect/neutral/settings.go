@@ -33,10 +33,11 @@ type Settings struct {
 	// NoMatcher: a group of all tools has no matcher. Elsewhere it is "*".
 	NoMatcher bool
 
-	Plain string                      // events of tools that stand in no group all the same
-	Skip  func(*events.Contract) bool // events that cannot be registered; nil = none
-	Posts func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
-	Newer string                      // events that older versions refuse: only with --all-events
+	Plain  string                      // events of tools that stand in no group all the same
+	Skip   func(*events.Contract) bool // events that cannot be registered; nil = none
+	Posts  func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
+	Import Import                      // whether its own hooks can be taken over as folders
+	Newer  string                      // events that older versions refuse: only with --all-events
 
 	Files    Files  // for agents whose hooks are files; "" = they are in settings
 	Entry    *Entry // what those files need in the agent's settings; nil = nothing
@@ -55,6 +56,15 @@ const (
 	FormatJSON Format = "json"
 	FormatTOML Format = "toml"
 	FormatYAML Format = "yaml"
+)
+
+// Import says which of an agent's own hooks `hookd import` takes over.
+type Import int
+
+const (
+	ImportsNone     Import = iota
+	ImportsCommands        // those whose type is "command", or that have no type
+	ImportsTyped           // those whose type is "command"
 )
 
 // Shape is how an event's list looks.

@@ -20,6 +20,8 @@ type System struct {
 	Words func() []verdict.Word
 	// Settings is where it keeps hooks. Nil = hookd cannot be connected to it.
 	Settings func() Settings
+	// Guest is how its agent runs the hooks of another one's settings. Nil = it does not.
+	Guest *Guest
 	// Probe is sent by `hookd doctor`. A system without Settings needs none.
 	Probe Probe
 	// Rules are those of the hooks that its own files define. Nil = they have
