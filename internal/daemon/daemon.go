@@ -214,6 +214,7 @@ func (d *Daemon) origin(pid int) dispatch.Origin {
 // stops at once.
 func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
+	addThreads(d.config.Load().SlotsObservers + d.config.Load().SlotsDecidable)
 	limitMemory(d.config.Load().QueueMaxBytes)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

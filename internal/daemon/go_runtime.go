@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 )
 
 // leastProcs is the least GOMAXPROCS. While Go forks, it blocks one of its processors
@@ -17,6 +18,33 @@ func addProcs() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < leastProcs {
 		runtime.GOMAXPROCS(leastProcs)
 	}
+}
+
+// moreThreads is how many threads hookd has besides one for each run at once, and
+// mostThreads how many it makes at the start.
+const (
+	moreThreads = 12
+	mostThreads = 64
+)
+
+// addThreads makes threads that wait to be used, for so many runs at once. The Go
+// runtime ends a program that cannot get a thread when it needs one, as when the user
+// has too many processes: that is to cost starts, which are tried again, not hookd.
+func addThreads(runs int) {
+	n := min(runs+moreThreads, mostThreads)
+	var made sync.WaitGroup
+	made.Add(n)
+	enough := make(chan struct{})
+	for range n {
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread() // the runtime keeps it
+			made.Done()
+			<-enough
+		}()
+	}
+	made.Wait()
+	close(enough)
 }
 
 // ownMemory is what hookd uses of Go's heap besides what queue.max_bytes limits, in
