@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv(givenEnv) != "":
 		givenChild()
 		return
+	case os.Getenv(upgradeEnv) != "":
+		upgradeChild()
+		return
 	case os.Getenv(faultEnv) != "":
 		faultChild()
 		return
