@@ -88,17 +88,17 @@ func indexed(t *testing.T, path string) (all bool) {
 	return all
 }
 
-// makeDecisions spreads them evenly over a year, of 20,000 sessions and a few
-// tools, 2 % denials.
+// makeDecisions spreads them evenly over a year, 50 a session, of a few tools, 2 %
+// denials.
 func makeDecisions(t *testing.T, s *store.Store) {
 	t.Helper()
-	first, now, begin := s.FirstSeq(), time.Now(), time.Now()
+	first, now, begin := s.FirstSeq(), time.Now(), processorTime(t)
 	step := 365 * 24 * time.Hour / time.Duration(*manyDecisions)
 	for i := range *manyDecisions {
 		at := now.Add(-step * time.Duration(*manyDecisions-i))
 		d := &events.Decided{
 			EventID: events.NewID(at), Seq: first + uint64(2*i+1), EventSeq: first + uint64(2*i), Time: at, Event: "PreToolUse",
-			Kind: events.KindToolBefore, Dialect: events.ClaudeCode, SessionID: fmt.Sprint("s", i%20_000), Tool: "Bash", Cwd: "/home/me/project",
+			Kind: events.KindToolBefore, Dialect: events.ClaudeCode, SessionID: fmt.Sprint("s", i/50), Tool: "Bash", Cwd: "/home/me/project",
 			Subject: fmt.Sprintf("git push origin feature-%d && make test # needle %d of this line", i%1000, i), Decision: events.OutcomeNone,
 			DurationMS: 3, Runs: []string{events.NewRunID(at)},
 		}
@@ -115,8 +115,8 @@ func makeDecisions(t *testing.T, s *store.Store) {
 			}
 		}
 		if tenth := *manyDecisions / 10; tenth > 0 && (i+1)%tenth == 0 { // each takes as long as the first
-			t.Logf("%d decisions: %.1f µs each since the line before", i+1, float64(time.Since(begin).Microseconds())/float64(tenth))
-			begin = time.Now()
+			t.Logf("%d decisions: %v of processor time each since the line before", i+1, (processorTime(t)-begin)/time.Duration(tenth))
+			begin = processorTime(t)
 		}
 	}
 	if err := s.Flush(t.Context()); err != nil {

@@ -16,7 +16,8 @@ func replayCommand(a *app) *cobra.Command {
 		Short: "Run the hooks again for a past event",
 		Long: `replay sends an event of the history again, under a new id. Its hooks of today run
 and observe: no sender waits for a verdict any more. An event can be replayed when all
-of its data was kept: when it has 256 bytes at most, or with history.payload: full.`,
+of its data was kept: when it has 2 KiB at most, 16 KiB of an event that was decided,
+or with history.payload: full.`,
 		Example: `  hookd replay 01JD --dry-run
   hookd replay 01JD --hook notify`,
 		Args: one("EVENT_ID"),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"time"
@@ -64,16 +65,21 @@ func (p *printer) sessions(list []client.Session) {
 		{title: "LAST"},
 		{title: "STATE"},
 		nameColumn("AGENT"),
-		asideColumn("SESSION"),
+		{title: "SESSION"},
 		{title: "CALLS"},
 		{title: "DENIED"},
 		{title: "ASKED"},
-		pathColumn("FOLDER"),
+		{title: "FOLDER", yield: 3, end: true},
 		textColumn("SUBJECT"),
 	}
 	if p.wide {
 		header = append(header, fixed("EVENTS", "FIRST")...)
 	}
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.SessionID)
+	}
+	short := p.ids(ids)
 	var rows [][]cell
 	for _, s := range list {
 		denied := textf("%d", s.Denials)
@@ -81,9 +87,7 @@ func (p *printer) sessions(list []client.Session) {
 			denied.c = red
 		}
 		row := []cell{text(p.when(s.Last)), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect)),
-			text(
-				s.SessionID,
-			), textf("%d", s.Tools), denied, textf("%d", s.Asks), text(s.Cwd), text(about(s.Tool, s.Subject))}
+			text(short(s.SessionID)), textf("%d", s.Tools), denied, textf("%d", s.Asks), text(s.Cwd), text(cmp.Or(s.Subject, s.Tool))}
 		if p.wide {
 			row = append(row, textf("%d", s.Events), text(p.when(s.First)))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -143,11 +144,14 @@ const shortest = 6
 // endings returns the end of each id that no other of them has. The beginning
 // of an id is a time, which ids of one page share; commands accept an end.
 func endings(ids []string) func(id string) string {
-	n := shortest
-	for ; n < 26; n++ {
+	n, longest := shortest, 0
+	for _, id := range ids {
+		longest = max(longest, len(id))
+	}
+	for ; n < longest; n++ {
 		seen := map[string]string{}
 		unique := !slices.ContainsFunc(ids, func(id string) bool {
-			end := id[max(0, len(id)-n):]
+			end := endOfID(id, n)
 			other, taken := seen[end]
 			seen[end] = id
 			return taken && other != id
@@ -156,5 +160,14 @@ func endings(ids []string) func(id string) string {
 			break
 		}
 	}
-	return func(id string) string { return id[max(0, len(id)-n):] }
+	return func(id string) string { return endOfID(id, n) }
+}
+
+// endOfID is the last n bytes of an id, or less where a character begins before them.
+func endOfID(id string, n int) string {
+	from := max(0, len(id)-n)
+	for from < len(id) && !utf8.RuneStart(id[from]) {
+		from++
+	}
+	return id[from:]
 }

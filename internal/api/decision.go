@@ -142,7 +142,7 @@ func (q DecisionQuery) Fits(d *events.Decided) bool {
 	}
 	return any(q.Decision, string(d.Decision)) && any(q.Tool, d.Tool) &&
 		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
-		any(q.Session, d.SessionID) && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
+		(q.Session == "" || slices.ContainsFunc(List(q.Session), func(w string) bool { return isSession(w, d.SessionID) })) && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
 		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
 		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)

@@ -58,10 +58,17 @@ func setPage(v url.Values, key string, before uint64, limit int) {
 func (q RunQuery) Fits(r events.Run) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	inText := holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)
-	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) && is(q.Session, r.SessionID) &&
+	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) &&
+		(q.Session == "" || isSession(q.Session, r.SessionID)) &&
 		is(q.Result, string(r.Result)) && is(q.Tool, r.Tool) && (q.Text == "" || inText) && q.Test == r.Test &&
 		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName) && !r.Started.Before(q.Since) &&
 		(q.Until.IsZero() || r.Started.Before(q.Until)) && (q.Before == 0 || r.Seq < q.Before)
+}
+
+// isSession reports whether a session is the one that is asked for, by its id or the
+// end of it.
+func isSession(want, got string) bool {
+	return want == got || len(want) >= 6 && strings.HasSuffix(got, want)
 }
 
 func setTime(v url.Values, key string, t time.Time) {

@@ -91,7 +91,7 @@ var keys = []key{
 		count(1, 1_000_000_000, func(c *Config) *int { return &c.HistoryMaxRuns })},
 	{
 		"history.payload",
-		"what is kept of an event's data once its hooks have run: none, preview (256 bytes) or full, which replay needs",
+		"what is kept of an event's data once its hooks have run: none, preview (2 KiB; of what was decided 16 KiB) or full",
 		oneOf([]string{"none", "preview", "full"}, func(c *Config) *string { return &c.HistoryPayload }),
 	},
 	{"redact_history", "take secrets out of what the history keeps",

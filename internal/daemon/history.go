@@ -103,25 +103,62 @@ func (d *Daemon) redact(text []byte) []byte {
 	return redact(text)
 }
 
+// wholeSessions replaces each id of a list by comma by that of the only session which
+// begins or ends so. Where it cannot be looked up the list stays as it is.
+func (c *control) wholeSessions(ctx context.Context, sessions *string) *events.Error {
+	if *sessions == "" {
+		return nil
+	}
+	c.d.recorder.Flush(ctx)
+	list := api.List(*sessions)
+	for i, part := range list {
+		id, err := c.d.store.SessionID(ctx, part)
+		if errors.Is(err, store.ErrAmbiguous) {
+			return &events.Error{
+				Code:    events.CodeNotFound,
+				Message: "more than one session begins or ends so: " + part,
+				Hint:    "give more of the id, see `hookd sessions`",
+			}
+		}
+		if err == nil {
+			list[i] = id
+		}
+	}
+	*sessions = strings.Join(list, ",")
+	return nil
+}
+
 func (c *control) Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+	if bad := c.wholeSessions(ctx, &q.Session); bad != nil {
+		return api.Runs{}, bad
+	}
 	runs, err := c.d.recorder.Runs(ctx, q)
 	return runs, unread("the history", "", err)
 }
 
 // Decisions answers what was decided.
 func (c *control) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+	if bad := c.wholeSessions(ctx, &q.Session); bad != nil {
+		return api.Decisions{}, bad
+	}
 	decisions, err := c.d.recorder.Decisions(ctx, q)
 	return decisions, unread("the decisions", "", err)
 }
 
 // CountDecisions answers how many decisions fit.
 func (c *control) CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, *events.Error) {
+	if bad := c.wholeSessions(ctx, &q.Session); bad != nil {
+		return api.Counts{}, bad
+	}
 	counts, err := c.d.recorder.CountDecisions(ctx, q)
 	return counts, unread("the decisions", "", err)
 }
 
 // Accepted answers which events were accepted.
 func (c *control) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
+	if bad := c.wholeSessions(ctx, &q.Session); bad != nil {
+		return api.Accepted{}, bad
+	}
 	c.d.recorder.Flush(ctx)
 	page, err := c.d.store.Events(ctx, store.EventQuery{
 		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: api.List(q.Cwd), Text: q.Text,
@@ -141,6 +178,9 @@ func (c *control) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted,
 
 // Sessions answers what is known of sessions.
 func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
+	if bad := c.wholeSessions(ctx, &q.Session); bad != nil {
+		return api.Sessions{}, bad
+	}
 	c.d.recorder.Flush(ctx)
 	list, err := c.d.store.Sessions(ctx, store.SessionQuery{
 		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State,

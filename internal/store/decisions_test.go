@@ -417,3 +417,25 @@ func TestUnreadEventsAreLookedUp(t *testing.T) {
 		t.Errorf("got %+v %v", list, err)
 	}
 }
+
+// A session is named by an end or a beginning of its id that no other has.
+func TestSessionIDs(t *testing.T) {
+	s := open(t, options(t))
+	for i, id := range []string{"01a203b-111111", "01a203b-222222", "ä-ünï-ß", "222222"} {
+		e := event(uint64(i+1), "pre_tool_use", `{}`)
+		e.SessionID = id
+		s.Note(e, nil)
+	}
+	flush(t, s)
+	for part, want := range map[string]string{
+		"01a203b-111111": "01a203b-111111", "111111": "01a203b-111111", "222222": "222222", "-222222": "01a203b-222222",
+		"ï-ß": "ä-ünï-ß", "none": "none", "": "", "%%%": "%%%",
+	} {
+		if got, err := s.SessionID(t.Context(), part); err != nil || got != want {
+			t.Errorf("%q: got %q %v, want %q", part, got, err, want)
+		}
+	}
+	if got, err := s.SessionID(t.Context(), "01a"); !errors.Is(err, ErrAmbiguous) {
+		t.Errorf("got %q %v", got, err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -191,6 +192,33 @@ func scanSession(row scanner) (s Session, err error) {
 		&s.State, &s.Events, &s.Tools, &s.Denials, &s.Asks, &s.Tool, &s.Subject)
 	s.First, s.Last = moment(first), moment(last)
 	return s, err
+}
+
+// SessionID returns the id of the only session whose id begins or ends with part; part
+// itself where that is the id of one, or of none. It fails with ErrAmbiguous.
+func (s *Store) SessionID(ctx context.Context, part string) (id string, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		ids, err := list(ctx, db, scanID, `SELECT session_id FROM sessions WHERE session_id = ? LIMIT 1`, part)
+		if err == nil && len(ids) == 0 && len(part) >= shortestEnd {
+			ids, err = list(ctx, db, scanID, `SELECT DISTINCT session_id FROM sessions
+				WHERE substr(session_id, -?1) = ?2 OR substr(session_id, 1, ?1) = ?2 LIMIT 2`,
+				utf8.RuneCountInString(part), part)
+		}
+		switch {
+		case err != nil:
+			return err
+		case len(ids) > 1:
+			return ErrAmbiguous
+		case len(ids) == 0:
+			ids = []string{part}
+		}
+		id = ids[0]
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("session %s: %w", part, err)
+	}
+	return id, nil
 }
 
 // SessionQuery selects sessions; the zero value selects the newest 50.
