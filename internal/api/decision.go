@@ -140,9 +140,12 @@ func (q DecisionQuery) Fits(d *events.Decided) bool {
 		list := List(want)
 		return list == nil || slices.ContainsFunc(list, func(w string) bool { return slices.Contains(got, w) })
 	}
+	sessions := List(q.Session)
+	inSession := sessions == nil ||
+		slices.ContainsFunc(sessions, func(want string) bool { return isSession(want, d.SessionID) })
 	return any(q.Decision, string(d.Decision)) && any(q.Tool, d.Tool) &&
 		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
-		(q.Session == "" || slices.ContainsFunc(List(q.Session), func(w string) bool { return isSession(w, d.SessionID) })) && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
+		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
 		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
 		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
