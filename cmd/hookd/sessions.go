@@ -86,8 +86,11 @@ func (p *printer) sessions(list []client.Session) {
 		if s.Denials > 0 {
 			denied.c = red
 		}
-		row := []cell{text(p.when(s.Last)), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect)),
-			text(short(s.SessionID)), textf("%d", s.Tools), denied, textf("%d", s.Asks), text(s.Cwd), text(cmp.Or(s.Subject, s.Tool))}
+		row := []cell{
+			text(p.when(s.Last)), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect)),
+			text(short(s.SessionID)), textf("%d", s.Tools), denied, textf("%d", s.Asks), text(s.Cwd),
+			text(cmp.Or(s.Subject, s.Tool)),
+		}
 		if p.wide {
 			row = append(row, textf("%d", s.Events), text(p.when(s.First)))
 		}
