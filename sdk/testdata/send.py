@@ -9,7 +9,7 @@ try:
         verdict = hookd.decide("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": command}}, seconds=30)
         print(verdict["allowed"], verdict.get("message", ""))
     records = hookd.subscribe("my:*", since=0)
-    print(next(r for r in records if r["type"] == "event")["event_id"] == first)
+    print(any(r["type"] == "event" and r["event_id"] == first for r in records))
     hookd.emit("a b")
 except hookd.Refused as e:
     print(e.code)
