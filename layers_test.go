@@ -227,6 +227,11 @@ var rooms = map[string]room{
 		"dialect dialect/neutral events hook verdict when",
 		"",
 	},
+	"internal/match/matchtest": {
+		"tests only: hooks and snapshots",
+		"hook",
+		"",
+	},
 	// knows no events: the daemon tells it what to count
 	"internal/metrics": {
 		"Prometheus registry and names",

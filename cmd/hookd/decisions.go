@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,39 +117,19 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (api.DecisionQuery, error) {
 
 // followDecisions prints those that fit, oldest first, and then each that is made.
 func followDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery) error {
-	f := a.follower()
-	from, err := f.begin(cmd)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	list, err := a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
-	if err != nil {
-		return err
-	}
-	show := func(d client.Decision) error {
-		if a.format == "json" {
-			return a.printRecord(client.RecordVerdict, d)
-		}
-		f.p.record(client.Record{Type: client.RecordVerdict, Seq: d.Seq, Decision: &d})
-		return f.p.err
-	}
-	shown := map[string]bool{} // those made since the question
-	for _, d := range slices.Backward(list) {
-		shown[d.EventID] = d.Seq > *from.Since
-		if err := show(d); err != nil {
-			return err
-		}
-	}
-	return f.run(cmd, from, func(r client.Record) {
-		if r.Decision == nil || shown[r.Decision.EventID] {
-			return
-		}
-		var d events.Decided
-		if json.Unmarshal(r.Raw, &d) == nil && q.Fits(&d) {
-			f.p.err = show(*r.Decision)
-		}
+	return followPast(a, cmd, past[client.Decision]{
+		list: func(ctx context.Context) ([]client.Decision, error) {
+			return a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
+		},
+		id: func(d client.Decision) string { return d.EventID },
+		record: func(d client.Decision) client.Record {
+			return client.Record{Type: client.RecordVerdict, Seq: d.Seq, Decision: &d}
+		},
+		value: func(r client.Record) *client.Decision { return r.Decision },
+		fits: func(raw []byte) bool {
+			var d events.Decided
+			return json.Unmarshal(raw, &d) == nil && q.Fits(&d)
+		},
 	})
 }
 

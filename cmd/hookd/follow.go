@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -211,4 +213,49 @@ func agentName(name, id string, d client.Dialect) string {
 		return string(d)
 	}
 	return id
+}
+
+// past is a list from the history that the stream goes on with.
+type past[T any] struct {
+	list   func(context.Context) ([]T, error) // newest first
+	id     func(T) string
+	record func(T) client.Record  // of the stream
+	value  func(client.Record) *T // nil = the record is about something else
+	fits   func(raw []byte) bool  // whether a record of the stream is one that is asked for
+}
+
+// followPast prints the list, oldest first, and then what comes. Where the stream
+// stands is asked before the list is read, so nothing falls between.
+func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
+	f := a.follower()
+	from, err := f.begin(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	list, err := h.list(ctx)
+	if err != nil {
+		return err
+	}
+	show := func(v T) error {
+		r := h.record(v)
+		if a.format == "json" {
+			return a.printRecord(r.Type, v)
+		}
+		f.p.record(r)
+		return f.p.err
+	}
+	shown := map[string]bool{} // those that came since the question
+	for _, v := range slices.Backward(list) {
+		shown[h.id(v)] = h.record(v).Seq > *from.Since
+		if err := show(v); err != nil {
+			return err
+		}
+	}
+	return f.run(cmd, from, func(r client.Record) {
+		if v := h.value(r); v != nil && !shown[h.id(*v)] && h.fits(r.Raw) {
+			f.p.err = show(*v)
+		}
+	})
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,41 +79,16 @@ func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 }
 
 // followHistory prints the runs that fit, oldest first, and then each that ends.
-// Where the stream stands is asked before the history is read, so none falls between.
 func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
-	f := a.follower()
-	from, err := f.begin(cmd)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
-	if err != nil {
-		return err
-	}
-	shown := map[string]bool{} // those that ended since the question
-	show := func(run client.Run) error {
-		if a.format == "json" {
-			return a.printRecord(client.RecordRun, run)
-		}
-		f.p.record(client.Record{Type: client.RecordRun, Seq: run.Seq, Run: &run})
-		return f.p.err
-	}
-	for _, run := range slices.Backward(runs) {
-		shown[run.ID] = run.Seq > *from.Since
-		if err := show(run); err != nil {
-			return err
-		}
-	}
-	return f.run(cmd, from, func(r client.Record) {
-		if r.Run == nil || shown[r.Run.ID] {
-			return
-		}
-		var run events.Run
-		if json.Unmarshal(r.Raw, &run) == nil && q.Fits(run) {
-			f.p.err = show(*r.Run)
-		}
+	return followPast(a, cmd, past[client.Run]{
+		list:   func(ctx context.Context) ([]client.Run, error) { return a.dial(cmd).Runs(ctx, client.RunQuery(q)) },
+		id:     func(r client.Run) string { return r.ID },
+		record: func(r client.Run) client.Record { return client.Record{Type: client.RecordRun, Seq: r.Seq, Run: &r} },
+		value:  func(r client.Record) *client.Run { return r.Run },
+		fits: func(raw []byte) bool {
+			var run events.Run
+			return json.Unmarshal(raw, &run) == nil && q.Fits(run)
+		},
 	})
 }
 

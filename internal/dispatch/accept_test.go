@@ -10,12 +10,13 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // A sender uses its envelope and buffer again as soon as Begin has returned.
 func TestBeginKeepsNothingOfTheSendersBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
 		var env events.Envelope
 		var buf []byte
 		for i, id := range []string{"", "", "one", "one", "two"} {
@@ -100,7 +101,7 @@ func (r *slowRecorder) Prepare(e *events.Event, _ bool) Prepared {
 // What is slow about one large event delays no other, whether a hook runs for
 // it, decides about it, or does neither.
 func TestALargeEventDelaysNoOther(t *testing.T) {
-	hooks := []*hook.Hook{newHook("note", "agent:step"), newHook("guard", "pre_tool_use")}
+	hooks := []*hook.Hook{matchtest.Hook("note", "agent:step"), matchtest.Hook("guard", "pre_tool_use")}
 	large := []byte(`{"text":"` + strings.Repeat("x", 2<<20) + `"}`)
 	for _, env := range []events.Envelope{
 		{Event: "agent:step", Data: large}, {Event: "agent:end", Data: large}, {Event: "pre_tool_use", Wait: true, Data: large},

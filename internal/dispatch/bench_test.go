@@ -1,38 +1,12 @@
 package dispatch
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
-
-// manyHooks are 10,000 as people write them: 70 % plain names, 25 % prefixes,
-// 5 % other globs.
-func manyHooks(tb testing.TB) *hook.Snapshot {
-	tb.Helper()
-	snap := &hook.Snapshot{Generation: 1}
-	for i := range 10_000 {
-		text := fmt.Sprintf("app%d:done", i)
-		switch {
-		case i%40 == 0:
-			text = fmt.Sprintf("*:step%d", i)
-		case i%40 == 20:
-			text = fmt.Sprintf("{app,job}%d:st?p", i)
-		case i%4 == 1:
-			text = fmt.Sprintf("app%d:*", i)
-		}
-		p, err := hook.CompilePattern(text)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		h := &hook.Hook{ID: fmt.Sprint(i), Name: fmt.Sprint("hook", i), Patterns: []hook.Pattern{p}}
-		snap.Entries = append(snap.Entries, hook.Entry{Hook: h, Name: h.Name, State: hook.Active})
-	}
-	return snap
-}
 
 // silent keeps nothing.
 type silent struct{ seq uint64 }
@@ -58,7 +32,7 @@ func (*silent) Watched() bool                                 { return false }
 // What an event costs that no hook wants, but for the stream and the disk.
 func BenchmarkBegin(b *testing.B) {
 	d := New(Options{Runner: &fake{}, Recorder: &silent{}})
-	d.Publish(manyHooks(b))
+	d.Publish(matchtest.Many(b))
 	env, bad := events.Parse([]byte(`{"event":"bench:none","session_id":"s1","cwd":"/tmp","sender":"uid:0","data":{"text":"x"}}`))
 	if bad != nil {
 		b.Fatal(bad)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 func TestAnIDWithOtherContentIsAConflict(t *testing.T) {
@@ -21,7 +22,7 @@ func TestAnIDWithOtherContentIsAConflict(t *testing.T) {
 		{`"sender":"s"`, `"sender":"s","agent_name":"other"`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use")}, nil)
+			b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, nil)
 			b.emit(t, first)
 			other := strings.Replace(first, change[0], change[1], 1)
 			if r, err := b.try(t, Origin{}, other); err == nil || err.Code != events.CodeIDConflict {
@@ -60,7 +61,7 @@ func TestAFloodOfIDsPushesOutNoOthers(t *testing.T) {
 func TestAnswersAreKeptInBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := `{"updated_tool_response":"` + strings.Repeat("x", 1<<20) + `"}`
-		b := newBench(t, Options{}, []*hook.Hook{newHook("rewrite", "tool_response_transform")}, map[string]behaviour{"rewrite": {stdout: `{"hook_specific_output":` + long + `}`}})
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("rewrite", "tool_response_transform")}, map[string]behaviour{"rewrite": {stdout: `{"hook_specific_output":` + long + `}`}})
 		line := func(i int) string {
 			return fmt.Sprintf(`{"event":"tool_response_transform","id":"%d","wait":true,"data":{"tool_name":"shell","tool_response":"y"}}`, i)
 		}
@@ -84,7 +85,7 @@ func TestAnswersAreKeptInBoundedMemory(t *testing.T) {
 // What the sender is told of a run has no output, which would be kept with it.
 func TestAReceiptHasNoOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{}, []*hook.Hook{newHook("a", "pre_tool_use"), newHook("o", "agent:end")}, map[string]behaviour{"a": {stdout: "long"}, "o": {stdout: "long"}})
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.Hook("o", "agent:end")}, map[string]behaviour{"a": {stdout: "long"}, "o": {stdout: "long"}})
 		for _, event := range []string{"pre_tool_use", "agent:end"} {
 			r := b.emit(t, `{"event":"`+event+`","wait":true,"data":{}}`)
 			if len(r.Runs) != 1 || r.Runs[0].Stdout.Bytes != 0 || r.Runs[0].Stdout.Head != "" || r.Runs[0].Input != "" {
@@ -97,7 +98,7 @@ func TestAReceiptHasNoOutput(t *testing.T) {
 // Events that wait for a verdict take bounded memory: what is too much is denied.
 func TestTooManyEventsThatWaitForAVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Decidable: 1, MaxBytes: 2700}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second}})
+		b := newBench(t, Options{Decidable: 1, MaxBytes: 2700}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second}})
 		line := `{"event":"pre_tool_use","wait":true,"data":{"tool_input":"` + strings.Repeat("x", 450) + `"}}`
 		done := make(chan Receipt, 2)
 		for range 2 {
@@ -125,7 +126,7 @@ func TestTooManyEventsThatWaitForAVerdict(t *testing.T) {
 // A slot that comes too late is not used: the hook would only be killed.
 func TestARunWithoutTimeLeftIsNotStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: 990 * time.Millisecond}})
+		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: 990 * time.Millisecond}})
 		line := `{"event":"pre_tool_use","wait":true,"timeout_ms":1000}`
 		go func() { b.emit(t, line) }()
 		synctest.Wait()

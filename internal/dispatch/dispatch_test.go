@@ -21,6 +21,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // behaviour is what a fake hook does.
@@ -185,7 +186,7 @@ func newBench(t *testing.T, o Options, hooks []*hook.Hook, behaviours map[string
 		o.Recorder = b.tape
 	}
 	b.Dispatcher = New(o)
-	b.Publish(snapshot(hooks...))
+	b.Publish(matchtest.Snapshot(hooks...))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -193,28 +194,6 @@ func newBench(t *testing.T, o Options, hooks []*hook.Hook, behaviours map[string
 	})
 	return b
 }
-
-func snapshot(hooks ...*hook.Hook) *hook.Snapshot {
-	s := &hook.Snapshot{Generation: 1}
-	for _, h := range hooks {
-		s.Entries = append(s.Entries, hook.Entry{Hook: h, Name: h.Name, State: hook.Active})
-	}
-	return s
-}
-
-func newHook(name string, patterns ...string) *hook.Hook {
-	h := &hook.Hook{ID: name, Name: name, Type: hook.Command, Timeout: 5 * time.Second, Enabled: true}
-	for _, text := range patterns {
-		p, err := hook.CompilePattern(text)
-		if err != nil {
-			panic(err)
-		}
-		h.Patterns = append(h.Patterns, p)
-	}
-	return h
-}
-
-func with(h *hook.Hook, change func(*hook.Hook)) *hook.Hook { change(h); return h }
 
 func (b *bench) emit(t *testing.T, line string) Receipt {
 	t.Helper()
@@ -236,7 +215,7 @@ func (b *bench) try(t *testing.T, from Origin, line string) (Receipt, *events.Er
 
 func TestEventsOfOneSessionRunInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Observers: 4}, []*hook.Hook{newHook("h", "*")}, map[string]behaviour{"h": {takes: time.Second}})
+		b := newBench(t, Options{Observers: 4}, []*hook.Hook{matchtest.Hook("h", "*")}, map[string]behaviour{"h": {takes: time.Second}})
 		for i := range 6 {
 			b.emit(t, fmt.Sprintf(`{"event":"agent:step","data":{"session_id":"s%d","n":%d}}`, i%2, i))
 		}
@@ -269,7 +248,7 @@ func TestOrderSerialAndParallel(t *testing.T) {
 	}{{hook.OrderSerial, 4 * time.Second}, {hook.OrderParallel, time.Second}, {hook.OrderSession, time.Second}} {
 		t.Run(string(tt.order), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := with(newHook("h", "*"), func(h *hook.Hook) { h.Order = tt.order })
+				h := matchtest.With(matchtest.Hook("h", "*"), func(h *hook.Hook) { h.Order = tt.order })
 				b := newBench(t, Options{Observers: 8}, []*hook.Hook{h}, map[string]behaviour{"h": {takes: time.Second}})
 				for range 4 {
 					b.emit(t, `{"event":"x"}`) // no session: no order by default
@@ -286,7 +265,7 @@ func TestOrderSerialAndParallel(t *testing.T) {
 
 func TestConcurrencyAndSlotsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hooks := []*hook.Hook{with(newHook("two", "*"), func(h *hook.Hook) { h.Concurrency = 2 }), newHook("free", "*")}
+		hooks := []*hook.Hook{matchtest.With(matchtest.Hook("two", "*"), func(h *hook.Hook) { h.Concurrency = 2 }), matchtest.Hook("free", "*")}
 		b := newBench(t, Options{Observers: 5}, hooks, map[string]behaviour{"two": {takes: time.Second}, "free": {takes: time.Second}})
 		for range 12 {
 			b.emit(t, `{"event":"x"}`)
@@ -306,7 +285,7 @@ func TestConcurrencyAndSlotsAreKept(t *testing.T) {
 
 func TestFullQueueRefusesObserversButNeverAVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Observers: 1, MaxEvents: 2}, []*hook.Hook{newHook("log", "*"), newHook("guard", "pre_tool_use")},
+		b := newBench(t, Options{Observers: 1, MaxEvents: 2}, []*hook.Hook{matchtest.Hook("log", "*"), matchtest.Hook("guard", "pre_tool_use")},
 			map[string]behaviour{"log": {takes: time.Second}, "guard": {exit: 2}})
 		b.emit(t, `{"event":"x"}`)
 		b.emit(t, `{"event":"x"}`)
@@ -331,7 +310,7 @@ func TestFullQueueRefusesObserversButNeverAVerdict(t *testing.T) {
 
 func TestVerdictDoesNotWaitForObservers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{newHook("log", "*"), newHook("guard", "pre_tool_use")},
+		b := newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{matchtest.Hook("log", "*"), matchtest.Hook("guard", "pre_tool_use")},
 			map[string]behaviour{"log": {takes: 4 * time.Second}, "guard": {takes: 10 * time.Millisecond}})
 		for range 200 {
 			b.emit(t, `{"event":"agent:step"}`)
@@ -359,7 +338,7 @@ func TestFailuresOfGuardsDenyAndOfObserversOnlyWarn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": tt.b})
+				b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, map[string]behaviour{"guard": tt.b})
 				r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell"},"wait":true}`)
 				if r.Verdict.Allowed || !strings.Contains(r.Verdict.Message, "guard") {
 					t.Errorf("verdict = %+v, want a denial that names the hook", r.Verdict)
@@ -373,7 +352,7 @@ func TestFailuresOfGuardsDenyAndOfObserversOnlyWarn(t *testing.T) {
 				}
 			})
 			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, Options{}, []*hook.Hook{newHook("log", "*")}, map[string]behaviour{"log": tt.b})
+				b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("log", "*")}, map[string]behaviour{"log": tt.b})
 				r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell"},"wait":true}`)
 				if !r.Verdict.Allowed {
 					t.Errorf("a logging hook denied: %+v", r.Verdict)
@@ -385,7 +364,7 @@ func TestFailuresOfGuardsDenyAndOfObserversOnlyWarn(t *testing.T) {
 
 func TestBudgetEndsEveryHook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hooks := []*hook.Hook{newHook("a", "user_prompt_submit"), newHook("b", "user_prompt_submit")}
+		hooks := []*hook.Hook{matchtest.Hook("a", "user_prompt_submit"), matchtest.Hook("b", "user_prompt_submit")}
 		b := newBench(t, Options{}, hooks, map[string]behaviour{"a": {takes: time.Hour}, "b": {stdout: "hello"}})
 		start := time.Now()
 		r := b.emit(t, `{"event":"user_prompt_submit","wait":true,"timeout_ms":700}`)
@@ -397,7 +376,7 @@ func TestBudgetEndsEveryHook(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // without timeout_ms: the sum in sequence
-		hooks := []*hook.Hook{newHook("a", "pre_tool_use"), newHook("b", "pre_tool_use")}
+		hooks := []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.Hook("b", "pre_tool_use")}
 		b := newBench(t, Options{}, hooks, map[string]behaviour{"a": {takes: time.Hour}, "b": {takes: 4 * time.Second}})
 		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
 		if r.Runs[0].Result != events.ResultTimeout || r.Runs[1].Result != events.ResultOK {
@@ -419,7 +398,7 @@ func TestStuckRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				release := make(chan struct{})
-				hooks := []*hook.Hook{newHook("stuck", "pre_tool_use"), newHook("b", "pre_tool_use")}
+				hooks := []*hook.Hook{matchtest.Hook("stuck", "pre_tool_use"), matchtest.Hook("b", "pre_tool_use")}
 				b := newBench(t, Options{}, hooks, map[string]behaviour{"stuck": {does: func(*Job) { <-release }}})
 				if tt.stop {
 					time.AfterFunc(300*time.Millisecond, b.kill)
@@ -444,7 +423,7 @@ func TestStuckRun(t *testing.T) {
 
 func TestRewritesArePassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hooks := []*hook.Hook{newHook("a", "pre_tool_use"), newHook("b", "pre_tool_use")}
+		hooks := []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.Hook("b", "pre_tool_use")}
 		b := newBench(t, Options{}, hooks, map[string]behaviour{
 			"a": {stdout: `{"hook_specific_output":{"updated_input":{"cmd":"ls -h"}}}`},
 			"b": {stdout: `{"hookSpecificOutput":{"updatedInput":{"extra":1}}}`},
@@ -461,7 +440,7 @@ func TestRewritesArePassedOn(t *testing.T) {
 
 func TestTransformStopsAtTheFirstReplacement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hooks := []*hook.Hook{newHook("broken", "transform_tool_result"), newHook("abstains", "transform_tool_result"), newHook("first", "transform_tool_result"), newHook("second", "transform_tool_result")}
+		hooks := []*hook.Hook{matchtest.Hook("broken", "transform_tool_result"), matchtest.Hook("abstains", "transform_tool_result"), matchtest.Hook("first", "transform_tool_result"), matchtest.Hook("second", "transform_tool_result")}
 		b := newBench(t, Options{}, hooks, map[string]behaviour{"broken": {exit: 1, stdout: "no"}, "first": {stdout: "one\n"}, "second": {stdout: "two"}})
 		r := b.emit(t, `{"event":"transform_tool_result","data":{"tool_output":"zero"},"wait":true}`)
 		if got, want := string(r.Verdict.UpdatedToolResponse), `"one\n"`; got != want || !r.Verdict.Allowed {
@@ -487,7 +466,7 @@ func TestPreemptLaneGoesFirstAndCanEndIt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hooks := []*hook.Hook{newHook("late", "pre_tool_use"), with(newHook("early", "pre_tool_use"), func(h *hook.Hook) { h.Lane = events.LanePreempt })}
+				hooks := []*hook.Hook{matchtest.Hook("late", "pre_tool_use"), matchtest.With(matchtest.Hook("early", "pre_tool_use"), func(h *hook.Hook) { h.Lane = events.LanePreempt })}
 				b := newBench(t, Options{}, hooks, map[string]behaviour{"early": {stdout: tt.preempt}})
 				r := b.emit(t, fmt.Sprintf(`{"event":"pre_tool_use","wait":true,"lane":%q}`, tt.lane))
 				var ran []string
@@ -505,7 +484,7 @@ func TestPreemptLaneGoesFirstAndCanEndIt(t *testing.T) {
 func TestIdenticalDefinitionsRunOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		same := func(h *hook.Hook) { h.Definition = "echo" }
-		b := newBench(t, Options{}, []*hook.Hook{with(newHook("a", "x"), same), newHook("b", "x"), with(newHook("c", "x"), same)}, nil)
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.With(matchtest.Hook("a", "x"), same), matchtest.Hook("b", "x"), matchtest.With(matchtest.Hook("c", "x"), same)}, nil)
 		if r := b.emit(t, `{"event":"x","wait":true}`); !slices.Equal(r.Matched, []string{"a", "b"}) {
 			t.Errorf("matched %v, want a and b", r.Matched)
 		}
@@ -514,7 +493,7 @@ func TestIdenticalDefinitionsRunOnce(t *testing.T) {
 
 func TestDuplicateIDsAreAcceptedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second, exit: 2}})
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second, exit: 2}})
 		line := `{"event":"pre_tool_use","id":"call-1","sender":"s","wait":true}`
 		var first Receipt
 		go func() { first = b.emit(t, line) }()
@@ -541,7 +520,7 @@ func TestChainsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b *bench
 		var refused *events.Error
-		b = newBench(t, Options{Observers: 2, Decidable: 2}, []*hook.Hook{newHook("echo", "*")}, map[string]behaviour{"echo": {does: func(j *Job) {
+		b = newBench(t, Options{Observers: 2, Decidable: 2}, []*hook.Hook{matchtest.Hook("echo", "*")}, map[string]behaviour{"echo": {does: func(j *Job) {
 			pid := 1000 + j.Event.Depth
 			j.Started(Process{PID: pid})
 			if _, err := b.try(t, b.Origin(Sender{Session: pid, Group: pid}), `{"event":"again","wait":true}`); err != nil {
@@ -561,7 +540,7 @@ func TestChainsEnd(t *testing.T) {
 func TestNestedWaitsCannotTakeAllSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b *bench
-		b = newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{newHook("outer", "pre_tool_use"), newHook("inner", "tool_guard")}, map[string]behaviour{"outer": {does: func(j *Job) {
+		b = newBench(t, Options{Observers: 1, Decidable: 1}, []*hook.Hook{matchtest.Hook("outer", "pre_tool_use"), matchtest.Hook("inner", "tool_guard")}, map[string]behaviour{"outer": {does: func(j *Job) {
 			j.Started(Process{PID: 77})
 			b.try(t, b.Origin(Sender{Session: 77, Group: 77}), `{"event":"tool_guard","wait":true}`)
 		}}})
@@ -628,7 +607,7 @@ func TestOneHookCannotFlood(t *testing.T) {
 
 func TestParentGivesTheDepth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{}, []*hook.Hook{newHook("h", "*")}, nil)
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("h", "*")}, nil)
 		id := b.emit(t, `{"event":"x"}`).EventID
 		for depth := 1; depth <= MaxDepth; depth++ {
 			id = b.emit(t, fmt.Sprintf(`{"event":"x","parent":%q}`, id)).EventID
@@ -641,9 +620,9 @@ func TestParentGivesTheDepth(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{Observers: 1}, []*hook.Hook{newHook("slow", "*"), newHook("guard", "pre_tool_use")},
+		b := newBench(t, Options{Observers: 1}, []*hook.Hook{matchtest.Hook("slow", "*"), matchtest.Hook("guard", "pre_tool_use")},
 			map[string]behaviour{"slow": {takes: 4 * time.Second}, "guard": {takes: time.Hour}})
-		b.Publish(snapshot(newHook("slow", "*"), with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) { h.Timeout = time.Minute })))
+		b.Publish(matchtest.Snapshot(matchtest.Hook("slow", "*"), matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) { h.Timeout = time.Minute })))
 		for range 4 {
 			b.emit(t, `{"event":"x"}`)
 		}
@@ -671,7 +650,7 @@ func TestDrain(t *testing.T) {
 
 func TestLateOutputBelongsToTheRecordButDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{}, []*hook.Hook{newHook("h", "x")}, nil)
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("h", "x")}, nil)
 		b.opts.Runner = lateRunner{}
 		start := time.Now()
 		b.emit(t, `{"event":"x","wait":true}`)
@@ -697,8 +676,8 @@ func (lateRunner) Run(context.Context, *Job) Outcome {
 func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bash := regexp.MustCompile(`^(?:Bash)$`)
-		guard := with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) { h.Matcher, h.MatcherText = bash, "Bash" })
-		b := newBench(t, Options{}, []*hook.Hook{newHook("notify", "agent:end"), guard}, map[string]behaviour{
+		guard := matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) { h.Matcher, h.MatcherText = bash, "Bash" })
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("notify", "agent:end"), guard}, map[string]behaviour{
 			"guard": {stdout: `{"hook_specific_output":{"updated_input":{"cmd":"ls -h"}}}`},
 		})
 		b.emit(t, `{"event":"UserPromptSubmit","dialect":"claude-code","data":{"session_id":"s1","prompt":"hi"}}`)
@@ -715,7 +694,7 @@ func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		guard := with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) {
+		guard := matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) {
 			h.Matcher, h.MatcherText = regexp.MustCompile(`^(?:Bash)$`), "Bash"
 		})
 		b := newBench(t, Options{}, []*hook.Hook{guard}, map[string]behaviour{
@@ -742,7 +721,7 @@ func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
 func TestPanicInMakingAPayload(t *testing.T) {
 	b := newBench(t, Options{}, nil, nil)
 	e := &events.Event{}
-	a := &attempt{event: e, contract: &events.Contract{}, match: match.Match{Hook: newHook("h", "x"), Rules: dialect.Rules(""), Given: "y"}, timeout: time.Second}
+	a := &attempt{event: e, contract: &events.Contract{}, match: match.Match{Hook: matchtest.Hook("h", "x"), Rules: dialect.Rules(""), Given: "y"}, timeout: time.Second}
 	over := b.prepareJob(a)
 	defer over()
 	if out := b.run(a.job); out.Err != errInternal || len(b.fake.ran) != 0 {

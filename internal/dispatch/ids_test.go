@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // memory keeps ids as a disk would.
@@ -67,7 +68,7 @@ func (m *memory) lose() {
 func TestIDsAreWrittenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memory{answers: map[uint64][]byte{}}
-		hooks := []*hook.Hook{newHook("guard", "pre_tool_use"), newHook("note", "x")}
+		hooks := []*hook.Hook{matchtest.Hook("guard", "pre_tool_use"), matchtest.Hook("note", "x")}
 		decided := `{"event":"pre_tool_use","id":"1","sender":"s","data":{"tool_name":"shell"},"wait":true}`
 		noted := `{"event":"x","id":"2","sender":"s","data":{}}`
 		b := newBench(t, Options{Recorder: disk, IDs: disk}, hooks, map[string]behaviour{"guard": {exit: 2}})
@@ -94,7 +95,7 @@ func TestIDsAreWrittenAgain(t *testing.T) {
 func TestIDsAreKnownInTheNextLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memory{answers: map[uint64][]byte{}}
-		hooks := []*hook.Hook{newHook("guard", "pre_tool_use"), newHook("note", "x")}
+		hooks := []*hook.Hook{matchtest.Hook("guard", "pre_tool_use"), matchtest.Hook("note", "x")}
 		behaves := map[string]behaviour{"guard": {exit: 2}}
 		decided := func(id string) string {
 			return `{"event":"pre_tool_use","id":"` + id + `","sender":"s","data":{"tool_name":"shell"},"wait":true}`

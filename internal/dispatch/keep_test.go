@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // disk is a Recorder that keeps: what a store would have after a crash.
@@ -152,7 +153,7 @@ func (b *bench) until(t *testing.T, what string, cond func() bool) {
 
 func TestAFullQueueGoesOnOnDiskInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hooks := []*hook.Hook{newHook("a", "x"), newHook("b", "x")}
+		hooks := []*hook.Hook{matchtest.Hook("a", "x"), matchtest.Hook("b", "x")}
 		b, k := newKeeper(t, Options{Observers: 4, MaxEvents: 3}, hooks, map[string]behaviour{"a": {takes: time.Second}, "b": {takes: time.Second}})
 		for i := range 40 {
 			if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%02d}`, i)}); err != nil {
@@ -180,7 +181,7 @@ func TestAFullQueueGoesOnOnDiskInOrder(t *testing.T) {
 
 func TestObserversOnDiskAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, _ := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		b, _ := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
 		for range 5 {
 			b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
 		}
@@ -192,7 +193,7 @@ func TestObserversOnDiskAreWaitedFor(t *testing.T) {
 }
 
 func TestARefusedDiskRefusesObserversOnly(t *testing.T) {
-	b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x"), newHook("g", "pre_tool_use")}, map[string]behaviour{})
+	b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x"), matchtest.Hook("g", "pre_tool_use")}, map[string]behaviour{})
 	k.refuse = &events.Error{Code: events.CodeStorage, Message: "full"}
 	if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)}); err != k.refuse {
 		t.Errorf("an observer's event: %v, want %v", err, k.refuse)
@@ -207,7 +208,7 @@ func TestARefusedDiskRefusesObserversOnly(t *testing.T) {
 }
 
 func TestAVerdictWaitsForNoDisk(t *testing.T) {
-	b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("g", "pre_tool_use"), newHook("watch", "pre_*")}, map[string]behaviour{})
+	b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("g", "pre_tool_use"), matchtest.Hook("watch", "pre_*")}, map[string]behaviour{})
 	k.slow = make(chan struct{})
 	r, err := b.Emit(Origin{}, events.Envelope{Event: "pre_tool_use", Wait: true, Data: []byte(`{}`)})
 	if err != nil || r.Verdict == nil {
@@ -222,7 +223,7 @@ func TestAVerdictWaitsForNoDisk(t *testing.T) {
 
 func TestResumeTakesUpWhatWasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, k := newKeeper(t, Options{MaxEvents: 2}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
+		b, k := newKeeper(t, Options{MaxEvents: 2}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{})
 		old := func(seq uint64, hook string, age time.Duration) events.Pending {
 			e := &events.Event{Envelope: events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%02d}`, seq)}, EventID: fmt.Sprint("E", seq), Seq: seq, Time: time.Now().Add(-age), Contract: events.For("", "x")}
 			return events.Pending{Event: e, Hook: hook}
@@ -261,7 +262,7 @@ func TestResumeTakesUpWhatWasLeft(t *testing.T) {
 
 func TestResumeWaitsForADiskThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
+		b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{})
 		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{"n":1}`)}, EventID: "E1", Seq: 1, Time: time.Now(), Contract: events.For("", "x")}
 		k.waiting, k.seq = []events.Pending{{Event: e, Hook: "a"}}, 1
 		k.down(&events.Error{Code: events.CodeStorage, Message: "gone"})
@@ -287,7 +288,7 @@ func TestRetriesBackOffAndEndAsDeadLetters(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		t.Run(fmt.Sprint("kept=", kept), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newHook("a", "x")
+				h := matchtest.Hook("a", "x")
 				h.Retry = hook.Retry{Max: 3, Backoff: time.Second}
 				behaviours := map[string]behaviour{"a": {exit: 1}}
 				b, k := newKeeper(t, Options{}, []*hook.Hook{h}, behaviours)
@@ -327,7 +328,7 @@ func TestRetriesBackOffAndEndAsDeadLetters(t *testing.T) {
 
 func TestARetryHoldsNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHook("a", "x")
+		h := matchtest.Hook("a", "x")
 		h.Retry = hook.Retry{Max: 1, Backoff: time.Minute}
 		var failed bool
 		b, _ := newKeeper(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {fails: func() bool { was := failed; failed = true; return !was }}})
@@ -345,7 +346,7 @@ func TestARetryHoldsNothingBack(t *testing.T) {
 
 func TestDrainLeavesQueuedRunsOnDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
 		for i := range 5 {
 			b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%d}`, i)})
 		}
@@ -360,7 +361,7 @@ func TestDrainLeavesQueuedRunsOnDisk(t *testing.T) {
 }
 
 func TestReplayRunsAsObservers(t *testing.T) {
-	b, _ := newKeeper(t, Options{}, []*hook.Hook{newHook("g", "pre_tool_use"), newHook("watch", "pre_*")}, map[string]behaviour{"g": {exit: 2}})
+	b, _ := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("g", "pre_tool_use"), matchtest.Hook("watch", "pre_*")}, map[string]behaviour{"g": {exit: 2}})
 	first, err := b.Emit(Origin{}, events.Envelope{Event: "pre_tool_use", Data: []byte(`{"n":1}`)})
 	if err != nil {
 		t.Fatal(err)
@@ -397,7 +398,7 @@ func (k *disk) hold() (announce func()) {
 func TestAnEventIsNobodysBeforeItsSenderIsTold(t *testing.T) {
 	for _, full := range []bool{true, false} { // while the backlog is on, and while it comes to its end
 		synctest.Test(t, func(t *testing.T) {
-			b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+			b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
 			for i := range 3 {
 				b.Emit(Origin{}, events.Envelope{Event: "x", SessionID: "s", Data: fmt.Appendf(nil, `{"n":%d}`, i)})
 			}
@@ -432,7 +433,7 @@ func TestWaitersForWhatIsOnDiskGetAnAnswer(t *testing.T) {
 	for what, result := range map[string]events.Result{"lost": events.ResultDropped, "gone": events.ResultDropped, "stop": events.ResultInterrupted, "stop late": events.ResultInterrupted} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x"), newHook("b", "x")}, map[string]behaviour{"a": {takes: time.Second}, "b": {takes: time.Second}})
+				b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{matchtest.Hook("a", "x"), matchtest.Hook("b", "x")}, map[string]behaviour{"a": {takes: time.Second}, "b": {takes: time.Second}})
 				for range 300 { // more than are read from disk at once
 					b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
 				}
@@ -474,7 +475,7 @@ func TestWaitersForWhatIsOnDiskGetAnAnswer(t *testing.T) {
 
 func TestADeadLetterIsTriedAgainHoweverOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, k := newKeeper(t, Options{}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{})
+		b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{})
 		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{}`)}, EventID: "E1", Seq: 1, Time: time.Now().Add(-48 * time.Hour), Contract: events.For("", "x")}
 		k.seq = 9
 		b.Resume(10, 24*time.Hour)
@@ -497,7 +498,7 @@ func TestADeadLetterIsTriedAgainHoweverOld(t *testing.T) {
 
 func TestADeadLetterTriedAgainDuringTheResumeRunsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{newHook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
+		b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})
 		for seq := uint64(1); seq <= 5; seq++ {
 			e := &events.Event{Envelope: events.Envelope{Event: "x", Data: fmt.Appendf(nil, `{"n":%d}`, seq)}, EventID: fmt.Sprint("E", seq), Seq: seq, Time: time.Now(), Contract: events.For("", "x")}
 			k.waiting = append(k.waiting, events.Pending{Event: e, Hook: "a"})
@@ -516,7 +517,7 @@ func TestADeadLetterTriedAgainDuringTheResumeRunsOnce(t *testing.T) {
 
 func TestAnOrdinaryRetryIsNotTakenForAnInterruptedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHook("a", "x")
+		h := matchtest.Hook("a", "x")
 		h.Retry = hook.Retry{Max: 1, Backoff: time.Second}
 		b, k := newKeeper(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {exit: 1}})
 		b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
@@ -535,7 +536,7 @@ func TestAnOrdinaryRetryIsNotTakenForAnInterruptedRun(t *testing.T) {
 func TestHooksThatReplayEndAtTheLimit(t *testing.T) {
 	for _, way := range []string{"replay", "try"} {
 		t.Run(way, func(t *testing.T) {
-			h := newHook("a", "x")
+			h := matchtest.Hook("a", "x")
 			var b *bench
 			refused := make(chan *events.Error, 1)
 			b = newBench(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {does: func(j *Job) {
@@ -578,7 +579,7 @@ func (u *upset) Accept(e *events.Event, p Prepared, hooks []string, stored func(
 
 func TestDuplicatesOfAnEventThatPanickedGoOn(t *testing.T) {
 	u := &upset{}
-	b := newBench(t, Options{Recorder: u}, []*hook.Hook{newHook("g", "pre_tool_use")}, map[string]behaviour{"g": {exit: 2}})
+	b := newBench(t, Options{Recorder: u}, []*hook.Hook{matchtest.Hook("g", "pre_tool_use")}, map[string]behaviour{"g": {exit: 2}})
 	env := events.Envelope{Event: "pre_tool_use", ID: "1", Wait: true, Data: []byte(`{}`)}
 	func() {
 		defer func() { _ = recover() }()
@@ -594,9 +595,9 @@ func TestDuplicatesOfAnEventThatPanickedGoOn(t *testing.T) {
 func TestARetryWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &disk{}
-		flaky := newHook("flaky", "agent:end")
+		flaky := matchtest.Hook("flaky", "agent:end")
 		flaky.Retry = hook.Retry{Max: 3, Backoff: time.Second}
-		slow := newHook("slow", "agent:step")
+		slow := matchtest.Hook("slow", "agent:step")
 		slow.Timeout = 2 * time.Minute
 		b := newBench(t, Options{Recorder: k, Observers: 2, MaxBytes: 2000}, []*hook.Hook{flaky, slow},
 			map[string]behaviour{"flaky": {exit: 1}, "slow": {takes: 20 * time.Second}})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // pipes is a Submitter that holds what it is given until it is told to answer.
@@ -57,7 +58,7 @@ func newPipes(t *testing.T, o Options, hooks ...*hook.Hook) (*bench, *pipes) {
 	b := &bench{fake: p.fake, tape: &tape{}}
 	o.Runner, o.Recorder = p, b.tape
 	b.Dispatcher = New(o)
-	b.Publish(snapshot(hooks...))
+	b.Publish(matchtest.Snapshot(hooks...))
 	return b, p
 }
 
@@ -78,7 +79,7 @@ func TestPipedObservers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b, p := newPipes(t, Options{Observers: 1}, with(newHook("audit", "x"), tt.change), newHook("other", "x"))
+				b, p := newPipes(t, Options{Observers: 1}, matchtest.With(matchtest.Hook("audit", "x"), tt.change), matchtest.Hook("other", "x"))
 				const n = 300
 				var want []string
 				for i := range n {
@@ -116,7 +117,7 @@ func TestPipedObservers(t *testing.T) {
 // answered or killed by the Submitter.
 func TestDrainOfPipedObservers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, p := newPipes(t, Options{}, with(newHook("audit", "x"), kept))
+		b, p := newPipes(t, Options{}, matchtest.With(matchtest.Hook("audit", "x"), kept))
 		for range 100 {
 			b.emit(t, `{"event":"x"}`)
 		}
@@ -140,7 +141,7 @@ func TestDrainOfPipedObservers(t *testing.T) {
 // Who is waited for goes through Run, marked so.
 func TestAwaitedJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, p := newPipes(t, Options{}, with(newHook("guard", "pre_tool_use"), kept), with(newHook("audit", "odd"), kept))
+		b, p := newPipes(t, Options{}, matchtest.With(matchtest.Hook("guard", "pre_tool_use"), kept), matchtest.With(matchtest.Hook("audit", "odd"), kept))
 		awaited := map[string]bool{}
 		for _, name := range []string{"guard", "audit"} {
 			p.hooks[name] = behaviour{does: func(j *Job) { awaited[j.Hook.Name] = j.Awaited }}

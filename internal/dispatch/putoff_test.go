@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // scarce is a Runner that has no process to spare for the first starts.
@@ -33,7 +34,7 @@ func newScarce(o Options, short int64, hooks ...*hook.Hook) (*bench, *scarce) {
 	b := &bench{fake: s.fake, tape: &tape{}}
 	o.Runner, o.Recorder = s, b.tape
 	b.Dispatcher = New(o)
-	b.Publish(snapshot(hooks...))
+	b.Publish(matchtest.Snapshot(hooks...))
 	return b, s
 }
 
@@ -41,7 +42,7 @@ func newScarce(o Options, short int64, hooks ...*hook.Hook) (*bench, *scarce) {
 // turn; meanwhile it holds no slot.
 func TestObserversWaitForAProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, s := newScarce(Options{Observers: 1}, 7, newHook("a", "agent:end"))
+		b, s := newScarce(Options{Observers: 1}, 7, matchtest.Hook("a", "agent:end"))
 		for _, data := range []string{`1`, `2`, `3`} {
 			b.emit(t, `{"event":"agent:end","session_id":"s","data":{"n":`+data+`}}`)
 		}
@@ -67,7 +68,7 @@ func TestObserversWaitForAProcess(t *testing.T) {
 // A guard cannot be put off: its event waits.
 func TestAGuardWithoutAProcessDenies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, _ := newScarce(Options{}, 1, newHook("a", "pre_tool_use"))
+		b, _ := newScarce(Options{}, 1, matchtest.Hook("a", "pre_tool_use"))
 		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
 		if r.Verdict.Allowed || len(r.Runs) != 1 || r.Runs[0].Result != events.ResultSpawnError {
 			t.Errorf("verdict %+v, runs %+v, want a denial", r.Verdict, r.Runs)
@@ -78,7 +79,7 @@ func TestAGuardWithoutAProcessDenies(t *testing.T) {
 // What is put off when hookd stops is let go like all that is queued.
 func TestDrainLetsGoWhatIsPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, _ := newScarce(Options{}, 1000, newHook("a", "agent:end"))
+		b, _ := newScarce(Options{}, 1000, matchtest.Hook("a", "agent:end"))
 		b.emit(t, `{"event":"agent:end"}`)
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 func inShadow(h *hook.Hook) { h.Shadow = true }
@@ -39,7 +40,7 @@ func TestShadow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, Options{}, []*hook.Hook{newHook("guard", "pre_tool_use"), with(newHook("watch", "pre_tool_use"), inShadow)},
+				b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use"), matchtest.With(matchtest.Hook("watch", "pre_tool_use"), inShadow)},
 					map[string]behaviour{"guard": tt.guard, "watch": tt.watch})
 				begun := time.Now()
 				r := b.emit(t, shellCall)
@@ -72,7 +73,7 @@ func TestShadow(t *testing.T) {
 // An event that only a hook in the shadow sees is decided as none.
 func TestOnlyShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Options{}, []*hook.Hook{with(newHook("watch", "pre_tool_use"), inShadow)}, map[string]behaviour{"watch": {exit: 2}})
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.With(matchtest.Hook("watch", "pre_tool_use"), inShadow)}, map[string]behaviour{"watch": {exit: 2}})
 		r := b.emit(t, shellCall)
 		b.Drain(t.Context())
 		if !r.Verdict.Allowed || len(r.Runs) != 0 || !slices.Equal(r.Matched, []string{"watch"}) || len(b.tape.decided) != 1 ||
@@ -89,7 +90,7 @@ func TestShadowSeesRewritesBeforeIt(t *testing.T) {
 		rewrite := func(cmd string) behaviour {
 			return behaviour{stdout: `{"hook_specific_output":{"updated_input":{"cmd":"` + cmd + `"}}}`}
 		}
-		b := newBench(t, Options{}, []*hook.Hook{newHook("a", "pre_tool_use"), with(newHook("watch", "pre_tool_use"), inShadow), newHook("b", "pre_tool_use")},
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.With(matchtest.Hook("watch", "pre_tool_use"), inShadow), matchtest.Hook("b", "pre_tool_use")},
 			map[string]behaviour{"a": rewrite("first"), "b": rewrite("second")})
 		b.emit(t, shellCall)
 		b.Drain(t.Context())
@@ -109,8 +110,8 @@ func TestShadowSeesRewritesBeforeIt(t *testing.T) {
 // nothing but its own decision, until the time that it may wait is over.
 func TestShadowsHaveSlotsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := with(newHook("slow", "pre_tool_use"), inShadow)
-		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{newHook("guard", "pre_tool_use"), slow},
+		slow := matchtest.With(matchtest.Hook("slow", "pre_tool_use"), inShadow)
+		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use"), slow},
 			map[string]behaviour{"slow": {takes: 4 * time.Second}})
 		begun := time.Now()
 		for range 20 {

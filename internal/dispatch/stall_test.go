@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // held is a hook whose file does not answer until it is released.
@@ -31,7 +32,7 @@ func (t *tape) find(hook string) (list []events.Run) {
 func TestAnObserverWhoseFilesDoNotAnswerGivesItsSlotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		stuck, other := newHook("stuck", "agent:end"), newHook("other", "agent:step")
+		stuck, other := matchtest.Hook("stuck", "agent:end"), matchtest.Hook("other", "agent:step")
 		stuck.Timeout = time.Second
 		b := newBench(t, Options{Observers: 1}, []*hook.Hook{stuck, other}, map[string]behaviour{"stuck": held(release)})
 		start := time.Now()
@@ -69,7 +70,7 @@ func TestAnObserverWhoseFilesDoNotAnswerGivesItsSlotBack(t *testing.T) {
 func TestAGuardWhoseFilesDoNotAnswerDenies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		stuck := newHook("stuck", "pre_tool_use")
+		stuck := matchtest.Hook("stuck", "pre_tool_use")
 		stuck.Timeout = time.Second
 		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{stuck}, map[string]behaviour{"stuck": held(release)})
 		const event = `{"event":"pre_tool_use","wait":true}`
@@ -96,7 +97,7 @@ func TestAGuardWhoseFilesDoNotAnswerDenies(t *testing.T) {
 func TestADirectoryThatDoesNotAnswerHoldsItsOwnEventsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		h := newHook("here", "pre_tool_use")
+		h := matchtest.Hook("here", "pre_tool_use")
 		h.Timeout, h.InEventCwd = time.Second, true
 		dead := behaviour{does: func(j *Job) {
 			if strings.HasPrefix(j.Event.Cwd, "/dead") {
@@ -138,7 +139,7 @@ func TestADirectoryThatDoesNotAnswerHoldsItsOwnEventsOnly(t *testing.T) {
 func TestAStartThatComesBackLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		late := newHook("late", "agent:end")
+		late := matchtest.Hook("late", "agent:end")
 		late.Timeout = time.Second
 		b := newBench(t, Options{GroupAlive: func(int) bool { return false }}, []*hook.Hook{late}, map[string]behaviour{"late": {does: func(j *Job) {
 			j.Starting()

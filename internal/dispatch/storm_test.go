@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // lateDisk is a disk with a goroutine of its own, as the store is: rows can be
@@ -73,7 +74,7 @@ func storm(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	k := newLateDisk(seed)
 	defer close(k.ops)
-	hooks := []*hook.Hook{newHook("a", "*"), newHook("b", "*"), newHook("g", "pre_tool_use")}
+	hooks := []*hook.Hook{matchtest.Hook("a", "*"), matchtest.Hook("b", "*"), matchtest.Hook("g", "pre_tool_use")}
 	behaviours := map[string]behaviour{"a": {takes: 7 * time.Millisecond}, "b": {takes: 13 * time.Millisecond}, "g": {takes: 3 * time.Millisecond}}
 	options := Options{Recorder: k, Observers: 1 + random.IntN(4), MaxEvents: 1 + random.IntN(8)}
 	b := newBench(t, options, hooks, behaviours)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // What is lost of an answer is in the record of the run and in the log; what the
@@ -21,7 +22,7 @@ func TestALostPartOfAnAnswerIsOnRecord(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := with(newHook("h", tt.event), func(h *hook.Hook) { h.Lane = tt.lane })
+				h := matchtest.With(matchtest.Hook("h", tt.event), func(h *hook.Hook) { h.Lane = tt.lane })
 				b := newBench(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"h": {stdout: tt.answer}})
 				b.emit(t, `{"event":"`+tt.event+`","dialect":"`+tt.dialect+`","data":{"tool_name":"Bash","tool_input":{"command":"rm"}},"wait":true}`)
 				b.tape.wait("h", 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // A guard with a condition sees a call that a hook before it has rewritten to one that
@@ -25,10 +26,10 @@ func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
 		`{}`: {[]string{"rewrites"}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			guard := with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) {
+			guard := matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) {
 				h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
 			})
-			b := newBench(t, Options{}, []*hook.Hook{guard, newHook("rewrites", "pre_tool_use"), with(guard, func(*hook.Hook) {})},
+			b := newBench(t, Options{}, []*hook.Hook{guard, matchtest.Hook("rewrites", "pre_tool_use"), matchtest.With(guard, func(*hook.Hook) {})},
 				map[string]behaviour{"rewrites": {stdout: rewrite}, "guard": {exit: 2}})
 			r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls"}},"wait":true}`)
 			var ran []string
@@ -46,7 +47,7 @@ func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
 func TestNoConditionFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		command, _ := hook.CompileCommand("git push")
-		guard := with(newHook("guard", "pre_tool_use"), func(h *hook.Hook) {
+		guard := matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) {
 			h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
 		})
 		b := newBench(t, Options{}, []*hook.Hook{guard}, map[string]behaviour{"guard": {exit: 2}})

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 func TestMatchingIsThatOfTheDocumentedTable(t *testing.T) {
@@ -35,7 +35,7 @@ func TestMatchingIsThatOfTheDocumentedTable(t *testing.T) {
 		{"agent:end", "agent:start", ""},
 	} {
 		t.Run(tt.patterns+"/"+tt.event, func(t *testing.T) {
-			d := Explain(snapshot(newHook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")}, "", nil)[0]
+			d := Explain(matchtest.Snapshot(matchtest.Hook("h", strings.Fields(tt.patterns)...)), events.Envelope{Event: tt.event, Data: json.RawMessage("{}")}, "", nil)[0]
 			if d.Runs != (tt.given != "") || d.Runs && d.Given != tt.given {
 				t.Errorf("runs %t given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
 			}
@@ -51,44 +51,22 @@ func TestWildcardHooksObserve(t *testing.T) {
 		event   string
 		decides bool
 	}{
-		{"exact", newHook("h", "pre_tool_use"), "pre_tool_use", true},
-		{"wildcard", newHook("h", "*"), "pre_tool_use", false},
-		{"braces", newHook("h", "{pre_tool_use,stop}"), "pre_tool_use", true},
-		{"wildcard-and-exact", newHook("h", "*", "pre_tool_use"), "pre_tool_use", true},
-		{"wildcard-set", with(newHook("h", "*"), func(h *hook.Hook) { h.Blocking = &yes }), "pre_tool_use", true},
-		{"librefang-observes", with(newHook("h", "agent:end"), func(h *hook.Hook) { h.Blocking = &yes }), "Stop", false},
-		{"transform", newHook("h", "transform_tool_result"), "transform_tool_result", true},
+		{"exact", matchtest.Hook("h", "pre_tool_use"), "pre_tool_use", true},
+		{"wildcard", matchtest.Hook("h", "*"), "pre_tool_use", false},
+		{"braces", matchtest.Hook("h", "{pre_tool_use,stop}"), "pre_tool_use", true},
+		{"wildcard-and-exact", matchtest.Hook("h", "*", "pre_tool_use"), "pre_tool_use", true},
+		{"wildcard-set", matchtest.With(matchtest.Hook("h", "*"), func(h *hook.Hook) { h.Blocking = &yes }), "pre_tool_use", true},
+		{"librefang-observes", matchtest.With(matchtest.Hook("h", "agent:end"), func(h *hook.Hook) { h.Blocking = &yes }), "Stop", false},
+		{"transform", matchtest.Hook("h", "transform_tool_result"), "transform_tool_result", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := Explain(snapshot(tt.hook), events.Envelope{Event: tt.event}, "", nil)[0]
+			d := Explain(matchtest.Snapshot(tt.hook), events.Envelope{Event: tt.event}, "", nil)[0]
 			if !d.Runs || d.Blocks != tt.decides {
 				t.Errorf("runs %t (%s), decides %t, want %t", d.Runs, d.Why, d.Blocks, tt.decides)
 			}
 		})
 	}
 }
-
-func snapshot(hooks ...*hook.Hook) *hook.Snapshot {
-	s := &hook.Snapshot{Generation: 1}
-	for _, h := range hooks {
-		s.Entries = append(s.Entries, hook.Entry{Hook: h, Name: h.Name, State: hook.Active})
-	}
-	return s
-}
-
-func newHook(name string, patterns ...string) *hook.Hook {
-	h := &hook.Hook{ID: name, Name: name, Type: hook.Command, Timeout: 5 * time.Second, Enabled: true}
-	for _, text := range patterns {
-		p, err := hook.CompilePattern(text)
-		if err != nil {
-			panic(err)
-		}
-		h.Patterns = append(h.Patterns, p)
-	}
-	return h
-}
-
-func with(h *hook.Hook, change func(*hook.Hook)) *hook.Hook { change(h); return h }
 
 // A hook with conditions runs for the events that they fit. One that a hook before it
 // may make fit is there, too, and says so.
@@ -98,11 +76,11 @@ func TestMatchWithConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	conditional := func(name string, block bool) *hook.Hook {
-		h := newHook(name, "PreToolUse")
+		h := matchtest.Hook(name, "PreToolUse")
 		h.When, h.Blocking = []hook.Condition{{Commands: []hook.CommandPattern{command}}}, &block
 		return h
 	}
-	snap := snapshot(conditional("first", true), newHook("always", "PreToolUse"), conditional("guard", true), conditional("log", false))
+	snap := matchtest.Snapshot(conditional("first", true), matchtest.Hook("always", "PreToolUse"), conditional("guard", true), conditional("log", false))
 	for line, want := range map[string][]string{
 		"git push": {"first", "always", "guard", "log"},
 		"ls":       {"always", "guard?"},

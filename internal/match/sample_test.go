@@ -7,12 +7,13 @@ import (
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // The sample has what the conditions of a hook ask for.
 func TestSampleFitsConditions(t *testing.T) {
 	for _, text := range []string{"git push", "terraform {apply,destroy}", "rm -rf", "kubectl de*"} {
-		h := newHook("h", "PreToolUse")
+		h := matchtest.Hook("h", "PreToolUse")
 		command, err := hook.CompileCommand(text)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
 // A name that stands for a part of its kind is matched by that part alone.
@@ -40,7 +41,7 @@ func TestNamesOfAPartOfTheirKind(t *testing.T) {
 		{"stop_is_no_error", "StopFailure", "claude-code", "Stop", `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			snap := snapshot(newHook("h", strings.Fields(tt.patterns)...))
+			snap := matchtest.Snapshot(matchtest.Hook("h", strings.Fields(tt.patterns)...))
 			env := events.Envelope{Event: tt.event, Dialect: events.Dialect(tt.from), Data: json.RawMessage(tt.data)}
 			d := Explain(snap, env, "", nil)[0]
 			if d.Runs != (tt.given != "") || d.Given != tt.given && d.Runs || d.Why == "" != d.Runs {

@@ -18,7 +18,8 @@ import (
 // FuzzHTTP sends whatever there is to a real socket: each request is answered,
 // JSON is JSON, nothing is an internal error, and the server lives on.
 func FuzzHTTP(f *testing.F) {
-	for _, r := range (&Server{}).routes() {
+	d := newDaemon()
+	for _, r := range (&Server{opt: Options{Runs: d, History: d}}).routes() {
 		f.Add(r.method, strings.NewReplacer("{id}", "7", "{name}", "guard").Replace(r.path), api.JSON, "{}")
 	}
 	f.Add("POST", "/v1/events?wait=1", api.JSON, `{"event":"pre_tool_use"}`)

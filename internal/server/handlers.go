@@ -250,34 +250,20 @@ func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 	respond(w, status, reload)
 }
 
-func (s *Server) getRuns(w http.ResponseWriter, r *http.Request) {
-	q, bad := api.ParseRunQuery(r.URL.Query(), time.Now())
-	if bad != nil {
-		refuse(w, bad)
-		return
+// queried answers a GET whose query parse reads with what ask finds.
+func queried[Q, A any](
+	parse func(url.Values, time.Time) (Q, *events.Error),
+	ask func(context.Context, Q) (A, *events.Error),
+) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, bad := parse(r.URL.Query(), time.Now())
+		if bad != nil {
+			refuse(w, bad)
+			return
+		}
+		found, bad := ask(r.Context(), q)
+		answer(w, found, bad)
 	}
-	runs, bad := s.opt.Runs.Runs(r.Context(), q)
-	answer(w, runs, bad)
-}
-
-func (s *Server) getDecisions(w http.ResponseWriter, r *http.Request) {
-	q, bad := api.ParseDecisionQuery(r.URL.Query(), time.Now())
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	decisions, bad := s.opt.History.Decisions(r.Context(), q)
-	answer(w, decisions, bad)
-}
-
-func (s *Server) getSessions(w http.ResponseWriter, r *http.Request) {
-	q, bad := api.ParseSessionQuery(r.URL.Query(), time.Now())
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	sessions, bad := s.opt.History.Sessions(r.Context(), q)
-	answer(w, sessions, bad)
 }
 
 func (s *Server) getRunning(w http.ResponseWriter, r *http.Request) {

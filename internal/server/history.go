@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
@@ -46,36 +45,6 @@ func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
 	}
 	replayed, bad := s.opt.History.Replay(r.Context(), connOf(r).peer, r.PathValue("id"), replay)
 	answer(w, replayed, bad)
-}
-
-func (s *Server) getCounts(w http.ResponseWriter, r *http.Request) {
-	q, bad := api.ParseCountQuery(r.URL.Query(), time.Now())
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	counts, bad := s.opt.History.CountDecisions(r.Context(), q)
-	answer(w, counts, bad)
-}
-
-func (s *Server) getAccepted(w http.ResponseWriter, r *http.Request) {
-	q, bad := api.ParseEventQuery(r.URL.Query(), time.Now())
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	accepted, bad := s.opt.History.Accepted(r.Context(), q)
-	answer(w, accepted, bad)
-}
-
-func (s *Server) getStats(w http.ResponseWriter, r *http.Request) {
-	q, bad := api.ParseStatsQuery(r.URL.Query(), time.Now())
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	stats, bad := s.opt.History.Stats(r.Context(), q)
-	answer(w, stats, bad)
 }
 
 // getDeadLetters reads hook, before (an id) and limit.
