@@ -30,11 +30,16 @@ READS = ("<", "<>")
 NO_FILES = {"Glob", "LS", "WebSearch", "TodoWrite", "Task"}
 
 
+MOST_WORDS = 3000  # of a command that are looked at
+
+
 class Finding:
     def __init__(self, action, rule, part):
         self.action, self.rule, self.part = action, rule, part
 
     def __str__(self):
+        if self.rule is None:
+            return "%s: %s names too many files to look at" % (NAME, self.part)
         if isinstance(self.rule, rules.Token):
             return "%s: %s is in %s (rule %s); refer to it by an environment variable instead" % (NAME, self.rule.reason, self.part, self.rule.name)
         return "%s: %s %s (rule %s); ask the user for what you need from it" % (NAME, self.part, self.rule.reason, self.rule.name)
@@ -110,7 +115,11 @@ class Look:
             words = [w for before, w in zip([None] + words, words) if before is None or before.text != "-i"]
         elif command.name in SEARCHES:
             words = searched(words)
-        for word in words[1:]:
+        distinct = {w.text: w for w in words[1:]}
+        if len(distinct) > MOST_WORDS:
+            words = []
+            self.found.append(Finding("ask", None, shell.shorten(" ".join(command.texts[:5]))))
+        for word in distinct.values() if words else ():
             self.path(word.text, command.cwds, word.pattern if word.glob else None, action)
             if not word.sure:
                 self.named_by(word.sources, action)

@@ -28,6 +28,7 @@ MOST_TEXT = 1 << 19  # characters of a line
 MOST_COMMANDS = 4000
 MOST_DEPTH = 40
 MOST_WORDS = 4096  # of a brace expansion
+MOST_BRACES = 64
 MOST_CHOICES = 24  # values that variables of one command may have together
 
 
@@ -1465,10 +1466,9 @@ class Walk:
         code = command.code
         if not STARTS.search(code):
             return
-        for m in itertools.islice(LISTS.finditer(code), 50):
-            words = [Word(unescape(t)) for t in STRINGS_IN.findall(m.group(0))]
-            words = [w for w in words if w.text]
-            if words and not re.search(r"\s", words[0].text) and state.depth < MOST_DEPTH // 3:
+        for texts in itertools.islice(listed(code), 200):
+            words = [Word(unescape(t)) for t in texts]
+            if words[0].text and not re.search(r"\s", words[0].text) and state.depth < MOST_DEPTH // 3:
                 self.below(command, name, lambda s: self.execute(Command(words, {}, (), NO_INPUT, s.cwds, s.via), s), state)
         for m in itertools.islice(STRINGS.finditer(code), 200):
             text = unescape(m.group(0))
@@ -1589,8 +1589,11 @@ class Field:
 
 def braced(parts):
     """The words that brace expansion makes of the parts of one word: a{b,c} and {1..3}."""
-    if ("brace", "{") not in parts:
+    opened = parts.count(("brace", "{"))
+    if not opened:
         return [parts]
+    if opened > MOST_BRACES:
+        raise Unreadable("it has too many words")
     open_at, level, commas = parts.index(("brace", "{")), 0, []
     for n in range(open_at, len(parts)):
         if parts[n] == ("brace", "{"):
@@ -1727,7 +1730,22 @@ def formatted(texts):
 STARTS = re.compile(r"system|popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
 STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:qx|%x)\s*[{(\[][^\n})\]]*[})\]]")
 STRINGS_IN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
-LISTS = re.compile(r"[\[(]\s*(?:\[\s*)?(?:(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')\s*,?\s*\[?\s*)+[\])]")
+BETWEEN = re.compile(r"\s*,\s*\[?\s*")
+
+
+def listed(code):
+    """The strings of each list, or of the arguments of each call, in code: ["rm", "-rf", "/"] and ("rm", ["-rf", "/"])."""
+    row, end = [], 0
+    for m in STRINGS_IN.finditer(code):
+        if row and BETWEEN.fullmatch(code, end, m.start()):
+            row.append(m.group(0))
+        else:
+            if row:
+                yield row
+            row = [m.group(0)] if code[end:m.start()].rstrip()[-1:] in ("[", "(") else []
+        end = m.end()
+    if row:
+        yield row
 
 
 def unescape(literal_text):

@@ -43,6 +43,9 @@ CODE_WRITES = re.compile(r"['\"][wax]b?\+?t?['\"]|r\+|\bwrite|dump\s*\(|unlink|r
 PATHS_IN = re.compile(r"[\w.~$@:/*?\[\]{}%+-]*[\w/*?\]-]")
 
 
+MOST_WORDS = 3000  # of a command that are looked at
+
+
 class Rule:
     """What belongs to one agent, or to hookd."""
 
@@ -67,13 +70,17 @@ class Rule:
                 if glob.startswith("~"):
                     yield folder + "/" if self.name == "hookd" else folder + "/" + posixpath.basename(glob.rstrip("/"))
 
+    def expression(self, home):
+        """A regular expression for the paths."""
+        parts = []
+        for glob in self.expanded(home):
+            text = re.escape(glob.rstrip("/")).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+            parts.append(text + "(?:/.*)?" if glob.endswith("/") else text)
+        return "|".join(parts) or "(?!)"
+
     def fits(self, path, home):
         if self._home != home:
-            parts = []
-            for glob in self.expanded(home):
-                text = re.escape(glob.rstrip("/")).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-                parts.append(text + "(?:/.*)?" if glob.endswith("/") else text)
-            self._fits, self._home = re.compile("|".join(parts) or "(?!)", re.IGNORECASE), home
+            self._fits, self._home = re.compile(self.expression(home), re.IGNORECASE), home
         return self._fits.fullmatch(path) is not None
 
     def folders(self, home):
@@ -89,7 +96,7 @@ class Rules:
         self.reads = {}
         for name, *rest in (line.split() for line in book.listed(lists["reads"].get("command", ""))):
             self.reads.setdefault(name, []).append(rest)
-        self.known = {}
+        self.known, self.homes = {}, {}
         self.hookd_reads = [line.split() for line in book.listed(lists["hookd-commands"].get("reads", ""))]
         self.all = [Rule(name, where[name], values) for name, values in sections.items()]
         self.own = own_programs()
@@ -98,25 +105,39 @@ class Rules:
         if home and hookd:
             hookd.globs.append(str(home) + "/")
 
+    def at(self, home):
+        """What is known of a home: an expression for all paths, and the folders above them with their rules."""
+        if home not in self.homes:
+            parts, above = [], {}
+            for rule in self.all:
+                parts.append(rule.expression(home))
+                for one in rule.expanded(home):
+                    names = one.rstrip("/").lower().split("/")
+                    if names[0] == "**":
+                        for n in range(1, len(names) - 1):
+                            above.setdefault(".../" + "/".join(names[1:n + 1]), rule) if names[1].startswith(".") else None
+                    for n in range(1, len(names)):
+                        if names[0] != "**" and not any("*" in x for x in names[:n]):
+                            above.setdefault("/".join(names[:n]) or "/", rule)
+            self.homes[home] = re.compile("|".join(parts), re.IGNORECASE), above
+        return self.homes[home]
+
     def path(self, path, home):
         """The rule for an absolute path, None if there is none."""
-        for rule in self.all:
-            if rule.fits(path, home):
-                return rule
+        if self.at(home)[0].fullmatch(path):
+            return next(r for r in self.all if r.fits(path, home))
         if path in self.own:
             return next(r for r in self.all if r.name == "hookd")
         return None
 
     def above(self, path, home):
         """The rule for something below an absolute folder."""
-        folder = path.rstrip("/") + "/"
-        for rule in self.all:
-            for one in rule.expanded(home):
-                if one.startswith("/") and one.lower().startswith(folder.lower()):
-                    return rule
-                if one.startswith("**/") and "/" in one[3:] and folder.lower().endswith("/" + one[3:].split("/", 1)[0].lower() + "/") and one[3:].startswith("."):
-                    return rule
-        return None
+        above = self.at(home)[1]
+        names = path.rstrip("/").lower().split("/")
+        found = above.get("/".join(names) or "/")
+        for n in range(1, min(4, len(names))):
+            found = found or above.get(".../" + "/".join(names[-n:]))
+        return found
 
     def sample(self, pattern, home):
         """The rule for something that an absolute pattern of a shell may match."""
@@ -268,6 +289,10 @@ class Look:
             words = words + targets(words)
         elif name in UNPACKS and name != "mv":
             self.spread(command, name, words)
+        distinct = {w.text: w for w in words}
+        if len(distinct) > MOST_WORDS:
+            self.deny(shell.shorten(" ".join(command.texts[:5])), "it names too many files to look at", "ask")
+        words = list(distinct.values())[:MOST_WORDS]
         below = name in ("rm", "mv", "chmod", "chown", "chattr", "rmdir", "find", "ln", "unlink", "shred", "mount", "umount", "rimraf", "trash", "chflags", "setfacl")
         for word in words:
             if not word.text.startswith("-") or re.search(r"[=/~]", word.text):
