@@ -18,11 +18,14 @@ import (
 // net/http. What is not here is not asked.
 var asked = []string{
 	"GET /v1/accepted",
+	"GET /v1/asks",
+	"GET /v1/asks/{id}",
 	"GET /v1/dead",
 	"GET /v1/dead/{id}",
 	"GET /v1/decisions",
 	"GET /v1/decisions/counts",
 	"GET /v1/events/{id}",
+	"GET /v1/grants",
 	"GET /v1/hooks",
 	"GET /v1/hooks/{name}",
 	"GET /v1/running",
@@ -35,6 +38,8 @@ var asked = []string{
 
 // acts are those that change something, with Options.Act.
 var acts = []string{
+	"DELETE /v1/grants/{id}",
+	"POST /v1/asks/{id}",
 	"POST /v1/dead/{id}/retry",
 	"POST /v1/events/{id}/replay",
 	"POST /v1/hooks/{name}/test",
@@ -94,7 +99,7 @@ func (s *Server) act(do http.HandlerFunc) http.HandlerFunc {
 func (s *Server) ask(within time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body []byte
-		if r.Method != http.MethodGet {
+		if r.Method == http.MethodPost {
 			var err error
 			if body, err = io.ReadAll(r.Body); err != nil {
 				refuse(w, http.StatusRequestEntityTooLarge, "too_large", "the request is too large")

@@ -16,13 +16,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/client"
@@ -42,11 +45,47 @@ var chromium struct {
 }
 
 func TestMain(m *testing.M) {
+	if socket := os.Getenv(callFor); socket != "" {
+		call(socket)
+		return
+	}
 	code := m.Run()
 	if chromium.stop != nil {
 		chromium.stop()
 	}
 	os.Exit(code)
+}
+
+// callFor makes the test's own program an agent: it sends one call to the socket that
+// this variable names, waits for the verdict and prints it.
+const callFor = "HOOKD_UI_TEST_CALL"
+
+func call(socket string) {
+	data, _ := json.Marshal(map[string]any{
+		"hook_event_name": "PreToolUse", "session_id": "asking", "cwd": person + "/src/ledger", "tool_name": "Bash",
+		"tool_input": map[string]string{"command": os.Getenv("HOOKD_UI_TEST_COMMAND")},
+	})
+	verdict, err := client.New(client.Options{Socket: socket}).Decide(context.Background(), client.Event{
+		Event: "PreToolUse", Dialect: "codex", Data: data, SessionID: "asking", Cwd: person + "/src/ledger",
+	})
+	fmt.Printf("allowed=%v %s %v\n", verdict.Allowed, verdict.Message, err)
+}
+
+// asks runs an agent in a terminal of its own, so that it and the page are not of one
+// tree of processes, and returns what it was told in the end.
+func (s *site) asks(command string) (told <-chan string) {
+	s.t.Helper()
+	hooktest.NeedTool(s.t, "script")
+	self, err := os.Executable()
+	hooktest.Must(s.t, err)
+	c := exec.CommandContext(s.t.Context(), "script", "-qec", self, "/dev/null")
+	c.Env = append(os.Environ(), callFor+"="+s.client.Socket(), "HOOKD_UI_TEST_COMMAND="+command)
+	out := make(chan string, 1)
+	go func() {
+		text, err := c.CombinedOutput()
+		out <- fmt.Sprintf("%s (%v)", text, err)
+	}()
+	return out
 }
 
 // browserNames are programs that speak the DevTools protocol.
@@ -113,7 +152,11 @@ func newHome(t *testing.T, fill func(*seeder)) string {
 	} {
 		script := "cat > /dev/null\n"
 		if name == "command-guard" {
-			script = "case \"$(cat)\" in *'rm -rf'*) echo 'rm -rf on a folder that git does not track' >&2; exit 2;; esac\n"
+			script = `case "$(cat)" in
+*'rm -rf'*) echo 'rm -rf on a folder that git does not track' >&2; exit 2;;
+*'git push'*) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"rewrites a branch that others have"}}';;
+esac
+`
 		}
 		hooktest.Hook(t, home, name, yaml, script)
 	}
@@ -238,10 +281,18 @@ func (s *site) text(expression string) string {
 	return js[string](s, "String("+expression+")")
 }
 
+// patience is how long the page may take for anything.
+const patience = 12 * time.Second
+
 // until waits for an expression to hold.
 func (s *site) until(what, expression string) {
 	s.t.Helper()
+	end := time.Now().Add(patience)
 	hooktest.Until(s.t, what+", which is "+expression, func() bool {
+		if time.Now().After(end) {
+			s.t.Fatalf("waited %s in vain until %s, which is %s; at %s it shows %.1500s; complaints: %q", patience, what, expression,
+				s.text("location.hash"), s.text(`document.querySelector("main").innerText`), s.complaints())
+		}
 		is, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
 		if err != nil && s.ctx.Err() != nil {
 			s.t.Fatalf("%v; complaints: %q", err, s.complaints())
@@ -261,12 +312,26 @@ func (s *site) goTo(hash string) {
 	s.until("the view "+view, fmt.Sprintf(`document.querySelector("section#%s")`, view))
 }
 
-// keys types keys into the page.
+// keys presses keys, which the page takes or leaves. The letters of a key are left out:
+// over this protocol they would come even where the page has taken the key.
 func (s *site) keys(keys ...string) {
 	s.t.Helper()
-	for _, k := range keys {
-		s.run(chromedp.KeyEvent(k))
+	for _, key := range keys {
+		for _, r := range key {
+			for _, p := range kb.Encode(r) {
+				if p.Type != input.DispatchKeyEventTypeChar {
+					p.Text, p.UnmodifiedText = "", ""
+					command(s, input.DispatchKeyEvent, *p)
+				}
+			}
+		}
 	}
+}
+
+// typed types a text into what has the focus.
+func (s *site) typed(text string) {
+	s.t.Helper()
+	s.run(chromedp.KeyEvent(text))
 }
 
 // look makes the window so wide and high, in light or dark.

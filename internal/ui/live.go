@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hookd/hookd/client"
-	_ "github.com/hookd/hookd/internal/dialect" // registers the rows of events
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -21,10 +23,17 @@ const (
 // message is one of the stream: of what happened, or of the connection to hookd.
 type message struct {
 	Records   []json.RawMessage `json:"records,omitempty"`
+	Ask       *askRecord        `json:"ask,omitempty"`
 	Connected *bool             `json:"connected,omitempty"`
 	Epoch     string            `json:"epoch,omitempty"`
 	Seq       uint64            `json:"seq,omitempty"`
 	Why       string            `json:"why,omitempty"` // it is not connected
+}
+
+// askRecord is a record of the stream of asks.
+type askRecord struct {
+	Record json.RawMessage `json:"record"`
+	OwnWay bool            `json:"own_way,omitempty"` // the agent asks by itself where no answer comes; else it denies
 }
 
 // stream sends what happens, after the record that the page had last. It goes on
@@ -50,20 +59,52 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	out.rc.SetReadDeadline(time.Time{})
 	messages := make(chan message)
 	go s.follow(ctx, r, messages)
+	go s.followAsks(ctx, messages)
 	out.run(ctx, messages)
 	s.used.Store(time.Now().UnixNano())
 }
 
-// follow gives messages until ctx ends.
-func (s *Server) follow(ctx context.Context, r *http.Request, to chan<- message) {
-	give := func(m message) error {
+// give hands a message over, unless ctx ends first.
+func give(ctx context.Context, to chan<- message, m message) error {
+	select {
+	case to <- m:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+const askAgain = time.Second // after which the asks are followed again
+
+// followAsks gives what waits for an answer until ctx ends. With Options.Act a page
+// that is open is an approver: hookd holds asks for it.
+func (s *Server) followAsks(ctx context.Context, to chan<- message) {
+	for ctx.Err() == nil {
+		for record, err := range s.opt.Client.FollowAsks(ctx, s.opt.Act) {
+			if err != nil {
+				break // the stream of records tells why
+			}
+			m := message{Ask: &askRecord{Record: record.Raw, OwnWay: asksItself(record.Ask)}}
+			if give(ctx, to, m) != nil {
+				return
+			}
+		}
 		select {
-		case to <- m:
-			return nil
 		case <-ctx.Done():
-			return ctx.Err()
+		case <-time.After(askAgain):
 		}
 	}
+}
+
+// asksItself reports whether the agent of a call can ask a person about it.
+func asksItself(a client.Ask) bool {
+	agent := dialect.Agent(events.Dialect(a.Dialect))
+	return agent != nil && slices.Contains(strings.Fields(agent.Asks), a.Event)
+}
+
+// follow gives messages until ctx ends.
+func (s *Server) follow(ctx context.Context, r *http.Request, to chan<- message) {
+	give := func(m message) error { return give(ctx, to, m) }
 	yes, no := true, false
 	opt := client.SubscribeOptions{
 		Lost: func(err error) error { return give(message{Connected: &no, Why: err.Error()}) },

@@ -2,12 +2,12 @@
 // times, a box to try an event.
 import { html, useEffect, useRef, useState } from './lib.js';
 import { Lines } from './chart.js';
-import { cause, dead, earlier, failing, hooks, isShadow, problemOf, problems, stateOfHook, stats, waiting, watch } from './health.js';
+import { cause, dead, earlier, failing, hooks, problemOf, problems, stateOfHook, stats, waiting } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
-import { Act, Bad, Command, Empty, Icon, Late, State, Td, copy, failed, resultOf, say, stateOf, useData } from './parts.js';
-import { go, link, put, route } from './state.js';
-import { ago, firstLine, home, number, plural, short, span, took, tookText, when, hhmm } from './words.js';
+import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, useData } from './parts.js';
+import { link, put, route } from './state.js';
+import { firstLine, home, number, plural, short, span, took, tookText, when, hhmm } from './words.js';
 
 // decides reports whether a hook can deny.
 const decides = (h) => h.decides === true;

@@ -1,5 +1,5 @@
 // What the keys do. A view says what it can by on(): the newest one is asked first.
-import { html, signal, useEffect, useRef } from './lib.js';
+import { html, signal, useEffect, useLayoutEffect, useRef } from './lib.js';
 import { go, route, views } from './state.js';
 
 export const sheet = signal(false);
@@ -15,7 +15,7 @@ export function on(map) {
 export function useKeys(map) {
   const now = useRef(map);
   now.current = map;
-  useEffect(() => on(new Proxy({}, { get: (_, key) => now.current[key] })), []);
+  useLayoutEffect(() => on(new Proxy({}, { get: (_, key) => now.current[key] })), []);
 }
 
 // moved notes that rows have moved: what acts waits a moment, so that no key meets a
@@ -35,7 +35,7 @@ addEventListener('keydown', (e) => {
     return;
   }
   if ((e.key === 'Enter' || e.key === ' ') && e.target.closest?.('a, button, summary')) return;
-  if (e.key >= '1' && e.key <= '6') { go(views[e.key - 1], kept(views[e.key - 1])); e.preventDefault(); return; }
+  if (e.key >= '1' && e.key <= String(views.length)) { go(views[e.key - 1], kept(views[e.key - 1])); e.preventDefault(); return; }
   if (e.key === '?') { sheet.value = !sheet.value; e.preventDefault(); return; }
   if (acting.has(e.key) && !settled()) { e.preventDefault(); return; }
   for (let i = handlers.length - 1; i >= 0; i--) {
@@ -50,7 +50,7 @@ export function keep() { lastOf[route.value.view] = route.value.p; }
 export const kept = (view) => lastOf[view] || {};
 
 const rows = [
-  ['1 – 6', 'Now, Stream, Session, Hooks, Run, What if'],
+  ['1 – 5', 'Now, Stream, Session, Hooks, Run'],
   ['j k', 'next and previous row; also ↓ ↑'],
   ['g G', 'first and last row'],
   ['Enter', 'open the row, or follow its link'],

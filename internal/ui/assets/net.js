@@ -52,6 +52,10 @@ export function hear(fn) {
 }
 function tell(records) { batch(() => { for (const fn of hearers) fn(records); }); }
 
+const askers = new Set();
+// hearAsks calls fn with each record of the stream of asks.
+export function hearAsks(fn) { askers.add(fn); }
+
 let source, epoch = '', seq = null, fetched = -1;
 const counted = []; // [time, records] of the last seconds
 
@@ -78,6 +82,7 @@ function heard(m) {
   if (m.connected === false) off('off', m.why || '');
   if (m.connected) connected(m);
   if (m.records) arrived(m.records);
+  if (m.ask) batch(() => { for (const fn of askers) fn(m.ask); });
 }
 
 function connected(m) {

@@ -1,13 +1,13 @@
 // Now: what waits for a person, what agents do, what stood out.
 import { computed, html, signal, useEffect, useState } from './lib.js';
 import { Axis, Bars } from './chart.js';
-import { AskBox, asks } from './asks.js';
+import { AskBox, Ended, Left, asks, ended } from './asks.js';
 import { hookNeeds, hooks } from './health.js';
 import { keep, useKeys } from './keys.js';
-import { about, ask, follow, segment, status } from './net.js';
-import { Act, Clock, Command, Icon, Late, State, Table, Td, Took, What, Who, Why, folder, stateOf } from './parts.js';
+import { about, ask, follow } from './net.js';
+import { Act, Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
-import { ago, agentName, home, last, number, plural, toolName, when, hhmm } from './words.js';
+import { ago, agentLabel, agentName, home, last, number, plural, when, hhmm } from './words.js';
 
 export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
 
@@ -41,7 +41,7 @@ export function Now() {
   return html`<section class="view" id="now"><div class="lead"><div><h1>${list.length ? plural(list.length, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you'}</h1>
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
     <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
-    ${list.length > 0 && html`<section class="inbox" aria-label="Waits for you"><${Asks} />${hookNeeds.value.map((x) => html`<${Item} key=${x.kind + ' ' + x.name} ...${x} />`)}</section>`}
+    ${(list.length > 0 || ended.value.length > 0) && html`<section class="inbox" aria-label="Waits for you"><${Asks} />${hookNeeds.value.map((x) => html`<${Item} key=${x.kind + ' ' + x.name} ...${x} />`)}</section>`}
     <${Sessions} list=${s} /><${Stood} total=${h.total} /></section>`;
 }
 
@@ -49,15 +49,9 @@ export function Now() {
 // answered, or when it is chosen.
 function Asks() {
   const list = asks.value, at = Math.max(0, list.findIndex((a) => a.id === route.value.p.ask));
-  if (!list.length) return '';
-  return html`<${AskBox} key=${list[at].id} a=${list[at]} first=${at === 0} />${list.length > 1 && list.map((a, i) => i !== at && html`<div class="item" key=${a.id}><span class="state ask"><${Icon} name="ask" />ask</span>
-    <b title=${agentName(a)}>${agentName(a)} <span class="t">${last(a.cwd)}</span></b><span class="s"><code title=${a.subject}>${a.subject}</code></span><span class="t num"><${Left} until=${a.until} /></span><span class="act"><button type="button" class="plain link" onClick=${() => put({ ask: a.id })}>Answer</button></span></div>`)}`;
-}
-export function Left({ until }) {
-  const [, tick] = useState(0);
-  useEffect(() => { const t = setInterval(() => tick(Date.now()), 1000); return () => clearInterval(t); }, []);
-  const s = Math.max(0, Math.ceil((new Date(until) - Date.now()) / 1000));
-  return html`${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')} left`;
+  if (!list.length) return html`<${Ended} />`;
+  return html`<${Ended} /><${AskBox} key=${list[at].id} a=${list[at]} />${list.length > 1 && list.map((a, i) => i !== at && html`<div class="item" key=${a.id}><span class="state ask"><${Icon} name="ask" />ask</span>
+    <b title=${a.hook}>${agentLabel(a.agent)} <span class="t">${last(a.cwd)}</span></b><span class="s"><code title=${a.subject}>${a.subject}</code></span><span class="t num"><${Left} until=${a.until} /></span><span class="act"><button type="button" class="plain link" onClick=${() => put({ ask: a.id })}>Answer</button></span></div>`)}`;
 }
 
 // Item is one line of the inbox: what, the cause, and one link.

@@ -10,11 +10,10 @@ import { Run } from './run.js';
 import { Session } from './session.js';
 import { link, route } from './state.js';
 import { Stream } from './stream.js';
-import { WhatIf } from './whatif.js';
 import { hhmmss, plural } from './words.js';
 
 const parts = {
-  now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run], whatif: ['What if', WhatIf],
+  now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run],
 };
 
 const waits = computed(() => needs.value.length);
@@ -23,7 +22,7 @@ effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 
 function Top() {
   const here = route.value.view, c = connection.value.state;
   return html`<header class="top"><span class="brand">hookd</span>
-    <nav class="tabs" aria-label="Views">${Object.keys(parts).filter((v) => v !== 'whatif' || about.value.whatif).map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === here ? 'page' : undefined}>${parts[v][0]}${
+    <nav class="tabs" aria-label="Views">${Object.keys(parts).map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === here ? 'page' : undefined}>${parts[v][0]}${
       v === 'now' && waits.value ? html` <span class="n hot">${waits.value}<span class="sr"> waiting</span></span>` : ''}</a>`)}</nav>
     <div class="conn"><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
       : html`<span class="amber"><${Icon} name="fail" />not connected</span>`}</div></header>`;
@@ -44,7 +43,7 @@ setInterval(() => { clock.value = Math.round((Date.now() - connection.value.sinc
 
 function Foot() {
   const s = status.value, g = gaps.value;
-  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1', 'to'], ['6', 'views'], ['?', 'all keys']];
+  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1', 'to'], ['5', 'views'], ['?', 'all keys']];
   return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => html`<kbd>${c}</kbd>`)} ${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
     <span>${rate.value} records/s · ${g.times ? html`<span class="amber">${plural(g.times, 'gap')}, ${plural(g.records, 'record')} read from the history</span>` : 'no gaps'}${
       s ? html` · ${s.store.ok ? plural(s.store.runs, 'run') + ' kept' : html`<span class="red">history cannot be written: ${s.store.error}</span>`}` : ''}${s && s.store.lost ? html` · <span class="red">${plural(s.store.lost, 'record')} lost</span>` : ''}</span></footer>`;

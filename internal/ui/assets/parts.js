@@ -1,7 +1,7 @@
 // The pieces that every view is made of.
 import { html, signal, useEffect, useRef, useState } from './lib.js';
 import { Refusal, about, connection, post } from './net.js';
-import { agentName, exact, firstLine, home, last, plural, took, toolName, when, whole } from './words.js';
+import { agentName, exact, firstLine, home, last, plural, short, took, toolName, when, whole } from './words.js';
 
 // Icon is a shape of state; the word beside it is the name.
 export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use href=${'#m-' + name} /></svg>`;
@@ -10,7 +10,7 @@ export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use hr
 // answered the ask is over.
 export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
-  if (d.answered) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + d.decision, d.decision === 'deny' ? 'state deny' : 'state q'];
+  if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + d.decision, d.decision === 'deny' ? 'state deny' : 'state q'];
   switch (d.decision) {
     case 'deny': return ['deny', 'deny', 'state deny'];
     case 'ask': return ['ask', 'ask', 'state ask'];
@@ -54,7 +54,19 @@ export function Why({ d }) {
 }
 // without takes a hook's name from the beginning of its own reason.
 const without = (reason, by) => (by || []).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
-const answered = (d) => (d.answered ? html` <span class="t">· ${d.answered.by === 'grant' ? 'grant ' + d.answered.id : 'by ' + d.answered.by}</span>` : '');
+// byWhom says what ended a question that was held.
+export function byWhom(a) {
+  switch (a.by) {
+    case 'person': return `by ${a.from?.user || 'a person'}${a.message ? ': “' + a.message + '”' : ''}`;
+    case 'grant': return 'grant ' + short(a.id);
+    case 'timeout': return 'no answer came in time';
+    case 'restart': return 'hookd ended';
+    case 'gone': return 'the agent ended';
+  }
+  return 'by ' + a.by;
+}
+export const byPerson = (d) => d.answered?.by === 'person';
+const answered = (d) => (d.answered ? html` <span class="t">· ${byWhom(d.answered)}</span>` : '');
 
 // Table is a real table whatever the width makes of its rows: a grid would take the
 // roles away.

@@ -1,8 +1,8 @@
 // Run: given, printed, read as, told. "Why was this denied" ends here.
 import { html, useEffect, useState } from './lib.js';
 import { keep, useKeys } from './keys.js';
-import { about, ask, connection, segment } from './net.js';
-import { Act, Bad, Clock, Empty, Late, State, Table, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf, useData } from './parts.js';
+import { ask, segment } from './net.js';
+import { Act, Bad, Clock, Empty, Late, State, Table, Td, Took, What, Who, Why, byWhom, copy, failed, resultOf, say, stateOf, useData } from './parts.js';
 import { go, link, route } from './state.js';
 import { agentName, bytes, exact, home, number, plural, short, shortSession, span, tookText, whole } from './words.js';
 
@@ -104,7 +104,7 @@ function readAs(run, d, others) {
   const with_ = others.filter((o) => o.run_id !== run.run_id && o.awaited);
   if (with_.length) rows.push(['merged with', with_.map((o, i) => html`${i ? ', ' : ''}<a class="link" href=${link('run', { id: o.run_id })}>${o.hook}</a> ${resultOf(o)[1]}`)]);
   for (const s of d?.shadow || []) rows.push(['shadow', `${s.hook} would ${s.decision}${s.reason ? ': ' + s.reason : ''}`]);
-  if (d) rows.push(['verdict', html`<${State} is=${stateOf(d)} /> <span class="s">${(d.decided_by || []).length ? 'decided by ' + d.decided_by.join(', ') : ''}${d.answered ? ', answered by ' + d.answered.by : ''}</span>`]);
+  if (d) rows.push(['verdict', html`<${State} is=${stateOf(d)} /> <span class="s">${(d.decided_by || []).length ? 'decided by ' + d.decided_by.join(', ') : ''}${d.answered ? ', answered ' + byWhom(d.answered) : ''}</span>`]);
   return rows;
 }
 

@@ -4,10 +4,10 @@ import { html, useEffect, useMemo, useRef, useState } from './lib.js';
 import { Axis } from './chart.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, ask, hear } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
+import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWhom, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
 import { scroller } from './rows.js';
 import { link, put, route } from './state.js';
-import { ago, agentName, firstLine, hhmm, home, number, plural, short, shortSession, span, took, tookText, toolName, when } from './words.js';
+import { ago, agentName, firstLine, hhmm, home, number, plural, short, shortSession, span, tookText, toolName, when } from './words.js';
 
 const mostRead = 5000; // events of a session
 const mostShown = 600; // rows; earlier ones on request
@@ -107,7 +107,7 @@ function Story({ data, extra, more }) {
   const fitting = useMemo(() => all.filter(levels[level]), [all, level]);
   const from = Math.max(0, fitting.length - mostShown - extra), rows = fitting.slice(from);
   const waited = data.decisions.reduce((s, d) => s + (d.duration_ms || 0), 0);
-  const forPerson = data.decisions.reduce((s, d) => s + (d.answered && d.answered.by !== 'grant' ? d.duration_ms : 0), 0);
+  const forPerson = data.decisions.reduce((s, d) => s + (byPerson(d) ? d.duration_ms : 0), 0);
   const n = (f) => data.decisions.filter(f).length;
   const counts = [[n((d) => d.decision === 'deny'), 'denied'], [n((d) => d.decision === 'ask' || d.answered), 'asked'], [n((d) => d.rewrote), 'rewritten']].filter((c) => c[0]).map((c) => number(c[0]) + ' ' + c[1]).join(', ');
   const prompts = all.filter((r) => r.kind === 'prompt.submit').length;
@@ -176,7 +176,7 @@ function Row({ r, on, opened, tab, pick, last, working }) {
   return html`<tr ...${attrs} class=${on ? 'sel' : ''}><${Td} class="when mono f-time"><${Clock} t=${e.time} /></${Td}><${Td} class="f-wide">${r.sub ? html`<span class="in1">${what}</span>` : what}</${Td}>
     <${Td} class="f-state">${d ? html`<${State} is=${stateOf(d)} />` : html`<span class="none"> </span>`}</${Td}>
     <${Td} class="by f-why">${d && stands(r) ? html`<${Why} d=${d} />` : html`<span class="t">${hooks ? plural(hooks, 'hook') : r.runs.length ? plural(r.runs.length, 'observer') : ''}</span>`}</${Td}>
-    <${Td} class="f-hide s">${result(r, last && working)}</${Td}><${Td} class="f-hide">${d && html`<div class="wait"><span class="tr"><i class=${d.answered && d.answered.by !== 'grant' ? 'p' : ''} style=${{ width: log(d.duration_ms) + '%' }} /></span><span class="num"><${Took} ms=${d.duration_ms} /></span></div>`}</${Td}></tr>
+    <${Td} class="f-hide s">${result(r, last && working)}</${Td}><${Td} class="f-hide">${d && html`<div class="wait"><span class="tr"><i class=${byPerson(d) ? 'p' : ''} style=${{ width: log(d.duration_ms) + '%' }} /></span><span class="num"><${Took} ms=${d.duration_ms} /></span></div>`}</${Td}></tr>
     ${opened && html`<${Runs} r=${r} />`}`;
 }
 
@@ -199,12 +199,12 @@ function Runs({ r }) {
   const length = Math.max(d?.duration_ms || 0, ...r.runs.filter((x) => x.awaited).map((x) => +new Date(x.started) - begin + x.duration_ms), 1);
   const bar = (at, ms, cls) => html`<span class="tr"><i class=${cls} style=${{ left: Math.max(0, Math.min(99, 100 * at / length)) + '%', width: Math.max(0.5, Math.min(100 - 100 * at / length, 100 * ms / length)) + '%' }} /></span>`;
   const runs = r.runs.slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || a.seq - b.seq);
-  const person = d?.answered && d.answered.by !== 'grant';
+  const person = d && byPerson(d);
   return html`<tr role="row" class="open"><${Td} colspan="6"><div class="wf">${runs.map((x) => html`
       <a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || failed(x) ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${firstLine(x.reason || x.error)}</span>
       ${x.awaited ? bar(Math.max(0, +new Date(x.started) - begin), x.duration_ms, '') : html`<span class="tr"></span>`}<span class="num t"><${Took} ms=${x.duration_ms} /></span>`)}
     ${(d?.shadow || []).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow, has no part in the verdict: ${s.reason || ''}</span><span></span><span></span>`)}
-    ${person && html`<span>${d.answered.by}</span><${State} is=${stateOf({ decision: d.decision })} /><span class="s">answered</span>${bar(0, d.duration_ms, 'p')}<span class="num"><${Took} ms=${d.duration_ms} /></span>`}
+    ${person && html`<span>${d.answered.from?.user || 'a person'}</span><${State} is=${stateOf({ decision: d.decision })} /><span class="s">${byWhom(d.answered)}</span>${bar(0, d.duration_ms, 'p')}<span class="num"><${Took} ms=${d.duration_ms} /></span>`}
     ${d && html`<b>verdict</b><${State} is=${stateOf(d)} /><span class="s" title=${d.reason || ''}>${d.reason || d.rewrote ? 'told to ' + agentName(r.e) + ': ' + (firstLine(d.reason) || 'another ' + (d.rewrote || []).join(' and ')) : 'nothing was said against it'}</span><span></span><span class="num"><${Took} ms=${d.duration_ms} /></span>`}
     ${!d && !runs.length && html`<span class="t">no hook ran</span>`}</div></${Td}></tr>`;
 }

@@ -1,12 +1,13 @@
 // Stream: decisions, runs or events, newest first. One search line is the state; facets,
 // the chart and links write words into it.
 import { computed, html, signal, useEffect, useRef, useState } from './lib.js';
+import { asks } from './asks.js';
 import { Axis, Bars } from './chart.js';
 import { keep, moved, useKeys } from './keys.js';
 import { Refusal, ask, hear, segment } from './net.js';
-import { Act, Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf } from './parts.js';
+import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf } from './parts.js';
 import { Virtual, reveal, scroller, useNarrow } from './rows.js';
-import { go, link, put, route } from './state.js';
+import { link, put, route } from './state.js';
 import { agentLabel, agentName, fits, has, hhmm, number, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
 
 const kinds = {
@@ -241,7 +242,7 @@ async function locate(seq) {
 function Search({ input }) {
   const [draft, write] = useState(text.value), back = useRef();
   const timer = useRef(0);
-  useEffect(() => { if (document.activeElement !== input.current || draft !== text.value) write(text.value); }, [text.value]);
+  useEffect(() => { if (document.activeElement !== input.current) write(text.value); }, [text.value]);
   const type = (e) => {
     const value = e.target.value;
     write(value);
@@ -418,6 +419,7 @@ function List() {
   return html`<table ref=${table} role="table" class=${'fold stream ' + kind.value} aria-label=${'Newest ' + kind.value} aria-rowcount=${feed.whole ? rows.length + 1 : -1}>
     <colgroup><col class="n-time" /><col class="w-who" /><col /><col class="w-state" /><col class="w-why" /><col class="n-took" /></colgroup>
     <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
+    ${asks.value.length > 0 && kind.value === 'decisions' && html`<tr role="row" class="new"><td role="cell" colspan="6"><a class="amber" href="#now"><${Icon} name="ask" />${plural(asks.value.length, 'call is', 'calls are')} held and ${asks.value.length === 1 ? 'waits' : 'wait'} for an answer</a></td></tr>`}
     ${bar && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${follow}>${bar}follow <kbd>f</kbd></button></td></tr>`}</thead>
     <${Virtual} count=${rows.length} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} cols=${6} /></table>
     ${feed.err ? html`<${Bad} err=${feed.err} />` : none ? html`<${Nothing} />` : feed.loading && !rows.length ? html`<${Late} />` : ''}
