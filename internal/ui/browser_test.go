@@ -282,7 +282,7 @@ func (s *site) text(expression string) string {
 }
 
 // patience is how long the page may take for anything.
-const patience = 12 * time.Second
+const patience = hooktest.Patience - 5*time.Second
 
 // until waits for an expression to hold.
 func (s *site) until(what, expression string) {

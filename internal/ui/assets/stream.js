@@ -61,6 +61,7 @@ async function older(limit = 1000) {
     feed.err = err;
   }
   feed.loading = false;
+  if (following && !paused.value) release(); // what came while it was read
   show();
 }
 
@@ -334,9 +335,9 @@ function Facet({ title, key_, list, single }) {
 
 function Chart() {
   const c = chart.value;
-  if (kind.value !== 'decisions') return '';
+  const { query, bad } = parse(text.value, 'decisions');
+  if (kind.value !== 'decisions' || bad) return '';
   if (!c) return html`<div class="chart"><div class="cap"><span> </span></div><div class="plot empty"></div><div class="axis"><span> </span></div></div>`;
-  const { query } = parse(text.value, 'decisions');
   const brush = query.since || query.until ? [query.since ? Date.parse(query.since) : c.from, query.until ? Date.parse(query.until) : c.to] : null;
   const buckets = [...c.counts.buckets.values()].filter((b) => +new Date(b.start) >= c.from - c.step);
   const most = Math.max(0, ...buckets.map((b) => b.deny + b.ask + b.allow + b.none));
@@ -410,7 +411,7 @@ function List() {
   const cells = { decisions: decisionRow, runs: runRow, events: eventRow }[kind.value];
   const row = (i) => {
     const r = rows[i], id = r[k.id];
-    return html`<tr role="row" key=${id} data-id=${id} aria-rowindex=${i + 2} tabindex=${i === Math.max(0, current) ? 0 : -1} aria-selected=${i === current} aria-expanded=${i === opened}
+    return html`<tr role="row" key=${id} data-id=${id} aria-rowindex=${i + 2} tabindex=${i === Math.max(0, current) ? 0 : -1} aria-selected=${i === current}
       class=${(i === current || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : '')} onClick=${() => select(i, i !== opened)}>${cells(r)}</tr>`;
   };
   const open = (i) => html`<tr role="row" key="open" class="open"><${Td} colspan=${6} style=${{ height: openHeight + 'px' }}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}></tr>`;
@@ -454,7 +455,7 @@ function Peek({ r, kind: of }) {
   const d = of === 'decisions' ? r : data?.event?.decision;
   const told = d && (d.decision !== 'none' || d.rewrote) ? told_(d) : '';
   const first = of === 'runs' ? r : runs.find((x) => (d?.decided_by || []).includes(x.hook)) || runs[0];
-  return html`<div class="peek" onClick=${(e) => e.stopPropagation()}><div class="input"><pre tabindex="0" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
+  return html`<div class="peek" onClick=${(e) => e.stopPropagation()}><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
     <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}
       ${first && html`<a class="link" href=${link('run', { id: first.run_id })}>Run</a>`}${first && html`<a class="link" href=${link('hooks', { hook: first.hook })}>Hook</a>`}
       <button type="button" class="plain t" onClick=${() => copy(id)} title=${id}>${short(id)} · copy <kbd>y</kbd></button></div></div>
