@@ -91,6 +91,31 @@ func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, e
 	}
 }
 
+// Past calls each with the events whose senders waited for a decision, newest first, as
+// the history keeps them with what was decided: q.Limit of them, 0 = all. It ends with
+// each's error.
+func (c *Client) Past(ctx context.Context, q EventQuery, each func(StoredEvent) error) error {
+	left := q.Limit
+	for {
+		if q.Limit = api.MaxPast; left > 0 {
+			q.Limit = min(left, q.Limit)
+		}
+		page, err := get[pastPage](ctx, c, withQuery(api.PathPast, q.values()))
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Events {
+			if err := each(e); err != nil {
+				return err
+			}
+		}
+		if left -= len(page.Events); page.Next == 0 || left == 0 {
+			return nil
+		}
+		q.Before = page.Next
+	}
+}
+
 // Raw sends a request as it is and returns the answer's status and body, for a
 // program that hands answers on. The path has its query; body is JSON, or nil. The
 // error is that of a request without an answer: a refusal is an answer.

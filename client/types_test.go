@@ -42,6 +42,7 @@ var wires = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[decisionsPage](): reflect.TypeFor[api.Decisions](),
 	reflect.TypeFor[sessionsPage]():  reflect.TypeFor[api.Sessions](),
 	reflect.TypeFor[acceptedPage]():  reflect.TypeFor[api.Accepted](),
+	reflect.TypeFor[pastPage]():      reflect.TypeFor[api.Past](),
 	reflect.TypeFor[Counts]():        reflect.TypeFor[api.Counts](),
 	reflect.TypeFor[runningPage]():   reflect.TypeFor[api.Running](),
 	reflect.TypeFor[HookStats]():     reflect.TypeFor[api.HookStats](),

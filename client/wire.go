@@ -23,6 +23,10 @@ type (
 		Next      uint64     `json:"next,omitempty"` // as in runsPage
 		Recent    bool       `json:"recent,omitempty"`
 	}
+	pastPage struct {
+		Events []StoredEvent `json:"events"`
+		Next   uint64        `json:"next,omitempty"`
+	}
 	acceptedPage struct {
 		Events []AcceptedEvent `json:"events"`
 		Next   uint64          `json:"next,omitempty"` // as in runsPage

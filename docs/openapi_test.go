@@ -399,6 +399,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/decisions/counts?tool=Bash&since=1h&every=1m", "/v1/decisions/counts", "", "", 200},
 		{"GET", "/v1/decisions/counts?every=1m", "/v1/decisions/counts", "", "", 400},
 		{"GET", "/v1/accepted", "", "", "", 200},
+		{"GET", "/v1/past", "", "", "", 200},
+		{"GET", "/v1/past?tool=Bash&limit=1", "/v1/past", "", "", 200},
 		{"GET", "/v1/accepted?agent=docker-agent&q=ls&limit=1", "/v1/accepted", "", "", 200},
 		{"GET", "/v1/runs/RUN", "/v1/runs/{id}", "", "", 200},
 		{"GET", "/v1/events/EVENT", "/v1/events/{id}", "", "", 200},

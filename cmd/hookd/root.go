@@ -116,7 +116,7 @@ type group struct {
 func groups(a *app) []group {
 	return []group{
 		{"First steps", []*cobra.Command{
-			initCommand(a), newCommand(a), testCommand(a), emitCommand(a), doctorCommand(a),
+			initCommand(a), newCommand(a), testCommand(a), whatIfCommand(a), emitCommand(a), doctorCommand(a),
 		}},
 		{"Look", []*cobra.Command{
 			uiCommand(a), statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),

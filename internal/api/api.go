@@ -23,6 +23,7 @@ const (
 	PathDecisions = "/v1/decisions"
 	PathCounts    = "/v1/decisions/counts"
 	PathAccepted  = "/v1/accepted"
+	PathPast      = "/v1/past"
 	PathSessions  = "/v1/sessions"
 	PathAsks      = "/v1/asks"
 	PathGrants    = "/v1/grants"
@@ -329,6 +330,16 @@ type Accepted struct {
 	Events []AcceptedEvent `json:"events"`
 	Next   uint64          `json:"next,omitempty"`
 }
+
+// Past answers GET /v1/past: events whose senders waited for a decision, as the history
+// keeps them, newest first; Next as in Runs.
+type Past struct {
+	Events []Event `json:"events"`
+	Next   uint64  `json:"next,omitempty"`
+}
+
+// MaxPast is the largest EventQuery.Limit of GET /v1/past.
+const MaxPast = 200
 
 // AcceptedEvent is an accepted event without its data.
 type AcceptedEvent struct {

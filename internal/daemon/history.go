@@ -176,6 +176,24 @@ func (c *control) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted,
 	return accepted, unread("the events", "", err)
 }
 
+// Past answers which events could be decided, with their data and what was decided.
+func (c *control) Past(ctx context.Context, q api.EventQuery) (api.Past, *events.Error) {
+	c.d.recorder.Flush(ctx)
+	if q.Limit <= 0 || q.Limit > api.MaxPast {
+		q.Limit = api.MaxPast
+	}
+	page, err := c.d.store.Past(ctx, store.EventQuery{
+		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: api.List(q.Cwd), Text: q.Text,
+		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+	})
+	past := api.Past{Events: make([]api.Event, len(page.Events)), Next: page.Next}
+	for i, e := range page.Events {
+		past.Events[i] = shown(e.Event)
+		past.Events[i].Decision = e.Decision
+	}
+	return past, unread("the events", "", err)
+}
+
 // Sessions answers what is known of sessions.
 func (c *control) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
 	if bad := c.wholeSessions(ctx, &q.Session); bad != nil {

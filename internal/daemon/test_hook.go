@@ -42,6 +42,30 @@ func TestsLocal(ctx context.Context, c config.Config, h *hook.Hook) (tests api.T
 	})
 }
 
+// WhatIfLocal asks a hook about events of the past, without a daemon. past calls its
+// argument with each event; asking tells of what is known meanwhile. When ctx ends, the
+// answer is of what was asked until then.
+func WhatIfLocal(
+	ctx context.Context,
+	c config.Config,
+	h *hook.Hook,
+	past func(each func(rehearse.Past) error) error,
+	asking func(*rehearse.Asking),
+) (sum rehearse.WhatIf, err error) {
+	var failed error
+	err = locally(context.WithoutCancel(ctx), c, func(d *dispatch.Dispatcher) *events.Error {
+		a := rehearse.Ask(d, h)
+		asking(a)
+		failed = rehearse.All(ctx, a, h, past)
+		sum = a.Sum()
+		return nil
+	})
+	if ctx.Err() != nil {
+		sum.Stopped, failed = true, nil
+	}
+	return sum, errors.Join(failed, err)
+}
+
 // locally calls do with a Dispatcher of its own that records nothing.
 func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher) *events.Error) error {
 	temp, err := os.MkdirTemp("", "hookd-test-")

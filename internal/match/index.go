@@ -273,6 +273,14 @@ func Lane(h *hook.Hook) string {
 	return events.LaneDefault
 }
 
+// Reaches reports whether a pattern of h matches an event of that name, whatever else
+// keeps it from running for one.
+func Reaches(h *hook.Hook, d events.Dialect, name string) bool {
+	c := events.For(d, name)
+	_, ok := matchNames(h, c, kindNames(c))
+	return ok
+}
+
 // One returns h as it runs for e. If its definition does not admit e, why is the
 // reason; "" = it runs. links is as for New.
 func One(h *hook.Hook, e *events.Event, links when.Links) (m Match, why string) {

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -118,9 +117,8 @@ func judge(t hook.Test, trial dispatch.Trial) (got, why string) {
 	if broken := failure(trial.Run); broken != "" {
 		return Failed, broken
 	}
-	changes := slices.ContainsFunc(trial.Rewrote, func(part string) bool { return part != "context" })
 	got = string(trial.Decision)
-	if changes && (got == hook.ExpectNone || t.Expect == hook.ExpectRewrite && got == hook.ExpectAllow) {
+	if changes(trial.Rewrote) && (got == hook.ExpectNone || t.Expect == hook.ExpectRewrite && got == hook.ExpectAllow) {
 		got = hook.ExpectRewrite
 	}
 	switch {

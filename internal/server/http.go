@@ -67,6 +67,12 @@ func (s *Server) routes() []route {
 		},
 		{
 			"GET",
+			api.PathPast,
+			queried(api.ParseEventQuery, s.opt.History.Past),
+			"session event agent tool cwd q since until before limit",
+		},
+		{
+			"GET",
 			api.PathSessions,
 			queried(api.ParseSessionQuery, s.opt.History.Sessions),
 			"agent session cwd state since until limit",

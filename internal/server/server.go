@@ -100,6 +100,8 @@ type History interface {
 	Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error)
 	CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, *events.Error)
 	Accepted(ctx context.Context, q api.EventQuery) (api.Accepted, *events.Error)
+	// Past has at most api.MaxPast events in an answer.
+	Past(ctx context.Context, q api.EventQuery) (api.Past, *events.Error)
 	Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error)
 	// Last is the newest event of a dialect, but those of the session except.
 	Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error)

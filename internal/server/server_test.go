@@ -172,6 +172,13 @@ func (d *daemon) Accepted(_ context.Context, q api.EventQuery) (api.Accepted, *e
 	return api.Accepted{Events: []api.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
 }
 
+func (d *daemon) Past(_ context.Context, q api.EventQuery) (api.Past, *events.Error) {
+	if q.Before == 1 {
+		return api.Past{Events: []api.Event{}}, nil
+	}
+	return api.Past{Events: []api.Event{{EventID: "e1", Seq: 1, Envelope: events.Envelope{SessionID: q.Session}}}, Next: 1}, nil
+}
+
 func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
 	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", State: q.State}}}, nil
 }

@@ -19,6 +19,9 @@ type EventQuery struct {
 	Since, Until time.Time // of the event; zero = no bound, Until itself is out
 	Before       uint64    // EventPage.Next of the page before; 0 = begin with the newest
 	Limit        int       // 0 = 50
+
+	names []string // any of them; none = all
+	wait  bool     // only those whose senders waited
 }
 
 // EventPage is a part of an answer, newest first; Next as in Page. The events
@@ -106,6 +109,10 @@ func (q EventQuery) sql(from, to int64, limit int) (text string, args []any) {
 		}
 	}
 	is("name", q.Event)
+	c.in(q.names, "name")
+	if q.wait {
+		c.add(member("wait"))
+	}
 	is(member("session_id"), q.Session)
 	is(member("tool"), q.Tool)
 	if q.Agent != "" {

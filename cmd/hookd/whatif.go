@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/rehearse"
+)
+
+func whatIfCommand(a *app) *cobra.Command {
+	var w whatIf
+	w.a = a
+	cmd := &cobra.Command{
+		Use:   "whatif HOOK|FOLDER",
+		Short: "Show what a hook would have changed of past decisions",
+		Long: `whatif gives past events that could be decided to a hook, which may be an edited copy
+or not installed at all, and prints those that would be decided otherwise. It runs the
+hook here, with HOOKD_WHATIF=1 in its environment; nothing of it is recorded and no
+agent hears of it. An event of which the history has not all of the data, or not its
+secrets, cannot be judged and is only counted. Ctrl-C ends it with what is known so
+far. The exit code is 1 when the hook failed for an event.`,
+		Example: `  hookd whatif guard-rm
+  hookd whatif ./guard-rm --since 7d --limit 10000
+  hookd whatif guard-rm --tool Bash -o json`,
+		Args:              one("HOOK or FOLDER"),
+		ValidArgsFunction: hookNames(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&w.since, "since", "7d", "not older than this: 24h, 7d, or a time such as 2026-01-02T15:00:00Z")
+	flags.StringVar(&w.until, "until", "", "older than this, as for --since")
+	flags.IntVar(&w.limit, "limit", 1000, "at most so many events, the newest; 0 is all")
+	flags.StringVar(&w.session, "session", "", "of this session")
+	flags.StringVar(&w.agent, "agent", "", "of this agent: id, name or dialect")
+	flags.StringVar(&w.tool, "tool", "", "of this tool, by its canonical name")
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+// whatIf is one call of whatif.
+type whatIf struct {
+	a                                  *app
+	since, until, session, agent, tool string
+	limit                              int
+}
+
+func (w *whatIf) run(cmd *cobra.Command, name string) error {
+	q, err := w.query()
+	if err != nil {
+		return err
+	}
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	h, err := catalog.Find(cfg, name)
+	if err != nil {
+		return rejectedLocally(err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c := w.a.dial(cmd)
+	past := func(each func(rehearse.Past) error) error {
+		left := w.limit
+		err := c.Past(ctx, q, func(e client.StoredEvent) error {
+			if !match.Reaches(h, events.Dialect(e.Dialect), e.Event) {
+				return nil
+			}
+			if left--; w.limit > 0 && left < 0 {
+				return errEnough
+			}
+			return each(pastOf(e, others(ctx, c, e.EventID, h.Name)))
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		return err
+	}
+	p := w.progress()
+	sum, err := daemon.WhatIfLocal(ctx, cfg, h, past, p.watch)
+	p.end()
+	if err != nil {
+		return err
+	}
+	sum.Since = q.Since
+	if err := w.a.print(sum, func(p *printer) { p.whatIf(sum) }); err != nil {
+		return err
+	}
+	if sum.Failed > 0 {
+		return said(exitFailed)
+	}
+	return nil
+}
+
+// errEnough ends the reading of the history.
+var errEnough = errors.New("enough")
+
+func (w *whatIf) query() (client.EventQuery, error) {
+	values := url.Values{}
+	for key, value := range map[string]string{
+		"since": w.since, "until": w.until, "session": w.session, "agent": w.agent, "tool": w.tool,
+	} {
+		if value != "" {
+			values.Set(key, value)
+		}
+	}
+	if w.limit < 0 {
+		return client.EventQuery{}, fail(exitUsage, "0 is all", "--limit %d is below 0", w.limit)
+	}
+	q, bad := api.ParseEventQuery(values, time.Now())
+	if bad != nil {
+		return client.EventQuery{}, fail(exitUsage, bad.Hint+", see `hookd whatif --help`", "%w", bad)
+	}
+	return client.EventQuery(q), nil
+}
+
+// others returns what the other hooks of an event decided.
+func others(ctx context.Context, c *client.Client, eventID, hook string) func() ([]events.Outcome, error) {
+	return func() (list []events.Outcome, err error) {
+		runs, err := c.Runs(ctx, client.RunQuery{EventID: eventID, Limit: api.MaxRuns})
+		for _, r := range runs {
+			if r.Hook != hook && r.Awaited && r.Decision != "" {
+				list = append(list, events.Outcome(r.Decision))
+			}
+		}
+		return list, err
+	}
+}
+
+// pastOf returns an event of the history as a hook is asked about it. others is as in
+// rehearse.Past.
+func pastOf(e client.StoredEvent, others func() ([]events.Outcome, error)) rehearse.Past {
+	p := rehearse.Past{
+		Envelope: convert.Envelope(e), EventID: e.EventID, Time: e.Time, Tool: e.Tool, Subject: e.Subject,
+		Whole: e.Whole, Redacted: e.Redacted, Others: others,
+	}
+	if d := e.Decision; d != nil {
+		p.Decision = &events.Decided{
+			Decision: events.Outcome(d.Decision), Reason: d.Reason, DecidedBy: d.DecidedBy, Rewrote: d.Rewrote,
+		}
+	}
+	return p
+}
+
+// progress is the line on a terminal that says how far it is.
+type progress struct {
+	w     io.Writer // nil = there is no terminal
+	stop  chan struct{}
+	ended chan struct{}
+}
+
+func (w *whatIf) progress() *progress {
+	p := &progress{stop: make(chan struct{}), ended: make(chan struct{})}
+	if isTerminal(w.a.errOut) {
+		p.w = w.a.errOut
+	}
+	return p
+}
+
+// progressEvery is how often the line is written.
+const progressEvery = 100 * time.Millisecond
+
+// watch writes the line until end is called.
+func (p *progress) watch(a *rehearse.Asking) {
+	go func() {
+		defer close(p.ended)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if seen, changed := a.Seen(); p.w != nil {
+					fmt.Fprintf(p.w, "\r\x1b[K%s asked, %d would change; Ctrl-C ends it", grouped(seen), changed)
+				}
+			case <-p.stop:
+				if p.w != nil {
+					fmt.Fprint(p.w, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+}
+
+func (p *progress) end() {
+	close(p.stop)
+	<-p.ended
+}
+
+// grouped writes a number with a comma before each three digits.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func (p *printer) whatIf(w rehearse.WhatIf) {
+	var rows [][]cell
+	for _, c := range w.Changes {
+		rows = append(rows, []cell{
+			text(p.when(c.Time)), text(c.Tool), text(c.Subject), outcome(client.Outcome(c.Then)),
+			outcome(client.Outcome(c.Now)), text(firstLine(c.Reason)), text(c.EventID),
+		})
+	}
+	if len(rows) > 0 {
+		ids := make([]string, len(w.Changes))
+		for i, c := range w.Changes {
+			ids[i] = c.EventID
+		}
+		id := p.ids(ids)
+		for _, row := range rows {
+			row[6] = text(id(row[6].text))
+		}
+		p.table([]column{
+			{title: "TIME"}, nameColumn("TOOL"), textColumn("SUBJECT"), {title: "THEN"}, {title: "NOW"},
+			textColumn("REASON"), {title: "EVENT"},
+		}, rows)
+	}
+	p.line(p.totals(w)...)
+	if w.Cut+w.Redacted > 0 {
+		p.linef("%s not judged: %s of which not all data was kept, %s without their secrets",
+			counted(w.Cut+w.Redacted, "event"), grouped(w.Cut), grouped(w.Redacted))
+	}
+	if w.Failed > 0 {
+		failed := fmt.Sprintf("it failed for %s: ", counted(w.Failed, "event"))
+		p.line(p.paint(red, failed), escape(w.Error, keepNothing))
+	}
+	if w.Asked+w.Cut+w.Redacted == 0 {
+		p.line("no event of that time is one that the hook asks for; see `hookd match` and `hookd decisions`")
+	}
+}
+
+// totals is the line that sums up.
+func (p *printer) totals(w rehearse.WhatIf) []string {
+	by := map[string]int{}
+	for _, c := range w.Changes {
+		by[c.Then+" to "+c.Now]++
+	}
+	var parts []string
+	for _, then := range outcomeWords {
+		for _, now := range outcomeWords {
+			if n := by[then+" to "+now]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%s %s to %s", grouped(n), then, now))
+			}
+		}
+	}
+	state := ""
+	if w.Stopped {
+		state = "stopped; so far: "
+	}
+	line := fmt.Sprintf("%s%s: %s asked in %s, it ran for %s; %s would change", state, w.Hook, counted(w.Asked, "event"),
+		millis(w.TookMS), grouped(w.Ran), grouped(len(w.Changes)))
+	if len(parts) > 0 {
+		line += ": " + strings.Join(parts, ", ")
+	}
+	return []string{escape(line, keepNothing)}
+}
+
+// outcomeWords are what a decision comes to, the strictest first.
+var outcomeWords = []string{"deny", "ask", "allow", "rewrite", "none"}
