@@ -117,6 +117,11 @@ func (p *persistent) retain(hooks []*hook.Hook) {
 		}
 	}
 	p.workers.Retain(func(k worker.Key) bool { return current[k] })
+	for _, h := range p.hooks {
+		if h.IsWarm() && h.Enabled {
+			p.pool(h).Warm(h.MayGuard())
+		}
+	}
 }
 
 // renew drains the workers that were started with other settings.

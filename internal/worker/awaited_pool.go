@@ -173,6 +173,20 @@ func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWor
 	return a.startUntil(ctx, until)
 }
 
+// warm starts a worker for the first call, unless there is one or a start is under
+// way. It does not wait.
+func (a *awaitedPool) warm(patience time.Duration) {
+	if a.hasIdle() || a.pool.overdueStart() != nil {
+		return
+	}
+	go func() {
+		w, err := a.startUntil(context.Background(), time.Now().Add(patience))
+		if err == nil { // else the first call says why
+			a.release(w)
+		}
+	}()
+}
+
 // hasIdle reports whether there is an idle worker.
 func (a *awaitedPool) hasIdle() bool {
 	a.mu.Lock()

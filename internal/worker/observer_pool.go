@@ -112,6 +112,16 @@ func (o *observerPool) open() (n int) {
 	return n
 }
 
+// warm starts a worker for the first call, unless there is one. It does not wait.
+func (o *observerPool) warm(patience time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.starting+o.open() == 0 {
+		o.starting++
+		go o.startWorker(patience)
+	}
+}
+
 // startWorker starts a worker and assigns calls. Its goroutine becomes the worker's
 // reader. Calls that wait fail after patience if a file's disk does not answer.
 func (o *observerPool) startWorker(patience time.Duration) {

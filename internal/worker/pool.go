@@ -69,6 +69,19 @@ func (s *Set) Cancel(hookID, id string) bool {
 	return false
 }
 
+// warmPatience is how long the start of a worker may take for which no call waits.
+const warmPatience = time.Minute
+
+// Warm starts a worker before the first call: for calls that are awaited, or for the
+// others. It does not wait; what keeps the worker from starting, the first call tells.
+func (p *Pool) Warm(awaited bool) {
+	if awaited {
+		p.awaited.warm(warmPatience)
+		return
+	}
+	p.observers.warm(warmPatience)
+}
+
 // startWorker starts a process and adds it to the pool.
 func (p *Pool) startWorker(lane string, o *startup) (*process, error) {
 	defer o.end()
