@@ -219,7 +219,7 @@ var rooms = map[string]room{
 	},
 	"internal/loopback": {
 		"loopback HTTP for agents that call hooks that way",
-		"bridge dialect dialect/neutral readfile",
+		"api bridge dialect dialect/neutral readfile",
 		"go.uber.org/zap",
 	},
 	"internal/match": {

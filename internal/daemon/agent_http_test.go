@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/zap"
-
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/loopback"
 )
@@ -108,21 +106,5 @@ func TestExposedToken(t *testing.T) {
 	}
 	if h.logs.FilterMessageSnippet("others could read the HTTP token").Len() != 1 {
 		t.Error("no warning")
-	}
-}
-
-// While the token cannot be changed it does not listen.
-func TestLeakedTokenOpensNothing(t *testing.T) {
-	home := newHome(t)
-	d := &agentHTTP{
-		options: loopback.Options{Listen: "127.0.0.1:0", TokenFile: config.Default(home).TokenFile() + "/x"},
-		leaked:  true,
-		log:     zap.NewNop(),
-	}
-	if err := os.WriteFile(home+"/hookd", nil, 0o600); err != nil { // no folder for a token
-		t.Fatal(err)
-	}
-	if open, err := d.newServer(); open != nil || err == nil || !d.leaked {
-		t.Errorf("got %v, %v", open, err)
 	}
 }

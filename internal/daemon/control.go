@@ -243,7 +243,7 @@ func (c *control) Status(context.Context) api.Status {
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
-		Cgroup: d.proc.Cgroup(), HTTP: d.agentHTTP.state(), Problems: d.problems(snap),
+		Cgroup: d.proc.Cgroup(), HTTP: d.agentHTTP.State(), Problems: d.problems(snap),
 	}
 }
 
@@ -333,7 +333,7 @@ func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	if p := d.rejected.Load(); p != nil {
 		list = append(list, *p)
 	}
-	if p := d.agentHTTP.problem(); p != nil {
+	if p := d.agentHTTP.Problem(); p != nil {
 		list = append(list, *p)
 	}
 	list = append(list, catalog.HeldSettings(*d.config.Load())...)

@@ -27,6 +27,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/loopback"
 	"github.com/hookd/hookd/internal/metrics"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/project"
@@ -77,7 +78,7 @@ type Daemon struct {
 	hooked    atomic.Bool // a hook is told of asks
 	discovery *discovery.Discovery
 	server    *server.Server
-	agentHTTP *agentHTTP // nil = none
+	agentHTTP *loopback.Door // nil = none
 	markers   discovery.Markers
 	metrics   *metrics.Metrics
 	trace     *trace.Tracer // nil = off
@@ -133,7 +134,7 @@ func New(o Options) (d *Daemon, err error) {
 		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
 	}
 	d.lastGood = catalog.NewLastGood(d.store)
-	if d.agentHTTP, err = openAgentHTTP(c, o); err != nil {
+	if d.agentHTTP, err = loopback.OpenDoor(agentDoor(c, o)); err != nil {
 		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
 	}
 	d.hub = stream.New(
@@ -234,7 +235,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
-	rooms.Go(func() { d.agentHTTP.run(ctx) })
+	rooms.Go(func() { d.agentHTTP.Run(ctx) })
 	d.asks.EndLast(ctx)
 	d.boot()
 	rooms.Go(func() { d.freeStartMemory(ctx) })
@@ -420,4 +421,11 @@ func member(key, value string) rawjson.Member { return rawjson.StringMember(key,
 
 func number(key string, n uint64) rawjson.Member {
 	return rawjson.Member{Key: key, Value: fmt.Appendf(nil, "%d", n)}
+}
+
+// agentDoor says where agents call hooks over HTTP.
+func agentDoor(c config.Config, o Options) loopback.DoorOptions {
+	return loopback.DoorOptions{Home: c.Home, Share: o.ShareToken, Options: loopback.Options{
+		Listen: c.HTTPListen, TokenFile: c.TokenFile(), Socket: c.Socket, MaxBytes: c.MaxEventBytes, Log: o.Log,
+	}}
 }

@@ -31,7 +31,7 @@ func prepareHome(c config.Config) error {
 		found, _ := filepath.Glob(filepath.Join(c.Home, pattern)) // the pattern is right
 		for _, path := range found {
 			if path == c.TokenFile() && c.HTTPListen != "" {
-				continue // one that other users could read is changed, see agentHTTP
+				continue // one that other users could read is changed, see loopback.Door
 			}
 			if err := makePrivate(path); err != nil {
 				return fmt.Errorf("keep %s from others: %w", path, err)

@@ -238,7 +238,7 @@ type fixture struct {
 }
 
 func options(d *daemon, socket string) Options {
-	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, State: d}
+	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, Asks: d, State: d}
 }
 
 func start(t testing.TB, change func(*Options)) *fixture {
@@ -567,4 +567,26 @@ func TestPeerAndOrigin(t *testing.T) {
 	if got := *f.peer.Load(); got != want {
 		t.Errorf("http door: peer %+v, want %+v", got, want)
 	}
+}
+
+// Nothing waits for an answer here.
+
+var noAsk = &events.Error{Code: events.CodeNotFound, Message: "there is no such question"}
+
+func (d *daemon) Asks(context.Context) api.Asks     { return api.Asks{} }
+func (d *daemon) Grants(context.Context) api.Grants { return api.Grants{} }
+
+func (d *daemon) Ask(context.Context, string) (events.Ask, *events.Error) { return events.Ask{}, noAsk }
+
+func (d *daemon) FollowAsks(api.FollowAsks) Subscription {
+	s, _ := d.Subscribe(api.Subscribe{})
+	return s
+}
+
+func (d *daemon) AnswerAsk(context.Context, Peer, string, api.Reply) (api.Replied, *events.Error) {
+	return api.Replied{}, noAsk
+}
+
+func (d *daemon) RevokeGrant(context.Context, string) (events.Grant, *events.Error) {
+	return events.Grant{}, noAsk
 }
