@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/hookd/hookd/client"
@@ -129,6 +130,46 @@ func TestStreamTellsDecisionsAndStarts(t *testing.T) {
 		for _, want := range tt.want {
 			if got := <-tt.types; got != want {
 				t.Errorf("got a record %s, want %s", got, want)
+			}
+		}
+	}
+}
+
+// A verdict's record comes after those of its runs, also when a background child of a
+// guard holds a pipe for longer than the verdict waits.
+func TestVerdictIsRecordedAfterItsRuns(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	const child = "#!/bin/sh\nsleep 600 &\necho $! >> pids\n"
+	dirs := []string{
+		writeHook(t, home, "leaver", "events: PreToolUse\n", child+"exit 0\n"),
+		writeHook(t, home, "shady", "events: PreToolUse\nshadow: true\n", child+"exit 2\n"),
+	}
+	t.Cleanup(func() {
+		for _, dir := range dirs {
+			for _, pid := range pids(t, dir) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
+	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
+	for range 3 {
+		h.emit(toolCall("Bash", `{"command":"ls"}`))
+	}
+	var decisions []client.Decision
+	h.until("the verdicts are recorded", func() bool {
+		var err error
+		decisions, err = h.client.Decisions(t.Context(), client.DecisionQuery{})
+		return err == nil && len(decisions) == 3
+	})
+	runs, err := h.client.Runs(t.Context(), client.RunQuery{})
+	if err != nil || len(runs) != 6 {
+		t.Fatalf("got %d runs %v", len(runs), err)
+	}
+	for _, d := range decisions {
+		for _, r := range runs {
+			if r.EventID == d.EventID && r.Seq > d.Seq {
+				t.Errorf("run %d of hook %s was recorded after the verdict %d", r.Seq, r.Hook, d.Seq)
 			}
 		}
 	}

@@ -290,7 +290,7 @@ func (a *admission) decide(r *Receipt) {
 		if len(a.plan.shadows) > 0 {
 			d.watch(rec, a.event, a.plan.shadows, done)
 		} else {
-			d.recorder.Decided(rec)
+			d.recordDecision(rec, done)
 		}
 	}
 	r.Runs = runs(done)

@@ -25,6 +25,8 @@ type attempt struct {
 	answer verdict.Answer
 	aborts bool // no later hook of the same file runs
 	warn   bool // its failure is worth a WARN
+
+	recorded chan struct{} // closed when the run is recorded; nil = it is, or there is none
 }
 
 // try makes the next attempt at a queued run.

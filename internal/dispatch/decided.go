@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/dialect"
@@ -32,6 +33,30 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 // it is about; "" = nothing to say.
 func (d *Dispatcher) About(e *events.Event) (tool, subject string) {
 	return dialect.Subject(e, d.opts.Redact)
+}
+
+// recordDecision hands a decision over after the runs that led to it: at once, unless a
+// background child of a hook still holds a pipe. The verdict does not wait for that.
+func (d *Dispatcher) recordDecision(rec *events.Decided, done []*attempt) {
+	if !slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil }) {
+		d.recorder.Decided(rec)
+		return
+	}
+	d.pending.Add(1)
+	go func() {
+		defer d.pending.Done()
+		waitRecorded(done)
+		d.recorder.Decided(rec)
+	}()
+}
+
+// waitRecorded returns when the runs of all attempts are recorded.
+func waitRecorded(list []*attempt) {
+	for _, a := range list {
+		if a.recorded != nil {
+			<-a.recorded
+		}
+	}
 }
 
 // outcomeOf says in a word what a verdict is, and why.

@@ -143,9 +143,12 @@ func (d *Dispatcher) finish(a *attempt) {
 		d.conclude(t, r)
 		return
 	}
+	recorded := make(chan struct{})
+	a.recorded = recorded
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()
+		defer close(recorded)
 		r.Stdout, r.Stderr = late()
 		d.conclude(t, r)
 	}()

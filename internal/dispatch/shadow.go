@@ -23,18 +23,21 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 	if !d.watching.enter(e) {
 		d.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
-		d.recorder.Decided(rec)
+		d.recordDecision(rec, done)
 		return
 	}
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()
 		defer d.watching.leave(e)
-		for _, a := range d.shadowed(e, ms, done) {
+		watched := d.shadowed(e, ms, done)
+		for _, a := range watched {
 			if s := d.would(a); s.Decision != events.OutcomeNone || len(s.Rewrote) > 0 {
 				rec.Shadow = append(rec.Shadow, s)
 			}
 		}
+		waitRecorded(done)
+		waitRecorded(watched)
 		d.recorder.Decided(rec)
 	}()
 }
