@@ -3,12 +3,16 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/events"
 )
 
 // toolCall is an event of Claude Code before a tool call, in session s1.
@@ -227,5 +231,37 @@ func TestTriedRunIsInNoList(t *testing.T) {
 	}
 	if run, err := h.client.Run(t.Context(), tested.Run.ID); err != nil || !run.Test {
 		t.Errorf("got %+v %v", run, err)
+	}
+}
+
+// What `hookd doctor` sends to see the way reaches hooks, and is in no list, count or
+// metric.
+func TestProbeIsInNoList(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: PreToolUse\n", "#!/bin/sh\nexit 2\n")
+	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
+	_, before := h.request("GET", "/metrics", "", nil)
+	probe := `{"event":"PreToolUse","dialect":"claude-code","wait":true,"session_id":"` + events.ProbeSession + `","data":{"tool_name":"Bash","tool_input":{"command":"true"}}}`
+	a := h.emit(probe)
+	if a.Verdict.Allowed {
+		t.Errorf("the probe did not reach the guard: %+v", a)
+	}
+	decisions, err := h.client.Decisions(t.Context(), client.DecisionQuery{})
+	sessions, err2 := h.client.Sessions(t.Context(), client.SessionQuery{})
+	runs, err3 := h.client.Runs(t.Context(), client.RunQuery{})
+	stats, err4 := h.client.Stats(t.Context(), client.StatsQuery{Since: time.Now().Add(-time.Hour)})
+	if err := errors.Join(err, err2, err3, err4); err != nil || len(decisions)+len(sessions)+len(runs)+len(stats) != 0 {
+		t.Errorf("decisions %+v, sessions %+v, runs %+v, stats %+v, %v", decisions, sessions, runs, stats, err)
+	}
+	if runs, err := h.client.Runs(t.Context(), client.RunQuery{Test: true, EventID: a.EventID}); err != nil || len(runs) != 1 || !runs[0].Test {
+		t.Errorf("tests: %+v %v", runs, err)
+	}
+	_, after := h.request("GET", "/metrics", "", nil)
+	counted := regexp.MustCompile(`^hookd_(events_total|runs_total|run_duration_seconds|verdict_seconds|queue_seconds)`)
+	for line := range strings.Lines(after) {
+		if counted.MatchString(line) && !strings.Contains(before, line) {
+			t.Errorf("the probe is counted: %s", line)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (d *Dispatcher) admit(
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
 
-	e.Unread = true
+	e.Unread, e.Trial = true, e.SessionID == events.ProbeSession
 	e.Project = d.projectOf(index, e.Cwd)
 
 	d.prompts.note(e)
@@ -284,7 +284,7 @@ func (a *admission) decide(r *Receipt) {
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
 	d.opts.Tap.Decided(a.event, r.Verdict)
-	if len(a.plan.deciding) > 0 || len(a.plan.shadows) > 0 {
+	if !a.event.Trial && (len(a.plan.deciding) > 0 || len(a.plan.shadows) > 0) {
 		rec := d.decided(a.event, r.Verdict, done)
 		rec.Answered = answered
 		if len(a.plan.shadows) > 0 {

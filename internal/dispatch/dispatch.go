@@ -123,6 +123,7 @@ func New(o Options) *Dispatcher {
 	if o.Tap == nil {
 		o.Tap = noTap{}
 	}
+	o.Tap = quiet{o.Tap}
 	if o.Asks == nil {
 		o.Asks = noAsks{}
 	}

@@ -86,15 +86,8 @@ func (d *Dispatcher) end(a *attempt, out Outcome) {
 	a.run = a.record(a.job.RunID)
 	d.readAnswer(a)
 	d.report(a)
-	d.tell(a)
+	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	d.finish(a)
-}
-
-// tell tells the Tap of a run that was no test.
-func (d *Dispatcher) tell(a *attempt) {
-	if !a.run.Test {
-		d.opts.Tap.Ran(a.event, a.run, a.out.Err)
-	}
 }
 
 // payload is the event's data, as rewritten so far, in the words of the name that
@@ -130,7 +123,7 @@ func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 	d.readAnswer(a)
 	a.run.Result, a.run.Error = events.ResultTimeout, why
 	d.report(a)
-	d.tell(a)
+	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	d.conclude(a.task, a.run)
 	return a
 }

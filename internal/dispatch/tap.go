@@ -19,6 +19,27 @@ type Tap interface {
 	Decided(e *events.Event, v *verdict.Verdict)
 }
 
+// quiet is a Tap that is not told of what is only tried.
+type quiet struct{ tap Tap }
+
+func (q quiet) Accepted(e *events.Event, matched int) {
+	if !e.Trial {
+		q.tap.Accepted(e, matched)
+	}
+}
+
+func (q quiet) Ran(e *events.Event, r events.Run, err error) {
+	if !e.Trial {
+		q.tap.Ran(e, r, err)
+	}
+}
+
+func (q quiet) Decided(e *events.Event, v *verdict.Verdict) {
+	if !e.Trial {
+		q.tap.Decided(e, v)
+	}
+}
+
 // noTap is the Tap of a Dispatcher that has none.
 type noTap struct{}
 

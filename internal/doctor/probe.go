@@ -18,7 +18,7 @@ import (
 
 // Session is the session of a probe. Hooks and people can tell it from a real event
 // by that.
-const Session = "hookd-doctor"
+const Session = events.ProbeSession
 
 // probeTime is how long the bridge and its hooks may take.
 const probeTime = time.Minute
@@ -159,7 +159,7 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 	}
 	ctx, cancel := w.ask(ctx)
 	defer cancel()
-	runs, err := w.Client.Runs(ctx, client.RunQuery{EventID: p.EventID})
+	runs, err := w.Client.Runs(ctx, client.RunQuery{EventID: p.EventID, Test: true})
 	if err != nil {
 		return
 	}

@@ -49,12 +49,17 @@ type Event struct {
 	Tool     string    // canonical name of the tool that it is about; "" = none
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
 	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them
-	Trial    bool      // it is only there for one hook to be tried
+	Trial    bool      // it is only there for a hook, or the way to it, to be tried
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
 	Project  string    // root of the working tree that its cwd is in, where hooks ask for that; "" = unknown
 	Sent     *Sent     // what tells it from other events with its id; nil = it has no id
 }
+
+// ProbeSession is the session of the events by which `hookd doctor` looks whether an
+// agent's events arrive. They reach hooks as any other; what comes of them is marked as
+// a test, and in no list, count or metric.
+const ProbeSession = "hookd-doctor"
 
 // Lanes of pre_tool_use.
 const (

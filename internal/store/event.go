@@ -239,7 +239,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 		Depth: d.Depth, ReplayOf: d.ReplayOf, Tool: d.Tool, Subject: d.Subject,
 	}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
-	e.Contract = events.For(e.Dialect, e.Envelope.Event)
+	e.Contract, e.Trial = events.For(e.Dialect, e.Envelope.Event), e.SessionID == events.ProbeSession
 	return e, nil
 }
 

@@ -81,7 +81,7 @@ func (c *sessionCache) get(db *database, key sessionKey) (*sessionRow, error) {
 
 // event notes an event that was accepted.
 func (c *sessionCache) event(db *database, e *events.Event) error {
-	if e.SessionID == "" {
+	if e.SessionID == "" || e.Trial {
 		return nil
 	}
 	row, err := c.get(db, sessionKey{e.SessionID, e.Dialect})
