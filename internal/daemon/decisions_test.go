@@ -265,3 +265,30 @@ func TestProbeIsInNoList(t *testing.T) {
 		}
 	}
 }
+
+// No record of the stream but the event itself has a secret of a command, wherever it
+// stands: not the runs, not the verdict, not the start of a run.
+func TestStreamHasNoSecretsOfACommand(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: PreToolUse\n", "#!/bin/sh\nexit 0\n")
+	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
+	const token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	for _, pad := range []int{0, 150, 175, 190, 230} {
+		h.emit(toolCall("Bash", `{"command":"`+strings.Repeat("echo ", pad/5)+`curl -u me:`+token+` x"}`))
+	}
+	since, seen := uint64(0), 0
+	err := h.client.Tail(t.Context(), client.TailOptions{Since: &since, Once: true, Starts: true}, func(raw json.RawMessage) error {
+		r, err := client.ParseRecord(raw)
+		if err != nil || r.Type == client.RecordEvent {
+			return err
+		}
+		if seen++; strings.Contains(string(raw), "ghp_") {
+			t.Errorf("a secret is in %s", raw)
+		}
+		return nil
+	})
+	if err != nil || seen < 10 {
+		t.Errorf("saw %d records, %v", seen, err)
+	}
+}

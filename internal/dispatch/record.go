@@ -12,7 +12,7 @@ import (
 )
 
 // record makes the record of an attempt that has ended, but for what its answer says.
-func (a *attempt) record(id string) events.Run {
+func (d *Dispatcher) record(a *attempt, id string) events.Run {
 	e, m, out := a.event, a.match, a.out
 	r := events.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
@@ -30,14 +30,16 @@ func (a *attempt) record(id string) events.Run {
 		r.Spawned = m.Hook.SpawnAgent
 	}
 	r.Test = e.Trial
-	r.Input, r.Awaited = preview(e.Data), m.Blocks && !m.Shadow && e.Wait
+	r.Input, r.Awaited = d.preview(e.Data), m.Blocks && !m.Shadow && e.Wait
 	r.Shadow = m.Shadow
 	return r
 }
 
-// preview is the beginning of a payload, cut where a character ends.
-func preview(data json.RawMessage) string {
-	return validPart(string(data[:min(len(data), events.InputPreview)]))
+// preview is the beginning of a payload without secrets, cut where a character ends. So
+// much more is looked at that a secret is known which the cut goes through.
+func (d *Dispatcher) preview(data json.RawMessage) string {
+	text := d.redacted(string(data[:min(len(data), 2*events.InputPreview)]))
+	return validPart(text[:min(len(text), events.InputPreview)])
 }
 
 // validPart is text that was cut anywhere, without half a character.

@@ -120,7 +120,7 @@ func (d *Dispatcher) expire(w events.Pending) {
 
 // dropped records that a run has no hook any more, and tells the sender that waits for it.
 func (d *Dispatcher) dropped(w events.Pending, result chan<- events.Run, k events.PendingKey, fate Fate) {
-	r := unfinished(w, events.ResultDropped)
+	r := d.unfinished(w, events.ResultDropped)
 	r.ID, r.Error = events.NewRunID(time.Now()), noHook
 	d.log.Warn(
 		"accepted run dropped",
@@ -140,19 +140,19 @@ const noHook = "the hook is gone, disabled, or asks for other events now"
 
 // interrupted records an attempt that hookd did not survive.
 func (d *Dispatcher) interrupted(w events.Pending) {
-	r := unfinished(w, events.ResultInterrupted)
+	r := d.unfinished(w, events.ResultInterrupted)
 	r.ID, r.Started, r.Error = w.RunID, w.Started, "hookd ended while it ran; it runs again"
 	d.opts.Tap.Ran(w.Event, r, nil)
 	d.recorder.Finished(events.PendingKey{}, r, Fate{})
 }
 
 // unfinished is the record of a run that did not come to its end.
-func unfinished(w events.Pending, result events.Result) events.Run {
+func (d *Dispatcher) unfinished(w events.Pending, result events.Result) events.Run {
 	e := w.Event
 	return events.Run{
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
 		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
-		Started: time.Now().UTC(), Input: preview(e.Data),
+		Started: time.Now().UTC(), Input: d.preview(e.Data),
 	}
 }

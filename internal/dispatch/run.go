@@ -83,7 +83,7 @@ func (d *Dispatcher) end(a *attempt, out Outcome) {
 		out.TimedOut, out.Failure = false, errKilled.Error()
 	}
 	a.out = out
-	a.run = a.record(a.job.RunID)
+	a.run = d.record(a, a.job.RunID)
 	d.readAnswer(a)
 	d.report(a)
 	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
@@ -119,7 +119,7 @@ func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 		Started:  time.Now(),
 		limit:    time.Since(a.event.Time).Round(time.Millisecond),
 	}
-	a.run = a.record(events.NewRunID(a.out.Started))
+	a.run = d.record(a, events.NewRunID(a.out.Started))
 	d.readAnswer(a)
 	a.run.Result, a.run.Error = events.ResultTimeout, why
 	d.report(a)
