@@ -139,6 +139,7 @@ func (p Plan) hook(own connect.OwnHook) (h Hook, why string) {
 		timeout = time.Duration(n * float64(unitOf(p.Agent)))
 	}
 	h.text = p.yaml(h, own, min(max(timeout, 50*time.Millisecond), 10*time.Minute))
+	h.Notes = append(h.Notes, "it runs in its own folder; the one where the agent works is `cwd` of what it is given")
 	if row.FailClosed {
 		h.Notes = append(h.Notes, "when it crashes the call is denied; as the agent's own hook it would let it through")
 	}
@@ -170,6 +171,12 @@ func number(v any) (float64, bool) {
 // works: hookd runs hooks in their own.
 var relative = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?/|[A-Za-z0-9_.-]+/)`)
 
+// inFolder matches what stands for the folder where the agent works, or for a file in
+// it without a folder's name: `.`, `*.go`, `check.py`, `$PWD`, `git rev-parse --show-toplevel`.
+var inFolder = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?|[^\s/;&|("'=$]*\*[^\s]*|` +
+	`[A-Za-z0-9_-]+\.(py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua|jar))($|[\s;&|)"'])|` +
+	`\$\{?(OLD)?PWD\b|(^|[\s;&|(`+"`"+`])pwd\b|--show-toplevel`)
+
 // commandOf is the shell text that a handler runs.
 func commandOf(handler map[string]any) (command, why string) {
 	command, _ = handler["command"].(string)
@@ -190,7 +197,7 @@ func commandOf(handler map[string]any) (command, why string) {
 		return "", "its command has a null byte"
 	case strings.Contains(command, "_PROJECT_DIR"):
 		return command, "it asks for the project's folder by a variable: hookd gives it as `cwd` of the payload"
-	case relative.MatchString(command):
+	case relative.MatchString(command), inFolder.MatchString(command):
 		return command, "it names a file in the folder where the agent works: hookd runs hooks in their own folder"
 	}
 	return command, ""

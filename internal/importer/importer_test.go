@@ -154,3 +154,18 @@ func TestCommandsOfTheProject(t *testing.T) {
 		}
 	}
 }
+
+// What works on the agent's folder stays with the agent, however it is written.
+func TestCommandsOfTheAgentsFolder(t *testing.T) {
+	for command, stays := range map[string]bool{
+		"$CLAUDE_PROJECT_DIR/x.py": true, "${GEMINI_PROJECT_DIR}/x": true, "./x": true, "../x": true, "scripts/x.sh": true,
+		"python3 .claude/hooks/x.py": true, "python3 check.py": true, "sh -c 'node lint.mjs'": true, "eslint .": true, "gofmt -l *.go": true,
+		"cat $PWD/x": true, "cd `pwd`": true, "ls ${OLDPWD}": true, "cd $(git rev-parse --show-toplevel)": true, "deno run -A x.ts": true,
+		"/opt/x/check.py": false, "~/bin/check.sh --strict": false, "python3 ~/.claude/hooks/x.py": false, "notify-send done": false,
+		"$HOME/bin/x": false, "jq .cwd": false, "echo '{}'": false, "date +%s": false,
+	} {
+		if _, why := commandOf(map[string]any{"command": command}); (why != "") != stays {
+			t.Errorf("%s: got %q, want that it stays: %v", command, why, stays)
+		}
+	}
+}
