@@ -175,7 +175,7 @@ var relative = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?/|[A-Za-z0-9_.-]+/)`)
 // it without a folder's name: `.`, `*.go`, `check.py`, `$PWD`, `git rev-parse --show-toplevel`.
 var inFolder = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?|[^\s/;&|("'=$]*\*[^\s]*|` +
 	`[A-Za-z0-9_-]+\.(py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua|jar))($|[\s;&|)"'])|` +
-	`\$\{?(OLD)?PWD\b|(^|[\s;&|(`+"`"+`])pwd\b|--show-toplevel`)
+	`\$\{?(OLD)?PWD\b|(^|[\s;&|(` + "`" + `])pwd\b|--show-toplevel`)
 
 // commandOf is the shell text that a handler runs.
 func commandOf(handler map[string]any) (command, why string) {
