@@ -156,9 +156,7 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 		case err != nil:
 			return fail(exitFailed, "see `hookd outdated`", "%w", err)
 		case newer.Moved:
-			take := "hookd update " + trust.Quote(name+"@"+newer.Revision)
-			return fail(exitFailed, "ask the authors why; to take it, type `"+take+"`",
-				"pack %s is left as it is: %s", name, newer.Why)
+			return a.moved(name, newer.Revision, newer.Why)
 		case !newer.Outdated:
 			return a.upToDate(name, newer.Have)
 		case newer.Revision != "":
@@ -172,10 +170,19 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 	if err != nil {
 		return fail(exitFailed, "see `hookd outdated`", "%w", err)
 	}
+	if why := l.Moved(fetched); why != "" {
+		return a.moved(name, fetched.Commit, why)
+	}
 	if l.Differs(fetched.Content) == "" && l.Commit == fetched.Commit && l.Revision == fetched.Source.Revision {
 		return a.upToDate(name, l.Source().String())
 	}
 	return a.place(cmd, cfg, name, fetched, yes)
+}
+
+// moved says that a tag stands for another commit now, and how to take that.
+func (a *app) moved(name, commit, why string) error {
+	take := "hookd update " + trust.Quote(name+"@"+commit)
+	return fail(exitFailed, "ask the authors why; to take it, type `"+take+"`", "pack %s is left as it is: %s", name, why)
 }
 
 func (a *app) upToDate(name, have string) error {

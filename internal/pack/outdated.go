@@ -77,8 +77,7 @@ func (n *Newer) look(refs []git.Ref, l Locked) error {
 	}
 	if commit != l.Commit {
 		n.Latest, n.Outdated, n.Moved, n.Revision = version(s.Revision, commit), true, true, commit
-		n.Why = fmt.Sprintf("tag %s was moved from commit %.12s to %.12s, which a tag should never be",
-			s.Revision, l.Commit, commit)
+		n.Why = l.movedTo(commit)
 		return nil
 	}
 	if tag, commit := newest(refs); tag != "" && newerVersion(tag, s.Revision) {
@@ -86,6 +85,22 @@ func (n *Newer) look(refs []git.Ref, l Locked) error {
 		n.Why = "it stays at its tag until another is named"
 	}
 	return nil
+}
+
+// Moved says that the tag of the pack stands for another commit in what was fetched by
+// the same tag; "" = it does not.
+func (l Locked) Moved(f Fetched) string {
+	s := l.Source()
+	isTag := l.Kind == FromGit && !s.Track && s.Revision != "" && s.Revision != "HEAD" && !git.IsCommit(s.Revision)
+	if !isTag || f.Source.Revision != s.Revision || f.Source.Track || f.Commit == l.Commit {
+		return ""
+	}
+	return l.movedTo(f.Commit)
+}
+
+func (l Locked) movedTo(commit string) string {
+	return fmt.Sprintf("tag %s was moved from commit %.12s to %.12s, which a tag should never be",
+		l.Revision, l.Commit, commit)
 }
 
 func version(revision, commit string) string {

@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/source/hookdir"
@@ -134,6 +135,9 @@ func (c Content) check() (sorted Content, notes []string, err error) {
 	if len(c) > MaxFiles || size > MaxBytes {
 		return nil, nil, errLarge
 	}
+	if err := checkCase(c); err != nil {
+		return nil, nil, err
+	}
 	for _, f := range c {
 		if f.Link != "" {
 			if err := checkLink(f, there); err != nil {
@@ -155,8 +159,8 @@ var errLarge = fmt.Errorf("it has more than %d files or %d MiB: name the folder 
 // checkPath refuses a path that could be written outside of the pack, that git
 // or a terminal would take for something else, or that no file system has.
 func checkPath(name string) error {
-	control := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }
-	if len(name) > 1024 || !utf8.ValidString(name) || strings.ContainsFunc(name, control) {
+	bad := func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' } // some turn the text around on a terminal
+	if len(name) > 1024 || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
 		return fmt.Errorf("%q is no name that a file of a pack may have", name)
 	}
 	if path.Clean(name) != name || path.IsAbs(name) || name == "." {
@@ -168,6 +172,23 @@ func checkPath(name string) error {
 		}
 		if strings.EqualFold(part, ".git") {
 			return fmt.Errorf("%q is a repository's own: a pack holds none", name)
+		}
+	}
+	return nil
+}
+
+// checkCase refuses names of files or folders that differ by letter case alone: where a
+// file system does not tell them apart, one would take the place of another, and what
+// runs would not be what was shown.
+func checkCase(c Content) error {
+	spelled := map[string]string{}
+	for _, f := range c {
+		for name := f.Path; name != "."; name = path.Dir(name) {
+			folded := strings.ToLower(name)
+			if was, again := spelled[folded]; again && was != name {
+				return fmt.Errorf("%q and %q are the same name to some file systems", was, name)
+			}
+			spelled[folded] = name
 		}
 	}
 	return nil

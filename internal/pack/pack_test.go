@@ -215,9 +215,14 @@ func TestWhatAFolderMayNotHold(t *testing.T) {
 			}
 			return nil
 		},
-		"32 MiB":     func(dir string) error { return os.Truncate(filepath.Join(dir, "README.md"), MaxBytes+1) },
-		"may have":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "a\x1b[2J"), nil, 0o600) },
-		"no hook in": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "hooks")) },
+		"32 MiB": func(dir string) error { return os.Truncate(filepath.Join(dir, "README.md"), MaxBytes+1) },
+		"the same name": func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "HOOKS"), 0o700),
+				os.WriteFile(filepath.Join(dir, "HOOKS", "x"), nil, 0o600))
+		},
+		"no name that": func(dir string) error { return os.WriteFile(filepath.Join(dir, "\u202egnp.sh"), nil, 0o600) },
+		"may have":     func(dir string) error { return os.WriteFile(filepath.Join(dir, "a\x1b[2J"), nil, 0o600) },
+		"no hook in":   func(dir string) error { return os.RemoveAll(filepath.Join(dir, "hooks")) },
 		"with --path": func(dir string) error {
 			return os.Rename(filepath.Join(dir, "hooks"), filepath.Join(dir, "deep"))
 		},
