@@ -202,7 +202,7 @@ func because(d client.Decision) string {
 		why = strings.Join(nonEmpty([]string{why, "rewrote " + strings.Join(d.Rewrote, ", ")}), "; ")
 	}
 	if d.Answered != nil {
-		why = strings.Join(nonEmpty([]string{why, "answered by " + d.Answered.By}), "; ")
+		why = strings.Join(nonEmpty([]string{why, answeredWords(d.Answered)}), "; ")
 	}
 	for _, s := range d.Shadow {
 		why = strings.Join(nonEmpty([]string{why, would(s)}), "; ")

@@ -119,13 +119,15 @@ func groups(a *app) []group {
 			initCommand(a), newCommand(a), testCommand(a), whatIfCommand(a), emitCommand(a), doctorCommand(a),
 		}},
 		{"Look", []*cobra.Command{
-			uiCommand(a), statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
+			asksCommand(a), uiCommand(a), statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
 			sessionsCommand(a),
 			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
 			eventsCommand(a), configCommand(a),
 		}},
 		{"Change", []*cobra.Command{
 			editCommand(a), validateCommand(a), allowCommand(a), enableCommand(a), disableCommand(a), rmCommand(a),
+			answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about"),
+			answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about"), grantsCommand(a),
 			killCommand(a), replayCommand(a), dlqCommand(a), snapshotsCommand(a),
 		}},
 		{"Share", []*cobra.Command{

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func asksCommand(a *app) *cobra.Command {
+	var follow, answers bool
+	cmd := &cobra.Command{
+		Use:   "asks [ASK]",
+		Short: "Answer what hooks ask: an inbox of the calls that wait for a person",
+		Long: `asks shows the calls that a hook asks about and that hookd holds until a person
+answers. On a terminal it is an inbox, and while it is open an approver is present:
+arrows select, a allows, d denies, s allows for the session, Enter shows all of the
+input, ? helps, q ends. Elsewhere it prints the list. With the id of an ask, or its
+end as the table shows it, it shows that one with all of its input.`,
+		Example: `  hookd asks
+  hookd asks -f -o json --answers | ./my-approver`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1:
+				return showAsk(a, cmd, args[0])
+			case a.format != "json" && isTerminal(a.out) && isTerminal(a.in):
+				return runInbox(a, cmd)
+			case follow:
+				return followAsks(a, cmd, answers)
+			}
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			list, err := a.dial(cmd).Asks(ctx)
+			if err != nil {
+				return err
+			}
+			return a.print(list, func(p *printer) { p.asks(list) })
+		},
+		ValidArgsFunction: askIDs(a),
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with each ask and each answer, until Ctrl-C")
+	cmd.Flags().BoolVar(&answers, "answers", false, "with -f: what reads this can answer, so an approver is present")
+	return cmd
+}
+
+func askIDs(a *app) completer {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := completing(cmd)
+		defer cancel()
+		list, _ := a.dial(cmd).Asks(ctx)
+		var ids []string
+		for _, ask := range list.Asks {
+			ids = append(ids, proposal(ask.ID, ask.Hook+" "+ask.Subject))
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func showAsk(a *app, cmd *cobra.Command, id string) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	ask, err := a.dial(cmd).Ask(ctx, id)
+	if err != nil {
+		return err
+	}
+	return a.print(ask, func(p *printer) { p.ask(ask) })
+}
+
+// followAsks prints what waits, and then what comes and what ends.
+func followAsks(a *app, cmd *cobra.Command, answers bool) error {
+	p := a.printer(a.out)
+	for r, err := range a.dial(cmd).FollowAsks(cmd.Context(), answers) {
+		switch {
+		case errors.Is(err, context.Canceled):
+			return nil
+		case err != nil:
+			return err
+		case a.format == "json":
+			p.line(escape(string(r.Raw), keepNothing))
+		case r.Type == client.AskHeld:
+			p.line(p.fit(strings.Join([]string{p.when(r.Ask.Since), "asks", ending(r.Ask.ID), r.Ask.Hook, r.Ask.Agent,
+				about(r.Ask.Tool, r.Ask.Subject), firstLine(r.Ask.Reason)}, "  ")))
+		case r.Type == client.AskAnswerIn:
+			p.line(p.fit(strings.Join([]string{p.when(r.Ask.Answered.Time), "ended", ending(r.Ask.ID), r.Ask.Hook,
+				r.Ask.Agent, answeredWords(r.Ask.Answered)}, "  ")))
+		}
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return nil
+}
+
+func (p *printer) asks(list client.AskList) {
+	if len(list.Asks) == 0 {
+		p.line("no call waits for an answer; ", p.presence(list))
+		return
+	}
+	ids := make([]string, len(list.Asks))
+	for i, ask := range list.Asks {
+		ids[i] = ask.ID
+	}
+	id := p.ids(ids)
+	var rows [][]cell
+	for _, ask := range list.Asks {
+		rows = append(rows, []cell{text(id(ask.ID)), text(left(ask)), text(ask.Hook), text(ask.Agent),
+			text(about(ask.Tool, ask.Subject)), text(firstLine(ask.Reason))})
+	}
+	p.table(askColumns, rows)
+	p.line("answer with `hookd allow-ask ASK` or `hookd deny-ask ASK`; ", p.presence(list))
+}
+
+var askColumns = []column{
+	{title: "ASK"}, {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"), textColumn("SUBJECT"), textColumn("REASON"),
+}
+
+// presence says in words whether an approver is present.
+func (p *printer) presence(list client.AskList) string {
+	switch {
+	case list.Approvers > 0 && list.Hooked:
+		return fmt.Sprintf("approvers: %d open, and a hook", list.Approvers)
+	case list.Approvers > 0:
+		return fmt.Sprintf("approvers: %d open", list.Approvers)
+	case list.Hooked:
+		return "approver: a hook on hookd:ask"
+	}
+	return "no approver is present: open `hookd asks` on a terminal"
+}
+
+// left is how much time there is for an answer.
+func left(ask client.Ask) string {
+	d := max(0, time.Until(ask.Until)).Round(time.Second)
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+func (p *printer) ask(ask client.Ask) {
+	hooks := ask.Hook
+	if len(ask.Hooks) > 0 {
+		hooks = strings.Join(ask.Hooks, ", ")
+	}
+	state := "waits, " + left(ask) + " left"
+	if ask.Answered != nil {
+		state = answeredWords(ask.Answered)
+	}
+	rewrote := ""
+	if ask.Rewrote {
+		rewrote = "hooks have changed the input"
+	}
+	p.pairs(kv("ask", ask.ID), kv("state", state), kv("hook", hooks), kv("reason", ask.Reason), kv("agent", ask.Agent),
+		kv("session", ask.SessionID), kv("cwd", ask.Cwd), kv("event", ask.Event+" "+ask.EventID), kv("tool", ask.Tool),
+		kv("subject", ask.Subject), kv("note", rewrote))
+	if len(ask.Input) > 0 {
+		p.line(p.paint(bold, "input"))
+		p.block(strings.Join(inputLines(ask.Input), "\n"))
+	}
+}
+
+// answeredWords says what became of a question.
+func answeredWords(a *client.Answered) string {
+	var words []string
+	switch a.By {
+	case client.ByPerson:
+		words = append(words, string(a.Answer), "by "+a.From.User, "("+a.From.Door+")")
+	case client.ByGrant:
+		words = append(words, string(a.Answer), "by grant", ending(a.ID))
+	case client.ByTimeout:
+		words = append(words, "no answer came in time")
+	case client.ByRestart:
+		words = append(words, "hookd ended before an answer came")
+	case client.ByGone:
+		words = append(words, "the agent ended before an answer came")
+	}
+	if a.For != "" && a.For != "once" {
+		words = append(words, "for", a.For)
+	}
+	if a.Like != "" {
+		words = append(words, "like", a.Like)
+	}
+	if len(a.Refused) > 0 {
+		words = append(words, fmt.Sprintf("(%d answers did not count)", len(a.Refused)))
+	}
+	return strings.Join(words, " ")
+}
+
+func answerAskCommand(a *app, use string, answer client.Outcome, short string) *cobra.Command {
+	r := client.AskReply{Answer: answer, Door: "command"}
+	cmd := &cobra.Command{
+		Use:   use + " ASK",
+		Short: short,
+		Long: short + `. The end of the ask's id, as ` + "`hookd asks`" + ` shows it, is enough.
+With --for the answer is remembered as a grant for this hook and this call: for the
+session, always, or a time such as 15m; with --like also for other calls that the
+glob fits, see docs/asks.md. An answer from the terminal of the agent that asks does
+not count.`,
+		Example:           "  hookd " + use + " 7XK2MQ4D\n  hookd " + use + " 7XK2MQ4D --for session --like 'git push *'",
+		Args:              one("ASK"),
+		ValidArgsFunction: askIDs(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.Like != "" && r.For == "" {
+				return fail(exitUsage, "add --for session, --for 15m or --for always",
+					"--like is for an answer that is remembered")
+			}
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			did, err := a.dial(cmd).AnswerAsk(ctx, args[0], r)
+			if err != nil {
+				return err
+			}
+			return a.print(did, func(p *printer) { p.answeredAsk(did) })
+		},
+	}
+	cmd.Flags().StringVar(&r.For, "for", "", "remember the answer: session, always, or a time such as 15m")
+	cmd.Flags().StringVar(&r.Like, "like", "", "with --for: also for calls that this glob fits, such as 'git push *'")
+	cmd.Flags().StringVar(&r.Message, "message", "", "what the agent is told")
+	_ = cmd.RegisterFlagCompletionFunc("for", words("session", "15m", "1h", "always"))
+	return cmd
+}
+
+func (p *printer) answeredAsk(did client.AskAnswered) {
+	verb := map[client.Outcome]string{client.OutcomeAllow: "allowed", client.OutcomeDeny: "denied"}[did.Ask.Answered.Answer]
+	p.linef("%s: %s for %s", verb, about(did.Ask.Tool, did.Ask.Subject), did.Ask.Agent)
+	for _, g := range did.Grants {
+		p.linef("remembered %s; `hookd grants revoke %s` ends that", grantWords(g), ending(g.ID))
+	}
+	if did.Warning != "" {
+		p.line(p.paint(yellow, "warning: "), escape(did.Warning, keepNothing))
+	}
+}

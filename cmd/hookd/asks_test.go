@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+const asksPush = "name: push\nevents: PreToolUse\ntype: script\nscript: |\n" +
+	`  grep -q push || exit 0` + "\n" +
+	`  echo '{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"a push"}}'` + "\n"
+
+// codexCall is a call as Codex's bridge sends it: Codex cannot ask a person.
+func codexCall(command, session string) string {
+	return fmt.Sprintf(`{"event":"PreToolUse","dialect":"codex","session_id":%q,"cwd":"/p","wait":true,`+
+		`"data":{"tool_name":"Bash","tool_input":{"command":%q}}}`, session, command)
+}
+
+func newAskHome(t *testing.T) *home {
+	t.Helper()
+	h := newHome(t)
+	hooktest.Must(t, os.RemoveAll(h.path("hooks/guard"))) // which denies everything
+	h.write("hooks/push/HOOK.yaml", asksPush)
+	h.serve()
+	hooktest.Until(t, "hookd is ready", h.ready)
+	return h
+}
+
+// present keeps an approver present until it is called.
+func (h *home) present() (leave func()) {
+	h.Helper()
+	ctx, cancel := context.WithCancel(h.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, err := range h.client.FollowAsks(ctx, true) {
+			if err != nil {
+				return
+			}
+		}
+	}()
+	leave = sync.OnceFunc(func() { cancel(); <-ended })
+	h.Cleanup(leave)
+	hooktest.Until(h.T, "an approver is present", func() bool {
+		list, err := h.client.Asks(h.Context())
+		return err == nil && list.Approvers > 0
+	})
+	return leave
+}
+
+// heldAsk waits for an ask about a command.
+func (h *home) heldAsk(command string) (found client.Ask) {
+	h.Helper()
+	hooktest.Until(h.T, "an ask about "+command+" is held", func() bool {
+		list, err := h.client.Asks(h.Context())
+		if err != nil {
+			return false
+		}
+		for _, a := range list.Asks {
+			if a.Subject == command {
+				found = a
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (h *home) answer(s *hooktest.Sender, want string) {
+	h.Helper()
+	if got, err := s.Answer(); err != nil || !strings.Contains(got, want) {
+		h.Fatalf("the agent was told %s, %v; want %s", got, err, want)
+	}
+}
+
+func (h *home) says(code int, want string, args ...string) {
+	h.Helper()
+	if out, got := h.hookd(args...); got != code || !strings.Contains(out, want) {
+		h.Errorf("hookd %s: exit code %d, %s; want %d and %q", strings.Join(args, " "), got, out, code, want)
+	}
+}
+
+// A push waits, is allowed for the session from another terminal, the next one passes
+// by the grant, and a revocation ends that; a denial, and no approver.
+func TestAskFromAnotherTerminal(t *testing.T) {
+	h := newAskHome(t)
+	socket := h.client.Socket()
+	h.answer(hooktest.Send(t, socket, codexCall("git push", "s")), `"permission_decision":"ask"`)
+	h.says(0, "no approver is present", "asks")
+	leave := h.present()
+
+	s := hooktest.Send(t, socket, codexCall("git push --force", "s"))
+	ask := h.heldAsk("git push --force")
+	h.says(0, "git push --force", "asks")
+	h.says(0, "command: git push --force", "asks", ending(ask.ID))
+	h.says(2, "--like is for an answer that is remembered", "allow-ask", ask.ID, "--like", "git push *")
+	h.says(2, "does not cover this call", "allow-ask", ask.ID, "--for", "session", "--like", "git pull *")
+	h.says(0, "remembered allow like git push * in /p, for this session", "allow-ask", ending(ask.ID),
+		"--for", "session", "--like", "git push *")
+	h.answer(s, `"permission_decision":"allow"`)
+	h.says(1, "it was answered before: allow", "deny-ask", ask.ID)
+
+	h.answer(hooktest.Send(t, socket, codexCall("git push --force origin", "s")), "for this session")
+	grants, err := h.client.Grants(t.Context())
+	if err != nil || len(grants) != 1 || grants[0].Uses != 1 {
+		t.Fatalf("%+v, %v", grants, err)
+	}
+	h.says(0, "like git push *", "grants")
+	h.end(syscall.SIGKILL)
+	h.serve()
+	hooktest.Until(t, "hookd is ready", h.ready)
+	h.answer(hooktest.Send(t, socket, codexCall("git push --force origin", "s")), "for this session")
+	h.says(0, "revoked", "grants", "revoke", ending(grants[0].ID))
+	h.end(syscall.SIGKILL)
+	h.serve()
+	hooktest.Until(t, "hookd is ready", h.ready)
+	leave()
+	h.present()
+	s = hooktest.Send(t, socket, codexCall("git push --force origin", "s"))
+	h.says(0, "denied: Bash: git push --force origin", "deny-ask", h.heldAsk("git push --force origin").ID,
+		"--message", "not now")
+	h.answer(s, `"message":"denied by`)
+	h.says(0, "not now", "decisions", "--deny")
+}
+
+// What the agent's own processes say does not count, is refused and recorded.
+func TestAskAnsweredByItsOwnAgent(t *testing.T) {
+	h := newAskHome(t)
+	h.present()
+	agent := h.command("emit", "PreToolUse", "--wait", "--dialect", "codex", "--data",
+		`{"tool_name":"Bash","tool_input":{"command":"git push"}}`)
+	script := `"$HOOKD" emit PreToolUse --wait --dialect codex --session s ` +
+		`--data '{"tool_name":"Bash","tool_input":{"command":"git push"}}' & ` +
+		`until "$HOOKD" allow-ask "$("$HOOKD" asks -o json | sed -n 's/.*"id": "\(.*\)",/\1/p' | head -1)" 2>&1 | ` +
+		`grep "does not count"; do :; done; wait`
+	shell := exec.Command("/bin/sh", "-c", script)
+	shell.Env = append(agent.Env, "HOOKD="+agent.Path)
+	var said strings.Builder
+	shell.Stdout = &said
+	hooktest.Terminal(t, shell)
+	hooktest.Must(t, shell.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- shell.Wait() }()
+	ask := h.heldAsk("git push")
+	hooktest.Until(t, "the answer was refused", func() bool {
+		return strings.Contains(h.daemon.logged(), "an answer to an ask does not count")
+	})
+	h.says(0, "denied", "deny-ask", ask.ID)
+	<-ended
+	if !strings.Contains(said.String(), "the terminal or the processes of the agent that asks") {
+		t.Errorf("the agent was told %s", said.String())
+	}
+	list, err := h.client.Decisions(t.Context(), client.DecisionQuery{})
+	if err != nil || len(list) != 1 || list[0].Answered == nil || len(list[0].Answered.Refused) == 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// An answer that a hook gives does not count.
+func TestAskAnsweredByAHook(t *testing.T) {
+	h := newAskHome(t)
+	h.write("hooks/robot/HOOK.yaml", "name: robot\nevents: hookd:ask\ntype: script\nscript: |\n"+
+		`  exec "$HOOKD" allow-ask "$(sed -n 's/.*"allow":"hookd allow-ask \([^"]*\)".*/\1/p')"`+
+		"\nenv: {HOOKD: "+hookdBinary(t, h.dir)+", LIBREFANG_HOME: "+h.dir+"}\n")
+	if out, code := h.hookd("reload"); code != 0 {
+		t.Fatal(out)
+	}
+	s := hooktest.Send(t, h.client.Socket(), codexCall("git push", "s")) // the hook is an approver
+	ask := h.heldAsk("git push")
+	hooktest.Until(t, "the answer was refused", func() bool {
+		return strings.Contains(h.daemon.logged(), "it comes from a process that a hook has started")
+	})
+	h.says(0, "denied", "deny-ask", ask.ID)
+	h.answer(s, `"allowed":false`)
+}
+
+// The inbox on a real terminal: what waits is shown, a key answers it, q ends it.
+func TestAsksInbox(t *testing.T) {
+	h := newAskHome(t)
+	cmd := h.command("asks")
+	cmd.Env = append(cmd.Env, "TERM=xterm")
+	screen := hooktest.Terminal(t, cmd)
+	hooktest.Must(t, cmd.Start())
+	var mu sync.Mutex
+	var shown strings.Builder
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := screen.Read(buf)
+			mu.Lock()
+			shown.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	sees := func(want string) {
+		t.Helper()
+		hooktest.Until(t, "the inbox shows "+want, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Contains(shown.String(), want)
+		})
+	}
+	sees("No call waits for an answer")
+	long := "git push " + strings.Repeat("x", 2000) + " the-end"
+	s := hooktest.Send(t, h.client.Socket(), codexCall(long, "s"))
+	sees("reason   a push")
+	sees("more lines of input: Enter")
+
+	hooktest.Until(t, "the key is taken", func() bool { // not at once: a call that was just selected cannot be answered
+		_, err := screen.WriteString("s")
+		hooktest.Must(t, err)
+		grants, err := h.client.Grants(t.Context())
+		return err == nil && len(grants) == 1
+	})
+	h.answer(s, `"permission_decision":"allow"`)
+	_, err := screen.WriteString("q")
+	hooktest.Must(t, err)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the inbox ended with %v", err)
+	}
+
+	sees("\x1b[?1049l")
+	hooktest.Until(t, "no approver is present any more", func() bool {
+		list, err := h.client.Asks(t.Context())
+		return err == nil && list.Approvers == 0
+	})
+}
+
+// TestKilledWhileAsksAreHeld kills hookd while many agents wait for a person. Each gets
+// an answer or a closed connection, none is allowed, and the next life has it on record.
+func TestKilledWhileAsksAreHeld(t *testing.T) {
+	rounds, agents := amount(50, 2), amount(1000, 100)
+	h := newAskHome(t)
+	for round := range rounds {
+		h.present()
+		answers := make(chan string, agents)
+		for i := range agents {
+			conn, err := net.Dial("unix", h.client.Socket())
+			hooktest.Must(t, err)
+			_, err = fmt.Fprintln(conn, codexCall(fmt.Sprintf("git push %d", i), "s"))
+			hooktest.Must(t, err)
+			go func() {
+				defer conn.Close()
+				line, _ := bufio.NewReader(conn).ReadString('\n')
+				answers <- line
+			}()
+		}
+		hooktest.Until(t, "all asks are held", func() bool {
+			list, err := h.client.Asks(t.Context())
+			return err == nil && len(list.Asks) == agents
+		})
+		h.end(syscall.SIGKILL)
+		for range agents {
+			if line := <-answers; line != "" && !strings.Contains(line, `"permission_decision":"ask"`) {
+				t.Fatalf("round %d: an agent was told %s", round, line)
+			}
+		}
+		h.serve()
+		hooktest.Until(t, "hookd is ready", h.ready)
+		if list, err := h.client.Asks(t.Context()); err != nil || len(list.Asks) > 0 {
+			t.Fatalf("round %d: after the restart %d asks wait, %v", round, len(list.Asks), err)
+		}
+	}
+	var allowed, ended int
+	hooktest.Until(t, "the ends are on record", func() bool {
+		list, err := h.client.Decisions(t.Context(), client.DecisionQuery{Limit: rounds*agents + 1})
+		allowed, ended = 0, 0
+		for _, d := range list {
+			if d.Decision == client.OutcomeAllow {
+				allowed++
+			}
+			if d.Answered != nil && d.Answered.By == client.ByRestart {
+				ended++
+			}
+		}
+		return err == nil && (ended > 0 || allowed > 0)
+	})
+	if allowed > 0 {
+		t.Errorf("%d calls were allowed", allowed)
+	}
+	t.Logf("%d of %d asks are on record as ended by the restart", ended, rounds*agents)
+}
+
+// SIGTERM gives each agent its own way at once, and says so.
+func TestStopEndsAsks(t *testing.T) {
+	h := newAskHome(t)
+	h.present()
+	s := hooktest.Send(t, h.client.Socket(), codexCall("git push", "s"))
+	h.heldAsk("git push")
+	h.end(syscall.SIGTERM)
+	h.answer(s, "hookd stopped before an answer came")
+	h.serve()
+	hooktest.Until(t, "hookd is ready", h.ready)
+	h.says(0, "hookd ended before an answer came", "decisions", "-o", "wide")
+}
+
+// An agent that has ended leaves no ask behind.
+func TestAnAgentThatEnds(t *testing.T) {
+	h := newAskHome(t)
+	h.present()
+	s := hooktest.Send(t, h.client.Socket(), codexCall("git push", "s"))
+	ask := h.heldAsk("git push")
+	s.Kill()
+	hooktest.Until(t, "the ask has ended", func() bool {
+		list, err := h.client.Asks(t.Context())
+		return err == nil && len(list.Asks) == 0
+	})
+	_, err := h.client.AnswerAsk(t.Context(), ask.ID, client.AskReply{Answer: client.OutcomeAllow})
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Code != client.CodeAnswered {
+		t.Errorf("an answer to it: %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func grantsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "grants",
+		Short: "List the answers that are remembered, and end them",
+		Long: `grants lists the answers to asks that hookd remembers: each answers the same question
+of the same hook, while that hook does not change. ` + "`hookd grants revoke GRANT`" + ` ends one.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			list, err := a.dial(cmd).Grants(ctx)
+			if err != nil {
+				return err
+			}
+			return a.print(map[string][]client.Grant{"grants": list}, func(p *printer) { p.grants(list) })
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "revoke GRANT",
+		Short: "End a grant: its hook asks again, also after a restart",
+		Args:  one("GRANT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			g, err := a.dial(cmd).RevokeGrant(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(g, func(p *printer) { p.linef("revoked: hook %s asks again about %s", g.Hook, covered(g)) })
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			ctx, cancel := completing(cmd)
+			defer cancel()
+			list, _ := a.dial(cmd).Grants(ctx)
+			var ids []string
+			for _, g := range list {
+				if g.Void == "" {
+					ids = append(ids, proposal(g.ID, g.Hook+" "+covered(g)))
+				}
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		},
+	})
+	return cmd
+}
+
+// covered is what a grant covers: its glob, else the one call.
+func covered(g client.Grant) string {
+	if g.Like != "" {
+		return "like " + g.Like
+	}
+	return about(g.Tool, g.Subject)
+}
+
+// grantWords says in words what a grant does.
+func grantWords(g client.Grant) string {
+	words := string(g.Answer) + " " + covered(g) + " in " + g.Cwd
+	switch g.Scope {
+	case "session":
+		return words + ", for this session"
+	case "always":
+		return words + ", until it is revoked"
+	}
+	return words + ", for " + g.Scope
+}
+
+func (p *printer) grants(list []client.Grant) {
+	if len(list) == 0 {
+		p.line("no answer is remembered; `hookd allow-ask ASK --for session` makes a grant")
+		return
+	}
+	ids := make([]string, len(list))
+	for i, g := range list {
+		ids[i] = g.ID
+	}
+	id := p.ids(ids)
+	var rows [][]cell
+	for _, g := range list {
+		ends := cell{"revoked only", plain}
+		switch {
+		case g.Void != "":
+			ends = cell{"void: " + g.Void, yellow}
+		case g.Scope == "session":
+			ends = text("with its session")
+		case !g.Until.IsZero():
+			ends = text("in " + max(0, time.Until(g.Until)).Round(time.Second).String())
+		}
+		rows = append(rows, []cell{text(id(g.ID)), outcome(g.Answer), text(g.Hook), text(covered(g)), ends,
+			text(g.Cwd), text(g.From.User), text(strconv.Itoa(g.Uses))})
+	}
+	p.table([]column{{title: "GRANT"}, {title: "ANSWER"}, nameColumn("HOOK"), textColumn("COVERS"), nameColumn("ENDS"),
+		{title: "CWD", yield: 3, end: true}, asideColumn("BY"), {title: "USES"}}, rows)
+}

@@ -1,0 +1,636 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/verdict"
+)
+
+// agentPID is the process that asks; it and those above it up to 100 are its tree.
+const (
+	agentPID  = 50
+	personPID = 1000
+)
+
+type tree struct{}
+
+func (tree) Has(pid int) bool { return pid >= agentPID && pid < 100 }
+func (tree) Alive() bool      { return true }
+
+// bench is a Holder on a real store, with an approver.
+type bench struct {
+	t     testing.TB
+	path  string
+	store *store.Store
+	*Holder
+	follower *Follower
+	settings Settings
+
+	mu       sync.Mutex
+	emitted  []string
+	recorded []*events.Decided
+}
+
+func newBench(t testing.TB) *bench {
+	b := &bench{t: t, path: t.TempDir() + "/hookd.db", settings: Settings{Hold: config.HoldAuto, Timeout: time.Hour}}
+	b.start()
+	t.Cleanup(func() { b.stop() })
+	return b
+}
+
+func (b *bench) start() {
+	var err error
+	b.store, err = store.Open(store.Options{Path: b.path, Durable: store.DurableOS})
+	hooktest.Must(b.t, err)
+	b.Holder = New(context.Background(), Options{
+		Store: b.store,
+		Tree: func(pid int) Tree {
+			if pid == agentPID {
+				return tree{}
+			}
+			return nil
+		},
+		Emit: func(name string, _ json.RawMessage) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.emitted = append(b.emitted, name)
+		},
+		Record: func(d *events.Decided) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.recorded = append(b.recorded, d)
+		},
+	})
+	b.Configure(b.settings)
+	b.EndLast(context.Background())
+	b.follower = b.Follow(true)
+}
+
+func (b *bench) stop() {
+	b.Close()
+	b.follower.Close()
+	hooktest.Must(b.t, b.store.Close())
+}
+
+// asking is a call about which hooks ask.
+type asking struct {
+	command, cwd, session string
+	dialect               events.Dialect
+	args                  string // further members of the input
+	hooks                 []*hook.Hook
+	rewrite               string // of the command, by a hook; "" = none
+}
+
+func guard(name, digest string) *hook.Hook {
+	return &hook.Hook{ID: name, Name: name, Digest: digest}
+}
+
+func (a asking) question() *dispatch.Question {
+	input, _ := json.Marshal(a.command)
+	data := fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":%s%s}}`, input, a.args)
+	if a.dialect == "" {
+		a.dialect = events.Codex
+	}
+	e := &events.Event{Envelope: events.Envelope{
+		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data),
+	}, EventID: events.NewID(time.Now()), Time: time.Now()}
+	e.Contract = events.For(a.dialect, "PreToolUse")
+	q := &dispatch.Question{Event: e, Sender: agentPID,
+		Verdict: &verdict.Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "why"}}
+	if a.rewrite != "" {
+		changed, _ := json.Marshal(a.rewrite)
+		q.Verdict.UpdatedInput = json.RawMessage(fmt.Sprintf(`{"command":%s%s}`, changed, a.args))
+	}
+	for _, h := range a.hooks {
+		q.Asking = append(q.Asking, dispatch.Asking{Hook: h, Reason: "why"})
+	}
+	return q
+}
+
+// settling is a question that waits.
+type settling struct {
+	done     chan struct{}
+	verdict  *verdict.Verdict
+	answered *events.Answered
+}
+
+func (b *bench) ask(a asking) *settling {
+	s := &settling{done: make(chan struct{})}
+	q := a.question()
+	go func() {
+		defer close(s.done)
+		s.verdict, s.answered = b.Settle(q)
+	}()
+	return s
+}
+
+func (s *settling) allowed() bool {
+	<-s.done
+	return s.verdict.Allowed && s.verdict.PermissionDecision == "allow"
+}
+
+// held waits until so many asks are held, and returns the ids.
+func (b *bench) held(n int) (ids []string) {
+	b.t.Helper()
+	hooktest.Until(b.t, fmt.Sprintf("%d asks are held", n), func() bool {
+		list := b.List()
+		ids = nil
+		for _, a := range list {
+			ids = append(ids, a.ID)
+		}
+		return len(list) == n
+	})
+	return ids
+}
+
+func person() From {
+	return From{Answerer: events.Answerer{User: "ann", UID: 1000, PID: personPID, Program: "/usr/bin/hookd"}}
+}
+
+func (b *bench) reply(id string, r api.Reply) (api.Replied, *events.Error) {
+	return b.Answer(context.Background(), person(), id, r)
+}
+
+func (b *bench) mustReply(id string, r api.Reply) api.Replied {
+	b.t.Helper()
+	did, bad := b.reply(id, r)
+	if bad != nil {
+		b.t.Fatal(bad, bad.Hint)
+	}
+	return did
+}
+
+// take is the question whose id an ask has, answered.
+func (b *bench) decideOne(a asking, r api.Reply) *settling {
+	b.t.Helper()
+	s := b.ask(a)
+	b.mustReply(b.held(1)[0], r)
+	<-s.done
+	return s
+}
+
+func push(command string) asking {
+	return asking{command: command, cwd: "/p", session: "s", hooks: []*hook.Hook{guard("g", "1")}}
+}
+
+func TestAnAnswerIsGivenToTheAgent(t *testing.T) {
+	b := newBench(t)
+	yes := b.decideOne(push("git push"), api.Reply{Answer: "allow", Door: "page"})
+	if !yes.allowed() || yes.answered.By != events.ByPerson || yes.answered.From.PID != personPID || yes.answered.From.Door != "page" {
+		t.Errorf("allowed: %+v, %+v", yes.verdict, yes.answered)
+	}
+	no := b.decideOne(push("git push"), api.Reply{Answer: "deny", Message: "not on a Friday"})
+	if no.verdict.Allowed || no.verdict.Message != "denied by ann: not on a Friday" {
+		t.Errorf("denied: %+v", no.verdict)
+	}
+	if len(b.Grants()) > 0 {
+		t.Error("an answer for once is remembered")
+	}
+	if want := []string{"hookd:ask", "hookd:answered", "hookd:ask", "hookd:answered"}; !slices.Equal(b.emitted, want) {
+		t.Errorf("hooks are told %v", b.emitted)
+	}
+}
+
+// Of many answers at once one wins, and every other is told who was first.
+func TestTwoAnswersAtOnce(t *testing.T) {
+	b := newBench(t)
+	for range 50 {
+		s := b.ask(push("git push"))
+		id := b.held(1)[0]
+		var wins, late int
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				r := api.Reply{Answer: []events.Outcome{"allow", "deny"}[i%2], For: []string{"once", "session"}[i/2%2]}
+				_, bad := b.reply(id, r)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case bad == nil:
+					wins++
+				case bad.Code == events.CodeAnswered && strings.Contains(bad.Message, "ann"):
+					late++
+				default:
+					t.Errorf("%+v", bad)
+				}
+			})
+		}
+		all.Wait()
+		<-s.done
+		if wins != 1 || late != 7 {
+			t.Fatalf("%d answers won, %d were late", wins, late)
+		}
+		for _, g := range b.Grants() {
+			if _, bad := b.Revoke(context.Background(), g.ID); bad != nil {
+				t.Fatal(bad)
+			}
+		}
+	}
+}
+
+func TestAnAnswerFromTheTreeOrARunDoesNotCount(t *testing.T) {
+	b := newBench(t)
+	s := b.ask(push("git push"))
+	id := b.held(1)[0]
+	inTree, ofRun := person(), person()
+	inTree.PID, ofRun.OfRun = agentPID+1, true
+	for _, from := range []From{inTree, ofRun} {
+		if _, bad := b.Answer(context.Background(), from, id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeForbidden {
+			t.Errorf("%+v: %v", from, bad)
+		}
+	}
+	b.mustReply(id, api.Reply{Answer: "deny"})
+	<-s.done
+	if n := len(s.answered.Refused); n != 2 || s.answered.Refused[0].From.PID != agentPID+1 {
+		t.Errorf("refused: %+v", s.answered.Refused)
+	}
+}
+
+// Without an approver, without a known sender, without time, where the agent can ask
+// itself, and where the settings or the hook say so, hookd holds nothing.
+func TestWhatIsNotHeld(t *testing.T) {
+	for name, change := range map[string]func(b *bench, q *dispatch.Question){
+		"no approver": func(b *bench, _ *dispatch.Question) { b.follower.Close() },
+		"never": func(b *bench, _ *dispatch.Question) {
+			b.Configure(Settings{Hold: config.HoldNever, Timeout: time.Hour})
+		},
+		"the hook":  func(_ *bench, q *dispatch.Question) { q.Asking[0].Hook.Hold = config.HoldNever },
+		"no sender": func(_ *bench, q *dispatch.Question) { q.Sender = 0 },
+		"gone":      func(_ *bench, q *dispatch.Question) { q.Sender = 7 },
+		"no time":   func(_ *bench, q *dispatch.Question) { q.Until = time.Now().Add(leastWait / 2) },
+		"it asks":   func(_ *bench, q *dispatch.Question) { q.Event.Dialect = events.ClaudeCode },
+		"too large": func(_ *bench, q *dispatch.Question) { q.Event.Data = make([]byte, maxCallBytes+1) },
+		"stopped":   func(b *bench, _ *dispatch.Question) { b.Close() },
+	} {
+		b := newBench(t)
+		q := push("git push").question()
+		change(b, q)
+		if v, a := b.Settle(q); a != nil || v != q.Verdict {
+			t.Errorf("%s: %+v, %+v", name, v, a)
+		}
+	}
+}
+
+// A hook that is told of asks is an approver, and a duration holds for agents that can
+// ask, too.
+func TestWhatIsHeld(t *testing.T) {
+	b := newBench(t)
+	b.follower.Close()
+	b.opts.Hooked = func() bool { return true }
+	b.Configure(Settings{Hold: "30m", Timeout: time.Hour})
+	a := push("git push")
+	a.dialect = events.ClaudeCode
+	s := b.ask(a)
+	list := b.List()
+	for len(list) == 0 {
+		list = b.List()
+	}
+	if wait := list[0].Until.Sub(list[0].Since); wait != 30*time.Minute {
+		t.Errorf("it waits %s", wait)
+	}
+	b.mustReply(list[0].ID, api.Reply{Answer: "allow"})
+	if !s.allowed() {
+		t.Errorf("%+v", s.verdict)
+	}
+}
+
+// What ends without an answer goes the agent's own way, and says why.
+func TestNoAnswer(t *testing.T) {
+	b := newBench(t)
+	b.Configure(Settings{Hold: config.HoldAuto, Timeout: leastWait})
+	s := b.ask(push("git push"))
+	<-s.done
+	if !s.verdict.Asks() || s.answered.By != events.ByTimeout || !strings.Contains(s.verdict.DecisionReason, "in time") {
+		t.Errorf("%+v, %+v", s.verdict, s.answered)
+	}
+	b.Configure(Settings{Hold: config.HoldAuto, Timeout: time.Hour})
+	s = b.ask(push("git push"))
+	id := b.held(1)[0]
+	b.Close()
+	<-s.done
+	if !s.verdict.Asks() || s.answered.By != events.ByRestart {
+		t.Errorf("%+v, %+v", s.verdict, s.answered)
+	}
+	if _, bad := b.reply(id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeAnswered {
+		t.Errorf("a late answer: %v", bad)
+	}
+}
+
+// What the last life of the daemon held is recorded as ended, and never answered.
+func TestAnAskThatWasNotEnded(t *testing.T) {
+	b := newBench(t)
+	s := b.ask(push("git push"))
+	id := b.held(1)[0]
+	hooktest.Must(t, b.store.Flush(context.Background()))
+	dead := b.Holder // killed: nothing of it gets to the disk any more
+	dead.opts.Store = nowhere{}
+	hooktest.Must(t, b.store.Close())
+	b.start()
+	defer func() {
+		dead.Close()
+		<-s.done
+	}()
+	if len(b.recorded) != 1 || b.recorded[0].Answered.By != events.ByRestart || b.recorded[0].Answered.AskID != id ||
+		b.recorded[0].Decision != events.OutcomeAsk {
+		t.Fatalf("recorded: %+v", b.recorded)
+	}
+	if _, bad := b.reply(id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeNotFound {
+		t.Errorf("it can be answered: %v", bad)
+	}
+	hooktest.Must(t, b.store.Flush(context.Background()))
+	if left, err := b.store.Asks(context.Background()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+type nowhere struct{ Store }
+
+func (nowhere) DropAsk(string) {}
+
+// A grant answers the same call of the same hook, session and folder, and nothing that
+// is a little different.
+func TestWhatAGrantCovers(t *testing.T) {
+	base := push("git push origin main")
+	base.args = `,"description":"Push it","workdir":"/p"`
+	change := func(f func(*asking)) asking { a := base; f(&a); return a }
+	tests := []struct {
+		name  string
+		reply api.Reply
+		next  asking
+		want  bool
+	}{
+		{"the same", api.Reply{For: "session"}, base, true},
+		{"other words to people", api.Reply{For: "session"},
+			change(func(a *asking) { a.args = `,"workdir":"/p","description":"x","timeout":5` }), true},
+		{"another command", api.Reply{For: "session"}, change(func(a *asking) { a.command += " " }), false},
+		{"another folder of the command", api.Reply{For: "session"}, change(func(a *asking) { a.args = `,"workdir":"/q"` }), false},
+		{"another argument", api.Reply{For: "session"}, change(func(a *asking) { a.args += `,"sandbox":false` }), false},
+		{"another cwd", api.Reply{For: "always"}, change(func(a *asking) { a.cwd = "/q" }), false},
+		{"another session", api.Reply{For: "session"}, change(func(a *asking) { a.session = "t" }), false},
+		{"another session, always", api.Reply{For: "always"}, change(func(a *asking) { a.session = "t" }), true},
+		{"another agent", api.Reply{For: "always"}, change(func(a *asking) { a.dialect = events.GeminiCLI }), false},
+		{"a changed hook", api.Reply{For: "always"}, change(func(a *asking) { a.hooks = []*hook.Hook{guard("g", "2")} }), false},
+		{"another hook", api.Reply{For: "always"}, change(func(a *asking) { a.hooks = []*hook.Hook{guard("h", "1")} }), false},
+		{"one more hook", api.Reply{For: "always"},
+			change(func(a *asking) { a.hooks = append(slices.Clone(a.hooks), guard("h", "1")) }), false},
+		{"a rewrite", api.Reply{For: "always"}, change(func(a *asking) { a.rewrite = "git push origin evil" }), false},
+		{"like", api.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.command = "git push -f 'a b'" }), true},
+		{"like, nothing for *", api.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.command = "git push" }), false},
+		{"like, another word", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.command = "git -C /x push origin main" }), false},
+		{"like, a second command", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.command = "git push origin main; rm -rf /" }), false},
+		{"like, a new line", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.command = "git push origin main\nrm -rf /" }), false},
+		{"like, behind &&", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.command = "git push origin main && rm x" }), false},
+		{"like, a substitution", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.command = "git push $(rm x)" }), false},
+		{"like, longer than a subject", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.command = "git push " + strings.Repeat("x", 300) + "; rm x" }), false},
+		{"like, rewritten to something else", api.Reply{For: "15m", Like: "git push *"},
+			change(func(a *asking) { a.rewrite = "rm -rf /" }), false},
+		{"like, too narrow", api.Reply{For: "15m", Like: "git push origin *"},
+			change(func(a *asking) { a.command = "git push upstream main" }), false},
+		{"like, another argument", api.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.args = `,"workdir":"/q"` }), false},
+	}
+	for _, tt := range tests {
+		b := newBench(t)
+		tt.reply.Answer = "allow"
+		b.decideOne(base, tt.reply)
+		if got := b.cover(tt.next.question(), callsOf(tt.next.question()), time.Now()).answers() != nil; got != tt.want {
+			t.Errorf("%s: covered %v, want %v", tt.name, got, tt.want)
+		}
+		b.stop() // and it is the same after a restart
+		b.start()
+		if got := b.cover(tt.next.question(), callsOf(tt.next.question()), time.Now()).answers() != nil; got != tt.want {
+			t.Errorf("%s, after a restart: covered %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// An answer that cannot be remembered as asked is refused: the ask stays open.
+func TestWhatCannotBeRemembered(t *testing.T) {
+	for like, command := range map[string]string{
+		"git pull *":  "git push x",
+		"* push":      "git push",
+		"*":           "git push",
+		"git push *":  "git push x; ls",
+		"git push \n": "git push",
+	} {
+		b := newBench(t)
+		s := b.ask(push(command))
+		id := b.held(1)[0]
+		if _, bad := b.reply(id, api.Reply{Answer: "allow", For: "always", Like: like}); bad == nil || bad.Code != events.CodeBadRequest {
+			t.Errorf("like %q for %q: %v", like, command, bad)
+		}
+		b.mustReply(id, api.Reply{Answer: "deny"})
+		<-s.done
+	}
+	b := newBench(t)
+	a := push("git push")
+	a.session = ""
+	s := b.ask(a)
+	id := b.held(1)[0]
+	if _, bad := b.reply(id, api.Reply{Answer: "allow", For: "session"}); bad == nil {
+		t.Error("an answer is remembered for no session")
+	}
+	b.mustReply(id, api.Reply{Answer: "deny"})
+	<-s.done
+}
+
+// A remembered denial wins over an answer that allows, and a hook that has changed
+// once does not get its grants back.
+func TestDenialsAndChangedHooks(t *testing.T) {
+	b := newBench(t)
+	b.decideOne(push("git push x"), api.Reply{Answer: "allow", For: "always"})
+	a := push("git push y")
+	b.decideOne(a, api.Reply{Answer: "deny", For: "always", Like: "git push *"})
+	if s := b.ask(push("git push x")); s.allowed() || s.answered.By != events.ByGrant {
+		t.Errorf("%+v", s.verdict)
+	}
+	b.Retain([]*hook.Hook{guard("g", "2")})
+	b.Retain([]*hook.Hook{guard("g", "1")})
+	if c := b.cover(a.question(), callsOf(a.question()), time.Now()); c.answers() != nil {
+		t.Errorf("a grant of a hook that has changed counts: %+v", c)
+	}
+	for _, g := range b.Grants() {
+		if g.Void == "" {
+			t.Errorf("not void: %+v", g)
+		}
+	}
+}
+
+// model is what a person has said, in the simplest words: which calls may pass.
+type model struct{ grants map[string]func(asking) bool }
+
+func (m *model) covers(a asking) (allowed bool) {
+	for _, g := range m.grants {
+		if g(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Whatever the order of asks, answers, grants, revocations and restarts: no call is
+// allowed that no answer covers, and what an answer covers is.
+func TestNoCallIsAllowedThatNoAnswerCovers(t *testing.T) {
+	commands := []string{
+		"git push", "git push origin main", "git push -f x", "git push x; rm y", "git pull", "rm -rf x", "git push\nrm x",
+	}
+	likes := []string{"", "git push *", "rm -rf *", "git push origin *"}
+	hooks := []*hook.Hook{guard("g", "1"), guard("g", "2"), guard("h", "1")}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	one := func(list []string) string { return list[r.IntN(len(list))] }
+	b := newBench(t)
+	m := &model{grants: map[string]func(asking) bool{}}
+	steps := 1500
+	if testing.Short() {
+		steps = 300
+	}
+	for range steps {
+		switch r.IntN(12) {
+		case 0:
+			for _, g := range b.Grants() {
+				if _, bad := b.Revoke(context.Background(), g.ID); bad != nil {
+					t.Fatal(bad)
+				}
+				delete(m.grants, g.ID)
+				break
+			}
+			continue
+		case 1:
+			if r.IntN(6) == 0 {
+				b.stop()
+				b.start()
+			}
+			continue
+		}
+		a := asking{command: one(commands), cwd: one([]string{"/p", "/q"}), session: one([]string{"s", "t"}),
+			hooks: []*hook.Hook{hooks[r.IntN(len(hooks))]}}
+		covered := m.covers(a)
+		s := b.ask(a)
+		if covered {
+			if !s.allowed() || s.answered.By != events.ByGrant {
+				t.Fatalf("%+v is covered and was not allowed: %+v", a, s.verdict)
+			}
+			continue
+		}
+		id := b.held(1)[0]
+		reply := api.Reply{Answer: "allow", For: one([]string{"once", "session", "always", "1h"})}
+		if reply.For != "once" {
+			reply.Like = one(likes)
+		}
+		if r.IntN(3) == 0 {
+			reply = api.Reply{Answer: "deny"}
+		}
+		did, bad := b.reply(id, reply)
+		if bad != nil { // a glob that does not cover the call
+			reply.Like, reply.For = "", ""
+			did = b.mustReply(id, reply)
+		}
+		if got := s.allowed(); got != (reply.Answer == "allow") {
+			t.Fatalf("%+v was answered %q: %+v", a, reply.Answer, s.verdict)
+		}
+		for _, g := range did.Grants {
+			m.grants[g.ID] = grantOf(a, reply)
+		}
+	}
+}
+
+// grantOf says in the model which calls an answer covers.
+func grantOf(a asking, r api.Reply) func(asking) bool {
+	return func(n asking) bool {
+		if n.cwd != a.cwd || n.hooks[0] != a.hooks[0] || r.For == "session" && n.session != a.session {
+			return false
+		}
+		if r.Like == "" {
+			return n.command == a.command
+		}
+		begin := strings.TrimSuffix(r.Like, "*")
+		return strings.HasPrefix(n.command, begin) && !strings.ContainsAny(n.command, ";\n")
+	}
+}
+
+// 10,000 held asks are goroutines of their senders, timers and rows, and no more.
+func TestTenThousandAsks(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 1000
+	}
+	b := newBench(t)
+	list := make([]*settling, n)
+	for i := range list {
+		list[i] = b.ask(push(fmt.Sprintf("git push %d", i)))
+	}
+	ids := b.held(n)
+	hooktest.Must(t, b.store.Flush(context.Background()))
+	if rows, err := b.store.Asks(context.Background()); err != nil || len(rows) != n {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	var all sync.WaitGroup
+	for at := range 8 {
+		all.Go(func() {
+			for i := at; i < n; i += 8 {
+				if _, bad := b.reply(ids[i], api.Reply{Answer: "allow"}); bad != nil {
+					t.Error(bad)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, s := range list {
+		if !s.allowed() {
+			t.Fatalf("%+v", s.verdict)
+		}
+	}
+	hooktest.Must(t, b.store.Flush(context.Background()))
+	if rows, err := b.store.Asks(context.Background()); err != nil || len(rows) != 0 {
+		t.Errorf("%d rows are left, %v", len(rows), err)
+	}
+}
+
+// A follower that is behind is told everything again, and never holds up the rest.
+func TestAFollowerThatIsBehind(t *testing.T) {
+	b := newBench(t)
+	slow := b.Follow(false)
+	defer slow.Close()
+	if first, err := slow.Next(context.Background(), nil); err != nil || string(first) != `{"type":"open","asks":0}`+"\n" {
+		t.Fatalf("%s, %v", first, err)
+	}
+	a := push("git push " + strings.Repeat("x", 12<<10))
+	var list []*settling
+	for range 2 * maxBehind / (12 << 10) {
+		list = append(list, b.ask(a))
+	}
+	ids := b.held(len(list))
+	got, err := slow.Next(context.Background(), nil)
+	if err != nil || !strings.HasPrefix(string(got), fmt.Sprintf(`{"type":"open","asks":%d}`, len(ids))) ||
+		strings.Count(string(got), `"type":"ask"`) != len(ids) {
+		t.Fatalf("%.80s, %v", got, err)
+	}
+	b.Close()
+	for _, s := range list {
+		<-s.done
+	}
+}
