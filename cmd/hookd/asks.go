@@ -117,7 +117,8 @@ func (p *printer) asks(list client.AskList) {
 }
 
 var askColumns = []column{
-	{title: "ASK"}, {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"), textColumn("SUBJECT"), textColumn("REASON"),
+	{title: "ASK"}, {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"),
+	textColumn("SUBJECT"), textColumn("REASON"),
 }
 
 // presence says in words whether an approver is present.
@@ -223,7 +224,10 @@ not count.`,
 }
 
 func (p *printer) answeredAsk(did client.AskAnswered) {
-	verb := map[client.Outcome]string{client.OutcomeAllow: "allowed", client.OutcomeDeny: "denied"}[did.Ask.Answered.Answer]
+	verb := "denied"
+	if did.Ask.Answered.Answer == client.OutcomeAllow {
+		verb = "allowed"
+	}
 	p.linef("%s: %s for %s", verb, about(did.Ask.Tool, did.Ask.Subject), did.Ask.Agent)
 	for _, g := range did.Grants {
 		p.linef("remembered %s; `hookd grants revoke %s` ends that", grantWords(g), ending(g.ID))

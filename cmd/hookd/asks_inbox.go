@@ -354,7 +354,9 @@ func (b *inbox) list(p *printer, at, room int) []string {
 			rows = append(rows, []cell{mark, text(left(ask)), text(ask.Agent), text(ask.Hook),
 				text(about(ask.Tool, ask.Subject))})
 		}
-		p.table([]column{{title: ""}, {title: "LEFT"}, asideColumn("AGENT"), nameColumn("HOOK"), textColumn("SUBJECT")}, rows)
+		p.table([]column{
+			{title: ""}, {title: "LEFT"}, asideColumn("AGENT"), nameColumn("HOOK"), textColumn("SUBJECT"),
+		}, rows)
 	})
 	return lines
 }

@@ -119,7 +119,8 @@ func groups(a *app) []group {
 			initCommand(a), newCommand(a), testCommand(a), whatIfCommand(a), emitCommand(a), doctorCommand(a),
 		}},
 		{"Look", []*cobra.Command{
-			asksCommand(a), uiCommand(a), statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
+			asksCommand(a), uiCommand(a),
+			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
 			sessionsCommand(a),
 			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
 			eventsCommand(a), configCommand(a),
