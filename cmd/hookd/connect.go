@@ -317,7 +317,8 @@ func connectFailure(err error, again string) error {
 	var file *connect.FileError
 	switch {
 	case errors.As(err, &unknown):
-		return fail(exitUsage, "type one of "+strings.Join(connect.Names(), ", ")+"; `hookd connect` lists them",
+		return fail(exitUsage, meant(unknown.Agent, connect.Names())+
+			"type one of "+strings.Join(connect.Names(), ", ")+"; `hookd connect` lists them",
 			"%w", err)
 	case errors.As(err, &manual):
 		return fail(exitFailed, manual.Do+"; see `hookd connect` for the others", "%w", err)

@@ -41,6 +41,9 @@ the table shows it, it shows that decision with its runs.`,
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
 			list, err := a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
+			if err == nil && len(list) == 0 && !strings.Contains(q.Hook, ",") {
+				err = misspelt(ctx, a.dial(cmd), q.Hook)
+			}
 			if err != nil {
 				return err
 			}

@@ -174,7 +174,7 @@ func (p *printer) answer(event string, answer client.Answer) {
 		p.line(p.paint(yellow, "warning:"), " ", escape(w, keepNothing))
 	}
 	if len(answer.Matched) == 0 {
-		p.linef("no hook runs for it; see why with `hookd match %s`", event)
+		p.linef("no hook runs for it; %ssee why with `hookd match %s`", meantEvent(event), event)
 	} else {
 		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
 	}

@@ -124,7 +124,7 @@ func known(cfg config.Config, name string) error {
 	if len(names) == 0 {
 		return fail(exitFailed, "make a hook with `hookd new hello --lang sh`", "no hook %q: there are none in %s", name, cfg.HooksDir)
 	}
-	return fail(exitFailed, "see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir,
+	return fail(exitFailed, meant(name, names)+"see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir,
 		strings.Join(names, ", "))
 }
 

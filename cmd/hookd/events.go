@@ -56,6 +56,14 @@ func eventWords() []string {
 	return list
 }
 
+// meantEvent is meant for the name of an event, which may be one of a sender's own.
+func meantEvent(name string) string {
+	if events.Lookup(name) != nil {
+		return ""
+	}
+	return meant(name, eventWords())
+}
+
 func dialects() []string {
 	var names []string
 	for _, d := range events.Dialects() {

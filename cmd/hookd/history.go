@@ -72,6 +72,9 @@ func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
+	if err == nil && len(runs) == 0 {
+		err = misspelt(ctx, a.dial(cmd), q.Hook)
+	}
 	if err != nil {
 		return err
 	}

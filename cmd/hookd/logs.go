@@ -78,7 +78,11 @@ func (a *app) runOf(cmd *cobra.Command, name string, last, failed bool) (client.
 	case last || failed:
 		return client.Run{}, unknown
 	}
-	return c.Run(ctx, name)
+	run, err := c.Run(ctx, name)
+	if err != nil {
+		err = cmp.Or(misspelt(ctx, c, name), err)
+	}
+	return run, err
 }
 
 // newestRun returns the newest run of a hook, nil if there is none.

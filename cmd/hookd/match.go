@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,7 +75,10 @@ func (p *printer) matches(m api.Matches) {
 	case m.Decidable:
 		how = "decidable, hooks run side by side"
 	}
-	p.linef("%s (%s, %s): %s", m.Event, m.Dialect, kind, how)
+	if near := meantEvent(m.Event); near != "" {
+		how += "; no agent has it, " + strings.TrimSpace(near)
+	}
+	p.linef("%s (%s, %s): %s", m.Event, cmp.Or(string(m.Dialect), "no dialect"), kind, how)
 	if len(m.Hooks) == 0 {
 		p.line("there are no hooks; make one with `hookd new hello --lang sh`")
 		return
