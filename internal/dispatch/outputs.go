@@ -11,7 +11,7 @@ import (
 const (
 	maxOutput        = 256 << 10 // of one conversation
 	maxConversations = 10_000
-	maxOutputs       = 64 << 20 // of all conversations
+	maxOutputs       = 8 << 20 // of all conversations
 	outputAge        = 24 * time.Hour
 )
 
