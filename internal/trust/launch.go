@@ -160,8 +160,17 @@ var codeWords = []string{
 	"CONF", "COMMAND", "EDITOR", "PAGER", "SHELL", "EXEC", "LOADER", "AGENT", "HOOK", "OPEN", "RC",
 }
 
+// writtenWords are the words, between underscores, of variables that name what a hook
+// writes: LOG_PATH.
+var writtenWords = []string{"LOG", "LOGS", "LOGFILE", "OUT", "OUTPUT"}
+
 func decidesCode(name string) bool {
 	name = strings.ToUpper(name)
+	for _, word := range strings.Split(name, "_") {
+		if slices.Contains(writtenWords, word) {
+			return false
+		}
+	}
 	return slices.ContainsFunc(codeWords, func(word string) bool { return strings.Contains(name, word) })
 }
 

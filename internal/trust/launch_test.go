@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 		{"preload-joined", Launch{Program: "/bin/sh", Env: []string{"PERL5OPT=-Ilib -Mx=guard.sh"}}, []string{"/bin/sh", module, guard}},
 		{"search-path", Launch{Program: "/bin/sh", Env: []string{"PYTHONPATH=nowhere:mods", "LD_LIBRARY_PATH=mods"}},
 			[]string{"/bin/sh", shadow, pkg, native}},
-		{"what-it-writes", Launch{Program: "/bin/sh", Env: []string{"LOG=lib/rc", "OUT=guard.sh"}}, []string{"/bin/sh"}},
+		{"what-it-writes", Launch{Program: "/bin/sh", Env: []string{"LOG=lib/rc", "OUTPUT_PATH=guard.sh"}}, []string{"/bin/sh"}},
 		{"class-path", Launch{Program: other, Args: []string{"-cp", "nowhere:mods"}}, []string{other, shadow, pkg, native}},
 		{"url", Launch{Program: other, Args: []string{"--import", "file://" + guard}}, []string{other, guard, "/bin/sh"}},
 		{"url-in-option", Launch{Program: other, Args: []string{"--import=file://" + guard}}, []string{other, guard, "/bin/sh"}},
