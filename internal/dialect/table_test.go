@@ -83,7 +83,7 @@ func TestKindsOfTheirOwn(t *testing.T) {
 func TestEveryNameHasARow(t *testing.T) {
 	want := map[Dialect]int{
 		LibreFang: 8, DockerAgent: 30, Familiar: 7, ClaudeCode: 31, Codex: 12, GeminiCLI: 11, Cursor: 21,
-		Copilot: 15, Kimi: 20, Windsurf: 12, Cline: 11, Antigravity: 6, Hermes: 28, OpenCode: 15, OpenClaw: 14, Hookd: 3,
+		Copilot: 15, Kimi: 20, Windsurf: 12, Cline: 11, Antigravity: 6, Hermes: 28, OpenCode: 15, OpenClaw: 14, Hookd: 5,
 	}
 	got := map[Dialect]int{}
 	for _, c := range All() {
