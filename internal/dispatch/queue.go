@@ -9,7 +9,7 @@ import (
 
 // queue is the observers' lane: it bounds what waits, keeps the order that a
 // hook asks for, and starts as many runs at once as it has slots. It has no
-// goroutine of its own: whoever adds or ends a run starts the next ones.
+// goroutine of its own: the call that adds or ends a run starts the next ones.
 type queue struct {
 	// run executes a task in a goroutine of its own, and calls ended after it,
 	// maybe before it returns.

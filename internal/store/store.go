@@ -265,7 +265,7 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// counters mirror what the writer knows, for everybody else.
+// counters mirror what the writer knows, for other goroutines.
 type counters struct {
 	epoch                     atomic.Pointer[string]
 	runs, events, dead, bytes atomic.Int64

@@ -1,4 +1,4 @@
-// Package stream numbers what happens and lets everybody who listens read it.
+// Package stream numbers what happens and lets all subscribers read it.
 //
 // A Hub holds one ring of encoded records, each a line of JSON, shared by all
 // subscribers; a subscriber is no more than a cursor into it. Publish gives a
