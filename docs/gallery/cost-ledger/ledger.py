@@ -49,7 +49,7 @@ def of_transcript(event):
     start = int(seen_file.read_text()) if seen_file.exists() else 0
     messages = {}  # a message is written several times while it grows: the last counts
     if start > os.path.getsize(path):
-        start = 0  # written anew
+        start = 0  # another file of that name
     with open(path, "rb") as f:
         f.seek(start)
         for line in f:

@@ -19,7 +19,7 @@ def setting(name):
 
 
 def plain(value, most):
-    """One line: a subject with a line break would be a header of somebody's choice."""
+    """One line: a subject with a line break would be a header that an agent chooses."""
     return "".join(c if c.isprintable() else " " for c in str(value))[:most].strip()
 
 
