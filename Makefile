@@ -34,7 +34,7 @@ race: ## test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
 
 test-ui: ## test the page under load and make its pictures (needs Chromium)
-	HOOKD_UI_LOAD=1 HOOKD_PICTURES="$${HOOKD_PICTURES:-$(CURDIR)/docs/page}" $(GO) test -count=1 -v -timeout 20m -run 'Load|Pictures|Hostile|EachView' ./internal/ui
+	HOOKD_UI_LOAD=1 HOOKD_PICTURES="$${HOOKD_PICTURES:-$(CURDIR)/docs/page}" $(GO) test -count=1 -v -timeout 20m -run "Load|Pictures|Hostile|EachView" ./internal/ui
 
 ui-update: ## get the files of other authors that the page has, in the newest versions (needs npm)
 	@sh internal/ui/update.sh

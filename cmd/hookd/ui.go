@@ -31,7 +31,7 @@ func uiCommand(a *app) *cobra.Command {
 		Long: `ui serves a page on a loopback address for as long as it runs, and prints a link
 that works once, in one browser; Enter prints another. The page shows what agents
 do as it happens, finds what was decided, and says why. It only shows; with --act
-it also tries, switches, allows and replays hooks.
+it also answers asks, and tries, switches, allows and replays hooks.
 
 It is no part of the daemon: it asks over the socket, as every command does, and
 goes on by itself when the daemon starts again.`,
@@ -52,11 +52,11 @@ goes on by itself when the daemon starts again.`,
 }
 
 func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
-	cfg, err := loadConfig(cmd)
-	if err != nil {
+	if _, err := loadConfig(cmd); err != nil {
 		return err
 	}
-	opt.Client, opt.Version, opt.Hooks = a.dial(cmd), build().Version, hookFiles{cfg}
+	opt.Client, opt.Version = a.dial(cmd), build().Version
+	opt.Hooks = hookFiles{func() (config.Config, error) { return loadConfig(cmd) }}
 	opt.Home, _ = os.UserHomeDir() // without it, folders are shown whole
 	if u, err := user.Current(); err == nil {
 		opt.User = u.Username
@@ -121,11 +121,16 @@ func browse(link string) error {
 	return nil
 }
 
-// hookFiles does for the page what `hookd allow`, `enable` and `disable` do.
-type hookFiles struct{ cfg config.Config }
+// hookFiles does for the page what `hookd allow`, `enable` and `disable` do. The
+// settings are read each time: they may change while the page is open.
+type hookFiles struct{ load func() (config.Config, error) }
 
 func (f hookFiles) Waiting() (list []ui.Waiting) {
-	for _, w := range catalog.Waiting(f.cfg) {
+	cfg, err := f.load()
+	if err != nil {
+		return nil // `hookd status` tells what is wrong with them
+	}
+	for _, w := range catalog.Waiting(cfg) {
 		v := ui.Waiting{
 			Hook: w.Name, File: w.File, New: w.New, Gone: w.Gone, Digest: w.Digest, Changes: w.Changes,
 			Refused: w.Refused, Hidden: w.Hidden, Diffs: []ui.Diff{},
@@ -139,21 +144,29 @@ func (f hookFiles) Waiting() (list []ui.Waiting) {
 }
 
 func (f hookFiles) Allow(shown ui.Waiting) error {
-	for _, w := range catalog.Waiting(f.cfg) {
+	cfg, err := f.load()
+	if err != nil {
+		return err
+	}
+	for _, w := range catalog.Waiting(cfg) {
 		if w.Name == shown.Hook && w.Digest == shown.Digest && w.Gone == shown.Gone {
-			return catalog.Allow(f.cfg, w)
+			return catalog.Allow(cfg, w)
 		}
 	}
 	return fmt.Errorf("hook %s has changed again: look at it once more", shown.Hook)
 }
 
 func (f hookFiles) Switch(hook string, on bool) error {
-	if err := known(f.cfg, hook); err != nil {
+	cfg, err := f.load()
+	if err != nil {
 		return err
 	}
-	markers := discovery.NewMarkers(f.cfg.DisabledDir())
-	if on {
-		return errors.Join(markers.Enable(hook), catalog.AllowOff(f.cfg, hook, false))
+	if err := known(cfg, hook); err != nil {
+		return err
 	}
-	return errors.Join(catalog.AllowOff(f.cfg, hook, true), markers.Disable(hook))
+	markers := discovery.NewMarkers(cfg.DisabledDir())
+	if on {
+		return errors.Join(markers.Enable(hook), catalog.AllowOff(cfg, hook, false))
+	}
+	return errors.Join(catalog.AllowOff(cfg, hook, true), markers.Disable(hook))
 }

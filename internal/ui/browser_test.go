@@ -62,11 +62,11 @@ const callFor = "HOOKD_UI_TEST_CALL"
 
 func call(socket string) {
 	data, _ := json.Marshal(map[string]any{
-		"hook_event_name": "PreToolUse", "session_id": "asking", "cwd": person + "/src/ledger", "tool_name": "Bash",
+		"hook_event_name": "PreToolUse", "session_id": ledgerSession, "cwd": person + "/src/ledger", "tool_name": "Bash",
 		"tool_input": map[string]string{"command": os.Getenv("HOOKD_UI_TEST_COMMAND")},
 	})
 	verdict, err := client.New(client.Options{Socket: socket}).Decide(context.Background(), client.Event{
-		Event: "PreToolUse", Dialect: "codex", Data: data, SessionID: "asking", Cwd: person + "/src/ledger",
+		Event: "PreToolUse", Dialect: "codex", Data: data, SessionID: ledgerSession, Cwd: person + "/src/ledger",
 	})
 	fmt.Printf("allowed=%v %s %v\n", verdict.Allowed, verdict.Message, err)
 }
@@ -278,7 +278,7 @@ func js[T any](s *site, expression string) T {
 
 func (s *site) text(expression string) string {
 	s.t.Helper()
-	return js[string](s, "String("+expression+")")
+	return js[string](s, "Promise.resolve("+expression+").then(String)")
 }
 
 // patience is how long the page may take for anything.

@@ -60,6 +60,13 @@ func TestPictures(t *testing.T) {
 	}
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
+	told := s.asks("git push --force-with-lease origin release/2.4")
+	s.until("the ask", `document.querySelector(".askbox")?.textContent.includes("after the prompt")`)
+	defer func() {
+		s.goTo("#now")
+		s.press("d", `!document.querySelector(".askbox")`)
+		t.Log(<-told)
+	}()
 	for _, p := range pictures {
 		if !strings.Contains(p.name, os.Getenv("HOOKD_PICTURE")) {
 			continue

@@ -169,6 +169,9 @@ func deny(hook, reason string, ms float64) said {
 	return said{hook: hook, outcome: events.OutcomeDeny, reason: reason, ms: ms}
 }
 
+// ledgerSession is the session of an agent that asks while the page is open.
+const ledgerSession = "0191b2c3-77aa-4e21-8f10-5d0c9e8b7a65"
+
 // calls are what agents do all day.
 var calls = [][2]string{
 	{"Read", "worker/charge.go"}, {"Bash", "go test ./worker/... -run TestCharge -count=1"}, {"Grep", `func \(w \*Worker\) Charge`}, {"Edit", "src/cart/Total.tsx"},
@@ -182,7 +185,7 @@ func (s *seeder) hour(now time.Time) {
 		return now.Add(-time.Duration((minutes*60 + seconds) * float64(time.Second)))
 	}
 	pay := agentSession{id: "7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", cwd: person + "/src/payments-api", dialect: events.ClaudeCode}
-	ledger := agentSession{id: "0191b2c3-77aa-4e21-8f10-5d0c9e8b7a65", cwd: person + "/src/ledger", dialect: codex}
+	ledger := agentSession{id: ledgerSession, cwd: person + "/src/ledger", dialect: codex}
 	shop := agentSession{id: "b81f44e0-2d67-4c4e-a1b2-90c3d4e5f607", cwd: person + "/src/web-shop", dialect: events.GeminiCLI}
 	infra := agentSession{id: "3d9e8c7b-6a5f-4e3d-8c2b-1a0f9e8d7c6b", cwd: person + "/infra", dialect: events.ClaudeCode}
 	reports := agentSession{id: "reports-20", cwd: person + "/src/reports", agentID: "reports", dialect: events.DockerAgent}
@@ -262,13 +265,12 @@ func (s *seeder) hour(now time.Time) {
 	add(at(18, 40), func(t time.Time) {
 		s.call(t, shop, "Read", ".env.production", 0, deny("secret-guard", ".env.* is protected; ask for a value by name", 4))
 	})
+	add(at(1, 30), func(t time.Time) {
+		s.event(t, ledger, events.KindPromptSubmit, "", "Squash the fixups and update the release branch")
+	})
 	add(at(1, 2), func(t time.Time) {
 		e := s.event(t, pay, events.KindToolBefore, "Bash", `psql "$DATABASE_URL" -c "select id, state from charges where state = 'stuck' limit 20"`)
 		s.rewrote(e, "secret-guard", "1 value in the result masked", 9)
-	})
-	add(at(0, 34), func(t time.Time) {
-		s.call(t, ledger, "Bash", "git push --force-with-lease origin release/2.4", time.Minute, quiet("secret-guard", 4),
-			said{hook: "command-guard", outcome: events.OutcomeAsk, reason: "rewrites a branch that others have; release/* is shared", ms: 6})
 	})
 	add(at(1, 10), func(t time.Time) {
 		e := s.event(t, infra, events.KindToolBefore, "WebFetch", "https://registry.example.com/terraform")

@@ -83,6 +83,8 @@ function Retry({ letters }) {
 
 const order = { waiting: 0, working: 1, idle: 2, ended: 3 };
 function Sessions({ list }) {
+  const held = new Set(asks.value.map((a) => a.session_id));
+  list = list.map((s) => (held.has(s.session_id) ? { ...s, state: 'waiting' } : s));
   const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last));
   const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
   const p = route.value.p, at = rows.findIndex((s) => key(s) === p.sel);

@@ -22,7 +22,7 @@ export const scroller = () => document.getElementById('main');
 
 // Virtual renders the body of a table. height(open) of a row, the place of the open one
 // or -1, row(i), open(i); end is called when the last rows are near.
-export function Virtual({ count, height, opened, openHeight, row, open, end, cols }) {
+export function Virtual({ count, height, opened, openHeight, row, open, end, click, cols }) {
   const body = useRef(), [first, setFirst] = useState(0), [shown, setShown] = useState(30);
   const look = useRef();
   look.current = () => {
@@ -53,7 +53,7 @@ export function Virtual({ count, height, opened, openHeight, row, open, end, col
     list.push(row(i));
     if (i === opened) list.push(open(i));
   }
-  return html`<tbody role="rowgroup" ref=${body}>
+  return html`<tbody role="rowgroup" ref=${body} onClick=${click}>
     <tr class="pad" aria-hidden="true" key="before" style=${{ height: before + 'px' }}><td colspan=${cols} /></tr>
     ${list}
     <tr class="pad" aria-hidden="true" key="after" style=${{ height: after + 'px' }}><td colspan=${cols} /></tr></tbody>`;

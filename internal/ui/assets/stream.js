@@ -145,7 +145,7 @@ async function sum(query, every, signal_, shown) {
     }
     before = a.next;
     if (!before) { total.done = true; break; }
-    shown?.({ ...total });
+    if (shown) shown({ ...total });
   }
   return total;
 }
@@ -159,10 +159,10 @@ async function recount(text, range) {
   const open = { ...query };
   delete open.since; delete open.until;
   try {
-    const drawn = (c) => { chart.value = { ...at, counts: c }; };
+    const drawn = (c) => { chart.value = { ...at, counts: c }; }, first = !facets.value; // later ones are shown when they are whole
     await Promise.all([
-      sum({ ...open, since: new Date(at.from).toISOString() }, at.step / 1000 + 's', abort.signal, drawn).then(drawn),
-      sum(query, '', abort.signal, (c) => { facets.value = c; }).then((c) => { facets.value = c; }),
+      sum({ ...open, since: new Date(at.from).toISOString() }, at.step / 1000 + 's', abort.signal, first && drawn).then(drawn),
+      sum(query, '', abort.signal, first && ((c) => { facets.value = c; })).then((c) => { facets.value = c; }),
     ]);
   } catch (err) { if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err; }
 }
@@ -408,11 +408,23 @@ function List() {
   }, []);
   useEffect(() => { if (opened >= 0 && !said.current) { said.current = 1; reveal(body(), opened, height, opened, openHeight, 200); } }, [opened >= 0]);
 
-  const cells = { decisions: decisionRow, runs: runRow, events: eventRow }[kind.value];
+  // A row that is as it was is the same object: it costs nothing to draw again.
+  const cells = { decisions: decisionRow, runs: runRow, events: eventRow }[kind.value], drawn = useRef(new Map());
+  if (drawn.current.size > 2000) drawn.current.clear();
   const row = (i) => {
-    const r = rows[i], id = r[k.id];
-    return html`<tr role="row" key=${id} data-id=${id} aria-rowindex=${i + 2} tabindex=${i === Math.max(0, current) ? 0 : -1} aria-selected=${i === current}
-      class=${(i === current || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : '')} onClick=${() => select(i, i !== opened)}>${cells(r)}</tr>`;
+    const r = rows[i], id = r[k.id], on = i === current, tab = i === Math.max(0, current) ? 0 : -1;
+    const state = kind.value + i + (on ? 's' : '') + (i === opened ? 'o' : '') + tab;
+    const had = drawn.current.get(id);
+    if (had && had.state === state && had.r === r) return had.node;
+    const node = html`<tr role="row" key=${id} data-id=${id} aria-rowindex=${i + 2} tabindex=${tab} aria-selected=${on}
+      class=${(on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : '')}>${cells(r)}</tr>`;
+    drawn.current.set(id, { state, r, node });
+    return node;
+  };
+  const click = (e) => {
+    const id = !e.target.closest('a, button, .peek') && e.target.closest('tr[data-id]')?.dataset.id;
+    const i = id ? rows.findIndex((r) => r[k.id] === id) : -1;
+    if (i >= 0) select(i, i !== opened);
   };
   const open = (i) => html`<tr role="row" key="open" class="open"><${Td} colspan=${6} style=${{ height: openHeight + 'px' }}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}></tr>`;
   const bar = feed.waiting && (!following || paused.value) ? html`${plural(feed.waiting, 'new', 'new')} · ` : feed.place ? 'newer ones are not shown · ' : '';
@@ -422,7 +434,7 @@ function List() {
     <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
     ${asks.value.length > 0 && kind.value === 'decisions' && html`<tr role="row" class="new"><td role="cell" colspan="6"><a class="amber" href="#now"><${Icon} name="ask" />${plural(asks.value.length, 'call is', 'calls are')} held and ${asks.value.length === 1 ? 'waits' : 'wait'} for an answer</a></td></tr>`}
     ${bar && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${follow}>${bar}follow <kbd>f</kbd></button></td></tr>`}</thead>
-    <${Virtual} count=${rows.length} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} cols=${6} /></table>
+    <${Virtual} count=${rows.length} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} click=${click} cols=${6} /></table>
     ${feed.err ? html`<${Bad} err=${feed.err} />` : none ? html`<${Nothing} />` : feed.loading && !rows.length ? html`<${Late} />` : ''}
     ${rows.length > 0 && feed.whole && html`<p class="rest t">That is all${text.value ? ' that fits' : ''}.</p>`}
     ${rows.length >= mostRows && html`<p class="rest t">${number(mostRows)} rows are shown. Narrow the search with since: and until: for older ones.</p>`}`;
@@ -435,12 +447,12 @@ function Nothing() {
     <p class="s">Without ${list.map((t, i) => html`${i ? ' or ' : ''}<button type="button" class="plain link" onClick=${() => put({ q: list.filter((o) => o !== t).map((o) => o.text).join(' ') })}><code>${t.text}</code></button>`)} there may be more.</p></${Empty}>`;
 }
 
-const decisionRow = (d) => html`<${Td} class="when mono f-time"><${Clock} t=${d.time} fine /></${Td}><${Td} class="f-who"><${Who} r=${d} /></${Td}><${Td} class="f-wide"><${What} r=${d} /></${Td}>
-  <${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}>`;
-const runRow = (r) => html`<${Td} class="when mono f-time"><${Clock} t=${r.started} fine /></${Td}><${Td} class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></${Td}><${Td} class="f-wide"><${What} r=${r} /></${Td}>
-  <${Td} class="f-state"><${State} is=${resultOf(r)} /></${Td}><${Td} class="by f-why"><span>${r.reason || r.error || ''}</span>${!r.reason && !r.error ? html`<span class="t">${r.awaited ? 'no opinion' : 'observes'}</span>` : ''}</${Td}><${Td} class="num f-hide"><${Took} ms=${r.duration_ms} /></${Td}>`;
-const eventRow = (e) => html`<${Td} class="when mono f-time"><${Clock} t=${e.time} fine /></${Td}><${Td} class="f-who"><${Who} r=${e} /></${Td}><${Td} class="f-wide"><${What} r=${e} /></${Td}>
-  <${Td} class="f-state s" title=${e.event}>${e.event}</${Td}><${Td} class="mono f-why">${e.session_id ? html`<a class="link" href=${link('session', { id: e.session_id, agent: e.dialect })} onClick=${(x) => x.stopPropagation()}>${e.session_id.slice(0, 8)}</a>` : ''}</${Td}><${Td} class="num f-hide">${number(e.bytes)}</${Td}>`;
+const decisionRow = (d) => html`<td role="cell" class="when mono f-time">${Clock({ t: d.time, fine: true })}</td><td role="cell" class="f-who">${Who({ r: d })}</td><td role="cell" class="f-wide">${What({ r: d })}</td>
+  <td role="cell" class="f-state">${State({ is: stateOf(d) })}</td><td role="cell" class="by f-why">${Why({ d: d })}</td><td role="cell" class="num f-hide">${Took({ ms: d.duration_ms })}</td>`;
+const runRow = (r) => html`<td role="cell" class="when mono f-time">${Clock({ t: r.started, fine: true })}</td><td role="cell" class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></td><td role="cell" class="f-wide">${What({ r: r })}</td>
+  <td role="cell" class="f-state">${State({ is: resultOf(r) })}</td><td role="cell" class="by f-why"><span>${r.reason || r.error || ''}</span>${!r.reason && !r.error ? html`<span class="t">${r.awaited ? 'no opinion' : 'observes'}</span>` : ''}</td><td role="cell" class="num f-hide">${Took({ ms: r.duration_ms })}</td>`;
+const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ t: e.time, fine: true })}</td><td role="cell" class="f-who">${Who({ r: e })}</td><td role="cell" class="f-wide">${What({ r: e })}</td>
+  <td role="cell" class="f-state s" title=${e.event}>${e.event}</td><td role="cell" class="mono f-why">${e.session_id ? html`<a class="link" href=${link('session', { id: e.session_id, agent: e.dialect })}>${e.session_id.slice(0, 8)}</a>` : ''}</td><td role="cell" class="num f-hide">${number(e.bytes)}</td>`;
 
 // Peek is what an open row shows: the input, what the agent was told, each hook.
 function Peek({ r, kind: of }) {
@@ -455,7 +467,7 @@ function Peek({ r, kind: of }) {
   const d = of === 'decisions' ? r : data?.event?.decision;
   const told = d && (d.decision !== 'none' || d.rewrote) ? told_(d) : '';
   const first = of === 'runs' ? r : runs.find((x) => (d?.decided_by || []).includes(x.hook)) || runs[0];
-  return html`<div class="peek" onClick=${(e) => e.stopPropagation()}><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
+  return html`<div class="peek"><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
     <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}
       ${first && html`<a class="link" href=${link('run', { id: first.run_id })}>Run</a>`}${first && html`<a class="link" href=${link('hooks', { hook: first.hook })}>Hook</a>`}
       <button type="button" class="plain t" onClick=${() => copy(id)} title=${id}>${short(id)} · copy <kbd>y</kbd></button></div></div>
