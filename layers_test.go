@@ -107,7 +107,7 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"api builtin config discovery events hook judge match pack project readfile source/* store trust when",
+		"api builtin config dialect discovery events hook judge match pack project readfile source/* store trust when",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say

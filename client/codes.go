@@ -46,6 +46,7 @@ const (
 
 	ResultInterrupted Result = "interrupted" // hookd ended while it ran
 	ResultDropped     Result = "dropped"     // its hook was gone when its turn came
+	ResultMerged      Result = "merged"      // left out by debounce or throttle
 )
 
 // Retryable reports whether the same call may succeed later: no daemon listens, a

@@ -54,7 +54,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.StringVar(&agent, "agent", "", "for events of this agent_id or agent_name")
 	flags.StringVar(&tool, "tool", "", "for calls of this tool")
 	flags.StringVar(&grep, "grep", "", "with this text in what it was about, or in the reason")
-	flags.StringVar(&result, "result", "", "ok, block, failed, timeout, spawn_error, interrupted or dropped")
+	flags.StringVar(&result, "result", "", "ok, block, failed, timeout, spawn_error, interrupted, dropped or merged")
 	flags.StringVar(&since, "since", "", "not older than this: 1h, or a time such as 2026-01-02T15:04:05Z")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with each run as it ends, until Ctrl-C")
@@ -64,7 +64,7 @@ func historyCommand(a *app) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
 		string(events.ResultOK), string(events.ResultBlock), string(events.ResultFailed),
 		string(events.ResultTimeout), string(client.ResultSpawnError), string(events.ResultInterrupted),
-		string(events.ResultDropped)))
+		string(events.ResultDropped), string(events.ResultMerged)))
 	return cmd
 }
 

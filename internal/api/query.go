@@ -17,7 +17,7 @@ const MaxRuns = 1000
 
 var results = []events.Result{
 	events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
-	events.ResultInterrupted, events.ResultDropped,
+	events.ResultInterrupted, events.ResultDropped, events.ResultMerged,
 }
 
 // Values writes the query as GET /v1/runs reads it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/builtin"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
@@ -118,7 +119,23 @@ func readOptions(c config.Config, strict bool) hookdir.Options {
 		Builtins:   builtin.Names(),
 		CheckModel: checkModel,
 		CheckGuard: checkGuard,
+		KnownTools: knownTools,
 	}
+}
+
+// knownTools returns the tools of the agents that send an event which p matches, by
+// their own and their canonical names; nil where it matches none of an agent.
+func knownTools(p hook.Pattern) (tools []string) {
+	seen := map[events.Dialect]bool{}
+	for _, row := range events.All() {
+		if row.ToolMatched && p.Match(row.Name) && !seen[row.Dialect] {
+			seen[row.Dialect] = true
+			for _, own := range dialect.OwnTools(row.Dialect) {
+				tools = append(tools, own, dialect.CanonicalTool(own))
+			}
+		}
+	}
+	return tools
 }
 
 // checkGuard returns why a built-in that guards has nothing to do on the events of a

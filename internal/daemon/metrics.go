@@ -27,7 +27,7 @@ var (
 	)
 	metricResults = texts(
 		events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
-		events.ResultInterrupted, events.ResultDropped,
+		events.ResultInterrupted, events.ResultDropped, events.ResultMerged,
 	)
 	metricStates = texts(
 		hook.Active, hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,

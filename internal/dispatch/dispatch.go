@@ -23,7 +23,8 @@
 //	decide, crowd, permits  the hooks whose answers make a verdict
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
-//	enqueue, persistent     observers get into the queue, and out of it
+//	pace                    observers that come too often
+//	enqueue, persistent     the others get into the queue, and out of it
 //	run                     one attempt
 //	stall, underway         its deadline; which others there are at the same time
 //	answer, outputs         what it says
@@ -84,6 +85,7 @@ type Dispatcher struct {
 	recorder Recorder
 	index    atomic.Pointer[match.Index]
 	queue    *queue
+	pace     pace
 	permits  permits
 	deciding crowd
 	watching crowd   // events that hooks in the shadow look at

@@ -40,4 +40,10 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 }
 
 // dismiss empties the queue for good.
-func (d *Dispatcher) dismiss() (dropped int) { return d.endUnstarted(d.queue.close()) }
+func (d *Dispatcher) dismiss() (dropped int) {
+	held := d.pace.close()
+	for _, t := range held {
+		d.queue.abandon(t.event)
+	}
+	return d.endUnstarted(append(held, d.queue.close()...))
+}

@@ -1,8 +1,7 @@
 package dispatch
 
-// enqueue queues tasks, each of which counts as pending; while hookd stops they
-// have come too late.
-func (d *Dispatcher) enqueue(tasks []*task) {
+// push queues tasks that may start; while hookd stops they have come too late.
+func (d *Dispatcher) push(tasks []*task) {
 	if !d.queue.push(tasks) {
 		d.endUnstarted(tasks)
 	}

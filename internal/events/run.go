@@ -14,6 +14,7 @@ const (
 
 	ResultInterrupted Result = "interrupted" // hookd ended while it ran
 	ResultDropped     Result = "dropped"     // its hook was gone when its turn came
+	ResultMerged      Result = "merged"      // left out by debounce or throttle
 )
 
 // InputPreview is how many bytes of a payload a run's record keeps.

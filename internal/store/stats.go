@@ -153,7 +153,7 @@ func (sp *span) count(r *events.Run) {
 	case events.ResultSpawnError, events.ResultInterrupted:
 		sp.failures++
 		return // it has no duration
-	case events.ResultDropped:
+	case events.ResultDropped, events.ResultMerged:
 		return
 	case events.ResultBlock:
 		sp.blocked++

@@ -117,6 +117,7 @@ func (d *draft) finish(root *yaml.Node) {
 		d.ignored(at, "`term_before` is not used by mode persistent: one answer too late, and it is killed", "")
 	}
 	d.checkProof()
+	d.checkTools()
 	switch d.hook.Type {
 	case hook.Command:
 		if at := d.given["command"]; at != nil && d.hook.Command != "" {
@@ -131,6 +132,7 @@ func (d *draft) finish(root *yaml.Node) {
 	case hook.Model:
 		d.checkModel(root)
 	}
+	d.checkWildcard()
 }
 
 // identify gives the hook the name that it has among all others. Names of shared

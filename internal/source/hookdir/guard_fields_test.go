@@ -1,12 +1,14 @@
 package hookdir
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 const guardHead = "name: g\nevents: PreToolUse\ncommand: ./run.sh\n"
@@ -100,6 +102,43 @@ func TestGuardFieldMistakes(t *testing.T) {
 			dir := folder(t, guardHead+tt.yaml+"\n")
 			_, problems := Read(dir, Options{})
 			if got := strings.Join(said(dir, problems), "\n"); !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q in it", got, tt.want)
+			}
+		})
+	}
+}
+
+// A guard that can never deny is told so where it is written.
+func TestFutileGuards(t *testing.T) {
+	opt := Options{KnownTools: func(p hook.Pattern) []string {
+		if p.Match("PreToolUse") {
+			return []string{"Bash", "Write", "Edit"}
+		}
+		return nil
+	}}
+	const denying = "type: script\nscript: echo no >&2; exit 2\n"
+	for _, tt := range []struct{ name, yaml, want string }{
+		{"case", "events: PreToolUse\nmatcher: bash|Write\n" + denying, "matcher `bash` fits no tool: letter case counts (did you mean `Bash`?)"},
+		{"no_tool", "events: PreToolUse\nmatcher: Bosh\n" + denying, "matcher `Bosh` fits no tool that is known"},
+		{"mcp", "events: PreToolUse\nmatcher: mcp__x__.*\n" + denying, ""},
+		{"fits", "events: PreToolUse\nmatcher: (Bash|Edit)\n" + denying, ""},
+		{"other_event", "events: Stop\nmatcher: Bosh\n" + denying, ""},
+		{"filter", "events: PreToolUse\nfilter: {tools: [bash]}\n" + denying, "filter.tools names `bash`, which is no tool: letter case counts"},
+		{"wildcard_exit", "events: 'Pre*'\n" + denying, "`Pre*` has a wildcard, so the hook only observes"},
+		{"wildcard_tests", "events: '*'\ntype: script\nscript: ./x\ntests: [{expect: deny, event: PreToolUse}]\n", "`*` has a wildcard"},
+		{"wildcard_program", "events: '*'\ncommand: ./deny.py\nargs: []\n", "`*` has a wildcard"},
+		{"wildcard_blocking", "events: 'Pre*'\nblocking: true\n" + denying, ""},
+		{"wildcard_observing", "events: 'Pre*'\nblocking: false\n" + denying, ""},
+		{"wildcard_log", "events: '*'\ntype: script\nscript: cat >> log\n", ""},
+		{"wildcard_harmless", "events: 'agent:*'\n" + denying, ""},
+		{"wildcard_and_name", "events: ['*', PreToolUse]\n" + denying, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folder(t, "name: g\n"+tt.yaml)
+			hooktest.Write(t, filepath.Join(dir, "deny.py"), "#!/usr/bin/env python3\nprint('{\"decision\": \"block\"}')\n", 0o700)
+			h, problems := Read(dir, opt)
+			got := strings.Join(said(dir, problems), "\n")
+			if h == nil || tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q in it", got, tt.want)
 			}
 		})

@@ -113,7 +113,7 @@ func (d *draft) setThrottle(n *yaml.Node) {
 	count, per, ok := strings.Cut(text, "/")
 	runs, err := strconv.Atoi(strings.TrimSpace(count))
 	span, bad := duration.Parse(strings.TrimSpace(per))
-	if !ok || err != nil || bad != nil || runs < 1 || span <= 0 || span > 24*time.Hour {
+	if !ok || err != nil || bad != nil || runs < 1 || runs > 10_000 || span <= 0 || span > 24*time.Hour {
 		d.reject(n, "write runs and a time of at most 24h, such as 1/10s or 30/1m", "bad throttle %q", text)
 		return
 	}

@@ -1,0 +1,123 @@
+package hookdir
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/readfile"
+)
+
+// checkTools warns of tools that no agent has which sends the hook's events, and of
+// those that are only written in another letter case.
+func (d *draft) checkTools() {
+	if d.opt.KnownTools == nil || d.rejected() {
+		return
+	}
+	var known []string
+	for _, p := range d.hook.Patterns {
+		known = append(known, d.opt.KnownTools(p)...)
+	}
+	if len(known) == 0 {
+		return
+	}
+	if at := d.given["matcher"]; at != nil && d.hook.Matcher != nil {
+		for _, word := range alternatives(d.hook.MatcherText) {
+			if tool, ok := otherCase(known, word); ok {
+				d.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool: letter case counts", word)
+			}
+		}
+		if len(d.problems) == 0 && !slices.ContainsFunc(known, d.hook.Matcher.MatchString) && !d.namesOthers() {
+			d.warn(at, "hookd events", "matcher `%s` fits no tool that is known", d.hook.MatcherText)
+		}
+	}
+	for _, key := range []string{"filter.tools", "filter.exclude_tools"} {
+		at := d.given[key]
+		if at == nil {
+			continue
+		}
+		for _, item := range at.Content {
+			if tool, ok := otherCase(known, item.Value); ok {
+				d.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool: letter case counts", key, item.Value)
+			}
+		}
+	}
+}
+
+// namesOthers reports whether the matcher may be meant for tools that no table has: of
+// MCP servers, whose names have two underscores.
+func (d *draft) namesOthers() bool {
+	return strings.Contains(d.hook.MatcherText, "mcp") || strings.Contains(d.hook.MatcherText, "__")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// alternatives are the plain words of a regular expression such as Bash|Write.
+func alternatives(text string) (words []string) {
+	for word := range strings.SplitSeq(strings.Trim(text, "^$()"), "|") {
+		if plainWord.MatchString(word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// otherCase returns the tool that a name is in another letter case; ok is false where
+// the name is that of a tool itself.
+func otherCase(known []string, name string) (tool string, ok bool) {
+	if slices.Contains(known, name) {
+		return "", false
+	}
+	for _, k := range known {
+		if strings.EqualFold(k, name) {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+// denies is how a program looks that means to deny.
+var denies = regexp.MustCompile(
+	`\bexit[ (]+2\b|permission_?[dD]ecision|["'](?:block|deny)["']|\\"(?:block|deny)\\"`)
+
+// mostProgram is how much of a program is looked at for that, in bytes.
+const mostProgram = 64 << 10
+
+// checkWildcard warns of a hook that means to deny and only observes, as its pattern has
+// a wildcard.
+func (d *draft) checkWildcard() {
+	if d.given["blocking"] != nil || d.rejected() {
+		return
+	}
+	i := slices.IndexFunc(d.hook.Patterns, func(p hook.Pattern) bool { return !p.Exact() && closes(p) })
+	if i < 0 || slices.ContainsFunc(d.hook.Patterns, hook.Pattern.Exact) || !d.meansToDeny() {
+		return
+	}
+	d.warn(d.given["events"], "write `blocking: true`, or the events one by one",
+		"`%s` has a wildcard, so the hook only observes: what it denies is not denied", d.hook.Patterns[i].Text)
+}
+
+// closes reports whether a pattern matches an event that can be denied.
+func closes(p hook.Pattern) bool {
+	return slices.ContainsFunc(events.All(), func(c *events.Contract) bool { return c.FailClosed && p.Match(c.Name) })
+}
+
+// meansToDeny looks for a denial in what the hook runs and is expected to answer.
+func (d *draft) meansToDeny() bool {
+	h := d.hook
+	if h.Shadow || h.OnError == hook.OnErrorBlock ||
+		slices.ContainsFunc(h.Tests, func(t hook.Test) bool { return t.Expect != hook.ExpectNone }) {
+		return true
+	}
+	if h.Type == hook.Script {
+		return denies.MatchString(h.ScriptText)
+	}
+	if h.Type != hook.Command || !strings.HasPrefix(h.Path, h.Dir+"/") {
+		return false
+	}
+	text, err := readfile.Head(h.Path, mostProgram) // what cannot be read is told elsewhere
+	return err == nil && denies.Match(text)
+}
