@@ -250,10 +250,11 @@ func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 	respond(w, status, reload)
 }
 
-// queried answers a GET whose query parse reads with what ask finds.
-func queried[Q, A any](
+// queried answers a GET whose query parse reads with what ask finds in source.
+func queried[S, Q, A any](
+	source *S,
 	parse func(url.Values, time.Time) (Q, *events.Error),
-	ask func(context.Context, Q) (A, *events.Error),
+	ask func(S, context.Context, Q) (A, *events.Error),
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, bad := parse(r.URL.Query(), time.Now())
@@ -261,7 +262,7 @@ func queried[Q, A any](
 			refuse(w, bad)
 			return
 		}
-		found, bad := ask(r.Context(), q)
+		found, bad := ask(*source, r.Context(), q)
 		answer(w, found, bad)
 	}
 }
