@@ -100,7 +100,7 @@ def main(argv):
     if argv:
         print(__doc__, file=sys.stderr)
         return 64
-    serve.run(NAME, judge)
+    serve.run(NAME, judge, lambda: rules.load(NAME))
     return 0
 
 

@@ -19,7 +19,12 @@ def ask(reason):
     return {"hook_specific_output": {"permission_decision": "ask", "permission_decision_reason": reason}}
 
 
-def run(name, judge):
+def run(name, judge, prepare=None):
+    if prepare:  # before the first event comes; what is wrong then is said at each event
+        try:
+            prepare()
+        except Exception as e:
+            print("%s: %s" % (name, e), file=sys.stderr, flush=True)
     for line in sys.stdin.buffer:
         if not line.strip():
             continue

@@ -528,7 +528,7 @@ def main(argv):
     if argv:
         print(__doc__, file=sys.stderr)
         return 64
-    serve.run(NAME, judge)
+    serve.run(NAME, judge, load)
     return 0
 
 
