@@ -273,7 +273,7 @@ def main(argv):
     if argv:
         print(__doc__, file=sys.stderr)
         return 64
-    serve.run(NAME, judge, lambda: rules.load(NAME))
+    serve.run(NAME, judge, lambda: findings("Bash", {"command": "cat x"}, "/", rules.load(NAME)))
     return 0
 
 
