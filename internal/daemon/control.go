@@ -191,7 +191,11 @@ func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (
 	if err != nil {
 		return api.Tests{}, err
 	}
-	return rehearse.Tests(ctx, c.d.dispatch, chainOf(from), h)
+	tests, err := rehearse.Tests(ctx, c.d.dispatch, chainOf(from), h)
+	if err == nil {
+		c.d.noteTests(h, tests)
+	}
+	return tests, err
 }
 
 // testable returns the hook that may be run now, whether it is enabled or not.
@@ -284,6 +288,11 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 		}
 		for _, p := range h.Patterns {
 			a.Events = append(a.Events, p.Text)
+		}
+	}
+	if e.Hook != nil && e.State == hook.Active {
+		if doubts := d.suspects.problems(e.Hook); len(doubts) > 0 {
+			a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
 		}
 	}
 	if e.Hook != nil && e.Hook.Persistent {

@@ -86,6 +86,7 @@ type Daemon struct {
 	ready     atomic.Bool
 	projects  *project.Finder
 	links     *when.Disk
+	suspects  suspects
 	watching  chan struct{} // closed when hooks are watched
 
 	intents <-chan signals.Intent
@@ -161,6 +162,7 @@ func New(o Options) (d *Daemon, err error) {
 		Redact:   d.redact,
 		Projects: d.projects,
 		Links:    d.links,
+		Suspect:  d.suspect,
 	})
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))

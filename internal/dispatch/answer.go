@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -187,4 +188,24 @@ func withWords(why, said string) string {
 		return cmp.Or(why, said)
 	}
 	return why + ": " + said
+}
+
+// brokenProgram is what a shell or a program prints to stderr that cannot do its work.
+var brokenProgram = regexp.MustCompile(
+	`(?i)(?:command )?not found|no such file|cannot execute|permission denied|syntax error|unexpected (?:token|end)|` +
+		`unbound variable|^usage:|unrecognized option|invalid option|bad interpreter|modulenotfounderror|traceback`)
+
+// suspicious says why a guard seems broken that has let an event pass: it said nothing,
+// and its stderr is that of a program which could not work. "" = it does not seem so.
+func (d *Dispatcher) suspicious(a *attempt) string {
+	m, out := a.match, a.out
+	if !m.Blocks || !a.contract.FailClosed || a.run.Result != events.ResultOK || out.ExitCode != 0 ||
+		m.Hook.Persistent || out.Stdout.Bytes > 0 || out.Stderr.Bytes == 0 {
+		return ""
+	}
+	line := d.said(out.Stderr)
+	if !brokenProgram.MatchString(line) {
+		return ""
+	}
+	return line
 }

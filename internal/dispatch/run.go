@@ -86,6 +86,9 @@ func (d *Dispatcher) end(a *attempt, out Outcome) {
 	a.run = d.record(a, a.job.RunID)
 	d.readAnswer(a)
 	d.report(a)
+	if why := d.suspicious(a); why != "" && d.opts.Suspect != nil {
+		d.opts.Suspect(a.match.Hook, why)
+	}
 	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	d.finish(a)
 }

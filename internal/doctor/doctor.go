@@ -97,6 +97,7 @@ func Look(ctx context.Context, o Options) []Finding {
 	v.look(long, "hooks", hooks, (*visit).scanned)
 	if v.scan != nil {
 		v.look(long, "programs", "a program of a hook", (*visit).programs)
+		v.tests(ctx)
 		v.states()
 		v.look(long, "history", hooks, func(v *visit) { v.history(ctx) })
 	}

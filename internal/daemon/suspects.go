@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"fmt"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// suspects are guards that load and do not work: one that says nothing while its program
+// fails, or whose tests fail. What is known of a hook holds for one version of it. The
+// zero value knows nothing.
+type suspects struct {
+	mu    sync.Mutex // guards what is below
+	hooks map[string]suspect
+}
+
+// suspect is what is known of one version of a hook; "" = nothing.
+type suspect struct{ digest, broken, tests string }
+
+// change changes what is known of h, and reports whether that is news.
+func (s *suspects) change(h *hook.Hook, to func(*suspect)) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hooks == nil {
+		s.hooks = map[string]suspect{}
+	}
+	was := s.hooks[h.ID]
+	if was.digest != h.Digest {
+		was = suspect{digest: h.Digest}
+	}
+	now := was
+	to(&now)
+	s.hooks[h.ID] = now
+	return now != was
+}
+
+// problems are those of the version of h.
+func (s *suspects) problems(h *hook.Hook) (list []api.Problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.hooks[h.ID]
+	if known.digest != h.Digest {
+		return nil
+	}
+	if known.broken != "" {
+		list = append(list, api.Problem{
+			File: h.File, Message: "it let a call pass while its program failed: " + known.broken,
+			Hint: "hookd logs " + trust.Quote(h.Name),
+		})
+	}
+	if known.tests != "" {
+		list = append(list, api.Problem{File: h.File, Message: known.tests, Hint: "hookd test " + trust.Quote(h.Name)})
+	}
+	return list
+}
+
+// suspect notes a guard that seems broken, and warns of it once.
+func (d *Daemon) suspect(h *hook.Hook, why string) {
+	if d.suspects.change(h, func(s *suspect) { s.broken = why }) {
+		d.log.Warn("a guard lets calls pass while its program fails",
+			zap.String("hook", h.Name), zap.String("stderr", why), zap.String("see", "hookd logs "+h.Quoted()))
+	}
+}
+
+// noteTests notes what became of a guard's tests.
+func (d *Daemon) noteTests(h *hook.Hook, t api.Tests) {
+	why := ""
+	if t.Failed > 0 && h.MayGuard() {
+		why = fmt.Sprintf("%d of its %d tests are not as expected", t.Failed, len(t.Tests))
+	}
+	d.suspects.change(h, func(s *suspect) { s.tests = why })
+}
