@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,8 +68,8 @@ func TestAPersistentGuardDecides(t *testing.T) {
 	home := newHome(t)
 	dir := writeHook(t, home, "guard", "events: [pre_tool_use]\nmode: persistent\n", answering)
 	h := start(t, home, nil)
-	if got := h.hook("guard").Persistent; got == nil || len(got.Copies) != 0 {
-		t.Errorf("got %+v before the first event, want a persistent hook without a process", got)
+	if got := h.hook("guard").Persistent; got == nil {
+		t.Error("got no word of a persistent hook before the first event")
 	}
 	for range 3 {
 		if v := h.emit(rm).Verdict; v.Allowed || !strings.Contains(v.Message, "no rm") {
@@ -306,6 +307,10 @@ func TestRunOfAPersistentHookIsKilled(t *testing.T) {
 		h.until("the run is under way", func() bool {
 			runs, _ = h.client.Running(t.Context())
 			return len(runs) > 0 && runs[0].Event == event
+		})
+		h.until("a worker has it", func() bool {
+			copies := h.hook("both").Persistent.Copies
+			return slices.ContainsFunc(copies, func(c client.Worker) bool { return c.Owes > 0 })
 		})
 		id := runs[0].RunID
 		h.until("the run is killed", func() bool {

@@ -27,6 +27,8 @@ type awaitedPool struct {
 	slots map[int]chan struct{} // by depth
 	idle  []*awaitedWorker      // the one used last is used next
 	asks  map[string]func()     // what cancels a call, by its id
+
+	warming chan struct{} // closed when a start that no call waits for has ended; nil = none is under way
 }
 
 // awaitedWorker belongs to the caller of acquire until it calls release.
@@ -165,25 +167,53 @@ func acquireSlot(ctx context.Context, slots chan struct{}, until time.Time) bool
 	return false
 }
 
-// acquire returns an idle worker, and starts one if there is none.
+// acquire returns an idle worker, and starts one if there is none. A start that is
+// under way to be ready for the first call is waited for.
 func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWorker, error) {
 	if w := a.popIdle(); w != nil {
 		return w, nil
+	}
+	a.mu.Lock()
+	warming := a.warming
+	a.mu.Unlock()
+	if warming != nil {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		select {
+		case <-warming:
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, errClosed
+		}
+		if w := a.popIdle(); w != nil {
+			return w, nil
+		}
 	}
 	return a.startUntil(ctx, until)
 }
 
 // warm starts a worker for the first call, unless there is one or a start is under
-// way. It does not wait.
+// way. It does not wait. A call that is under way starts its own.
 func (a *awaitedPool) warm(patience time.Duration) {
-	if a.hasIdle() || a.pool.overdueStart() != nil {
+	if a.pool.hasWorker("decidable") || a.pool.overdueStart() != nil {
 		return
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.warming != nil || len(a.asks) > 0 {
+		return
+	}
+	ended := make(chan struct{})
+	a.warming = ended
 	go func() {
 		w, err := a.startUntil(context.Background(), time.Now().Add(patience))
 		if err == nil { // else the first call says why
 			a.release(w)
 		}
+		a.mu.Lock()
+		a.warming = nil
+		a.mu.Unlock()
+		close(ended)
 	}()
 }
 

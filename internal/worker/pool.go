@@ -111,6 +111,18 @@ func (p *Pool) startWorker(lane string, o *startup) (*process, error) {
 	return w, nil
 }
 
+// hasWorker reports whether a worker of a lane lives.
+func (p *Pool) hasWorker(lane string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for w := range p.workers {
+		if w.lane == lane {
+			return true
+		}
+	}
+	return false
+}
+
 // remove removes a worker that has ended.
 func (p *Pool) remove(w *process) {
 	p.mu.Lock()
