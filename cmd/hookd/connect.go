@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -174,6 +175,9 @@ type connected struct {
 }
 
 func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (answer connected, err error) {
+	if !slices.Contains(connect.Names(), o.Agent) { // a name that is not known says more than a missing bridge
+		return answer, connectFailure(&connect.UnknownError{Agent: o.Agent}, "")
+	}
 	if o.Bridge, err = bridgePath(); err != nil {
 		return answer, err
 	}

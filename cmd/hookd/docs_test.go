@@ -355,7 +355,7 @@ func TestStartPageNamesEveryCommand(t *testing.T) {
 		}
 	}
 	for _, doc := range []string{"README.md", "docs/README.md"} {
-		for _, m := range regexp.MustCompile("(?m)(?:^|`)hookd ([a-z]+)").FindAllStringSubmatch(read(t, doc), -1) {
+		for _, m := range regexp.MustCompile("(?m)(?:^|`)hookd ([a-z]+(?:-[a-z]+)*)").FindAllStringSubmatch(read(t, doc), -1) {
 			if name := m[1]; !known[name] && name != "runs" && name != "sees" {
 				t.Errorf("%s tells of hookd %s, which is no command", doc, name)
 			}
