@@ -22,7 +22,7 @@ func FuzzStat(f *testing.F) {
 		rest := strings.Repeat(" 0", 14)
 		text := fmt.Sprintf("7 (%s) T %d 3 %d 5%s %d 8 9\n", name, number, number, rest, start)
 		r, ok := parseRow(7, []byte(text))
-		if want := (row{pid: 7, ppid: number, sid: number, start: start, stopped: true}); !ok || r != want {
+		if want := (row{pid: 7, ppid: number, sid: number, start: start, stopped: true, tty: number != 0}); !ok || r != want {
 			t.Fatalf("%q: got %+v %v, want %+v", text, r, ok, want)
 		}
 	})

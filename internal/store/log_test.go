@@ -18,8 +18,11 @@ func TestLogStaysSmallUnderLoad(t *testing.T) {
 	largest := int64(0)
 	for seq := uint64(1); seq < 8000; seq += 2 {
 		e := event(seq, "agent:end", text)
-		s.Note(e, nil)
-		s.Record(run(seq+1, e, fmt.Sprint("hook", seq%7), events.ResultOK))
+		hook := fmt.Sprint("hook", seq%7)
+		if err := s.Accept(e, nil, []string{hook}, func(error) {}); err != nil {
+			t.Fatal(err)
+		}
+		s.Done(events.PendingKey{Seq: seq, Hook: hook}, run(seq+1, e, hook, events.ResultOK))
 		if seq%100 == 1 { // the backlog is bounded; the writer always has more to do
 			flush(t, s)
 			largest = max(largest, fileSize(t, o.Path+"-wal"))
