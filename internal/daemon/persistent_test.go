@@ -299,7 +299,7 @@ func TestAPersistentProgramSpawned(t *testing.T) {
 func TestRunOfAPersistentHookIsKilled(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	dir := writeHook(t, home, "both", "events: [pre_tool_use, odd]\nmode: persistent\ntimeout: 10m\n", answering)
+	writeHook(t, home, "both", "events: [pre_tool_use, odd]\nmode: persistent\ntimeout: 10m\n", answering)
 	h := start(t, home, func(c *config.Config) { c.FireStartup = false })
 	kill := func(event string) {
 		t.Helper()
@@ -337,7 +337,7 @@ func TestRunOfAPersistentHookIsKilled(t *testing.T) {
 		runs, err := h.client.Runs(t.Context(), client.RunQuery{Result: string(client.ResultOK), Event: "odd"})
 		return err == nil && len(runs) == 1
 	})
-	if all := pids(t, dir); len(all) != 3 {
-		t.Errorf("workers %v, want one that was killed for each of two runs, and one more", all)
+	if got := h.hook("both").Persistent; got.Starts != 3 {
+		t.Errorf("got %+v, want one worker that was killed for each of two runs, and one more", got)
 	}
 }

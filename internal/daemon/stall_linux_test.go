@@ -30,8 +30,8 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 		"program held open":    {yaml: "command: MNT/run\nargs: []\n", hang: []hangfs.Op{hangfs.Read, hangfs.Flush}},
 		"interpreter held":     {script: "#!MNT/interpreter\n", hang: []hangfs.Op{hangfs.Read, hangfs.Flush}},
 		"working directory":    {yaml: "working_dir: MNT\n"},
-		"persistent":           {yaml: "command: MNT/run\nargs: []\nmode: persistent\n", hang: []hangfs.Op{hangfs.Read}},
-		"persistent looked at": {yaml: "command: MNT/run\nargs: []\nmode: persistent\n"},
+		"persistent":           {yaml: "command: MNT/run\nargs: []\nmode: persistent\nwarm: false\n", hang: []hangfs.Op{hangfs.Read}},
+		"persistent looked at": {yaml: "command: MNT/run\nargs: []\nmode: persistent\nwarm: false\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := "#!/bin/sh\nexit 0\n"

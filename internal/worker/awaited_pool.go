@@ -28,7 +28,13 @@ type awaitedPool struct {
 	idle  []*awaitedWorker      // the one used last is used next
 	asks  map[string]func()     // what cancels a call, by its id
 
-	warming chan struct{} // closed when a start that no call waits for has ended; nil = none is under way
+	warming *warmStart // nil = none is under way
+}
+
+// warmStart is a start that is made before the first call.
+type warmStart struct {
+	*startup
+	over chan struct{} // closed when it has ended or is overdue
 }
 
 // awaitedWorker belongs to the caller of acquire until it calls release.
@@ -180,8 +186,12 @@ func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWor
 		timer := time.NewTimer(time.Until(until))
 		defer timer.Stop()
 		select {
-		case <-warming:
+		case <-warming.over:
 		case <-timer.C:
+			if warming.markOverdue() {
+				return nil, &lateStart{warming.waitsFor()}
+			}
+			<-warming.over
 		case <-ctx.Done():
 			return nil, errClosed
 		}
@@ -189,7 +199,7 @@ func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWor
 			return w, nil
 		}
 	}
-	return a.startUntil(ctx, until)
+	return a.startUntil(ctx, a.pool.startup(), until)
 }
 
 // warm starts a worker for the first call, unless there is one or a start is under
@@ -203,17 +213,17 @@ func (a *awaitedPool) warm(patience time.Duration) {
 	if a.warming != nil || len(a.asks) > 0 {
 		return
 	}
-	ended := make(chan struct{})
-	a.warming = ended
+	start := &warmStart{startup: a.pool.startup(), over: make(chan struct{})}
+	a.warming = start
 	go func() {
-		w, err := a.startUntil(context.Background(), time.Now().Add(patience))
+		w, err := a.startUntil(context.Background(), start.startup, time.Now().Add(patience))
 		if err == nil { // else the first call says why
 			a.release(w)
 		}
 		a.mu.Lock()
 		a.warming = nil
 		a.mu.Unlock()
-		close(ended)
+		close(start.over)
 	}()
 }
 
@@ -246,7 +256,7 @@ func notTried(why error) error { return fmt.Errorf("not tried, as a start of it 
 
 // startUntil starts a worker. It waits no longer than until: a file whose disk does
 // not answer can block a start for ever.
-func (a *awaitedPool) startUntil(ctx context.Context, until time.Time) (*awaitedWorker, error) {
+func (a *awaitedPool) startUntil(ctx context.Context, o *startup, until time.Time) (*awaitedWorker, error) {
 	if err := a.pool.overdueStart(); err != nil {
 		return nil, notTried(err)
 	}
@@ -255,7 +265,6 @@ func (a *awaitedPool) startUntil(ctx context.Context, until time.Time) (*awaited
 		err    error
 	}
 	started, left := make(chan result), make(chan struct{})
-	o := a.pool.startup()
 	go func() {
 		w, err := a.startWorker(o)
 		select {
