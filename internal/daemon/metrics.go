@@ -22,8 +22,9 @@ var (
 	metricCodes = texts(
 		events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeReserved,
 		events.CodeTooLarge, events.CodeTooDeep, events.CodeTooMany, events.CodeQueueFull, events.CodeIDConflict,
-		events.CodeAnswerGone, events.CodeAnswered, events.CodeDiskQueueFull, events.CodeStorage, events.CodeDraining, events.CodeNotFound,
-		events.CodeRejected, events.CodeForbidden, events.CodeBadRequest, events.CodeBadMethod, events.CodeInternal,
+		events.CodeAnswerGone, events.CodeAnswered, events.CodeDiskQueueFull, events.CodeStorage, events.CodeDraining,
+		events.CodeNotFound, events.CodeRejected, events.CodeForbidden, events.CodeBadRequest, events.CodeBadMethod,
+		events.CodeInternal,
 	)
 	metricResults = texts(
 		events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
