@@ -90,7 +90,7 @@ func (r *commandReader) line(text string, depth int) {
 		return
 	}
 	for i, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangZsh} {
-		file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+		file, err := parse(text, lang)
 		switch {
 		case err == nil:
 			r.file(file, text, lang != syntax.LangPOSIX, depth)

@@ -22,7 +22,7 @@ func FuzzReadCommands(f *testing.F) {
 			return
 		}
 		for _, within := range []string{"true; {\n" + line + "\n}", "if true; then\n" + line + "\nfi", "(\n" + line + "\n)"} {
-			if strings.TrimSpace(line) == "" {
+			if strings.TrimSpace(line) == "" || strings.HasSuffix(line, `\`) { // which goes on in the next line
 				continue
 			}
 			outer := ReadCommands(within)

@@ -19,7 +19,7 @@ func Literal(line string) (words []string, ok bool) {
 	if len(line) > maxLine || !utf8.ValidString(line) || strings.ContainsFunc(line, control) {
 		return nil, false
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	file, err := parse(line, syntax.LangBash)
 	if err != nil || len(file.Stmts) != 1 {
 		return nil, false
 	}

@@ -97,7 +97,7 @@ func (s *scan) read(text string, depth int) {
 	defer func() { s.source, s.posix, s.braces = source, posix, braces }()
 	parsed := false
 	for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangZsh} {
-		file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+		file, err := parse(text, lang)
 		if err != nil {
 			continue
 		}
@@ -123,7 +123,7 @@ func bashOnly(text string) (spans []span) {
 	if !strings.Contains(text, "[[") && !strings.Contains(text, "((") {
 		return nil
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := parse(text, syntax.LangBash)
 	if err != nil {
 		return nil
 	}
