@@ -13,7 +13,7 @@ import (
 const maxColumns = 120
 
 // words that say less than the field's own: say what does it, or what is done.
-var words = regexp.MustCompile(`(?i)\b(somebody|nobody|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep)\b`)
+var words = regexp.MustCompile(`(?i)\b(somebody|nobody|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep|anybody|everybody|whoever|anew)\b`)
 
 // account is the user of that name, which is the right word for it.
 var account = regexp.MustCompile("(?i)[\"'`=:( ](user |account |const |of )?`?nobody[\"'`:) ,]? ?(= 65534|user|account)|[\"'`]nobody[\"'`]|User=nobody")
@@ -23,13 +23,14 @@ var references = regexp.MustCompile(`\bSPEC\b|\bseed 0\d\d\b|(^|[^\w/])reference
 
 // TestHouseStyle looks at the lines of every file that is under version control.
 func TestHouseStyle(t *testing.T) {
-	out, err := exec.Command("git", "ls-files", "-z", "--", "*.go", "*.md", "*.sh", "Makefile").Output()
+	out, err := exec.Command("git", "ls-files", "-z", "--", "*.go", "*.md", "*.py", "*.sh", "*.ts", "*.txtar",
+		"*.yaml", "Makefile", "packaging/systemd").Output()
 	if err != nil {
 		t.Skipf("SKIP-TOOL git: this is no checkout: %v", err)
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		text, err := os.ReadFile(name)
-		if err != nil || strings.Contains(name, "testdata/") || name == "house_test.go" {
+		if err != nil || isFixture(name) || name == "house_test.go" {
 			continue
 		}
 		isCode := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
@@ -49,6 +50,11 @@ func TestHouseStyle(t *testing.T) {
 			}
 		}
 	}
+}
+
+// isFixture reports whether a file is data of tests; their scripts are not.
+func isFixture(name string) bool {
+	return strings.Contains(name, "testdata/") && !strings.HasSuffix(name, ".txtar")
 }
 
 // columns is the width of a line; a tab has four.

@@ -151,7 +151,7 @@ func (h *house) ok(e event) client.Run {
 	return run
 }
 
-// hostile is text that harms whoever pastes it into a program, a header, a
+// hostile is text that does harm when it is pasted into a program, a header, a
 // line of a file or markup. It makes h.mark when a shell runs it.
 func (h *house) hostile() string {
 	touch := "touch '" + h.mark + "'"

@@ -48,8 +48,12 @@ func TestDecisions(t *testing.T) {
 	}
 	ask("first: ")
 	timed(t, "text is indexed", func() {
-		for !indexed(t, o.Path) {
-			time.Sleep(100 * time.Millisecond)
+		for tick := time.Tick(100 * time.Millisecond); !indexed(t, o.Path); {
+			select {
+			case <-tick:
+			case <-t.Context().Done(): // the test's own time is over
+				t.FailNow()
+			}
 		}
 	})
 	t.Logf("%d MiB", s.Health().Bytes>>20)

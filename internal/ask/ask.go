@@ -13,8 +13,7 @@
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. Nothing here waits for a follower.
 //
-// It does not decide who is an approver, and shows nothing to anybody: commands, the
-// page and hooks do.
+// It neither decides who is an approver nor shows asks: commands, the page and hooks do.
 package ask
 
 import (

@@ -46,7 +46,7 @@ type held struct {
 	refused  []events.Refused
 }
 
-// hold makes an ask of what is open of q and tells everybody who can answer; nil when
+// hold makes an ask of what is open of q and tells all approvers; nil when
 // it cannot be held after all.
 func (h *Holder) hold(
 	q *dispatch.Question,

@@ -10,7 +10,7 @@ func TestMarkersSwitchOffAndOn(t *testing.T) {
 	m := NewMarkers(home)
 	for _, name := range []string{"guard", "../../escape", "a b/ü", ".", ".."} {
 		if m.Disabled()(name) {
-			t.Errorf("%q is disabled before anybody said so", name)
+			t.Errorf("%q is disabled before its marker exists", name)
 		}
 		if err := m.Disable(name); err != nil {
 			t.Fatal(err)

@@ -207,7 +207,7 @@ func TestRootRemovedAndMadeAgain(t *testing.T) {
 			defer f.Close()
 		}
 		w.remove("hooks")
-		if i != 3 { // once it is there again before anybody looks
+		if i != 3 { // once it is there again before the watcher looks
 			w.awaitGone("a")
 		}
 	}

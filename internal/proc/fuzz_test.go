@@ -14,7 +14,7 @@ import (
 )
 
 // FuzzJournal: whatever the journal has, no line of it names a process
-// that no one may signal, and the lines that are whole are read as written.
+// that may not be signalled, and the lines that are whole are read as written.
 func FuzzJournal(f *testing.F) {
 	o := owner{Boot: "b", PID: 7, Cgroup: "/c", Inode: 3}
 	e := entry{PID: 9, Start: span{5, 6}, Cgroup: "r", Links: []string{"pipe:[1]"}}

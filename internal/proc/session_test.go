@@ -42,6 +42,6 @@ func TestSession(t *testing.T) {
 		}
 	}
 	if GroupAlive(1) {
-		t.Error("got group 1, which would be everybody")
+		t.Error("got group 1, which would be every process")
 	}
 }

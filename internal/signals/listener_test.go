@@ -88,7 +88,7 @@ func unixSocket(t *testing.T) (string, *os.File) {
 
 func TestListenerIsTheServiceManagers(t *testing.T) {
 	path, f := unixSocket(t)
-	conn, err := net.Dial("unix", path) // before anybody accepts
+	conn, err := net.Dial("unix", path) // before it accepts
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func TestWatchdogCallsAlive(t *testing.T) {
 	for range 3 {
 		<-asked
 		if got := read(20 * time.Millisecond); got != "" {
-			t.Errorf("told %q before anybody was alive", got)
+			t.Errorf("told %q before the daemon was alive", got)
 		}
 		answer <- true
 		if got := read(30 * time.Second); got != "WATCHDOG=1" {

@@ -147,7 +147,7 @@ func (q *queue) record(o *op) {
 }
 
 // wind has the timer go off after delay, or before. To wake the writer or to set
-// a timer wakes a thread, which whoever waits for a verdict would wait for, so
+// a timer wakes a thread, which delays the sender that waits for a verdict, so
 // that is not done for each record.
 func (q *queue) wind(delay time.Duration) {
 	if due := time.Now().Add(delay); q.due.IsZero() || due.Before(q.due) {

@@ -456,7 +456,7 @@ func TestAcceptTellsInOrder(t *testing.T) {
 	}
 }
 
-// Whoever notes an event uses its memory again before it is written.
+// The caller of Note reuses the event's memory before the event is written.
 func TestNoteKeepsItsOwnData(t *testing.T) {
 	s := open(t, options(t))
 	e := event(1, "agent:step", `{"n":1}`)

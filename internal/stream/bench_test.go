@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What one record costs before anybody reads it.
+// What one record costs without readers.
 func BenchmarkEncode(b *testing.B) {
 	now := time.Now().UTC()
 	event := &events.Event{

@@ -71,8 +71,8 @@ func TestMemoryIsLeftToReaders(t *testing.T) {
 	}
 }
 
-// However fast the ring turns, whoever reads it gets whole records of one
-// number each, small ones and such as have memory of their own.
+// However fast the ring turns, a reader gets whole records of one number each,
+// small ones and those with memory of their own.
 func TestMemoryUnderReaders(t *testing.T) {
 	h := New(Options{Size: 64})
 	var readers sync.WaitGroup

@@ -29,7 +29,7 @@ func asNobody(t *testing.T, script string, args ...string) error {
 }
 
 // tree is a hook's folder with a definition and a program, in a directory that
-// everybody may enter.
+// every user may enter.
 type tree struct {
 	*testing.T
 	base, home, folder, yaml, run string

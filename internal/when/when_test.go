@@ -148,14 +148,14 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []string{"secret", "work/sub"} {
+	for _, d := range []string{"secret", "here/sub"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, to := range map[string]string{
-		"work/notes": "../secret/.env", "work/dir": dir + "/secret", "work/chain": "notes", "work/loop": "loop",
-		"work/sub/up": "../../secret", "work/dangling": "../secret/new/.env",
+		"here/notes": "../secret/.env", "here/dir": dir + "/secret", "here/chain": "notes", "here/loop": "loop",
+		"here/sub/up": "../../secret", "here/dangling": "../secret/new/.env",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -164,13 +164,13 @@ func TestLinks(t *testing.T) {
 	conditions := []hook.Condition{{Paths: []hook.Fold{fold(t, dir+"/secret/**", '/')}}}
 	for file, fits := range map[string]bool{
 		"notes": true, "dir/x": true, "dir/../secret/x": true, "chain": true, "loop": true, "dangling": true,
-		"sub/up/.env": true, "dir/new/file": true, "other": false, "sub/x": false, "../work/x": false, "../secret/x": true,
-		"sub/up/../secret/x": true, "sub/up/../work/x": false,
+		"sub/up/.env": true, "dir/new/file": true, "other": false, "sub/x": false, "../here/x": false, "../secret/x": true,
+		"sub/up/../secret/x": true, "sub/up/../here/x": false,
 	} {
 		data := rawjson.With(json.RawMessage(`{"tool_name":"Write"}`), rawjson.Member{
 			Key: "tool_input", Value: rawjson.With(nil, rawjson.StringMember("file_path", file)),
 		})
-		e := event("claude-code", "PreToolUse", filepath.Join(dir, "work"), string(data))
+		e := event("claude-code", "PreToolUse", filepath.Join(dir, "here"), string(data))
 		if got := New(e, NewDisk()).Unfit(conditions, "PreToolUse"); (got == "") != fits {
 			t.Errorf("%s: %q, want it to fit: %v", file, got, fits)
 		}

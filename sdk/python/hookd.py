@@ -1416,7 +1416,7 @@ class _Connection:
             raise NoAnswer("hookd does not take the event: %s" % e)
 
     def receive(self, seconds=None):
-        """The next line's value, None at the end of the connection. seconds begins the time anew."""
+        """The next line's value, None at the end of the connection. seconds restarts the timer."""
         if seconds is not None:
             self.until = self.now() + seconds
         parts = [self.rest]

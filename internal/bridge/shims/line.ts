@@ -12,7 +12,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 /** How long hooks may take to decide, in ms; the answer gets a little more. */
 const hooksTime = 54_000
 const answerTime = 57_000
-/** How long hookd may take to accept an event that nobody decides, in ms. */
+/** How long hookd may take to accept an event that it does not decide, in ms. */
 const acceptTime = 5_000
 /** How long there may be no answer until another connection asks for a sign of life, how long that may take, and until it asks again, in ms. */
 const signTime = 2_000
@@ -54,7 +54,7 @@ class Line {
     return { allowed: false, continue: true, message: "hookd could not check this" }
   }
 
-  /** Sends an event that nobody waits for, behind those that were noted before. */
+  /** Sends an event without waiting for its answer, after those noted before it. */
   note(event) {
     this.notes = this.notes.then(() => this.send(event, acceptTime)).then(() => {})
     return this.notes

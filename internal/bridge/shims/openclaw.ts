@@ -13,7 +13,7 @@ const budget = { timeoutMs: 60_000 }
 /** How much is remembered about sessions and calls that never came to an end. */
 const maxKept = 200
 
-/** OpenClaw's events that hookd is told of, and nobody decides. */
+/** OpenClaw's events that hookd observes and does not decide. */
 const told = [
   "gateway_start", "gateway_stop", "session_end", "before_reset", "agent_end",
   "before_compaction", "after_compaction", "subagent_spawned", "subagent_ended",

@@ -7,7 +7,7 @@
 //   HOOKD_FAIL_CLOSED=1            deny tool calls that hookd could not check
 //   HOOKD_ASK=none                 run calls that a hook wants a person to decide
 
-/** OpenCode's events that hookd is told of, and nobody decides. */
+/** OpenCode's events that hookd observes and does not decide. */
 const told = new Set([
   "session.deleted", "session.idle", "session.error", "session.compacted",
   "permission.asked", "permission.replied", "file.edited", "command.executed",

@@ -92,7 +92,7 @@ func (t *taints) program(args []*syntax.Word) {
 		return
 	}
 	if found := t.holds(args[0]); found != nil {
-		t.note(&t.c.problems, found, "%s is the name of a command: whoever chooses its value chooses what runs", "")
+		t.note(&t.c.problems, found, "%s is the name of a command: the source of its value chooses what runs", "")
 		return
 	}
 	name := base(static(args[0]))
@@ -108,7 +108,7 @@ func (t *taints) program(args []*syntax.Word) {
 }
 
 func (t *taints) warnProgram(at syntax.Node, name string) {
-	t.note(&t.c.problems, at, "%s is pasted into program text of "+name+": whoever chooses its value chooses what runs",
+	t.note(&t.c.problems, at, "%s is pasted into program text of "+name+": the source of its value chooses what runs",
 		`pass it as an argument, as in: sh -c 'echo "$1"' sh {{tool_name}}`)
 }
 

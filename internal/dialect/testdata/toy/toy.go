@@ -1,4 +1,4 @@
-// Package toy is an agent that no one has: tests add it to the index, as a new
+// Package toy is an agent that does not exist: tests add it to the index, as a new
 // agent is added.
 package toy
 
