@@ -282,9 +282,9 @@ var rooms = map[string]room{
 	},
 	// match: the fields of an event that have a tool and its arguments
 	"internal/rehearse": {
-		"a hook's tests, and what it would have said of the past; decides nothing",
-		"api dialect dialect/neutral dispatch events hook match",
-		"",
+		"one run of a hook, its tests, and what it would have said of the past, with or without a daemon; decides nothing",
+		"api catalog config dialect dialect/neutral dispatch events hook match proc runner when",
+		"go.uber.org/zap",
 	},
 	"internal/recorder": {
 		"numbers what happened, publishes it on the stream and gives it to the store; the last runs in memory",

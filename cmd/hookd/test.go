@@ -11,8 +11,8 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rehearse"
 )
 
 func testCommand(a *app) *cobra.Command {
@@ -157,7 +157,7 @@ func tryLocal(_ *app, cmd *cobra.Command, name string, env events.Envelope) (cli
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	tested, err := daemon.TestLocal(ctx, cfg, name, env)
+	tested, err := rehearse.TryLocal(ctx, cfg, name, env)
 	if err == nil {
 		return convert.TestResult(tested)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/rehearse"
 )
 
 // suites runs the tests in hooks' files, in the daemon or here.
@@ -63,7 +63,7 @@ func (s localSuites) run(ctx context.Context, hook string) (client.Tests, error)
 	if err != nil {
 		return client.Tests{}, rejectedLocally(err)
 	}
-	tests, err := daemon.TestsLocal(ctx, cfg, h)
+	tests, err := rehearse.TestsLocal(ctx, cfg, h)
 	if err != nil {
 		return client.Tests{}, rejectedLocally(err)
 	}

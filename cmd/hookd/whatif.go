@@ -18,7 +18,6 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/rehearse"
@@ -94,7 +93,7 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	p := w.progress()
-	sum, err := daemon.WhatIfLocal(ctx, cfg, h, past, p.watch)
+	sum, err := rehearse.WhatIfLocal(ctx, cfg, h, past, p.watch)
 	p.end()
 	if err != nil {
 		return err

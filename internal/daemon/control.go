@@ -182,7 +182,7 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t api
 	if err != nil {
 		return api.Tested{}, err
 	}
-	return try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
+	return rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
 }
 
 // RunTests runs the tests in a hook's file.

@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/rehearse"
 )
 
 // answering is a loop that answers each line; what answer holds besides the
@@ -267,7 +268,7 @@ func TestHooksTestOfAPersistentHook(t *testing.T) {
 	if err != nil || tested.Run.Result != client.ResultOK || !tested.Decides {
 		t.Errorf("got %+v, %v", tested, err)
 	}
-	local, err := TestLocal(t.Context(), h.config, "guard", events.Envelope{})
+	local, err := rehearse.TryLocal(t.Context(), h.config, "guard", events.Envelope{})
 	if err != nil || local.Run.Result != events.ResultOK {
 		t.Errorf("got %+v, %v without a daemon", local, err)
 	}

@@ -63,3 +63,43 @@ type Fate struct {
 	Again time.Time // it is tried again then; zero = it is not
 	Dead  string    // why it is given up, as a dead letter; "" = it is not
 }
+
+// Unrecorded is a Recorder that records nothing: its runs are known to the caller alone.
+type Unrecorded struct{}
+
+var _ Recorder = Unrecorded{}
+
+// Prepare fits Recorder.
+func (Unrecorded) Prepare(*events.Event, bool) Prepared { return nil }
+
+// Accept fits Recorder.
+func (Unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bool, *events.Error)) *events.Error {
+	if stored != nil {
+		stored(false, nil)
+	}
+	return nil
+}
+
+// Watched fits Recorder.
+func (Unrecorded) Watched() bool { return false }
+
+// Started fits Recorder.
+func (Unrecorded) Started(events.PendingKey, string, time.Time) {}
+
+// Finished fits Recorder.
+func (Unrecorded) Finished(events.PendingKey, events.Run, Fate) {}
+
+// Begun fits Recorder.
+func (Unrecorded) Begun(func() events.UnderWay) {}
+
+// Decided fits Recorder.
+func (Unrecorded) Decided(*events.Decided) {}
+
+// Keeps fits Recorder.
+func (Unrecorded) Keeps() bool { return false }
+
+// Pending fits Recorder.
+func (Unrecorded) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
+
+// NextPending fits Recorder.
+func (Unrecorded) NextPending(uint64) (int64, error) { return 0, nil }

@@ -1,5 +1,6 @@
 // Package rehearse runs a hook for events that nothing depends on, before a person
-// relies on it: for the tests that stand in its file, and for events of the past.
+// relies on it: once, for the tests that stand in its file, and for events of the past.
+// What ends in Local needs no daemon: the hook runs in a Dispatcher made for it.
 //
 // What it runs is recorded nowhere but where its Tryer records it, reaches no other
 // hook and decides nothing. Results come in the order of what was asked for. A hook

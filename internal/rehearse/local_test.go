@@ -1,4 +1,4 @@
-package daemon
+package rehearse
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/rehearse"
 )
 
 // persistentGuard makes a hook that denies forced pushes, in Python.
@@ -46,8 +45,8 @@ for line in sys.stdin:
 	return c, h
 }
 
-func pastCall(i int, command string) rehearse.Past {
-	return rehearse.Past{
+func pastCall(i int, command string) Past {
+	return Past{
 		Envelope: events.Envelope{Event: "PreToolUse", Dialect: events.ClaudeCode, SessionID: "s", Cwd: "/tmp", Wait: true,
 			Data: fmt.Appendf(nil, `{"tool_name":"Bash","tool_input":{"command":%q}}`, command)},
 		EventID: fmt.Sprint("e", i), Time: time.Unix(int64(i), 0), Whole: true,
@@ -57,7 +56,7 @@ func pastCall(i int, command string) rehearse.Past {
 // BenchmarkWhatIf is how many past events a second a persistent guard is asked about.
 func BenchmarkWhatIf(b *testing.B) {
 	c, h := persistentGuard(b)
-	_, err := WhatIfLocal(context.Background(), c, h, func(each func(rehearse.Past) error) error {
+	_, err := WhatIfLocal(context.Background(), c, h, func(each func(Past) error) error {
 		if err := each(pastCall(0, "ls")); err != nil { // the worker starts
 			return err
 		}
@@ -68,7 +67,7 @@ func BenchmarkWhatIf(b *testing.B) {
 			}
 		}
 		return nil
-	}, func(*rehearse.Asking) {})
+	}, func(*Asking) {})
 	b.StopTimer()
 	if err != nil {
 		b.Fatal(err)
@@ -110,9 +109,9 @@ func TestWhatIf(t *testing.T) {
 			p.Decision, p.Others = tt.decision, tt.others
 			cut, hidden := p, p
 			cut.Whole, hidden.Redacted = false, true
-			sum, err := WhatIfLocal(t.Context(), c, h, func(each func(rehearse.Past) error) error {
+			sum, err := WhatIfLocal(t.Context(), c, h, func(each func(Past) error) error {
 				return errors.Join(each(p), each(cut), each(hidden))
-			}, func(*rehearse.Asking) {})
+			}, func(*Asking) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,8 +134,8 @@ func TestWhatIfStops(t *testing.T) {
 	c, h := persistentGuard(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var asking *rehearse.Asking
-	sum, err := WhatIfLocal(ctx, c, h, func(each func(rehearse.Past) error) error {
+	var asking *Asking
+	sum, err := WhatIfLocal(ctx, c, h, func(each func(Past) error) error {
 		for i := 0; ; i++ {
 			if err := each(pastCall(i, "git push -f")); err != nil {
 				return err
@@ -145,7 +144,7 @@ func TestWhatIfStops(t *testing.T) {
 				cancel()
 			}
 		}
-	}, func(a *rehearse.Asking) { asking = a })
+	}, func(a *Asking) { asking = a })
 	if err != nil || !sum.Stopped || len(sum.Changes) < 3 || len(sum.Changes) != sum.Asked {
 		t.Errorf("got %v, %+v", err, sum)
 	}

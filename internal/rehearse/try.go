@@ -1,0 +1,38 @@
+package rehearse
+
+import (
+	"context"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/runner"
+)
+
+// Try runs h for env, whether it is enabled or not, and returns everything about the run. Without an event's name it
+// uses the first that the hook names, with an example of its payload.
+func Try(
+	ctx context.Context,
+	d *dispatch.Dispatcher,
+	from dispatch.Origin,
+	h *hook.Hook,
+	env events.Envelope,
+) (api.Tested, *events.Error) {
+	if env.Event == "" {
+		env.Event = match.FirstEvent(h)
+	}
+	if len(env.Data) == 0 || string(env.Data) == "{}" {
+		env = match.Sample(h, env)
+	}
+	t, err := d.Try(ctx, from, h, env)
+	if err != nil {
+		return api.Tested{}, err
+	}
+	tested := api.Tested{Run: t.Run, Verdict: t.Verdict, Why: t.Why, Decides: t.Blocks, Warning: t.Warning}
+	if t.Job != nil {
+		tested.Given, tested.Stdin = t.Job.Given, string(runner.Stdin(t.Job))
+	}
+	return tested, nil
+}
