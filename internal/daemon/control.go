@@ -28,8 +28,6 @@ var (
 	_ server.Emitter  = (*control)(nil)
 	_ server.Streamer = (*control)(nil)
 	_ server.Hooks    = (*control)(nil)
-	_ server.Runs     = (*control)(nil)
-	_ server.History  = (*control)(nil)
 	_ server.Asks     = (*control)(nil)
 	_ server.State    = (*control)(nil)
 )

@@ -71,6 +71,7 @@ type Daemon struct {
 	store     *store.Store
 	hub       *stream.Hub
 	recorder  *recorder.Recorder
+	history   history // complete before the server serves
 	proc      *proc.Runner
 	runner    *runner.Runner
 	dispatch  *dispatch.Dispatcher
@@ -147,6 +148,7 @@ func New(o Options) (d *Daemon, err error) {
 		},
 	)
 	d.recorder = recorder.New(d.hub, d.store)
+	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
 	d.runner = runner.New(runner.Options{Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log})
@@ -196,7 +198,8 @@ func (d *Daemon) serverOptions() server.Options {
 	return server.Options{
 		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"),
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, Runs: ctl, History: ctl, State: ctl, Asks: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl,
+		Runs: &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
 		Origin: func(pid int) any { return d.origin(pid) },
 	}

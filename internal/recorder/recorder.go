@@ -1,7 +1,7 @@
 // Package recorder connects dispatch with the stream and the store: it numbers each
 // event, run and decision, publishes it to subscribers and gives it to the store, in one
-// order. It answers what happened lately from the store, and from memory while the disk
-// cannot be read.
+// order. It answers what happened from the store, and what happened lately from memory
+// while the disk cannot be read.
 //
 // It promises: a record has its number before any subscriber sees it, and a reader of
 // the history up to a number finds all records up to it. Accept returns an error if an
@@ -11,17 +11,12 @@
 package recorder
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/store"
@@ -266,20 +261,6 @@ func (r *Recorder) rememberDecision(d *events.Decided) {
 	r.next = (r.next + 1) % maxRuns
 }
 
-// recentDecisions returns the newest decisions that fit, newest first.
-func (r *Recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
-	limit := cmp.Or(q.Limit, 50)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := []events.Decided{}
-	for i := len(r.decisions) - 1; i >= 0 && len(found) < limit; i-- {
-		if d := r.decisions[(r.next+i)%len(r.decisions)]; q.Fits(d) {
-			found = append(found, *d)
-		}
-	}
-	return found
-}
-
 func (r *Recorder) remember(run events.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -324,120 +305,6 @@ func (r *Recorder) Flush(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	return r.store.Flush(ctx) == nil
-}
-
-// Runs returns the newest runs that match, newest first: from the history, or from
-// memory while that cannot be read.
-func (r *Recorder) Runs(ctx context.Context, q api.RunQuery) (api.Runs, error) {
-	if !r.Flush(ctx) {
-		return api.Runs{Runs: r.recent(q), Recent: true}, nil
-	}
-	page, err := r.store.Runs(ctx, store.Query{
-		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent,
-		Result: events.Result(q.Result), Tool: q.Tool, Text: q.Text, Test: q.Test,
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	})
-	if page.Runs == nil {
-		page.Runs = []events.Run{}
-	}
-	return api.Runs{Runs: page.Runs, Next: page.Next}, err
-}
-
-// Decisions is Runs for decisions.
-func (r *Recorder) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, error) {
-	if !r.Flush(ctx) {
-		return api.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
-	}
-	page, err := r.store.Decisions(ctx, decisionQuery(q))
-	if page.Decisions == nil {
-		page.Decisions = []events.Decided{}
-	}
-	return api.Decisions{Decisions: page.Decisions, Next: page.Next}, err
-}
-
-// CountDecisions counts what Decisions finds, in the history alone.
-func (r *Recorder) CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, error) {
-	r.Flush(ctx)
-	c, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
-	counts := api.Counts{
-		Total: c.Total, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next, Decisions: counted(c.Decisions),
-		Agents: counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
-	}
-	for _, b := range c.Buckets {
-		counts.Buckets = append(counts.Buckets, api.Bucket(b))
-	}
-	return counts, err
-}
-
-func counted(list []store.Count) []api.Count {
-	out := make([]api.Count, len(list))
-	for i, c := range list {
-		out[i] = api.Count(c)
-	}
-	return out
-}
-
-func decisionQuery(q api.DecisionQuery) store.DecisionQuery {
-	return store.DecisionQuery{
-		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session),
-		Hooks: api.List(q.Hook), Agents: api.List(q.Agent), Events: api.List(q.Event),
-		EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	}
-}
-
-// recent is Runs from memory.
-func (r *Recorder) recent(q api.RunQuery) []events.Run {
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := []events.Run{}
-	for _, run := range slices.Backward(r.recentRuns()) {
-		if len(found) == limit {
-			break
-		}
-		if q.Fits(run) {
-			found = append(found, run)
-		}
-	}
-	return found
-}
-
-// Run returns the run with this id, or the only one whose id begins or ends so.
-func (r *Recorder) Run(ctx context.Context, id string) (events.Run, error) {
-	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
-		switch n {
-		case 1:
-			return run, nil
-		case 0:
-			return run, store.ErrNotFound
-		}
-		return run, fmt.Errorf("run %s: %w", id, store.ErrAmbiguous)
-	}
-	return r.store.Run(ctx, id)
-}
-
-// newest is Run from memory. It also returns how many ids begin or end so.
-func (r *Recorder) newest(id string) (events.Run, int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []events.Run
-	upper := strings.ToUpper(id)
-	for _, run := range r.recentRuns() {
-		if id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
-			found = append(found, run)
-		}
-	}
-	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == upper }); i >= 0 {
-		return found[i], 1
-	}
-	if len(found) == 1 {
-		return found[0], 1
-	}
-	return events.Run{}, len(found)
 }
 
 // Counts returns the runs of a hook by result, and its last run.
