@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client /docs/gallery /sdk api bridge catalog config connect convert daemon dialect discovery " +
+		"/client /docs/gallery /sdk api bridge builtin/shadow catalog config connect convert daemon dialect discovery " +
 			"doctor duration escape events hook importer logsink loopback match pack project readfile " +
 			"rehearse schema service spell starter trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",

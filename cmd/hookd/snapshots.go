@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/builtin/shadow"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
 )
 
 func snapshotsCommand(a *app) *cobra.Command {
@@ -34,7 +34,7 @@ func snapshotsList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			repo, err := daemon.Snapshots(cmd.Context(), cfg, dir)
+			repo, err := shadow.Open(cmd.Context(), cfg.DataDir(), dir, nil)
 			if err != nil {
 				return noSnapshots(err)
 			}
@@ -79,7 +79,7 @@ func snapshotsShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			repo, err := daemon.Snapshots(cmd.Context(), cfg, dir)
+			repo, err := shadow.Open(cmd.Context(), cfg.DataDir(), dir, nil)
 			if err != nil {
 				return noSnapshots(err)
 			}
@@ -133,7 +133,7 @@ func takeBack(a *app, cmd *cobra.Command, n int, yes, force bool) error {
 	if err != nil {
 		return err
 	}
-	repo, err := daemon.Snapshots(cmd.Context(), cfg, dir)
+	repo, err := shadow.Open(cmd.Context(), cfg.DataDir(), dir, nil)
 	if err != nil {
 		return noSnapshots(err)
 	}

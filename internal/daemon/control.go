@@ -241,7 +241,7 @@ func (c *control) Status(context.Context) api.Status {
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
-		Hooks: states(snap), Runs: results, Events: accepted,
+		Hooks: snap.States(), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
@@ -265,29 +265,9 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 	return hook.Entry{}, err
 }
 
-// hook describes an entry for people and programs.
+// hook is catalog.Show with what the daemon knows of the hook.
 func (d *Daemon) hook(e hook.Entry) api.Hook {
-	a := api.Hook{
-		ID:       e.Name,
-		Name:     e.Name,
-		State:    string(e.State),
-		Source:   e.Source.String(),
-		File:     e.File,
-		Problems: catalog.Problems(e.Problems),
-	}
-	if h := cmp.Or(e.Hook, e.Waits); h != nil {
-		a.ID, a.Name, a.Description, a.Type, a.Digest = h.ID, h.Name, h.Description, string(h.Type), h.Digest
-		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
-		a.Order, a.Concurrency = string(h.Order), h.Concurrency
-		a.Warm, a.Shadow, a.DebounceMS, a.Tests = h.IsWarm(), h.Shadow, h.Debounce.Milliseconds(), len(h.Tests)
-		a.Throttle, a.Matcher, a.Decides = h.Throttle.String(), h.MatcherText, h.Decides()
-		for _, c := range h.When {
-			a.When = append(a.When, c.String())
-		}
-		for _, p := range h.Patterns {
-			a.Events = append(a.Events, p.Text)
-		}
-	}
+	a := catalog.Show(e)
 	if e.Hook != nil && e.State == hook.Active {
 		if doubts := d.suspects.problems(e.Hook); len(doubts) > 0 {
 			a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
@@ -310,18 +290,10 @@ func (d *Daemon) workers(h *hook.Hook) *api.Persistent {
 	return k
 }
 
-func states(snap *hook.Snapshot) map[string]int {
-	count := map[string]int{}
-	for _, e := range snap.Entries {
-		count[string(e.State)]++
-	}
-	return count
-}
-
 // summary is the line that the service manager shows.
 func (d *Daemon) summary() string {
 	snap := d.discovery.Current()
-	count := states(snap)
+	count := snap.States()
 	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
 	for _, state := range []hook.State{
 		hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -228,7 +227,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	found := d.discovery.Load()
 	d.changes.Note(found)
 	d.publishMetrics(found)
-	d.projects.Trust(projects(found))
+	d.projects.Trust(found.Projects())
 	d.retainAsks(found)
 	d.dispatch.Publish(found)
 	d.runner.Retain(found.Runnable())
@@ -375,34 +374,21 @@ func (d *Daemon) stop(ctx context.Context) {
 func (d *Daemon) publish(snap *hook.Snapshot) {
 	d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
-	d.projects.Trust(projects(snap))
+	d.projects.Trust(snap.Projects())
 	d.retainAsks(snap)
 	before := d.dispatch.Publish(snap)
 	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())
-	for _, change := range changes(before, snap) {
+	for _, change := range snap.Since(before) {
 		d.emitOwn(
 			"hookd:hook-changed",
-			member("hook", change.name),
-			member("change", change.what),
-			member("digest", change.digest),
+			member("hook", change.Hook.Name),
+			member("change", change.What),
+			member("digest", change.Hook.Digest),
 		)
 	}
 	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
 	signals.Ready(d.summary())
-}
-
-// projects returns the working trees that have hooks of their own which are trusted,
-// also if these wait.
-func projects(snap *hook.Snapshot) (roots []string) {
-	for _, e := range snap.Entries {
-		for _, h := range []*hook.Hook{e.Hook, e.Waits} {
-			if h != nil && h.Project != "" && !slices.Contains(roots, h.Project) {
-				roots = append(roots, h.Project)
-			}
-		}
-	}
-	return roots
 }
 
 // emitOwn emits an event of the daemon itself. It fails only while draining, when there

@@ -91,7 +91,7 @@ func (d *Daemon) load() metrics.Load {
 	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
 	}
-	count := states(d.discovery.Current())
+	count := d.discovery.Current().States()
 	for _, s := range metricStates {
 		l.Hooks[s] = count[s]
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
-	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/signals"
 )
 
@@ -118,31 +117,4 @@ func (d *Daemon) readSettings(home string) (next config.Config, err error) {
 		return r.config, r.err
 	}
 	return config.Config{}, fmt.Errorf("read %s: its file system does not answer", filepath.Join(home, "hookd.yaml"))
-}
-
-// change is one hook that was added, removed or changed.
-type change struct{ name, what, digest string }
-
-// changes compares two snapshots hook by hook.
-func changes(before, now *hook.Snapshot) (list []change) {
-	old := map[string]*hook.Hook{}
-	for _, h := range before.Runnable() {
-		old[h.ID] = h
-	}
-	for _, h := range now.Runnable() {
-		was, known := old[h.ID]
-		delete(old, h.ID)
-		switch {
-		case !known:
-			list = append(list, change{h.Name, "added", h.Digest})
-		case was.Digest != h.Digest:
-			list = append(list, change{h.Name, "changed", h.Digest})
-		}
-	}
-	for _, h := range before.Runnable() {
-		if _, gone := old[h.ID]; gone {
-			list = append(list, change{h.Name, "removed", h.Digest})
-		}
-	}
-	return list
 }

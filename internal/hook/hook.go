@@ -226,15 +226,6 @@ type Entry struct {
 	Provisional bool
 }
 
-// Snapshot is all hooks at one moment, in registration order. It is never
-// changed after it was published.
-type Snapshot struct {
-	Generation uint64
-	Loaded     time.Time
-	Entries    []Entry
-	Problems   []Problem // that belong to no hook, such as an unreadable root
-}
-
 // Quoted is the hook's name as it is typed in a shell.
 func (h *Hook) Quoted() string { return trust.Quote(h.Name) }
 
@@ -253,16 +244,4 @@ func (h *Hook) MayGuard() bool {
 		}
 	}
 	return false
-}
-
-// Runnable returns the hooks that events are matched with, in registration
-// order: those that may run, and those whose runs are refused.
-func (s *Snapshot) Runnable() []*Hook {
-	var hooks []*Hook
-	for _, e := range s.Entries {
-		if e.Hook != nil && e.State != Disabled && e.State != Rejected {
-			hooks = append(hooks, e.Hook)
-		}
-	}
-	return hooks
 }
