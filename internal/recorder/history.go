@@ -306,7 +306,8 @@ func (r *Recorder) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *eve
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// DeadLetters returns the dead letters of a hook (all for ""), newest first: limit of them at most, of those before an id.
+// DeadLetters returns the dead letters of a hook, of all for "", newest first: limit at
+// most, of those before an id.
 func (r *Recorder) DeadLetters(
 	ctx context.Context,
 	hook string,
