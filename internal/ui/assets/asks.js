@@ -1,5 +1,5 @@
 // Asks that hookd holds: a hook asks, an agent waits, a person answers.
-import { html, signal, useEffect, useRef, useState } from './lib.js';
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './lib.js';
 import { moved, useKeys } from './keys.js';
 import { Refusal, about, ask, connection, hearAsks, post, segment } from './net.js';
 import { Command, Icon, say } from './parts.js';
@@ -61,7 +61,7 @@ export function AskBox({ a }) {
     ask('v1/accepted', { query: { session: a.session_id, limit: 200 }, signal: abort.signal }).then((x) => setPrompt(x.events.find((e) => e.kind === 'prompt.submit')?.subject || ''), () => {});
     return () => abort.abort();
   }, [a.id]);
-  useEffect(() => { if (writing !== null) message.current?.focus(); }, [writing !== null]);
+  useLayoutEffect(() => message.current?.focus(), [writing !== null]);
   const answer = async (body) => {
     if (busy || !on) return;
     setBusy(true); setBad('');
@@ -73,9 +73,9 @@ export function AskBox({ a }) {
     }
     setBusy(false);
   };
-  const allow = () => answer({ answer: 'allow' }), deny = () => answer({ answer: 'deny' });
+  const allow = () => answer({ answer: 'allow' }), deny = () => answer({ answer: 'deny', message: writing || '' });
   // A key acts where the ask has the focus, or nothing has.
-  const held = () => { const f = document.activeElement; return about.value.act && (!f || f === document.body || f.id === 'main' || box.current?.contains(f)); };
+  const held = () => { const f = document.activeElement; return about.value.act && writing === null && (!f || f === document.body || f.id === 'main' || box.current?.contains(f)); };
   const key = (fn) => () => (held() ? fn() : false);
   useKeys({ a: key(allow), d: key(deny), s: key(() => answer({ answer: 'allow', for: 'session' })), m: key(() => write('')) });
   const left = new Date(a.until) - now, all = new Date(a.until) - new Date(a.since);
@@ -85,7 +85,7 @@ export function AskBox({ a }) {
       <p class="why"><b>${(a.hooks || [a.hook]).join(', ')}</b> asks: ${a.reason || 'without a reason'}${a.rewrote ? html` <span class="s">(hooks have changed the input)</span>` : ''}</p>
       <p class="ctx">${agent} in ${home(a.cwd) || 'no folder'}${prompt ? html`, after the prompt “${firstLine(prompt)}”` : ''}${a.session_id ? html` · <a class="link" href=${link('session', { id: a.session_id, agent: a.dialect })}>session</a>` : ''}</p>
       ${!about.value.act ? html`<div class="row"><${Command} text=${'hookd allow-ask ' + a.id.slice(-8)} /><${Command} text=${'hookd deny-ask ' + a.id.slice(-8)} /></div>` : writing !== null ? html`<div class="row"><span class="message"><input ref=${message} type="text" value=${writing} aria-label="Why not, for the agent" placeholder=${'why not, for ' + agent} onInput=${(e) => write(e.target.value)}
-          onKeyDown=${(e) => { if (e.key === 'Enter') { e.preventDefault(); answer({ answer: 'deny', message: writing }); } else if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); write(null); box.current.focus(); } }} /><button type="button" disabled=${busy || !on} onClick=${() => answer({ answer: 'deny', message: writing })}>Deny <kbd>Enter</kbd></button><button type="button" class="plain" onClick=${() => write(null)}>Back <kbd>Esc</kbd></button></span></div>`
+          onKeyDown=${(e) => { if (e.key === 'Enter') { e.preventDefault(); deny(); } else if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); write(null); box.current.focus(); } }} /><button type="button" disabled=${busy || !on} onClick=${deny}>Deny <kbd>Enter</kbd></button><button type="button" class="plain" onClick=${() => write(null)}>Back <kbd>Esc</kbd></button></span></div>`
       : html`<div class="row"><button type="button" data-act="allow" disabled=${busy || !on} onClick=${allow}>Allow once <kbd>a</kbd></button><button type="button" data-act="deny" disabled=${busy || !on} onClick=${deny}>Deny <kbd>d</kbd></button>
         ${a.session_id ? html`<button type="button" class="plain" disabled=${busy || !on} onClick=${() => answer({ answer: 'allow', for: 'session' })}>Allow in this session <kbd>s</kbd></button>` : ''}<button type="button" class="plain" disabled=${busy || !on} onClick=${() => write('')}>Deny with a message… <kbd>m</kbd></button>${!on ? html`<span class="s">Not possible while hookd is away</span>` : ''}</div>`}
       ${bad && html`<p class="red" role="alert">${bad}</p>`}</div>

@@ -21,17 +21,19 @@ const mostHeld = 2000; // new ones that wait to be shown; beyond, the list is re
 
 // feed has the rows of one search. It changes many times a second: version says that
 // it did, once a frame.
-const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, place: 0, abort: null, fresh: new Set() };
+const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, place: 0, abort: null, fresh: new Set(), stale: false };
 const version = signal(0);
 const paused = signal(false);
 let frame = 0;
 function show() { frame ||= requestAnimationFrame(() => { frame = 0; version.value++; }); }
 
-// start reads a search from its newest row, or from the one with a number.
+// start reads a search from its newest row, or from the one with a number. The rows of
+// the same search stay until the first answer: it may not come while hookd is away.
 function start(kind, text, place = 0) {
   feed.abort?.abort();
   const { query, bad } = parse(text, kind);
-  Object.assign(feed, { kind, text, query, rows: [], held: [], waiting: 0, next: 0, err: bad ? new Error(bad) : null, whole: false, place, abort: new AbortController(), loading: false });
+  feed.stale = !bad && !place && !feed.place && kind === feed.kind && text === feed.text && feed.rows.length > 0;
+  Object.assign(feed, { kind, text, query, rows: feed.stale ? feed.rows : [], held: [], waiting: 0, next: 0, err: bad ? new Error(bad) : null, whole: false, place, abort: new AbortController(), loading: false });
   feed.fresh.clear();
   if (bad) { feed.whole = true; show(); return; }
   if (place) feed.next = place + 1;
@@ -41,12 +43,13 @@ function start(kind, text, place = 0) {
 // older reads what comes after the last row. A long history is searched in parts: an
 // answer may have no rows and still not be the last.
 async function older(limit = 1000) {
-  if (!feed.kind || feed.loading || feed.whole || feed.rows.length >= mostRows) return;
+  if (!feed.kind || feed.loading || feed.whole || !feed.stale && feed.rows.length >= mostRows) return;
   const k = kinds[feed.kind], { abort } = feed;
   feed.loading = true;
   try {
     for (let tries = 0, got = 0; got < limit / 2 && tries < 200; tries++) {
       const answer = await ask(k.path, { query: { ...feed.query, [k.page]: feed.next || '', limit }, signal: abort.signal });
+      if (feed.stale) Object.assign(feed, { rows: [], stale: false });
       const known = tries || feed.rows.length ? new Set(feed.rows.slice(-50).map((r) => r.seq)) : new Set();
       const list = answer[k.list].filter((r) => !known.has(r.seq));
       for (const r of list) feed.rows.push(r);
@@ -58,7 +61,7 @@ async function older(limit = 1000) {
   } catch (err) {
     if (err.name === 'AbortError') return;
     if (!(err instanceof Refusal)) throw err;
-    feed.err = err;
+    if (!feed.stale) feed.err = err;
   }
   feed.loading = false;
   if (following && !paused.value) release(); // what came while it was read
