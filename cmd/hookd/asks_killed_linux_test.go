@@ -12,8 +12,9 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// TestKilledWhileAsksAreHeld kills hookd while many agents wait for a person. Each gets
-// an answer or a closed connection, none is allowed, and the next life has it on record.
+// TestKilledWhileAsksAreHeld kills hookd at the moment when the last of many asks is
+// held. Each agent gets an answer or a closed connection, none is allowed, and the next
+// life has the end of each ask on record.
 func TestKilledWhileAsksAreHeld(t *testing.T) {
 	rounds, agents := amount(50, 2), amount(1000, 100)
 	h := newAskHome(t)
@@ -23,7 +24,7 @@ func TestKilledWhileAsksAreHeld(t *testing.T) {
 		for i := range agents {
 			conn, err := net.Dial("unix", h.client.Socket())
 			hooktest.Must(t, err)
-			_, err = fmt.Fprintln(conn, codexCall(fmt.Sprintf("git push %d", i), "s"))
+			_, err = fmt.Fprintln(conn, codexCall(fmt.Sprintf("git push %d %d", round, i), "s"))
 			hooktest.Must(t, err)
 			go func() {
 				defer conn.Close()
@@ -46,23 +47,22 @@ func TestKilledWhileAsksAreHeld(t *testing.T) {
 		if list, err := h.client.Asks(t.Context()); err != nil || len(list.Asks) > 0 {
 			t.Fatalf("round %d: after the restart %d asks wait, %v", round, len(list.Asks), err)
 		}
-	}
-	var allowed, ended int
-	hooktest.Until(t, "the ends are on record", func() bool {
-		list, err := h.client.Decisions(t.Context(), client.DecisionQuery{Limit: rounds*agents + 1})
-		allowed, ended = 0, 0
-		for _, d := range list {
-			if d.Decision == client.OutcomeAllow {
-				allowed++
-			}
-			if d.Answered != nil && d.Answered.By == client.ByRestart {
-				ended++
+		q := client.DecisionQuery{Text: fmt.Sprintf("git push %d ", round), Limit: agents + 1}
+		var ended []client.Decision
+		hooktest.Until(t, "the end of each ask is on record", func() bool {
+			var err error
+			ended, err = h.client.Decisions(t.Context(), q)
+			return err == nil && len(ended) >= agents
+		})
+		subjects := map[string]bool{}
+		for _, d := range ended {
+			subjects[d.Subject] = true
+			if d.Decision != client.OutcomeAsk || d.Answered == nil || d.Answered.By != client.ByRestart {
+				t.Fatalf("round %d: recorded as %+v", round, d)
 			}
 		}
-		return err == nil && (ended > 0 || allowed > 0)
-	})
-	if allowed > 0 {
-		t.Errorf("%d calls were allowed", allowed)
+		if len(ended) != agents || len(subjects) != agents {
+			t.Fatalf("round %d: %d records of %d asks", round, len(ended), len(subjects))
+		}
 	}
-	t.Logf("%d of %d asks are on record as ended by the restart", ended, rounds*agents)
 }

@@ -102,6 +102,7 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 	s := hooktest.Send(t, socket, codexCall("git push --force", "s"))
 	ask := h.heldAsk("git push --force")
 	h.says(0, "git push --force", "asks")
+	h.says(0, "git push --force", "sessions", "--state", "waiting")
 	h.says(0, "command: git push --force", "asks", ending(ask.ID))
 	h.says(2, "--like is for an answer that is remembered", "allow-ask", ask.ID, "--like", "git push *")
 	h.says(2, "does not cover this call", "allow-ask", ask.ID, "--for", "session", "--like", "git pull *")
@@ -109,6 +110,11 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 		"--for", "session", "--like", "git push *")
 	h.answer(s, `"permission_decision":"allow"`)
 	h.says(1, "it was answered before: allow", "deny-ask", ask.ID)
+	h.says(0, "no such sessions", "sessions", "--state", "waiting")
+	list, err := h.client.Decisions(t.Context(), client.DecisionQuery{Text: "--force"})
+	if err != nil || len(list) != 1 || list[0].Answered.HeldMS <= 0 || list[0].DurationMS < list[0].Answered.HeldMS {
+		t.Errorf("%+v, %v", list, err)
+	}
 
 	h.answer(hooktest.Send(t, socket, codexCall("git push --force origin", "s")), "for this session")
 	grants, err := h.client.Grants(t.Context())

@@ -25,7 +25,6 @@ const (
 const (
 	maxMessage = 2 << 10
 	mostFor    = 365 * 24 * time.Hour
-	grantTime  = 2 * time.Second // for a grant to get to the disk
 )
 
 // From is the process that answers.
@@ -64,7 +63,6 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 		return api.Replied{}, bad
 	}
 	err := h.addGrants(ctx, grants)
-	h.mu.Lock()
 	out := api.Replied{Grants: []events.Grant{}}
 	if err != nil {
 		answered.For, answered.Like, answered.ID = ForOnce, "", ""
@@ -74,6 +72,8 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 			out.Grants = append(out.Grants, *g)
 		}
 	}
+	h.save(a, answered)
+	h.mu.Lock()
 	h.release(a)
 	out.Ask = a.Ask
 	h.mu.Unlock()
@@ -184,15 +184,15 @@ func (h *Holder) refuse(a *held, from From, r api.Reply, why string) {
 
 // late says what became of an ask that is answered again. h.mu is held.
 func late(a *held) *events.Error {
-	was, who := a.answered, ""
+	was, by := a.answered, ""
 	if was.From != nil {
-		who = fmt.Sprintf("%s, %s, pid %d", was.From.User, was.From.Door, was.From.PID)
+		by = fmt.Sprintf("%s, %s, pid %d", was.From.User, was.From.Door, was.From.PID)
 	}
 	e := &events.Error{Code: events.CodeAnswered, Hint: "see `hookd decisions " + ending(a.EventID) + "`"}
 	ago := time.Since(was.Time).Round(time.Second)
 	switch was.By {
 	case events.ByPerson:
-		e.Message = fmt.Sprintf("it was answered before: %s (%s) %s ago", was.Answer, who, ago)
+		e.Message = fmt.Sprintf("it was answered before: %s (%s) %s ago", was.Answer, by, ago)
 	case events.ByTimeout:
 		e.Message = fmt.Sprintf("its time was over %s ago", ago)
 	case events.ByGone:

@@ -11,9 +11,11 @@
 // daemon stops, and with a record when the daemon was killed.
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
-// on disk. Nothing here waits for a follower.
+// on disk. The row is there before the ask can be answered, and the answer is in it
+// before the agent is told; a disk that does not write costs each of them diskTime and
+// a warning. Nothing here waits for a follower.
 //
-// It neither decides who is an approver nor shows asks: commands, the page and hooks do.
+// It shows no ask and gives no answer: commands, the page and hooks do.
 package ask
 
 import (
@@ -46,9 +48,13 @@ const (
 // leastWait is how long a person must have at least.
 const leastWait = time.Second
 
+// diskTime is how long an ask, an answer or a grant may take to get to the disk. Tests
+// shorten it.
+var diskTime = 2 * time.Second
+
 // Store keeps what is held and granted.
 type Store interface {
-	SaveAsk(store.Kept)
+	SaveAsk(context.Context, store.Kept) error
 	DropAsk(id string)
 	Asks(context.Context) ([]store.Kept, error)
 	SaveGrants(context.Context, ...store.Kept) error
@@ -70,6 +76,7 @@ type Options struct {
 	// Emit is given each event about an ask. It must not wait.
 	Emit func(name string, data json.RawMessage)
 	// Record is given the decision about an ask that the daemon's last life did not end.
+	// The store forgets an ask with the record of the decision about it.
 	Record func(*events.Decided)
 	// Hooked reports whether a hook is told of asks; nil = none is.
 	Hooked func() bool
@@ -157,6 +164,21 @@ func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *events.Answere
 
 // settled is the verdict v, which asks for a reason, with what became of that.
 func settled(v *verdict.Verdict, a *events.Answered, reason string) (*verdict.Verdict, *events.Answered) {
+	switch said := saidBy(a, reason); {
+	case a.Answer == events.OutcomeAllow:
+		return v.Approved(said), a
+	case a.Answer == events.OutcomeDeny:
+		return v.Declined(said), a
+	case a.By == events.ByTimeout:
+		return v.Unanswered(reason + " (no answer came in time)"), a
+	case a.By == events.ByRestart:
+		return v.Unanswered(reason + " (hookd stopped before an answer came)"), a
+	}
+	return v.Unanswered(reason), a
+}
+
+// saidBy says in words whose answer a is, and why; "" = there is none.
+func saidBy(a *events.Answered, reason string) string {
 	by := "a person"
 	if a.From != nil && a.From.User != "" {
 		by = a.From.User
@@ -164,18 +186,14 @@ func settled(v *verdict.Verdict, a *events.Answered, reason string) (*verdict.Ve
 	if a.By == events.ByGrant {
 		by += " (" + scopeWords(a.For) + ")"
 	}
-	because := cmp.Or(a.Message, reason)
-	switch {
-	case a.Answer == events.OutcomeAllow:
-		return v.Approved("allowed by " + by + withColon(because)), a
-	case a.Answer == events.OutcomeDeny:
-		return v.Declined("denied by " + by + withColon(because)), a
-	case a.By == events.ByTimeout:
-		return v.Unanswered(reason + " (no answer came in time)"), a
-	case a.By == events.ByRestart:
-		return v.Unanswered(reason + " (hookd stopped before an answer came)"), a
+	because := withColon(cmp.Or(a.Message, reason))
+	switch a.Answer {
+	case events.OutcomeAllow:
+		return "allowed by " + by + because
+	case events.OutcomeDeny:
+		return "denied by " + by + because
 	}
-	return v.Unanswered(reason), a
+	return ""
 }
 
 func withColon(text string) string {
@@ -209,7 +227,7 @@ func reasons(list []dispatch.Asking) (text string) {
 
 // holds returns how long hookd waits for a person's answer to q; 0 = not at all.
 func (h *Holder) holds(q *dispatch.Question, asking []dispatch.Asking, now time.Time) time.Duration {
-	if q.Sender == 0 || len(q.Event.Data) > maxCallBytes {
+	if q.Sender == 0 || q.Event.Trial || len(q.Event.Data) > maxCallBytes {
 		return 0
 	}
 	present := h.present()

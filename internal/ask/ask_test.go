@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +76,8 @@ func (b *bench) start() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.recorded = append(b.recorded, d)
+			d.Seq = uint64(len(b.recorded))
+			b.store.Decided(d)
 		},
 	})
 	b.Configure(b.settings)
@@ -337,11 +341,7 @@ func TestAnAskThatWasNotEnded(t *testing.T) {
 	b := newBench(t)
 	s := b.ask(push("git push"))
 	id := b.held(1)[0]
-	hooktest.Must(t, b.store.Flush(context.Background()))
-	dead := b.Holder // killed: nothing of it gets to the disk any more
-	dead.opts.Store = nowhere{}
-	hooktest.Must(t, b.store.Close())
-	b.start()
+	dead := b.killed()
 	defer func() {
 		dead.Close()
 		<-s.done
@@ -353,15 +353,76 @@ func TestAnAskThatWasNotEnded(t *testing.T) {
 	if _, bad := b.reply(id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeNotFound {
 		t.Errorf("it can be answered: %v", bad)
 	}
-	hooktest.Must(t, b.store.Flush(context.Background()))
+	b.nothingLeft()
+}
+
+// killed starts the next life of the daemon in place of one that was killed: what that
+// had not on disk is lost.
+func (b *bench) killed() (dead *Holder) {
+	dead = b.Holder
+	copied := b.t.TempDir() + "/hookd.db"
+	for _, end := range []string{"", "-wal"} {
+		text, err := os.ReadFile(b.path + end)
+		hooktest.Must(b.t, err)
+		hooktest.Must(b.t, os.WriteFile(copied+end, text, 0o600))
+	}
+	old := b.store
+	b.t.Cleanup(func() { old.Close() })
+	b.path = copied
+	b.start()
+	return dead
+}
+
+func (b *bench) nothingLeft() {
+	b.t.Helper()
+	hooktest.Must(b.t, b.store.Flush(context.Background()))
 	if left, err := b.store.Asks(context.Background()); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
+		b.t.Errorf("left: %v, %v", left, err)
 	}
 }
 
-type nowhere struct{ Store }
+// An answer is on disk before the agent is told: if hookd is killed then, the next life
+// records who let the call pass.
+func TestAnAnswerThatWasNotRecorded(t *testing.T) {
+	for answer, want := range map[events.Outcome]string{
+		events.OutcomeAllow: "allowed by ann: fine", events.OutcomeDeny: "denied by ann: fine",
+	} {
+		b := newBench(t)
+		s := b.ask(push("git push"))
+		b.mustReply(b.held(1)[0], api.Reply{Answer: answer, Message: "fine"})
+		<-s.done
+		b.killed()
+		if len(b.recorded) != 1 {
+			t.Fatalf("recorded: %+v", b.recorded)
+		}
+		d := b.recorded[0]
+		if d.Decision != answer || d.Answered.By != events.ByPerson || d.Answered.From.User != "ann" ||
+			!strings.HasPrefix(d.Reason, want) || d.Answered.HeldMS <= 0 {
+			t.Errorf("recorded: %+v, %+v", d, d.Answered)
+		}
+		b.nothingLeft()
+	}
+}
 
-func (nowhere) DropAsk(string) {}
+// stuck is a store whose disk does not answer.
+type stuck struct{ Store }
+
+func (stuck) SaveAsk(ctx context.Context, _ store.Kept) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A disk that does not answer keeps no ask from being held, and none from its answer.
+func TestAskWithADiskThatHangs(t *testing.T) {
+	was := diskTime
+	diskTime = 10 * time.Millisecond
+	b := newBench(t)
+	t.Cleanup(func() { diskTime = was })
+	b.opts.Store = stuck{b.store}
+	if s := b.decideOne(push("git push"), api.Reply{Answer: "allow"}); !s.allowed() {
+		t.Errorf("%+v", s.verdict)
+	}
+}
 
 // A grant answers the same call of the same hook, session and folder, and nothing that
 // is a little different.
@@ -578,12 +639,15 @@ func TestTenThousandAsks(t *testing.T) {
 		n = 1000
 	}
 	b := newBench(t)
+	before := runtime.NumGoroutine()
 	list := make([]*settling, n)
 	for i := range list {
 		list[i] = b.ask(push(fmt.Sprintf("git push %d", i)))
 	}
 	ids := b.held(n)
-	hooktest.Must(t, b.store.Flush(context.Background()))
+	hooktest.Until(t, "each ask costs the goroutine of its sender alone", func() bool {
+		return runtime.NumGoroutine() <= before+n+20 // those of the database come and go
+	})
 	if rows, err := b.store.Asks(context.Background()); err != nil || len(rows) != n {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
@@ -599,15 +663,13 @@ func TestTenThousandAsks(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for _, s := range list {
+	for i, s := range list {
 		if !s.allowed() {
 			t.Fatalf("%+v", s.verdict)
 		}
+		b.store.Decided(&events.Decided{Seq: uint64(i + 1), Time: time.Now(), Answered: s.answered}) // as the dispatcher does
 	}
-	hooktest.Must(t, b.store.Flush(context.Background()))
-	if rows, err := b.store.Asks(context.Background()); err != nil || len(rows) != 0 {
-		t.Errorf("%d rows are left, %v", len(rows), err)
-	}
+	b.nothingLeft()
 }
 
 // A follower that is behind is told everything again, and never holds up the rest.

@@ -88,7 +88,7 @@ func (h *Holder) addGrants(ctx context.Context, list []*events.Grant) error {
 	if len(list) > room {
 		return errors.New("there are too many grants: revoke some, see `hookd grants`")
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), diskTime)
 	defer cancel()
 	var rows []store.Kept
 	for _, g := range list {
@@ -314,7 +314,7 @@ func (h *Holder) drop(why func(*events.Grant) string) {
 	}
 	h.log.Info("grants have become void", zap.Strings("grants", gone))
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), grantTime)
+		ctx, cancel := context.WithTimeout(context.Background(), diskTime)
 		defer cancel()
 		if err := h.opts.Store.DropGrants(ctx, gone...); err != nil {
 			h.log.Debug("void grants are still on disk", zap.Error(err))

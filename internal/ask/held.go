@@ -34,7 +34,7 @@ type held struct {
 	asking   []dispatch.Asking
 	about    calls // nil = the call cannot be compared with another
 	decided  []string
-	agentNm  string
+	agent    string // its own name; "" = the event has none
 	tree     Tree
 	size     int
 	timer    *time.Timer
@@ -46,8 +46,8 @@ type held struct {
 	refused  []events.Refused
 }
 
-// hold makes an ask of what is open of q and tells all approvers; nil when
-// it cannot be held after all.
+// hold makes an ask of what is open of q and tells each follower; nil when it cannot be
+// held after all.
 func (h *Holder) hold(
 	q *dispatch.Question,
 	asking []dispatch.Asking,
@@ -73,7 +73,7 @@ func (h *Holder) hold(
 			Rewrote: q.Verdict.UpdatedInput != nil, Since: now.UTC(), Until: now.Add(wait).UTC(),
 		},
 		kind: e.Contract.Kind, eventSeq: e.Seq, asking: asking, about: about, decided: q.Verdict.DecidedBy,
-		agentNm: e.AgentName, tree: tree, size: len(e.Data), done: make(chan struct{}),
+		agent: e.AgentName, tree: tree, size: len(e.Data), done: make(chan struct{}),
 	}
 	if len(asking) > 1 {
 		for _, one := range asking {
@@ -81,15 +81,16 @@ func (h *Holder) hold(
 		}
 	}
 	told := h.eventData(a)
+	h.save(a, nil)
 	h.mu.Lock()
 	if h.closed || len(h.held) >= maxHeld || h.bytes+a.size > maxHeldBytes {
 		h.mu.Unlock()
+		h.opts.Store.DropAsk(a.ID)
 		return nil
 	}
 	h.held[a.ID] = a
 	h.bytes += a.size
-	a.timer = time.AfterFunc(wait, func() { h.end(a, &events.Answered{By: events.ByTimeout}) })
-	h.opts.Store.SaveAsk(store.Kept{ID: a.ID, Text: a.record()})
+	a.timer = time.AfterFunc(time.Until(a.Until), func() { h.end(a, &events.Answered{By: events.ByTimeout}) })
 	h.tell("ask", a)
 	h.mu.Unlock()
 	h.opts.Emit(events.EventAsk, told)
@@ -107,9 +108,11 @@ type keptAsk struct {
 	DecidedBy []string    `json:"decided_by"`
 }
 
-func (a *held) record() []byte {
-	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agentNm, DecidedBy: a.decided}
+// record is what the disk has of a; answered is what became of it, nil = nothing yet.
+func (a *held) record(answered *events.Answered) []byte {
+	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agent, DecidedBy: a.decided}
 	kept.Ask.Input = nil // it may have secrets, and nothing looks at it again
+	kept.Ask.Answered = answered
 	text, err := json.Marshal(kept)
 	if err != nil {
 		return []byte("{}") // texts and times alone: it cannot fail
@@ -117,7 +120,30 @@ func (a *held) record() []byte {
 	return text
 }
 
-// EndLast records the asks that the last life of the daemon held and did not end.
+// save puts a on the disk with what became of it, and waits for that a little while.
+// Without its row an ask is held all the same: a person's answer is worth more than the
+// record, should hookd be killed.
+func (h *Holder) save(a *held, answered *events.Answered) {
+	saved := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), diskTime)
+	go func() {
+		defer cancel()
+		saved <- h.opts.Store.SaveAsk(ctx, store.Kept{ID: a.ID, Text: a.record(answered)})
+	}()
+	var err error
+	select {
+	case err = <-saved:
+	case <-ctx.Done(): // the disk may hang for longer
+		err = ctx.Err()
+	}
+	if err != nil {
+		h.log.Warn("an ask is not on disk: if hookd is killed now, nothing tells how it ended",
+			zap.String("ask", a.ID), zap.Error(err))
+	}
+}
+
+// EndLast records the asks that the last life of the daemon held, with the answers that
+// agents may not have been told of.
 func (h *Holder) EndLast(ctx context.Context) {
 	left, err := h.opts.Store.Asks(ctx)
 	if err != nil {
@@ -125,24 +151,33 @@ func (h *Holder) EndLast(ctx context.Context) {
 		return
 	}
 	for _, k := range left {
-		h.opts.Store.DropAsk(k.ID)
 		var was keptAsk
 		if json.Unmarshal(k.Text, &was) != nil || was.Ask.EventID == "" {
+			h.opts.Store.DropAsk(k.ID)
 			continue
 		}
-		a := &held{Ask: was.Ask}
-		a.Answered = &events.Answered{By: events.ByRestart, AskID: a.ID, Time: time.Now().UTC()}
-		h.opts.Record(&events.Decided{
-			EventID: a.EventID, EventSeq: was.EventSeq, Time: a.Since, Event: a.Event, Kind: was.Kind,
-			Dialect: a.Dialect, AgentID: a.AgentID, AgentName: was.AgentName, SessionID: a.SessionID, Cwd: a.Cwd,
-			Tool: a.Tool, Subject: a.Subject, Decision: events.OutcomeAsk,
-			Reason:    escape.Line(a.Reason, events.ReasonBytes) + " (hookd was ended before an answer came)",
-			DecidedBy: was.DecidedBy, Answered: a.Answered,
-		})
-		h.opts.Emit(events.EventAnswered, h.eventData(a))
-		h.log.Warn("an ask had no answer when hookd was ended",
-			zap.String("ask", a.ID), zap.String("event_id", a.EventID))
+		h.endLast(was)
 	}
+}
+
+func (h *Holder) endLast(was keptAsk) {
+	a := &held{Ask: was.Ask}
+	decision, reason := events.OutcomeAsk, escape.Line(a.Reason, events.ReasonBytes)+" (hookd was ended before an answer came)"
+	if given := a.Answered; given == nil {
+		a.Answered = &events.Answered{By: events.ByRestart, AskID: a.ID, Time: time.Now().UTC()}
+	} else if given.Answer != "" {
+		decision, reason = given.Answer, escape.Line(saidBy(given, a.Reason), events.ReasonBytes)+
+			" (hookd was ended then: the agent may not have been told)"
+	}
+	h.opts.Record(&events.Decided{
+		EventID: a.EventID, EventSeq: was.EventSeq, Time: a.Since, Event: a.Event, Kind: was.Kind,
+		Dialect: a.Dialect, AgentID: a.AgentID, AgentName: was.AgentName, SessionID: a.SessionID, Cwd: a.Cwd,
+		Tool: a.Tool, Subject: a.Subject, Decision: decision, Reason: reason,
+		DecidedBy: was.DecidedBy, Answered: a.Answered,
+	})
+	h.opts.Emit(events.EventAnswered, h.eventData(a))
+	h.log.Warn("hookd was ended while an ask was held", zap.String("ask", a.ID), zap.String("event_id", a.EventID),
+		zap.String("answered_by", a.Answered.By))
 }
 
 // end ends an ask that has no answer yet.
@@ -158,6 +193,7 @@ func (h *Holder) end(a *held, answered *events.Answered) {
 // claim makes answered what becomes of a. h.mu is held.
 func (h *Holder) claim(a *held, answered *events.Answered) {
 	answered.AskID, answered.Time = a.ID, time.Now().UTC()
+	answered.HeldMS = float64(answered.Time.Sub(a.Since).Microseconds()) / 1000
 	a.answered = answered
 	a.timer.Stop()
 	delete(h.held, a.ID)
@@ -177,10 +213,9 @@ func (h *Holder) release(a *held) {
 	close(a.done)
 }
 
-// over forgets an ask that has ended, and tells hooks.
+// over tells hooks of an ask that has ended.
 func (h *Holder) over(a *held) {
 	a.once.Do(func() {
-		h.opts.Store.DropAsk(a.ID)
 		h.opts.Emit(events.EventAnswered, h.eventData(a))
 	})
 }
@@ -229,16 +264,15 @@ func short(a events.Ask) events.Ask {
 	return a
 }
 
-// Waits reports whether an ask of a session is held.
-func (h *Holder) Waits(d events.Dialect, session string) bool {
+// Sessions returns those of which an ask is held, in no order and some of them twice.
+func (h *Holder) Sessions() []store.SessionKey {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	list := make([]store.SessionKey, 0, len(h.held))
 	for _, a := range h.held {
-		if a.SessionID == session && a.Dialect == d {
-			return true
-		}
+		list = append(list, store.SessionKey{ID: a.SessionID, Dialect: a.Dialect})
 	}
-	return false
+	return list
 }
 
 // Get returns an ask, also one of the last that have ended, with all of its input.

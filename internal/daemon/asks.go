@@ -72,12 +72,12 @@ func (c *control) AnswerAsk(
 	id string,
 	r api.Reply,
 ) (api.Replied, *events.Error) {
-	who := ask.From{OfRun: chainOf(from).OfRun()}
-	who.UID, who.PID, who.Program = from.UID, from.PID, proc.Program(from.PID)
+	answerer := ask.From{OfRun: chainOf(from).OfRun()}
+	answerer.UID, answerer.PID, answerer.Program = from.UID, from.PID, proc.Program(from.PID)
 	if u, err := user.LookupId(strconv.Itoa(from.UID)); err == nil {
-		who.User = u.Username
+		answerer.User = u.Username
 	}
-	return c.d.asks.Answer(ctx, who, id, r)
+	return c.d.asks.Answer(ctx, answerer, id, r)
 }
 
 func (c *control) Grants(context.Context) api.Grants { return api.Grants{Grants: c.d.asks.Grants()} }

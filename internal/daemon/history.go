@@ -116,7 +116,7 @@ var (
 
 // Sessions also knows which sessions wait for a person.
 func (h history) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
-	return h.Recorder.Sessions(ctx, q, h.d.asks.Waits)
+	return h.Recorder.Sessions(ctx, q, h.d.asks.Sessions())
 }
 
 // Running answers which runs are under way.

@@ -48,6 +48,7 @@ func (d *Daemon) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Options{
 		Version: d.opts.Version, Commit: d.opts.Commit,
 		Events: slices.Compact(names), Codes: metricCodes, Results: metricResults, Reasons: spawnReasons(),
+		Asks: []string{events.ByPerson, events.ByTimeout, events.ByRestart, events.ByGone},
 		Load: d.load,
 	})
 }

@@ -44,9 +44,14 @@ func (t tap) Ran(e *events.Event, r events.Run, err error) {
 	}
 }
 
-func (t tap) Decided(e *events.Event, v *verdict.Verdict) {
-	d := decision(v)
-	t.metrics.Decided(d, time.Since(e.Time))
+func (t tap) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) {
+	d, took := decision(v), time.Since(e.Time)
+	if a != nil && a.HeldMS > 0 {
+		held := millis(a.HeldMS)
+		t.metrics.Held(a.By, held)
+		took = max(0, took-held)
+	}
+	t.metrics.Decided(d, took)
 	if t.trace != nil {
 		t.trace.Decided(traced(e), string(d))
 	}

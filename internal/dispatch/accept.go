@@ -283,7 +283,7 @@ func (a *admission) decide(r *Receipt) {
 	if r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender); asks != nil {
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
-	d.opts.Tap.Decided(a.event, r.Verdict)
+	d.opts.Tap.Decided(a.event, r.Verdict, answered)
 	if !a.event.Trial && (len(a.plan.deciding) > 0 || len(a.plan.shadows) > 0) {
 		rec := d.decided(a.event, r.Verdict, done)
 		rec.Answered = answered

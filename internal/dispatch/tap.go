@@ -15,8 +15,9 @@ type Tap interface {
 	// did not start, where the system said so. It may end before its late
 	// output is in.
 	Ran(e *events.Event, r events.Run, err error)
-	// Decided is called with the verdict that e's sender is about to get.
-	Decided(e *events.Event, v *verdict.Verdict)
+	// Decided is called with the verdict that e's sender is about to get, and what
+	// became of an ask of it; nil = there was none.
+	Decided(e *events.Event, v *verdict.Verdict, a *events.Answered)
 }
 
 // quiet is a Tap that is not told of what is only tried.
@@ -34,15 +35,15 @@ func (q quiet) Ran(e *events.Event, r events.Run, err error) {
 	}
 }
 
-func (q quiet) Decided(e *events.Event, v *verdict.Verdict) {
+func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) {
 	if !e.Trial {
-		q.tap.Decided(e, v)
+		q.tap.Decided(e, v, a)
 	}
 }
 
 // noTap is the Tap of a Dispatcher that has none.
 type noTap struct{}
 
-func (noTap) Accepted(*events.Event, int)             {}
-func (noTap) Ran(*events.Event, events.Run, error)    {}
-func (noTap) Decided(*events.Event, *verdict.Verdict) {}
+func (noTap) Accepted(*events.Event, int)                               {}
+func (noTap) Ran(*events.Event, events.Run, error)                      {}
+func (noTap) Decided(*events.Event, *verdict.Verdict, *events.Answered) {}

@@ -48,6 +48,7 @@ type Answered struct {
 	Message string    `json:"message,omitempty"` // to the agent
 	From    *Answerer `json:"from,omitempty"`    // of a grant: whose answer it remembers
 	Time    time.Time `json:"time"`
+	HeldMS  float64   `json:"held_ms,omitempty"` // how long the call was held; 0 = it was not
 
 	Refused []Refused `json:"refused,omitempty"` // answers that did not count
 }

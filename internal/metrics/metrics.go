@@ -35,6 +35,7 @@ type Options struct {
 	Codes   []string // values of code, of refusals
 	Results []string // values of result, of runs
 	Reasons []string // values of reason, of runs that did not start
+	Asks    []string // values of by, of asks that were held
 
 	// Load is asked at each scrape, by several goroutines at once. nil = no
 	// gauges of the daemon.
@@ -48,6 +49,7 @@ type Metrics struct {
 	events, refused, spawnErrors, reloads *closed
 	queue                                 prometheus.Histogram
 	verdicts                              map[Decision]prometheus.Observer
+	asks                                  map[string]prometheus.Observer // by what ended them
 	reloaded, reloadedAt                  prometheus.Gauge
 
 	runs      *prometheus.CounterVec
@@ -70,11 +72,12 @@ const (
 )
 
 // Times in seconds. Runs end after 10 minutes at the latest, an event may wait on
-// disk for hours, an agent waits for a verdict.
+// disk for hours, an agent waits for a verdict, a person takes minutes.
 var (
 	runBuckets     = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60}
 	queueBuckets   = []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 5, 30, 300, 3600}
 	verdictBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60}
+	askBuckets     = []float64{1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600}
 )
 
 // New makes a registry of its own: two of them share nothing.
@@ -94,6 +97,7 @@ func New(o Options) *Metrics {
 	m.reloadedAt = m.gauge("hookd_config_last_reload_success_timestamp_seconds",
 		"When a reload last found nothing broken, in seconds since 1970.")
 	m.addVerdicts()
+	m.addAsks(o.Asks)
 	m.addRuns()
 	m.addBuild(o)
 	m.registry.MustRegister(collectors.NewGoCollector())
@@ -107,13 +111,26 @@ func New(o Options) *Metrics {
 func (m *Metrics) addVerdicts() {
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "hookd_verdict_seconds",
-		Help:    "Time from accepting a decidable event to its verdict, by what that says.",
+		Help:    "Time from accepting a decidable event to its verdict, without that of a person, by what it says.",
 		Buckets: verdictBuckets,
 	}, []string{"decision"})
 	m.registry.MustRegister(vec)
 	m.verdicts = map[Decision]prometheus.Observer{}
 	for _, d := range []Decision{Allowed, Denied, Asked} {
 		m.verdicts[d] = vec.WithLabelValues(string(d))
+	}
+}
+
+func (m *Metrics) addAsks(by []string) {
+	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "hookd_ask_seconds",
+		Help:    "Time that calls were held for a person's answer, by what ended that.",
+		Buckets: askBuckets,
+	}, []string{"by"})
+	m.registry.MustRegister(vec)
+	m.asks = map[string]prometheus.Observer{}
+	for _, b := range by {
+		m.asks[b] = vec.WithLabelValues(b)
 	}
 }
 
@@ -174,9 +191,16 @@ func (m *Metrics) Accepted(event string) { m.events.inc(event) }
 // Refused counts a refusal by its code.
 func (m *Metrics) Refused(code string) { m.refused.inc(code) }
 
-// Decided counts a verdict that came after took.
+// Decided counts a verdict that came after took, without the time of a person.
 func (m *Metrics) Decided(d Decision, took time.Duration) {
 	if o := m.verdicts[d]; o != nil {
+		o.Observe(took.Seconds())
+	}
+}
+
+// Held counts an ask that was held for took; by is what ended it, one of Options.Asks.
+func (m *Metrics) Held(by string, took time.Duration) {
+	if o := m.asks[by]; o != nil {
 		o.Observe(took.Seconds())
 	}
 }

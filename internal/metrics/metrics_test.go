@@ -14,7 +14,7 @@ import (
 
 var testOptions = Options{
 	Version: "v1", Commit: "abc", Events: []string{"agent:end", "pre_tool_use"}, Codes: []string{"bad_json"},
-	Results: []string{"ok", "failed", "spawn_error"}, Reasons: []string{"not_found"},
+	Results: []string{"ok", "failed", "spawn_error"}, Reasons: []string{"not_found"}, Asks: []string{"person"},
 }
 
 // families gathers what a scrape shows, by name.
@@ -225,6 +225,8 @@ func exercised() *Metrics {
 	m.Publish([]string{"a"})
 	m.Ran(Run{Hook: "a", Result: "ok", Duration: 1})
 	m.Decided(Denied, time.Millisecond)
+	m.Held("person", time.Minute)
+	m.Held("none of the list", time.Minute)
 	m.Reloaded(true, time.Now())
 	return m
 }
@@ -234,7 +236,7 @@ func TestLoadIsReadAtAScrape(t *testing.T) {
 	for name, want := range map[string]string{
 		"hookd_queue_depth": "map[observers:3]", "hookd_inflight": "map[decidable:2]", "hookd_hooks": "map[active:1]",
 		"hookd_queue_oldest_age_seconds": "map[:60]", "hookd_store_up": "map[:1]", "hookd_store_bytes": "map[:7]",
-		"hookd_verdict_seconds": "map[allowed:0 asked:0 denied:1]",
+		"hookd_verdict_seconds": "map[allowed:0 asked:0 denied:1]", "hookd_ask_seconds": "map[person:1]",
 	} {
 		if v := fmt.Sprint(values(got[name])); v != want {
 			t.Errorf("%s is %s, want %s", name, v, want)

@@ -182,12 +182,12 @@ func (r *Recorder) Past(ctx context.Context, q api.EventQuery) (api.Past, *event
 	return past, unread("the events", "", err)
 }
 
-// Sessions returns what is known of sessions. waits reports whether one waits for a
-// person, which only memory knows.
+// Sessions returns what is known of sessions. Those that are held wait for a person,
+// which only memory knows.
 func (r *Recorder) Sessions(
 	ctx context.Context,
 	q api.SessionQuery,
-	waits func(dialect events.Dialect, session string) bool,
+	held []store.SessionKey,
 ) (api.Sessions, *events.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return api.Sessions{}, bad
@@ -195,13 +195,10 @@ func (r *Recorder) Sessions(
 	r.Flush(ctx)
 	list, err := r.store.Sessions(ctx, store.SessionQuery{
 		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State,
-		Since: q.Since, Until: q.Until, Limit: q.Limit,
+		Since: q.Since, Until: q.Until, Limit: q.Limit, Held: held,
 	})
 	sessions := api.Sessions{Sessions: []api.Session{}}
 	for _, s := range list {
-		if s.State == store.StateWorking && waits(s.Dialect, s.SessionID) {
-			s.State = store.StateWaiting
-		}
 		sessions.Sessions = append(sessions.Sessions, api.Session(s))
 	}
 	return sessions, unread("the sessions", "", err)

@@ -14,9 +14,9 @@ type Kept struct {
 }
 
 // SaveAsk keeps a question that is held, so that the next life of the daemon can tell
-// that it has ended. It is on disk a moment later.
-func (s *Store) SaveAsk(k Kept) {
-	s.queue.add(&op{size: opCost + len(k.Text), exec: func(db *database) error {
+// how it has ended. It returns when it is on disk, or why it will not be.
+func (s *Store) SaveAsk(ctx context.Context, k Kept) error {
+	return s.wait(ctx, &op{exec: func(db *database) error {
 		_, err := db.exec(`INSERT OR REPLACE INTO asks (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
 		if err != nil {
 			return fmt.Errorf("save ask %s: %w", k.ID, err)
@@ -25,15 +25,18 @@ func (s *Store) SaveAsk(k Kept) {
 	}})
 }
 
-// DropAsk forgets it: it has ended.
+// DropAsk forgets a question that was not held after all. One that was is forgotten
+// with the record of the decision about it.
 func (s *Store) DropAsk(id string) {
-	exec := func(db *database) error {
-		if _, err := db.exec(`DELETE FROM asks WHERE id = ?`, id); err != nil {
-			return fmt.Errorf("drop ask %s: %w", id, err)
-		}
-		return nil
-	}
+	exec := func(db *database) error { return dropAsk(db, id) }
 	s.queue.add(&op{exec: exec, lean: exec})
+}
+
+func dropAsk(db *database, id string) error {
+	if _, err := db.exec(`DELETE FROM asks WHERE id = ?`, id); err != nil {
+		return fmt.Errorf("drop ask %s: %w", id, err)
+	}
+	return nil
 }
 
 // Asks returns the questions that were not dropped, in the order of their ids.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 func ids(t *testing.T, list func(context.Context) ([]Kept, error)) (ids []string) {
@@ -21,7 +24,8 @@ func ids(t *testing.T, list func(context.Context) ([]Kept, error)) (ids []string
 	return ids
 }
 
-// What is held and granted is there after a restart, and what was dropped is not.
+// What is held and granted is there after a restart; what was dropped, and what a
+// decision ended, is not.
 func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 	o := Options{Path: t.TempDir() + "/hookd.db"}
 	s, err := Open(o)
@@ -30,12 +34,17 @@ func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 	}
 	of := func(id string) Kept { return Kept{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
 	for _, id := range []string{"a1", "a2", "a3"} {
-		s.SaveAsk(of(id))
+		if err := s.SaveAsk(t.Context(), of(id)); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.SaveGrants(t.Context(), of("g"+id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.DropAsk("a2")
+	d := decision(1, time.Now())
+	d.Answered = &events.Answered{AskID: "a3"}
+	s.Decided(d)
 	if err := s.DropGrants(t.Context(), "ga1", "ga3", "none"); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +55,7 @@ func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got := ids(t, s.Asks); !slices.Equal(got, []string{"a1", "a3"}) {
+	if got := ids(t, s.Asks); !slices.Equal(got, []string{"a1"}) {
 		t.Errorf("asks after a restart: %v", got)
 	}
 	if got := ids(t, s.Grants); !slices.Equal(got, []string{"ga2"}) {

@@ -56,6 +56,11 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 	if n == 0 {
 		return nil
 	}
+	if d.Answered != nil && d.Answered.AskID != "" {
+		if err := dropAsk(db, d.Answered.AskID); err != nil {
+			return err
+		}
+	}
 	s.w.decided++
 	if err := s.w.sessions.decided(db, d); err != nil {
 		return err

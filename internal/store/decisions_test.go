@@ -267,12 +267,24 @@ func TestSessionsAreCounted(t *testing.T) {
 	d.SessionID, d.Decision = "s1", events.OutcomeAsk
 	s.Decided(d)
 	check("s1 waiting 3 events 1 tools 1 denied 1 asked Bash:sudo ls")
+	held := SessionQuery{State: StateWaiting, Held: []SessionKey{{"s1", events.ClaudeCode}, {"none", events.Codex}}}
+	send("s1", "PreToolUse", "Bash", "sudo ls") // it goes on to work
+	flush(t, s)
+	for want, q := range map[int]SessionQuery{0: {State: StateWaiting}, 1: held} {
+		if list, err := s.Sessions(t.Context(), q); err != nil || len(list) != want || want == 1 && list[0].State != StateWaiting {
+			t.Errorf("%+v: %+v, %v", q, list, err)
+		}
+	}
+	held.State = StateWorking
+	if list, err := s.Sessions(t.Context(), held); err != nil || len(list) > 0 {
+		t.Errorf("a session that waits is said to work: %+v, %v", list, err)
+	}
 	closed(t, s)
 	s = open(t, o)
 	send("s1", "Stop", "", "")
 	send("s2", "PreToolUse", "Read", "/w/x")
 	send("s2", "SessionEnd", "", "")
-	check("s2 ended 2 events 1 tools 0 denied 0 asked Read:/w/x", "s1 idle 4 events 1 tools 1 denied 1 asked Bash:sudo ls")
+	check("s2 ended 2 events 1 tools 0 denied 0 asked Read:/w/x", "s1 idle 5 events 2 tools 1 denied 1 asked Bash:sudo ls")
 	for _, tt := range []struct {
 		q    SessionQuery
 		want int
@@ -437,5 +449,23 @@ func TestSessionIDs(t *testing.T) {
 	}
 	if got, err := s.SessionID(t.Context(), "01a"); !errors.Is(err, ErrAmbiguous) {
 		t.Errorf("got %q %v", got, err)
+	}
+}
+
+// How long a person took is no time that agents waited for hooks.
+func TestWaitedIsTheTimeOfHooks(t *testing.T) {
+	s := open(t, options(t))
+	for seq, answered := range []*events.Answered{nil, {By: events.ByPerson, HeldMS: 60_000}} {
+		d := decision(uint64(seq+1), time.Now())
+		d.AgentName, d.DurationMS, d.Answered = "coder", 5, answered
+		if answered != nil {
+			d.DurationMS += answered.HeldMS
+		}
+		s.Decided(d)
+	}
+	flush(t, s)
+	list, err := s.Stats(t.Context(), StatsQuery{By: "agent"})
+	if err != nil || len(list) != 1 || list[0].Waited != 10*time.Millisecond {
+		t.Errorf("%+v, %v", list, err)
 	}
 }

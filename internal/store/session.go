@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -42,32 +44,33 @@ type Session struct {
 	Subject   string // of that
 }
 
-type sessionKey struct {
-	id      string
-	dialect events.Dialect
+// SessionKey tells sessions apart.
+type SessionKey struct {
+	ID      string
+	Dialect events.Dialect
 }
 
 // sessionCache has the sessions of now, as the transaction under way sees them.
-type sessionCache struct{ sessions map[sessionKey]*sessionRow }
+type sessionCache struct{ sessions map[SessionKey]*sessionRow }
 
 type sessionRow struct {
 	Session
 	dirty bool
 }
 
-func newSessionCache() *sessionCache { return &sessionCache{sessions: map[sessionKey]*sessionRow{}} }
+func newSessionCache() *sessionCache { return &sessionCache{sessions: map[SessionKey]*sessionRow{}} }
 
 // forget drops everything: what was noted did not get to the disk.
 func (c *sessionCache) forget() { clear(c.sessions) }
 
 // get returns the row of a session to be changed, from the disk if it is there.
-func (c *sessionCache) get(db *database, key sessionKey) (*sessionRow, error) {
+func (c *sessionCache) get(db *database, key SessionKey) (*sessionRow, error) {
 	row := c.sessions[key]
 	if row == nil {
-		found, err := scanSession(db.row(`SELECT `+sessionColumns+` FROM sessions
-			WHERE session_id = ? AND dialect = ?`, key.id, string(key.dialect)))
+		found, err := scanSession(db.row(`SELECT `+sessionColumns("state")+` FROM sessions
+			WHERE session_id = ? AND dialect = ?`, key.ID, string(key.Dialect)))
 		if errors.Is(err, sql.ErrNoRows) {
-			found, err = Session{SessionID: key.id, Dialect: key.dialect, State: StateIdle}, nil
+			found, err = Session{SessionID: key.ID, Dialect: key.Dialect, State: StateIdle}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read session: %w", err)
@@ -84,7 +87,7 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 	if e.SessionID == "" || e.Trial {
 		return nil
 	}
-	row, err := c.get(db, sessionKey{e.SessionID, e.Dialect})
+	row, err := c.get(db, SessionKey{e.SessionID, e.Dialect})
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (c *sessionCache) decided(db *database, d *events.Decided) error {
 	if d.SessionID == "" || d.Decision != events.OutcomeDeny && d.Decision != events.OutcomeAsk && d.Answered == nil {
 		return nil
 	}
-	row, err := c.get(db, sessionKey{d.SessionID, d.Dialect})
+	row, err := c.get(db, SessionKey{d.SessionID, d.Dialect})
 	if err != nil {
 		return err
 	}
@@ -183,8 +186,11 @@ func (c *sessionCache) flush(db *database) error {
 	return nil
 }
 
-const sessionColumns = `session_id, dialect, agent_id, agent_name, cwd, first, last,
-	state, events, tools, denials, asks, tool, subject`
+// sessionColumns are what scanSession reads; state is an expression.
+func sessionColumns(state string) string {
+	return `session_id, dialect, agent_id, agent_name, cwd, first, last,
+		` + state + `, events, tools, denials, asks, tool, subject`
+}
 
 func scanSession(row scanner) (s Session, err error) {
 	var first, last int64
@@ -229,6 +235,8 @@ type SessionQuery struct {
 	State        string    // "" = all
 	Since, Until time.Time // of the last event; zero = no bound, Until itself is out
 	Limit        int       // 0 = 50
+
+	Held []SessionKey // sessions that wait for a person now, whatever their events tell
 }
 
 // Sessions returns those that fit, the one with the newest event first.
@@ -236,8 +244,17 @@ func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, er
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	rested := time.Now().Add(-restedAfter).UnixNano()
-	state := `CASE WHEN state IN ('working', 'waiting') AND last < ? THEN 'idle' ELSE state END`
+	held := make([][2]string, len(q.Held))
+	for i, key := range q.Held {
+		held[i] = [2]string{key.ID, string(key.Dialect)}
+	}
+	heldJSON, err := json.Marshal(held)
+	if err != nil {
+		return nil, fmt.Errorf("query sessions: %w", err)
+	}
+	state := `CASE WHEN (session_id, dialect) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?)) THEN 'waiting'
+		WHEN state IN ('working', 'waiting') AND last < ? THEN 'idle' ELSE state END`
+	stateArgs := []any{string(heldJSON), time.Now().Add(-restedAfter).UnixNano()}
 	c := conditions{}
 	c.add("last >= 0")
 	if q.Agent != "" {
@@ -248,7 +265,7 @@ func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, er
 	}
 	c.folders("cwd", q.Cwds)
 	if q.State != "" {
-		c.add(state+" = ?", rested, q.State)
+		c.add(state+" = ?", append(slices.Clone(stateArgs), q.State)...)
 	}
 	if !q.Since.IsZero() {
 		c.add("last >= ?", q.Since.UnixNano())
@@ -258,17 +275,12 @@ func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, er
 	}
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err = list(ctx, db, scanSession,
-			`SELECT `+sessionColumns+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`,
-			append(c.args, q.Limit)...)
+			`SELECT `+sessionColumns(state)+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`,
+			slices.Concat(stateArgs, c.args, []any{q.Limit})...)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("query sessions: %w", err)
-	}
-	for i := range all {
-		if s := &all[i]; s.Last.UnixNano() < rested && s.State != StateEnded {
-			s.State = StateIdle
-		}
 	}
 	return all, nil
 }

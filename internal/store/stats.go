@@ -84,10 +84,15 @@ func (c *spanCache) group(db *database, at time.Time, agent, tool string, change
 	return err
 }
 
-// waited adds the time that an agent has waited for a decision.
+// waited adds the time that an agent has waited for a decision of hooks; how long it
+// waited for a person is another matter.
 func (c *spanCache) waited(db *database, d *events.Decided) error {
 	took := time.Duration(d.DurationMS * float64(time.Millisecond))
-	add := func(sp *span) { sp.waited += int64(took) }
+	waited := took
+	if d.Answered != nil {
+		waited = max(0, took-time.Duration(d.Answered.HeldMS*float64(time.Millisecond)))
+	}
+	add := func(sp *span) { sp.waited += int64(waited) }
 	return c.group(db, d.Time.Add(took), agentOf(d.AgentName, d.Dialect), d.Tool, add)
 }
 
