@@ -162,11 +162,13 @@ func (h *Holder) EndLast(ctx context.Context) {
 
 func (h *Holder) endLast(was keptAsk) {
 	a := &held{Ask: was.Ask}
-	decision, reason := events.OutcomeAsk, escape.Line(a.Reason, events.ReasonBytes)+" (hookd was ended before an answer came)"
+	decision := events.OutcomeAsk
+	reason := escape.Line(a.Reason, events.ReasonBytes) + " (hookd was ended before an answer came)"
 	if given := a.Answered; given == nil {
 		a.Answered = &events.Answered{By: events.ByRestart, AskID: a.ID, Time: time.Now().UTC()}
 	} else if given.Answer != "" {
-		decision, reason = given.Answer, escape.Line(saidBy(given, a.Reason), events.ReasonBytes)+
+		decision = given.Answer
+		reason = escape.Line(saidBy(given, a.Reason), events.ReasonBytes) +
 			" (hookd was ended then: the agent may not have been told)"
 	}
 	h.opts.Record(&events.Decided{
