@@ -17,7 +17,7 @@ import (
 )
 
 // SystemdUnit, SystemdSocket and SystemdHardened are the user units for hookd
-// at ~/.local/bin/hookd, and a drop-in for those who want less to be possible.
+// at ~/.local/bin/hookd, and a drop-in with a stricter sandbox.
 var (
 	//go:embed systemd/hookd.service
 	SystemdUnit string

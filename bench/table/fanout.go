@@ -19,7 +19,7 @@ const (
 	fanBatch       = 100 // events a write
 )
 
-// follower is one subscriber and the lines it has got.
+// follower is one subscriber and the lines that it received.
 type follower struct {
 	conn  net.Conn
 	lines atomic.Int64

@@ -96,7 +96,7 @@ func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]cata
 	return nil, known(cfg, args[0])
 }
 
-// allow shows, asks, stores, and makes a running daemon take note.
+// allow shows, asks, stores, and has a running daemon reload.
 func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending, yes bool, args []string) error {
 	again := "hookd allow --all --yes"
 	if len(args) > 0 {

@@ -137,7 +137,7 @@ func stateOf(cfg config.Config, name string) (state, file string) {
 	return "", ""
 }
 
-// switched makes a running daemon take note, and answers.
+// switched has a running daemon reload, and answers.
 func (a *app) switched(cmd *cobra.Command, s switched) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()

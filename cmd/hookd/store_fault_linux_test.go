@@ -124,7 +124,7 @@ func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
 	h.heals(settings)
 }
 
-// refuses sends events until one is refused for want of the disk, and checks
+// refuses sends events until one is refused because the disk fails, and checks
 // all that is said then.
 func (h *home) refuses(want ...string) {
 	h.Helper()

@@ -336,7 +336,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// What the last life of the daemon held is recorded as ended, and never answered.
+// What the previous daemon held is recorded as ended, and never answered.
 func TestAnAskThatWasNotEnded(t *testing.T) {
 	b := newBench(t)
 	s := b.ask(push("git push"))

@@ -95,8 +95,8 @@ func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
 	return d.recorder.Prepare(e, kept)
 }
 
-// pass accepts an event that has no hook and no sender who waits: only the
-// stream has it. It is over when pass returns, and so is e.
+// pass accepts an event that has no hook and no waiting sender: only the
+// stream has it. The event ends, and e with it, when pass returns.
 func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
 	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)

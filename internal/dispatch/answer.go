@@ -19,7 +19,7 @@ import (
 
 // readAnswer reads the answer of a run and says how it ended, by the rules of the
 // hook's dialect. A panic in reading it is a failure of the run: output that
-// upsets hookd must not end it, and again when the run has its next turn.
+// crashes the reader must not end hookd, now and at each retry of the run.
 func (d *Dispatcher) readAnswer(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -13,7 +13,7 @@ import (
 // page is how many events are read from disk at once.
 const page = 256
 
-// backlog is what waits on disk for room in the queue: what an earlier life
+// backlog is what waits on disk for room in the queue: what an earlier daemon
 // left, and what came when the queue was full. While there is any, events that
 // are kept go behind it, so that the order holds.
 //
@@ -237,7 +237,7 @@ func (d *Dispatcher) take(list []events.Pending) bool {
 	return true
 }
 
-// resumeAll returns the runs of one event that are to be queued, and sees to
+// resumeAll returns the runs of one event that are to be queued, and ends
 // the others.
 func (d *Dispatcher) resumeAll(list []events.Pending) (tasks []*task) {
 	own, result := d.backlog.leave(list)

@@ -30,8 +30,8 @@ type Sender struct {
 	Child          func() bool // whether the session is that of a child of hookd's; nil = it is not
 }
 
-// Origin is who sends, as far as a chain of hooks goes. The zero Origin is an
-// agent.
+// Origin is the sender, as far as a chain of hooks is concerned. The zero Origin is
+// an agent.
 type Origin struct {
 	Depth int    // of the events it sends
 	Hook  string // id of the hook that runs the sender; "" = unknown or none

@@ -114,7 +114,7 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 }
 
 // begin notes what was given to the store of an event: it is known by its id from then
-// on, also in the next life.
+// on, also after a restart.
 func (d *dedup) begin(e *entry, r Receipt) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -233,7 +233,7 @@ func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	close(e.settled)
 }
 
-// finish completes the receipt that waiting duplicates get, in this life and,
+// finish completes the receipt that waiting duplicates get, in this process and,
 // if the event was accepted, in the next.
 func (d *dedup) finish(e *entry, r Receipt) {
 	r.Verdict = ownCopy(r.Verdict)

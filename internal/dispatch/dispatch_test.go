@@ -716,7 +716,7 @@ func TestHooksOfOneDialectGetEventsOfAnother(t *testing.T) {
 	})
 }
 
-// A payload that upsets hookd costs its run. Here it is of an event without a
+// A payload that makes hookd panic costs its run. Here it is of an event without a
 // contract, which cannot be sent.
 func TestPanicInMakingAPayload(t *testing.T) {
 	b := newBench(t, Options{}, nil, nil)

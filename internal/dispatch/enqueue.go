@@ -7,7 +7,7 @@ func (d *Dispatcher) push(tasks []*task) {
 	}
 }
 
-// endUnstarted ends tasks that will not start in this life.
+// endUnstarted ends tasks that this process will not start.
 func (d *Dispatcher) endUnstarted(tasks []*task) (dropped int) {
 	for _, t := range tasks {
 		if t.kept {

@@ -64,7 +64,7 @@ func (m *memory) lose() {
 }
 
 // What is written again to a new database knows the same events and answers, in this
-// life's order and in the next life's, which writes it again itself.
+// process's order and in the next one's, which writes it again itself.
 func TestIDsAreWrittenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memory{answers: map[uint64][]byte{}}

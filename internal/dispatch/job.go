@@ -56,7 +56,7 @@ type Job struct {
 	unfit   error // why it cannot be run; nil = it can
 }
 
-// Process identifies what a job started, to find out later who sends an event.
+// Process identifies what a job started, to tell later which process sends an event.
 type Process struct {
 	PID    int    // also its process group and session
 	Cgroup string // "" = none of its own

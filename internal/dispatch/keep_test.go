@@ -279,7 +279,7 @@ func TestResumeWaitsForADiskThatCannotBeRead(t *testing.T) {
 		pass(time.Minute)
 		synctest.Wait()
 		if got := b.payloads("a"); !slices.Equal(got, []string{`{"n":1}`}) || k.left() != 0 {
-			t.Errorf("ran for %v, %d left; want what an earlier life accepted", got, k.left())
+			t.Errorf("ran for %v, %d left; want what an earlier daemon accepted", got, k.left())
 		}
 	})
 }

@@ -22,7 +22,7 @@ func (d *Dispatcher) submit(t *task, ended func()) {
 }
 
 // Starting is to be called before a process is started that is kept, and known
-// when Joined was called for it or it did not start: until then, who sends an
+// when Joined was called for it or it did not start: until then, which process sends an
 // event and may be this process is waited for.
 func (d *Dispatcher) Starting() (known func()) { return d.chain.starting(0) }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A run that could not start for want of a process is tried again after
+// A run that could not start because no process was available is tried again after
 // minPause, then twice as long each time, up to maxPause.
 const (
 	minPause = 50 * time.Millisecond

@@ -36,7 +36,7 @@ type Recorder interface {
 	// Finished records a run and, if fate says so, what becomes of the pending
 	// run k. A run without an ID is not recorded.
 	Finished(k events.PendingKey, run events.Run, fate Fate)
-	// Begun tells that a run has begun, which only who asks for it is shown. It is
+	// Begun tells that a run has begun, shown only to subscribers that ask for it. It is
 	// called for each run: u is only called when it is wanted.
 	Begun(u func() events.UnderWay)
 	// Decided records a decision, after the runs that made it; d is the Recorder's

@@ -98,7 +98,7 @@ func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
 	return nil
 }
 
-// outdated reports whether a run that an earlier life left is too old for this.
+// outdated reports whether a run that an earlier daemon left is too old for this.
 func (d *Dispatcher) outdated(w events.Pending) bool {
 	return w.Event.Seq < d.life.first && time.Since(w.Event.Time) > d.life.maxAge
 }

@@ -25,7 +25,7 @@ func (d *Dispatcher) observe(t *task, ended func()) {
 // execute makes an attempt: it runs the hook, reads its answer, records the run
 // and logs what went wrong. end is called once after that, maybe before execute
 // returns: a Runner that is held by files that do not answer is not waited for. A
-// queued run that could not start for want of a process goes back to the queue
+// queued run that could not start because no process was available goes back to the queue
 // instead.
 func (d *Dispatcher) execute(a *attempt, end func()) {
 	over := d.prepareJob(a)

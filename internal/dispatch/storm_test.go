@@ -61,7 +61,7 @@ func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored fu
 }
 
 // Whatever the disk's pace, the size of the queue and the moment at which hookd
-// stops: what was accepted runs once, in this life or, from the disk, in the
+// stops: what was accepted runs once, in this process or, from the disk, in the
 // next, in its order; what was refused never does; each sender that waits is answered;
 // and nothing stays reserved.
 func TestStorm(t *testing.T) {

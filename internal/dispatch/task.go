@@ -32,7 +32,7 @@ func (t *task) unran(result events.Result, why string) events.Run {
 	return events.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
 }
 
-// postpone tells who waits for tasks that they have their turn in the next life.
+// postpone tells the senders of tasks that these run after the restart.
 func postpone(tasks []*task) {
 	for _, t := range tasks {
 		t.tell(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))

@@ -178,7 +178,7 @@ func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
 	return nil
 }
 
-// Started notes that an attempt has begun, so that the next life knows that it
+// Started notes that an attempt has begun, so that the next daemon knows that it
 // was interrupted. One that ends before the next commit of records leaves no
 // trace.
 func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {

@@ -75,7 +75,7 @@ func (b *begun) forget() {
 	}
 }
 
-// fill reads what an earlier life left.
+// fill reads what an earlier daemon left.
 func (b *begun) fill(row *sql.Row) (err error) {
 	b.runs, err = readBegun(row)
 	b.dirty = true

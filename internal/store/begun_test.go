@@ -25,7 +25,7 @@ func interrupted(t testing.TB, s *Store) []string {
 	return list
 }
 
-// What was under way is known to the next life until it has ended or begun
+// The next daemon knows what was under way until it has ended or begun
 // again there, also when the next one is interrupted too.
 func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	o := options(t)

@@ -70,7 +70,7 @@ func TestFilesThatAreDamagedUnderTheStore(t *testing.T) {
 			closed(t, s)
 			s = open(t, o)
 			if got := pending(t, s); !slices.Equal(got, want) {
-				t.Errorf("the next life has %v, want %v", got, want)
+				t.Errorf("the next daemon has %v, want %v", got, want)
 			}
 			if h := s.Health(); h.Events != health.Events || health.Events != 42 {
 				t.Errorf("%d events are counted, %d were, want 42", h.Events, health.Events)

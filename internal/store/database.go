@@ -109,7 +109,7 @@ func (d *database) setUp(ctx context.Context, durable Durability) error {
 	return nil
 }
 
-// prepareFile sees to it that the file exists and that it is the user's alone.
+// prepareFile makes the file if it is missing, and the user's alone.
 // SQLite gives its log the mode of the database.
 func prepareFile(path string) error {
 	dir := filepath.Dir(path)

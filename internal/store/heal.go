@@ -54,7 +54,7 @@ func (s *Store) adopt(db *database) error {
 		return err
 	}
 	known := s.w.state
-	if known.epoch != "" { // numbers were given in this life already: they go on
+	if known.epoch != "" { // this process has given numbers already: they go on
 		st.seq = max(st.seq, known.seq)
 	}
 	if s.w.loaded && (st.epoch != known.epoch || s.w.cutOff) {
@@ -99,7 +99,7 @@ func (s *Store) adopt(db *database) error {
 	return nil
 }
 
-// settleNumbers notes which of the numbers that an earlier life reserved were
+// settleNumbers notes which of the numbers that an earlier daemon reserved were
 // never given.
 func (s *Store) settleNumbers(db *database, st state) error {
 	if _, err := db.exec(`DELETE FROM unused WHERE last <= ?`, int64(st.pruned)); err != nil {

@@ -182,9 +182,9 @@ func (s *Store) start() error {
 	return nil
 }
 
-// FirstSeq is the first number that this life of the database may give to an
+// FirstSeq is the first number that this opening of the database may give to an
 // event or a run: greater than every one before it. The caller numbers both
-// from one sequence, and the store sees to it that no number comes back,
+// from one sequence, and the store makes sure that no number comes back,
 // provided that all of them pass through it.
 func (s *Store) FirstSeq() uint64 { return s.firstSeq }
 

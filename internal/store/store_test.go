@@ -211,7 +211,7 @@ func TestNumbersNeverComeBack(t *testing.T) {
 			closed(t, s)
 			continue
 		}
-		// A crash: the files as they are now are what the next life finds.
+		// A crash: the files as they are now are what the next daemon finds.
 		copied := options(t)
 		copyFiles(t, o.Path, copied.Path)
 		last = max(last, s.w.seen)

@@ -24,7 +24,7 @@ type indexer struct {
 }
 
 func (s *Store) newIndexer() *indexer {
-	return &indexer{store: s, timer: time.NewTimer(indexDelay), set: true} // what the last life left
+	return &indexer{store: s, timer: time.NewTimer(indexDelay), set: true} // what the previous daemon left
 }
 
 // wake has the next step done, some time after a decision was written.

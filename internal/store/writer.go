@@ -73,7 +73,7 @@ func (s *Store) write() {
 // drain commits until nothing is left or nothing can be written.
 func (s *Store) drain() {
 	for s.down.Load() == nil {
-		runtime.Gosched() // who is about to add something comes along: fewer commits under load
+		runtime.Gosched() // callers about to add a record join this commit: fewer commits under load
 		batch := s.queue.take()
 		if len(batch) == 0 {
 			return
@@ -83,7 +83,7 @@ func (s *Store) drain() {
 	s.queue.refuse(s.down.Load().err)
 }
 
-// commit writes a batch in one transaction and answers those who wait. When
+// commit writes a batch in one transaction and answers the callers that wait. When
 // the file turns out lost, the batch is written to the one that takes its
 // place; when nothing can be written, records stay and the others are refused.
 func (s *Store) commit(batch []*op) {
@@ -181,7 +181,7 @@ func (s *Store) transact(batch []*op) (err error) {
 	return s.db.measure()
 }
 
-// saw takes note of a number that is in use.
+// saw notes a number that is in use.
 func (s *Store) saw(seq uint64) {
 	s.w.seen = max(s.w.seen, seq)
 	if s.w.seen+seqBlock/2 > s.w.state.seq {
@@ -228,7 +228,7 @@ func readState(db *database) (st state, err error) {
 	return st, nil
 }
 
-// publish shows the counts to those who ask for Health.
+// publish makes the counts visible to Health.
 func (s *Store) publish() {
 	st := &s.w.state
 	if e := s.counts.epoch.Load(); e == nil || *e != st.epoch {

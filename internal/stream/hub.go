@@ -173,7 +173,7 @@ func (h *Hub) publish(name string, encode Encoder, data []byte, about about) uin
 	return seq
 }
 
-// call wakes who waits for something to read. The caller holds mu.
+// call wakes the subscribers that wait for a record. The caller holds mu.
 func (h *Hub) call() {
 	if h.wake != nil {
 		close(h.wake)

@@ -23,8 +23,8 @@ type chunk struct {
 	readers atomic.Int32 // goes up only under Hub.mu
 }
 
-// record encodes a record in its place. One for which there is no room has got
-// its own by being appended to. The data of a large one is not copied.
+// record encodes a record in its place. One for which there is no room has
+// memory of its own from append. The data of a large one is not copied.
 func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) record {
 	if m.last == nil || cap(m.last.buf)-len(m.last.buf) < chunkRest {
 		m.next()
@@ -52,7 +52,7 @@ func (m *memory) next() {
 	m.last.buf = m.last.buf[:0]
 }
 
-// drop takes note that the ring has a record of c less.
+// drop notes that the ring has one record of c less.
 func (m *memory) drop(c *chunk) {
 	if c == nil {
 		return

@@ -10,8 +10,8 @@ import (
 // maxStarts is how many starts are kept for subscribers that have not read them.
 const maxStarts = 1024
 
-// start tells that a run has begun. It has no number and is not kept: only who
-// asks for starts and reads in time is shown them, each before the record of the
+// start tells that a run has begun. It has no number and is not kept: only
+// subscribers that ask for starts and read in time get them, each before the record of the
 // end of its run.
 type start struct {
 	name string
@@ -19,7 +19,7 @@ type start struct {
 	next uint64 // the record with this number came after it
 }
 
-// starts are the last ones, and who wants them. Hub.mu guards all but wanted.
+// starts are the last ones, and how many subscribers want them. Hub.mu guards all but wanted.
 type starts struct {
 	list  []start // oldest first
 	first uint64  // number of list[0] among all starts

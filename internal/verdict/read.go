@@ -52,7 +52,7 @@ func trim(text []byte) []byte {
 }
 
 // readBlock reads an exit 2. It is a verdict by itself; of a JSON answer
-// beside it only the words count: reasons for want of stderr, a message for
+// beside it only the words count: reasons where there is no stderr, a message for
 // the user, and continue: false. A rewrite or an allow is lost.
 func (a *Answer) readBlock(stdout []byte) {
 	a.Blocked = true

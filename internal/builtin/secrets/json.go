@@ -112,7 +112,7 @@ func (p *place) name() string {
 	return p.key
 }
 
-// follow takes note of what a string says of the one that follows it.
+// follow notes what a string says about the one after it.
 func (p *place) follow(text string) {
 	switch {
 	case p.inList:

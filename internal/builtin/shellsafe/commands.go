@@ -45,7 +45,7 @@ const (
 func ReadCommands(line string) (found *Commands) {
 	r := &commandReader{scan: newScan(), out: &Commands{}, seen: map[string]bool{}}
 	defer func() {
-		if recover() != nil { // the line upsets the parser: then nothing is sure
+		if recover() != nil { // the parser fails on the line: then nothing is sure
 			found = &Commands{Doubt: "it cannot be read"}
 		}
 	}()

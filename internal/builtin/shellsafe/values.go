@@ -74,7 +74,7 @@ func (s *scan) collect(file *syntax.File) values {
 	return v
 }
 
-// assigned takes note of one more assignment.
+// assigned notes one more assignment.
 func (v *values) assigned(name string, given value) {
 	if name == "IFS" {
 		v.ifs = true
@@ -90,7 +90,7 @@ func (v *values) assigned(name string, given value) {
 	known.whole = known.whole && given.whole
 }
 
-// collectCall takes note of the variables that a command assigns by name.
+// collectCall notes the variables that a command assigns by name.
 func (s *scan) collectCall(v *values, call *syntax.CallExpr) {
 	if len(call.Args) == 0 {
 		return
@@ -110,7 +110,7 @@ func (s *scan) collectCall(v *values, call *syntax.CallExpr) {
 	v.unknown = v.unknown || name.dynamic
 }
 
-// collectLoop takes note of the variable of a for loop.
+// collectLoop notes the variable of a for loop.
 func (s *scan) collectLoop(v *values, loop *syntax.ForClause) {
 	iter, ok := loop.Loop.(*syntax.WordIter)
 	if !ok || iter.Name == nil {
@@ -172,7 +172,7 @@ func (v *values) sequence(stmts []*syntax.Stmt, end uint) {
 	}
 }
 
-// after takes note of what a statement assigns. It is sure up to end, and if
+// after notes what a statement assigns. It is sure up to end, and if
 // the statement succeeds up to success.
 func (v *values) after(stmt *syntax.Stmt, end, success uint) {
 	if stmt.Background || stmt.Disown || stmt.Coprocess {

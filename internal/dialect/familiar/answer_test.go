@@ -89,7 +89,7 @@ func TestMessagesAreTextAndBounded(t *testing.T) {
 	}
 	out.Stderr = nil
 	if _, v = read("beforeToolCall", "block", true, out); v.Message != "out" {
-		t.Errorf("message = %q, want stdout for want of stderr", v.Message)
+		t.Errorf("message = %q, want stdout, as there is no stderr", v.Message)
 	}
 	out.Stdout = nil
 	if _, v = read("beforeToolCall", "block", true, out); v.Message != `hook "h" failed: exit status 1` {
