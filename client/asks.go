@@ -50,7 +50,7 @@ const (
 	ByGone    = "gone"    // the agent that asked has ended
 )
 
-// Answered says what became of a question that a hook asked.
+// Answered is the outcome of a question that a hook asked.
 type Answered struct {
 	By      string    `json:"by"`                // one of the By constants
 	ID      string    `json:"id,omitempty"`      // of the grant that answered, or that this answer has made

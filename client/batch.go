@@ -10,7 +10,7 @@ import (
 // batchSize is how many events are written at once.
 const batchSize = 64
 
-// A Reply is what became of one event of a batch.
+// A Reply is the outcome of one event of a batch.
 type Reply struct {
 	Answer Answer
 	Err    error // a *Error when hookd refused it; else why there is no answer

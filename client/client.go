@@ -129,7 +129,7 @@ func (c *Client) Test(ctx context.Context, name string, ev Event) (TestResult, e
 	return post[TestResult](ctx, c, api.PathHooks+"/"+escape(name)+"/test", ev)
 }
 
-// RunTests runs the tests in a hook's file and returns what became of them.
+// RunTests runs the tests in a hook's file and returns their outcomes.
 func (c *Client) RunTests(ctx context.Context, name string) (Tests, error) {
 	return post[Tests](ctx, c, api.PathHooks+"/"+escape(name)+"/tests", nil)
 }

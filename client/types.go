@@ -165,7 +165,7 @@ type Worker struct {
 	Answered uint64    `json:"answered"` // events that it has answered
 }
 
-// A Change is one record of what became of a hook.
+// A Change is one change of a hook: loaded, changed, rejected, removed.
 type Change struct {
 	Time   time.Time `json:"time"`
 	Hook   string    `json:"hook"`           // its ID
@@ -203,7 +203,7 @@ type TestResult struct {
 	Warning string   `json:"warning,omitempty"` // something odd about its answer that was tolerated
 }
 
-// Tests are what became of the tests in a hook's file.
+// Tests are the outcome of the tests in a hook's file.
 type Tests struct {
 	Hook   string     `json:"hook"`
 	File   string     `json:"file"`
@@ -212,7 +212,7 @@ type Tests struct {
 	Tests  []TestedAs `json:"tests"` // in the order of the file
 }
 
-// TestedAs is what became of one test.
+// TestedAs is the outcome of one test.
 type TestedAs struct {
 	Name       string  `json:"name"`
 	Line       int     `json:"line,omitempty"` // in the file
@@ -364,7 +364,7 @@ type Outcome string
 // The outcomes.
 const (
 	OutcomeDeny  Outcome = "deny"
-	OutcomeAsk   Outcome = "ask"   // a person shall say
+	OutcomeAsk   Outcome = "ask"   // a person has to decide
 	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
 	OutcomeNone  Outcome = "none"  // nothing was said against it
 )
@@ -520,7 +520,7 @@ type RunUnderWay struct {
 	LeftMS    float64   `json:"left_ms"` // until its deadline; below 0 after it
 }
 
-// Replayed is what became of an event that was accepted again.
+// Replayed is the outcome of an event that was accepted again.
 type Replayed struct {
 	ReplayOf string   `json:"replay_of"`          // EventID of the old event
 	EventID  string   `json:"event_id,omitempty"` // of the new one; "" after a dry run

@@ -162,7 +162,7 @@ func (p *printer) ask(ask client.Ask) {
 	}
 }
 
-// answeredWords says what became of a question.
+// answeredWords is the outcome of a question.
 func answeredWords(a *client.Answered) string {
 	var words []string
 	switch a.By {

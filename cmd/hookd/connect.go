@@ -298,7 +298,7 @@ func (c connected) done(p *printer) {
 	}
 }
 
-// without says what becomes of the agent's calls where hookd does not run.
+// without says what happens to the agent's calls where hookd does not run.
 func (c connected) without(p *printer) {
 	switch {
 	case c.Daemon && c.Closed:

@@ -225,7 +225,7 @@ func (p *printer) verdict(v *client.Verdict, observed bool) {
 	p.line(p.paint(c, word))
 	stop := ""
 	if !v.Continue {
-		stop = "the agent shall stop"
+		stop = "the agent has to stop"
 		if v.StopReason != "" {
 			stop += ": " + v.StopReason
 		}

@@ -85,7 +85,7 @@ type initAnswer struct {
 	Try    []string    `json:"try,omitempty"` // commands
 }
 
-// initItem is an agent, a hook or a check, and what became of it.
+// initItem is an agent, a hook or a check, with its outcome.
 type initItem struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -169,7 +169,7 @@ const (
 	initWidth  = 79
 )
 
-// say prints what became of something: a state, and of what, in lines that fit.
+// say prints an outcome: a state, and of what, in lines that fit.
 func (w *initRun) say(c colour, state, format string, args ...any) {
 	for i, line := range wrapped(fmt.Sprintf(format, args...), initWidth-initIndent) {
 		if i == 0 {

@@ -58,7 +58,7 @@ func (p *printer) hook(h client.Hook) {
 	p.changes(h.Changes)
 }
 
-// changes lists what became of a hook, newest first.
+// changes lists the changes of a hook, newest first.
 func (p *printer) changes(list []client.Change) {
 	if len(list) == 0 {
 		return

@@ -19,7 +19,7 @@ func stopCommand(a *app) *cobra.Command {
 		Long: `stop asks the daemon to end, and waits until it has: runs that are under way end
 first, what waits is kept for the next start. A service is stopped by its manager,
 which would start it again otherwise; it comes back at the next login. Until hookd
-runs again no hook guards anything: ` + "`hookd uninstall`" + ` is for good.`,
+runs again no hook guards anything: ` + "`hookd uninstall`" + ` removes the service.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return stop(a, cmd) },
 	}

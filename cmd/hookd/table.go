@@ -19,7 +19,7 @@ func text(s string) cell { return cell{text: s} }
 
 func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
 
-// column is the head of a column, and what becomes of it where the table does
+// column is the head of a column, and what happens to it where the table does
 // not fit the terminal.
 type column struct {
 	title string

@@ -20,8 +20,8 @@ func testCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [HOOK]",
 		Short: "Run a hook's tests, or run it once and show everything that it did",
-		Long: `test runs the tests in the hook's HOOK.yaml and prints a table of what became of
-them; the exit code is 1 when one is not as expected. --all does so for every hook.
+		Long: `test runs the tests in the hook's HOOK.yaml and prints a table of their
+outcomes; the exit code is 1 when one is not as expected. --all does so for every hook.
 
 For an event that --event, --data or --from names, and where the hook has no tests,
 it runs the hook once and prints what it was given, what it printed and how that is

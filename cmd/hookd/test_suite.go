@@ -189,7 +189,7 @@ func (a *app) testWatch(cmd *cobra.Command, s suites, hook string) error {
 	}
 }
 
-// testOnce runs the tests and prints what became of them, or what is wrong with the
+// testOnce runs the tests and prints their outcomes, or what is wrong with the
 // hook.
 func (a *app) testOnce(ctx context.Context, s suites, hook string) error {
 	tests, err := s.run(ctx, hook)

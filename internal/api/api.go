@@ -179,7 +179,7 @@ type Tested struct {
 	Warning string           `json:"warning,omitempty"` // something odd about its answer
 }
 
-// Tests answers POST /v1/hooks/{name}/tests with what became of the tests in the hook's
+// Tests answers POST /v1/hooks/{name}/tests with the outcome of the tests in the hook's
 // file, in their order.
 type Tests struct {
 	Hook   string     `json:"hook"`
@@ -189,7 +189,7 @@ type Tests struct {
 	Tests  []TestedAs `json:"tests"`
 }
 
-// TestedAs is what became of one test.
+// TestedAs is the outcome of one test.
 type TestedAs struct {
 	Name       string  `json:"name"`
 	Line       int     `json:"line,omitempty"` // in the file

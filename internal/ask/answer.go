@@ -83,7 +83,7 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 	return out, nil
 }
 
-// claimed makes answered what becomes of a, if it is the first.
+// claimed makes answered the outcome of a, if it is the first.
 func (h *Holder) claimed(a *held, answered *events.Answered) *events.Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -182,7 +182,7 @@ func (h *Holder) refuse(a *held, from From, r api.Reply, why string) {
 		zap.String("program", from.Program), zap.String("door", from.Door))
 }
 
-// late says what became of an ask that is answered again. h.mu is held.
+// late is the error for an ask that has ended. h.mu is held.
 func late(a *held) *events.Error {
 	was, by := a.answered, ""
 	if was.From != nil {

@@ -162,7 +162,7 @@ func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *events.Answere
 	return settled(q.Verdict, a.answered, a.Reason)
 }
 
-// settled is the verdict v, which asks for a reason, with what became of that.
+// settled is the verdict v, which asks for a reason, with the outcome of its ask.
 func settled(v *verdict.Verdict, a *events.Answered, reason string) (*verdict.Verdict, *events.Answered) {
 	switch said := saidBy(a, reason); {
 	case a.Answer == events.OutcomeAllow:

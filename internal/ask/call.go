@@ -79,7 +79,7 @@ func callOf(e *events.Event, data json.RawMessage) (c call, ok bool) {
 }
 
 // arguments are the members of a tool's input without blanks; a value that is no
-// object is one member. once is false when two members have one name but for the
+// object is one member. once is false when two members have one name except for the
 // letter case: which of them counts depends on how the agent reads JSON.
 func arguments(input json.RawMessage) (args map[string][]byte, once bool) {
 	args = map[string][]byte{}

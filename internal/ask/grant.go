@@ -264,7 +264,7 @@ func (h *Holder) Revoke(ctx context.Context, id string) (events.Grant, *events.E
 	return *g, nil
 }
 
-// Retain makes grants of hooks that have changed void for good. hooks are those in
+// Retain makes grants of hooks that have changed void. hooks are those in
 // force; a hook that is not there now may come back.
 func (h *Holder) Retain(hooks []*hook.Hook) {
 	digests := map[string]string{}

@@ -26,7 +26,7 @@ const (
 	maxShown   = 16 << 10 // of a call's input, in lists and events
 )
 
-// held is one ask. Its events.Ask is never changed but for Answered.
+// held is one ask. Its events.Ask is never changed except for Answered.
 type held struct {
 	events.Ask
 	kind     events.Kind
@@ -38,7 +38,7 @@ type held struct {
 	tree     Tree
 	size     int
 	timer    *time.Timer
-	done     chan struct{} // closed when answered is set for good
+	done     chan struct{} // closed when answered is final
 	once     sync.Once     // for what follows that
 
 	// Guarded by Holder.mu until done is closed.
@@ -192,7 +192,7 @@ func (h *Holder) end(a *held, answered *events.Answered) {
 	}
 }
 
-// claim makes answered what becomes of a. h.mu is held.
+// claim makes answered the outcome of a. h.mu is held.
 func (h *Holder) claim(a *held, answered *events.Answered) {
 	answered.AskID, answered.Time = a.ID, time.Now().UTC()
 	answered.HeldMS = float64(answered.Time.Sub(a.Since).Microseconds()) / 1000

@@ -28,7 +28,7 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// What becomes of an "ask" where the agent cannot ask a person.
+// What happens to an "ask" where the agent cannot ask a person.
 const (
 	AskDenies = "deny"
 	AskIsNone = "none"

@@ -26,7 +26,7 @@ import (
 )
 
 // maxChanges is the largest file of changes, in bytes. Then its older half is removed,
-// but for the last change of each present hook.
+// except for the last change of each present hook.
 const maxChanges = 1 << 20
 
 // Changes records changes of hooks, one JSON object a line, in a file that is only

@@ -49,7 +49,7 @@ func (f tomlFormat) add(text []byte, leaves []leaf) ([]byte, error) {
 	return out, nil
 }
 
-// tomlValue writes a value; JSON's text is TOML's basic string, but for the
+// tomlValue writes a value; JSON's text is TOML's basic string, except for the
 // one character that JSON lets stand bare.
 func tomlValue(v any) string {
 	return strings.ReplaceAll(oneLine(v), "\x7f", `\u007F`)

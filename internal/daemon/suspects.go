@@ -67,7 +67,7 @@ func (d *Daemon) suspect(h *hook.Hook, why string) {
 	}
 }
 
-// noteTests notes what became of a guard's tests.
+// noteTests notes the outcome of a guard's tests.
 func (d *Daemon) noteTests(h *hook.Hook, t api.Tests) {
 	why := ""
 	if t.Failed > 0 && h.MayGuard() {

@@ -15,7 +15,7 @@ import (
 type Ability struct {
 	Name string
 	Can  bool
-	Else string // what becomes of the answer where the agent cannot
+	Else string // what happens to the answer where the agent cannot
 
 	kind   events.Kind
 	answer verdict.Answer

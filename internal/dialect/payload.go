@@ -17,7 +17,7 @@ import (
 type Since = neutral.Since
 
 // Payload returns what a hook is given that was matched by the name given.
-// Under the emitted name that is e.Data itself, but for a tool's arguments: see
+// Under the emitted name that is e.Data itself, except for a tool's arguments: see
 // neutral.Table.Given. Under another one it is all
 // fields of e.Data and those that the other dialect documents, as far as e
 // tells them; where both have a field, the documented one wins, and all of

@@ -276,7 +276,7 @@ func dockerLine(c *Contract) string {
 	return line
 }
 
-// A hook that prints what the model shall know works with every agent that
+// A hook that prints what the model has to know works with every agent that
 // takes context at the start or with a prompt.
 func TestPlainTextIsContextEverywhere(t *testing.T) {
 	agents := 0

@@ -312,7 +312,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// An error that is not read would block fsnotify for good. All are read, also while
+// An error that is not read would block fsnotify forever. All are read, also while
 // a scan blocks everything else.
 func TestErrorsAreDrained(t *testing.T) {
 	w := start(t)

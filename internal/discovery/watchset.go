@@ -32,7 +32,7 @@ func (s *watchSet) dropScratch() { s.byID, s.real, s.ids, s.linked = nil, nil, n
 type watchedDir struct {
 	dir     string
 	id      fileID
-	matches []func(name string) bool // entries that any of these accepts matter, but for writes into files
+	matches []func(name string) bool // entries that any of these accepts matter, except for writes into files
 }
 
 // watchedEntry is an entry of a directory.

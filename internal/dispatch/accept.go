@@ -142,7 +142,7 @@ type admission struct {
 	results chan events.Run    // nil unless the sender waits for observers
 	room    bool               // the queue has reserved a place
 	kept    bool               // the runs outlive the process; to be read after stored
-	stored  chan *events.Error // what became of it; nil when it has nothing to keep
+	stored  chan *events.Error // whether it is on disk; nil when it has nothing to keep
 }
 
 // decided reports whether the sender waits for a verdict, which waits for no disk.
@@ -164,7 +164,7 @@ func (a *admission) enter() *events.Error {
 		d.dropObservers(e, &a.plan)
 		n, a.room = 0, true
 	}
-	if !a.room && len(a.plan.later) > 0 { // what becomes of them is only known in a moment
+	if !a.room && len(a.plan.later) > 0 { // what happens to them is only known in a moment
 		d.queue.force(e, len(a.plan.later))
 	}
 	a.tasks, a.results = a.plan.tasks(e)
@@ -201,7 +201,7 @@ func ids(p plan) (list []string) {
 	return list
 }
 
-// keep is told what became of the event on disk, in the order of the events,
+// keep is told whether the event is on disk, in the order of the events,
 // and queues its runs. It must not block.
 func (a *admission) keep(kept bool, err *events.Error) {
 	if err != nil && !a.decided() && len(a.plan.matched) > 0 {

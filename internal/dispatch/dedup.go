@@ -27,7 +27,7 @@ const (
 // sent again is accepted once. When there are too many, the senders with the most
 // lose their oldest: one that floods does not push out another's.
 type dedup struct {
-	ids IDs // what is on disk: no more than what is here, but for what has expired
+	ids IDs // what is on disk: no more than what is here, except for what has expired
 
 	mu      sync.Mutex // guards all below
 	senders map[string]*senderIDs
@@ -213,7 +213,7 @@ func (d *dedup) dropOldest(sender string, s *senderIDs) {
 	}
 }
 
-// settle tells the duplicates what became of the first; a refused event is
+// settle tells the duplicates the outcome of the first; a refused event is
 // forgotten, so that it can be sent again.
 func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	d.mu.Lock()

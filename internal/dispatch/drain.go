@@ -39,7 +39,7 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 	return dropped
 }
 
-// dismiss empties the queue for good.
+// dismiss empties the queue, which takes no more tasks.
 func (d *Dispatcher) dismiss() (dropped int) {
 	held := d.pace.close()
 	for _, t := range held {

@@ -84,7 +84,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
 }
 
-// settling tells the duplicates of an event what becomes of it. After a panic
+// settling tells the duplicates of an event what happens to it. After a panic
 // they are accepted in its place: none may get an answer without its verdict.
 func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.Error) {
 	first, returned := *r, false

@@ -67,7 +67,7 @@ func (q *queue) limit(t *task) int {
 	return h.Concurrency
 }
 
-// lane is the task's own, but for a hook with one pipe, which keeps the order of
+// lane is the task's own, except for a hook with one pipe, which keeps the order of
 // sessions by itself: its runs need not wait for each other.
 func (q *queue) lane(t *task) (key laneKey, ordered bool) {
 	if h := t.match.Hook; q.piped(h) && h.Concurrency <= 1 && h.Order != hook.OrderSerial {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/match"
 )
 
-// plan splits the hooks that match one event by what becomes of their runs.
+// plan splits the hooks that match one event by what happens to their runs.
 type plan struct {
 	matched  []match.Match // all, in registration order
 	deciding []match.Match // their answers make the verdict that the sender waits for

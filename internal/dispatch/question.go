@@ -28,7 +28,7 @@ type Asking struct {
 type Asks interface {
 	// Takes reports whether Settle would look for an answer now. It does not wait.
 	Takes(q *Question) bool
-	// Settle returns the verdict in place of q.Verdict, and what became of the
+	// Settle returns the verdict in place of q.Verdict, and the outcome of the
 	// question; nil = it goes to the agent, as it would without hookd. It may wait
 	// until q.Until, and returns when the daemon stops.
 	Settle(q *Question) (*verdict.Verdict, *events.Answered)

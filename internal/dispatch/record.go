@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// record makes the record of an attempt that has ended, but for what its answer says.
+// record makes the record of an attempt that has ended, except for what its answer says.
 func (d *Dispatcher) record(a *attempt, id string) events.Run {
 	e, m, out := a.event, a.match, a.out
 	r := events.Run{

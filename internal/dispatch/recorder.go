@@ -33,7 +33,7 @@ type Recorder interface {
 	Watched() bool
 	// Started notes that an attempt at a kept run has begun.
 	Started(k events.PendingKey, runID string, at time.Time)
-	// Finished records a run and, if fate says so, what becomes of the pending
+	// Finished records a run and, if fate says so, what happens to the pending
 	// run k. A run without an ID is not recorded.
 	Finished(k events.PendingKey, run events.Run, fate Fate)
 	// Begun tells that a run has begun, shown only to subscribers that ask for it. It is
@@ -56,7 +56,7 @@ type Recorder interface {
 // nothing.
 type Prepared any
 
-// Fate is what becomes of a pending run when an attempt has ended. The zero
+// Fate is what happens to a pending run when an attempt has ended. The zero
 // Fate is for runs that were never pending.
 type Fate struct {
 	Ended bool      // it is over

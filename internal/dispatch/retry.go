@@ -16,7 +16,7 @@ import (
 // maxBackoff is the longest time between two attempts.
 const maxBackoff = time.Hour
 
-// conclude records a run and what becomes of its task: nil for a run that was
+// conclude records a run and what happens to its task: nil for a run that was
 // never queued.
 func (d *Dispatcher) conclude(t *task, r events.Run) {
 	if t == nil {
@@ -47,7 +47,7 @@ func (d *Dispatcher) conclude(t *task, r events.Run) {
 	}
 }
 
-// fate says what becomes of the task after a run of it.
+// fate says what happens to the task after a run of it.
 func (t *task) fate(r events.Run, now time.Time) Fate {
 	policy := t.match.Hook.Retry
 	switch {

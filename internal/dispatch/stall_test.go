@@ -135,7 +135,7 @@ func TestADirectoryThatDoesNotAnswerHoldsItsOwnEventsOnly(t *testing.T) {
 }
 
 // A process that starts after its run was given up is not taken for one of the
-// chain for good.
+// chain forever.
 func TestAStartThatComesBackLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

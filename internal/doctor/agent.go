@@ -42,7 +42,7 @@ type AgentReport struct {
 // Lack is an ability that the agent does not have.
 type Lack struct {
 	Ability string `json:"ability"`
-	Else    string `json:"else"` // what becomes of such an answer
+	Else    string `json:"else"` // what happens to such an answer
 }
 
 // LookAgent examines the way of an event from the agent to its hooks and back.

@@ -14,7 +14,7 @@ type Outcome string
 
 const (
 	OutcomeDeny  Outcome = "deny"
-	OutcomeAsk   Outcome = "ask"   // a person shall say
+	OutcomeAsk   Outcome = "ask"   // a person has to decide
 	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
 	OutcomeNone  Outcome = "none"  // nothing was said against it
 )
@@ -46,7 +46,7 @@ type Decided struct {
 	Reason     string     `json:"reason,omitempty"`     // for people and the model; may have lines
 	DecidedBy  []string   `json:"decided_by,omitempty"` // hooks whose answers made it what it is
 	Rewrote    []string   `json:"rewrote,omitempty"`    // of input, result, messages, context
-	Answered   *Answered  `json:"answered,omitempty"`   // what became of the question; nil = none was held or answered
+	Answered   *Answered  `json:"answered,omitempty"`   // the outcome of the question; nil = none was held or answered
 	Shadow     []Shadowed `json:"shadow,omitempty"`     // what hooks would have said that only watch
 	DurationMS float64    `json:"duration_ms"`          // from the event to the verdict
 	Runs       []string   `json:"runs,omitempty"`       // ids of the runs whose answers were waited for
@@ -69,7 +69,7 @@ func (d *Decided) Hooks() []string {
 	return hooks
 }
 
-// AppendJSON appends the record's members, but for seq, without braces.
+// AppendJSON appends the record's members, except for seq, without braces.
 func (d *Decided) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "event_id"), d.EventID)
 	dst = rawjson.AppendInt(dst, "event_seq", int64(d.EventSeq))

@@ -62,7 +62,7 @@ func (c *Contract) complete(column Column) {
 		c.Decision != DecisionNone || c.Rewrite != RewriteNone
 	if c.Context && !column.Captured && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
 		// Agents differ here (Gemini CLI shows it to the user), and a hook that
-		// just prints what the model shall know is to work with all of them.
+		// just prints what the model has to know is to work with all of them.
 		c.PlainText = PlainContext
 	}
 }

@@ -14,7 +14,7 @@ import (
 type Pattern struct {
 	Text   string
 	glob   *glob.Pattern // nil for a text that needs none
-	prefix bool          // Text is plain but for one `*` at its end
+	prefix bool          // Text is plain except for one `*` at its end
 }
 
 const wildcards = `*?[]{}\`

@@ -65,7 +65,7 @@ func readGallery(name string) (c Content, err error) {
 	return c, err
 }
 
-// readFolder reads a folder as it is, but for a repository's own .git. Nothing is
+// readFolder reads a folder as it is, except for a repository's own .git. Nothing is
 // opened that is no regular file.
 func readFolder(root string) (c Content, err error) {
 	size := 0

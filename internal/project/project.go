@@ -3,7 +3,7 @@
 // working trees alone.
 //
 // It promises: what a repository says of itself is believed only where the other
-// side says so, too; reads are bounded; a Finder answers from memory but for a
+// side says so, too; reads are bounded; a Finder answers from memory except for a
 // folder that it has not heard of, and then within a fixed time. It starts no
 // git and reads no hook.
 package project

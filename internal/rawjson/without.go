@@ -2,7 +2,7 @@ package rawjson
 
 import "encoding/json"
 
-// Without returns the members of obj other than key, as they are but for the
+// Without returns the members of obj other than key, as they are except for the
 // blanks between them; nil when there are none. obj must be valid JSON and is
 // not changed.
 func Without(obj json.RawMessage, key string) json.RawMessage {

@@ -25,7 +25,7 @@ func Apart(path string, f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if syscall.Unshare(syscall.CLONE_FILES) == nil {
 			closeCopies()
 		}

@@ -74,7 +74,7 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 }
 
 // checkWhole reads a subscription to its end: the numbers from first on, each
-// once, but for what a gap tells.
+// once, except for what a gap tells.
 func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {
 	t.Helper()
 	defer sub.Close()

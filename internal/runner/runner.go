@@ -131,7 +131,7 @@ func (r *Runner) Configure(c config.Config) {
 	}
 }
 
-// withoutKeys splits an environment: the keys of models apart from the rest, but for
+// withoutKeys splits an environment: the keys of models apart from the rest, except for
 // those that the settings give to all hooks.
 func withoutKeys(all, names []string, given map[string]string) (env, keys []string) {
 	for _, v := range all {

@@ -291,7 +291,7 @@ func (s *Server) isDraining() bool {
 	return s.draining
 }
 
-// forget closes c for good. Each accepted connection comes here once.
+// forget closes c. Each accepted connection comes here once.
 func (s *Server) forget(c *conn) {
 	c.raw.Close()
 	s.mu.Lock()

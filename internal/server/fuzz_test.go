@@ -69,7 +69,7 @@ func exchange(t *testing.T, socket, text string) []byte {
 	c.(*net.UnixConn).CloseWrite()
 	got, err := io.ReadAll(c)
 	if e, ok := err.(net.Error); ok && e.Timeout() {
-		t.Fatalf("%q is never answered, but for %q", text, got)
+		t.Fatalf("%q is never answered, except for %q", text, got)
 	}
 	return got
 }

@@ -68,7 +68,7 @@ func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room
 	var seat *share
 	if rest != nil && decided {
 		soon, cancel := context.WithTimeout(ctx, seatWait)
-		seat, _ = s.awaited.take(soon, size, nil) // without one, dispatch says what becomes of it
+		seat, _ = s.awaited.take(soon, size, nil) // without one, dispatch says what happens to it
 		cancel()
 	}
 	room.release()

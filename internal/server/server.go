@@ -165,7 +165,7 @@ type Options struct {
 // Limits of time that no option changes.
 const (
 	headerTimeout = 10 * time.Second       // for the header of a request
-	bodyTimeout   = 30 * time.Second       // for the body of a request, but for ndjson
+	bodyTimeout   = 30 * time.Second       // for the body of a request, except for ndjson
 	idleTimeout   = 5 * time.Minute        // for the next request on a connection
 	answerTimeout = 30 * time.Second       // for a client to take an answer
 	lastLines     = 100 * time.Millisecond // for what was sent before a shutdown to be read
@@ -286,7 +286,7 @@ func sampled(core zapcore.Core) zapcore.Core {
 }
 
 // Serve answers until Shutdown is called, or ctx ends, which cuts every
-// connection off. All that it started has ended when it returns, but for what
+// connection off. All that it started has ended when it returns, except for what
 // hangs 2 s after it was cut off; the lock and a socket of our own are gone then.
 func (s *Server) Serve(ctx context.Context) error {
 	if !s.begin() {

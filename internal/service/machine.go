@@ -139,7 +139,7 @@ func settingVariables(o Options) (list []packaging.Variable) {
 }
 
 // program returns the path that the service starts: this program with all
-// links resolved, but for a package manager's folder that has the version in
+// links resolved, except in a package manager's folder that has the version in
 // it (Homebrew, Nix), which goes away with the next one: there the link in PATH.
 func (m *Machine) program() (string, error) {
 	path, err := filepath.EvalSymlinks(m.exe)

@@ -203,7 +203,7 @@ func Add(hooksDir, name string) (err error) {
 	return nil
 }
 
-// Removed is what became of a hook.
+// Removed says what Remove left.
 type Removed struct {
 	Kept string // the folder, where the hook was changed and stays; "" = it is gone
 	Left string // the folder in which what the hook has written stays; "" = nothing is left

@@ -153,7 +153,7 @@ func checkPending(t *testing.T, o Options, acknowledged, ended map[uint64]bool) 
 const faultEnv = "HOOKD_STORE_FAULT_TEST"
 
 // faultChild accepts one event after the other, also when some are refused,
-// and prints what became of each.
+// and prints the outcome of each.
 func faultChild() {
 	s, err := Open(Options{Path: os.Getenv(faultEnv), probe: 10 * time.Millisecond})
 	if err != nil {

@@ -43,7 +43,7 @@ type eventRow struct {
 	fromLater bool // what was read is what history will keep
 }
 
-// What history shows of the data, and what becomes of the row when nothing is
+// What history shows of the data, and what happens to the row when nothing is
 // pending any more.
 const (
 	historyKept = `coalesce(later, kept)`

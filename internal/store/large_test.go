@@ -45,7 +45,7 @@ func TestRedactionOfALargePayload(t *testing.T) {
 		}
 	}
 	if kept, text := (&Policy{Payload: PayloadNone, Redact: p.Redact}).keep(make([]byte, 1<<20), previewBytes); kept != keptNone || text != nil {
-		t.Error("something is kept of a payload of which nothing shall be")
+		t.Error("something is kept of a payload of which nothing may be kept")
 	}
 }
 

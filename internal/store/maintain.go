@@ -16,7 +16,7 @@ const (
 )
 
 // maintain is the goroutine that merges the log into the database and prunes,
-// a while after something was written. While nothing is, it sleeps, but for
+// a while after something was written. While nothing is, it sleeps, except for
 // once an hour: history also grows old.
 func (s *Store) maintain() {
 	defer s.working.Done()

@@ -69,7 +69,7 @@ func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err 
 	return size, nil
 }
 
-// pendingEvents reads events, but for a large one that memory has.
+// pendingEvents reads events, except for a large one that memory has.
 func (s *Store) pendingEvents(ctx context.Context, db querier, sizes []sized) ([]*events.Event, error) {
 	if len(sizes) == 0 {
 		return nil, nil

@@ -147,7 +147,7 @@ DROP TABLE pending1;
 
 // Every number that was given is that of a record, or missing; so only those
 // that were reserved and never given are noted. What came before is taken for
-// that, but for what was known to be lost.
+// that, except for what was known to be lost.
 const schemaV3 = `
 CREATE TABLE unused (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 INSERT INTO unused SELECT seq + 1, next - 1 FROM

@@ -169,7 +169,7 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	return nil
 }
 
-// upload retries until the batch is accepted, refused for good, or out of time.
+// upload retries until the batch is accepted, finally refused, or out of time.
 func (c *client) upload(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	body, err := c.encode(spans)
 	if err != nil {

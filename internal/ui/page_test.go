@@ -102,7 +102,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 		if got := <-told; !strings.Contains(got, "allowed=true") {
 			s.t.Errorf("the agent was told %s", got)
 		}
-		s.until("what became of it", `document.querySelector(".inbox").textContent.includes("allowed by you")`)
+		s.until("the outcome of it", `document.querySelector(".inbox").textContent.includes("allowed by you")`)
 		told = s.asks("git push --mirror")
 		s.until("the next ask", `document.querySelector(".askbox")?.textContent.includes("git push --mirror")`)
 		s.press("m", `document.querySelector(".askbox input")`)

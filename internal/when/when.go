@@ -67,7 +67,7 @@ func (f *Facts) Unfit(conditions []hook.Condition, given string) string {
 	return strings.Join(why, "; ")
 }
 
-// ambiguous reports whether two members of an object have the same name but for the
+// ambiguous reports whether two members of an object have the same name except for the
 // letter case: which of them a hook or an agent takes is not known.
 func ambiguous(object json.RawMessage) bool {
 	seen := map[string]bool{}

@@ -61,5 +61,5 @@ func (c *clock) check() {
 	}
 }
 
-// close stops the timer for good.
+// close stops the timer.
 func (c *clock) close() { c.timer.Stop() }

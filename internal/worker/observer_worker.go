@@ -106,7 +106,7 @@ func (w *observerWorker) nextOutput() []byte {
 	return buf
 }
 
-// outputWritten is called when buf was written but for rest.
+// outputWritten is called when all of buf but rest was written.
 func (w *observerWorker) outputWritten(buf, rest []byte) {
 	w.writing = false
 	if len(rest) > 0 {

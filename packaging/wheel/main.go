@@ -121,7 +121,7 @@ func add(z *zip.Writer, f file, date time.Time) error {
 	return err
 }
 
-// contents are the files of a wheel but for its record.
+// contents are the files of a wheel except for its record.
 func contents(base, version, tag, folder string) (list []file, err error) {
 	put := func(name, from string, mode os.FileMode) {
 		text, readErr := os.ReadFile(from)

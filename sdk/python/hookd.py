@@ -169,7 +169,7 @@ def deny(reason):
 
 
 def ask(reason):
-    """The answer that a person shall say."""
+    """The answer that a person has to decide."""
     return Answer("ask", _str(reason))
 
 

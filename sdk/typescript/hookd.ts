@@ -161,7 +161,7 @@ function deny(reason/*types*/: string/*end*/)/*types*/: Answer/*end*/ {
   return new Answer("deny", mustBeText(reason));
 }
 
-/** The answer that a person shall say. */
+/** The answer that a person has to decide. */
 function ask(reason/*types*/: string/*end*/)/*types*/: Answer/*end*/ {
   return new Answer("ask", mustBeText(reason));
 }

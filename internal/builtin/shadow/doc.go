@@ -23,6 +23,6 @@
 // An added file that the restored rules ignore is not deleted: with the rules
 // before the checkpoint it was invisible, so it may have been there. The state
 // before the latest Undo or Reset stays in the shadow as refs/hookd/undone. A
-// file that exists keeps its permissions but for the executable bit; one that
+// file that exists keeps its permissions except for the executable bit; one that
 // comes back gets the process's usual ones.
 package shadow

@@ -91,7 +91,7 @@ func (r *Repo) undo(ctx context.Context, u *Undone, force bool) error {
 	return r.carryOut(ctx, root, p, u)
 }
 
-// plan is what has to become of each file.
+// plan is what has to happen to each file.
 type plan struct {
 	steps    map[string]change         // from: as it is now, to: as it was
 	changed  map[string]bool           // paths that were changed besides the checkpoints

@@ -46,7 +46,7 @@ var awkKeywords = []string{"print", "printf", "return", "in", "else", "do", "if"
 func isAwkProgram(text string) bool {
 	var (
 		operand  bool   // what stands before: a slash divides
-		last     byte   // what stands before, but for spaces
+		last     byte   // what stands before, except for spaces
 		word     string // the name that stands before, "" if none does
 		unclear  bool   // a slash stood after a parenthesis: it may also begin an expression
 		printing bool   // within print or printf: > writes

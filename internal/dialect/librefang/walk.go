@@ -18,7 +18,7 @@ type walker struct {
 }
 
 // walk calls at for each string value of payload, a valid JSON object, in
-// order, but for those under the top-level key _truncated. path is valid during
+// order, except for those under the top-level key _truncated. path is valid during
 // the call; payload[start:end] is the string between its quotes.
 func walk(payload []byte, at func(path []byte, start, end int)) {
 	w := &walker{src: payload, tokens: rawjson.Lex(payload), at: at}

@@ -70,7 +70,7 @@ func (c ToolCall) Commands() []string {
 	return lines
 }
 
-// ambiguous reports whether two members have the same name but for the letter
+// ambiguous reports whether two members have the same name except for the letter
 // case: which of them counts depends on how an agent reads JSON.
 func ambiguous(object json.RawMessage) bool {
 	seen := map[string]bool{}

@@ -29,7 +29,7 @@ hearAsks(({ record, own_way: ownWay }) => {
   say(outcome(done), true);
 });
 
-// outcome says what became of an ask.
+// outcome is how an ask ended, in words.
 function outcome({ answered: a, here, agent }) {
   const word = { allow: 'allowed', deny: 'denied' }[a.answer];
   switch (a.by) {
