@@ -13,8 +13,8 @@ import (
 )
 
 // TestKilledWhileAsksAreHeld kills hookd at the moment when the last of many asks is
-// held. Each agent gets an answer or a closed connection, none is allowed, and the next
-// life has the end of each ask on record.
+// held. Each agent gets an answer or a closed connection, none is allowed, and the restarted
+// daemon has the end of each ask on record.
 func TestKilledWhileAsksAreHeld(t *testing.T) {
 	rounds, agents := amount(50, 2), amount(1000, 100)
 	h := newAskHome(t)

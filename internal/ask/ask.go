@@ -75,7 +75,7 @@ type Options struct {
 	Tree func(pid int) Tree
 	// Emit is given each event about an ask. It must not wait.
 	Emit func(name string, data json.RawMessage)
-	// Record is given the decision about an ask that the daemon's last life did not end.
+	// Record is given the decision about an ask that the previous daemon did not end.
 	// The store forgets an ask with the record of the decision about it.
 	Record func(*events.Decided)
 	// Hooked reports whether a hook is told of asks; nil = none is.

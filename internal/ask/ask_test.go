@@ -356,7 +356,7 @@ func TestAnAskThatWasNotEnded(t *testing.T) {
 	b.nothingLeft()
 }
 
-// killed starts the next life of the daemon in place of one that was killed: what that
+// killed starts the next daemon in place of one that was killed: what that
 // had not on disk is lost.
 func (b *bench) killed() (dead *Holder) {
 	dead = b.Holder
@@ -381,7 +381,7 @@ func (b *bench) nothingLeft() {
 	}
 }
 
-// An answer is on disk before the agent is told: if hookd is killed then, the next life
+// An answer is on disk before the agent is told: if hookd is killed then, the next daemon
 // records who let the call pass.
 func TestAnAnswerThatWasNotRecorded(t *testing.T) {
 	for answer, want := range map[events.Outcome]string{

@@ -108,7 +108,7 @@ type keptAsk struct {
 	DecidedBy []string    `json:"decided_by"`
 }
 
-// record is what the disk has of a; answered is what became of it, nil = nothing yet.
+// record is what the disk has of a; answered is its outcome, nil = nothing yet.
 func (a *held) record(answered *events.Answered) []byte {
 	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agent, DecidedBy: a.decided}
 	kept.Ask.Input = nil // it may have secrets, and nothing looks at it again
@@ -120,7 +120,7 @@ func (a *held) record(answered *events.Answered) []byte {
 	return text
 }
 
-// save puts a on the disk with what became of it, and waits for that a little while.
+// save puts a on the disk with its outcome, and waits for that a little while.
 // Without its row an ask is held all the same: a person's answer is worth more than the
 // record, should hookd be killed.
 func (h *Holder) save(a *held, answered *events.Answered) {
@@ -142,7 +142,7 @@ func (h *Holder) save(a *held, answered *events.Answered) {
 	}
 }
 
-// EndLast records the asks that the last life of the daemon held, with the answers that
+// EndLast records the asks that the previous daemon held, with the answers that
 // agents may not have been told of.
 func (h *Holder) EndLast(ctx context.Context) {
 	left, err := h.opts.Store.Asks(ctx)

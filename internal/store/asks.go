@@ -13,7 +13,7 @@ type Kept struct {
 	Text []byte
 }
 
-// SaveAsk keeps a question that is held, so that the next life of the daemon can tell
+// SaveAsk keeps a question that is held, so that the next daemon can tell
 // how it has ended. It returns when it is on disk, or why it will not be.
 func (s *Store) SaveAsk(ctx context.Context, k Kept) error {
 	return s.wait(ctx, &op{exec: func(db *database) error {
