@@ -44,9 +44,15 @@ type Job struct {
 	Starting func()
 	Started  func(Process)
 
-	stage   *stage
+	*progress
+}
+
+// progress is what the Dispatcher knows of a job that a Runner has. A copy of the Job, as
+// a Runner makes it to run a newer version of the hook, shares it.
+type progress struct {
+	stage   stage
 	started time.Time // when it was given to the Runner
-	pid     *atomic.Int64
+	pid     atomic.Int64
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // ends it; nil = its Runner does, see Killer
 	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"encoding/json"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,7 +46,7 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 		RunID: events.NewRunID(now), Hook: m.Hook, Rules: m.Rules, Event: e, Given: m.Given,
 		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime),
 		Whole: d.whole(a), Awaited: t == nil || t.nested,
-		stage: &stage{}, pid: new(atomic.Int64),
+		progress: &progress{},
 	}
 	a.job, job.Data = job, a.data
 	job.Looks, job.Inside = job.stage.looks, job.stage.runs
