@@ -97,7 +97,7 @@ var rooms = map[string]room{
 	},
 	"internal/builtin/shadow": {
 		"snapshots of a working tree, for `hookd snapshots`",
-		"git readfile",
+		"git readfile replacefile",
 		"",
 	},
 	"internal/builtin/shellsafe": {
@@ -107,13 +107,14 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"api builtin config dialect discovery events hook judge match pack project readfile source/* store trust when",
+		"api builtin config dialect discovery events hook judge match pack project readfile replacefile source/* store " +
+			"trust when",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say
 	"internal/config": {
 		"settings: keys, defaults, validation",
-		"duration readfile spell trust",
+		"duration readfile replacefile spell trust",
 		"gopkg.in/yaml.v3",
 	},
 	// parsers that know where in a file things stand, and a diff to show
@@ -152,7 +153,7 @@ var rooms = map[string]room{
 	},
 	"internal/discovery": {
 		"finds, reads and watches hooks; publishes an immutable snapshot, retains the last good one",
-		"hook readfile source/* trust",
+		"hook readfile replacefile source/* trust",
 		"github.com/fsnotify/fsnotify go.uber.org/zap",
 	},
 	"internal/dispatch": {
@@ -246,7 +247,7 @@ var rooms = map[string]room{
 	// reads HOOK.yaml's name, for what a hook folder is
 	"internal/pack": {
 		"packs of shared hooks: fetch, check, hooks.lock, put in place; executes nothing",
-		"/docs/gallery git readfile source/hookdir",
+		"/docs/gallery git readfile replacefile source/hookdir",
 		"",
 	},
 	// the standard library alone, as the bridge asks too
@@ -280,6 +281,11 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	"internal/replacefile": {
+		"the one way to replace a file of hookd's own: whole or not at all, also after a power cut",
+		"",
+		"",
+	},
 	// match: the fields of an event that have a tool and its arguments
 	"internal/rehearse": {
 		"one run of a hook, its tests, and what it would have said of the past, with or without a daemon; decides nothing",
@@ -309,7 +315,7 @@ var rooms = map[string]room{
 	// trust: install refuses a program that others could replace
 	"internal/service": {
 		"what install decides: service manager, unit files, PATH, whether the service runs",
-		"/packaging config readfile trust",
+		"/packaging config readfile replacefile trust",
 		"",
 	},
 	"internal/starter": {

@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // maxChanges is the largest file of changes, in bytes. Then its older half is removed,
@@ -298,12 +299,7 @@ func (r *Changes) rewrite() {
 		seen[c.Hook] = true
 	}
 	slices.Reverse(kept)
-	temp := r.path + ".new"
-	err := os.WriteFile(temp, bytes.Join(kept, nil), 0o600)
-	if err == nil {
-		err = os.Rename(temp, r.path)
-	}
-	if err != nil {
+	if err := replacefile.Write(r.path, bytes.Join(kept, nil)); err != nil {
 		r.log.Error("the record of changes cannot be made smaller", zap.Error(err))
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -202,10 +203,7 @@ func writeTrusted(c config.Config, t Trusted) error {
 		err = os.MkdirAll(c.TrustedDir(), 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(file+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(file+".new", file)
+		err = replacefile.Write(file, text)
 	}
 	if err != nil {
 		return fmt.Errorf("store that %s is trusted: %w", t.Repository, err)

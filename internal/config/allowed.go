@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -65,10 +66,7 @@ func (a Allowed) Allow(home string) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
+		err = replacefile.Write(path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("store which settings are allowed: %w", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -152,7 +153,7 @@ func (a Approvals) Put(p Approval) error {
 		err = os.MkdirAll(a.dir, 0o700)
 	}
 	if err == nil {
-		err = replaceFile(a.file(p.Hook), text)
+		err = replacefile.Write(a.file(p.Hook), text)
 	}
 	if err != nil {
 		return fmt.Errorf("store what was allowed of hook %s: %w", p.Hook, err)
@@ -170,16 +171,3 @@ func (a Approvals) Remove(id string) error {
 
 // file returns the path of a hook's approval. Its name is never too long.
 func (a Approvals) file(id string) string { return filepath.Join(a.dir, trust.Sum([]byte(id))+".json") }
-
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone by then when all went well
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}

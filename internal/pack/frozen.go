@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // Restored says what Frozen did for one pack.
@@ -112,7 +113,7 @@ func (c Cache) Put(f Fetched) error {
 		err = os.MkdirAll(c.dir, 0o700)
 	}
 	if err == nil {
-		err = replaceFile(c.file(lockOf(f)), bytes.TrimSpace(text))
+		err = replacefile.Write(c.file(lockOf(f)), bytes.TrimSpace(text))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the pack for later: %w", err)

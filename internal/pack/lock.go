@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/git"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // Lock says what packs there are: hooks.lock in the home. The zero Lock has none.
@@ -195,18 +195,5 @@ func (h Home) save(l Lock) error {
 	if err := encoder.Encode(l); err != nil {
 		return err
 	}
-	return replaceFile(h.LockFile(), text.Bytes())
-}
-
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone by then when all went well
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return replacefile.Write(h.LockFile(), text.Bytes())
 }

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/packaging"
 )
 
@@ -239,7 +240,10 @@ func apply(files []Change, folders []string) error {
 		var err error
 		switch c.State {
 		case "new", "changed":
-			err = replaceFile(c.Path, c.Text)
+			err = os.MkdirAll(filepath.Dir(c.Path), 0o755)
+			if err == nil {
+				err = replacefile.Write(c.Path, []byte(c.Text)) // for the user alone: variables may be keys
+			}
 		case "removed":
 			if err = os.Remove(c.Path); err == nil && strings.Contains(c.name, "/") {
 				os.Remove(filepath.Dir(c.Path)) // unless a drop-in of the user's is there
@@ -250,22 +254,4 @@ func apply(files []Change, folders []string) error {
 		}
 	}
 	return nil
-}
-
-// replaceFile writes a file as a whole or not at all, for the user alone: the
-// variables of a service may be keys.
-func replaceFile(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

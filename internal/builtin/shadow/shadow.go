@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/git"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // ErrNotRepository says that there is nothing to take snapshots of: the
@@ -162,14 +164,22 @@ func (r *Repo) prepare(ctx context.Context) error {
 	}
 	// no filter, no conversion: bytes in, the same bytes out
 	attributes := []byte("* -text -filter -ident -working-tree-encoding !eol\n")
-	if err := replaceFile(filepath.Join(info, "attributes"), attributes); err != nil {
+	if err := mirror(filepath.Join(info, "attributes"), attributes); err != nil {
 		return err
 	}
 	rules, err := r.rules()
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(info, "exclude"), rules)
+	return mirror(filepath.Join(info, "exclude"), rules)
+}
+
+// mirror makes text the content of a file, and writes only what is not there yet.
+func mirror(path string, text []byte) error {
+	if was, err := readfile.Read(path, len(text)); err == nil && bytes.Equal(was, text) {
+		return nil
+	}
+	return replacefile.Write(path, text)
 }
 
 // rules are the source's ignore rules that no .gitignore holds, weakest first.

@@ -1,7 +1,6 @@
 package shadow
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // state is what the shadow knows besides its trees, the file state.json.
@@ -55,26 +55,10 @@ func (r *Repo) save(st state) error {
 	if err != nil {
 		return fmt.Errorf("encode checkpoints: %w", err)
 	}
-	return replaceFile(r.stateFile(), text)
+	return replacefile.Write(r.stateFile(), text)
 }
 
 func (r *Repo) stateFile() string { return filepath.Join(r.dir, "state.json") }
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = cmp.Or(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
 
 // Mark captures the working tree and remembers it for the session under key,
 // in place of what was there. A later Since measures from it.

@@ -1,0 +1,41 @@
+// Package replacefile is the one way in which hookd replaces a file of its own: a reader
+// sees the old text or the new one, also after a power cut and when two processes write at
+// the same time. It blocks until the disk has the text.
+package replacefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Write makes text the whole content of path, for the user alone (mode 0600). The folder
+// must exist. What is at path, also a link, is replaced. After an error it is as it was.
+func Write(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone by then when all went well
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes the new name last.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
