@@ -120,7 +120,7 @@ var rooms = map[string]room{
 	// parsers that know where in a file things stand, and a diff to show
 	"internal/connect": {
 		"edits agents' own settings and leaves the rest byte for byte",
-		"bridge/shims dialect dialect/neutral events readfile",
+		"bridge/shims dialect dialect/neutral duration events readfile",
 		"github.com/pelletier/go-toml/v2 github.com/rogpeppe/go-internal github.com/tailscale/hujson " +
 			"gopkg.in/yaml.v3",
 	},

@@ -18,6 +18,8 @@ import (
 func TestKilledWhileAsksAreHeld(t *testing.T) {
 	rounds, agents := amount(50, 2), amount(1000, 100)
 	h := newAskHome(t)
+	h.write("hooks/push/HOOK.yaml", asksPush+"timeout: 60s\n") // so many shells take their time
+	h.says(0, "", "reload")
 	for round := range rounds {
 		h.present()
 		answers := make(chan string, agents)

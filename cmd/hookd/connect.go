@@ -115,6 +115,9 @@ func (f connectFlags) options(cmd *cobra.Command, agent string) connect.Options 
 	if path, err := filepath.Abs(socketOf(cmd)); err == nil {
 		o.Socket = path
 	}
+	if c, err := loadConfig(cmd); err == nil {
+		o.AskTimeout = c.AskTimeout
+	}
 	if given := cmd.Flags().Lookup("fail-closed"); given != nil && given.Changed {
 		o.FailClosed = &f.closed
 	}

@@ -15,12 +15,9 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// The hooks get 90% of the agent's deadline, the bridge 95%: hookd's own
-// answer that a hook was too slow still comes in time.
-const (
-	hooksShare  = 90
-	bridgeShare = 95
-)
+// bridgeShare is how much of the agent's deadline the bridge has, in percent. The hooks
+// get less: hookd's own answer that a hook was too slow still comes in time.
+const bridgeShare = 95
 
 // acceptTime is how long hookd may take to accept an event that no hook decides.
 const acceptTime = 5 * time.Second
@@ -48,7 +45,7 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	l := &line{conn: conn, hooks: c.start.Add(host * hooksShare / 100)}
+	l := &line{conn: conn, hooks: c.start.Add(host * neutral.HooksShare / 100)}
 	e := c.newEvent()
 	c.pair(e)
 	changed, err := c.transform(ctx, l, e)

@@ -82,7 +82,7 @@ func (a *agent) leaf(path []string, event string, c call) leaf {
 		handler = c.post.handler()
 	}
 	if a.Unit > 0 {
-		deadline := dialect.Agent(a.name).Timeout(event)
+		deadline := max(dialect.Agent(a.name).Timeout(event), deadlineIn(c.args))
 		handler = append(handler, member{a.Keys.Timeout, int((deadline + a.Unit - 1) / a.Unit)})
 	}
 	tool := row != nil && row.ToolMatched && !slices.Contains(strings.Fields(a.Plain), event)

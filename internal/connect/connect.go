@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // BackupSuffix ends the name of the file that keeps a settings file as it was
@@ -42,6 +43,9 @@ type Options struct {
 	// FailClosed makes the bridge deny when hookd does not answer; nil leaves what is
 	// registered, at first false.
 	FailClosed *bool
+	// AskTimeout is how long a person has to answer an ask: calls get a deadline for
+	// that, where the agent takes one; 0 leaves what is registered.
+	AskTimeout time.Duration
 	// Post registers HTTP instead of the bridge, for the events and agents that take
 	// it; nil registers the bridge alone.
 	Post *Post

@@ -4,6 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/bridge/shims"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/duration"
 )
 
 // The flags of hookd-bridge that connect sets. Others that stand in a call are
@@ -11,12 +17,16 @@ import (
 const (
 	socketFlag     = "socket"
 	failClosedFlag = "fail-closed"
+	timeoutFlag    = "timeout"
 )
 
 // flags returns the arguments of a call with the flags as the options say.
 func (t *target) flags(args []string) []string {
 	if t.Socket != "" {
 		args = withFlag(args, socketFlag, "--"+socketFlag+"="+t.Socket)
+	}
+	if d := t.deadline(); d > deadlineIn(args) {
+		args = withFlag(args, timeoutFlag, "--"+timeoutFlag+"="+strconv.Itoa(int(d.Seconds()))+"s")
 	}
 	switch {
 	case t.FailClosed == nil:
@@ -26,6 +36,36 @@ func (t *target) flags(args []string) []string {
 		args = withFlag(args, failClosedFlag, "")
 	}
 	return args
+}
+
+// hooksTime is what hooks may take of a deadline besides a person's time.
+const hooksTime = 10 * time.Second
+
+// deadline is how long the agent has to wait for the bridge so that an ask can wait for
+// AskTimeout, in whole seconds; 0 = its own deadline does.
+func (t *target) deadline() time.Duration {
+	if t.AskTimeout == 0 || t.agent.Longest == 0 {
+		return 0
+	}
+	own := shims.Deadline
+	if a := dialect.Agent(t.agent.name); a.Timeout != nil {
+		own = a.Timeout("")
+	}
+	need := min(t.agent.Longest, (t.AskTimeout+hooksTime)*100/neutral.HooksShare)
+	if need <= own {
+		return 0
+	}
+	return (need + time.Second - 1).Truncate(time.Second)
+}
+
+// deadlineIn is the deadline that arguments name; 0 = none.
+func deadlineIn(args []string) (d time.Duration) {
+	for i := range args {
+		if name, value, _ := flagOf(args, i); name == timeoutFlag {
+			d, _ = duration.Parse(value) // the bridge refuses what cannot be read
+		}
+	}
+	return d
 }
 
 // wanted reports whether a call is one of the bridge as Connect writes it,
@@ -52,7 +92,7 @@ func withFlag(args []string, name, text string) (list []string) {
 			list = append(list, args[i])
 			continue
 		}
-		if name == socketFlag && !cut && value != "" {
+		if name != failClosedFlag && !cut && value != "" {
 			i++ // its value is an argument of its own
 		}
 		if !placed {

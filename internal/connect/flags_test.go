@@ -2,12 +2,15 @@ package connect
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/bridge/shims"
 )
@@ -177,4 +180,73 @@ func TestFindAgents(t *testing.T) {
 	if got := FindAgents(o); !slices.Contains(got, want[2]) {
 		t.Errorf("got %v", got)
 	}
+}
+
+// Where an agent's deadline can be set, connect makes it long enough for a person to
+// answer, the bridge's budget agrees with it, and a longer one stays.
+func TestDeadlineForAsks(t *testing.T) {
+	for _, name := range Names() {
+		if find(name).Manual == "" {
+			t.Run(name, func(t *testing.T) { deadlineForAsks(t, find(name)) })
+		}
+	}
+}
+
+func deadlineForAsks(t *testing.T, a *agent) {
+	var before []byte
+	if a.Given {
+		before = []byte("agents:\n  root:\n    model: m\n")
+	}
+	o, path := options(t, string(a.name), before)
+	o.Bridge = filepath.Join(t.TempDir(), "hookd-bridge")
+	write(t, o.Bridge, nil)
+	if err := os.Chmod(o.Bridge, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, Connect, o)
+	plain, had := written(t, path), 0
+	for _, step := range []struct{ asks, seconds int }{{120, 145}, {300, 345}, {60, 345}, {600, 600}} {
+		want := min(step.seconds, int(a.Longest.Seconds()))
+		o.AskTimeout = time.Duration(step.asks) * time.Second
+		if s := Inspect(o); a.whole == nil && s.Hurries != (want > had) {
+			t.Errorf("%d s: hurries is %t", step.asks, s.Hurries)
+		}
+		had = want
+		apply(t, Connect, o)
+		text := written(t, path)
+		if a.Longest == 0 && text != plain {
+			t.Errorf("%d s: the settings changed, where no deadline can be written: %s", step.asks, text)
+		}
+		calls, deadlines := fmt.Sprintf(`--timeout=%ds`, want), fmt.Sprintf(`timeout(Sec)?"?( =|:) %d(000)?\b`, want)
+		if a.whole != nil {
+			calls, deadlines = `const connected`, fmt.Sprintf(`"deadlineMS":%d000}`, want)
+		}
+		n := len(regexp.MustCompile(calls).FindAllString(text, -1))
+		if m := len(regexp.MustCompile(deadlines).FindAllString(text, -1)); a.Longest > 0 && (n == 0 || n != m) {
+			t.Errorf("%d s: %d calls and %d deadlines of %d s in\n%s", step.asks, n, m, want, text)
+		}
+		if s := Inspect(o); s.State != Connected || s.Hurries {
+			t.Errorf("%d s: %s, %t, %s", step.asks, s.State, s.Hurries, s.Note)
+		}
+		if p, err := Connect(o); err != nil || len(p.Changes) > 0 {
+			t.Errorf("%d s, again: %v\n%s", step.asks, err, p.Diff())
+		}
+	}
+	apply(t, Disconnect, o)
+	if got := written(t, path); got != string(before) {
+		t.Errorf("after disconnect: got\n%s\nwant\n%s", got, before)
+	}
+}
+
+// written is the text of a settings file, or of the files of a folder.
+func written(t *testing.T, path string) (text string) {
+	t.Helper()
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return string(readOrNil(t, path))
+	}
+	for _, e := range entries {
+		text += string(readOrNil(t, filepath.Join(path, e.Name())))
+	}
+	return text
 }

@@ -36,6 +36,7 @@ type Status struct {
 	Socket     string              `json:"socket,omitempty"`      // that the calls name; "" = their environment says
 	FailClosed bool                `json:"fail_closed,omitempty"` // each call denies where hookd does not answer
 	Note       string              `json:"note,omitempty"`        // what to do, or what is wrong
+	Hurries    bool                `json:"hurries,omitempty"`     // its deadline ends asks before AskTimeout, and Connect would write a longer one
 	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
 
 	looked bool // at one call or more
@@ -111,6 +112,7 @@ func (t *target) inspect(s *Status) error {
 			s.Bridge = h.call.program
 			s.Calls[h.event] = h.call.words()
 			s.saw(h.call.socket(), h.call.failClosed())
+			s.sawDeadline(t, h.call)
 		}
 	}
 	s.Notes = t.notes()
@@ -120,6 +122,11 @@ func (t *target) inspect(s *Status) error {
 // saw takes in the flags of one call. Of several sockets it keeps the last.
 func (s *Status) saw(socket string, failClosed bool) {
 	s.Socket, s.FailClosed, s.looked = socket, failClosed && (s.FailClosed || !s.looked), true
+}
+
+// sawDeadline notes a call whose deadline is shorter than asks need.
+func (s *Status) sawDeadline(t *target, c call) {
+	s.Hurries = s.Hurries || t.deadline() > deadlineIn(c.args)
 }
 
 // sawPlugin does that with a plugin's file that says such things.

@@ -108,6 +108,7 @@ func (plugin) renewed(t *target, have []byte, want ownFile) []byte {
 	if t.FailClosed != nil {
 		s.FailClosed = *t.FailClosed
 	}
+	s.DeadlineMS = max(s.DeadlineMS, t.deadline().Milliseconds())
 	return s.In(want.text)
 }
 
@@ -192,6 +193,7 @@ func (t *target) inspectFiles(s *Status) error {
 			c := callIn(f.text, t.Agent)
 			s.Events, s.Bridge = append(s.Events, want.event), c.program
 			s.saw(c.socket(), c.failClosed())
+			s.sawDeadline(t, c)
 			return Change{}, false, nil
 		case t.agent.whole.current(t, f.text, want.text):
 			s.Events = t.agent.events(true)
@@ -205,7 +207,7 @@ func (t *target) inspectFiles(s *Status) error {
 		return Change{}, false, nil
 	})
 	if outdated && len(s.Events) > 0 {
-		s.Missing, s.Note = s.Events, "its plugin is not this version's, or is for another socket: type `hookd connect "+
+		s.Missing, s.Note = s.Events, "its plugin is not this version's, or is for other settings: type `hookd connect "+
 			t.Agent+"` again"
 	}
 	if err != nil || t.agent.entry == nil || len(s.Events) == 0 {

@@ -115,6 +115,9 @@ func (w *way) registered() {
 	default:
 		w.say("settings", Problem, w.o.Again, "%s does not call hookd: no event of %s reaches a hook", s.File, s.Agent)
 	}
+	if s.Hurries {
+		w.say("settings", Note, w.again(), "its deadline ends an ask before `asks.timeout`")
+	}
 	for _, n := range s.Notes {
 		level := Problem
 		if strings.Contains(n, "has hooks too") {

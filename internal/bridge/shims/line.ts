@@ -9,9 +9,6 @@ import { connect } from "node:net"
 import { homedir } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 
-/** How long hooks may take to decide, in ms; the answer gets a little more. */
-const hooksTime = 54_000
-const answerTime = 57_000
 /** How long hookd may take to accept an event that it does not decide, in ms. */
 const acceptTime = 5_000
 /** How long there may be no answer until another connection asks for a sign of life, how long that may take, and until it asks again, in ms. */
@@ -21,7 +18,12 @@ const askAgain = 10_000
 const keptOpen = 4
 
 /** What `hookd connect` says: the socket, and whether to deny where hookd does not answer. Empty: the environment says. */
-const connected = { "socket": "", "failClosed": false }
+const connected = { "socket": "", "failClosed": false, "deadlineMS": 0 }
+
+/** How long the agent waits for hookd, in ms; hooks may take less, and the answer a little more than they. */
+const deadlineMS = connected.deadlineMS || 60_000
+const hooksTime = Math.round(deadlineMS * 0.9)
+const answerTime = Math.round(deadlineMS * 0.95)
 
 function socketPath() {
   const env = process.env

@@ -7,9 +7,6 @@
 //   HOOKD_FAIL_CLOSED=1            deny tool calls that hookd could not check
 //   HOOKD_ASK=none                 run calls that a hook wants a person to decide
 
-/** OpenClaw waits this long for a handler that waits for hooks, in ms. */
-const budget = { timeoutMs: 60_000 }
-
 /** How much is remembered about sessions and calls that never came to an end. */
 const maxKept = 200
 
@@ -28,6 +25,7 @@ export default {
   description: "Runs the hooks of hookd for OpenClaw's events",
   configSchema: { type: "object", additionalProperties: false, properties: {} },
   register(api) {
+    const budget = { timeoutMs: deadlineMS } // how long OpenClaw waits for a handler that waits for hooks
     const line = new Line("openclaw", (text) => api.logger?.warn?.(text))
     const starts = new Map() // session → what its start has to say, until its first prompt
     const blocked = new Map() // session → why its prompt is blocked

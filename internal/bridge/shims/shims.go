@@ -16,6 +16,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"time"
 )
 
 // File is one file of a plugin.
@@ -65,10 +66,14 @@ var plugins = map[string]func() Plugin{
 // program is an agent's part and the part they share, as one file.
 func program(agent string) []byte { return []byte(agent + "\n" + line) }
 
+// Deadline is how long an agent waits for its plugin where Settings say nothing else.
+const Deadline = time.Minute
+
 // Settings are what `hookd connect` writes into a plugin.
 type Settings struct {
 	Socket     string `json:"socket"`     // absolute path; "" = the agent's environment says
 	FailClosed bool   `json:"failClosed"` // deny where hookd does not answer; false = the agent's environment says
+	DeadlineMS int64  `json:"deadlineMS"` // how long the agent waits for hookd; 0 = Deadline
 }
 
 // settingsLine is the line that holds them, in the part that programs share.

@@ -14,6 +14,7 @@ func Settings() neutral.Settings {
 		Format: neutral.FormatJSON, At: []string{"hookd"},
 		Beside: []neutral.Leaf{{Path: []string{"hookd"}, Key: "enabled", Value: true}},
 		Shape:  neutral.ByTool, Named: true, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
+		Longest: 10 * time.Minute,
 		Switches: []neutral.Toggle{{
 			Path: []string{"hookd", "enabled"},
 			Say:  "`hookd.enabled` is false there: Antigravity calls the bridge when it is true",

@@ -14,6 +14,7 @@ func Settings() neutral.Settings {
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
 		Shape: neutral.Handlers, Named: true, Keys: neutral.Keys{Command: "bash", Timeout: "timeoutSec"},
 		Lead: neutral.TypeCommand, Unit: time.Second,
+		Longest: 10 * time.Minute,
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,
 			Say: "`disableAllHooks` is true there: Copilot runs no hooks of it until it is removed",

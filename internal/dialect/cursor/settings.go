@@ -14,6 +14,7 @@ func Settings() neutral.Settings {
 		Dir:      ".cursor", File: "hooks.json", Project: ".cursor/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
 		Shape: neutral.Handlers, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
+		Longest: 10 * time.Minute,
 		// where its setting for it is on
 		Runs: &neutral.Foreign{Agent: events.ClaudeCode, By: "Cursor", Title: "Claude Code"},
 	}

@@ -12,8 +12,9 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Given: true, Format: neutral.FormatYAML, At: []string{"agents", "*", "hooks"},
 		Shape: neutral.ByTool, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
-		Skip:  func(c *events.Contract) bool { return c.Explicit }, // no opinion would deny
-		Plain: "on_tool_approval_decision",
-		Newer: "tool_input_transform tool_guard",
+		Longest: 10 * time.Minute,
+		Skip:    func(c *events.Contract) bool { return c.Explicit }, // no opinion would deny
+		Plain:   "on_tool_approval_decision",
+		Newer:   "tool_input_transform tool_guard",
 	}
 }

@@ -12,8 +12,9 @@ func Settings() neutral.Settings {
 		Programs: "gemini",
 		HomeEnv:  "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Unit: time.Millisecond,
-		Import: neutral.ImportsCommands,
-		Lead:   []neutral.Setting{{Key: "name", Value: "hookd"}, {Key: "type", Value: "command"}},
+		Longest: 10 * time.Minute,
+		Import:  neutral.ImportsCommands,
+		Lead:    []neutral.Setting{{Key: "name", Value: "hookd"}, {Key: "type", Value: "command"}},
 		Switches: []neutral.Toggle{{
 			Path: []string{"hooksConfig", "enabled"},
 			Say:  "`hooksConfig.enabled` is false there: Gemini CLI runs no hooks until it is removed",

@@ -14,7 +14,8 @@ func Settings() neutral.Settings {
 		Programs: "hermes",
 		DirEnv:   "HERMES_HOME", Dir: ".hermes", File: "config.yaml",
 		Format: neutral.FormatYAML, At: []string{"hooks"}, Shape: neutral.Handlers, Keys: neutral.StandardKeys,
-		Unit: time.Second, Skip: notForShell,
+		Unit:    time.Second,
+		Longest: 5 * time.Minute, Skip: notForShell,
 		After: []string{"Hermes asks for consent to each new hook: start hermes at a terminal, or with --accept-hooks"},
 	}
 }

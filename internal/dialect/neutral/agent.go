@@ -70,6 +70,9 @@ type Agent struct {
 	Nulls bool
 }
 
+// HooksShare is how much of an agent's deadline its hooks get, in percent.
+const HooksShare = 90
+
 // Variables are the names of two variables of a hook's environment.
 type Variables struct{ Event, Data string }
 

@@ -27,9 +27,12 @@ type Settings struct {
 	Beside []Leaf   // members that must be there too, whatever their value
 	Shape  Shape
 	Unit   time.Duration // of the deadline; 0 = deadlines cannot be set
-	Keys   Keys
-	Lead   []Setting // what a handler begins with
-	Named  bool      // the event's name is an argument of the bridge
+	// Longest is how long a deadline may be that connect writes so that a person has
+	// time to answer; 0 = the agent's own is all there is.
+	Longest time.Duration
+	Keys    Keys
+	Lead    []Setting // what a handler begins with
+	Named   bool      // the event's name is an argument of the bridge
 	// NoMatcher: a group of all tools has no matcher. Elsewhere it is "*".
 	NoMatcher bool
 

@@ -1,6 +1,8 @@
 package openclaw
 
 import (
+	"time"
+
 	"github.com/hookd/hookd/internal/dialect/neutral"
 )
 
@@ -9,7 +11,8 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "openclaw",
 		DirEnv:   "OPENCLAW_STATE_DIR", HomeEnv: "OPENCLAW_HOME", Dir: ".openclaw", File: "extensions/hookd",
-		Files: neutral.Plugin, OwnDir: true,
+		Files:   neutral.Plugin,
+		Longest: 10 * time.Minute, OwnDir: true,
 		Entry: &neutral.Entry{
 			Env: "OPENCLAW_CONFIG_PATH", File: "openclaw.json", At: []string{"plugins"}, Leaves: pluginEntry,
 			Switches: []neutral.Toggle{{

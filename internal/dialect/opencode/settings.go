@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"time"
+
 	"github.com/hookd/hookd/internal/dialect/neutral"
 )
 
@@ -9,6 +11,7 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "opencode", Trace: ".config/opencode",
 		DirEnv: "XDG_CONFIG_HOME", Dir: ".config", File: "opencode/plugins", Project: ".opencode/plugins",
-		Files: neutral.Plugin, After: []string{"OpenCode loads plugins at its start: start it again"},
+		Files:   neutral.Plugin,
+		Longest: 10 * time.Minute, After: []string{"OpenCode loads plugins at its start: start it again"},
 	}
 }
