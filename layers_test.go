@@ -29,7 +29,7 @@ type room struct{ purpose, rooms, thirdParty string }
 var rooms = map[string]room{
 	"client": {
 		"the public Go package, and the only code that dials the socket",
-		"api events peer",
+		"api dialect events peer system verdict",
 		"",
 	},
 	// pflag: the types of cobra's own flags
@@ -37,7 +37,7 @@ var rooms = map[string]room{
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api bridge builtin/shadow catalog config connect convert daemon dialect discovery " +
 			"doctor duration escape events hook importer logsink loopback match pack project readfile " +
-			"rehearse schema service spell starter trust ui",
+			"rehearse schema service spell starter system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -75,7 +75,7 @@ var rooms = map[string]room{
 	},
 	"internal/bridge": {
 		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
-		"/client convert dialect dialect/neutral duration events readfile verdict",
+		"/client convert dialect dialect/neutral duration events readfile system verdict",
 		"",
 	},
 	// text for connect, so that the small program does not carry it
@@ -114,7 +114,7 @@ var rooms = map[string]room{
 	// trust: which settings are allowed is for the user alone to say
 	"internal/config": {
 		"settings: keys, defaults, validation",
-		"duration readfile replacefile spell trust",
+		"duration readfile replacefile spell system trust",
 		"gopkg.in/yaml.v3",
 	},
 	// parsers that know where in a file things stand, and a diff to show
@@ -368,6 +368,16 @@ var rooms = map[string]room{
 		"OpenTelemetry spans, off unless configured",
 		"readfile",
 		"go.opentelemetry.io/otel go.opentelemetry.io/proto/otlp google.golang.org/protobuf",
+	},
+	"internal/system": {
+		"where the system daemon is, whether it must answer, and whether a listener is it",
+		"peer readfile",
+		"",
+	},
+	"internal/system/systemtest": {
+		"tests only: a place for a system daemon",
+		"hooktest system",
+		"",
 	},
 	"internal/trust": {
 		"which users can change the files of a hook, and whether they changed",

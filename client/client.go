@@ -16,6 +16,11 @@
 // accepted. An Event with an ID can be sent again, hookd takes it once;
 // Retryable says when that is worth while, a lost connection included.
 //
+// Where the machine has a system daemon (see docs/system.md), every event goes to that
+// one first, whatever the Options say, and an event that waits then to the user's own,
+// which can only tighten the verdict. Where it must answer and does not, that is a
+// denial. All other calls are for the daemon of the Options alone.
+//
 // Errors: ErrNotRunning when nothing listens, or only a process that is neither
 // the own user's nor root's (then also ErrForeign), ErrTimeout when ctx's deadline or
 // Options.Timeout passed first, ctx's own error when it was cancelled, and a
@@ -39,6 +44,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/peer"
+	"github.com/hookd/hookd/internal/system"
 )
 
 var (
@@ -236,9 +242,14 @@ func (c *Client) checkListener(conn net.Conn) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())
 	}
-	switch listener, err := peer.Of(socket); {
+	listener, err := peer.Of(socket)
+	switch place := system.Here(); {
 	case err != nil: // unknown is not trusted
 		return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())
+	case c.Socket() == place.Socket:
+		if err := place.Check(listener); err != nil {
+			return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())
+		}
 	case !listener.Trusted():
 		return fmt.Errorf("%w (socket %s, uid %d, pid %d)", ErrForeign, c.Socket(), listener.UID, listener.PID)
 	}

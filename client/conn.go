@@ -25,6 +25,7 @@ type Conn struct {
 	client *Client
 	conn   net.Conn
 	in     *bufio.Reader
+	layers *layers // two connections in place of this one; nil = there is no system daemon
 
 	mu   sync.Mutex
 	sent []bool // of each event that has no answer yet: whether it has an ID; guarded by mu
@@ -40,8 +41,17 @@ const (
 	takeBytes = 64 << 10 // so many are taken in that time
 )
 
-// Dial opens a connection. ctx is that of the dialling only.
+// Dial opens a connection. ctx is that of the dialling only. Where the machine has a
+// system daemon the error is nil: the answers say what is wrong.
 func (c *Client) Dial(ctx context.Context) (*Conn, error) {
+	if l := c.openLayers(ctx); l != nil {
+		return &Conn{client: c, layers: l}, nil
+	}
+	return c.dialOne(ctx)
+}
+
+// dialOne opens a connection to this daemon alone.
+func (c *Client) dialOne(ctx context.Context) (*Conn, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -51,7 +61,18 @@ func (c *Client) Dial(ctx context.Context) (*Conn, error) {
 
 // Send sends events, all with one write. It does not wait for their answers:
 // Receive returns one for each.
+//
+// Where the machine has a system daemon, an event that waits reaches the user's own
+// daemon when its answer is received.
 func (c *Conn) Send(ctx context.Context, list ...Event) error {
+	if c.layers != nil {
+		return c.layers.send(ctx, list)
+	}
+	return c.sendOne(ctx, list)
+}
+
+// sendOne sends events to this daemon.
+func (c *Conn) sendOne(ctx context.Context, list []Event) error {
 	var lines []byte
 	var ids []bool
 	for _, ev := range list {
@@ -127,6 +148,14 @@ func (c *Client) alive(ctx context.Context) bool {
 // its answer too: the connection goes on, unless the code is "too_large" or
 // "internal".
 func (c *Conn) Receive(ctx context.Context) (Answer, error) {
+	if c.layers != nil {
+		return c.layers.receive(ctx)
+	}
+	return c.receiveOne(ctx)
+}
+
+// receiveOne receives an answer of this daemon.
+func (c *Conn) receiveOne(ctx context.Context) (Answer, error) {
 	line, err := c.readAnswer(ctx)
 	if id := c.answered(err == nil); err != nil && id {
 		return Answer{}, markRetryable(err)
@@ -177,4 +206,9 @@ func (c *Conn) readLine(ctx context.Context) ([]byte, error) {
 }
 
 // Close closes the connection. Events that were sent stay sent.
-func (c *Conn) Close() error { return c.conn.Close() }
+func (c *Conn) Close() error {
+	if c.layers != nil {
+		return c.layers.close()
+	}
+	return c.conn.Close()
+}

@@ -25,7 +25,7 @@ type TailOptions struct {
 // ended because of Once or because the daemon stops. Subscribe reads the records
 // and connects again.
 func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.RawMessage) error) error {
-	conn, err := c.Dial(ctx)
+	conn, err := c.dialOne(ctx)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,13 @@ type Answer struct {
 	Warnings  []string    `json:"warnings"`            // what hookd tolerated
 	Verdict   *Verdict    `json:"verdict,omitempty"`   // with Event.Wait; else nil
 	Runs      []RunResult `json:"runs,omitempty"`      // with Event.Wait
+
+	own error // see Own
 }
+
+// Own returns why the user's own daemon has no part in the answer of a machine's system
+// daemon; nil = it has, or there is no system daemon.
+func (a Answer) Own() error { return a.own }
 
 // A RunResult is a run in an Answer.
 type RunResult struct {

@@ -190,6 +190,7 @@ func defaultOf(c config.Config, key string) string {
 		"log.level":            c.LogLevel,
 		"log.format":           "console on a terminal, else json",
 		"fire_startup":         fmt.Sprint(c.FireStartup),
+		"required":             fmt.Sprint(c.Required),
 	}
 	text, ok := known[key]
 	if !ok {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/system"
 )
 
 // app is what all commands share: where they read and write, and the global
@@ -36,6 +38,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
 	cmd, err := root.ExecuteContextC(ctx)
+	if ofSystem(cmd) {
+		err = errors.Join(err, letDaemonRead(system.Here()))
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -86,6 +91,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.format, "output", "o", "table", "table, wide or json")
 	flags.String("socket", "", "the daemon's socket (default ~/.librefang/hookd.sock)")
+	flags.Bool(systemFlag, false, "the system daemon's hooks and settings, not your own (behind sudo)")
 	a.within = 30 * time.Second
 	flags.Var(
 		(*duration.Value)(&a.within),

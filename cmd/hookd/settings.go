@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/system"
 )
 
 // settingFlags adds the flags of the settings in want, all if none are named,
@@ -65,10 +66,15 @@ func absolute(key, value string) string {
 // loadConfig reads the settings as the daemon does.
 func loadConfig(cmd *cobra.Command) (config.Config, error) {
 	home, err := config.Home()
-	if err != nil {
+	if err != nil && !ofSystem(cmd) {
 		return config.Config{}, fail(exitRejected, "type `export LIBREFANG_HOME=/some/folder`", "%w", err)
 	}
-	c, err := readSettings(home, given(cmd))
+	load := func() (config.Config, error) { return config.Load(home, given(cmd), os.Environ()) }
+	if place := system.Here(); ofSystem(cmd) {
+		home = place.Folder
+		load = func() (config.Config, error) { return config.LoadSystem(place, given(cmd)) }
+	}
+	c, err := readSettings(home, load)
 	switch {
 	case err == nil:
 		return c, nil
@@ -81,15 +87,15 @@ func loadConfig(cmd *cobra.Command) (config.Config, error) {
 // settingsFiles is the patience with the file system of the settings.
 var settingsFiles = readfile.NewPatience(5*time.Second, nil)
 
-// readSettings is config.Load, unless the file system of the home does not answer.
-func readSettings(home string, given map[string]string) (config.Config, error) {
+// readSettings is load, unless the file system of the home does not answer.
+func readSettings(home string, load func() (config.Config, error)) (config.Config, error) {
 	type settings struct {
 		config config.Config
 		err    error
 	}
 	read := make(chan settings, 1)
 	if !settingsFiles.Try(home, func() {
-		c, err := config.Load(home, given, os.Environ())
+		c, err := load()
 		read <- settings{c, err}
 	}) {
 		return config.Config{}, fmt.Errorf("read the settings in %s: the file system does not answer, see `df`", home)
@@ -103,6 +109,9 @@ func readSettings(home string, given map[string]string) (config.Config, error) {
 func socketOf(cmd *cobra.Command) string {
 	if path, ok := given(cmd)["socket"]; ok {
 		return path
+	}
+	if ofSystem(cmd) {
+		return system.Here().Socket
 	}
 	c, err := loadConfig(cmd)
 	if err != nil {

@@ -53,6 +53,9 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 		return nil, err
 	}
 	v, err := l.emit(ctx, e.Envelope)
+	if err == nil && l.own != nil {
+		v = c.withoutOwn(v, l.own)
+	}
 	if changed != nil {
 		return c.redacted(v, changed, err), nil
 	}
@@ -61,6 +64,19 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	}
 	c.paired(v)
 	return v, nil
+}
+
+// withoutOwn is the verdict v of the system daemon where the user's own daemon gave none,
+// which denies if the bridge is to fail closed.
+func (c *call) withoutOwn(v *verdict.Verdict, why error) *verdict.Verdict {
+	if !c.FailClosed && errors.Is(why, client.ErrNotRunning) && !errors.Is(why, client.ErrForeign) {
+		return v // the machine is guarded: the user need have no daemon
+	}
+	c.notice(why)
+	if !c.FailClosed || !c.row.FailClosed || v == nil {
+		return v
+	}
+	return v.Over(unchecked(why))
 }
 
 // redacted adds a changed result to the verdict of the event that followed, even if
@@ -82,6 +98,7 @@ func (c *call) redacted(v *verdict.Verdict, changed json.RawMessage, err error) 
 type line struct {
 	conn  *client.Conn
 	hooks time.Time // when the hooks must be done
+	own   error     // why the user's own daemon has not answered the last event; nil = it has
 }
 
 func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict, error) {
@@ -92,6 +109,7 @@ func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict,
 		return nil, err
 	}
 	answer, err := l.conn.Receive(ctx)
+	l.own = answer.Own()
 	if err == nil && env.Wait && answer.Verdict == nil {
 		err = errors.New("hookd answered without a verdict") // which is not the same as no opinion
 	}

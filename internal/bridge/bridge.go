@@ -25,6 +25,7 @@ import (
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/system"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -100,18 +101,18 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			reply, failed = c.fail(fmt.Errorf("internal error: %v", p)), true
+			reply, failed = c.fail(fmt.Errorf("internal error: %v", p), c.guarded()), true
 		}
 	}()
 	if err := c.read(ctx); err != nil || mistake != nil {
-		return c.fail(errors.Join(mistake, err)), true
+		return c.fail(errors.Join(mistake, err), c.guarded()), true
 	}
 	if c.isSecondCall() {
 		return c.reply(nil), false
 	}
 	v, err := c.ask(ctx)
 	if err != nil {
-		return c.fail(err), false
+		return c.fail(err, false), false
 	}
 	c.mark = func() { c.answered(v) }
 	return c.reply(v), false
@@ -141,16 +142,28 @@ func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
 	return &less
 }
 
-// fail answers when there is no verdict, and says why.
-func (c *call) fail(err error) neutral.Reply {
+// guarded reports whether the machine has a system daemon: what did not reach it is
+// denied.
+func (c *call) guarded() bool {
+	present, _ := system.Here().Look()
+	return present
+}
+
+// fail answers when there is no verdict, and says why. closed denies, as FailClosed does.
+func (c *call) fail(err error, closed bool) neutral.Reply {
 	c.notice(err)
-	if !c.FailClosed || c.row != nil && !c.row.FailClosed {
+	if !closed && !c.FailClosed || c.row != nil && !c.row.FailClosed {
 		return c.reply(nil)
 	}
 	if c.row == nil {
 		c.event = guarded(events.Dialect(c.Agent))
 	}
-	return c.reply(&verdict.Verdict{Continue: true, Message: "hookd could not check this: " + err.Error()})
+	return c.reply(unchecked(err))
+}
+
+// unchecked denies what hookd has not checked.
+func unchecked(why error) *verdict.Verdict {
+	return &verdict.Verdict{Continue: true, Message: "hookd could not check this: " + why.Error()}
 }
 
 // notice writes to stderr what went wrong, unless the agent reads stderr as an

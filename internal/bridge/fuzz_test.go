@@ -48,7 +48,7 @@ func FuzzCall(f *testing.F) {
 			if err.Error() == "" || c.event == "" && c.row != nil {
 				t.Fatalf("%q with %q", err, c.event)
 			}
-			c.fail(err)
+			c.fail(err, false)
 			return
 		}
 		checkSent(t, c)

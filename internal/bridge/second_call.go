@@ -107,6 +107,9 @@ func (c *call) isSecondCall() bool {
 	if !c.borrowed && !c.hosts() {
 		return false
 	}
+	if c.guarded() {
+		return false // the user can write marks
+	}
 	key := c.moment(c.input())
 	return key != "" && c.marks().take(key) != ""
 }

@@ -29,6 +29,7 @@ import (
 func Options(c config.Config) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Fixed: settingHooks(c),
+		Checker:  c.Checker(),
 		Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled, Approved: approved(c), Parsers: fileParsers(c),
 		Dirs: dirs(c),
 	}

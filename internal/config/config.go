@@ -21,11 +21,15 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/system"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 // Config is every setting. Paths are absolute after Load.
 type Config struct {
 	Home   string // LIBREFANG_HOME, default ~/.librefang
+	State  string // folder of what the daemon writes; Home, but for the system daemon
+	System bool   // of the system daemon: Home is root's alone
 	Socket string // default HOME/hookd.sock
 
 	HooksDir string   // default HOME/hooks
@@ -73,6 +77,7 @@ type Config struct {
 	LogLevel    string // debug, info, warn, error
 	LogFormat   string // json, console; "" = console on a terminal, else json
 	FireStartup bool   // emit gateway:startup when the boot is done
+	Required    bool   // of the system daemon: without its answer agents' calls are denied
 
 	File        []byte   // hookd.yaml as it was read; nil = there is none
 	Asks        bool     // changes of hookd.yaml wait to be allowed
@@ -133,10 +138,10 @@ func (c Config) SettingsFile() string { return filepath.Join(c.Home, "hookd.yaml
 
 // TempDir is the folder for payloads that are too large for the environment, during a
 // run. It is emptied at the start.
-func (c Config) TempDir() string { return filepath.Join(c.Home, "hookd", "tmp") }
+func (c Config) TempDir() string { return filepath.Join(c.State, "hookd", "tmp") }
 
 // DataDir is the folder of built-ins for data that outlives a run.
-func (c Config) DataDir() string { return filepath.Join(c.Home, "hookd", "data") }
+func (c Config) DataDir() string { return filepath.Join(c.State, "hookd", "data") }
 
 // DisabledDir is the folder of the markers of hooks that are switched off.
 func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "disabled") }
@@ -148,19 +153,32 @@ func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "all
 func (c Config) TrustedDir() string { return filepath.Join(c.Home, "hookd", "trusted") }
 
 // ChangesFile is the log of changes of hooks.
-func (c Config) ChangesFile() string { return filepath.Join(c.Home, "hookd", "changes.log") }
+func (c Config) ChangesFile() string { return filepath.Join(c.State, "hookd", "changes.log") }
 
 // TokenFile is the file of the token for agents that call hooks over HTTP.
-func (c Config) TokenFile() string { return filepath.Join(c.Home, "hookd", "http.token") }
+func (c Config) TokenFile() string { return filepath.Join(c.State, "hookd", "http.token") }
 
 // RunsFile lists the runs under way for the next daemon, should this one be killed.
-func (c Config) RunsFile() string { return filepath.Join(c.Home, "hookd", "runs") }
+func (c Config) RunsFile() string { return filepath.Join(c.State, "hookd", "runs") }
+
+// LockFile is locked for as long as the daemon runs.
+func (c Config) LockFile() string { return filepath.Join(c.State, "hookd.lock") }
+
+// Checker returns what judges the files of hooks: those of the system daemon must be
+// root's, not its own user's.
+func (c Config) Checker() *trust.Checker {
+	if c.System {
+		return trust.Of(system.Here().Root)
+	}
+	return trust.New()
+}
 
 // Default returns the settings of a home without hookd.yaml.
 func Default(home string) Config {
 	slots := max(8, 2*runtime.NumCPU())
 	return Config{
-		Home: home, Socket: filepath.Join(home, "hookd.sock"), HooksDir: filepath.Join(home, "hooks"),
+		Home: home, State: home,
+		Socket: filepath.Join(home, "hookd.sock"), HooksDir: filepath.Join(home, "hooks"),
 		SlotsObservers: slots, SlotsDecidable: slots,
 		QueueMaxEvents: 10_000, QueueMaxBytes: 64 << 20, QueueMaxDisk: 1 << 30, MaxEventBytes: 16 << 20,
 		StorePath: filepath.Join(home, "hookd.db"), StoreDurable: "fsync",
@@ -176,7 +194,51 @@ func Default(home string) Config {
 // Load returns the settings of home. flags maps keys to values that were given
 // on the command line; environ is the environment as os.Environ gives it.
 func Load(home string, flags map[string]string, environ []string) (Config, error) {
-	c := Default(home)
+	c, err := fill(Default(home), flags, environ)
+	if err == nil && c.Required {
+		err = fmt.Errorf("%s: required is a setting of the system daemon: remove it here", c.SettingsFile())
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// LoadSystem returns the settings of the system daemon at p. No variable counts.
+func LoadSystem(p system.Place, flags map[string]string) (Config, error) {
+	c := Default(p.Folder)
+	c.System, c.State, c.Socket, c.StorePath = true, p.State, p.Socket, filepath.Join(p.State, "hookd.db")
+	c, err := fill(c, flags, nil)
+	if err == nil {
+		err = c.checkSystem(p)
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// checkSystem refuses settings that the system daemon cannot have.
+func (c Config) checkSystem(p system.Place) error {
+	why := ""
+	switch {
+	case c.Socket != p.Socket:
+		why = "socket: agents look for the system daemon at " + p.Socket + " alone: remove the key"
+	case c.HTTPListen != "":
+		why = "http.listen: the system daemon must know which process calls, so it has its socket alone: remove the key"
+	case c.ReloadMode == "ask":
+		why = "reload.mode: root alone changes the hooks of the system daemon, so none waits: write auto or manual"
+	case c.Required != system.Required(c.File):
+		why = "required: write it as a line of its own, `required: true` or `required: false`, and the word nowhere else: " +
+			"the programs that ask the daemon read that line alone"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %s", c.SettingsFile(), why)
+}
+
+// fill sets what hookd.yaml, the environment and the flags say, on top of c.
+func fill(c Config, flags map[string]string, environ []string) (Config, error) {
 	mode, _ := lookup(environ, "HOOKD_RELOAD_MODE")
 	if err := c.readFile(c.SettingsFile(), cmp.Or(flags["reload.mode"], mode)); err != nil {
 		return Config{}, err

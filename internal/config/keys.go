@@ -151,6 +151,8 @@ var keys = []key{
 		oneOf([]string{"json", "console"}, func(c *Config) *string { return &c.LogFormat })},
 	{"fire_startup", "emit gateway:startup when the boot is done",
 		boolean(func(c *Config) *bool { return &c.FireStartup })},
+	{"required", "of the system daemon only: agents' calls are denied where it does not answer, see [system.md](system.md)",
+		boolean(func(c *Config) *bool { return &c.Required })},
 }
 
 // Key describes a setting for documentation.

@@ -38,6 +38,9 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 		return api.Answer{}, nil, err
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
+	if c.d.config.Load().System {
+		tellPeer(env, from)
+	}
 	rcpt, rest, err := c.d.dispatch.Begin(chainOf(from), env)
 	if err != nil || rest == nil {
 		a, err := answer(rcpt, err)
@@ -48,6 +51,15 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 		err := rest(&waits)
 		return answer(waits, err)
 	}, nil
+}
+
+// tellPeer tells hooks of the system daemon who has sent an event, as the kernel says.
+// The sender of a user's event is that user: its id is compared with those of no other.
+func tellPeer(env *events.Envelope, from server.Peer) {
+	if !from.Owner {
+		env.Sender = from.Sender
+	}
+	env.Peer = &events.Peer{UID: from.UID, PID: from.PID, Program: from.Program}
 }
 
 // chainOf returns the place of the peer in a chain of hooks.

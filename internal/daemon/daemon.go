@@ -6,11 +6,11 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -195,14 +195,18 @@ func (d *Daemon) listen() (*server.Server, error) {
 func (d *Daemon) serverOptions() server.Options {
 	c, ctl := d.config.Load(), &control{d}
 	return server.Options{
-		Socket: c.Socket, Lock: filepath.Join(c.Home, "hookd.lock"),
+		Socket: c.Socket, Lock: c.LockFile(), Public: c.System,
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
 		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl,
 		Runs: &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
-		Origin: func(pid int) any { return d.origin(pid) },
+		Origin: func(pid int) any { return d.origin(pid) }, Program: programOf,
 	}
 }
+
+// programOf returns the path of what a process executes; for another user's process,
+// whose path the kernel shows to root alone, its short name.
+func programOf(pid int) string { return cmp.Or(proc.Program(pid), proc.Comm(pid)) }
 
 // origin returns whether the peer is a hook's process. It is called right after accept,
 // while the process exists.

@@ -63,7 +63,7 @@ func openStore(
 			"mkdir " + trust.Quote(aside) + " && mv " + trust.Quote(c.StorePath) + "* " + trust.Quote(aside),
 		}
 	case errors.Is(err, store.ErrLocked):
-		err = &unfitStore{err, "HOOKD_STORE_PATH=" + trust.Quote(filepath.Join(c.Home, "hookd.db")) + " hookd serve"}
+		err = &unfitStore{err, "HOOKD_STORE_PATH=" + trust.Quote(filepath.Join(c.State, "hookd.db")) + " hookd serve"}
 	}
 	return s, err
 }

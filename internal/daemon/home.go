@@ -13,22 +13,31 @@ import (
 // prepareHome makes the home, for the user alone, and refuses one that other users
 // can change. LibreFang uses the home, too, so one that other users can read stays so;
 // hookd's own files in it are made private.
+//
+// The home of the system daemon is root's alone: it must be there, and the daemon writes
+// to its folder of state only.
 func prepareHome(c config.Config) error {
-	if err := os.MkdirAll(c.Home, 0o700); err != nil {
+	if err := os.MkdirAll(c.State, 0o700); err != nil {
 		return fmt.Errorf("make the home: %w", err)
 	}
-	seal := trust.New().Seal(trust.Files{Folder: c.Home, Read: []string{c.Socket, filepath.Join(c.Home, "hookd.lock")}})
+	if c.System {
+		files := trust.Files{Folder: c.Home, Read: []string{c.SettingsFile(), c.HooksDir}}
+		if bad := c.Checker().Seal(files).Refusals(); len(bad) > 0 {
+			return fmt.Errorf("use the folder %s: %w", trust.Quote(c.Home), &bad[0])
+		}
+	}
+	seal := trust.New().Seal(trust.Files{Folder: c.State, Read: []string{c.Socket, c.LockFile()}})
 	if bad := seal.Refusals(); len(bad) > 0 {
-		return fmt.Errorf("use the home %s: %w", trust.Quote(c.Home), &bad[0])
+		return fmt.Errorf("use the home %s: %w", trust.Quote(c.State), &bad[0])
 	}
 	if bad := trust.Database(c.StorePath); len(bad) > 0 {
 		return fmt.Errorf("keep the store in %s: %w", trust.Quote(c.StorePath), &bad[0])
 	}
-	if err := checkSettings(c.Home); err != nil {
+	if err := checkSettings(c); err != nil {
 		return err
 	}
 	for _, pattern := range []string{"hookd", "hookd/*", "hookd.lock", "hookd.db*"} {
-		found, _ := filepath.Glob(filepath.Join(c.Home, pattern)) // the pattern is right
+		found, _ := filepath.Glob(filepath.Join(c.State, pattern)) // the pattern is right
 		for _, path := range found {
 			if path == c.TokenFile() && c.HTTPListen != "" {
 				continue // one that other users could read is changed, see loopback.Door
@@ -50,8 +59,8 @@ func makePrivate(path string) error {
 }
 
 // checkSettings refuses a hookd.yaml that other users can change: it names programs.
-func checkSettings(home string) error {
-	if err := trust.New().Check(filepath.Join(home, "hookd.yaml")); err != nil {
+func checkSettings(c config.Config) error {
+	if err := c.Checker().Check(c.SettingsFile()); err != nil {
 		return fmt.Errorf("use the settings: %w", err)
 	}
 	return nil

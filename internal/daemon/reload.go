@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -40,7 +39,7 @@ func (d *Daemon) Reload() api.Reload {
 		d.log.Error("the new settings are rejected, the old ones stay in force", zap.Error(err))
 		d.rejected.Store(
 			&api.Problem{
-				File:    filepath.Join(d.config.Load().Home, "hookd.yaml"),
+				File:    d.config.Load().SettingsFile(),
 				Message: err.Error(),
 				Hint:    "correct it, then type `hookd reload`",
 			},
@@ -62,7 +61,7 @@ func (d *Daemon) reconfigure() error {
 	if d.opts.Reconfigure == nil {
 		return nil
 	}
-	next, err := d.readSettings(d.config.Load().Home)
+	next, err := d.readSettings(*d.config.Load())
 	if err != nil {
 		return err
 	}
@@ -100,14 +99,14 @@ func (d *Daemon) noteSettings(c config.Config) {
 // settingsTime is how long the file system may take for hookd.yaml.
 const settingsTime = 5 * time.Second
 
-func (d *Daemon) readSettings(home string) (next config.Config, err error) {
+func (d *Daemon) readSettings(now config.Config) (next config.Config, err error) {
 	type result struct {
 		config config.Config
 		err    error
 	}
 	read := make(chan result, 1)
 	if d.files.Try("hookd.yaml", func() {
-		r := result{err: checkSettings(home)}
+		r := result{err: checkSettings(now)}
 		if r.err == nil {
 			r.config, r.err = d.opts.Reconfigure()
 		}
@@ -116,5 +115,5 @@ func (d *Daemon) readSettings(home string) (next config.Config, err error) {
 		r := <-read
 		return r.config, r.err
 	}
-	return config.Config{}, fmt.Errorf("read %s: its file system does not answer", filepath.Join(home, "hookd.yaml"))
+	return config.Config{}, fmt.Errorf("read %s: its file system does not answer", now.SettingsFile())
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // replay says what an event repeats.
@@ -47,9 +49,12 @@ func (d *Dispatcher) admit(
 	e := passing.Get().(*events.Event)
 	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.Contract
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
-	e.Warnings = append(env.Warnings, e.Contract.Check(env.Data)...)
+	if env.Peer != nil { // not before: an event that is sent again by another process is the same
+		e.Data, e.Owned = withPeer(env.Data, env.Peer), true
+	}
+	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
 
-	e.Unread, e.Trial = true, e.SessionID == events.ProbeSession
+	e.Unread, e.Trial = true, e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
 	e.Project = d.projectOf(index, e.Cwd)
 
 	d.prompts.note(e)
@@ -79,6 +84,12 @@ func (d *Dispatcher) admit(
 	}
 	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
 	return rcpt, a.rest(), nil
+}
+
+// withPeer returns data with the process that sent it, whatever data says of that.
+func withPeer(data json.RawMessage, peer *events.Peer) json.RawMessage {
+	value, _ := json.Marshal(peer) // two numbers and a text
+	return rawjson.With(data, rawjson.Member{Key: events.PeerKey, Value: value})
 }
 
 // passing has events that are not in use any more.

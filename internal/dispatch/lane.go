@@ -1,6 +1,10 @@
 package dispatch
 
-import "github.com/hookd/hookd/internal/hook"
+import (
+	"strconv"
+
+	"github.com/hookd/hookd/internal/hook"
+)
 
 // laneKey names runs that must not overtake each other.
 type laneKey struct{ hook, session string }
@@ -18,7 +22,7 @@ func (t *task) lane() (key laneKey, ordered bool) {
 	if t.attempt > 0 {
 		return laneKey{}, false
 	}
-	h, session := t.match.Hook, t.match.Rules.Conversation(t.event)
+	h, session := t.match.Hook, t.session()
 	switch {
 	case h.Order == hook.OrderSerial:
 		return laneKey{hook: h.ID}, true
@@ -27,6 +31,16 @@ func (t *task) lane() (key laneKey, ordered bool) {
 	default:
 		return laneKey{hook: h.ID, session: session}, true
 	}
+}
+
+// session names the conversation that the task's event belongs to, "" = none. Of the
+// system daemon it is that of one user: others may send the same name.
+func (t *task) session() string {
+	session := t.match.Rules.Conversation(t.event)
+	if peer := t.event.Peer; peer != nil && session != "" {
+		return strconv.Itoa(peer.UID) + "\x00" + session
+	}
+	return session
 }
 
 // fifo is a queue of tasks that gives memory back as it empties.

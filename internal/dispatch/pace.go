@@ -49,7 +49,7 @@ func (d *Dispatcher) paced(tasks []*task) []*task {
 // hold keeps a task until its window ends, which the first of the session opens. A newer
 // one takes its place.
 func (d *Dispatcher) hold(t *task) {
-	key := laneKey{hook: t.match.Hook.ID, session: t.match.Rules.Conversation(t.event)}
+	key := laneKey{hook: t.match.Hook.ID, session: t.session()}
 	older, ok := d.pace.put(key, t)
 	switch {
 	case !ok:

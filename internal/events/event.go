@@ -36,8 +36,20 @@ type Envelope struct {
 	At         time.Time `json:"-"` // when it came, if that was just now; zero = now
 	AgentNamed bool      `json:"-"` // agent_name stood in the envelope, not only in data
 	Warnings   []string  `json:"-"` // what was tolerated, for the sender
+	Peer       *Peer     `json:"-"` // the process that sent it, for its hooks; nil = they are not told
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
 }
+
+// Peer is the process that sent an event, as the kernel said when it connected. Hooks
+// find it in their data, under PeerKey, and in variables.
+type Peer struct {
+	UID     int    `json:"uid"`
+	PID     int    `json:"pid"`
+	Program string `json:"program,omitempty"` // path of what it executes, or its short name; "" = unknown
+}
+
+// PeerKey is the member of an event's data that has its Peer.
+const PeerKey = "hookd_peer"
 
 // Event is an accepted event. It is never changed after it was accepted.
 type Event struct {

@@ -13,6 +13,13 @@ func Program(pid int) string {
 	return strings.TrimSuffix(path, " (deleted)")
 }
 
+// Comm returns the name that the kernel shows for a process, which it may have given
+// itself; "" when there is no such process.
+func Comm(pid int) string {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	return strings.TrimSpace(string(text))
+}
+
 // cgroupFile is what the kernel says of the cgroups of a process; "" when it cannot be told.
 func cgroupFile(pid int) string {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")

@@ -2,15 +2,19 @@ package runner
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -77,10 +81,23 @@ func (l *launch) environment() error {
 	data, truncated := dialect.EventData(payload(l.job))
 	l.env = setVariable(l.env, "HOOK_EVENT", l.job.Given)
 	l.env = setVariable(l.env, "HOOK_EVENT_DATA", data)
+	l.peer()
 	if !truncated {
 		return nil
 	}
 	return l.file("HOOK_EVENT_DATA_FILE", ".json", payload(l.job))
+}
+
+// peer sets the variables of the process that sent an event of the system daemon.
+func (l *launch) peer() {
+	var peer events.Peer
+	said := rawjson.Get(l.job.Payload, events.PeerKey)
+	if !l.settings.system || said == nil || json.Unmarshal(said, &peer) != nil {
+		return
+	}
+	l.env = setVariable(l.env, "HOOKD_PEER_UID", strconv.Itoa(peer.UID))
+	l.env = setVariable(l.env, "HOOKD_PEER_PID", strconv.Itoa(peer.PID))
+	l.env = setVariable(l.env, "HOOKD_PEER_PROGRAM", peer.Program)
 }
 
 // own sets the environment with the hook's own variables. Hooks do not inherit the keys

@@ -56,6 +56,7 @@ type settings struct {
 	env        []string // of every hook
 	keys       []string // of models: for hooks that name them, see launch.own
 	generation int      // changes with env
+	system     bool     // of the system daemon: hooks are told who sent an event
 	agents     map[string]config.Agent
 	trust      *trust.Checker // of what agents are started with
 	judge      *judge.Judge
@@ -114,10 +115,11 @@ func (r *Runner) Configure(c config.Config) {
 	}
 	providers := judgeProviders(c.Providers)
 	env, keys := withoutKeys(all, judge.KeyVariables(providers), c.Env)
-	next := &settings{env: env, keys: keys, agents: c.Agents, trust: trust.New(), judge: judge.New(judge.Options{
+	next := &settings{env: env, keys: keys, agents: c.Agents, system: c.System, trust: c.Checker()}
+	next.judge = judge.New(judge.Options{
 		Providers: providers,
 		Getenv:    func(name string) string { return variable(all, name) },
-	})}
+	})
 	old := r.settings.Load()
 	if old != nil {
 		next.generation = old.generation

@@ -31,6 +31,8 @@ type conn struct {
 	peer Peer
 	stop func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
 
+	counted bool // in Server.strangers; guarded by Server.mu
+
 	silent *list.Element // in Server.silent; nil = it has sent something; guarded by Server.mu
 	idle   atomic.Int64  // since when it has been waited for, nanoseconds since 1970; 0 = it is not
 }
@@ -147,14 +149,15 @@ func (s *Server) open(ctx context.Context, c *conn) {
 		}
 	}()
 	peer, err := s.identify(c)
-	if err != nil || !peer.welcome() {
+	if err != nil || !s.welcome(peer) {
 		s.log.Warn("connection refused", zap.Int("uid", peer.UID), zap.Int("pid", peer.PID), zap.Error(err))
 		return
 	}
 	c.peer, c.in = peer, bufio.NewReaderSize(c.wire, 512)
-	if !room {
+	if !s.countStranger(c) || !room {
 		s.log.Warn(
 			"connection refused: too many are busy",
+			zap.Int("uid", peer.UID),
 			zap.Int("pid", peer.PID),
 			zap.Int("connections", s.opt.MaxConns),
 		)
@@ -296,6 +299,7 @@ func (s *Server) forget(c *conn) {
 	c.raw.Close()
 	s.mu.Lock()
 	delete(s.conns, c)
+	s.uncountStranger(c)
 	s.mu.Unlock()
 	s.handlers.Done()
 }

@@ -23,81 +23,100 @@ import (
 
 type route struct {
 	method, path string
+	who          who
 	serve        http.HandlerFunc
 	query        string // parameters that it knows, separated by blanks
 }
 
+// routes is the table of what there is, and for whom. Of the line door events and pings
+// are for anyone, subscriptions for the owner.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", api.PathEvents, s.postEvents, "wait"},
-		{"GET", api.PathEvents, s.getEvents, "match since epoch follow starts"},
-		{"GET", api.PathEvents + "/{id}", s.getEvent, ""},
-		{"POST", api.PathEvents + "/{id}/replay", s.postReplay, ""},
-		{"GET", api.PathHooks, s.getHooks, ""},
-		{"GET", api.PathHooks + "/{name}", s.getHook, ""},
-		{"POST", api.PathHooks + "/{name}/test", s.postTest, ""},
-		{"POST", api.PathHooks + "/{name}/tests", s.postTests, ""},
-		{"POST", api.PathReload, s.postReload, ""},
+		{"POST", api.PathEvents, anyone, s.postEvents, "wait"},
+		{"GET", api.PathEvents, owner, s.getEvents, "match since epoch follow starts"},
+		{"GET", api.PathEvents + "/{id}", owner, s.getEvent, ""},
+		{"POST", api.PathEvents + "/{id}/replay", owner, s.postReplay, ""},
+		{"GET", api.PathHooks, owner, s.getHooks, ""},
+		{"GET", api.PathHooks + "/{name}", owner, s.getHook, ""},
+		{"POST", api.PathHooks + "/{name}/test", owner, s.postTest, ""},
+		{"POST", api.PathHooks + "/{name}/tests", owner, s.postTests, ""},
+		{"POST", api.PathReload, owner, s.postReload, ""},
 		{
 			"GET",
 			api.PathRuns,
+			owner,
 			queried(&s.opt.Runs, api.ParseRunQuery, Runs.Runs),
 			"hook event event_id session agent result tool q test since until before limit",
 		},
-		{"GET", api.PathRuns + "/{id}", s.getRun, ""},
-		{"POST", api.PathRuns + "/{id}/kill", s.postKill, ""},
-		{"GET", api.PathRunning, s.getRunning, ""},
+		{"GET", api.PathRuns + "/{id}", owner, s.getRun, ""},
+		{"POST", api.PathRuns + "/{id}/kill", owner, s.postKill, ""},
+		{"GET", api.PathRunning, owner, s.getRunning, ""},
 		{
 			"GET",
 			api.PathDecisions,
+			owner,
 			queried(&s.opt.History, api.ParseDecisionQuery, History.Decisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
 		},
 		{
 			"GET",
 			api.PathCounts,
+			owner,
 			queried(&s.opt.History, api.ParseCountQuery, History.CountDecisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before every",
 		},
 		{
 			"GET",
 			api.PathAccepted,
+			owner,
 			queried(&s.opt.History, api.ParseEventQuery, History.Accepted),
 			"session event agent tool cwd q since until before limit",
 		},
 		{
 			"GET",
 			api.PathPast,
+			owner,
 			queried(&s.opt.History, api.ParseEventQuery, History.Past),
 			"session event agent tool cwd q since until before limit",
 		},
 		{
 			"GET",
 			api.PathSessions,
+			owner,
 			queried(&s.opt.History, api.ParseSessionQuery, History.Sessions),
 			"agent session cwd state since until limit",
 		},
-		{"GET", api.PathAsks, s.getAsks, "follow answers"},
-		{"GET", api.PathAsks + "/{id}", s.getAsk, ""},
-		{"POST", api.PathAsks + "/{id}", s.postAsk, ""},
-		{"GET", api.PathGrants, s.getGrants, ""},
-		{"DELETE", api.PathGrants + "/{id}", s.deleteGrant, ""},
-		{"GET", api.PathAgents + "/{agent}/last", s.getLast, "except"},
-		{"GET", api.PathStats, queried(&s.opt.History, api.ParseStatsQuery, History.Stats), "hook by since until"},
-		{"GET", api.PathDead, s.getDeadLetters, "hook before limit"},
-		{"GET", api.PathDead + "/{id}", s.getDeadLetter, ""},
-		{"POST", api.PathDead + "/{id}/retry", s.postRetryDead, ""},
-		{"DELETE", api.PathDead + "/{id}", s.deleteDead, ""},
-		{"GET", api.PathStatus, s.getStatus, ""},
-		{"GET", api.PathHealthz, s.getHealthz, ""},
-		{"GET", api.PathReadyz, s.getReadyz, ""},
-		{"GET", api.PathMetrics, s.getMetrics, ""},
+		{"GET", api.PathAsks, owner, s.getAsks, "follow answers"},
+		{"GET", api.PathAsks + "/{id}", owner, s.getAsk, ""},
+		{"POST", api.PathAsks + "/{id}", owner, s.postAsk, ""},
+		{"GET", api.PathGrants, owner, s.getGrants, ""},
+		{"DELETE", api.PathGrants + "/{id}", owner, s.deleteGrant, ""},
+		{"GET", api.PathAgents + "/{agent}/last", owner, s.getLast, "except"},
+		{
+			"GET",
+			api.PathStats,
+			owner,
+			queried(&s.opt.History, api.ParseStatsQuery, History.Stats),
+			"hook by since until",
+		},
+		{"GET", api.PathDead, owner, s.getDeadLetters, "hook before limit"},
+		{"GET", api.PathDead + "/{id}", owner, s.getDeadLetter, ""},
+		{"POST", api.PathDead + "/{id}/retry", owner, s.postRetryDead, ""},
+		{"DELETE", api.PathDead + "/{id}", owner, s.deleteDead, ""},
+		{"GET", api.PathStatus, owner, s.getStatus, ""},
+		{"GET", api.PathHealthz, anyone, s.getHealthz, ""},
+		{"GET", api.PathReadyz, owner, s.getReadyz, ""},
+		{"GET", api.PathMetrics, owner, s.getMetrics, ""},
 	}
 }
 
-// checked serves a request whose query the route knows. A parameter that is
+// checked serves a request of a peer that may use the route, whose query it knows. A parameter that is
 // misspelled must not be taken for none: it selects, or it waits.
 func (r route) checked(w http.ResponseWriter, req *http.Request) {
+	if peer := connOf(req).peer; !r.who.admits(peer) {
+		refuse(w, errOwner(peer))
+		return
+	}
 	if req.URL.RawQuery != "" {
 		known := strings.Fields(r.query)
 		values, err := url.ParseQuery(req.URL.RawQuery)

@@ -163,6 +163,9 @@ func (l *lines) append(o *owed) {
 		l.out = appendRefusal(l.out, o.bad)
 		return
 	}
+	if !l.peer.Owner {
+		o.answer = l.peer.told(o.answer)
+	}
 	l.out = appendAnswer(l.out, &o.answer)
 }
 
@@ -324,6 +327,10 @@ func (l *lines) subscribe(q api.Subscribe) Subscription {
 				Hint:    "GET " + api.PathEvents + "?follow=1, or send the line on a plain connection",
 			},
 		)
+		return nil
+	}
+	if !owner.admits(l.peer) {
+		l.refuse(errOwner(l.peer))
 		return nil
 	}
 	sub, bad := l.server.opt.Streamer.Subscribe(q)

@@ -7,7 +7,8 @@
 // that begins with a letter speaks HTTP/1.1. Anything else, a blank or a byte
 // order mark too, is answered with an error line and closed.
 //
-// Promises. A foreign user's connection is closed unread. Lines are answered
+// Promises. A foreign user's connection is closed unread; on a Public server such a user
+// may send events, and is told the verdict of its own and nothing else. Lines are answered
 // in the order they were sent, in batches while more input is there, and no
 // answer waits for input. A connection waits only for itself: a silent, slow
 // or stopped client never delays another. The memory that a connection can
@@ -38,13 +39,16 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/peer"
 )
 
 // Peer is the process at the other end, as the kernel knew it when it
 // connected.
 type Peer struct {
 	UID, PID int
+	Owner    bool   // the daemon's own user, or root
 	Sender   string // of events that do not name theirs: uid:1000
+	Program  string // path of what it executes; "" = unknown, or not asked for
 	Origin   any    // what Options.Origin said at accept
 }
 
@@ -140,6 +144,10 @@ type Options struct {
 	// open when hookd ends; nil = bind it.
 	Listener net.Listener
 
+	// Public lets every user connect and send events. All else is for the daemon's own
+	// user and root: routes has the table.
+	Public bool
+
 	Emitter  Emitter
 	Streamer Streamer
 	Hooks    Hooks
@@ -151,15 +159,17 @@ type Options struct {
 	Metrics http.Handler      // of GET /metrics; nil = there is none
 	Refused func(events.Code) // called for each refusal, not to block; nil = they are not counted
 
-	Origin        func(pid int) any // called once per connection, right after accept; nil = Peer.Origin is nil
-	MaxEventBytes int               // of one event as sent; 0 = 16 MiB
-	MaxConns      int               // connections at once; 0 = half of the descriptors that the process may have
-	Log           *zap.Logger       // nil = none
+	Origin        func(pid int) any    // called once per connection, right after accept; nil = Peer.Origin is nil
+	Program       func(pid int) string // path of a program, of a Public server's peers; nil = Peer.Program is ""
+	MaxEventBytes int                  // of one event as sent; 0 = 16 MiB
+	MaxConns      int                  // connections at once; 0 = half of the descriptors that the process may have
+	Log           *zap.Logger          // nil = none
 
 	Silence time.Duration // a client that sends nothing at all is closed after this; 0 = 30 s
 	Ping    time.Duration // a quiet stream gets a ping this often; 0 = 15 s
 
-	lookAgain time.Duration // whether the socket is still there; 0 = 2 s
+	lookAgain time.Duration           // whether the socket is still there; 0 = 2 s
+	isOwner   func(peer.Process) bool // tests: which peers are the owner's; nil = peer.Process.Trusted
 }
 
 // Limits of time that no option changes.
@@ -196,6 +206,8 @@ type Server struct {
 	draining bool
 	silent   *list.List // connections that have sent nothing, the oldest first
 	conns    map[*conn]struct{}
+
+	strangers map[int]int // connections of users other than the owners, by uid
 }
 
 // Listen takes the lock, removes a stale socket and binds: all that can fail.
@@ -206,7 +218,7 @@ func Listen(opt Options) (*Server, error) {
 		if err := checkLength(opt.Socket); err != nil {
 			return nil, err
 		}
-		if err := os.MkdirAll(filepath.Dir(opt.Socket), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(opt.Socket), opt.folderMode()); err != nil {
 			return nil, err
 		}
 	}
@@ -216,9 +228,9 @@ func Listen(opt Options) (*Server, error) {
 	}
 	listener := opt.Listener
 	if listener == nil {
-		listener, err = bind(opt.Socket)
+		listener, err = bind(opt.Socket, opt.socketMode())
 	} else {
-		err = checkGiven(listener, opt.Socket)
+		err = checkGiven(listener, opt.Socket, opt.socketMode())
 	}
 	if err != nil {
 		lock.Close()
@@ -230,7 +242,7 @@ func Listen(opt Options) (*Server, error) {
 			listener.Addr(),
 		), intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
 		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
-		silent: list.New(), conns: map[*conn]struct{}{},
+		silent: list.New(), conns: map[*conn]struct{}{}, strangers: map[int]int{},
 	}
 	s.given = opt.Listener != nil
 	s.bound, _ = os.Lstat(opt.Socket)
@@ -253,6 +265,12 @@ func withDefaults(opt Options) Options {
 	}
 	if opt.Ping <= 0 {
 		opt.Ping = 15 * time.Second
+	}
+	if opt.isOwner == nil {
+		opt.isOwner = peer.Process.Trusted
+	}
+	if opt.Program == nil {
+		opt.Program = func(int) string { return "" }
 	}
 	if opt.Origin == nil {
 		opt.Origin = func(int) any { return nil }

@@ -555,7 +555,7 @@ func TestPeerAndOrigin(t *testing.T) {
 	conn := f.dial()
 	conn.ask(`{"event":"agent:end"}`)
 	conn.ask(`{"event":"agent:end"}`)
-	want := Peer{UID: os.Getuid(), PID: os.Getpid(), Sender: fmt.Sprint("uid:", os.Getuid()), Origin: fmt.Sprint("pid ", os.Getpid())}
+	want := Peer{Owner: true, UID: os.Getuid(), PID: os.Getpid(), Sender: fmt.Sprint("uid:", os.Getuid()), Origin: fmt.Sprint("pid ", os.Getpid())}
 	if got := *f.peer.Load(); got != want {
 		t.Errorf("line door: peer %+v, want %+v", got, want)
 	}

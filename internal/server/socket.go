@@ -29,8 +29,24 @@ func checkLength(path string) error {
 	)
 }
 
-// bind makes the socket, for this user alone. The lock must be held.
-func bind(path string) (net.Listener, error) {
+// socketMode is who may connect: this user alone, or every user.
+func (o Options) socketMode() os.FileMode {
+	if o.Public {
+		return 0o666
+	}
+	return 0o600
+}
+
+// folderMode is that of the socket's folder, where it has to be made.
+func (o Options) folderMode() os.FileMode {
+	if o.Public {
+		return 0o755
+	}
+	return 0o700
+}
+
+// bind makes the socket, with a mode that no umask changes. The lock must be held.
+func bind(path string, mode os.FileMode) (net.Listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
@@ -38,7 +54,7 @@ func bind(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bind %s: %w", path, err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		listener.Close()
 		return nil, err
 	}
@@ -46,8 +62,8 @@ func bind(path string) (net.Listener, error) {
 }
 
 // checkGiven checks the socket that a service manager has bound: it must be the
-// one that clients look for, still be there, and be for this user alone.
-func checkGiven(l net.Listener, path string) error {
+// one that clients look for, still be there, and be open to no more users than mode says.
+func checkGiven(l net.Listener, path string, mode os.FileMode) error {
 	bound := l.Addr().String()
 	if !samePath(bound, path) {
 		return fmt.Errorf(
@@ -69,10 +85,10 @@ func checkGiven(l net.Listener, path string) error {
 			path,
 		)
 	}
-	if info.Mode().Perm()&0o077 == 0 {
+	if info.Mode().Perm()&^mode == 0 {
 		return nil
 	}
-	return os.Chmod(path, 0o600)
+	return os.Chmod(path, mode)
 }
 
 // samePath reports whether two paths name one socket, by whatever links their

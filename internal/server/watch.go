@@ -55,7 +55,7 @@ func (s *Server) bindAgain() (net.Listener, error) {
 	if s.draining {
 		return nil, nil
 	}
-	l, err := bind(s.opt.Socket)
+	l, err := bind(s.opt.Socket, s.opt.socketMode())
 	if err != nil {
 		return nil, err
 	}

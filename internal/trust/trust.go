@@ -35,6 +35,10 @@ type Checker struct {
 // New returns a Checker for the user that the process acts as.
 func New() *Checker { return newChecker(uint32(os.Geteuid()), "/etc/passwd", "/etc/group") }
 
+// Of returns a Checker for another user: of the files of root, 0, every other user's
+// hands are foreign, also those of the process's own user.
+func Of(uid int) *Checker { return newChecker(uint32(uid), "/etc/passwd", "/etc/group") }
+
 func newChecker(uid uint32, passwd, group string) *Checker {
 	return &Checker{uid: uid, groups: &groups{passwd: passwd, group: group}}
 }

@@ -1,0 +1,6 @@
+package system
+
+const (
+	runFolder   = "/var/run"
+	stateFolder = "/var/db/hookd"
+)

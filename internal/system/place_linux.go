@@ -1,0 +1,6 @@
+package system
+
+const (
+	runFolder   = "/run"
+	stateFolder = "/var/lib/hookd"
+)
