@@ -34,13 +34,13 @@ func Fetch(ctx context.Context, s Source) (Fetched, error) {
 	if s.Kind == FromGallery {
 		f.Content, err = readGallery(s.Location)
 	} else {
-		f.Content, err = readFolder(filepath.Join(s.Location, filepath.FromSlash(s.Path)))
+		f.Content, err = ReadFolder(filepath.Join(s.Location, filepath.FromSlash(s.Path)))
 	}
 	if err == nil {
-		f.Content, f.Notes, err = f.Content.check()
+		f.Content, f.Notes, err = f.Content.Check()
 	}
 	if err == nil {
-		err = f.Content.hooksIn(kind)
+		err = f.Content.NeedHooks(kind)
 	}
 	if err != nil {
 		return Fetched{}, fmt.Errorf("%s: %w", s, err)
@@ -65,9 +65,9 @@ func readGallery(name string) (c Content, err error) {
 	return c, err
 }
 
-// readFolder reads a folder as it is, except for a repository's own .git. Nothing is
+// ReadFolder reads a folder as it is, except for a repository's own .git. Nothing is
 // opened that is no regular file.
-func readFolder(root string) (c Content, err error) {
+func ReadFolder(root string) (c Content, err error) {
 	size := 0
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -244,12 +244,12 @@ func readCommit(ctx context.Context, r *git.Remote, s Source, commit string) (Fe
 		return f, err
 	}
 	var notes []string
-	f.Content, notes, err = f.Content.check()
+	f.Content, notes, err = f.Content.Check()
 	f.Notes = append(f.Notes, notes...)
 	if err != nil {
 		return f, err
 	}
-	return f, f.Content.hooksIn("repository")
+	return f, f.Content.NeedHooks("repository")
 }
 
 // interrupted repeats a call that a signal interrupted.

@@ -97,7 +97,7 @@ func (c Cache) get(l Locked) (content Content) {
 	if err != nil || json.Unmarshal(text, &content) != nil {
 		return nil
 	}
-	if content, _, err = content.check(); err != nil || l.Differs(content) != "" {
+	if content, _, err = content.Check(); err != nil || l.Differs(content) != "" {
 		return nil
 	}
 	return content

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -57,7 +60,7 @@ func (h Home) Stage(name string, f Fetched) (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Content.write(dir); err != nil {
+	if err := f.Content.Write(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &Staged{Dir: dir, Fetched: f, home: h, name: name}, nil
@@ -144,33 +147,40 @@ func (h Home) locked(do func() error) error {
 
 // Installed is what stands in the folder of a pack.
 func (h Home) Installed(name string) (Content, error) {
-	c, err := readFolder(h.Dir(name))
+	c, err := ReadFolder(h.Dir(name))
 	if err != nil {
 		return nil, err
 	}
-	c, _, err = c.check()
+	c, _, err = c.Check()
 	return c, err
 }
 
-// write writes the content into an empty folder.
-func (c Content) write(dir string) error {
+// Write writes the content into an empty folder, several files at a time: a large bundle
+// has thousands of them.
+func (c Content) Write(dir string) error {
+	made := map[string]bool{}
 	for _, f := range c {
-		at := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			return err
-		}
-		if f.Link != "" {
-			continue // when all files are there
-		}
-		mode := fs.FileMode(0o600)
-		if f.Exec {
-			mode = 0o700
-		}
-		if err := os.WriteFile(at, f.Data, mode); err != nil {
-			return err
+		if folder := filepath.Join(dir, filepath.FromSlash(path.Dir(f.Path))); !made[folder] {
+			made[folder] = true
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return err
+			}
 		}
 	}
-	for _, f := range c {
+	var writing sync.WaitGroup
+	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
+	for n := range errs {
+		writing.Go(func() {
+			for i := n; i < len(c) && errs[n] == nil; i += len(errs) {
+				errs[n] = c[i].write(dir)
+			}
+		})
+	}
+	writing.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, f := range c { // when all files are there
 		if f.Link != "" {
 			if err := os.Symlink(f.Link, filepath.Join(dir, filepath.FromSlash(f.Path))); err != nil {
 				return err
@@ -178,4 +188,16 @@ func (c Content) write(dir string) error {
 		}
 	}
 	return nil
+}
+
+// write writes a file; a link is none.
+func (f File) write(dir string) error {
+	if f.Link != "" {
+		return nil
+	}
+	mode := fs.FileMode(0o600)
+	if f.Exec {
+		mode = 0o700
+	}
+	return os.WriteFile(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Data, mode)
 }

@@ -113,9 +113,9 @@ func CheckName(name string) error {
 // lfsPointer begins a file that stands for one that git LFS would get.
 var lfsPointer = []byte("version https://git-lfs.github.com/spec/")
 
-// check refuses what a pack may not hold and sorts the rest. Notes tell of what
+// Check refuses what a pack may not hold and sorts the rest. Notes tell of what
 // is there and not as it looks.
-func (c Content) check() (sorted Content, notes []string, err error) {
+func (c Content) Check() (sorted Content, notes []string, err error) {
 	slices.SortFunc(c, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	there := map[string]bool{}
 	size := 0
@@ -210,8 +210,8 @@ func checkLink(f File, there map[string]bool) error {
 // errNoHooks says that a pack has none.
 var errNoHooks = errors.New("there is no hook in it")
 
-// hooksIn is an error where the content has no hook.
-func (c Content) hooksIn(kind string) error {
+// NeedHooks is an error where the content has no hook.
+func (c Content) NeedHooks(kind string) error {
 	if len(c.HookFolders()) > 0 {
 		return nil
 	}
