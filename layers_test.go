@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api bridge builtin/shadow catalog config connect convert daemon dialect discovery " +
-			"doctor duration escape events hook importer logsink loopback match pack project readfile " +
+			"doctor duration escape events hook importer logsink loopback match pack policy project readfile " +
 			"rehearse schema service spell starter system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
@@ -107,7 +107,7 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"api builtin config dialect discovery events hook judge match pack project readfile replacefile source/* store " +
+		"api builtin config dialect discovery events hook judge match pack policy project readfile replacefile source/* store " +
 			"trust when",
 		"go.uber.org/zap",
 	},
@@ -132,7 +132,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api ask builtin/* catalog config discovery dispatch events hook loopback match " +
-			"metrics proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
+			"metrics policy proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {
@@ -265,6 +265,12 @@ var rooms = map[string]room{
 		"one process under a deadline: group or cgroup, stdin, bounded output, reaping",
 		"nowait readfile",
 		"golang.org/x/sys",
+	},
+	// pack: what a bundle may hold, and how it is written
+	"internal/policy": {
+		"signed bundles of hooks: makes them, and keeps the last good one in force",
+		"pack readfile replacefile",
+		"",
 	},
 	"internal/project": {
 		"which repository a folder is in, and its working trees; answers from memory on an event's way",

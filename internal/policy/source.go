@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/readfile"
+)
+
+// fetchTime is how long a server may take for the whole of a bundle.
+const fetchTime = 60 * time.Second
+
+// CheckSource returns the source as it is kept: a URL, or an absolute path. http:// is for
+// this machine alone.
+func CheckSource(text string) (string, error) {
+	scheme, _, isURL := strings.Cut(text, "://")
+	if !isURL {
+		return filepath.Abs(text)
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "":
+		return "", fmt.Errorf("%q is no URL of a bundle", text)
+	case u.User != nil:
+		return "", errors.New("a password in the URL would be on disk: leave it out")
+	case scheme == "https", scheme == "http" && local(u.Hostname()):
+		return text, nil
+	}
+	return "", fmt.Errorf("%q: a bundle comes over https://, from a file or from a folder", text)
+}
+
+// local reports whether a host is this machine.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// fetched is what a source holds now.
+type fetched struct {
+	text      []byte
+	etag      string // of an HTTP server; "" = it has none
+	unchanged bool   // it is what etag stood for
+}
+
+// fetch reads a source. With an etag a server may say that nothing has changed.
+func fetch(ctx context.Context, source, etag string, key ed25519.PublicKey, wait time.Duration) (fetched, error) {
+	if strings.Contains(source, "://") {
+		return fetchURL(ctx, source, etag, wait)
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return fetched{}, err
+	}
+	if info.IsDir() {
+		return newest(source, key)
+	}
+	text, err := readfile.Read(source, MaxBytes)
+	return fetched{text: text}, err
+}
+
+// newest is the bundle with the greatest sequence of a folder that key signed.
+func newest(dir string, key ed25519.PublicKey) (found fetched, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*"+Ending))
+	if err != nil {
+		return found, err
+	}
+	var sequence uint64
+	var bad error
+	for _, file := range files {
+		text, err := readfile.Read(file, MaxBytes)
+		var b Bundle
+		if err == nil {
+			b, err = Read(text, key)
+		}
+		if err != nil {
+			bad = errors.Join(bad, fmt.Errorf("%s: %w", filepath.Base(file), err))
+		} else if b.Manifest.Sequence > sequence {
+			sequence, found.text = b.Manifest.Sequence, text
+		}
+	}
+	switch {
+	case found.text != nil:
+		return found, nil
+	case bad != nil:
+		return found, bad
+	}
+	return found, fmt.Errorf("no file in it ends with %s", Ending)
+}
+
+// fetchURL asks a server. Its answer is read as it comes: a compressed one could be
+// endless in a few bytes.
+func fetchURL(ctx context.Context, source, etag string, wait time.Duration) (f fetched, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source, nil)
+	if err != nil {
+		return f, err
+	}
+	req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("User-Agent", "hookd")
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression, transport.DisableKeepAlives = true, true
+	transport.MaxResponseHeaderBytes = 64 << 10
+	client := http.Client{Transport: transport, CheckRedirect: sameHost}
+	res, err := client.Do(req)
+	if err != nil {
+		return f, plain(ctx, err)
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusNotModified && etag != "":
+		return fetched{etag: etag, unchanged: true}, nil
+	case res.StatusCode != http.StatusOK:
+		return f, fmt.Errorf("the server answers %s", res.Status)
+	case res.Header.Get("Content-Encoding") != "":
+		return f, fmt.Errorf("the server sends it as %s, which was not asked for", res.Header.Get("Content-Encoding"))
+	case res.ContentLength > MaxBytes:
+		return f, errLarge
+	}
+	f.text, err = io.ReadAll(io.LimitReader(res.Body, MaxBytes+1))
+	switch {
+	case len(f.text) > MaxBytes:
+		return fetched{}, errLarge
+	case err != nil:
+		return fetched{}, plain(ctx, err)
+	}
+	f.etag = res.Header.Get("ETag")
+	return f, nil
+}
+
+var errLarge = fmt.Errorf("it is larger than %d MiB", MaxBytes>>20)
+
+// sameHost follows a redirect that stays at the host, and at https.
+func sameHost(req *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	switch {
+	case req.URL.Host != first.Host || req.URL.Scheme != first.Scheme:
+		return fmt.Errorf("the server sends to another host, %s: set that URL if it is meant", req.URL.Host)
+	case len(via) >= 5:
+		return errors.New("the server sends from one address to the next without end")
+	}
+	return nil
+}
+
+// plain is the cause of an error of net/http, in one line without the URL.
+func plain(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return errors.New("the server does not answer in time")
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the server's answer is cut off")
+	}
+	return err
+}

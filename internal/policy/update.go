@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Check looks at the hooks of a bundle that was written to dir and is not in force yet. An
+// error refuses the bundle.
+type Check func(dir string, m Manifest) error
+
+// Result is what came of asking a source.
+type Result struct {
+	Changed bool // another bundle is in force
+	Current Current
+}
+
+// ErrUnset is the error of Update where no policy is set.
+var ErrUnset = errors.New("no policy is set")
+
+// Set puts the bundle of a source in force, and remembers the source and the key. When
+// that fails nothing has changed. The key is the text of a public key.
+func (h Home) Set(ctx context.Context, source, key, by string, check Check) (Result, error) {
+	source, err := CheckSource(source)
+	if err != nil {
+		return Result{}, err
+	}
+	now := time.Now().UTC()
+	s := State{Source: source, Key: key, At: now, By: by}
+	b, got, err := h.get(ctx, s, false)
+	if err != nil {
+		return Result{}, fmt.Errorf("policy from %s: %w", source, err)
+	}
+	return h.take(b, got, s, check)
+}
+
+// Update asks the source again. A failure is noted in State.Error and returned; what is in
+// force stays so.
+func (h Home) Update(ctx context.Context, check Check) (Result, error) {
+	c, set, err := h.Current()
+	if err == nil && !set {
+		err = ErrUnset
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	b, got, err := h.get(ctx, c.State, true)
+	if err == nil && !got.unchanged && b.Head.Digest() != c.State.Head.Digest() {
+		var r Result
+		if r, err = h.take(b, got, c.State, check); err == nil {
+			return r, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return Result{Current: c}, ctx.Err() // the caller ends: that says nothing of the source
+	}
+	if err != nil {
+		err = fmt.Errorf("policy from %s: %w; %s %d stays in force", c.State.Source, err, c.Manifest.Name, c.Manifest.Sequence)
+	}
+	return h.note(got.etag, err)
+}
+
+// get fetches what the source holds now, and checks it. again is that it was asked before.
+func (h Home) get(ctx context.Context, s State, again bool) (b Bundle, got fetched, err error) {
+	key, err := PublicKey(s.Key)
+	if err != nil {
+		return b, got, err
+	}
+	etag := ""
+	if again {
+		etag = s.ETag
+	}
+	if got, err = fetch(ctx, s.Source, etag, key, cmp.Or(h.wait, fetchTime)); err != nil || got.unchanged {
+		return b, got, err
+	}
+	if b, err = Read(got.text, key); err == nil && b.Manifest.Expired(time.Now()) {
+		err = fmt.Errorf("it expired at %s", b.Manifest.Expires.Format(time.RFC3339))
+	}
+	return b, got, err
+}
+
+// take puts what was fetched in force.
+func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err error) {
+	key, err := PublicKey(s.Key)
+	if err != nil {
+		return r, err
+	}
+	now := time.Now().UTC()
+	s.ETag, s.Fetched, s.Checked, s.Error = got.etag, now, now, ""
+	err = h.locked(func() error { return h.put(b, got.text, key, s, check) })
+	if err != nil {
+		return r, err
+	}
+	r.Changed = true
+	r.Current, _, err = h.Current()
+	return r, err
+}
+
+// note remembers that the source was asked, and with what result.
+func (h Home) note(etag string, failed error) (r Result, err error) {
+	err = h.locked(func() error {
+		c, set, err := h.Current()
+		if err != nil || !set {
+			return err // it was unset meanwhile
+		}
+		c.State.Checked, c.State.Error = time.Now().UTC(), ""
+		if failed != nil {
+			c.State.Error = failed.Error()
+		} else {
+			c.State.ETag = etag
+		}
+		r.Current = c
+		return h.write("policy.json", c.State)
+	})
+	return r, errors.Join(failed, err)
+}
