@@ -129,6 +129,7 @@ type Hook struct {
 	Name        string          `json:"name"` // as people see it
 	Description string          `json:"description,omitempty"`
 	State       string          `json:"state"`  // active, degraded, rejected, refused, waiting or disabled
+	Layer       string          `json:"layer"`  // policy, user, pack or project
 	Source      string          `json:"source"` // what kind of file it comes from, and which folder
 	File        string          `json:"file"`
 	Type        string          `json:"type,omitempty"`    // command, script, builtin, model, …
@@ -610,7 +611,20 @@ type DaemonInfo struct {
 	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // that runs live in; "" = process groups only
 	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
+	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
 	Problems    []Problem      `json:"problems"`
+}
+
+// Policy is the signed bundle of hooks that is in force.
+type Policy struct {
+	Name     string     `json:"name"`
+	Sequence uint64     `json:"sequence"`
+	Source   string     `json:"source"`
+	Key      string     `json:"key"`               // fingerprint of the public key
+	Expires  *time.Time `json:"expires,omitempty"` // after this a daemon would not take it up; nil = never
+	Fetched  time.Time  `json:"fetched"`
+	Checked  time.Time  `json:"checked"`         // when the source was asked last
+	Error    string     `json:"error,omitempty"` // why that failed
 }
 
 // Storage is how the daemon's database is.

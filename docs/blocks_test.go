@@ -41,6 +41,17 @@ func (u *user) prints(list []snippet, says map[string]string) {
 	}
 }
 
+// A bundle is made and put in force as the document says, and its guard denies.
+func TestPolicyBlocks(t *testing.T) {
+	u := newUser(t)
+	u.prints(snippets(t, "policy.md"), map[string]string{
+		"bundle build": "acme, sequence 1", "policy show": "hooks/no-sudo",
+	})
+	if out := u.block(`hookd emit pre_tool_use --wait --data '{"tool_input":{"command":"sudo ls"}}' || true`); !strings.Contains(out, "sudo is not for agents") {
+		t.Errorf("the policy's guard did not deny: %s", out)
+	}
+}
+
 func TestGalleryBlocks(t *testing.T) {
 	u := newUser(t)
 	for _, s := range snippets(t, "gallery.md") {

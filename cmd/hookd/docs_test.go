@@ -152,7 +152,7 @@ func defaultOf(c config.Config, key string) string {
 		if days := d / (24 * time.Hour); days > 0 {
 			return fmt.Sprintf("%dd", days)
 		}
-		return strings.Replace(d.String(), "m0s", "m", 1)
+		return strings.Replace(strings.Replace(d.String(), "m0s", "m", 1), "h0m", "h", 1)
 	}
 	known := map[string]string{
 		"hooks_dir":            "`" + c.HooksDir + "`",
@@ -186,6 +186,7 @@ func defaultOf(c config.Config, key string) string {
 		"env":                  "none",
 		"agents":               "none",
 		"path":                 "the daemon's own",
+		"policy.interval":      span(c.PolicyInterval),
 		"reload.mode":          c.ReloadMode,
 		"log.level":            c.LogLevel,
 		"log.format":           "console on a terminal, else json",

@@ -77,6 +77,10 @@ func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
+	if catalog.LayerOf(name).Signed() {
+		return fail(exitFailed, "the whole policy ends with `hookd policy unset`",
+			"%s is of the policy: its hooks cannot be switched off", name)
+	}
 	if err := known(cfg, name); err != nil {
 		return err
 	}

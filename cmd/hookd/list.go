@@ -43,7 +43,7 @@ func (p *printer) hooks(list client.HookList) {
 func (p *printer) hookTable(hooks []client.Hook) {
 	header := []column{nameColumn("NAME"), {title: "STATE"}, asideColumn("EVENTS"), {title: "RUNS"}, nameColumn("LAST")}
 	if p.wide {
-		header = append(header, fixed("TIMEOUT", "ORDER", "COMMAND", "FILE")...)
+		header = append(header, fixed("LAYER", "TIMEOUT", "ORDER", "COMMAND", "FILE")...)
 	}
 	header = append(header, textColumn("PROBLEM"))
 	var rows [][]cell
@@ -57,7 +57,7 @@ func (p *printer) hookTable(hooks []client.Hook) {
 			text(counts(h.Counts)), last(h),
 		}
 		if p.wide {
-			row = append(row, text(deadline(h)), text(h.Order),
+			row = append(row, text(h.Layer), text(deadline(h)), text(h.Order),
 				text(strings.Join(append([]string{h.Command}, h.Args...), " ")), text(h.File))
 		}
 		rows = append(rows, append(row, problemCell(h.Problems)))

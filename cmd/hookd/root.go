@@ -139,6 +139,7 @@ func groups(a *app) []group {
 		}},
 		{"Share", []*cobra.Command{
 			addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a), importCommand(a),
+			bundleCommand(a), policyCommand(a),
 		}},
 		{"Agents", []*cobra.Command{connectCommand(a), disconnectCommand(a), bridgeCommand(a), tokenCommand(a)}},
 		{"Service", []*cobra.Command{

@@ -32,6 +32,7 @@ func (p *printer) hook(h client.Hook) {
 	p.pairs(
 		kv("name", h.Name),
 		pair{"state", state(h.State)},
+		kv("layer", h.Layer),
 		kv("description", h.Description),
 		kv("file", h.File),
 		kv("source", h.Source),

@@ -49,6 +49,7 @@ func (p *printer) status(st client.DaemonInfo) {
 		kv("socket", st.Socket),
 		kv("hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation,
 			ago(st.Reloaded))),
+		kv("policy", policyLine(st.Policy)),
 		kv("watching", st.Watching),
 		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
 		kv("runs", tally(st.Runs, "none yet")),
@@ -59,6 +60,15 @@ func (p *printer) status(st client.DaemonInfo) {
 		kv("persistent", number(st.Copies)),
 	)
 	p.problems(st.Problems)
+}
+
+// policyLine says which policy is in force; "" = none.
+func policyLine(now *client.Policy) string {
+	if now == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, sequence %d, fetched %s, asked %s",
+		now.Name, now.Sequence, ago(now.Fetched), ago(now.Checked))
 }
 
 // tally writes counts in the order of their names.

@@ -93,6 +93,7 @@ type Hook struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	State       string          `json:"state"` // active, degraded, rejected, refused, waiting, disabled
+	Layer       string          `json:"layer"` // policy, user, pack or project
 	Source      string          `json:"source"`
 	File        string          `json:"file"`
 	Type        string          `json:"type,omitempty"`
@@ -557,7 +558,20 @@ type Status struct {
 	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
 	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
+	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
 	Problems    []Problem      `json:"problems"`
+}
+
+// Policy is the signed bundle of hooks that is in force.
+type Policy struct {
+	Name     string     `json:"name"`
+	Sequence uint64     `json:"sequence"`
+	Source   string     `json:"source"`
+	Key      string     `json:"key"`               // fingerprint of the public key
+	Expires  *time.Time `json:"expires,omitempty"` // after this a daemon would not take it up; nil = never
+	Fetched  time.Time  `json:"fetched"`
+	Checked  time.Time  `json:"checked"`         // when the source was asked last
+	Error    string     `json:"error,omitempty"` // why that failed
 }
 
 // HTTP is the state of http.listen.

@@ -58,6 +58,8 @@ func (f *finder) find() discovery.Dirs {
 			all.List = append(all.List, discovery.Dir{Root: s.Path, Named: true})
 		}
 	}
+	signed := f.config.PolicyDir()
+	f.add(&all, signed, f.look(signed, func() discovery.Dirs { return policyDirs(f.config) }))
 	packs := pack.NewHome(f.config.Home).PacksDir()
 	f.add(&all, packs, f.look(packs, func() discovery.Dirs { return packDirs(f.config) }))
 	trusted := make(chan []Trusted, 1)
@@ -112,6 +114,7 @@ func (f *finder) add(all *discovery.Dirs, place string, found *discovery.Dirs) {
 	}
 	d := f.before[place]
 	all.List, all.Problems = append(all.List, d.List...), append(all.Problems, d.Problems...)
+	all.Fixed = append(all.Fixed, d.Fixed...)
 	all.Files, all.Folders = append(all.Files, d.Files...), append(all.Folders, d.Folders...)
 	maps.Copy(all.Allowed, d.Allowed)
 }

@@ -13,6 +13,7 @@ func Show(e hook.Entry) api.Hook {
 		ID:       e.Name,
 		Name:     e.Name,
 		State:    string(e.State),
+		Layer:    layer(e).Text(),
 		Source:   e.Source.String(),
 		File:     e.File,
 		Problems: Problems(e.Problems),
@@ -31,4 +32,12 @@ func Show(e hook.Entry) api.Hook {
 		}
 	}
 	return a
+}
+
+// layer is where a hook comes from: of one that cannot be read its name tells.
+func layer(e hook.Entry) hook.Layer {
+	if h := cmp.Or(e.Hook, e.Waits); h != nil {
+		return h.Layer
+	}
+	return LayerOf(e.Name)
 }

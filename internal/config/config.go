@@ -73,6 +73,8 @@ type Config struct {
 
 	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
 
+	PolicyInterval time.Duration // between two looks at the source of a policy
+
 	ReloadMode  string // auto: on file changes too; ask: the same, but changes wait to be allowed; manual: by command
 	LogLevel    string // debug, info, warn, error
 	LogFormat   string // json, console; "" = console on a terminal, else json
@@ -152,6 +154,9 @@ func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "all
 // TrustedDir holds what was allowed of repositories with `hookd trust`.
 func (c Config) TrustedDir() string { return filepath.Join(c.Home, "hookd", "trusted") }
 
+// PolicyDir holds the policy that was set, and the bundles of it.
+func (c Config) PolicyDir() string { return filepath.Join(c.Home, "hookd", "policy") }
+
 // ChangesFile is the log of changes of hooks.
 func (c Config) ChangesFile() string { return filepath.Join(c.State, "hookd", "changes.log") }
 
@@ -187,7 +192,7 @@ func Default(home string) Config {
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
 		AskHold: HoldAuto, AskTimeout: 2 * time.Minute,
-		Cgroup: true, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
+		Cgroup: true, PolicyInterval: time.Hour, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }
 

@@ -140,6 +140,8 @@ var keys = []key{
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}",
 		reader{Form{Type: FormAgents}, agents, func(c *Config) any { return c.Agents }}},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
+	{"policy.interval", "how often the source of a policy is asked for a newer bundle",
+		age(func(c *Config) *time.Duration { return &c.PolicyInterval })},
 	{
 		"reload.mode",
 		"auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)",

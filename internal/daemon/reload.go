@@ -45,6 +45,7 @@ func (d *Daemon) Reload() api.Reload {
 			},
 		)
 	}
+	d.repairPolicy()
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()
 	if snap.Generation == before { // else publish says so

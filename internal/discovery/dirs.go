@@ -29,7 +29,7 @@ type Dir struct {
 }
 
 // Dirs are the folders of hooks beside the hooks directory, in registration
-// order: those of projects come after everything else.
+// order: those of a policy come before everything else, those of projects after it.
 type Dirs struct {
 	List     []Dir
 	Problems []hook.Problem // with finding them
@@ -37,6 +37,8 @@ type Dirs struct {
 	// Allowed is what has been allowed of hooks that others wrote, by ID: they wait
 	// for it whatever Options.Approved is.
 	Allowed map[string]Approval
+
+	Fixed []*hook.Hook // hooks without a file, registered before all others
 
 	Files   []string // whose change can alter the answer
 	Folders []string // in which what comes and goes can

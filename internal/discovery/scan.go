@@ -220,6 +220,9 @@ func assignNames(units []*unit) {
 				}
 			}
 		}
+		for _, u := range units { // no other hook takes the name of a policy's
+			claim(u, func(h *hook.Hook) bool { return h.Layer.Signed() })
+		}
 		for _, u := range units {
 			if u.fails {
 				claim(u, func(*hook.Hook) bool { return true })
@@ -283,13 +286,15 @@ func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 			e.State = hook.Disabled
 		case waits:
 			e.State = hook.Waiting
-		case off:
+		case off && !h.Layer.Signed():
 			e.State, e.Waits = hook.Waiting, h
-			e.Problems = append(e.Problems, switchedOff(h))
 		case refused:
 			e.State = hook.Refused
 		case u.fails:
 			e.State = hook.Degraded
+		}
+		if off && e.State != hook.Disabled && !waits {
+			e.Problems = append(e.Problems, switchedOff(h))
 		}
 		entries = append(entries, same(e, u.before))
 	}

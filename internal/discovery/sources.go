@@ -72,18 +72,24 @@ func sources(opts Options, dirs Dirs) []source {
 	for _, f := range opts.Files {
 		list = append(list, f)
 	}
-	var projects []source // after all hooks of the user
+	var first, last []source
+	if len(dirs.Fixed) > 0 {
+		first = append(first, fixed(dirs.Fixed))
+	}
 	for _, dir := range dirs.List {
-		if dir.Project != "" {
-			projects = append(projects, newHooksDir(dir, read))
-		} else {
-			list = append(list, newHooksDir(dir, read))
+		switch here := newHooksDir(dir, read); {
+		case dir.Layer.Signed():
+			first = append(first, here)
+		case dir.Project != "":
+			last = append(last, here)
+		default:
+			list = append(list, here)
 		}
 	}
 	if len(opts.Fixed) > 0 {
 		list = append(list, fixed(opts.Fixed))
 	}
-	return append(append(list, projects...), dirs.watched())
+	return slices.Concat(first, list, last, []source{dirs.watched()})
 }
 
 // slowRead is how long a unit holds its slot; after that another is read at the same

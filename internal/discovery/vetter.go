@@ -100,9 +100,10 @@ func (v vetter) asAllowed(a Approval, blind bool) *hook.Hook {
 
 // seal sets the seal and the digest of h from its files.
 func (v vetter) seal(h *hook.Hook) {
-	f := trust.Files{Contents: v.asks(h), Listed: h.Files.Folders}
+	f := trust.Files{Contents: v.asks(h) || h.Layer.Sealed(), Listed: h.Files.Folders}
 	if h.Files.Bad != "" {
-		f.Bad = append(f.Bad, trust.Refusal{Path: h.Dir, Fact: h.Files.Bad, Do: "ls -la " + trust.Quote(h.Dir)})
+		f.Bad = append(f.Bad, trust.Refusal{Path: h.Dir, Fact: h.Files.Bad,
+			Do: cmp.Or(h.Files.Mend, "ls -la "+trust.Quote(h.Dir))})
 	}
 	if filepath.IsAbs(h.File) { // hooks of the command line have none
 		f.Read = append(f.Read, h.File)
@@ -201,11 +202,14 @@ func (v vetter) allowed(h *hook.Hook) bool {
 }
 
 // asks reports whether h has to be allowed.
-func (v vetter) asks(h *hook.Hook) bool { return v.ask || h.Layer.Shared() }
+func (v vetter) asks(h *hook.Hook) bool { return (v.ask || h.Layer.Shared()) && !h.Layer.Signed() }
 
 // mayDisable reports whether a marker may switch h off: with reload.mode: ask a
-// person must allow that, too.
+// person must allow that, too; a policy is ended as a whole.
 func (v vetter) mayDisable(h *hook.Hook) bool {
+	if h.Layer.Signed() {
+		return false
+	}
 	a, known := v.approval(h.ID)
 	return !v.ask || !known || a.Off
 }
@@ -297,6 +301,12 @@ func same(e hook.Entry, before []hook.Entry) hook.Entry {
 
 // switchedOff is the problem of a hook whose marker waits to be allowed.
 func switchedOff(h *hook.Hook) hook.Problem {
+	if h.Layer.Signed() {
+		return hook.Problem{
+			File: h.File, Message: "is switched off, but of a policy: it stays in force", Warning: true,
+			Hint: "hookd enable " + trust.Quote(h.Name),
+		}
+	}
 	return hook.Problem{
 		File: h.File, Message: "is switched off, and that was not allowed: it stays in force", Warning: true,
 		Hint: "hookd allow --gone " + trust.Quote(h.Name) + ", or hookd enable " + trust.Quote(h.Name),

@@ -161,7 +161,10 @@ func (d *Dispatcher) note(a *attempt) {
 	if a.answer.Failure != "" {
 		a.answer.Failure = withWords(a.answer.Failure, said)
 		name := a.match.Hook.Quoted()
-		a.answer.See = "see: hookd logs " + name + "; to switch it off: hookd disable " + name
+		a.answer.See = "see: hookd logs " + name
+		if !a.match.Hook.Layer.Signed() {
+			a.answer.See += "; to switch it off: hookd disable " + name
+		}
 	}
 }
 

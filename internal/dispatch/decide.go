@@ -60,13 +60,17 @@ func (d *Dispatcher) decide(
 	first.contract = &early
 	v, done = first.decide(preempt)
 	q = d.question(e, v, done, sender)
-	if len(rest) == 0 || v.Skips() && q == nil {
+	if len(rest) == 0 || v.Skips() && q == nil && !(v.Allowed && slices.ContainsFunc(rest, ofPolicy)) {
 		return v, done, q
 	}
 	then, more := main.decide(rest)
 	v, done = v.Then(then), append(done, more...)
 	return v, done, d.question(e, v, done, sender)
 }
+
+// ofPolicy reports whether a match is one of a policy's hooks, which no ask skips: an agent
+// that a person lets go on must not pass them.
+func ofPolicy(m match.Match) bool { return m.Hook.Layer.Signed() }
 
 // decidingLane is what the runs of one lane of a decidable event share.
 type decidingLane struct {

@@ -76,11 +76,10 @@ func (d *Dispatcher) report(r *attempt) {
 		}
 	}
 	if r.warn {
-		fields = append(
-			fields,
-			zap.String("see", "hookd logs "+m.Hook.Quoted()),
-			zap.String("off", "hookd disable "+m.Hook.Quoted()),
-		)
+		fields = append(fields, zap.String("see", "hookd logs "+m.Hook.Quoted()))
+		if !m.Hook.Layer.Signed() {
+			fields = append(fields, zap.String("off", "hookd disable "+m.Hook.Quoted()))
+		}
 	}
 	d.log.Warn(
 		message(r.run.Result),

@@ -129,17 +129,34 @@ const (
 	LayerUser    Layer = ""        // the user's own
 	LayerPack    Layer = "pack"    // of a pack: it waits until it is allowed
 	LayerProject Layer = "project" // of a repository: it waits, too, and may only tighten
+	LayerPolicy  Layer = "policy"  // of a signed bundle: hooks of all other layers may only tighten what it decides
 )
 
-// Shared reports whether hooks of the layer were written by others: they wait to
-// be allowed whatever reload.mode says, and every file of theirs counts.
-func (l Layer) Shared() bool { return l != LayerUser }
+// Shared reports whether hooks of the layer were written by others and no signature
+// vouches for them: they wait to be allowed whatever reload.mode says.
+func (l Layer) Shared() bool { return l == LayerPack || l == LayerProject }
+
+// Signed reports whether a signature vouches for the layer's hooks: they wait for nothing,
+// and nothing below switches them off.
+func (l Layer) Signed() bool { return l == LayerPolicy }
+
+// Sealed reports whether every file of the layer's hooks counts as their content.
+func (l Layer) Sealed() bool { return l.Shared() || l.Signed() }
+
+// Text is the layer for people.
+func (l Layer) Text() string {
+	if l == LayerUser {
+		return "user"
+	}
+	return string(l)
+}
 
 // Files are all files that count as a hook's content.
 type Files struct {
 	Paths   []string // of regular files
 	Folders []string // in which no entry may come or go
 	Bad     string   // why they cannot be told; "" = they are told
+	Mend    string   // the command that shows or mends that; "" = the folder is listed
 }
 
 // Relative is the path of a file as it is the same in every working tree of the

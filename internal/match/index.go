@@ -32,6 +32,8 @@ type Match struct {
 	Generation uint64           // of the snapshot
 	At         int              // place among the event's hooks
 
+	Below bool // a policy decides such events, and this is no hook of it
+
 	// Unfit is why its conditions do not fit the event as it is now. It is only set
 	// where a hook before it may rewrite the event to one that they fit.
 	Unfit string
@@ -48,7 +50,7 @@ func (m Match) Policy() verdict.Policy {
 	return verdict.Policy{
 		Name: m.Hook.Name, Blocking: m.Blocks, OnError: string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
 		StrictOutput: m.Hook.StrictOutput, Words: m.Words,
-		TightenOnly: m.Hook.Layer == hook.LayerProject,
+		TightenOnly: m.Below || m.Hook.Layer == hook.LayerProject,
 	}
 }
 
@@ -119,11 +121,14 @@ func (n *Named) Match(e *events.Event) []Match {
 	var ms []Match
 	var facts *when.Facts
 	rewritten := false // by a hook so far, maybe
+	governed := false  // by a policy, whose hooks come first; conditions may fit what a rewrite makes of the event
 	for _, m := range n.candidates {
 		m, ok := m.suiting(e)
 		if !ok || m.refusal(e) != "" {
 			continue
 		}
+		governed = governed || m.Hook.Layer.Signed() && m.Blocks
+		m.Below = governed && !m.Hook.Layer.Signed()
 		if len(m.Hook.When) > 0 {
 			if facts == nil {
 				facts = when.New(e, n.links)

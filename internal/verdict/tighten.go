@@ -43,7 +43,7 @@ func (a Answer) Tightened() Answer {
 		a.Skip = false
 	}
 	if len(dropped) > 0 {
-		a.warn(strings.Join(dropped, ", ") + " was ignored: a project's hook may only deny, ask or add context")
+		a.warn(strings.Join(dropped, ", ") + " was ignored: a hook of this layer may only deny, ask or add context")
 	}
 	return a
 }

@@ -98,7 +98,7 @@ func TestTightenedWarns(t *testing.T) {
 	a := Read(c, Policy{Blocking: true, TightenOnly: true}, Output{Stdout: []byte(
 		`{"hook_specific_output":{"permission_decision":"allow","updated_input":{"a":1}}}`)}).Tightened()
 	const want = "permission_decision allow, updated_input was ignored: " +
-		"a project's hook may only deny, ask or add context"
+		"a hook of this layer may only deny, ask or add context"
 	if a.Warning != want || a.Tightened().Warning != want {
 		t.Errorf("warned %q", a.Warning)
 	}

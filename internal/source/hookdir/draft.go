@@ -139,7 +139,7 @@ func (d *draft) finish(root *yaml.Node) {
 // hooks are plain, so that none can look like another's.
 func (d *draft) identify() {
 	name := d.hook.Name
-	if d.opt.Layer.Shared() && strings.Trim(name, plainName) != "" {
+	if d.opt.Layer.Sealed() && strings.Trim(name, plainName) != "" {
 		d.reject(d.given["name"], "write letters, digits, dots, - and _", "%q is no name of a shared hook", name)
 	}
 	d.hook.Name = d.opt.Prefix + name

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// policyTime is how long a source may take that a person waits for.
+const policyTime = 90 * time.Second
+
+func policyCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Run the hooks of a signed bundle, and keep them up to date",
+		Long: `policy keeps one signed bundle of hooks in force. The daemon asks its source each
+policy.interval for a newer one; what fails in any way leaves the last good bundle
+in force, also over restarts, and one that is older is refused. Its hooks are
+called policy:NAME, come first, and cannot be switched off or waited for; what
+they decide, all other hooks may only tighten.
+
+Without a command it shows what is in force.`,
+		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
+  hookd policy show
+  hookd policy update`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.showPolicy(cmd) },
+	}
+	cmd.AddCommand(policySetCommand(a), policyUpdateCommand(a), policyShowCommand(a), policyUnsetCommand(a))
+	return cmd
+}
+
+func policySetCommand(a *app) *cobra.Command {
+	var key string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "set URL|FILE|DIR",
+		Short: "Put a bundle in force, and follow its source",
+		Long: `set gets the bundle, checks that the key has signed it, and puts its hooks in force;
+when that fails nothing has changed. The source is an https:// URL, a file, or a
+folder of which the newest bundle counts.`,
+		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
+  hookd policy set ./acme.bundle --key ed25519:tfoLthMGMHEWDEAaq3Cv5JNJJP4Nsug8DHjpJ4wD/N0=`,
+		Args: one("URL, FILE or DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			if key == "" {
+				return fail(exitUsage, "name its public key: `hookd policy set "+trust.Quote(args[0])+" --key FILE.pub`",
+					"without a key nothing says who made the bundle")
+			}
+			if err := a.confirmKey(cfg, key, yes); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), policyTime)
+			defer cancel()
+			r, err := catalog.SetPolicy(ctx, cfg, args[0], key)
+			if err != nil {
+				return fail(exitFailed, "nothing has changed; correct the source or the key", "%w", err)
+			}
+			return a.policyTaken(cmd, cfg, r.Current)
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "public key that signs the bundles: its file or its text")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before another key takes the place of the one that is set")
+	_ = cmd.MarkFlagFilename("key", "pub")
+	return cmd
+}
+
+// confirmKey asks where another key is set already.
+func (a *app) confirmKey(cfg config.Config, key string, yes bool) error {
+	public, err := policy.PublicKey(key)
+	if err != nil {
+		return fail(exitFailed, "name the .pub file that `hookd bundle keygen` wrote", "%w", err)
+	}
+	now, set, _ := policy.NewHome(cfg.PolicyDir()).Current() // what cannot be told is replaced
+	if !set || now.State.Key == policy.FormatKey(public) {
+		return nil
+	}
+	question := fmt.Sprintf("Put it in place of policy %s, which another key has signed?", now.Manifest.Name)
+	return a.confirm(yes, question, a.again())
+}
+
+// policyTaken makes a running daemon read hooks again and prints what is in force.
+func (a *app) policyTaken(cmd *cobra.Command, cfg config.Config, now policy.Current) error {
+	running, err := a.reloadDaemon(cmd)
+	if err != nil {
+		return err
+	}
+	answer := policyAnswerOf(now)
+	return a.print(answer, func(p *printer) {
+		p.policy(answer)
+		if !running {
+			p.line("no daemon runs; the next `hookd serve` will know")
+		}
+	})
+}
+
+func policyUpdateCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "update",
+		Short: "Ask the policy's source for a newer bundle now",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), policyTime)
+			defer cancel()
+			home := policy.NewHome(cfg.PolicyDir())
+			if _, err := home.Repair(); err != nil {
+				return fail(exitRejected, "set it again with `hookd policy set`", "the policy is not as it was signed: %w", err)
+			}
+			r, err := home.Update(ctx, catalog.CheckPolicy(cfg))
+			if errors.Is(err, policy.ErrUnset) {
+				return fail(exitFailed, "set one with `hookd policy set URL --key FILE.pub`", "%w", err)
+			}
+			if err != nil {
+				_, _ = a.reloadDaemon(cmd) // so that status says it; the failure itself is told here
+				return fail(exitFailed, "mend the source, then type `hookd policy update`", "%w", err)
+			}
+			if r.Changed {
+				return a.policyTaken(cmd, cfg, r.Current)
+			}
+			if _, err := a.reloadDaemon(cmd); err != nil { // it may have been repaired
+				return err
+			}
+			answer := policyAnswerOf(r.Current)
+			return a.print(answer, func(p *printer) {
+				p.linef("nothing newer: %s, sequence %d, is in force", answer.Name, answer.Sequence)
+			})
+		},
+	}
+}
+
+func policyShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show",
+		Short: "Show the policy that is in force, and when its source was asked",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showPolicy(cmd) },
+	}
+}
+
+func (a *app) showPolicy(cmd *cobra.Command) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	now, set, err := policy.NewHome(cfg.PolicyDir()).Current()
+	switch {
+	case err != nil:
+		return fail(exitRejected, "set it again with `hookd policy set`, or end it with `hookd policy unset`",
+			"calls are denied, as the policy cannot be told: %w", err)
+	case !set:
+		return a.print(policyAnswer{}, func(p *printer) {
+			p.line("no policy is set; set one with `hookd policy set URL --key FILE.pub`")
+		})
+	}
+	answer := policyAnswerOf(now)
+	return a.print(answer, func(p *printer) { p.policy(answer) })
+}
+
+func policyUnsetCommand(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "unset",
+		Short: "End the policy: its hooks run no more",
+		Long: `unset ends the policy. What its key has signed before the newest bundle so far
+stays refused, should it be set again.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			home := policy.NewHome(cfg.PolicyDir())
+			now, set, err := home.Current()
+			if err == nil && !set {
+				return a.showPolicy(cmd)
+			}
+			question := "End the policy? Its hooks run no more."
+			if err == nil {
+				question = fmt.Sprintf("End policy %s? Its %d hooks run no more.", now.Manifest.Name,
+					len(now.Manifest.HookFolders()))
+			}
+			if err := a.confirm(yes, question, a.again()); err != nil {
+				return err
+			}
+			if err := home.Unset(); err != nil {
+				return fail(exitFailed, "see the permissions of "+cfg.PolicyDir(), "%w", err)
+			}
+			if _, err := a.reloadDaemon(cmd); err != nil {
+				return err
+			}
+			return a.print(policyAnswer{}, func(p *printer) { p.line("no policy is set any more") })
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// policyAnswer is the answer of the policy commands; its zero value is none.
+type policyAnswer struct {
+	client.Policy
+	SetAt time.Time `json:"set_at,omitzero"`
+	SetBy string    `json:"set_by,omitempty"`
+	Hooks []string  `json:"hooks"`
+}
+
+func policyAnswerOf(now policy.Current) policyAnswer {
+	s := now.State
+	answer := policyAnswer{SetAt: s.At, SetBy: s.By, Hooks: now.Manifest.HookFolders()}
+	answer.Policy = client.Policy{
+		Name: now.Manifest.Name, Sequence: now.Manifest.Sequence, Expires: now.Manifest.Expires,
+		Source: s.Source, Fetched: s.Fetched, Checked: s.Checked, Error: s.Error,
+	}
+	if key, err := policy.PublicKey(s.Key); err == nil {
+		answer.Key = policy.Fingerprint(key)
+	}
+	return answer
+}
+
+func (p *printer) policy(a policyAnswer) {
+	p.pairs(
+		kv("policy", fmt.Sprintf("%s, sequence %d", a.Name, a.Sequence)),
+		kv("from", a.Source),
+		kv("key", a.Key),
+		kv("set", fmt.Sprintf("%s by %s", dayOf(&a.SetAt), a.SetBy)),
+		kv("fetched", dayOf(&a.Fetched)),
+		kv("asked", dayOf(&a.Checked)),
+		kv("expires", dayOf(a.Expires)),
+		kv("trouble", a.Error),
+		kv("hooks", fmt.Sprint(len(a.Hooks))),
+	)
+	for _, folder := range a.Hooks {
+		p.line("  " + escape(folder, keepNothing))
+	}
+}

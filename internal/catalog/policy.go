@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/trust"
+)
+
+// PolicyPrefix begins the names of hooks of a policy.
+const PolicyPrefix = "policy:"
+
+// LayerOf is the layer that the name of a hook tells, for one that cannot be read.
+func LayerOf(name string) hook.Layer {
+	switch {
+	case strings.HasPrefix(name, PolicyPrefix):
+		return hook.LayerPolicy
+	case strings.HasPrefix(name, ProjectPrefix):
+		return hook.LayerProject
+	case strings.Contains(name, "/"):
+		return hook.LayerPack
+	}
+	return hook.LayerUser
+}
+
+// policyDirs finds the hooks of the policy that is set. One that cannot be told denies.
+func policyDirs(c config.Config) discovery.Dirs {
+	home := policy.NewHome(c.PolicyDir())
+	d := discovery.Dirs{Files: []string{home.File()}, Allowed: map[string]discovery.Approval{}}
+	now, set, err := home.Current()
+	switch {
+	case err != nil:
+		d.Fixed = []*hook.Hook{unknownPolicy(c, home.File(), err)}
+		return d
+	case !set:
+		return d
+	}
+	d.Problems = PolicyProblems(now)
+	d.List = []discovery.Dir{{
+		Root: now.Dir, Hooks: now.Manifest.HookFolders(), Layer: hook.LayerPolicy, Prefix: PolicyPrefix,
+		Files: func(folder string) hook.Files { return policyFiles(now, folder) },
+	}}
+	return d
+}
+
+// policyFiles are the files of one hook of a policy, which must be as they were signed.
+func policyFiles(now policy.Current, folder string) (f hook.Files) {
+	inside, err := filepath.Rel(now.Dir, folder)
+	if err != nil {
+		return hook.Files{Bad: err.Error()}
+	}
+	files := now.Manifest.FilesOf(filepath.ToSlash(inside))
+	if len(files) > maxContent {
+		return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
+	}
+	for _, file := range files {
+		f.Paths = append(f.Paths, filepath.Join(now.Dir, filepath.FromSlash(file.Path)))
+	}
+	if bad := now.Differs(files); bad != "" {
+		f.Bad, f.Mend = "is not as it was signed: "+bad, "hookd policy update"
+	}
+	return f
+}
+
+// PolicyProblems are what a person should know of a policy that is in force.
+func PolicyProblems(now policy.Current) (list []hook.Problem) {
+	warn := func(text, do string) {
+		list = append(list, hook.Problem{File: now.State.Source, Message: text, Hint: do, Warning: true})
+	}
+	if now.State.Error != "" {
+		warn(now.State.Error, "hookd policy update")
+	}
+	if now.Manifest.Expired(time.Now()) {
+		warn(fmt.Sprintf("policy %s %d expired at %s and stays in force: build a newer one",
+			now.Manifest.Name, now.Manifest.Sequence, now.Manifest.Expires.Format(time.RFC3339)), "hookd policy update")
+	}
+	return list
+}
+
+// unknownPolicy is a hook that denies whatever can be denied: a policy is set, and which
+// one cannot be told.
+func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
+	waited := true
+	h := &hook.Hook{
+		ID: PolicyPrefix + "unknown", Name: PolicyPrefix + "unknown", Source: hook.Source{Type: "policy", Path: file},
+		Description: "stands in for a policy that cannot be told",
+		File:        file, Dir: c.Home, Type: hook.Builtin, Command: "policy", Definition: "policy", Layer: hook.LayerPolicy,
+		Lane: events.LaneDefault, Blocking: &waited, OnError: hook.OnErrorBlock, Timeout: c.TimeoutBuiltin,
+		Enabled: true, Order: hook.OrderSession,
+		Files: hook.Files{Bad: fmt.Sprintf("has a policy that cannot be told: %v", err), Mend: "hookd policy show"},
+	}
+	if p, err := hook.CompilePattern("*"); err == nil {
+		h.Patterns = []hook.Pattern{p}
+	}
+	return h
+}
+
+// CheckPolicy returns the look at a bundle before it is put in force: each of its hooks
+// must be readable, and the names apart.
+func CheckPolicy(c config.Config) policy.Check {
+	return func(dir string, m policy.Manifest) error {
+		opts := readOptions(c, false).Once()
+		opts.Layer, opts.Prefix = hook.LayerPolicy, PolicyPrefix
+		names := map[string]string{}
+		for _, folder := range m.HookFolders() {
+			h, problems := hookdir.Read(filepath.Join(dir, filepath.FromSlash(folder)), opts)
+			if h == nil {
+				return fmt.Errorf("%s: %s", path.Join(folder, hookdir.FileName), Worst(problems).Message)
+			}
+			if other, twice := names[h.Name]; twice {
+				return fmt.Errorf("%s and %s are both called %s", other, folder, trust.Quote(h.Name))
+			}
+			names[h.Name] = folder
+		}
+		return nil
+	}
+}
+
+// SetPolicy puts the bundle of a source in force, signed by key, which is a text or a file.
+func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy.Result, error) {
+	public, err := policy.PublicKey(key)
+	if err != nil {
+		return policy.Result{}, err
+	}
+	home := policy.NewHome(c.PolicyDir())
+	return home.Set(ctx, source, policy.FormatKey(public), person(), CheckPolicy(c))
+}

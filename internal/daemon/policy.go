@@ -1,0 +1,93 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/policy"
+)
+
+// repairPolicy makes the files of the policy what was signed, before hooks are read.
+func (d *Daemon) repairPolicy() {
+	d.files.Try("policy", func() {
+		differed, err := policy.NewHome(d.config.Load().PolicyDir()).Repair()
+		switch {
+		case err != nil:
+			d.log.Error("the policy is not as it was signed, and cannot be repaired", zap.Error(err))
+		case differed != "":
+			d.log.Warn("the policy was not as it was signed, and was written again", zap.String("file", differed))
+		}
+	})
+}
+
+// followPolicy asks the source of the policy for a newer bundle, now and each interval,
+// until ctx ends. No verdict waits for it.
+func (d *Daemon) followPolicy(ctx context.Context) {
+	said := ""
+	for {
+		said = d.updatePolicy(ctx, said)
+		timer := time.NewTimer(d.config.Load().PolicyInterval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+			d.repairPolicy()
+		}
+	}
+}
+
+// updatePolicy logs a failure once, said being the last one.
+func (d *Daemon) updatePolicy(ctx context.Context, said string) string {
+	c := *d.config.Load()
+	r, err := policy.NewHome(c.PolicyDir()).Update(ctx, catalog.CheckPolicy(c))
+	switch {
+	case errors.Is(err, policy.ErrUnset), ctx.Err() != nil:
+		return ""
+	case err != nil:
+		if text := err.Error(); text != said {
+			d.log.Warn("the policy could not be updated, what is in force stays so", zap.Error(err))
+			return text
+		}
+		return said
+	case r.Changed:
+		m := r.Current.Manifest
+		d.log.Info("a new policy is in force", zap.String("name", m.Name), zap.Uint64("sequence", m.Sequence))
+		d.discovery.Load()
+	}
+	return ""
+}
+
+// policyInfo is the policy for status; nil = none is set. Files that do not answer, and
+// what cannot be told, are among the problems.
+func (d *Daemon) policyInfo() (info *api.Policy) {
+	found := make(chan *api.Policy, 1)
+	if d.files.Try("policy", func() {
+		now, set, err := policy.NewHome(d.config.Load().PolicyDir()).Current()
+		if err != nil || !set {
+			found <- nil
+			return
+		}
+		found <- PolicyInfo(now)
+	}) {
+		info = <-found
+	}
+	return info
+}
+
+// PolicyInfo is what people are told of a policy.
+func PolicyInfo(now policy.Current) *api.Policy {
+	info := &api.Policy{
+		Name: now.Manifest.Name, Sequence: now.Manifest.Sequence, Source: now.State.Source,
+		Expires: now.Manifest.Expires, Fetched: now.State.Fetched, Checked: now.State.Checked, Error: now.State.Error,
+	}
+	if key, err := policy.PublicKey(now.State.Key); err == nil {
+		info.Key = policy.Fingerprint(key)
+	}
+	return info
+}
