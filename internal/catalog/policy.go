@@ -94,7 +94,8 @@ func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 	h := &hook.Hook{
 		ID: PolicyPrefix + "unknown", Name: PolicyPrefix + "unknown", Source: hook.Source{Type: "policy", Path: file},
 		Description: "stands in for a policy that cannot be told",
-		File:        file, Dir: c.Home, Type: hook.Builtin, Command: "policy", Definition: "policy", Layer: hook.LayerPolicy,
+		File:        file, Dir: c.Home, Type: hook.Builtin, Command: "policy",
+		Definition: "policy", Layer: hook.LayerPolicy,
 		Lane: events.LaneDefault, Blocking: &waited, OnError: hook.OnErrorBlock, Timeout: c.TimeoutBuiltin,
 		Enabled: true, Order: hook.OrderSession,
 		Files: hook.Files{Bad: fmt.Sprintf("has a policy that cannot be told: %v", err), Mend: "hookd policy show"},

@@ -58,7 +58,8 @@ func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 		return Result{Current: c}, ctx.Err() // the caller ends: that says nothing of the source
 	}
 	if err != nil {
-		err = fmt.Errorf("policy from %s: %w; %s %d stays in force", c.State.Source, err, c.Manifest.Name, c.Manifest.Sequence)
+		m := c.Manifest
+		err = fmt.Errorf("policy from %s: %w; %s %d stays in force", c.State.Source, err, m.Name, m.Sequence)
 	}
 	return h.note(got.etag, err)
 }
