@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/ed25519"
 	"errors"
@@ -179,7 +180,8 @@ func nextSequence(
 	if err != nil {
 		return 0, fmt.Errorf("what is there gives no number to count on: %w", err)
 	}
-	if same, err := policy.Build(c, name, old.Manifest.Sequence, until, key); err == nil && string(same) == string(text) {
+	same, err := policy.Build(c, name, old.Manifest.Sequence, until, key)
+	if err == nil && bytes.Equal(same, text) {
 		return old.Manifest.Sequence, nil
 	}
 	return old.Manifest.Sequence + 1, nil

@@ -12,8 +12,12 @@ import (
 	"github.com/hookd/hookd/internal/policy"
 )
 
-// repairPolicy makes the files of the policy what was signed, before hooks are read.
+// repairPolicy makes the files of the policy what was signed, before hooks are read. Those
+// of the system daemon are root's: a file that differs is refused.
 func (d *Daemon) repairPolicy() {
+	if d.config.Load().System {
+		return
+	}
 	d.files.Try("policy", func() {
 		differed, err := policy.NewHome(d.config.Load().PolicyDir()).Repair()
 		switch {
@@ -26,8 +30,11 @@ func (d *Daemon) repairPolicy() {
 }
 
 // followPolicy asks the source of the policy for a newer bundle, now and each interval,
-// until ctx ends. No verdict waits for it.
+// until ctx ends. No verdict waits for it. For the system daemon root does that.
 func (d *Daemon) followPolicy(ctx context.Context) {
+	if d.config.Load().System {
+		return
+	}
 	said := ""
 	for {
 		said = d.updatePolicy(ctx, said)
