@@ -13,9 +13,10 @@ import (
 // FuzzPattern holds patterns to the glob library's own answer, and to the
 // affixes by which the dispatcher looks them up.
 func FuzzPattern(f *testing.F) {
-	for _, text := range []string{"*", "agent:*", "a*d", "{agent,session}:end", "[a-z]gent:en?", "**", "x:[!a]*", `a\*`, "{a,{b,c}}*", `\`, "[", "{a", "a]b}", "[]", "{}", "é*", "\xff*"} {
+	for _, text := range []string{"*", "agent:*", "a*d", "{agent,session}:end", "[a-z]gent:en?", "**", "x:[!a]*", `a\*`, "{a,{b,c}}*", `\`, "[", "{a", "a]b}", "[]", "{}", "é*", "\xff*", "/home/**", "**/.e?v*", "[!/]*/{*,a/b}/*", "{,x}[a-]*"} {
 		f.Add(text, "agent:end")
 		f.Add(text, "a*")
+		f.Add(text, "/home/u/a-b/.env")
 	}
 	f.Fuzz(func(t *testing.T, text, name string) {
 		if len(text) > 256 || len(name) > 256 {
@@ -34,6 +35,12 @@ func FuzzPattern(f *testing.F) {
 		}
 		if got, want := p.Match(name), g.Match(name); got != want {
 			t.Errorf("%q matches %q: got %v, want %v", text, name, got, want)
+		}
+		if slow := strings.Count(text, "*") > 4; !slow { // the library's own way
+			path, pathErr := CompilePattern(text, '/', '-')
+			if got, want := path.Match(name), glob.MustCompile(text, '/', '-').Match(name); got != want || pathErr != nil {
+				t.Errorf("%q matches the path %q: got %v, want %v, %v", text, name, got, want, pathErr)
+			}
 		}
 		head, tail := p.Affixes()
 		if p.Match(name) && !(strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)) {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/gobwas/glob"
 )
 
 // Pattern is a compiled event pattern: a gobwas/glob without separators, so
@@ -13,14 +11,14 @@ import (
 // matches nothing.
 type Pattern struct {
 	Text   string
-	glob   *glob.Pattern // nil for a text that needs none
-	prefix bool          // Text is plain except for one `*` at its end
+	glob   matcher // nil for a text that needs none
+	prefix bool    // Text is plain except for one `*` at its end
 }
 
 const wildcards = `*?[]{}\`
 
-// CompilePattern compiles text. With separators, `*` stops at each of them;
-// only workspace filters use that.
+// CompilePattern compiles text. With separators, `*` stops at each of them; only
+// patterns of paths use that.
 func CompilePattern(text string, separators ...rune) (Pattern, error) {
 	if text == "" {
 		return Pattern{}, errors.New("empty pattern")
@@ -34,7 +32,7 @@ func CompilePattern(text string, separators ...rune) (Pattern, error) {
 	case i == len(text)-1 && text[i] == '*' && len(separators) == 0:
 		return Pattern{Text: text, prefix: true}, nil
 	}
-	g, err := glob.Compile(text, separators...)
+	g, err := compileGlob(text, separators)
 	if err != nil {
 		return Pattern{}, err
 	}

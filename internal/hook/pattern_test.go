@@ -45,3 +45,20 @@ func TestThePatternOfAWorkspaceStopsAtSlashes(t *testing.T) {
 		t.Errorf("got %v and %v, want true and false", p.Match("/home/u"), p.Match("/home/u/p"))
 	}
 }
+
+// A text that is long and nearly fits takes time in proportion to its length.
+func TestLongTexts(t *testing.T) {
+	for _, text := range []string{"**/*a*a*a*b*", "/w/*a*a*a*a*/c", "{*a,*b}*{*a,*b}*c*", "{a*,b}{a*,b}{a*,b}c*d*", "*a*a*a*b*"} {
+		for _, separators := range [][]rune{nil, {'/'}} {
+			p, err := CompilePattern(text, separators...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range []string{"a", "a/", "/w/a"} {
+				if name := strings.Repeat(part, 20_000); p.Match(name) {
+					t.Errorf("%s matches %.10s…", text, name)
+				}
+			}
+		}
+	}
+}
