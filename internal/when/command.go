@@ -3,6 +3,7 @@ package when
 import (
 	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/hookd/hookd/internal/builtin/shellsafe"
@@ -91,18 +92,25 @@ func has(line *shellsafe.Commands, p hook.CommandPattern) bool {
 	if line.Doubt != "" {
 		return true
 	}
-	for _, c := range line.List {
+	return slices.ContainsFunc(line.List, func(c shellsafe.Command) bool {
 		last := len(c.Words) - 1
 		if c.Plain {
 			last = 0
 		}
+		var follows func(i int) bool // found when a name is
 		for i := 0; i <= last; i++ {
-			if names(p.Words[0], c.Words[i], i > 0) && follows(p, c.Words[i+1:]) {
+			if !names(p.Words[0], c.Words[i], i > 0) {
+				continue
+			}
+			if follows == nil {
+				follows = following(p, c.Words)
+			}
+			if follows(i + 1) {
 				return true
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // names reports whether a word may name the program that f stands for. One behind
@@ -140,36 +148,38 @@ func mayBecome(glob string, f hook.Fold) bool {
 	return false
 }
 
-// follows reports whether the words behind a program may be those of p: its words in
-// their order, with nothing between them but options and what may be their values, and
-// each of its options anywhere.
-func follows(p hook.CommandPattern, words []shellsafe.Word) bool {
-	for _, flag := range p.Flags {
-		if !given(flag, words) {
-			return false
-		}
-	}
-	return inOrder(p.Words[1:], words)
+// following returns a function that reports whether the words from index i on may be those
+// of p behind its program: its words in their order, with nothing between them but options
+// and what may be their values, and each of its options anywhere.
+func following(p hook.CommandPattern, words []shellsafe.Word) func(i int) bool {
+	// the options that are among the words from i on are also among those from i-1 on
+	flagged := sort.Search(len(words)+1, func(i int) bool {
+		return slices.ContainsFunc(p.Flags, func(flag string) bool { return !given(flag, words[i:]) })
+	})
+	ordered := inOrder(p.Words[1:], words)
+	return func(i int) bool { return i < flagged && ordered[i] }
 }
 
-func inOrder(want []hook.Fold, words []shellsafe.Word) bool {
-	if len(want) == 0 {
-		return true
+// inOrder reports for each index whether the wanted words may begin there. It looks at
+// each word once for each wanted one, from the last on: a line may be long.
+func inOrder(want []hook.Fold, words []shellsafe.Word) []bool {
+	begins := make([]bool, len(words)+1)
+	for i := range begins {
+		begins[i] = true
 	}
-	for i, w := range words {
-		if w.Open { // it may be any words
-			return true
-		}
-		fits := want[0].Match(w.Text) || w.Glob && mayBecome(w.Text, want[0])
-		if fits && inOrder(want[1:], words[i+1:]) {
-			return true
-		}
-		isOption := strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+")
-		if !isOption && (i == 0 || !mayTakeValue(words[i-1])) {
-			return false
+	for _, f := range slices.Backward(want) {
+		rest := begins // where the words after f may begin
+		begins = make([]bool, len(words)+1)
+		goesOn := false // f may come at the next word, with options before that
+		for i, w := range slices.Backward(words) {
+			fits := f.Match(w.Text) || w.Glob && mayBecome(w.Text, f)
+			here := w.Open || fits && rest[i+1] // an open one may be any words
+			isOption := strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+")
+			begins[i] = here || isOption && goesOn
+			goesOn = begins[i] || i > 0 && mayTakeValue(words[i-1]) && goesOn
 		}
 	}
-	return false
+	return begins
 }
 
 // mayTakeValue reports whether the word behind w may be its value.
