@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -160,13 +161,13 @@ func pastOf(e client.StoredEvent, others func() ([]events.Outcome, error)) rehea
 
 // progress is the line on a terminal that says how far it is.
 type progress struct {
-	w     io.Writer // nil = there is no terminal
-	stop  chan struct{}
-	ended chan struct{}
+	w       io.Writer // nil = there is no terminal
+	stop    chan struct{}
+	writing sync.WaitGroup
 }
 
 func (w *whatIf) progress() *progress {
-	p := &progress{stop: make(chan struct{}), ended: make(chan struct{})}
+	p := &progress{stop: make(chan struct{})}
 	if isTerminal(w.a.errOut) {
 		p.w = w.a.errOut
 	}
@@ -178,29 +179,28 @@ const progressEvery = 100 * time.Millisecond
 
 // watch writes the line until end is called.
 func (p *progress) watch(a *rehearse.Asking) {
-	go func() {
-		defer close(p.ended)
+	if p.w == nil {
+		return
+	}
+	p.writing.Go(func() {
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				if seen, changed := a.Seen(); p.w != nil {
-					fmt.Fprintf(p.w, "\r\x1b[K%s asked, %d would change; Ctrl-C ends it", grouped(seen), changed)
-				}
+				seen, changed := a.Seen()
+				fmt.Fprintf(p.w, "\r\x1b[K%s asked, %d would change; Ctrl-C ends it", grouped(seen), changed)
 			case <-p.stop:
-				if p.w != nil {
-					fmt.Fprint(p.w, "\r\x1b[K")
-				}
+				fmt.Fprint(p.w, "\r\x1b[K")
 				return
 			}
 		}
-	}()
+	})
 }
 
 func (p *progress) end() {
 	close(p.stop)
-	<-p.ended
+	p.writing.Wait() // for nothing where the hook was never asked
 }
 
 // grouped writes a number with a comma before each three digits.
