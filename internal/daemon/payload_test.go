@@ -22,8 +22,8 @@ fi
 
 func TestPayloadsOfEverySizeArriveWhole(t *testing.T) {
 	home := newHome(t)
-	writeHook(t, home, "sizes", "events: [big]\n", sizes)
-	writeHook(t, home, "truncated", "events: [big]\n", `printf %s "$HOOK_EVENT_DATA"`)
+	writeHook(t, home, "sizes", "events: [big]\ntimeout: 2m\n", sizes)
+	writeHook(t, home, "truncated", "events: [big]\ntimeout: 2m\n", `printf %s "$HOOK_EVENT_DATA"`)
 	h := start(t, home, nil)
 	for _, tt := range []struct {
 		name      string

@@ -367,7 +367,9 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 
 // While decisions are written their text waits to be indexed, but not too much of it.
 func TestTextWaitsForQuiet(t *testing.T) {
-	s := open(t, options(t))
+	o := options(t)
+	o.quiet = time.Hour // its own indexer waits, x does not
+	s := open(t, o)
 	x := s.newIndexer()
 	x.timer.Stop()
 	write := func(from, n uint64) {

@@ -23,6 +23,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,7 @@ type Options struct {
 	probe time.Duration // between attempts to heal; 0 = 1 s
 	delay time.Duration // that a record may wait for company; 0 = 25 ms
 	sweep time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
+	quiet time.Duration // without a new decision until its text is indexed; 0 = indexDelay
 }
 
 // Policy is what may change while the store is open; see Configure.
@@ -137,6 +139,7 @@ func Open(o Options) (*Store, error) {
 	if o.sweep == 0 {
 		o.sweep = time.Minute
 	}
+	o.quiet = cmp.Or(o.quiet, indexDelay)
 	s := &Store{
 		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),

@@ -24,13 +24,13 @@ type indexer struct {
 }
 
 func (s *Store) newIndexer() *indexer {
-	return &indexer{store: s, timer: time.NewTimer(indexDelay), set: true} // what the previous daemon left
+	return &indexer{store: s, timer: time.NewTimer(s.opts.quiet), set: true} // what the previous daemon left
 }
 
 // wake has the next step done, some time after a decision was written.
 func (x *indexer) wake() {
 	if !x.set {
-		x.again(indexDelay)
+		x.again(x.store.opts.quiet)
 	}
 }
 
@@ -46,7 +46,7 @@ func (x *indexer) step(ctx context.Context) {
 	busy := written != x.written
 	x.written = written
 	if busy && !x.late(ctx) {
-		x.again(indexDelay)
+		x.again(x.store.opts.quiet)
 		return
 	}
 	begin := time.Now()
@@ -55,7 +55,7 @@ func (x *indexer) step(ctx context.Context) {
 	took := max(time.Since(begin), time.Millisecond)
 	switch {
 	case err != nil: // the disk, or the end
-		x.again(indexDelay)
+		x.again(x.store.opts.quiet)
 	case n < indexRows:
 	case busy:
 		x.again(indexRest * took)
