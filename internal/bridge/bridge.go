@@ -107,7 +107,7 @@ func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, 
 	if err := c.read(ctx); err != nil || mistake != nil {
 		return c.fail(errors.Join(mistake, err), c.guarded()), true
 	}
-	if c.isSecondCall() {
+	if c.agent.Skips != nil && c.agent.Skips(c.event, c.payload) || c.isSecondCall() {
 		return c.reply(nil), false
 	}
 	v, err := c.ask(ctx)

@@ -157,13 +157,13 @@ func (t *target) connect(p *Plan) error {
 	}
 	c := t.change(text)
 	if t.file.exists && bytes.Equal(text, t.file.text) && c.Mode == t.file.mode {
-		return nil
+		return t.writeManifest(p)
 	}
 	if had, err := t.agent.registered(t.path, t.file.text); err == nil && len(had) == 0 && t.file.exists {
 		c.Backup = c.Path + BackupSuffix
 	}
 	p.Changes = []Change{c}
-	return nil
+	return t.writeManifest(p)
 }
 
 // edited returns text with the bridge in it.

@@ -276,9 +276,13 @@ func TestChangedMeanwhile(t *testing.T) {
 func TestEvents(t *testing.T) {
 	left := map[string][]string{
 		"claude-code": {"MessageDisplay"}, "gemini-cli": {"BeforeModel", "BeforeToolSelection", "AfterModel"},
+		"crush": {"PreCompact"}, "qwen-code": {"MessageDisplay"}, "tabnine": {"BeforeModel", "BeforeToolSelection", "AfterModel"},
 		"kimi": {"SessionHeartbeat"}, "docker-agent": {"tool_input_transform", "tool_guard"},
 	}
-	never := map[string][]string{"claude-code": {"WorktreeCreate"}, "docker-agent": {"skill_content_guard", "prompt_file_guard"}, "hermes": {"agent:end", "transform_tool_result"}}
+	for name := range left {
+		slices.Sort(left[name])
+	}
+	never := map[string][]string{"claude-code": {"WorktreeCreate"}, "qoder": {"WorktreeCreate"}, "docker-agent": {"skill_content_guard", "prompt_file_guard"}, "hermes": {"agent:end", "transform_tool_result"}}
 	for _, a := range agents() {
 		if a.Manual != "" {
 			continue

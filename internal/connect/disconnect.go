@@ -56,6 +56,9 @@ func (t *target) disconnect(p *Plan) error {
 		}
 	}
 	p.Changes = []Change{c}
+	if c.Remove {
+		return t.removeManifest(p)
+	}
 	return nil
 }
 

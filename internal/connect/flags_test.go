@@ -35,7 +35,7 @@ func TestSocketAndFailClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before []byte
 			if a.Given {
-				before = []byte("agents:\n  root:\n    model: m\n")
+				before = givenFile(a)
 			}
 			o, path := options(t, name, before)
 			bin := t.TempDir()
@@ -195,7 +195,7 @@ func TestDeadlineForAsks(t *testing.T) {
 func deadlineForAsks(t *testing.T, a *agent) {
 	var before []byte
 	if a.Given {
-		before = []byte("agents:\n  root:\n    model: m\n")
+		before = givenFile(a)
 	}
 	o, path := options(t, string(a.name), before)
 	o.Bridge = filepath.Join(t.TempDir(), "hookd-bridge")
@@ -217,7 +217,7 @@ func deadlineForAsks(t *testing.T, a *agent) {
 		if a.Longest == 0 && text != plain {
 			t.Errorf("%d s: the settings changed, where no deadline can be written: %s", step.asks, text)
 		}
-		calls, deadlines := fmt.Sprintf(`--timeout=%ds`, want), fmt.Sprintf(`timeout(Sec)?"?( =|:) %d(000)?\b`, want)
+		calls, deadlines := fmt.Sprintf(`--timeout=%ds`, want), fmt.Sprintf(`timeout(Sec|_ms)?"?( =|:) %d(000)?\b`, want)
 		if a.whole != nil {
 			calls, deadlines = `const connected`, fmt.Sprintf(`"deadlineMS":%d000}`, want)
 		}

@@ -23,7 +23,7 @@ func TestWrittenSettingsAreTheAgents(t *testing.T) {
 		t.Run(string(a.name), func(t *testing.T) {
 			var before []byte
 			if a.Given {
-				before = []byte("agents:\n  root:\n    model: m\n")
+				before = givenFile(a)
 			}
 			o, path := options(t, string(a.name), before)
 			o.AllEvents = true

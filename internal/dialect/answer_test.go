@@ -40,11 +40,11 @@ func everyAnswer(t *testing.T, check func(t *testing.T, row *events.Contract, a 
 
 // What stands on stdout is nothing, or one JSON object, or plain context.
 func TestAnswersAreWhatTheAgentReads(t *testing.T) {
-	plain := map[events.Dialect]bool{events.Kimi: true, events.Familiar: true}
-	empty := map[events.Dialect]bool{events.ClaudeCode: true, events.Codex: true, events.Kimi: true, events.Windsurf: true, events.DockerAgent: true, events.Familiar: true, events.LibreFang: true}
+	plain := map[events.Dialect]bool{events.Kimi: true, events.Familiar: true, events.Kiro: true}
+	full := map[events.Dialect]bool{events.GeminiCLI: true, events.Cursor: true, events.Copilot: true, events.Cline: true, events.Antigravity: true, events.Hermes: true, events.Tabnine: true}
 	everyAnswer(t, func(t *testing.T, row *events.Contract, a neutral.Asked, r neutral.Reply) {
 		switch {
-		case r.Stdout == "" && !empty[row.Dialect]:
+		case r.Stdout == "" && full[row.Dialect]:
 			t.Errorf("stdout is empty")
 		case r.Stdout == "", plain[row.Dialect] && r.Stdout == a.Verdict.AdditionalContext:
 		case row.Dialect == events.LibreFang && r.Stdout == neutral.ResultText(a.Verdict.UpdatedToolResponse):

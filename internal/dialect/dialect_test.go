@@ -30,7 +30,7 @@ func event(t testing.TB, d events.Dialect, name, data string) *events.Event {
 }
 
 // plugged are the agents that take a plugin and not the bridge.
-var plugged = []events.Dialect{events.OpenCode, events.OpenClaw}
+var plugged = []events.Dialect{events.OpenCode, events.OpenClaw, events.Pi, events.Kilo, events.Amp}
 
 func TestEveryDialectIsListed(t *testing.T) {
 	for _, d := range events.Dialects() {

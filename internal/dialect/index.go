@@ -5,22 +5,37 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hookd/hookd/internal/dialect/amp"
 	"github.com/hookd/hookd/internal/dialect/antigravity"
 	"github.com/hookd/hookd/internal/dialect/claudecode"
 	"github.com/hookd/hookd/internal/dialect/cline"
 	"github.com/hookd/hookd/internal/dialect/codex"
 	"github.com/hookd/hookd/internal/dialect/copilot"
+	"github.com/hookd/hookd/internal/dialect/crush"
 	"github.com/hookd/hookd/internal/dialect/cursor"
+	"github.com/hookd/hookd/internal/dialect/deepagents"
+	"github.com/hookd/hookd/internal/dialect/devin"
 	"github.com/hookd/hookd/internal/dialect/dockeragent"
+	"github.com/hookd/hookd/internal/dialect/droid"
 	"github.com/hookd/hookd/internal/dialect/familiar"
 	"github.com/hookd/hookd/internal/dialect/gemini"
+	"github.com/hookd/hookd/internal/dialect/goose"
+	"github.com/hookd/hookd/internal/dialect/grok"
 	"github.com/hookd/hookd/internal/dialect/hermes"
 	"github.com/hookd/hookd/internal/dialect/hookd"
+	"github.com/hookd/hookd/internal/dialect/kilo"
 	"github.com/hookd/hookd/internal/dialect/kimi"
+	"github.com/hookd/hookd/internal/dialect/kiro"
 	"github.com/hookd/hookd/internal/dialect/librefang"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/dialect/openclaw"
 	"github.com/hookd/hookd/internal/dialect/opencode"
+	"github.com/hookd/hookd/internal/dialect/openhands"
+	"github.com/hookd/hookd/internal/dialect/pi"
+	"github.com/hookd/hookd/internal/dialect/qoder"
+	"github.com/hookd/hookd/internal/dialect/qwen"
+	"github.com/hookd/hookd/internal/dialect/tabnine"
+	"github.com/hookd/hookd/internal/dialect/vscode"
 	"github.com/hookd/hookd/internal/dialect/windsurf"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -48,6 +63,21 @@ var systems = []neutral.System{
 	hermes.System(),
 	opencode.System(),
 	openclaw.System(),
+	qwen.System(),
+	pi.System(),
+	droid.System(),
+	kilo.System(),
+	qoder.System(),
+	crush.System(),
+	goose.System(),
+	kiro.System(),
+	grok.System(),
+	openhands.System(),
+	devin.System(),
+	vscode.System(),
+	amp.System(),
+	tabnine.System(),
+	deepagents.System(),
 	hookd.System(),
 }
 

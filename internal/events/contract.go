@@ -21,6 +21,21 @@ const (
 	Hermes      Dialect = "hermes"
 	OpenCode    Dialect = "opencode"
 	OpenClaw    Dialect = "openclaw"
+	Qwen        Dialect = "qwen-code"
+	Pi          Dialect = "pi"
+	Droid       Dialect = "droid"
+	Kilo        Dialect = "kilo"
+	Qoder       Dialect = "qoder"
+	Crush       Dialect = "crush"
+	Goose       Dialect = "goose"
+	Kiro        Dialect = "kiro"
+	Grok        Dialect = "grok"
+	OpenHands   Dialect = "openhands"
+	Devin       Dialect = "devin"
+	VSCode      Dialect = "vscode"
+	Amp         Dialect = "amp"
+	Tabnine     Dialect = "tabnine"
+	DeepAgents  Dialect = "deepagents"
 	Hookd       Dialect = "hookd" // the daemon's own hookd:* events
 )
 

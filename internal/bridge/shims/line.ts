@@ -284,6 +284,12 @@ function questionOf(verdict) {
   return verdict.decision_reason || verdict.message || "a hook asks for a person's decision"
 }
 
+/** Makes an object equal to another, in its place. */
+function become(object, other) {
+  for (const key of Object.keys(object)) if (!(key in other)) delete object[key]
+  Object.assign(object, other)
+}
+
 /** The new result of a tool as text; null = it stays. */
 function newResult(verdict) {
   const result = verdict?.updated_tool_response

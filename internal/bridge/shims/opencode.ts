@@ -115,12 +115,6 @@ function guarded(hooks) {
   return Object.fromEntries(Object.entries(hooks).map(([name, run]) => [name, safe(run)]))
 }
 
-/** Makes an object equal to another, in its place. */
-function become(object, other) {
-  for (const key of Object.keys(object)) if (!(key in other)) delete object[key]
-  Object.assign(object, other)
-}
-
 /** A tool's result as the model sees it: text, or the content blocks of an MCP tool; null = neither. */
 function resultText(output) {
   return typeof output.output === "string" ? output.output : blocksText(output.content)

@@ -1,5 +1,5 @@
 // Package shims holds the plugins by which hookd serves agents that have no
-// hook commands, only plugins in their own process: OpenCode and OpenClaw. Each
+// hook commands, only plugins in their own process. Each
 // is one TypeScript file that speaks lines on hookd's socket; `hookd connect`
 // writes it where the agent looks for plugins.
 //
@@ -16,6 +16,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,6 +47,10 @@ var (
 	openClaw string
 	//go:embed openclaw.plugin.json
 	openClawManifest string
+	//go:embed pi.ts
+	pi string
+	//go:embed amp.ts
+	amp string
 )
 
 var plugins = map[string]func() Plugin{
@@ -55,6 +60,24 @@ var plugins = map[string]func() Plugin{
 			Files: []File{{"hookd.ts", program(openCode)}},
 		}
 	},
+	"kilo": func() Plugin {
+		return Plugin{
+			Dir: ".config/kilo/plugin", ProjectDir: ".kilo/plugin",
+			Files: []File{{"hookd.ts", program(kilo.Replace(openCode))}},
+		}
+	},
+	"pi": func() Plugin {
+		return Plugin{
+			Dir: ".pi/agent/extensions", ProjectDir: ".pi/extensions",
+			Files: []File{{"hookd.ts", program(pi)}},
+		}
+	},
+	"amp": func() Plugin {
+		return Plugin{
+			Dir: ".config/amp/plugins", ProjectDir: ".amp/plugins",
+			Files: []File{{"hookd.ts", program(amp)}},
+		}
+	},
 	"openclaw": func() Plugin {
 		return Plugin{
 			Dir: ".openclaw/extensions/hookd", Own: true,
@@ -62,6 +85,10 @@ var plugins = map[string]func() Plugin{
 		}
 	},
 }
+
+// kilo makes OpenCode's plugin that of Kilo, which began as OpenCode and calls plugins
+// as it does.
+var kilo = strings.NewReplacer("opencode", "kilo", "OpenCode", "Kilo")
 
 // program is an agent's part and the part they share, as one file.
 func program(agent string) []byte { return []byte(agent + "\n" + line) }

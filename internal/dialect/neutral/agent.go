@@ -46,6 +46,9 @@ type Agent struct {
 	// Pair names the call of an event that the agent sends twice, under two
 	// names, and tells which of the two it is. "" = it stands alone. Nil = none.
 	Pair func(event string, payload json.RawMessage) (call string, second bool)
+	// Skips reports the payloads that tell of nothing, which hookd is not sent. Nil =
+	// each tells of something.
+	Skips func(event string, payload json.RawMessage) bool
 	// Normal gives a payload the shape that the agent's row documents, where
 	// the agent has sent others. Nil = it always has that shape.
 	Normal func(event string, payload json.RawMessage) json.RawMessage

@@ -20,7 +20,10 @@ type Settings struct {
 	Dir     string // in the user's home
 	File    string // in Dir
 	Project string // in a project's folder; "" = it reads no project's hooks
-	Given   bool   // the file has no place of its own: the user names it
+	// Manifest is a file beside the settings that makes the agent read them, where hookd
+	// has a folder of its own. The zero value is none.
+	Manifest Manifest
+	Given    bool // the file has no place of its own: the user names it
 
 	Format Format
 	At     []string // the object of the hooks by event; * is every key
@@ -51,6 +54,9 @@ type Settings struct {
 	Other    *OtherFile // nil = none
 	Runs     *Foreign   // nil = it runs no other agent's hooks
 }
+
+// Manifest is a file that connect writes beside the settings, and disconnect removes.
+type Manifest struct{ Name, Text string } // Name is relative to the settings' folder
 
 // Format is a file format.
 type Format string

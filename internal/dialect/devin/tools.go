@@ -1,0 +1,14 @@
+package devin
+
+import "github.com/hookd/hookd/internal/dialect/neutral"
+
+// tools are the agent's names of tools and of the arguments that it executes.
+var tools = []neutral.ToolName{
+	{Own: "exec", Canonical: "Bash"},
+	{Own: "write_to_process", Canonical: neutral.Shell, Args: "input=command", OneWay: true},
+	{Own: "read", Canonical: "Read", Args: "file_path=file_path path=file_path"},
+	{Own: "write", Canonical: "Write", Args: "file_path=file_path path=file_path"},
+	{Own: "edit", Canonical: "Edit", Args: "file_path=file_path path=file_path"},
+	{Own: "grep", Canonical: "Grep"},
+	{Own: "glob", Canonical: "Glob"},
+}

@@ -1,0 +1,12 @@
+package kiro
+
+import "github.com/hookd/hookd/internal/dialect/neutral"
+
+// probe is a call of `true` in the shell, as Kiro sends it.
+var probe = neutral.Probe{
+	Event: "preToolUse",
+	Payload: `{
+		"hook_event_name": "preToolUse", "session_id": "$SESSION", "cwd": "$CWD",
+		"tool_name": "shell", "tool_input": {"command": "true"}
+	}`,
+}

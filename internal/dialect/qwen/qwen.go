@@ -1,0 +1,33 @@
+// Package qwen speaks Qwen Code's dialect: Claude Code's events and answers, with
+// tools of its own names. It is pure. "No opinion" is an empty stdout.
+package qwen
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{Name: events.Qwen, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+}
+
+// Agent is Qwen Code. It gives up a hook after 60 s, whatever its settings say.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
+		Asks:  "PreToolUse PermissionRequest",
+		Skips: empty, Answer: form.Answer,
+	}
+}
+
+// empty reports the prompts that Qwen Code makes of a tool's results: it sends
+// UserPromptSubmit again after each tool, with no text.
+func empty(event string, payload json.RawMessage) bool {
+	text, is := rawjson.GetString(payload, "prompt")
+	return event == "UserPromptSubmit" && is && text == ""
+}
