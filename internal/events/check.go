@@ -16,18 +16,23 @@ func (c *Contract) Check(data json.RawMessage) []string {
 	if len(c.Fields) == 0 {
 		return nil
 	}
-	values := make([]json.RawMessage, len(c.Fields)) // of several equal keys the last counts
+	var few [32]json.RawMessage // on the stack, as most rows have less
+	values := few[:]            // of several equal keys the last counts
+	if len(c.Fields) > len(few) {
+		values = make([]json.RawMessage, len(c.Fields))
+	}
 	s := rawjson.Scan(data)
 	for s.Next() {
 		for i := range c.Fields {
 			if s.Is(c.Fields[i].Name) {
 				values[i] = s.Value()
+				break
 			}
 		}
 	}
 	var warnings []string
-	for i, raw := range values {
-		if f := &c.Fields[i]; raw != nil && !f.takes(raw) {
+	for i := range c.Fields {
+		if f, raw := &c.Fields[i], values[i]; raw != nil && !f.takes(raw) {
 			warnings = append(warnings, fmt.Sprintf("field `%s` is %s, %s documents %s", f.Name, describe(raw), c.Name, f.documented()))
 		}
 	}

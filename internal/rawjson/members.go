@@ -19,7 +19,7 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		s := Scan(obj)
 		for s.Next() {
-			if !yield(Unescape(s.key), s.Value()) {
+			if !yield(s.Key(), s.Value()) {
 				return
 			}
 		}

@@ -13,6 +13,7 @@ type Scanner struct {
 	pos        int    // behind the last value, or behind the opening brace
 	first      int    // behind the opening brace
 	key        []byte // without quotes, still escaped
+	escaped    bool   // key has escapes
 	start, end int    // of the value; 0 before the first
 }
 
@@ -40,6 +41,7 @@ func (s *Scanner) Next() bool {
 		return false
 	}
 	end := endOfString(s.src, s.pos)
+	s.escaped = endOfPlain(s.src, s.pos+1) != end-1
 	s.key = s.src[s.pos+1 : max(end-1, s.pos+1)]
 	s.pos = end
 	s.blanks()
@@ -59,10 +61,18 @@ func (s *Scanner) Value() json.RawMessage { return s.src[s.start:s.end:s.end] }
 
 // Is reports whether the key under the Scanner is name.
 func (s *Scanner) Is(name string) bool {
-	if bytes.IndexByte(s.key, '\\') < 0 {
+	if !s.escaped {
 		return string(s.key) == name
 	}
 	return Unescape(s.key) == name
+}
+
+// Key returns the name of the member.
+func (s *Scanner) Key() string {
+	if !s.escaped {
+		return string(s.key)
+	}
+	return Unescape(s.key)
 }
 
 func (s *Scanner) blanks() {
