@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
@@ -76,13 +77,22 @@ type Index struct {
 	links    when.Links
 	projects bool // some hooks are for one working tree
 
+	// last is what was asked for last: a sender of many events repeats itself, and the map costs
+	// four times as long.
+	last   atomic.Pointer[named]
 	mu     sync.RWMutex // guards byName
-	byName map[nameKey]*Named
+	byName map[nameKey]*named
 }
 
 type nameKey struct {
 	dialect events.Dialect
 	name    string
+}
+
+// named is an entry of the cache.
+type named struct {
+	nameKey
+	Named
 }
 
 // Named has what depends on an event's name and dialect.
@@ -99,7 +109,7 @@ const maxNames = 4096
 // conditions on; nil = that is not known.
 func New(snap *hook.Snapshot, links when.Links) *Index {
 	hooks := snap.Runnable()
-	ix := &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), links: links, byName: map[nameKey]*Named{}}
+	ix := &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), links: links, byName: map[nameKey]*named{}}
 	ix.projects = slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Project != "" })
 	return ix
 }
@@ -153,24 +163,31 @@ func (ix *Index) Fits(m Match, e *events.Event) bool {
 // Named returns the hooks of a name, from the cache if they are in it.
 func (ix *Index) Named(dialect events.Dialect, name string) *Named {
 	key := nameKey{dialect, name}
+	if last := ix.last.Load(); last != nil && last.nameKey == key {
+		return &last.Named
+	}
 	ix.mu.RLock()
 	found := ix.byName[key]
 	ix.mu.RUnlock()
-	if found != nil {
-		return found
+	if found == nil {
+		found = &named{key, ix.find(events.For(dialect, name))}
+		ix.remember(found)
 	}
-	found = ix.find(events.For(dialect, name))
+	ix.last.Store(found)
+	return &found.Named
+}
+
+func (ix *Index) remember(n *named) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if len(ix.byName) >= maxNames {
 		clear(ix.byName)
 	}
-	ix.byName[key] = found
-	return found
+	ix.byName[n.nameKey] = n
 }
 
-func (ix *Index) find(c *events.Contract) *Named {
-	n := &Named{Contract: c, links: ix.links}
+func (ix *Index) find(c *events.Contract) Named {
+	n := Named{Contract: c, links: ix.links}
 	names := kindNames(c)
 	for _, at := range ix.patterns.hooksFor(names) {
 		if m, ok := matchNames(ix.hooks[at], c, names); ok {
