@@ -55,7 +55,7 @@ func (d *Dispatcher) admit(
 	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
 
 	e.Unread, e.Trial = true, e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
-	e.Project = d.projectOf(index, e.Cwd)
+	e.Project = d.projectOf(index, e.Cwd, now)
 
 	d.prompts.note(e)
 	matched := known.Match(e)

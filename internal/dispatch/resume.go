@@ -89,7 +89,7 @@ type life struct {
 func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
 	index := d.index.Load()
 	e := *w.Event // which may be read from the disk, where its project is not kept
-	e.Project = d.projectOf(index, e.Cwd)
+	e.Project = d.projectOf(index, e.Cwd, time.Now())
 	for _, m := range index.Match(&e) {
 		if m.Hook.ID == w.Hook {
 			return &task{event: w.Event, match: m, attempt: w.Attempt, result: result}

@@ -70,7 +70,7 @@ func (d *Dispatcher) try(
 	}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Tool, e.Subject = d.About(e)
-	e.Project = d.projectOf(d.index.Load(), e.Cwd)
+	e.Project = d.projectOf(d.index.Load(), e.Cwd, now)
 	m, why := match.One(h, e, d.opts.Links)
 	m = m.Enforced()
 	m.Shadow = false

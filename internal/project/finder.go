@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,8 @@ type Finder struct {
 	look  func(dir string) place
 	looks chan struct{} // one for each look that is under way
 
+	seen atomic.Pointer[sighting] // the last one of See
+
 	mu    sync.RWMutex
 	known map[string]*answer
 	roots []string // see Trust
@@ -39,6 +42,12 @@ type answer struct {
 	place
 	at     time.Time
 	asking bool // it is being looked up again
+}
+
+// sighting is a folder that an event came from, and when.
+type sighting struct {
+	dir string
+	at  time.Time
 }
 
 // NewFinder returns a Finder that knows nothing yet.
@@ -91,7 +100,7 @@ func (f *Finder) Untrusted() (roots []string) {
 // that the answer comes from memory, and one that is older than a second is
 // looked up again for the next time.
 func (f *Finder) Root(dir string) string {
-	root, known, fresh := f.recall(dir, freshness)
+	root, known, fresh := f.recall(dir, time.Now(), freshness)
 	switch {
 	case !strings.HasPrefix(dir, "/"):
 		return ""
@@ -104,9 +113,14 @@ func (f *Finder) Root(dir string) string {
 }
 
 // See is Root where no answer matters now: it never waits, and looks at a folder
-// once a minute.
-func (f *Finder) See(dir string) {
-	if _, known, fresh := f.recall(dir, time.Minute); !fresh && strings.HasPrefix(dir, "/") {
+// once a minute. The caller says what time it is: to look at the clock takes longer than
+// the rest. Nor is it looked up again within a second for a sender of many events.
+func (f *Finder) See(dir string, now time.Time) {
+	if last := f.seen.Load(); last != nil && last.dir == dir && now.Sub(last.at) < freshness {
+		return
+	}
+	f.seen.Store(&sighting{dir, now})
+	if _, known, fresh := f.recall(dir, now, time.Minute); !fresh && strings.HasPrefix(dir, "/") {
 		if !known {
 			f.note(dir, place{}, time.Time{})
 		}
@@ -114,15 +128,15 @@ func (f *Finder) See(dir string) {
 	}
 }
 
-// recall is what is known of a folder, and whether that is younger than age.
-func (f *Finder) recall(dir string, age time.Duration) (root string, known, fresh bool) {
+// recall is what is known of a folder, and whether that is younger than age now.
+func (f *Finder) recall(dir string, now time.Time, age time.Duration) (root string, known, fresh bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	a := f.known[dir]
 	if a == nil {
 		return "", false, false
 	}
-	return a.root, true, a.asking || time.Since(a.at) < age
+	return a.root, true, a.asking || now.Sub(a.at) < age
 }
 
 // first looks at a folder and waits for it. One that does not answer in time is

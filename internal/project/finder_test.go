@@ -97,7 +97,7 @@ func TestFinderSeesHooks(t *testing.T) {
 	seen := func(want ...string) func() bool {
 		return func() bool {
 			for _, dir := range []string{with, filepath.Join(with, "sub"), without, base, "relative", ""} {
-				f.See(dir)
+				f.See(dir, time.Now())
 			}
 			return slices.Equal(f.Untrusted(), want)
 		}
@@ -114,7 +114,7 @@ func TestFinderSeesHooks(t *testing.T) {
 		f.Root(filepath.Join(with, "sub"))
 		return seen()()
 	})
-	f.See("/never/waits")
+	f.See("/never/waits", time.Now())
 	if n := len(f.Untrusted()); n > 0 {
 		t.Errorf("%d of no repository", n)
 	}
