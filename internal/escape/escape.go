@@ -69,7 +69,10 @@ var unseen = &unicode.RangeTable{
 // written as \n, \r and \t, and what is longer than most bytes ends in an
 // ellipsis, within those bytes.
 func Line(s string, most int) string {
-	s = Text(breaks.Replace(s), Nothing)
+	if strings.ContainsAny(s, "\r\n\t") {
+		s = breaks.Replace(s)
+	}
+	s = Text(s, Nothing)
 	if len(s) <= most {
 		return s
 	}

@@ -103,6 +103,9 @@ func TestRulesAreSound(t *testing.T) {
 			if len(k) < 2 || k != strings.ToLower(k) {
 				t.Errorf("%s: keyword %q is not two lower case bytes or more", r.ID, k)
 			}
+			if strings.Contains(k, `":`) {
+				t.Errorf("%s: keyword %q stands across a name and its value, where harmless may miss a blank", r.ID, k)
+			}
 		}
 		re := r.compiled()
 		if re.NumSubexp() != r.group || r.group == 1 && re.SubexpNames()[1] != "secret" {

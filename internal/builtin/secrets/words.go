@@ -123,8 +123,8 @@ func (a *automaton) each(s string, yield func(at int, users []int32)) {
 	}
 }
 
-// in reports whether s holds any of the words.
-func (a *automaton) in(s []byte) bool {
+// anyIn reports whether s holds any of the words.
+func anyIn[T string | []byte](a *automaton, s T) bool {
 	state := 0
 	for i := range len(s) {
 		state = int(a.next[state*a.width+int(a.column[s[i]])])
