@@ -26,6 +26,25 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
+// Field is one name and value of a JSON object, both parts of it.
+type Field struct {
+	Key   []byte // without quotes and escapes: of its own where it had some
+	Value json.RawMessage
+}
+
+// AppendFields appends to dst the top-level members of obj in order, as Members
+// yields them.
+func AppendFields(dst []Field, obj json.RawMessage) []Field {
+	for s := Scan(obj); s.Next(); {
+		key := s.key
+		if s.escaped {
+			key = []byte(Unescape(key))
+		}
+		dst = append(dst, Field{key, s.Value()})
+	}
+	return dst
+}
+
 // Get returns the value of obj's top-level member key, or nil if it has none.
 // obj must be valid JSON. Of several the last counts, as in encoding/json.
 func Get(obj json.RawMessage, key string) json.RawMessage {

@@ -3,6 +3,7 @@ package neutral
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/hookd/hookd/internal/rawjson"
 )
@@ -40,8 +41,27 @@ type pair struct {
 }
 
 // pairs returns the arguments that the tool executes, from its own names to the
-// canonical ones. "" on the left = it has none.
+// canonical ones. "" on the left = it has none. The list is not to be changed: it is made once
+// for each kind of tool, which takes as long as the rest of reading a call.
 func (n *ToolName) pairs() []pair {
+	kind := toolKind{n.Args, n.Canonical, n.Folds}
+	if list, ok := pairsOf.Load(kind); ok {
+		return list.([]pair)
+	}
+	list := n.parsedPairs()
+	pairsOf.Store(kind, list)
+	return list
+}
+
+// toolKind is what pairs depend on: members of the rows of dialects, of which there are few.
+type toolKind struct {
+	args, canonical string
+	folds           bool
+}
+
+var pairsOf sync.Map // of toolKind to []pair
+
+func (n *ToolName) parsedPairs() []pair {
 	list, told := parsePairs(n.Args), map[string]bool{}
 	for _, p := range list {
 		told[p.to] = true

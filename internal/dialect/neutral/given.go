@@ -23,7 +23,7 @@ func (t *Table) Given(row *events.Contract, data json.RawMessage) json.RawMessag
 	if field == "" {
 		return data
 	}
-	sent := newPayload(data).find(field)
+	sent := at(data, field)
 	input := sent
 	if !documentsText(row, field) {
 		if object := fromText(sent); kind(object) == '{' {

@@ -59,27 +59,49 @@ func (f Facts) gather() {
 	}
 }
 
-// payload is an object whose members are looked up more than once.
+// payload is an object whose members are looked up more than once. Those of most are few: to
+// go through them takes half as long as to make a map of them.
 type payload struct {
-	members map[string]json.RawMessage
+	few     [fewMembers]rawjson.Field
+	members []rawjson.Field
+	byName  map[string]json.RawMessage // where they are many; else nil
 	inner   map[string]*payload
 }
 
+const fewMembers = 12
+
 func newPayload(data json.RawMessage) *payload {
-	p := &payload{members: map[string]json.RawMessage{}}
-	for key, value := range rawjson.Members(data) {
-		p.members[key] = value
+	p := &payload{}
+	p.members = rawjson.AppendFields(p.few[:0], data)
+	if len(p.members) > fewMembers {
+		p.byName = make(map[string]json.RawMessage, len(p.members))
+		for _, m := range p.members {
+			p.byName[string(m.Key)] = m.Value
+		}
 	}
 	return p
+}
+
+// member returns the value of a member; nil when it is absent. Of several the last counts.
+func (p *payload) member(key string) json.RawMessage {
+	if p.byName != nil {
+		return p.byName[key]
+	}
+	for i := len(p.members) - 1; i >= 0; i-- {
+		if string(p.members[i].Key) == key {
+			return p.members[i].Value
+		}
+	}
+	return nil
 }
 
 // find returns the value at path; nil when it is absent or null.
 func (p *payload) find(path string) json.RawMessage {
 	key, rest, nested := strings.Cut(path, ".")
 	if !nested {
-		return known(p.members[path])
+		return known(p.member(path))
 	}
-	v := p.members[key]
+	v := p.member(key)
 	if v == nil {
 		return nil
 	}

@@ -40,7 +40,7 @@ func FuzzWithResultText(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, result []byte) {
-		if newPayload(append(append([]byte(`{"r":`), result...), '}')).members["r"] == nil || !valid(result) {
+		if newPayload(append(append([]byte(`{"r":`), result...), '}')).member("r") == nil || !valid(result) {
 			return
 		}
 		texts, ok := slotTexts(result)
