@@ -21,10 +21,11 @@ type indexer struct {
 	timer   *time.Timer // goes off when the next step is due
 	set     bool
 	written uint64 // decisions, when there was the last step
+	waiting int64  // decisions whose text is not indexed, a few more at most; negative = they are to be counted
 }
 
 func (s *Store) newIndexer() *indexer {
-	return &indexer{store: s, timer: time.NewTimer(s.opts.quiet), set: true} // what the previous daemon left
+	return &indexer{store: s, timer: time.NewTimer(s.opts.quiet), set: true, waiting: -1} // what the previous daemon left
 }
 
 // wake has the next step done, some time after a decision was written.
@@ -44,6 +45,9 @@ func (x *indexer) step(ctx context.Context) {
 	x.set = false
 	written := x.store.decided.Load()
 	busy := written != x.written
+	if x.waiting >= 0 {
+		x.waiting += int64(written - x.written)
+	}
 	x.written = written
 	if busy && !x.late(ctx) {
 		x.again(x.store.opts.quiet)
@@ -53,9 +57,13 @@ func (x *indexer) step(ctx context.Context) {
 	var n int64
 	err := x.store.do(ctx, func(db *database) (err error) { n, err = indexStep(db); return err })
 	took := max(time.Since(begin), time.Millisecond)
-	switch {
-	case err != nil: // the disk, or the end
+	if err != nil { // the disk, or the end
+		x.waiting = -1
 		x.again(x.store.opts.quiet)
+		return
+	}
+	x.took(n)
+	switch {
 	case n < indexRows:
 	case busy:
 		x.again(indexRest * took)
@@ -64,16 +72,39 @@ func (x *indexer) step(ctx context.Context) {
 	}
 }
 
-// late reports whether too much text waits to be indexed.
-func (x *indexer) late(ctx context.Context) (late bool) {
+// took notes that the text of n decisions is indexed.
+func (x *indexer) took(n int64) {
+	switch {
+	case n < indexRows:
+		x.waiting = 0
+	case x.waiting > indexLate: // where they were counted, there may be more
+		x.waiting = -1
+	case x.waiting >= 0:
+		x.waiting = max(x.waiting-n, 0)
+	}
+}
+
+// late reports whether too much text waits to be indexed. It is counted when that is not
+// known, and kept up: to count it each second takes as long as 1 % of the verdicts that it
+// is asked for.
+func (x *indexer) late(ctx context.Context) bool {
+	if x.waiting < 0 {
+		x.count(ctx)
+	}
+	return x.waiting > indexLate
+}
+
+func (x *indexer) count(ctx context.Context) {
 	x.store.handles.RLock()
 	defer x.store.handles.RUnlock()
 	if x.store.db == nil {
-		return false
+		return
 	}
-	row := x.store.db.reading.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM decisions
-		WHERE seq > (SELECT seq FROM indexed) ORDER BY seq LIMIT 1 OFFSET ?)`, indexLate)
-	return row.Scan(&late) == nil && late
+	row := x.store.db.reading.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM decisions
+		WHERE seq > (SELECT seq FROM indexed) LIMIT ?)`, indexLate+1)
+	if row.Scan(&x.waiting) != nil {
+		x.waiting = -1
+	}
 }
 
 // indexStep indexes the text of the next decisions.
