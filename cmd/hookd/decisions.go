@@ -41,8 +41,8 @@ the table shows it, it shows that decision with its runs.`,
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
 			list, err := a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
-			if err == nil && len(list) == 0 && !strings.Contains(q.Hook, ",") {
-				err = misspelt(ctx, a.dial(cmd), q.Hook)
+			if err == nil && len(list) == 0 {
+				err = typedIn(q).misspelt(ctx, a.dial(cmd))
 			}
 			if err != nil {
 				return err
@@ -54,8 +54,12 @@ the table shows it, it shows that decision with its runs.`,
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("decision", words("deny", "ask", "allow", "none"))
+	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))
+	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	return cmd
 }
+
+func typedIn(q api.DecisionQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }
 
 // decisionFlags are the parts of a query as they are typed.
 type decisionFlags struct {
@@ -96,6 +100,9 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (api.DecisionQuery, error) {
 			values.Set(parameter, *value)
 		}
 	}
+	if tools := values.Get("tool"); tools != "" {
+		values.Set("tool", canonicalTools(tools))
+	}
 	wanted := []string{values.Get("decision")}
 	for word, on := range map[string]bool{"deny": f.deny, "ask": f.ask} {
 		if on {
@@ -124,7 +131,8 @@ func followDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery) error {
 		list: func(ctx context.Context) ([]client.Decision, error) {
 			return a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
 		},
-		id: func(d client.Decision) string { return d.EventID },
+		typed: typedIn(q),
+		id:    func(d client.Decision) string { return d.EventID },
 		record: func(d client.Decision) client.Record {
 			return client.Record{Type: client.RecordVerdict, Seq: d.Seq, Decision: &d}
 		},

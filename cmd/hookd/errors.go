@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,29 +50,6 @@ func fail(code int, hint, format string, args ...any) error {
 
 // said is an exit code whose reason has been printed as the command's answer.
 func said(code int) error { return &failure{code: code} }
-
-// meant is "did you mean WORD? " for the word that text most likely stands for; "" where
-// none is close, or text is one of them.
-func meant(text string, words []string) string {
-	near := spell.Near(text, words)
-	if near == "" || slices.Contains(words, text) {
-		return ""
-	}
-	return "did you mean " + near + "? "
-}
-
-// misspelt is an error where hook is no hook but the name of one in other letters; nil
-// where it is one, or like none.
-func misspelt(ctx context.Context, c *client.Client, hook string) error {
-	if hook == "" {
-		return nil
-	}
-	_, err := c.Hook(ctx, hook)
-	if refused := convert.Error(err); err != nil && refused != nil && strings.Contains(refused.Hint, "did you mean") {
-		return err
-	}
-	return nil
-}
 
 // usage turns what cobra says of a command line into an error of ours.
 func usage(cmd *cobra.Command, err error) error {

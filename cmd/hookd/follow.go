@@ -217,6 +217,7 @@ func agentName(name, id string, d client.Dialect) string {
 
 // past is a list from the history that the stream goes on with.
 type past[T any] struct {
+	typed  typed
 	list   func(context.Context) ([]T, error) // newest first
 	id     func(T) string
 	record func(T) client.Record  // of the stream
@@ -237,6 +238,11 @@ func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 	list, err := h.list(ctx)
 	if err != nil {
 		return err
+	}
+	if len(list) == 0 {
+		if err := h.typed.misspelt(ctx, a.dial(cmd)); err != nil {
+			f.say("%v: %s", err, explain(err).hint)
+		}
 	}
 	show := func(v T) error {
 		r := h.record(v)

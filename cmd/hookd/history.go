@@ -29,7 +29,7 @@ func historyCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
 			for key, value := range map[string]string{"hook": hook, "event": event, "session": session,
-				"agent": agent, "tool": tool, "result": result, "q": grep, "since": since, "until": until} {
+				"agent": agent, "tool": canonicalTools(tool), "result": result, "q": grep, "since": since, "until": until} {
 				if value != "" {
 					values.Set(key, value)
 				}
@@ -61,6 +61,8 @@ func historyCommand(a *app) *cobra.Command {
 	flags.IntVar(&limit, "limit", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
+	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))
+	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
 		string(events.ResultOK), string(events.ResultBlock), string(events.ResultFailed),
 		string(events.ResultTimeout), string(client.ResultSpawnError), string(events.ResultInterrupted),
@@ -73,7 +75,7 @@ func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	defer cancel()
 	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
 	if err == nil && len(runs) == 0 {
-		err = misspelt(ctx, a.dial(cmd), q.Hook)
+		err = typedRun(q).misspelt(ctx, a.dial(cmd))
 	}
 	if err != nil {
 		return err
@@ -81,9 +83,12 @@ func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	return a.print(map[string][]client.Run{"runs": runs}, func(p *printer) { p.runs(runs) })
 }
 
+func typedRun(q api.RunQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }
+
 // followHistory prints the runs that fit, oldest first, and then each that ends.
 func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	return followPast(a, cmd, past[client.Run]{
+		typed:  typedRun(q),
 		list:   func(ctx context.Context) ([]client.Run, error) { return a.dial(cmd).Runs(ctx, client.RunQuery(q)) },
 		id:     func(r client.Run) string { return r.ID },
 		record: func(r client.Run) client.Record { return client.Record{Type: client.RecordRun, Seq: r.Seq, Run: &r} },

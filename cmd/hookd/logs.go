@@ -80,7 +80,7 @@ func (a *app) runOf(cmd *cobra.Command, name string, last, failed bool) (client.
 	}
 	run, err := c.Run(ctx, name)
 	if err != nil {
-		err = cmp.Or(misspelt(ctx, c, name), err)
+		err = cmp.Or(misspeltHook(ctx, c, name), err)
 	}
 	return run, err
 }

@@ -40,6 +40,9 @@ denials and questions it had; and what it did last.`,
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
 			list, err := a.dial(cmd).Sessions(ctx, client.SessionQuery(q))
+			if err == nil && len(list) == 0 {
+				err = typed{agent: q.Agent}.misspelt(ctx, a.dial(cmd))
+			}
 			if err != nil {
 				return err
 			}
@@ -52,6 +55,7 @@ denials and questions it had; and what it did last.`,
 	flags.StringVar(&state, "state", "", "working, waiting, idle or ended")
 	flags.StringVar(&since, "since", "", "with an event since: 1h, 7d, or a time such as 2026-01-02T15:04:05Z")
 	flags.IntVar(&limit, "limit", 50, "at most so many")
+	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("state", words("working", "waiting", "idle", "ended"))
 	return cmd
 }

@@ -53,6 +53,11 @@ func tail(a *app, cmd *cobra.Command, opt client.TailOptions) error {
 			f.p.record(r)
 		}
 	}
+	for _, name := range opt.Match {
+		if near := meantEvent(name); near != "" && !strings.ContainsAny(name, "*?[{") {
+			f.say("no agent has an event called %s, %s", name, strings.TrimSpace(near))
+		}
+	}
 	if opt.Once {
 		return f.kept(cmd, opt, show)
 	}
