@@ -29,7 +29,8 @@ func historyCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
 			for key, value := range map[string]string{"hook": hook, "event": event, "session": session,
-				"agent": agent, "tool": canonicalTools(tool), "result": result, "q": grep, "since": since, "until": until} {
+				"agent": agent, "tool": canonicalTools(tool), "result": result, "q": grep,
+				"since": since, "until": until} {
 				if value != "" {
 					values.Set(key, value)
 				}

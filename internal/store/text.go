@@ -25,7 +25,8 @@ type indexer struct {
 }
 
 func (s *Store) newIndexer() *indexer {
-	return &indexer{store: s, timer: time.NewTimer(s.opts.quiet), set: true, waiting: -1} // what the previous daemon left
+	// set: what the previous daemon left
+	return &indexer{store: s, timer: time.NewTimer(s.opts.quiet), set: true, waiting: -1}
 }
 
 // wake has the next step done, some time after a decision was written.
