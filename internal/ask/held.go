@@ -126,9 +126,10 @@ func (a *held) record(answered *events.Answered) []byte {
 func (h *Holder) save(a *held, answered *events.Answered) {
 	saved := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), diskTime)
+	kept := store.Kept{ID: a.ID, Text: a.record(answered)} // now: a changes while the disk hangs
 	go func() {
 		defer cancel()
-		saved <- h.opts.Store.SaveAsk(ctx, store.Kept{ID: a.ID, Text: a.record(answered)})
+		saved <- h.opts.Store.SaveAsk(ctx, kept)
 	}()
 	var err error
 	select {
