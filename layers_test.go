@@ -299,7 +299,7 @@ var rooms = map[string]room{
 		"go.uber.org/zap",
 	},
 	"internal/recorder": {
-		"numbers what happened, publishes it on the stream and gives it to the store; the last runs in memory",
+		"numbers what happened, publishes it, gives it to the store and reads it back; the last runs in memory",
 		"api dispatch events store stream",
 		"",
 	},
