@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -69,21 +66,12 @@ func runInbox(a *app, cmd *cobra.Command) error {
 
 // live draws until q, on a screen of its own.
 func (b *inbox) live() error {
-	ctx, stop := signal.NotifyContext(b.cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	in := int(b.a.in.Fd())
-	was, err := term.MakeRaw(in)
+	ctx, screen, err := b.a.openScreen(b.cmd.Context(), "type `hookd asks | cat` for the list")
 	if err != nil {
-		return fail(exitFailed, "type `hookd asks | cat` for the list", "read keys: %w", err)
+		return err
 	}
-	defer term.Restore(in, was)
-	io.WriteString(b.a.out, "\x1b[?1049h\x1b[?25l")
-	defer io.WriteString(b.a.out, "\x1b[?25h\x1b[?1049l")
-	keys := b.readKeys()
+	defer screen.close()
 	records := b.follow(ctx)
-	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	defer signal.Stop(resized)
 	ticker := time.NewTicker(time.Second) // for the time that is left
 	defer ticker.Stop()
 	for {
@@ -93,39 +81,16 @@ func (b *inbox) live() error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case key := <-keys:
+		case key := <-screen.keys:
 			if b.press(ctx, key) {
 				return nil
 			}
 		case r := <-records:
 			b.hear(r)
-		case <-resized:
+		case <-screen.resized:
 		case <-ticker.C:
 		}
 	}
-}
-
-// readKeys reads keys until the program ends: a read of a terminal cannot be called off.
-func (b *inbox) readKeys() <-chan string {
-	keys := make(chan string)
-	go func() {
-		var typed [16]byte
-		for {
-			n, err := b.a.in.Read(typed[:])
-			if n == 0 || err != nil {
-				return
-			}
-			for rest := typed[:n]; len(rest) > 0; {
-				key := rest[:1]
-				if rest[0] == 0x1b && len(rest) >= 3 && (rest[1] == '[' || rest[1] == 'O') {
-					key = rest[:3]
-				}
-				keys <- string(key)
-				rest = rest[len(key):]
-			}
-		}
-	}()
-	return keys
 }
 
 // heard is a record, or why there are none any more.

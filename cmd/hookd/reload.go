@@ -45,7 +45,7 @@ func (p *printer) reloaded(did client.Reloaded) {
 	if did.Changed {
 		what = "changed"
 	}
-	p.linef("%d hooks may run, generation %d: %s", did.Hooks, did.Generation, what)
+	p.linef("%s may run, generation %d: %s", counted(did.Hooks, "hook"), did.Generation, what)
 	p.problems(did.Problems)
 	if errorsIn(did.Problems) > 0 {
 		p.line("correct what is wrong, then type `hookd reload`; `hookd validate` checks without a daemon")

@@ -6,11 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,29 +79,11 @@ func runTop(a *app, cmd *cobra.Command, every time.Duration) error {
 
 // live draws until q, on a screen of its own.
 func (t *top) live(every time.Duration, facts topFacts) error {
-	ctx, stop := signal.NotifyContext(t.cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	in := int(t.a.in.Fd())
-	was, err := term.MakeRaw(in)
+	ctx, screen, err := t.a.openScreen(t.cmd.Context(), "type `hookd top | cat` for one picture")
 	if err != nil {
-		return fail(exitFailed, "type `hookd top | cat` for one picture", "read keys: %w", err)
+		return err
 	}
-	defer term.Restore(in, was)
-	io.WriteString(t.a.out, "\x1b[?1049h\x1b[?25l")
-	defer io.WriteString(t.a.out, "\x1b[?25h\x1b[?1049l")
-	keys := make(chan byte)
-	go func() { // ends with the program: a read of a terminal cannot be called off
-		var key [1]byte
-		for {
-			if n, err := t.a.in.Read(key[:]); n == 0 || err != nil {
-				return
-			}
-			keys <- key[0]
-		}
-	}()
-	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	defer signal.Stop(resized)
+	defer screen.close()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	note := ""
@@ -115,12 +94,12 @@ func (t *top) live(every time.Duration, facts topFacts) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case key := <-keys:
+		case key := <-screen.keys:
 			if t.press(key) {
 				return nil
 			}
 			continue
-		case <-resized:
+		case <-screen.resized:
 			continue
 		case <-ticker.C:
 		}
@@ -140,13 +119,13 @@ func (t *top) live(every time.Duration, facts topFacts) error {
 }
 
 // press acts on a key, and reports whether it ends top.
-func (t *top) press(key byte) bool {
+func (t *top) press(key string) bool {
 	switch key {
-	case 'q', 'Q', 3, 4: // Ctrl-C and Ctrl-D come as themselves from a raw terminal
+	case "q", "Q", "\x03", "\x04": // Ctrl-C and Ctrl-D come as themselves from a raw terminal
 		return true
-	case ' ':
+	case " ":
 		t.paused = !t.paused
-	case 's':
+	case "s":
 		t.sort = (t.sort + 1) % len(topSorts)
 	}
 	return false
