@@ -105,6 +105,11 @@ var rooms = map[string]room{
 		"",
 		"mvdan.cc/sh/v3",
 	},
+	"internal/builtin/shellsafe/shelltest": {
+		"tests only: shell lines, and what bash runs of them",
+		"",
+		"",
+	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
 		"api builtin config dialect discovery events hook judge match pack policy project readfile replacefile source/* store " +

@@ -29,6 +29,7 @@ MOST_COMMANDS = 4000
 MOST_DEPTH = 40
 MOST_WORDS = 4096  # of a brace expansion
 MOST_BRACES = 64
+MOST_STARTS = 64
 MOST_CHOICES = 24  # values that variables of one command may have together
 
 
@@ -141,7 +142,10 @@ def read(line, cwd="", home="", variables=None):
     walk = Walk(script, home or os.path.expanduser("~"))
     state = State(cwd)
     state.variables.update((name, (Word(value),)) for name, value in (variables or {}).items())
+    state.exported.update(variables or ())
     try:
+        if COMPUTED in line:
+            raise Unreadable("it has control characters")
         walk.text(line, state)
     except Unreadable as e:
         script.unclear.append(Doubt(str(e), shorten(line)))
@@ -161,18 +165,21 @@ def shorten(text, most=80):
 #   ("seq", [(node, certain)])              certain: it runs if what stands before it ran
 #   ("pipe", [node]) ("subshell", node, redirects) ("group", node, redirects) ("loop", name, words, node, redirects)
 #   ("branch", [node], redirects)           each of them may run
-#   ("function", name, node) ("words", [parts], redirects)
+#   ("function", name, node) ("words", [parts], redirects) ("doubt", why, node)
 # A word is a list of parts:
 #   ("text", text, quoted) ("glob", char) ("brace", char) ("var", name, quoted) ("run", node, quoted)
 #   ("computed", [parts], quoted) ("process", node) ("home", user)
 
-PLAIN = re.compile(r"[^\s;&|()<>\\'\"$`~{},*?\[\]!=#@+]+")
+PLAIN = re.compile(r"[^\x00-\x20\x7f;&|()<>\\'\"$`~{},*?\[\]!=#@+]+")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]\s;&|<>$`'\"]*\])?(\+?)=")
+ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\] \t\n;&|<>$`'\"]*\])?(\+?)=")
 RESERVED = re.compile(r"(if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|coproc|time|\{|\}|!|\[\[)"
-                      r"(?=[\s;&|()<>]|$)")
+                      r"(?=[ \t\n;&|()<>]|$)")
+PLAIN_WORDS = re.compile(r"[\w\s./:=@%+,'\"-]*")
+LIKE_COMMAND = re.compile(r"\s*[A-Za-z_./~][\w./~-]*\s*(?:$|(?<=\s)[^\s=+\-*/%<>&|^!?:,)])")
 OTHER_TIME = re.compile(r"time[ \t]+-(?!p |- )")  # the program, not the word of the shell
-FUNCTION = re.compile(r"([^\s;&|()<>'\"$`\\=]+)[ \t]*\([ \t]*\)")
+FUNCTION = re.compile(r"([^ \t\n;&|()<>'\"$`\\=]+)[ \t]*\([ \t]*\)")
 REDIRECT = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
 SPECIAL = "@*#?-$!0123456789_"
 ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -209,11 +216,11 @@ class Parser:
         """Skips blanks, continued lines and a comment."""
         while self.i < self.n:
             c = self.s[self.i]
-            if c in " \t\r\f\v":
+            if c in " \t":
                 self.i += 1
             elif self.at("\\\n"):
                 self.i += 2
-            elif c == "#" and (self.i == 0 or self.s[self.i - 1] in " \t\n;&|()\r"):
+            elif c == "#" and (self.i == 0 or self.s[self.i - 1] in " \t\n;&|()"):
                 end = self.s.find("\n", self.i)
                 self.i = self.n if end < 0 else end
             else:
@@ -301,10 +308,15 @@ class Parser:
             start, waiting = self.i, list(self.waiting)
             try:
                 self.i += 2
-                node = ("words", [self.arithmetic("))")], self.redirects())
+                parts = self.arithmetic("))")
+                inside = self.s[start + 2:self.i - 2]
+                node = ("words", [parts], self.redirects())
             except Unreadable:
                 self.i, self.waiting = start, waiting
-                node = self.subshell()
+                node = ("doubt", "it may be arithmetic or commands", self.subshell())
+            else:
+                if LIKE_COMMAND.match(inside):  # a shell without (( runs it
+                    node = ("branch", [node, Parser(self.s[start:self.i], self.depth).subshell()], [])
         elif self.at("("):
             node = self.subshell()
         elif word == "{":
@@ -339,9 +351,9 @@ class Parser:
             self.i += 6
             self.blank()
             m = NAME.match(self.s, self.i)
-            if m and re.match(r"\s+[{(]", self.s[m.end():m.end() + 20]):
+            if m and re.match(r"[ \t\n]+[{(]", self.s[m.end():m.end() + 20]):
                 self.i = m.end()
-            node = ("subshell", self.command(), [])
+            node = ("doubt", "a command runs beside the line", ("subshell", self.command(), []))
         elif word and word != "time":
             self.fail("unexpected %s" % word)
         else:
@@ -394,7 +406,7 @@ class Parser:
         self.i = m.end()
         self.blanks()
         words = [[("var", "@", True)]]
-        if re.compile(r"in(?=[\s;]|$)").match(self.s, self.i):
+        if re.compile(r"in(?=[ \t\n;]|$)").match(self.s, self.i):
             self.i += 2
             words = self.words_until(";\n")
         elif self.at("("):  # zsh: for f (a b) command
@@ -469,7 +481,7 @@ class Parser:
             self.blanks()
             if self.i >= self.n:
                 self.fail("]] is missing")
-            if re.compile(r"\]\](?=[\s;&|()<>]|$)").match(self.s, self.i):
+            if re.compile(r"\]\](?=[ \t\n;&|()<>]|$)").match(self.s, self.i):
                 self.i += 2
                 return ("words", words, self.redirects())
             if self.at("=~"):
@@ -500,8 +512,8 @@ class Parser:
         if operator in ("<<", "<<-"):
             start = self.i
             mark = self.word()
-            quoted = any(c in self.s[start:self.i] for c in "'\"\\")
-            document = {"mark": literal(mark), "tabs": operator == "<<-", "quoted": quoted, "parts": None}
+            quoted = re.search(r"['\"\\]", self.s[start:self.i].replace("\\\n", ""))
+            document = {"mark": literal(mark), "tabs": operator == "<<-", "quoted": bool(quoted), "parts": None}
             if document["mark"] is None:
                 self.fail("a here-document's end is computed")
             self.waiting.append(document)
@@ -524,7 +536,7 @@ class Parser:
                 self.i = min(end + 1, self.n)
                 if document["tabs"]:
                     line = line.lstrip("\t")
-                if line.rstrip("\r") == document["mark"]:
+                if line == document["mark"]:
                     break
                 lines.append(line + "\n")
             text = "".join(lines)
@@ -595,14 +607,11 @@ class Parser:
                 parts.append(("text", m.group(0), False))
                 self.i = m.end()
             elif c in "<>" and self.s.startswith("(", self.i + 1):
-                self.i += 2
-                node = self.sequence()
-                self.expect(")")
-                parts.append(("process", node))
+                parts.append(self.process())
             elif c == "(" and (regex or parts and parts[-1] in (("glob", "*"), ("glob", "?"), ("text", "@", False),
                                                                ("text", "+", False), ("text", "!", False))):
                 parts.append(("glob", self.group()))
-            elif c in " \t\n\r;<>" or c in "&|()":
+            elif c in " \t\n;<>&|()":
                 if regex and c in "|()<>&":
                     parts.append(("text", c, False))
                     self.i += 1
@@ -612,7 +621,7 @@ class Parser:
                 if self.at("\\\n"):
                     self.i += 2
                     continue
-                parts.append(("text", self.s[self.i + 1:self.i + 2], True))
+                parts.append(("text", self.s[self.i + 1:self.i + 2] or c, True))
                 self.i += 2
             elif c == "'":
                 end = self.s.find("'", self.i + 1)
@@ -628,7 +637,7 @@ class Parser:
             elif c == "`":
                 parts.append(self.backtick(False))
             elif c == "~" and (self.i == start or assigned and self.s[self.i - 1] == ":"):
-                m = re.compile(r"~([A-Za-z0-9_.+-]*)(?=[/\s;&|()<>:]|$)").match(self.s, self.i)
+                m = re.compile(r"~([A-Za-z0-9_.+-]*)(?=[/ \t\n;&|()<>:]|$)").match(self.s, self.i)
                 parts.append(("home", m.group(1)) if m else ("text", "~", False))
                 self.i = m.end() if m else self.i + 1
             elif c in "{},":
@@ -639,12 +648,21 @@ class Parser:
                 self.i += 1
             elif c == "#" and self.i == start:
                 break
+            elif CONTROL.match(c):
+                self.fail("a control character")
             else:
                 parts.append(("text", c, False))
                 self.i += 1
         if not parts and self.i == start:
             self.fail("a word is missing")
         return parts
+
+    def process(self):
+        """<(...) or >(...)"""
+        self.i += 2
+        node = self.sequence()
+        self.expect(")")
+        return ("process", node)
 
     def group(self):
         """The text of a parenthesis in a pattern. zsh may run code in one."""
@@ -719,7 +737,10 @@ class Parser:
                 self.i += 3
                 return ("computed", self.arithmetic("))"), True)
             except Unreadable:
-                self.i, self.waiting = start, waiting
+                self.i, self.waiting = start + 2, waiting
+                node = ("doubt", "it may be arithmetic or commands", self.sequence())
+                self.expect(")")
+                return ("run", node, quoted)
         if following == "(":
             self.i += 2
             node = self.sequence()
@@ -792,6 +813,8 @@ class Parser:
                 parts.append(self.dollar(True))
             elif c == "`":
                 parts.append(self.backtick(True))
+            elif c in "<>" and not quoted and self.s.startswith("(", self.i + 1):
+                parts.append(self.process())
             else:
                 self.i += 1
         self.depth -= 1
@@ -836,6 +859,12 @@ def literal(parts):
 # ---------------------------------------------------------------------------------------------------------------------
 # From the tree to commands.
 
+STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+OPENED = re.compile(r"/dev/fd/|/proc/[^/]+/fd/")
+BLANKS = " \t\n"
+# An index of a list is computed when it is used, and so are commands in it: a[$(rm x)].
+INDEX = re.compile(r"\[[^\]]*(?:\$\(|`)")
+INDEXES = {"declare", "typeset", "local", "export", "readonly", "read", "unset", "printf", "test", "[", "let", "wait", "getopts"}
 DECLARES = ("export", "declare", "local", "readonly", "typeset")
 
 
@@ -844,11 +873,13 @@ class State:
 
     def __init__(self, cwd=""):
         self.cwds = (cwd,)
-        self.variables = {"IFS": (Word(" \t\n"),)}
+        self.variables = {"IFS": (Word(BLANKS),)}
         self.functions, self.aliases, self.files = {}, {}, {}
+        self.exported = {"IFS"}  # variables that a shell within the line has, too
         self.arguments = None  # of a function, a list of words; None = not known
         self.certain = True
         self.via = ()
+        self.stdin = NO_INPUT  # of what runs now
         self.depth = 0
 
     def copy(self):
@@ -856,7 +887,14 @@ class State:
         other.__dict__.update(self.__dict__)
         for name in ("variables", "functions", "aliases"):
             setattr(other, name, dict(getattr(self, name)))
+        other.exported = set(self.exported)
         return other
+
+    def child(self):
+        """Variables as a shell has them that the line starts: those that are not exported are empty there."""
+        for name, values in self.variables.items():
+            if values and name not in self.exported:
+                self.variables[name] = tuple(values) + (Word(""),)
 
     def set(self, name, values):
         """Gives a variable one of several values; None = one that is not known."""
@@ -884,7 +922,7 @@ class Walk:
             raise Unreadable("it runs too many lines within lines")
         state.depth += 1
         try:
-            return self.node(Parser(text).whole(), state, NO_INPUT)
+            return self.node(Parser(text).whole(), state, state.stdin)
         finally:
             state.depth -= 1
 
@@ -903,11 +941,21 @@ class Walk:
 
     def node(self, node, state, stdin):
         """Walks a node and returns the text that it prints, None where that is not known."""
+        outer, state.stdin = state.stdin, stdin
+        try:
+            return self.walk(node, state, stdin)
+        finally:
+            state.stdin = outer
+
+    def walk(self, node, state, stdin):
         kind = node[0]
         if kind == "seq":
             return self.sequence(node[1], state, stdin)
         if kind == "simple":
             return self.simple(node, state, stdin)
+        if kind == "doubt":
+            self.doubt(node[1])
+            return self.node(node[2], state, stdin)
         if kind == "pipe":
             return self.pipe(node[1], state, stdin)
         if kind == "function":
@@ -1058,7 +1106,7 @@ class Walk:
                 return current
         elif kind in ("run", "process"):
             first = len(self.script.commands)
-            out = self.node(part[1], state.copy(), NO_INPUT)
+            out = self.node(part[1], state.copy(), state.stdin)
             sources = self.script.commands[first:]
             text = out.rstrip("\n") if out is not None and kind == "run" else None
         else:
@@ -1069,11 +1117,16 @@ class Walk:
             if kind == "odd":
                 self.doubt("an expansion may run code", "${...}")
         if text is None:
-            many = not quoted and not (kind == "var" and part[1] in "#?$!")
+            several = kind == "var" and part[1] == "@"
+            many = several or not quoted and not (kind == "var" and part[1] in "#?$!")
             current.add(COMPUTED, quoted, many=many, sources=sources)
             return current
         if quoted:
             current.add(text, True, sources=sources)
+            return current
+        ifs = state.variables["IFS"]
+        if not ifs or any(w.text != BLANKS for w in ifs):
+            current.add(COMPUTED, False, many=True, sources=sources)
             return current
         pieces = re.split(r"[ \t\n]+", text)
         for n, piece in enumerate(pieces):
@@ -1141,17 +1194,20 @@ class Walk:
             if adds:
                 old = state.variables.get(name)
                 word = Word(old[0].text + word.text, sources=old[0].sources + word.sources) if old else Word(COMPUTED)
+            if INDEX.search(word.text):
+                self.doubt("an index may run commands", word.text)
             values[name] = word if len(word.text) < 1 << 16 else Word(COMPUTED)
             if not parts:
                 state.set(name, (values[name],))
         words = [w for p in parts for w in self.expand(p, state)]
         found, stdin = self.redirected(redirects, state, stdin)
         if not words:
+            self.lines_of_variables(values, state)
             if found or values:
                 self.emit(Command([], values, found, stdin, state.cwds, state.via))
             if parts and any(p for p in parts):
                 return None  # the word vanished
-            return ""
+            return stdin.text if any(o[0].startswith("<") for o in redirects) else ""  # $(<f)
         self.lines_of_variables(values, state)
         command = Command(words, values, found, stdin, state.cwds, state.via)
         out = self.execute(command, state)
@@ -1167,6 +1223,8 @@ class Walk:
 
     def lines_of_variables(self, values, state):
         for name, word in values.items():
+            if name == "BASH_ENV" or name in PROMPTS and re.search(r"\$\(|`", word.text):
+                self.doubt("%s may run commands" % name, word.text, word.sources)
             if name in LINE_VARIABLES and word.text:
                 self.inner(word.text, state.copy())
 
@@ -1197,6 +1255,10 @@ class Walk:
 
     def named(self, name, command, state):
         args = command.words[1:]
+        if name in INDEXES:
+            for word in args:
+                if INDEX.search(word.text):
+                    self.doubt("an index may run commands", word.text, word.sources)
         if "/" not in command.words[0].text:
             if name in state.aliases and name not in command.via:
                 line = " ".join([state.aliases[name]] + [quote(w) for w in args])
@@ -1228,17 +1290,23 @@ class Walk:
         """Walks what a command runs, with it in the list of the programs that run it."""
         inner = state if changes_state else state.copy()
         via, inner.via = inner.via, command.via + (name,)
+        stdin, inner.stdin = inner.stdin, command.stdin
         try:
             return walk(inner)
         finally:
-            inner.via = via
+            inner.via, inner.stdin = via, stdin
 
     def run_written(self, command, state):
-        """A file that the line wrote before and now runs."""
-        if "/" in command.words[0].text and command.words[0].sure:
-            written = state.files.get(self.place(command.words[0], state))
-            if written:
-                self.run_input("sh", command, written, state)
+        """A file that the line wrote before and now runs: by its path, or found in PATH."""
+        word = command.words[0]
+        if not word.sure:
+            return
+        if "/" in word.text:
+            written = state.files.get(self.place(word, state))
+        else:
+            written = next((f for place, f in state.files.items() if posixpath.basename(place) == word.text), None)
+        if written:
+            self.run_input("sh", command, written, state)
 
     def run_input(self, name, command, given, state):
         """A shell that reads its commands from given."""
@@ -1247,7 +1315,12 @@ class Walk:
         if given.text is None:
             self.doubt("%s runs what it reads" % name, " ".join(command.texts), given.sources)
             return None
-        return self.below(command, name, lambda s: self.inner(given.text, s), state)
+        def call(inner):
+            inner.arguments = None
+            if name in SHELLS:
+                inner.child()
+            return self.inner(given.text, inner)
+        return self.below(command, name, call, state)
 
     def run_words(self, name, command, words, state, changes_state=False):
         """A shell line out of words."""
@@ -1291,8 +1364,10 @@ class Walk:
             return None
         word = args[0]
         written = state.files.get(self.place(word, state))
-        if word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        if word.text in STDIN:
             return self.run_input("source", command, command.stdin, state)
+        if OPENED.match(word.text):
+            self.doubt("source runs what it reads", " ".join(command.texts))
         if written:
             return self.run_input("source", command, written, state)
         if word.sources and not word.sure:
@@ -1304,6 +1379,8 @@ class Walk:
             name, sign, value = word.text.partition("=")
             if sign:
                 state.aliases[name.lower()] = value
+                if "<<" in value:
+                    self.doubt("an alias begins a here-document", value)
                 self.below(command, "alias", lambda s: self.inner(value, s), state)
         return ""
 
@@ -1315,12 +1392,15 @@ class Walk:
         return ""
 
     def do_export(self, command, args, state):
+        changes = any(re.match(r"[-+]\w*[ilnuc]", w.text) for w in args)  # the value is not what is written
         for word in args:
             m = ASSIGN.match(word.text)
+            if command.name == "export" or "-x" in (w.text for w in args):
+                state.exported.add(m.group(1) if m else word.text)
             if not m:
                 continue
             value = Word(word.text[m.end():], sources=word.sources)
-            state.set(m.group(1), None if m.group(2) or m.group(3) else (value,))
+            state.set(m.group(1), None if changes or m.group(2) or m.group(3) else (value,))
             self.lines_of_variables({m.group(1): value}, state)
         return ""
 
@@ -1332,7 +1412,15 @@ class Walk:
                 state.variables[word.text] = None
         return ""
 
-    do_mapfile = do_readarray = do_getopts = do_unset = do_read
+    do_getopts = do_unset = do_read
+
+    def do_mapfile(self, command, args, state):
+        if any(w.text.startswith("-C") for w in args):
+            self.doubt("mapfile adds words to a command", " ".join(command.texts))
+        self.lines_of_options("mapfile", command, args, state)
+        return self.do_read(command, args, state)
+
+    do_readarray = do_mapfile
 
     def do_printf(self, command, args, state):
         if len(args) > 2 and args[0].text == "-v":
@@ -1386,13 +1474,16 @@ class Walk:
             if not rest:
                 return None
             arguments, state_now = rest[2:], state.copy()
+            state_now.child()
             state_now.arguments = arguments
             if len(rest) > 1:
                 state_now.variables["0"] = (rest[1],)
             if name not in SHELLS_READ:
                 self.doubt("%s has a language of its own" % name, rest[0].text)
             return self.run_words(name, command, rest[:1], state_now)
-        if rest and rest[0].text not in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        if rest and rest[0].text not in STDIN:
+            if OPENED.match(rest[0].text):
+                self.doubt("%s runs what it reads" % name, " ".join(command.texts))
             written = state.files.get(self.place(rest[0], state))
             if written or rest[0].sources and not rest[0].sure:
                 return self.run_input(name, command, written or Input(None, rest[0].sources), state)
@@ -1438,7 +1529,7 @@ class Walk:
         name = command.name
         if not code and options is not AWKS:
             given = None
-            if file is None or file.text in ("/dev/stdin", "/dev/fd/0"):
+            if file is None or file.text in STDIN:
                 given = command.stdin if command.stdin.given else None
             elif file.text != "-m":
                 given = state.files.get(self.place(file, state))
@@ -1458,11 +1549,12 @@ class Walk:
             if word.text == COMPUTED:
                 self.doubt("%s runs code that is computed" % name, " ".join(command.texts), word.sources)
         command.code = "\n".join(w.text for w in code)
-        self.lines_of_code(name, command, state)
+        self.lines_of_code(name, command, state, language is AWKS)
         return None
 
-    def lines_of_code(self, name, command, state):
-        """Commands that code in another language starts, as far as they stand in it word for word."""
+    def lines_of_code(self, name, command, state, every):
+        """Commands that code in another language starts, as far as they stand in it word for word. every: also a string
+        of one word."""
         code = command.code
         if not STARTS.search(code):
             return
@@ -1472,7 +1564,7 @@ class Walk:
                 self.below(command, name, lambda s: self.execute(Command(words, {}, (), NO_INPUT, s.cwds, s.via), s), state)
         for m in itertools.islice(STRINGS.finditer(code), 200):
             text = unescape(m.group(0))
-            if not re.search(r"\S\s+\S", text) and "`" not in text:
+            if not every and not re.search(r"\S\s+\S|[\\\\'\"`$({]", text):
                 continue
             kept = list(self.script.unclear)
             try:
@@ -1489,9 +1581,10 @@ class Walk:
         for n, word in enumerate(args):
             text, following = word.text, args[n + 1] if n + 1 < len(args) else None
             for option in options:
-                if text == option and not option.endswith("=") and following is not None:
+                ends = text == option or len(option) == 2 and re.fullmatch("-[A-Za-z]*" + option[1], text)
+                if ends and not option.endswith("=") and following is not None:
                     self.run_words(name, command, [following], state)
-                elif option.endswith("=") and text.startswith(option) and len(text) > len(option):
+                elif text.startswith(option) and len(text) > len(option) and (option.endswith("=") or len(option) == 2):
                     self.run_words(name, command, [Word(text[len(option):], sources=word.sources)], state)
                 elif option.startswith("--") and text.startswith(option + "="):
                     self.run_words(name, command, [Word(text[len(option) + 1:], sources=word.sources)], state)
@@ -1503,6 +1596,15 @@ class Walk:
             for before, word in zip(args, args[1:]):
                 if before.text in ("-o", "--output", "-O", "--output-document") and self.place(word, state):
                     state.files[self.place(word, state)] = Input(None, [command])
+        if name == "tee":
+            for word in args:
+                state.files[self.place(word, state)] = Input(command.stdin.text, [command])
+        elif name in ("cp", "mv", "ln", "install") and len(args) > 1:
+            copied = state.files.get(self.place(args[-2], state))
+            if copied:
+                state.files[self.place(args[-1], state)] = copied
+        elif name in ("sed", "gsed") and any(SED_RUNS.search(w.text) for w in args):
+            self.doubt("sed runs what it reads", " ".join(command.texts))
         if name in STDIN_IS_LINES and command.stdin.given:
             self.run_input(name, command, command.stdin, state)
 
@@ -1536,7 +1638,12 @@ class Walk:
         """The command behind sudo, env, xargs, timeout, ..."""
         rest, lines, assigns = wrapper.split(args)
         for line in lines:
-            self.run_words(name, command, [line], state)
+            if name == "env":
+                self.split_words(command, line, rest, state)
+            else:
+                self.run_words(name, command, [line], state)
+        if lines and name == "env":
+            return
         if not rest:
             return
         cwds = state.cwds if not wrapper.elsewhere else ("",)
@@ -1545,6 +1652,9 @@ class Walk:
                 inner = Command(words, {}, (), NO_INPUT, cwds, command.via + (name,))
                 inner.fed = True
                 self.in_place(inner, state)
+            return
+        if wrapper.anywhere:
+            self.anywhere(name, command, rest, cwds, state)
             return
         if wrapper.joined and len(rest) >= 1 and (len(rest) == 1 or wrapper.elsewhere or name == "watch"):
             self.run_words(name, command, rest, state)
@@ -1559,6 +1669,20 @@ class Walk:
             if rest[-1].text == COMPUTED and len(rest) >= 3 and not any(w.sure and not w.text.startswith("-") for w in rest[1:]):
                 self.doubt("%s runs what it reads" % inner.name, " ".join(command.texts), command.stdin.sources)
         self.in_place(inner, state)
+
+    def split_words(self, command, line, rest, state):
+        """env -S: the words of a text and those behind it are one command."""
+        if not PLAIN_WORDS.fullmatch(line.text):
+            self.doubt("env splits text in a way of its own", line.text, line.sources)
+        self.run_words("env", command, [line] + [Word(quote(w), sources=w.sources) for w in rest], state)
+
+    def anywhere(self, name, command, words, cwds, state):
+        """A command that may begin at any of the words."""
+        starts = [n for n, w in enumerate(words) if not w.text.startswith("-")]
+        if len(starts) > MOST_STARTS:
+            self.doubt("%s has too many words" % name, " ".join(command.texts))
+        for n in starts[:MOST_STARTS]:
+            self.in_place(Command(words[n:], {}, (), command.stdin, cwds, command.via + (name,)), state)
 
     def in_place(self, inner, state):
         via, state.via = state.via, inner.via
@@ -1661,7 +1785,8 @@ def output(name, args, command, state):
             escapes = escapes or "e" in texts[0]
             texts = texts[1:]
         text = " ".join(texts)
-        return (backslashes(text) if escapes or "\\" in text and "\\\\" not in text else text) + "\n"
+        read = backslashes(text, ECHO)
+        return read + "\n" if escapes or read == text else None  # without -e it depends on the shell
     if name == "printf" and texts:
         return formatted(texts)
     if name in ("cat", "tee", "head", "tail") and command.stdin.given and not [t for t in texts if not t.startswith("-")]:
@@ -1692,14 +1817,21 @@ def decoded(text, decode):
         return None
 
 
-def backslashes(text):
+# How echo, printf's format and its %b write a character by its octal number.
+ECHO, FORMAT, PERCENT_B = "0([0-7]{0,3})", "([0-7]{1,3})", "0?([0-7]{1,3})"
+
+
+def backslashes(text, octal):
     def one(m):
-        if m.group(1):
-            return chr(int(m.group(1), 16))
-        if m.group(2):
-            return chr(int(m.group(2), 8) & 255)
-        return {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}.get(m.group(3), m.group(0))
-    return re.sub(r"\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|(.))", one, text)
+        if m.group(1) is not None:
+            return chr(int(m.group(1) or "0", 8) & 255)
+        code = m.group(2) or m.group(3) or m.group(4)
+        if code:
+            return chr(min(int(code, 16), 0x10FFFF))
+        return ANSI.get(m.group(5), "\\" if m.group(5) == "\\" else m.group(0))
+    if octal != FORMAT:
+        text = re.sub(r"((?:[^\\]|\\[^c])*)\\c.*", r"\1", text, flags=re.S)  # nothing is printed after it
+    return re.sub(r"\\(?:%s|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(.))" % octal, one, text, flags=re.S)
 
 
 def formatted(texts):
@@ -1716,18 +1848,18 @@ def formatted(texts):
         first = False
         for n, part in enumerate(parts):
             if n % 2 == 0:
-                out.append(backslashes(part))
+                out.append(backslashes(part, FORMAT))
             elif part == "%%":
                 out.append("%")
             else:
                 value = arguments.pop(0) if arguments else ""
-                out.append(backslashes(value) if part == "%b" else value)
+                out.append(backslashes(value, PERCENT_B) if part == "%b" else value)
         if len(out) > 10000:
             return None
     return "".join(out)
 
 
-STARTS = re.compile(r"system|popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
+STARTS = re.compile(r"system|\|&?\s*getline|print.*\||popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
 STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:qx|%x)\s*[{(\[][^\n})\]]*[})\]]")
 STRINGS_IN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 BETWEEN = re.compile(r"\s*,\s*\[?\s*")
@@ -1776,6 +1908,7 @@ def interpreter(name):
 
 
 # Variables, options and settings whose value is run as a shell line.
+PROMPTS = {"PS0", "PS1", "PS2", "PS3", "PS4"}
 LINE_VARIABLES = {"GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
                   "EDITOR", "VISUAL", "PAGER", "MANPAGER", "PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH", "GIT_PROXY_COMMAND", "BROWSER"}
 LINE_OPTIONS = {
@@ -1789,7 +1922,7 @@ LINE_OPTIONS = {
     "runuser": ("-c", "--command"), "flock": ("-c", "--command"), "nix-shell": ("--run", "--command"), "screen": ("-X",),
     "expect": ("-c",), "xterm": ("-e",), "konsole": ("-e",), "gnome-terminal": ("-e", "--command"), "alacritty": ("-e",),
     "nix": ("-c", "--command"), "direnv": (), "make": ("SHELL=",), "gmake": ("SHELL=",), "socat": ("exec:", "system:"),
-    "hash": (), "complete": ("-C",), "compgen": ("-C",), "entr": ("-s",), "inotifywait": (), "nodemon": ("-x", "--exec"),
+    "hash": (), "complete": ("-C",), "compgen": ("-C",), "mapfile": ("-C",), "entr": ("-s",), "inotifywait": (), "nodemon": ("-x", "--exec"),
     "watchexec": (), "chronic": (), "hyperfine": ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup"), "tmux": (), "ncat": ("-e", "-c", "--exec", "--sh-exec"),
     "nc": ("-e", "-c"), "kubectl": (), "ld": (), "parallel": (), "wget": ("--use-askpass",), "mutt": (), "cpio": ("--rsh-command",),
 }
@@ -1802,6 +1935,7 @@ for _same, _as in (("vi", "vim"), ("nvim", "vim"), ("ex", "vim"), ("view", "vim"
     SHELL_IN_TEXT[_same] = SHELL_IN_TEXT[_as]
 GIT_LINES = re.compile(r"core\.(sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|diff\.external|pager\..+|credential\.(.+\.)?helper"
                        r"|diff\..+\.(textconv|command)|filter\..+\.(clean|smudge|process)|(merge|diff)tool\..+\.cmd|merge\..+\.driver|gpg\.program|interactive\.difffilter|web\.browser|browser\..+\.cmd")
+SED_RUNS = re.compile(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\s*(?:[;}]|$)")  # s/a/b/e
 STDIN_IS_LINES = {"at", "batch", "parallel"}
 
 
@@ -1812,18 +1946,20 @@ class Wrapper:
     sub       subcommands, one must come first   joined  the words are put together and read by a shell
     feeds     it adds words (xargs)              elsewhere  it runs in another place
     assigns   NAME=value may come first          finds   -exec ... ;
-    only      options without which no command follows   lines   options whose value is a line
+    lines     options whose value is a line  lookup  options with which it only looks up
+    dashes    the command stands behind --   anywhere  its options are many: the command may begin at any word
     """
 
-    def __init__(self, valued="", skip=0, sub="", joined=False, feeds=False, elsewhere=False, assigns=False, finds=False, lines="", lookup="", dashes=False):
+    def __init__(self, valued="", skip=0, sub="", joined=False, feeds=False, elsewhere=False, assigns=False, finds=False,
+                 lines="", lookup="", dashes=False, anywhere=False):
         self.valued, self.skip, self.sub, self.joined = set(valued.split()), skip, sub.split(), joined
         self.feeds, self.elsewhere, self.assigns, self.finds = feeds, elsewhere, assigns, finds
-        self.lines, self.lookup, self.dashes = lines.split(), set(lookup.split()), dashes
+        self.lines, self.lookup, self.dashes, self.anywhere = lines.split(), set(lookup.split()), dashes, anywhere
 
     def split(self, args):
         """The words of the command, shell lines that options give, and assignments."""
         rest, lines, assigns, skip = list(args), [], {}, self.skip
-        if self.finds:
+        if self.finds or self.anywhere:
             return rest, lines, assigns
         if self.sub:
             rest = rest[self.after_sub(rest):]
@@ -1919,20 +2055,20 @@ RUN = ("-a --attach --add-host --cap-add --cap-drop -c --cpus --device --dns -e 
 PODS = "-c --container -n --namespace --context --cluster --kubeconfig --image --restart -l -f --filename --user --as --token --server"
 WRAPPERS = {
     "sudo": Wrapper(SUDO, assigns=True), "doas": Wrapper("-u -C"), "run0": Wrapper("-u --user -g --group -D --chdir"), "pkexec": Wrapper("--user -u"),
-    "setpriv": Wrapper("--reuid --regid --groups"), "runuser": Wrapper("-u -g -G -s"), "chroot": Wrapper("", 1, elsewhere=True), "gosu": Wrapper("", 1),
-    "su-exec": Wrapper("", 1), "unshare": Wrapper("-R --root -w --wd -S -G"), "nsenter": Wrapper("-t --target", elsewhere=True),
-    "bwrap": Wrapper("--setenv --bind --ro-bind --dev --proc --chdir --unsetenv"), "firejail": Wrapper(), "proot": Wrapper("-r -b -w"),
-    "systemd-run": Wrapper("-p --property -u --unit -E --setenv -M -H --on-active --on-calendar --uid --gid --description --slice"),
-    "systemd-inhibit": Wrapper("--what --who --why --mode"), "ssh": Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", 1, joined=True, elsewhere=True),
+    "setpriv": Wrapper(anywhere=True), "runuser": Wrapper("-u -g -G -s"), "chroot": Wrapper("", 1, elsewhere=True), "gosu": Wrapper("", 1),
+    "su-exec": Wrapper("", 1), "unshare": Wrapper(anywhere=True, elsewhere=True), "nsenter": Wrapper(anywhere=True, elsewhere=True),
+    "bwrap": Wrapper(anywhere=True), "firejail": Wrapper(anywhere=True), "proot": Wrapper(anywhere=True),
+    "systemd-run": Wrapper(anywhere=True),
+    "systemd-inhibit": Wrapper(anywhere=True), "ssh": Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", 1, joined=True, elsewhere=True),
     "mosh": Wrapper("-p", 1, joined=True, elsewhere=True), "sshpass": Wrapper("-p -f -d"), "env": Wrapper("-u --unset -C --chdir -a --argv0", assigns=True, lines="-S --split-string -vS"),
     "nohup": Wrapper(), "setsid": Wrapper(), "command": Wrapper(lookup="-v -V"), "builtin": Wrapper(), "exec": Wrapper("-a"), "noglob": Wrapper(), "nocorrect": Wrapper(),
     "-": Wrapper(), "catchsegv": Wrapper(), "fakeroot": Wrapper(), "proxychains": Wrapper("-f"), "proxychains4": Wrapper("-f"), "caffeinate": Wrapper("-t -w"),
-    "nice": Wrapper("-n --adjustment"), "ionice": Wrapper("-c --class -n --classdata"), "chrt": Wrapper("", 1), "taskset": Wrapper("", 1), "numactl": Wrapper("-C -N -m"),
+    "nice": Wrapper("-n --adjustment"), "ionice": Wrapper("-c --class -n --classdata"), "chrt": Wrapper(anywhere=True), "taskset": Wrapper(anywhere=True), "numactl": Wrapper(anywhere=True),
     "time": Wrapper("-f --format -o --output"), "gtime": Wrapper("-f -o"), "timeout": Wrapper("-k --kill-after -s --signal", 1), "gtimeout": Wrapper("-k --kill-after -s --signal", 1),
-    "stdbuf": Wrapper("-i --input -o --output -e --error"), "unbuffer": Wrapper(), "torify": Wrapper(), "torsocks": Wrapper(), "eatmydata": Wrapper(), "faketime": Wrapper("-f", 1),
-    "ltrace": Wrapper("-e -o -p -u"), "strace": Wrapper("-e -o -p -s -u -E -P"), "valgrind": Wrapper(), "perf": Wrapper("-e -o -F", sub="record|stat|trace"),
-    "gdb": Wrapper("-ex -x -p -iex"), "flock": Wrapper("-w --timeout -E", 1, joined=False), "watch": Wrapper("-n --interval", joined=True), "cpulimit": Wrapper("-l -p -e"),
-    "xargs": Wrapper("-a --arg-file -d --delimiter -E -I -i -L --max-lines -n --max-args -P --max-procs -s --max-chars -R -S -J", feeds=True),
+    "stdbuf": Wrapper("-i --input -o --output -e --error"), "unbuffer": Wrapper(), "torify": Wrapper(), "torsocks": Wrapper(), "eatmydata": Wrapper(), "faketime": Wrapper(anywhere=True),
+    "ltrace": Wrapper(anywhere=True), "strace": Wrapper(anywhere=True), "valgrind": Wrapper(anywhere=True), "perf": Wrapper(anywhere=True),
+    "gdb": Wrapper(anywhere=True), "flock": Wrapper("-w --timeout -E", 1, joined=False), "watch": Wrapper("-n --interval", joined=True), "cpulimit": Wrapper(anywhere=True),
+    "xargs": Wrapper("-a --arg-file -d --delimiter -E -I -L -n --max-args -P --max-procs -s --max-chars -R -S -J", feeds=True),
     "parallel": Wrapper("-j --jobs -a --arg-file -I -n -N --colsep -d --delay --timeout --joblog --results", feeds=True), "rush": Wrapper("-j", feeds=True),
     "busybox": Wrapper(), "toybox": Wrapper(), "find": Wrapper(finds=True), "gfind": Wrapper(finds=True), "fd": Wrapper(finds=True), "fdfind": Wrapper(finds=True),
     "npx": Wrapper("-p --package -w --workspace"), "bunx": Wrapper(), "pnpx": Wrapper(), "uvx": Wrapper("--from --with -p --python"), "bundle": Wrapper(sub="exec"),
@@ -1941,12 +2077,12 @@ WRAPPERS = {
     "conda": Wrapper("-n --name -p --prefix", sub="run"), "mamba": Wrapper("-n -p", sub="run"), "direnv": Wrapper("", 1, sub="exec"), "asdf": Wrapper(sub="exec"),
     "rbenv": Wrapper(sub="exec"), "pyenv": Wrapper(sub="exec"), "dotenv": Wrapper("-f -e"), "dotenvx": Wrapper("-f", sub="run"), "doppler": Wrapper("-p -c", sub="run"),
     "op": Wrapper("--env-file", sub="run"), "aws-vault": Wrapper("", 1, sub="exec"), "chamber": Wrapper("", 1, sub="exec"), "nix": Wrapper(dashes=True),
-    "script": Wrapper("-T -o -O -I -B -E", 1), "start-stop-daemon": Wrapper(dashes=True), "daemonize": Wrapper("-p -l -u -o -e -c"), "entr": Wrapper(), "watchexec": Wrapper("-w -e -i -d"),
-    "rtk": Wrapper(), "chronic": Wrapper(), "ts": Wrapper(), "hyperfine": Wrapper("-w -r -m -M -n --warmup --runs", joined=True), "arch": Wrapper(), "setarch": Wrapper("", 1),
-    "linux32": Wrapper(), "linux64": Wrapper(), "xvfb-run": Wrapper("-s -n -e -f"), "dbus-run-session": Wrapper(), "dbus-launch": Wrapper(), "cgexec": Wrapper("-g"),
-    "prlimit": Wrapper(), "capsh": Wrapper(), "chpst": Wrapper("-u -U -e -d -m"), "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
+    "script": Wrapper("-T -o -O -I -B -E", 1), "start-stop-daemon": Wrapper(anywhere=True), "daemonize": Wrapper(anywhere=True), "entr": Wrapper(), "watchexec": Wrapper(anywhere=True),
+    "rtk": Wrapper(), "chronic": Wrapper(), "ts": Wrapper(), "hyperfine": Wrapper("-w -r -m -M -n --warmup --runs", joined=True), "arch": Wrapper(anywhere=True), "setarch": Wrapper(anywhere=True),
+    "linux32": Wrapper(anywhere=True), "linux64": Wrapper(anywhere=True), "xvfb-run": Wrapper(anywhere=True), "dbus-run-session": Wrapper(), "dbus-launch": Wrapper(), "cgexec": Wrapper(anywhere=True),
+    "prlimit": Wrapper(anywhere=True), "capsh": Wrapper(anywhere=True), "chpst": Wrapper(anywhere=True), "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
     "tmux": Wrapper("-s -n -t -c -x -y -e -F -L -S -f", sub="new-session|new|new-window|neww|split-window|splitw|respawn-pane|respawn-window|run-shell|run|if-shell|popup|display-popup", joined=True),
-    "screen": Wrapper("-S -c -t -s -e -h -p -T"), "xterm": Wrapper(dashes=True), "gnome-terminal": Wrapper(dashes=True), "expect": Wrapper(), "coverage": Wrapper(sub="run"),
+    "screen": Wrapper(anywhere=True), "xterm": Wrapper(dashes=True), "gnome-terminal": Wrapper(dashes=True), "expect": Wrapper(), "coverage": Wrapper(sub="run"),
 }
 CARRIERS = {
     "docker": (("exec", Wrapper(RUN, 1, elsewhere=True)), ("run", Wrapper(RUN, 1, elsewhere=True))),
@@ -1965,7 +2101,8 @@ class Carried:
 
     def __init__(self, at, wrapper):
         self.at, self.wrapper = at, wrapper
-        self.finds, self.joined, self.feeds, self.elsewhere = False, False, False, wrapper.elsewhere
+        self.finds = self.joined = self.feeds = self.anywhere = False
+        self.elsewhere = wrapper.elsewhere
 
     def split(self, args):
         return self.wrapper.split(args[self.at + 1:])

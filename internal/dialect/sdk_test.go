@@ -182,8 +182,8 @@ func sdkWrapper(w map[string]any) map[string]any {
 			continue
 		}
 		switch key {
-		case "flags", "category", "opaque":
-		case "changes":
+		case "flags", "category":
+		case "changes", "opaque":
 			out[key] = true
 		default:
 			out[key] = value

@@ -1,33 +1,37 @@
 package when
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/internal/builtin/shellsafe"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/builtin/shellsafe/shelltest"
 )
+
+// findPush is git as it finds its subcommand: behind options, and the values of some.
+const findPush = `while :; do
+	case $1 in
+	-C | -c) shift 2 ;;
+	-*) shift ;;
+	*) break ;;
+	esac
+done
+exec m1 "$1"
+`
 
 // A condition on a command is never looser than the shell: in random lines, whatever
 // they are wrapped in, a command that bash runs is a command that is found. The
 // programs are stand-ins that note how they were called. HOOKD_LINES is how many lines
 // are tried; unset = as many as take a few seconds.
 func TestNoCommandOfAShellIsMissed(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("SKIP-TOOL bash")
-	}
-	s := newShell(t, bash)
+	bash := shelltest.New(t)
+	bash.Program("git", findPush)
 	p := pattern(t, "git push")
 	lines, seed := 80, uint64(7)
 	if n, err := strconv.Atoi(os.Getenv("HOOKD_LINES")); err == nil {
@@ -37,8 +41,8 @@ func TestNoCommandOfAShellIsMissed(t *testing.T) {
 	ran := 0
 	for range lines {
 		line := randomLine(random)
-		calls := s.run(line)
-		if !strings.Contains(calls, "git push") {
+		calls := bash.Run(line)
+		if !slices.ContainsFunc(calls, func(c []string) bool { return slices.Equal(c, []string{"m1", "push"}) }) {
 			continue
 		}
 		ran++
@@ -51,60 +55,29 @@ func TestNoCommandOfAShellIsMissed(t *testing.T) {
 	}
 }
 
-// shell runs lines with stand-ins for programs.
-type shell struct {
-	t               *testing.T
-	bash, bin, work string
-	log             string
-}
-
-func newShell(t *testing.T, bash string) *shell {
-	dir := t.TempDir()
-	s := &shell{t: t, bash: bash, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work"), log: filepath.Join(dir, "log")}
-	for _, d := range []string{s.bin, s.work} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
+// Each call that bash makes of a line is found by a condition on its program, and on its
+// program and first word.
+func TestCallsOfBashAreFound(t *testing.T) {
+	bash := shelltest.New(t)
+	for _, line := range shelltest.Lines() {
+		calls := bash.Run(line)
+		if len(calls) == 0 {
+			continue
 		}
-	}
-	// git as it finds its subcommand: behind options, and the values of some.
-	hooktest.Write(t, filepath.Join(s.bin, "git"), `#!/bin/sh
-while :; do
-	case $1 in
-	-C | -c) shift 2 ;;
-	-*) shift ;;
-	*) break ;;
-	esac
-done
-echo "git $1" >>"$CALLS"
-`, 0o755)
-	for name := range strings.FieldsSeq("bash sh env nice timeout nohup xargs find setsid cat base64 tr sed awk true false head sleep dirname") {
-		if path, err := exec.LookPath(name); err == nil {
-			if err := os.Symlink(path, filepath.Join(s.bin, name)); err != nil {
-				t.Fatal(err)
+		read := shellsafe.ReadCommands(line)
+		for _, call := range calls {
+			text := call[0]
+			if len(call) > 1 && strings.Trim(call[1], "abcdefghijklmnopqrstuvwxyz") == "" {
+				text += " " + call[1]
+			}
+			if !has(read, pattern(t, text)) {
+				t.Errorf("bash runs %q, and %q is not found in %q: %+v", call, text, line, read.List)
 			}
 		}
+		if shellsafe.Assess(line).Safe() {
+			t.Errorf("bash runs %q, and %q is said to only read", calls, line)
+		}
 	}
-	return s
-}
-
-// run returns how git was called.
-func (s *shell) run(line string) string {
-	s.t.Helper()
-	if err := os.WriteFile(s.log, nil, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, s.bash, "-c", line)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a line may start what outlives its shell
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Dir, cmd.Env = s.work, []string{"PATH=" + s.bin, "HOME=" + s.work, "CALLS=" + s.log}
-	_ = cmd.Run() // a line may fail in the end
-	calls, err := os.ReadFile(s.log)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(calls)
 }
 
 // randomLine is a call of git push, in some spelling, within a few other constructs.

@@ -89,9 +89,7 @@ class Event:
                 found.line(line, 0)
             elif line:
                 found.command([_Word(word) for word in line], None, 0)
-        if found.reason:
-            raise Unread(found.reason, found.commands)
-        return found.commands
+        return found.all()
 
     def _lines(self, row):
         """What a shell's tool is told to run: lines, and lists of the words of one command."""
@@ -356,9 +354,7 @@ def commands(line):
     """
     found = _Found()
     found.line(line, 0)
-    if found.reason:
-        raise Unread(found.reason, found.commands)
-    return found.commands
+    return found.all()
 
 
 class _Pattern:
@@ -378,9 +374,10 @@ _MAX_LINE, _MAX_DEPTH, _MAX_COMMANDS, _MAX_BRACES, _MAX_NESTED = 256 << 10, 8, 1
 _SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin",
            "/run/current-system/sw/bin")
 _ASSIGNMENT = _Pattern(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]{0,100}\])?\+?=")
+_ODD_INDEX = _Pattern(r"[A-Za-z_][A-Za-z0-9_]*\[[^\]]{0,100}[ \t\n;&|<>()'\"\\]")
 _REDIRECT = _Pattern(r"&>>?|(?:[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())")
 _OPERATOR = _Pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\n")
-_RESERVED = _Pattern(r";;&|;;|;&|\)|(?:[a-z]+|-p|!|[{}]|\[\[|\]\])(?=[ \t\n;&|()<>]|$)")
+_RESERVED = _Pattern(r";;&|;;|;&|\)|(?:[a-z]+|-p|--|!|[{}]|\[\[|\]\])(?=[ \t\n;&|()<>]|$)")
 _NAME = _Pattern(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]")
 _CONTROL = _Pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _PLAIN = _Pattern(r"[^ \t\n;&|()<>\\'\"$`{},*?\[#]+")
@@ -391,8 +388,11 @@ _PIPE = _Pattern(r"\|&|\|(?!\|)")
 _PARENTHESES = _Pattern(r"\([ \t]*\)")
 _TERM_ENDS = _Pattern(r"\]\]|&&|\|\||\)")
 _RUNS_VALUE = _Pattern(r"@(?![QUuLEAKka]\})[A-Za-z]\}$")
+_RUN_LATER = _Pattern(r"BASH_ENV=|PS[0-4]=.*(?:\$\(|`)")
 _BINARY = _Pattern(r"(?:==?|!=|=~|-[a-z][a-z])(?=[ \t\n])")
 _TEST = _Pattern(r"=~|==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)")
+_NO_INPUT = ("-l", "-d", "-r", "-c", "-f", "-V", ":::")  # with these at and parallel read no commands
+_PLAIN_WORDS = _Pattern(r"[A-Za-z0-9_ ./:=@%+,'\"-]*")
 _DECLARES = ("declare", "typeset", "local", "export", "readonly")
 _ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
             "\\": "\\", "'": "'", '"': '"', "?": "?"}
@@ -419,9 +419,23 @@ class _Found:
     def __init__(self):
         self.commands, self.reason = [], ""
         self.home = True  # $HOME is what it was
+        self.written, self.ran = set(), set()  # names of files, None = any
+        self.path = False  # PATH may be set
 
     def unread(self, reason):
         self.reason = self.reason or reason
+
+    def all(self):
+        """The commands, once all lines have been read."""
+        if self.written & self.ran or self.ran and None in self.written:
+            self.unread("it may run a file that it writes")
+        if self.reason:
+            raise Unread(self.reason, self.commands)
+        return self.commands
+
+    def file(self, to, word):
+        """Notes a file that is written or run, by its name without the folder."""
+        to.add(None if word.computed or word.pattern else word.text.rpartition("/")[2])
 
     def line(self, text, depth):
         if len(text) > _MAX_LINE:
@@ -456,6 +470,8 @@ class _Found:
         folder, _, base = known.rpartition("/")
         if not name.computed and folder in _SYSTEM:
             listed[0] = base
+        elif "/" in known or self.path:
+            self.file(self.ran, _Word(known))
         self.commands.append(listed)
         if not known or name.pattern and known not in ("[", "[["):
             return self.unread("the name of a program is computed: " + name.text[:60])
@@ -469,10 +485,12 @@ class _Found:
         if program in table["shells"]:
             return self.shell(program, args, stdin, depth)
         if program == "eval":
-            return self.text(args, depth, "eval")
+            return self.text(args[1:] if args and args[0].text == "--" else args, depth, "eval")
         if program in ("source", "."):
             if args and (args[0].computed or args[0].text.startswith("/dev/")):
                 self.unread(program + " runs what it reads")
+            for a in args[:1]:
+                self.file(self.ran, a)
             return None
         if program == "trap":
             args = args[1:] if args and args[0].text == "--" else args
@@ -480,11 +498,22 @@ class _Found:
         if program == "alias":
             for a in args:
                 self.text([_Word(a.text.partition("=")[2], a.computed)], depth, "alias")
+                if "<<" in a.text:
+                    self.unread("an alias begins a here-document")
             return None
+        if program in ("at", "batch", "parallel") and not any(a.text in _NO_INPUT for a in args):
+            if stdin is None:
+                return self.unread(program + " runs what it reads")
+            self.line(stdin, depth + 1)
+        if program == "tee":
+            for a in args:
+                self.file(self.written, a)
         if program in ("find", "fd", "fdfind"):
             return self.each_file(program, args, depth)
         if program in ("hash", "enable") and any(a.text[:2] in ("-p", "-f") for a in args):
             return self.unread(program + " changes what a name runs")
+        if program in ("mapfile", "readarray") and any(a.text.startswith("-C") for a in args):
+            self.unread(program + " adds words to a command")
         flag = {"mapfile": "-C", "readarray": "-C", "compgen": "-C", "complete": "-C", "bind": "-x"}.get(program)
         for i, a in enumerate(args):
             if flag and a.text.startswith(flag):
@@ -541,26 +570,36 @@ class _Found:
             name, has_value, value = text.partition("=")
             i += 1
             given = self.flag_value(text, texts)
+            line = None
             if name in texts and has_value:
-                self.text([_Word(value, a.computed)], depth, program)
+                line = [_Word(value, a.computed)]
             elif given is not None:
-                self.text([_Word(given, a.computed)] if given else args[i:i + 1], depth, program)
+                line = [_Word(given, a.computed)] if given else args[i:i + 1]
                 i += 0 if given else 1
-            else:
-                given = self.flag_value(text, valued)
-                if rule.get("feeds") and text[1] in "Ii" and text[:2] != "--":
-                    marks.append(text[2:] or (args[i].text if text[1] == "I" and i < len(args) else "{}"))
-                elif rule.get("feeds") and name == "--replace":
-                    marks.append(value or "{}")
-                if given == "":
-                    i += 1
-                elif given is None and text[:2] == "--" and not has_value:
-                    also.append(i + 1)  # a flag that is not known may take the next word
+            if line is not None:
+                self.text(line, depth, program)
+                if program == "env" and (i < len(args) or line and not _PLAIN_WORDS.fullmatch(line[0].text)):
+                    return self.unread("env splits text in a way of its own")
+                continue
+            given = self.flag_value(text, valued)
+            if rule.get("feeds") and text[1] in "Ii" and text[:2] != "--":
+                marks.append(text[2:] or (args[i].text if text[1] == "I" and i < len(args) else "{}"))
+            elif rule.get("feeds") and name == "--replace":
+                marks.append(value or "{}")
+            if given == "":
+                i += 1
+            elif given is None and text[:2] == "--" and not has_value:
+                also.append(i + 1)  # a flag that is not known may take the next word
         for j in range(i, len(args) if skips and texts else i):  # su - user -c 'line'
             given = self.flag_value(args[j].text, texts)
             if given is not None:
                 self.text([_Word(given, args[j].computed)] if given else args[j + 1:j + 2], depth, program)
-        for start in [i] + [n for n in also if n > i]:
+        starts = [i] + [n for n in also if n > i]
+        if rule.get("opaque"):
+            starts = [n for n, a in enumerate(args) if a.text[:1] != "-"]
+        if len(starts) > _MAX_NESTED:
+            return self.unread("%s has too many words" % program)
+        for start in starts:
             self.inner(program, rule, args[start:], marks, stdin, depth)
         return None
 
@@ -634,7 +673,7 @@ class _Found:
             return self.text(args[i:i + 1], depth, program) if i < len(args) else None
         reads = any(a.text[:2] != "--" and "s" in a.text for a in args[:i])  # -s
         if i < len(args) and not reads and not args[i].text.startswith("/dev/"):
-            return None  # a file
+            return self.file(self.ran, args[i])
         if stdin is None:
             return self.unread(program + " runs what it reads")
         return self.line(stdin, depth + 1)
@@ -647,6 +686,7 @@ class _Reader:
         self.s, self.i, self.found, self.depth = text, 0, found, depth
         self.heredocs, self.nested = [], 0
         found.home = found.home and not _HOME.search(text)
+        found.path = found.path or "PATH" in text
 
     def all(self):
         self.commands(())
@@ -748,6 +788,8 @@ class _Reader:
         if s.startswith("((", self.i) and self.arithmetic(self.i + 2) >= 0:
             start = self.i + 2
             self.arithmetic(start, self)
+            if ";" in s[start:self.i]:
+                raise _Syntax("it may be arithmetic or commands")
             if _LIKE_COMMAND.match(s[start:self.i - 2]):  # a shell without (( runs it
                 self.found.line(s[start:self.i - 2], self.depth + 1)
             return self.redirects()
@@ -783,8 +825,8 @@ class _Reader:
             self.test()
         elif word == "time":
             self.blanks()
-            self.at(("-p",))
-            self.blanks()
+            while self.at(("-p", "--", "!")):
+                self.blanks()
             if _OPERATOR.match(s, self.i) or self.i >= len(s):
                 return None
             return self.one(stdin)
@@ -941,7 +983,7 @@ class _Reader:
         if op in ("<<", "<<-"):
             start = self.i
             mark = self.word()
-            raw = self.s[start:self.i]
+            raw = self.s[start:self.i].replace("\\\n", "")
             if len(mark) != 1:
                 raise _Syntax("a here-document cannot be parsed")
             doc = {"end": mark[0].text, "quoted": any(c in raw for c in "'\"\\"), "tabs": op == "<<-", "use": None}
@@ -952,6 +994,8 @@ class _Reader:
         target = self.word()
         if op == "<<<":
             return None if len(target) != 1 or target[0].computed else target[0].text
+        if ">" in m.group():
+            self.found.file(self.found.written, target[0])
         return None
 
     def simple(self, piped):
@@ -1033,6 +1077,8 @@ class _Reader:
     def word(self, assignment=False, pattern=False):
         """Reads a word, which braces may make several of."""
         start, pieces, s = self.i, [], self.s
+        if assignment and _ODD_INDEX.match(s, start):
+            raise _Syntax("an index cannot be read: " + s[start:start + 20])
         while self.i < len(s):
             c = s[self.i]
             if c in " \t\n;&|)":
@@ -1057,7 +1103,8 @@ class _Reader:
                 self.char(pieces, pattern)
         if self.i == start:
             raise _Syntax("it cannot be parsed at: " + s[self.i:self.i + 20])
-        return [self.joined(p, start) for p in self.braces(pieces)]
+        words = self.braces(pieces)
+        return [self.joined(p, start) for p in [p for p in words if p] or words[:1]]
 
     def array(self):
         self.i += 1
@@ -1203,6 +1250,9 @@ class _Reader:
                 self.char([])
             elif c in "$`":
                 self.dollar([], True)
+            elif c in "<>" and not quoted and s.startswith("(", self.i + 1):
+                self.i += 2
+                self.commands((")",))
             else:
                 self.i += 2 if c == "\\" else 1
         self.i += 1
@@ -1284,6 +1334,8 @@ class _Reader:
         literal = "".join(p[1] for p in pieces if p[0] != "dyn" and p[2])
         if any("$(" in part or "`" in part for part in (p.partition("]")[0] for p in literal.split("[")[1:])):
             self.found.unread("an index may run commands: " + text[:60])
+        if _RUN_LATER.match(text):
+            self.found.unread("a variable's text may be run: " + text[:60])
         last = max((i for i, p in enumerate(pieces) if p[0] in ("dyn", "glob")), default=-1)
         computed = any(p[0] == "dyn" for p in pieces)
         splits = any(p[0] == "dyn" and not p[2] for p in pieces)
@@ -1477,5 +1529,5 @@ def _tables():
 
 
 # generated: tables
-_TABLES = '{"aliases":{"docker-compose":"docker compose","nerdctl":"docker","oc":"kubectl","podman":"docker","podman-compose":"docker compose"},"carriers":{"direnv":[{"changes":true,"path":["exec"],"skip":1}],"docker":[{"changes":true,"path":["compose","exec"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","--index"]},{"changes":true,"path":["compose","run"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","-v","--volume","-p","--publish","--name","--entrypoint"]},{"changes":true,"path":["container","exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir"]},{"changes":true,"path":["exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir","--detach-keys"]},{"changes":true,"path":["run"],"skip":1,"valued":["-a","--attach","--add-host","--cap-add","--cap-drop","-c","--cpu-shares","--cpus","--device","--dns","-e","--env","--env-file","--entrypoint","--gpus","-h","--hostname","-l","--label","--link","-m","--memory","--mount","--name","--net","--network","-p","--publish","--platform","--pull","--restart","--runtime","--security-opt","--shm-size","--tmpfs","-u","--user","--ulimit","-v","--volume","--volumes-from","-w","--workdir"]}],"git":[{"changes":true,"path":["bisect","run"]},{"changes":true,"joined":true,"path":["submodule","foreach"]},{"changes":true,"joined":true,"path":["worktree","foreach"]}],"go":[{"changes":true,"path":["run"],"skip":1}],"kubectl":[{"changes":true,"path":["exec"],"skip":1,"valued":["-c","--container","-n","--namespace"]},{"changes":true,"path":["run"],"skip":1,"valued":["--image","--restart","-n","--namespace"]}],"npm":[{"changes":true,"path":["exec"],"valued":["-p","--package"]}],"tmux":[{"changes":true,"joined":true,"path":["new-session"],"valued":["-s","-n","-c","-x","-y","-t"]},{"changes":true,"joined":true,"path":["send-keys"],"valued":["-t","-N"]}]},"code_tools":{"execute_code":"Python","powershell":"PowerShell","write_powershell":"PowerShell"},"events":[["agent:start userPromptSubmitted user.prompt","prompt.submit","","","","","",""],["agent:end session.idle task.complete","turn.stop","","","","","",""],["agent:step","turn.step","","","","","",""],["session:start on_session_start","session.start","","","","","",""],["session:end session_end SessionEnd sessionEnd TaskCancel TaskComplete on_session_end session.deleted session_shutdown session.end","session.end","","","","","",""],["session:reset on_session_reset before_reset","session.reset","","","","","",""],["gateway:startup gateway_start","daemon.start","","","","","",""],["transform_tool_result","tool.transform","r","updated_tool_response","tool_call tool_name","tool_input","",""],["pre_tool_use BeforeTool pre_tool_call","tool.before","bv","updated_input","tool_name","tool_input","",""],["tool_input_transform","tool_input_transform","b","updated_input","tool_name","tool_input","",""],["tool_guard","tool_guard","bv","","tool_name","tool_input","",""],["permission_request PermissionRequest","permission.request","bp","updated_input","tool_name","tool_input","",""],["tool_response_transform","tool.transform","","updated_tool_response","tool_name","tool_input","",""],["post_tool_use AfterTool","tool.after","bc","","tool_name","tool_input","",""],["on_tool_approval_decision","on_tool_approval_decision","","","tool_name","tool_input","",""],["user_prompt_submit UserPromptSubmit UserPromptExpansion BeforeAgent chat.message before_prompt_build input","prompt.submit","bc","","","","",""],["user_steering_messages_submit","user_steering_messages_submit","bc","","","","",""],["user_followup_submit","user_followup_submit","bc","","","","",""],["turn_start","turn_start","c","","","","",""],["turn_end","turn_end","","","","","",""],["before_llm_call","model.before","b","updated_messages","","","",""],["after_llm_call afterAgentResponse afterAgentThought post_cascade_response PostInvocation post_api_request","model.after","","","","","",""],["stop","turn.stop","cb","","","","",""],["subagent_stop subagent.idle subagent_ended","subagent.stop","","","","","",""],["notification","notification","c","","","","",""],["on_error StopFailure errorOccurred TaskError api_request_error session.error","error","","","","","",""],["on_max_iterations","on_max_iterations","","","","","",""],["session_start sessionStart session.created agentSpawn session.start","session.start","c","","","","",""],["pre_compact PreCompact","compact.before","bc","","","","",""],["before_compaction","before_compaction","b","","","","",""],["after_compaction session.compacted session_compact PostCompaction","compact.after","","","","","",""],["on_user_input","on_user_input","","","","","",""],["on_agent_switch","on_agent_switch","","","","","",""],["on_session_resume","on_session_resume","","","","","",""],["worktree_create","worktree_create","bc","","","","",""],["skill_content_guard","skill_content_guard","be","","","","",""],["prompt_file_guard","prompt_file_guard","be","","","","",""],["onStart TaskStart TaskResume","session.start","bc","","","","",""],["onStop Stop","turn.stop","bc","","","","",""],["beforeToolCall","tool.before","bvc","","tool_name last_tool","tool_args","",""],["afterToolCall","tool.after","c","","tool_name last_tool","tool_args","",""],["onError","error","c","","","","",""],["beforeMessage","model.before","bc","","","","",""],["afterMessage","model.after","c","","","","",""],["PreToolUse","tool.before","bvc","updated_input","tool_name tool_call.name preToolUse.toolName toolCall.name toolName","tool_input tool_call.input preToolUse.parameters toolCall.args toolInput","",""],["PermissionDenied","PermissionDenied","","","tool_name toolName","tool_input toolInput","",""],["PostToolUse","tool.after","bc","updated_tool_response","tool_name tool_result.name postToolUse.toolName toolCall.name toolName","tool_input tool_result.input postToolUse.parameters toolCall.args toolInput","",""],["PostToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolInput","",""],["PostToolBatch","PostToolBatch","bc","","","","",""],["MessageDisplay","MessageDisplay","","","","","",""],["SubagentStart","subagent.start","c","","","","",""],["SubagentStop","subagent.stop","bc","","","","",""],["Notification input.required","notification","","","","","",""],["SessionStart","session.start","cb","","","","",""],["Setup","Setup","c","","","","",""],["PostCompact","compact.after","b","","","","",""],["InstructionsLoaded","InstructionsLoaded","","","","","",""],["ConfigChange","ConfigChange","b","","","","",""],["CwdChanged","CwdChanged","","","","","",""],["DirectoryAdded","DirectoryAdded","","","","","",""],["FileChanged file.edited","file.changed","","","","","",""],["TaskCreated","TaskCreated","b","","","","",""],["TaskCompleted","TaskCompleted","b","","","","",""],["TeammateIdle","TeammateIdle","b","","","","",""],["WorktreeCreate","WorktreeCreate","b","","","","",""],["WorktreeRemove","WorktreeRemove","","","","","",""],["Elicitation","Elicitation","b","","","","",""],["ElicitationResult","ElicitationResult","b","","","","",""],["Interrupt StopCancelled","turn.interrupt","","","","","",""],["AfterAgent agentStop pre_verify before_agent_finalize agent.end","turn.stop","b","","","","",""],["BeforeModel","model.before","b","","","","",""],["BeforeToolSelection","BeforeToolSelection","","","","","",""],["AfterModel","model.after","b","","","","",""],["PreCompress preCompact context.compact","compact.before","","","","","",""],["preToolUse","tool.before","bv","updated_input","tool_name toolName","tool_input toolArgs","",""],["beforeShellExecution","tool.before","bv","","","","command","Shell"],["beforeMCPExecution","tool.before","bv","","tool_name","tool_input","",""],["postToolUse","tool.after","c","updated_tool_response","tool_name toolName","tool_input toolArgs","",""],["postToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolArgs","",""],["afterShellExecution","tool.after","","","","","command","Shell"],["afterMCPExecution post_tool_call","tool.after","","","tool_name","tool_input","",""],["beforeReadFile beforeTabFileRead","tool.before","bv","","","","","Read"],["afterFileEdit afterTabFileEdit","tool.after","","","","","","Write"],["beforeSubmitPrompt pre_user_prompt","prompt.submit","b","","","","",""],["subagentStart","subagent.start","bvc","","","","",""],["subagentStop","subagent.stop","b","","","","",""],["workspaceOpen","workspaceOpen","","","","","",""],["userPromptTransformed","userPromptTransformed","","","","","",""],["preMcpToolCall","preMcpToolCall","","","","","",""],["permissionRequest","permission.request","bp","","toolName","toolArgs","",""],["SessionHeartbeat","SessionHeartbeat","","","","","",""],["UserPromptQueued","UserPromptQueued","","","","","",""],["TurnStarted","TurnStarted","","","","","",""],["PermissionResult","PermissionResult","","","tool_name","tool_input","",""],["TaskStarted","TaskStarted","","","","","",""],["pre_read_code","tool.before","bv","","","","","read_code"],["pre_write_code","tool.before","bv","","","","","write_code"],["pre_run_command","tool.before","bv","","","","tool_info.command_line","run_command"],["pre_mcp_tool_use","tool.before","bv","","","tool_info.mcp_tool_arguments","",""],["post_read_code","tool.after","","","","","","read_code"],["post_write_code","tool.after","","","","","","write_code"],["post_run_command","tool.after","","","","","tool_info.command_line","run_command"],["post_mcp_tool_use","tool.after","","","","tool_info.mcp_tool_arguments","",""],["post_cascade_response_with_transcript","post_cascade_response_with_transcript","","","","","",""],["post_setup_worktree","post_setup_worktree","","","","","",""],["SessionShutdown","SessionShutdown","","","","","",""],["PreInvocation","model.before","c","","","","",""],["session:compress","session:compress","","","","","",""],["reaction:added","reaction:added","","","","","",""],["reaction:removed","reaction:removed","","","","","",""],["message:pre_route","message:pre_route","","","","","",""],["on_session_finalize","on_session_finalize","","","","","",""],["pre_llm_call userPromptSubmit agent.start","prompt.submit","c","","","","",""],["post_llm_call","post_llm_call","","","","","",""],["pre_api_request","model.before","","","","","",""],["transform_llm_output","transform_llm_output","","","","","",""],["transform_terminal_output","transform_terminal_output","","","tool_name","tool_input","",""],["subagent_start subagent.created subagent_spawned","subagent.start","","","","","",""],["tool.execute.before","tool.before","bv","updated_input","tool","args","",""],["tool.execute.after","tool.after","bc","","tool","args","",""],["experimental.session.compacting","compact.before","c","","","","",""],["permission.asked permission.request","permission.request","","","","","",""],["permission.replied","permission.replied","","","","","",""],["command.executed","command.executed","","","","","",""],["gateway_stop","gateway_stop","","","","","",""],["before_tool_call","tool.before","bv","updated_input","toolName","params","",""],["after_tool_call","tool.after","bc","","toolName","params","",""],["agent_end","agent_end","","","","","",""],["SessionDelete","SessionDelete","","","","","",""],["TodoCreated","TodoCreated","b","","","","",""],["TodoCompleted","TodoCompleted","b","","","","",""],["tool_call","tool.before","bv","updated_input","toolName","input","",""],["tool_result","tool.after","bc","","toolName","input","",""],["session_before_compact","compact.before","b","","","","",""],["PreToolUseResult","PreToolUseResult","","","tool_name","tool_input","",""],["BeforeReadFile","BeforeReadFile","","","tool_name","tool_input","",""],["AfterFileEdit","AfterFileEdit","","","tool_name","tool_input","",""],["BeforeShellExecution","BeforeShellExecution","","","tool_name","tool_input","",""],["AfterShellExecution","AfterShellExecution","","","tool_name","tool_input","",""],["tool.call","tool.before","bv","updated_input","tool","input","",""],["tool.result","tool.after","bc","","tool","input","",""],["tool.use","tool.use","","","","","",""],["tool.error","tool.error","","","","","",""],["hookd:reload","hookd:reload","","","","","",""],["hookd:hook-changed","hookd:hook-changed","","","","","",""],["hookd:ask","hookd:ask","","","","","",""],["hookd:answered","hookd:answered","","","","","",""],["hookd:stop","hookd:stop","","","","","",""]],"other_tools":["agent","agentic_fetch","apply_patch","applypatch","ask_followup_question","ask_question","ask_user","ask_user_question","askuserquestion","browser_navigate","create","create_file","delegate","delegate_task","developer__edit","developer__read_image","developer__text_editor","developer__tree","developer__write","download","edit","edit_file","editfiles","editor","fetch","fetch_web_content","fetch_webpage","fetchurl","file_editor","file_list","file_read","file_search","file_write","find","fs_read","fs_write","glob","google_web_search","grep","grep_search","insert_edit_into_file","list","list_dir","list_directory","list_files","ls","manage_todo_list","multi_replace_file_content","multi_replace_string_in_file","multiedit","new_task","patch","question","read","read_code","read_file","read_files","read_many_files","read_multiple_files","read_web_page","readfile","replace","replace_file_content","replace_in_file","replace_string_in_file","rg","runsubagent","search_codebase","search_file_content","search_files","search_files_content","search_replace","searchweb","sessions_spawn","settodolist","spawn_agent","str_replace_editor","strreplacefile","subagent","task","task_tracker","todo","todo_list","todo_write","todos","todowrite","transfer_task","tree","update_plan","update_todo","use_subagent","view","view_file","web_extract","web_fetch","web_search","webfetch","websearch","write","write_code","write_file","write_to_file","write_todos","writefile"],"shell_tools":["bash","create_and_run_task","developer__shell","exec","exec_command","execute","execute_bash","execute_cmd","execute_command","local_shell","monitor","run_background_job","run_command","run_commands","run_in_terminal","run_shell_command","run_terminal_cmd","run_terminal_command","runterminalcommand","send_command_input","shell","shell_command","shell_exec","terminal","write_bash","write_stdin","write_to_process"],"shells":["sh","bash","dash","ash","zsh","ksh","mksh","pdksh","fish","rbash","csh","tcsh","yash","elvish","nu"],"wrappers":{"at":{"changes":true},"batch":{"changes":true},"builtin":{},"bundle":{"changes":true,"sub":["exec"]},"bunx":{"changes":true},"busybox":{},"bwrap":{"changes":true},"caffeinate":{"changes":true,"valued":["-t","-w"]},"catchsegv":{"changes":true},"chroot":{"changes":true,"skip":1},"chrt":{"changes":true,"skip":1},"command":{"lookup":["-v","-V"]},"doas":{"changes":true,"valued":["-u","-C"]},"dotenv":{"changes":true},"eatmydata":{"changes":true},"entr":{"changes":true},"env":{"assigns":true,"text":["-S","--split-string"],"valued":["-u","--unset","-C","--chdir","-a","--argv0"]},"exec":{"valued":["-a"]},"expect":{"changes":true,"text":["-c"]},"fakeroot":{"changes":true},"flock":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-w","--timeout","-E"]},"gtimeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"ionice":{"valued":["-c","--class","-n","--classdata"]},"ltrace":{"changes":true,"valued":["-e","-o","-p","-u"]},"mise":{"changes":true,"sub":["exec","x"]},"mosh":{"changes":true,"skip":1,"valued":["-p"]},"nice":{"valued":["-n","--adjustment"]},"nix-shell":{"changes":true,"text":["--run","--command"]},"nocorrect":{"changes":true},"noglob":{"changes":true},"nohup":{},"npx":{"changes":true,"valued":["-p","--package"]},"nsenter":{"changes":true,"valued":["-t","--target"]},"parallel":{"changes":true,"feeds":true,"joined":true,"stop":":::","valued":["-j","--jobs","-a","--arg-file","-I","-n","-N","--colsep","-d","--delay","--timeout"]},"pipenv":{"changes":true,"sub":["run"]},"pkexec":{"changes":true,"valued":["--user","-u"]},"pnpm":{"changes":true,"sub":["exec","dlx"]},"pnpx":{"changes":true},"poetry":{"changes":true,"sub":["run"]},"proxychains":{"changes":true},"rtk":{"changes":true},"run0":{"changes":true,"valued":["-u","--user","-g","--group","-D","--chdir"]},"runuser":{"changes":true,"text":["-c","--command"],"valued":["-u","-g","-G"]},"screen":{"changes":true},"script":{"changes":true,"text":["-c","--command"],"valued":["-T","-o","-O","-I","-B","-E"]},"setpriv":{"changes":true,"valued":["--reuid","--regid"]},"setsid":{},"ssh":{"changes":true,"joined":true,"skip":1,"valued":["-b","-c","-D","-E","-e","-F","-I","-i","-J","-L","-l","-m","-O","-o","-p","-Q","-R","-S","-W","-w","-B"]},"start-stop-daemon":{"changes":true},"stdbuf":{"valued":["-i","--input","-o","--output","-e","--error"]},"strace":{"changes":true,"valued":["-e","-o","-p","-s","-u","-E"]},"su":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-s","--shell","-g","-G","-w"]},"sudo":{"changes":true,"valued":["-u","--user","-g","--group","-h","--host","-p","--prompt","-C","--close-from","-D","--chdir","-r","--role","-t","--type","-T","-U","-R","--chroot"]},"systemd-run":{"changes":true,"valued":["-p","--property","-u","--unit","-E","--setenv","-M","-H","--on-active","--on-calendar","--uid","--gid","--description","--slice"]},"taskset":{"changes":true,"skip":1},"time":{"valued":["-f","--format","-o","--output"]},"timeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"torify":{"changes":true},"toybox":{},"unbuffer":{"changes":true},"unshare":{"changes":true,"valued":["-R","--root","-w","--wd","-S","-G"]},"uv":{"changes":true,"sub":["run"]},"uvx":{"changes":true,"valued":["--from"]},"watch":{"changes":true,"joined":true,"valued":["-n","--interval"]},"xargs":{"feeds":true,"valued":["-a","--arg-file","-d","--delimiter","-E","-I","-i","-L","--max-lines","-n","--max-args","-P","--max-procs","-s","--max-chars","-R","-S","-J"]},"yarn":{"changes":true,"sub":["exec","dlx","run"]}}}'
+_TABLES = '{"aliases":{"docker-compose":"docker compose","nerdctl":"docker","oc":"kubectl","podman":"docker","podman-compose":"docker compose"},"carriers":{"direnv":[{"changes":true,"path":["exec"],"skip":1}],"docker":[{"changes":true,"path":["compose","exec"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","--index"]},{"changes":true,"path":["compose","run"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","-v","--volume","-p","--publish","--name","--entrypoint"]},{"changes":true,"path":["container","exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir"]},{"changes":true,"path":["exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir","--detach-keys"]},{"changes":true,"path":["run"],"skip":1,"valued":["-a","--attach","--add-host","--cap-add","--cap-drop","-c","--cpu-shares","--cpus","--device","--dns","-e","--env","--env-file","--entrypoint","--gpus","-h","--hostname","-l","--label","--link","-m","--memory","--mount","--name","--net","--network","-p","--publish","--platform","--pull","--restart","--runtime","--security-opt","--shm-size","--tmpfs","-u","--user","--ulimit","-v","--volume","--volumes-from","-w","--workdir"]}],"git":[{"changes":true,"path":["bisect","run"]},{"changes":true,"joined":true,"path":["submodule","foreach"]},{"changes":true,"joined":true,"path":["worktree","foreach"]}],"go":[{"changes":true,"opaque":true,"path":["run"],"skip":1}],"kubectl":[{"changes":true,"path":["exec"],"skip":1,"valued":["-c","--container","-n","--namespace"]},{"changes":true,"path":["run"],"skip":1,"valued":["--image","--restart","-n","--namespace"]}],"npm":[{"changes":true,"path":["exec"],"valued":["-p","--package"]}],"tmux":[{"changes":true,"joined":true,"path":["new-session"],"valued":["-s","-n","-c","-x","-y","-t"]},{"changes":true,"joined":true,"path":["send-keys"],"valued":["-t","-N"]}]},"code_tools":{"execute_code":"Python","powershell":"PowerShell","write_powershell":"PowerShell"},"events":[["agent:start userPromptSubmitted user.prompt","prompt.submit","","","","","",""],["agent:end session.idle task.complete","turn.stop","","","","","",""],["agent:step","turn.step","","","","","",""],["session:start on_session_start","session.start","","","","","",""],["session:end session_end SessionEnd sessionEnd TaskCancel TaskComplete on_session_end session.deleted session_shutdown session.end","session.end","","","","","",""],["session:reset on_session_reset before_reset","session.reset","","","","","",""],["gateway:startup gateway_start","daemon.start","","","","","",""],["transform_tool_result","tool.transform","r","updated_tool_response","tool_call tool_name","tool_input","",""],["pre_tool_use BeforeTool pre_tool_call","tool.before","bv","updated_input","tool_name","tool_input","",""],["tool_input_transform","tool_input_transform","b","updated_input","tool_name","tool_input","",""],["tool_guard","tool_guard","bv","","tool_name","tool_input","",""],["permission_request PermissionRequest","permission.request","bp","updated_input","tool_name","tool_input","",""],["tool_response_transform","tool.transform","","updated_tool_response","tool_name","tool_input","",""],["post_tool_use AfterTool","tool.after","bc","","tool_name","tool_input","",""],["on_tool_approval_decision","on_tool_approval_decision","","","tool_name","tool_input","",""],["user_prompt_submit UserPromptSubmit UserPromptExpansion BeforeAgent chat.message before_prompt_build input","prompt.submit","bc","","","","",""],["user_steering_messages_submit","user_steering_messages_submit","bc","","","","",""],["user_followup_submit","user_followup_submit","bc","","","","",""],["turn_start","turn_start","c","","","","",""],["turn_end","turn_end","","","","","",""],["before_llm_call","model.before","b","updated_messages","","","",""],["after_llm_call afterAgentResponse afterAgentThought post_cascade_response PostInvocation post_api_request","model.after","","","","","",""],["stop","turn.stop","cb","","","","",""],["subagent_stop subagent.idle subagent_ended","subagent.stop","","","","","",""],["notification","notification","c","","","","",""],["on_error StopFailure errorOccurred TaskError api_request_error session.error","error","","","","","",""],["on_max_iterations","on_max_iterations","","","","","",""],["session_start sessionStart session.created agentSpawn session.start","session.start","c","","","","",""],["pre_compact PreCompact","compact.before","bc","","","","",""],["before_compaction","before_compaction","b","","","","",""],["after_compaction session.compacted session_compact PostCompaction","compact.after","","","","","",""],["on_user_input","on_user_input","","","","","",""],["on_agent_switch","on_agent_switch","","","","","",""],["on_session_resume","on_session_resume","","","","","",""],["worktree_create","worktree_create","bc","","","","",""],["skill_content_guard","skill_content_guard","be","","","","",""],["prompt_file_guard","prompt_file_guard","be","","","","",""],["onStart TaskStart TaskResume","session.start","bc","","","","",""],["onStop Stop","turn.stop","bc","","","","",""],["beforeToolCall","tool.before","bvc","","tool_name last_tool","tool_args","",""],["afterToolCall","tool.after","c","","tool_name last_tool","tool_args","",""],["onError","error","c","","","","",""],["beforeMessage","model.before","bc","","","","",""],["afterMessage","model.after","c","","","","",""],["PreToolUse","tool.before","bvc","updated_input","tool_name tool_call.name preToolUse.toolName toolCall.name toolName","tool_input tool_call.input preToolUse.parameters toolCall.args toolInput","",""],["PermissionDenied","PermissionDenied","","","tool_name toolName","tool_input toolInput","",""],["PostToolUse","tool.after","bc","updated_tool_response","tool_name tool_result.name postToolUse.toolName toolCall.name toolName","tool_input tool_result.input postToolUse.parameters toolCall.args toolInput","",""],["PostToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolInput","",""],["PostToolBatch","PostToolBatch","bc","","","","",""],["MessageDisplay","MessageDisplay","","","","","",""],["SubagentStart","subagent.start","c","","","","",""],["SubagentStop","subagent.stop","bc","","","","",""],["Notification input.required","notification","","","","","",""],["SessionStart","session.start","cb","","","","",""],["Setup","Setup","c","","","","",""],["PostCompact","compact.after","b","","","","",""],["InstructionsLoaded","InstructionsLoaded","","","","","",""],["ConfigChange","ConfigChange","b","","","","",""],["CwdChanged","CwdChanged","","","","","",""],["DirectoryAdded","DirectoryAdded","","","","","",""],["FileChanged file.edited","file.changed","","","","","",""],["TaskCreated","TaskCreated","b","","","","",""],["TaskCompleted","TaskCompleted","b","","","","",""],["TeammateIdle","TeammateIdle","b","","","","",""],["WorktreeCreate","WorktreeCreate","b","","","","",""],["WorktreeRemove","WorktreeRemove","","","","","",""],["Elicitation","Elicitation","b","","","","",""],["ElicitationResult","ElicitationResult","b","","","","",""],["Interrupt StopCancelled","turn.interrupt","","","","","",""],["AfterAgent agentStop pre_verify before_agent_finalize agent.end","turn.stop","b","","","","",""],["BeforeModel","model.before","b","","","","",""],["BeforeToolSelection","BeforeToolSelection","","","","","",""],["AfterModel","model.after","b","","","","",""],["PreCompress preCompact context.compact","compact.before","","","","","",""],["preToolUse","tool.before","bv","updated_input","tool_name toolName","tool_input toolArgs","",""],["beforeShellExecution","tool.before","bv","","","","command","Shell"],["beforeMCPExecution","tool.before","bv","","tool_name","tool_input","",""],["postToolUse","tool.after","c","updated_tool_response","tool_name toolName","tool_input toolArgs","",""],["postToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolArgs","",""],["afterShellExecution","tool.after","","","","","command","Shell"],["afterMCPExecution post_tool_call","tool.after","","","tool_name","tool_input","",""],["beforeReadFile beforeTabFileRead","tool.before","bv","","","","","Read"],["afterFileEdit afterTabFileEdit","tool.after","","","","","","Write"],["beforeSubmitPrompt pre_user_prompt","prompt.submit","b","","","","",""],["subagentStart","subagent.start","bvc","","","","",""],["subagentStop","subagent.stop","b","","","","",""],["workspaceOpen","workspaceOpen","","","","","",""],["userPromptTransformed","userPromptTransformed","","","","","",""],["preMcpToolCall","preMcpToolCall","","","","","",""],["permissionRequest","permission.request","bp","","toolName","toolArgs","",""],["SessionHeartbeat","SessionHeartbeat","","","","","",""],["UserPromptQueued","UserPromptQueued","","","","","",""],["TurnStarted","TurnStarted","","","","","",""],["PermissionResult","PermissionResult","","","tool_name","tool_input","",""],["TaskStarted","TaskStarted","","","","","",""],["pre_read_code","tool.before","bv","","","","","read_code"],["pre_write_code","tool.before","bv","","","","","write_code"],["pre_run_command","tool.before","bv","","","","tool_info.command_line","run_command"],["pre_mcp_tool_use","tool.before","bv","","","tool_info.mcp_tool_arguments","",""],["post_read_code","tool.after","","","","","","read_code"],["post_write_code","tool.after","","","","","","write_code"],["post_run_command","tool.after","","","","","tool_info.command_line","run_command"],["post_mcp_tool_use","tool.after","","","","tool_info.mcp_tool_arguments","",""],["post_cascade_response_with_transcript","post_cascade_response_with_transcript","","","","","",""],["post_setup_worktree","post_setup_worktree","","","","","",""],["SessionShutdown","SessionShutdown","","","","","",""],["PreInvocation","model.before","c","","","","",""],["session:compress","session:compress","","","","","",""],["reaction:added","reaction:added","","","","","",""],["reaction:removed","reaction:removed","","","","","",""],["message:pre_route","message:pre_route","","","","","",""],["on_session_finalize","on_session_finalize","","","","","",""],["pre_llm_call userPromptSubmit agent.start","prompt.submit","c","","","","",""],["post_llm_call","post_llm_call","","","","","",""],["pre_api_request","model.before","","","","","",""],["transform_llm_output","transform_llm_output","","","","","",""],["transform_terminal_output","transform_terminal_output","","","tool_name","tool_input","",""],["subagent_start subagent.created subagent_spawned","subagent.start","","","","","",""],["tool.execute.before","tool.before","bv","updated_input","tool","args","",""],["tool.execute.after","tool.after","bc","","tool","args","",""],["experimental.session.compacting","compact.before","c","","","","",""],["permission.asked permission.request","permission.request","","","","","",""],["permission.replied","permission.replied","","","","","",""],["command.executed","command.executed","","","","","",""],["gateway_stop","gateway_stop","","","","","",""],["before_tool_call","tool.before","bv","updated_input","toolName","params","",""],["after_tool_call","tool.after","bc","","toolName","params","",""],["agent_end","agent_end","","","","","",""],["SessionDelete","SessionDelete","","","","","",""],["TodoCreated","TodoCreated","b","","","","",""],["TodoCompleted","TodoCompleted","b","","","","",""],["tool_call","tool.before","bv","updated_input","toolName","input","",""],["tool_result","tool.after","bc","","toolName","input","",""],["session_before_compact","compact.before","b","","","","",""],["PreToolUseResult","PreToolUseResult","","","tool_name","tool_input","",""],["BeforeReadFile","BeforeReadFile","","","tool_name","tool_input","",""],["AfterFileEdit","AfterFileEdit","","","tool_name","tool_input","",""],["BeforeShellExecution","BeforeShellExecution","","","tool_name","tool_input","",""],["AfterShellExecution","AfterShellExecution","","","tool_name","tool_input","",""],["tool.call","tool.before","bv","updated_input","tool","input","",""],["tool.result","tool.after","bc","","tool","input","",""],["tool.use","tool.use","","","","","",""],["tool.error","tool.error","","","","","",""],["hookd:reload","hookd:reload","","","","","",""],["hookd:hook-changed","hookd:hook-changed","","","","","",""],["hookd:ask","hookd:ask","","","","","",""],["hookd:answered","hookd:answered","","","","","",""],["hookd:stop","hookd:stop","","","","","",""]],"other_tools":["agent","agentic_fetch","apply_patch","applypatch","ask_followup_question","ask_question","ask_user","ask_user_question","askuserquestion","browser_navigate","create","create_file","delegate","delegate_task","developer__edit","developer__read_image","developer__text_editor","developer__tree","developer__write","download","edit","edit_file","editfiles","editor","fetch","fetch_web_content","fetch_webpage","fetchurl","file_editor","file_list","file_read","file_search","file_write","find","fs_read","fs_write","glob","google_web_search","grep","grep_search","insert_edit_into_file","list","list_dir","list_directory","list_files","ls","manage_todo_list","multi_replace_file_content","multi_replace_string_in_file","multiedit","new_task","patch","question","read","read_code","read_file","read_files","read_many_files","read_multiple_files","read_web_page","readfile","replace","replace_file_content","replace_in_file","replace_string_in_file","rg","runsubagent","search_codebase","search_file_content","search_files","search_files_content","search_replace","searchweb","sessions_spawn","settodolist","spawn_agent","str_replace_editor","strreplacefile","subagent","task","task_tracker","todo","todo_list","todo_write","todos","todowrite","transfer_task","tree","update_plan","update_todo","use_subagent","view","view_file","web_extract","web_fetch","web_search","webfetch","websearch","write","write_code","write_file","write_to_file","write_todos","writefile"],"shell_tools":["bash","create_and_run_task","developer__shell","exec","exec_command","execute","execute_bash","execute_cmd","execute_command","local_shell","monitor","run_background_job","run_command","run_commands","run_in_terminal","run_shell_command","run_terminal_cmd","run_terminal_command","runterminalcommand","send_command_input","shell","shell_command","shell_exec","terminal","write_bash","write_stdin","write_to_process"],"shells":["sh","bash","dash","ash","zsh","ksh","mksh","pdksh","fish","rbash","csh","tcsh","yash","elvish","nu"],"wrappers":{"alacritty":{"changes":true,"opaque":true},"arch":{"changes":true,"opaque":true},"asdf":{"changes":true,"opaque":true},"at":{"changes":true,"opaque":true},"aws-vault":{"changes":true,"opaque":true},"batch":{"changes":true,"opaque":true},"builtin":{},"bundle":{"changes":true,"sub":["exec"]},"bunx":{"changes":true},"busybox":{},"bwrap":{"changes":true,"opaque":true},"caffeinate":{"changes":true,"valued":["-t","-w"]},"capsh":{"changes":true,"opaque":true},"catchsegv":{"changes":true},"cgexec":{"changes":true,"opaque":true},"chamber":{"changes":true,"opaque":true},"chpst":{"changes":true,"opaque":true},"chronic":{"changes":true,"opaque":true},"chroot":{"changes":true,"skip":1},"chrt":{"changes":true,"opaque":true,"skip":1},"command":{"lookup":["-v","-V"]},"conda":{"changes":true,"opaque":true},"coverage":{"changes":true,"opaque":true},"cpulimit":{"changes":true,"opaque":true},"daemonize":{"changes":true,"opaque":true},"dbus-launch":{"changes":true,"opaque":true},"dbus-run-session":{"changes":true,"opaque":true},"distrobox":{"changes":true,"opaque":true},"doas":{"changes":true,"valued":["-u","-C"]},"doppler":{"changes":true,"opaque":true},"dotenv":{"changes":true,"opaque":true},"dotenvx":{"changes":true,"opaque":true},"eatmydata":{"changes":true},"entr":{"changes":true},"env":{"assigns":true,"text":["-S","--split-string"],"valued":["-u","--unset","-C","--chdir","-a","--argv0"]},"envdir":{"changes":true,"opaque":true},"exec":{"valued":["-a"]},"expect":{"changes":true,"opaque":true,"text":["-c"]},"fakeroot":{"changes":true},"faketime":{"changes":true,"opaque":true},"firejail":{"changes":true,"opaque":true},"flock":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-w","--timeout","-E"]},"gdb":{"changes":true,"opaque":true},"gnome-terminal":{"changes":true,"opaque":true},"gosu":{"changes":true,"opaque":true},"gtime":{"changes":true,"opaque":true},"gtimeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"hatch":{"changes":true,"opaque":true},"hyperfine":{"changes":true,"opaque":true},"ionice":{"valued":["-c","--class","-n","--classdata"]},"konsole":{"changes":true,"opaque":true},"limactl":{"changes":true,"opaque":true},"linux32":{"changes":true,"opaque":true},"linux64":{"changes":true,"opaque":true},"ltrace":{"changes":true,"opaque":true,"valued":["-e","-o","-p","-u"]},"mamba":{"changes":true,"opaque":true},"mise":{"changes":true,"sub":["exec","x"]},"mosh":{"changes":true,"skip":1,"valued":["-p"]},"nice":{"valued":["-n","--adjustment"]},"nix":{"changes":true,"opaque":true},"nix-shell":{"changes":true,"opaque":true,"text":["--run","--command"]},"nocorrect":{"changes":true},"nodemon":{"changes":true,"opaque":true},"noglob":{"changes":true},"nohup":{},"npx":{"changes":true,"valued":["-p","--package"]},"nsenter":{"changes":true,"opaque":true,"valued":["-t","--target"]},"numactl":{"changes":true,"opaque":true},"op":{"changes":true,"opaque":true},"parallel":{"changes":true,"feeds":true,"joined":true,"stop":":::","valued":["-j","--jobs","-a","--arg-file","-I","-n","-N","--colsep","-d","--delay","--timeout"]},"pdm":{"changes":true,"opaque":true},"perf":{"changes":true,"opaque":true},"pipenv":{"changes":true,"sub":["run"]},"pkexec":{"changes":true,"valued":["--user","-u"]},"pnpm":{"changes":true,"sub":["exec","dlx"]},"pnpx":{"changes":true},"poetry":{"changes":true,"sub":["run"]},"prlimit":{"changes":true,"opaque":true},"proot":{"changes":true,"opaque":true},"proxychains":{"changes":true},"proxychains4":{"changes":true,"opaque":true},"pyenv":{"changes":true,"opaque":true},"rbenv":{"changes":true,"opaque":true},"rtk":{"changes":true},"run0":{"changes":true,"valued":["-u","--user","-g","--group","-D","--chdir"]},"runuser":{"changes":true,"text":["-c","--command"],"valued":["-u","-g","-G"]},"rush":{"changes":true,"opaque":true},"screen":{"changes":true,"opaque":true},"script":{"changes":true,"opaque":true,"text":["-c","--command"],"valued":["-T","-o","-O","-I","-B","-E"]},"setarch":{"changes":true,"opaque":true},"setpriv":{"changes":true,"opaque":true,"valued":["--reuid","--regid"]},"setsid":{},"setuidgid":{"changes":true,"opaque":true},"softlimit":{"changes":true,"opaque":true},"ssh":{"changes":true,"joined":true,"skip":1,"valued":["-b","-c","-D","-E","-e","-F","-I","-i","-J","-L","-l","-m","-O","-o","-p","-Q","-R","-S","-W","-w","-B"]},"sshpass":{"changes":true,"opaque":true},"start-stop-daemon":{"changes":true,"opaque":true},"stdbuf":{"valued":["-i","--input","-o","--output","-e","--error"]},"strace":{"changes":true,"opaque":true,"valued":["-e","-o","-p","-s","-u","-E"]},"su":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-s","--shell","-g","-G","-w"]},"su-exec":{"changes":true,"opaque":true},"sudo":{"changes":true,"valued":["-u","--user","-g","--group","-h","--host","-p","--prompt","-C","--close-from","-D","--chdir","-r","--role","-t","--type","-T","-U","-R","--chroot"]},"systemd-inhibit":{"changes":true,"opaque":true},"systemd-run":{"changes":true,"opaque":true,"valued":["-p","--property","-u","--unit","-E","--setenv","-M","-H","--on-active","--on-calendar","--uid","--gid","--description","--slice"]},"taskset":{"changes":true,"skip":1},"time":{"valued":["-f","--format","-o","--output"]},"timeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"torify":{"changes":true},"torsocks":{"changes":true,"opaque":true},"toybox":{},"unbuffer":{"changes":true},"unshare":{"changes":true,"opaque":true,"valued":["-R","--root","-w","--wd","-S","-G"]},"uv":{"changes":true,"sub":["run"]},"uvx":{"changes":true,"valued":["--from"]},"valgrind":{"changes":true,"opaque":true},"watch":{"changes":true,"joined":true,"valued":["-n","--interval"]},"watchexec":{"changes":true,"opaque":true},"wsl":{"changes":true,"opaque":true},"xargs":{"feeds":true,"valued":["-a","--arg-file","-d","--delimiter","-E","-I","-L","-n","--max-args","-P","--max-procs","-s","--max-chars","-R","-S","-J"]},"xterm":{"changes":true,"opaque":true},"xvfb-run":{"changes":true,"opaque":true},"yarn":{"changes":true,"sub":["exec","dlx","run"]}}}'
 # end

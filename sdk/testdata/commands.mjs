@@ -10,5 +10,6 @@ for (const text of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
     if (!(e instanceof Unread)) throw e;
     said = { commands: e.commands, unread: e.reason };
   }
+  said.computed = said.commands.map((words) => words.computed);
   console.log(JSON.stringify(said));
 }

@@ -6,7 +6,8 @@ import hookd
 
 for text in sys.stdin:
     try:
-        said = {"commands": [list(w) for w in hookd.commands(json.loads(text))]}
+        found, said = hookd.commands(json.loads(text)), {}
     except hookd.Unread as e:
-        said = {"commands": [list(w) for w in e.commands], "unread": e.reason}
+        found, said = e.commands, {"unread": e.reason}
+    said["commands"], said["computed"] = [list(w) for w in found], [list(w.computed) for w in found]
     print(json.dumps(said), flush=True)

@@ -73,8 +73,7 @@ class HookEvent {
       else if (typeof line === "string") found.line(line, 0);
       else if (line.length) found.command(line.map((word) => new Word(word)), null, 0);
     }
-    if (found.reason) throw new Unread(found.reason, found.commands);
-    return found.commands;
+    return found.all();
   }
 
   /** What a shell's tool is told to run: lines, and lists of the words of one command. */
@@ -395,18 +394,18 @@ function wordsOf(list, computed = []) {
 function commands(line) {
   const found = new Found();
   found.line(line, 0);
-  if (found.reason) throw new Unread(found.reason, found.commands);
-  return found.commands;
+  return found.all();
 }
 
 const MAX_LINE = 256 << 10, MAX_DEPTH = 8, MAX_COMMANDS = 10000, MAX_BRACES = 256, MAX_NESTED = 64;
 const SYSTEM = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin",
   "/run/current-system/sw/bin"];
 const ASSIGNMENT = /[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]{0,100}\])?\+?=/y;
+const ODD_INDEX = /[A-Za-z_][A-Za-z0-9_]*\[[^\]]{0,100}[ \t\n;&|<>()'"\\]/y;
 const REDIRECT =
   /&>>?|(?:[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())/y;
 const OPERATOR = /;;&|;;|;&|;|&&|&|\|\||\|&|\||\n/y;
-const RESERVED = /;;&|;;|;&|\)|(?:[a-z]+|-p|!|[{}]|\[\[|\]\])(?=[ \t\n;&|()<>]|$)/y;
+const RESERVED = /;;&|;;|;&|\)|(?:[a-z]+|-p|--|!|[{}]|\[\[|\]\])(?=[ \t\n;&|()<>]|$)/y;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]/y;
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f]/;
@@ -418,8 +417,11 @@ const PIPE = /\|&|\|(?!\|)/y;
 const PARENTHESES = /\([ \t]*\)/y;
 const TERM_ENDS = /\]\]|&&|\|\||\)/y;
 const RUNS_VALUE = /@(?![QUuLEAKka]\})[A-Za-z]\}$/;
+const RUN_LATER = /^(?:BASH_ENV=|PS[0-4]=.*(?:\$\(|`))/s;
 const BINARY = /(?:==?|!=|=~|-[a-z][a-z])(?=[ \t\n])/y;
 const TEST = /=~|==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)/y;
+const NO_INPUT = ["-l", "-d", "-r", "-c", "-f", "-V", ":::"]; // with these at and parallel read no commands
+const PLAIN_WORDS = /^[A-Za-z0-9_ .\/:=@%+,'"-]*$/;
 const DECLARES = ["declare", "typeset", "local", "export", "readonly"];
 const ESCAPES = {
   a: "\x07", b: "\b", e: "\x1b", E: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
@@ -445,9 +447,26 @@ class Found {
   commands = [];
   reason = "";
   home = true; // $HOME is what it was
+  written = new Set(); // names of files, null = any
+  ran = new Set();
+  path = false; // PATH may be set
 
   unread(reason) {
     this.reason ||= reason;
+  }
+
+  /** The commands, once all lines have been read. */
+  all() {
+    if ((this.ran.size && this.written.has(null)) || [...this.ran].some((file) => this.written.has(file))) {
+      this.unread("it may run a file that it writes");
+    }
+    if (this.reason) throw new Unread(this.reason, this.commands);
+    return this.commands;
+  }
+
+  /** Notes a file that is written or run, by its name without the folder. */
+  file(to, word) {
+    to.add(word.computed || word.pattern ? null : word.text.slice(word.text.lastIndexOf("/") + 1));
   }
 
   line(text, depth) {
@@ -479,6 +498,7 @@ class Found {
     const listed = wordsOf(words.map((w) => w.text), computed);
     const slash = known.lastIndexOf("/");
     if (!name.computed && slash > 0 && SYSTEM.includes(known.slice(0, slash))) listed[0] = known.slice(slash + 1);
+    else if (slash >= 0 || this.path) this.file(this.ran, new Word(known));
     this.commands.push(listed);
     if (!known || (name.pattern && known !== "[" && known !== "[[")) {
       return this.unread("the name of a program is computed: " + name.text.slice(0, 60));
@@ -491,9 +511,10 @@ class Found {
   inside(program, args, stdin, depth) {
     const table = tables();
     if (table.shells.includes(program)) return this.shell(program, args, stdin, depth);
-    if (program === "eval") return this.text(args, depth, "eval");
+    if (program === "eval") return this.text(args[0]?.text === "--" ? args.slice(1) : args, depth, "eval");
     if (program === "source" || program === ".") {
       const reads = args.length && (args[0].computed || args[0].text.startsWith("/dev/"));
+      for (const a of args.slice(0, 1)) this.file(this.ran, a);
       return reads ? this.unread(program + " runs what it reads") : undefined;
     }
     if (program === "trap") {
@@ -502,12 +523,23 @@ class Found {
       return;
     }
     if (program === "alias") {
-      for (const a of args) this.text([new Word(after(a.text, "="), a.computed)], depth, "alias");
+      for (const a of args) {
+        this.text([new Word(after(a.text, "="), a.computed)], depth, "alias");
+        if (a.text.includes("<<")) this.unread("an alias begins a here-document");
+      }
       return;
     }
+    if (["at", "batch", "parallel"].includes(program) && !args.some((a) => NO_INPUT.includes(a.text))) {
+      if (stdin === null) return this.unread(program + " runs what it reads");
+      this.line(stdin, depth + 1);
+    }
+    if (program === "tee") for (const a of args) this.file(this.written, a);
     if (["find", "fd", "fdfind"].includes(program)) return this.eachFile(program, args, depth);
     if (["hash", "enable"].includes(program) && args.some((a) => ["-p", "-f"].includes(a.text.slice(0, 2)))) {
       return this.unread(program + " changes what a name runs");
+    }
+    if (["mapfile", "readarray"].includes(program) && args.some((a) => a.text.startsWith("-C"))) {
+      this.unread(program + " adds words to a command");
     }
     const flag = { mapfile: "-C", readarray: "-C", compgen: "-C", complete: "-C", bind: "-x" };
     args.forEach((a, i) => {
@@ -569,21 +601,28 @@ class Found {
       const hasValue = text.includes("="), name = text.split("=")[0], value = after(text, "=");
       i++;
       let given = flagValue(text, texts);
+      let line = null;
       if (texts.includes(name) && hasValue) {
-        this.text([new Word(value, a.computed)], depth, program);
+        line = [new Word(value, a.computed)];
       } else if (given !== null) {
-        this.text(given ? [new Word(given, a.computed)] : args.slice(i, i + 1), depth, program);
+        line = given ? [new Word(given, a.computed)] : args.slice(i, i + 1);
         i += given ? 0 : 1;
-      } else {
-        given = flagValue(text, valued);
-        if (rule.feeds && "Ii".includes(text[1])) {
-          marks.push(text.slice(2) || (text[1] === "I" && i < args.length ? args[i].text : "{}"));
-        } else if (rule.feeds && name === "--replace") {
-          marks.push(value || "{}");
-        }
-        if (given === "") i++;
-        else if (given === null && text.startsWith("--") && !hasValue) also.push(i + 1); // it may take the next word
       }
+      if (line) {
+        this.text(line, depth, program);
+        if (program === "env" && (i < args.length || (line.length && !PLAIN_WORDS.test(line[0].text)))) {
+          return this.unread("env splits text in a way of its own");
+        }
+        continue;
+      }
+      given = flagValue(text, valued);
+      if (rule.feeds && "Ii".includes(text[1])) {
+        marks.push(text.slice(2) || (text[1] === "I" && i < args.length ? args[i].text : "{}"));
+      } else if (rule.feeds && name === "--replace") {
+        marks.push(value || "{}");
+      }
+      if (given === "") i++;
+      else if (given === null && text.startsWith("--") && !hasValue) also.push(i + 1); // it may take the next word
     }
     for (let j = i; skips && texts.length && j < args.length; j++) { // su - user -c 'line'
       const given = flagValue(args[j].text, texts);
@@ -591,9 +630,10 @@ class Found {
         this.text(given ? [new Word(given, args[j].computed)] : args.slice(j + 1, j + 2), depth, program);
       }
     }
-    for (const start of [i, ...also.filter((n) => n > i)]) {
-      this.inner(program, rule, args.slice(start), marks, stdin, depth);
-    }
+    let starts = [i, ...also.filter((n) => n > i)];
+    if (rule.opaque) starts = args.flatMap((a, n) => (a.text[0] === "-" ? [] : [n]));
+    if (starts.length > MAX_NESTED) return this.unread(program + " has too many words");
+    for (const start of starts) this.inner(program, rule, args.slice(start), marks, stdin, depth);
   }
 
   inner(program, rule, rest, marks, stdin, depth) {
@@ -646,7 +686,7 @@ class Found {
     }
     if (command) return i < args.length ? this.text(args.slice(i, i + 1), depth, program) : undefined;
     const reads = args.slice(0, i).some((a) => !a.text.startsWith("--") && a.text.includes("s")); // -s
-    if (i < args.length && !reads && !args[i].text.startsWith("/dev/")) return; // a file
+    if (i < args.length && !reads && !args[i].text.startsWith("/dev/")) return this.file(this.ran, args[i]);
     if (stdin === null) return this.unread(program + " runs what it reads");
     this.line(stdin, depth + 1);
   }
@@ -678,6 +718,7 @@ class Reader {
   constructor(text, found, depth) {
     Object.assign(this, { s: text, i: 0, found, depth, heredocs: [], nested: 0 });
     found.home = found.home && !HOME.test(text);
+    found.path = found.path || text.includes("PATH");
   }
 
   all() {
@@ -793,6 +834,7 @@ class Reader {
       const start = this.i + 2;
       this.arithmetic(start, true);
       const inside = s.slice(start, this.i - 2);
+      if (inside.includes(";")) throw new Syntax("it may be arithmetic or commands");
       if (LIKE_COMMAND.test(inside)) this.found.line(inside, this.depth + 1); // a shell without (( runs it
       return this.redirects();
     }
@@ -839,8 +881,7 @@ class Reader {
         break;
       case "time":
         this.blanks();
-        this.at(["-p"]);
-        this.blanks();
+        while (this.at(["-p", "--", "!"])) this.blanks();
         if (matchAt(OPERATOR, s, this.i) || this.ended) return null;
         return this.one(stdin);
       case "coproc":
@@ -1000,13 +1041,14 @@ class Reader {
     if (op === "<<" || op === "<<-") {
       const start = this.i, mark = this.word();
       if (mark.length !== 1) throw new Syntax("a here-document cannot be parsed");
-      const quoted = /['"\\]/.test(this.s.slice(start, this.i));
+      const quoted = /['"\\]/.test(this.s.slice(start, this.i).replaceAll("\\\n", ""));
       const doc = { end: mark[0].text, quoted, tabs: op === "<<-", use: null };
       this.heredocs.push(doc);
       return doc;
     }
     if (this.stops(";&|()\n")) throw new Syntax("a redirection has no target");
     const target = this.word();
+    if (m[0].includes(">")) this.found.file(this.found.written, target[0]);
     return op !== "<<<" || target.length !== 1 || target[0].computed ? null : target[0].text;
   }
 
@@ -1072,6 +1114,9 @@ class Reader {
   /** Reads a word, which braces may make several of. */
   word(assignment = false, pattern = false) {
     const s = this.s, start = this.i, pieces = [];
+    if (assignment && matchAt(ODD_INDEX, s, start)) {
+      throw new Syntax("an index cannot be read: " + s.slice(start, start + 20));
+    }
     while (this.i < s.length) {
       const c = s[this.i];
       if (" \t\n;&|)".includes(c)) break;
@@ -1099,7 +1144,8 @@ class Reader {
       }
     }
     if (this.i === start) this.fail();
-    return braces(pieces).map((p) => this.joined(p, start));
+    const words = braces(pieces), there = words.filter((p) => p.length);
+    return (there.length ? there : words.slice(0, 1)).map((p) => this.joined(p, start));
   }
 
   array() {
@@ -1239,7 +1285,10 @@ class Reader {
       if (this.ended) throw new Syntax("a ${ is not closed");
       const c = s[this.i];
       if (c === '"' || (c === "'" && !quoted)) this.char([]);
-      else this.skipOrRun();
+      else if ("<>".includes(c) && !quoted && s[this.i + 1] === "(") {
+        this.i += 2;
+        this.commands([")"]);
+      } else this.skipOrRun();
     }
     this.i++;
     const all = s.slice(start, this.i);
@@ -1283,6 +1332,7 @@ class Reader {
     if (literal.split("[").slice(1).some((part) => /\$\(|`/.test(part.split("]")[0]))) {
       this.found.unread("an index may run commands: " + text.slice(0, 60));
     }
+    if (RUN_LATER.test(text)) this.found.unread("a variable's text may be run: " + text.slice(0, 60));
     const last = pieces.findLastIndex((p) => p.kind === "dyn" || p.kind === "glob");
     const computed = pieces.some((p) => p.kind === "dyn");
     const splits = pieces.some((p) => p.kind === "dyn" && !p.quoted);
@@ -1559,7 +1609,7 @@ function rowOf(name) {
 }
 
 // generated: tables
-const TABLES = '{"aliases":{"docker-compose":"docker compose","nerdctl":"docker","oc":"kubectl","podman":"docker","podman-compose":"docker compose"},"carriers":{"direnv":[{"changes":true,"path":["exec"],"skip":1}],"docker":[{"changes":true,"path":["compose","exec"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","--index"]},{"changes":true,"path":["compose","run"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","-v","--volume","-p","--publish","--name","--entrypoint"]},{"changes":true,"path":["container","exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir"]},{"changes":true,"path":["exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir","--detach-keys"]},{"changes":true,"path":["run"],"skip":1,"valued":["-a","--attach","--add-host","--cap-add","--cap-drop","-c","--cpu-shares","--cpus","--device","--dns","-e","--env","--env-file","--entrypoint","--gpus","-h","--hostname","-l","--label","--link","-m","--memory","--mount","--name","--net","--network","-p","--publish","--platform","--pull","--restart","--runtime","--security-opt","--shm-size","--tmpfs","-u","--user","--ulimit","-v","--volume","--volumes-from","-w","--workdir"]}],"git":[{"changes":true,"path":["bisect","run"]},{"changes":true,"joined":true,"path":["submodule","foreach"]},{"changes":true,"joined":true,"path":["worktree","foreach"]}],"go":[{"changes":true,"path":["run"],"skip":1}],"kubectl":[{"changes":true,"path":["exec"],"skip":1,"valued":["-c","--container","-n","--namespace"]},{"changes":true,"path":["run"],"skip":1,"valued":["--image","--restart","-n","--namespace"]}],"npm":[{"changes":true,"path":["exec"],"valued":["-p","--package"]}],"tmux":[{"changes":true,"joined":true,"path":["new-session"],"valued":["-s","-n","-c","-x","-y","-t"]},{"changes":true,"joined":true,"path":["send-keys"],"valued":["-t","-N"]}]},"code_tools":{"execute_code":"Python","powershell":"PowerShell","write_powershell":"PowerShell"},"events":[["agent:start userPromptSubmitted user.prompt","prompt.submit","","","","","",""],["agent:end session.idle task.complete","turn.stop","","","","","",""],["agent:step","turn.step","","","","","",""],["session:start on_session_start","session.start","","","","","",""],["session:end session_end SessionEnd sessionEnd TaskCancel TaskComplete on_session_end session.deleted session_shutdown session.end","session.end","","","","","",""],["session:reset on_session_reset before_reset","session.reset","","","","","",""],["gateway:startup gateway_start","daemon.start","","","","","",""],["transform_tool_result","tool.transform","r","updated_tool_response","tool_call tool_name","tool_input","",""],["pre_tool_use BeforeTool pre_tool_call","tool.before","bv","updated_input","tool_name","tool_input","",""],["tool_input_transform","tool_input_transform","b","updated_input","tool_name","tool_input","",""],["tool_guard","tool_guard","bv","","tool_name","tool_input","",""],["permission_request PermissionRequest","permission.request","bp","updated_input","tool_name","tool_input","",""],["tool_response_transform","tool.transform","","updated_tool_response","tool_name","tool_input","",""],["post_tool_use AfterTool","tool.after","bc","","tool_name","tool_input","",""],["on_tool_approval_decision","on_tool_approval_decision","","","tool_name","tool_input","",""],["user_prompt_submit UserPromptSubmit UserPromptExpansion BeforeAgent chat.message before_prompt_build input","prompt.submit","bc","","","","",""],["user_steering_messages_submit","user_steering_messages_submit","bc","","","","",""],["user_followup_submit","user_followup_submit","bc","","","","",""],["turn_start","turn_start","c","","","","",""],["turn_end","turn_end","","","","","",""],["before_llm_call","model.before","b","updated_messages","","","",""],["after_llm_call afterAgentResponse afterAgentThought post_cascade_response PostInvocation post_api_request","model.after","","","","","",""],["stop","turn.stop","cb","","","","",""],["subagent_stop subagent.idle subagent_ended","subagent.stop","","","","","",""],["notification","notification","c","","","","",""],["on_error StopFailure errorOccurred TaskError api_request_error session.error","error","","","","","",""],["on_max_iterations","on_max_iterations","","","","","",""],["session_start sessionStart session.created agentSpawn session.start","session.start","c","","","","",""],["pre_compact PreCompact","compact.before","bc","","","","",""],["before_compaction","before_compaction","b","","","","",""],["after_compaction session.compacted session_compact PostCompaction","compact.after","","","","","",""],["on_user_input","on_user_input","","","","","",""],["on_agent_switch","on_agent_switch","","","","","",""],["on_session_resume","on_session_resume","","","","","",""],["worktree_create","worktree_create","bc","","","","",""],["skill_content_guard","skill_content_guard","be","","","","",""],["prompt_file_guard","prompt_file_guard","be","","","","",""],["onStart TaskStart TaskResume","session.start","bc","","","","",""],["onStop Stop","turn.stop","bc","","","","",""],["beforeToolCall","tool.before","bvc","","tool_name last_tool","tool_args","",""],["afterToolCall","tool.after","c","","tool_name last_tool","tool_args","",""],["onError","error","c","","","","",""],["beforeMessage","model.before","bc","","","","",""],["afterMessage","model.after","c","","","","",""],["PreToolUse","tool.before","bvc","updated_input","tool_name tool_call.name preToolUse.toolName toolCall.name toolName","tool_input tool_call.input preToolUse.parameters toolCall.args toolInput","",""],["PermissionDenied","PermissionDenied","","","tool_name toolName","tool_input toolInput","",""],["PostToolUse","tool.after","bc","updated_tool_response","tool_name tool_result.name postToolUse.toolName toolCall.name toolName","tool_input tool_result.input postToolUse.parameters toolCall.args toolInput","",""],["PostToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolInput","",""],["PostToolBatch","PostToolBatch","bc","","","","",""],["MessageDisplay","MessageDisplay","","","","","",""],["SubagentStart","subagent.start","c","","","","",""],["SubagentStop","subagent.stop","bc","","","","",""],["Notification input.required","notification","","","","","",""],["SessionStart","session.start","cb","","","","",""],["Setup","Setup","c","","","","",""],["PostCompact","compact.after","b","","","","",""],["InstructionsLoaded","InstructionsLoaded","","","","","",""],["ConfigChange","ConfigChange","b","","","","",""],["CwdChanged","CwdChanged","","","","","",""],["DirectoryAdded","DirectoryAdded","","","","","",""],["FileChanged file.edited","file.changed","","","","","",""],["TaskCreated","TaskCreated","b","","","","",""],["TaskCompleted","TaskCompleted","b","","","","",""],["TeammateIdle","TeammateIdle","b","","","","",""],["WorktreeCreate","WorktreeCreate","b","","","","",""],["WorktreeRemove","WorktreeRemove","","","","","",""],["Elicitation","Elicitation","b","","","","",""],["ElicitationResult","ElicitationResult","b","","","","",""],["Interrupt StopCancelled","turn.interrupt","","","","","",""],["AfterAgent agentStop pre_verify before_agent_finalize agent.end","turn.stop","b","","","","",""],["BeforeModel","model.before","b","","","","",""],["BeforeToolSelection","BeforeToolSelection","","","","","",""],["AfterModel","model.after","b","","","","",""],["PreCompress preCompact context.compact","compact.before","","","","","",""],["preToolUse","tool.before","bv","updated_input","tool_name toolName","tool_input toolArgs","",""],["beforeShellExecution","tool.before","bv","","","","command","Shell"],["beforeMCPExecution","tool.before","bv","","tool_name","tool_input","",""],["postToolUse","tool.after","c","updated_tool_response","tool_name toolName","tool_input toolArgs","",""],["postToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolArgs","",""],["afterShellExecution","tool.after","","","","","command","Shell"],["afterMCPExecution post_tool_call","tool.after","","","tool_name","tool_input","",""],["beforeReadFile beforeTabFileRead","tool.before","bv","","","","","Read"],["afterFileEdit afterTabFileEdit","tool.after","","","","","","Write"],["beforeSubmitPrompt pre_user_prompt","prompt.submit","b","","","","",""],["subagentStart","subagent.start","bvc","","","","",""],["subagentStop","subagent.stop","b","","","","",""],["workspaceOpen","workspaceOpen","","","","","",""],["userPromptTransformed","userPromptTransformed","","","","","",""],["preMcpToolCall","preMcpToolCall","","","","","",""],["permissionRequest","permission.request","bp","","toolName","toolArgs","",""],["SessionHeartbeat","SessionHeartbeat","","","","","",""],["UserPromptQueued","UserPromptQueued","","","","","",""],["TurnStarted","TurnStarted","","","","","",""],["PermissionResult","PermissionResult","","","tool_name","tool_input","",""],["TaskStarted","TaskStarted","","","","","",""],["pre_read_code","tool.before","bv","","","","","read_code"],["pre_write_code","tool.before","bv","","","","","write_code"],["pre_run_command","tool.before","bv","","","","tool_info.command_line","run_command"],["pre_mcp_tool_use","tool.before","bv","","","tool_info.mcp_tool_arguments","",""],["post_read_code","tool.after","","","","","","read_code"],["post_write_code","tool.after","","","","","","write_code"],["post_run_command","tool.after","","","","","tool_info.command_line","run_command"],["post_mcp_tool_use","tool.after","","","","tool_info.mcp_tool_arguments","",""],["post_cascade_response_with_transcript","post_cascade_response_with_transcript","","","","","",""],["post_setup_worktree","post_setup_worktree","","","","","",""],["SessionShutdown","SessionShutdown","","","","","",""],["PreInvocation","model.before","c","","","","",""],["session:compress","session:compress","","","","","",""],["reaction:added","reaction:added","","","","","",""],["reaction:removed","reaction:removed","","","","","",""],["message:pre_route","message:pre_route","","","","","",""],["on_session_finalize","on_session_finalize","","","","","",""],["pre_llm_call userPromptSubmit agent.start","prompt.submit","c","","","","",""],["post_llm_call","post_llm_call","","","","","",""],["pre_api_request","model.before","","","","","",""],["transform_llm_output","transform_llm_output","","","","","",""],["transform_terminal_output","transform_terminal_output","","","tool_name","tool_input","",""],["subagent_start subagent.created subagent_spawned","subagent.start","","","","","",""],["tool.execute.before","tool.before","bv","updated_input","tool","args","",""],["tool.execute.after","tool.after","bc","","tool","args","",""],["experimental.session.compacting","compact.before","c","","","","",""],["permission.asked permission.request","permission.request","","","","","",""],["permission.replied","permission.replied","","","","","",""],["command.executed","command.executed","","","","","",""],["gateway_stop","gateway_stop","","","","","",""],["before_tool_call","tool.before","bv","updated_input","toolName","params","",""],["after_tool_call","tool.after","bc","","toolName","params","",""],["agent_end","agent_end","","","","","",""],["SessionDelete","SessionDelete","","","","","",""],["TodoCreated","TodoCreated","b","","","","",""],["TodoCompleted","TodoCompleted","b","","","","",""],["tool_call","tool.before","bv","updated_input","toolName","input","",""],["tool_result","tool.after","bc","","toolName","input","",""],["session_before_compact","compact.before","b","","","","",""],["PreToolUseResult","PreToolUseResult","","","tool_name","tool_input","",""],["BeforeReadFile","BeforeReadFile","","","tool_name","tool_input","",""],["AfterFileEdit","AfterFileEdit","","","tool_name","tool_input","",""],["BeforeShellExecution","BeforeShellExecution","","","tool_name","tool_input","",""],["AfterShellExecution","AfterShellExecution","","","tool_name","tool_input","",""],["tool.call","tool.before","bv","updated_input","tool","input","",""],["tool.result","tool.after","bc","","tool","input","",""],["tool.use","tool.use","","","","","",""],["tool.error","tool.error","","","","","",""],["hookd:reload","hookd:reload","","","","","",""],["hookd:hook-changed","hookd:hook-changed","","","","","",""],["hookd:ask","hookd:ask","","","","","",""],["hookd:answered","hookd:answered","","","","","",""],["hookd:stop","hookd:stop","","","","","",""]],"other_tools":["agent","agentic_fetch","apply_patch","applypatch","ask_followup_question","ask_question","ask_user","ask_user_question","askuserquestion","browser_navigate","create","create_file","delegate","delegate_task","developer__edit","developer__read_image","developer__text_editor","developer__tree","developer__write","download","edit","edit_file","editfiles","editor","fetch","fetch_web_content","fetch_webpage","fetchurl","file_editor","file_list","file_read","file_search","file_write","find","fs_read","fs_write","glob","google_web_search","grep","grep_search","insert_edit_into_file","list","list_dir","list_directory","list_files","ls","manage_todo_list","multi_replace_file_content","multi_replace_string_in_file","multiedit","new_task","patch","question","read","read_code","read_file","read_files","read_many_files","read_multiple_files","read_web_page","readfile","replace","replace_file_content","replace_in_file","replace_string_in_file","rg","runsubagent","search_codebase","search_file_content","search_files","search_files_content","search_replace","searchweb","sessions_spawn","settodolist","spawn_agent","str_replace_editor","strreplacefile","subagent","task","task_tracker","todo","todo_list","todo_write","todos","todowrite","transfer_task","tree","update_plan","update_todo","use_subagent","view","view_file","web_extract","web_fetch","web_search","webfetch","websearch","write","write_code","write_file","write_to_file","write_todos","writefile"],"shell_tools":["bash","create_and_run_task","developer__shell","exec","exec_command","execute","execute_bash","execute_cmd","execute_command","local_shell","monitor","run_background_job","run_command","run_commands","run_in_terminal","run_shell_command","run_terminal_cmd","run_terminal_command","runterminalcommand","send_command_input","shell","shell_command","shell_exec","terminal","write_bash","write_stdin","write_to_process"],"shells":["sh","bash","dash","ash","zsh","ksh","mksh","pdksh","fish","rbash","csh","tcsh","yash","elvish","nu"],"wrappers":{"at":{"changes":true},"batch":{"changes":true},"builtin":{},"bundle":{"changes":true,"sub":["exec"]},"bunx":{"changes":true},"busybox":{},"bwrap":{"changes":true},"caffeinate":{"changes":true,"valued":["-t","-w"]},"catchsegv":{"changes":true},"chroot":{"changes":true,"skip":1},"chrt":{"changes":true,"skip":1},"command":{"lookup":["-v","-V"]},"doas":{"changes":true,"valued":["-u","-C"]},"dotenv":{"changes":true},"eatmydata":{"changes":true},"entr":{"changes":true},"env":{"assigns":true,"text":["-S","--split-string"],"valued":["-u","--unset","-C","--chdir","-a","--argv0"]},"exec":{"valued":["-a"]},"expect":{"changes":true,"text":["-c"]},"fakeroot":{"changes":true},"flock":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-w","--timeout","-E"]},"gtimeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"ionice":{"valued":["-c","--class","-n","--classdata"]},"ltrace":{"changes":true,"valued":["-e","-o","-p","-u"]},"mise":{"changes":true,"sub":["exec","x"]},"mosh":{"changes":true,"skip":1,"valued":["-p"]},"nice":{"valued":["-n","--adjustment"]},"nix-shell":{"changes":true,"text":["--run","--command"]},"nocorrect":{"changes":true},"noglob":{"changes":true},"nohup":{},"npx":{"changes":true,"valued":["-p","--package"]},"nsenter":{"changes":true,"valued":["-t","--target"]},"parallel":{"changes":true,"feeds":true,"joined":true,"stop":":::","valued":["-j","--jobs","-a","--arg-file","-I","-n","-N","--colsep","-d","--delay","--timeout"]},"pipenv":{"changes":true,"sub":["run"]},"pkexec":{"changes":true,"valued":["--user","-u"]},"pnpm":{"changes":true,"sub":["exec","dlx"]},"pnpx":{"changes":true},"poetry":{"changes":true,"sub":["run"]},"proxychains":{"changes":true},"rtk":{"changes":true},"run0":{"changes":true,"valued":["-u","--user","-g","--group","-D","--chdir"]},"runuser":{"changes":true,"text":["-c","--command"],"valued":["-u","-g","-G"]},"screen":{"changes":true},"script":{"changes":true,"text":["-c","--command"],"valued":["-T","-o","-O","-I","-B","-E"]},"setpriv":{"changes":true,"valued":["--reuid","--regid"]},"setsid":{},"ssh":{"changes":true,"joined":true,"skip":1,"valued":["-b","-c","-D","-E","-e","-F","-I","-i","-J","-L","-l","-m","-O","-o","-p","-Q","-R","-S","-W","-w","-B"]},"start-stop-daemon":{"changes":true},"stdbuf":{"valued":["-i","--input","-o","--output","-e","--error"]},"strace":{"changes":true,"valued":["-e","-o","-p","-s","-u","-E"]},"su":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-s","--shell","-g","-G","-w"]},"sudo":{"changes":true,"valued":["-u","--user","-g","--group","-h","--host","-p","--prompt","-C","--close-from","-D","--chdir","-r","--role","-t","--type","-T","-U","-R","--chroot"]},"systemd-run":{"changes":true,"valued":["-p","--property","-u","--unit","-E","--setenv","-M","-H","--on-active","--on-calendar","--uid","--gid","--description","--slice"]},"taskset":{"changes":true,"skip":1},"time":{"valued":["-f","--format","-o","--output"]},"timeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"torify":{"changes":true},"toybox":{},"unbuffer":{"changes":true},"unshare":{"changes":true,"valued":["-R","--root","-w","--wd","-S","-G"]},"uv":{"changes":true,"sub":["run"]},"uvx":{"changes":true,"valued":["--from"]},"watch":{"changes":true,"joined":true,"valued":["-n","--interval"]},"xargs":{"feeds":true,"valued":["-a","--arg-file","-d","--delimiter","-E","-I","-i","-L","--max-lines","-n","--max-args","-P","--max-procs","-s","--max-chars","-R","-S","-J"]},"yarn":{"changes":true,"sub":["exec","dlx","run"]}}}';
+const TABLES = '{"aliases":{"docker-compose":"docker compose","nerdctl":"docker","oc":"kubectl","podman":"docker","podman-compose":"docker compose"},"carriers":{"direnv":[{"changes":true,"path":["exec"],"skip":1}],"docker":[{"changes":true,"path":["compose","exec"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","--index"]},{"changes":true,"path":["compose","run"],"skip":1,"valued":["-e","--env","-u","--user","-w","--workdir","-v","--volume","-p","--publish","--name","--entrypoint"]},{"changes":true,"path":["container","exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir"]},{"changes":true,"path":["exec"],"skip":1,"valued":["-e","--env","--env-file","-u","--user","-w","--workdir","--detach-keys"]},{"changes":true,"path":["run"],"skip":1,"valued":["-a","--attach","--add-host","--cap-add","--cap-drop","-c","--cpu-shares","--cpus","--device","--dns","-e","--env","--env-file","--entrypoint","--gpus","-h","--hostname","-l","--label","--link","-m","--memory","--mount","--name","--net","--network","-p","--publish","--platform","--pull","--restart","--runtime","--security-opt","--shm-size","--tmpfs","-u","--user","--ulimit","-v","--volume","--volumes-from","-w","--workdir"]}],"git":[{"changes":true,"path":["bisect","run"]},{"changes":true,"joined":true,"path":["submodule","foreach"]},{"changes":true,"joined":true,"path":["worktree","foreach"]}],"go":[{"changes":true,"opaque":true,"path":["run"],"skip":1}],"kubectl":[{"changes":true,"path":["exec"],"skip":1,"valued":["-c","--container","-n","--namespace"]},{"changes":true,"path":["run"],"skip":1,"valued":["--image","--restart","-n","--namespace"]}],"npm":[{"changes":true,"path":["exec"],"valued":["-p","--package"]}],"tmux":[{"changes":true,"joined":true,"path":["new-session"],"valued":["-s","-n","-c","-x","-y","-t"]},{"changes":true,"joined":true,"path":["send-keys"],"valued":["-t","-N"]}]},"code_tools":{"execute_code":"Python","powershell":"PowerShell","write_powershell":"PowerShell"},"events":[["agent:start userPromptSubmitted user.prompt","prompt.submit","","","","","",""],["agent:end session.idle task.complete","turn.stop","","","","","",""],["agent:step","turn.step","","","","","",""],["session:start on_session_start","session.start","","","","","",""],["session:end session_end SessionEnd sessionEnd TaskCancel TaskComplete on_session_end session.deleted session_shutdown session.end","session.end","","","","","",""],["session:reset on_session_reset before_reset","session.reset","","","","","",""],["gateway:startup gateway_start","daemon.start","","","","","",""],["transform_tool_result","tool.transform","r","updated_tool_response","tool_call tool_name","tool_input","",""],["pre_tool_use BeforeTool pre_tool_call","tool.before","bv","updated_input","tool_name","tool_input","",""],["tool_input_transform","tool_input_transform","b","updated_input","tool_name","tool_input","",""],["tool_guard","tool_guard","bv","","tool_name","tool_input","",""],["permission_request PermissionRequest","permission.request","bp","updated_input","tool_name","tool_input","",""],["tool_response_transform","tool.transform","","updated_tool_response","tool_name","tool_input","",""],["post_tool_use AfterTool","tool.after","bc","","tool_name","tool_input","",""],["on_tool_approval_decision","on_tool_approval_decision","","","tool_name","tool_input","",""],["user_prompt_submit UserPromptSubmit UserPromptExpansion BeforeAgent chat.message before_prompt_build input","prompt.submit","bc","","","","",""],["user_steering_messages_submit","user_steering_messages_submit","bc","","","","",""],["user_followup_submit","user_followup_submit","bc","","","","",""],["turn_start","turn_start","c","","","","",""],["turn_end","turn_end","","","","","",""],["before_llm_call","model.before","b","updated_messages","","","",""],["after_llm_call afterAgentResponse afterAgentThought post_cascade_response PostInvocation post_api_request","model.after","","","","","",""],["stop","turn.stop","cb","","","","",""],["subagent_stop subagent.idle subagent_ended","subagent.stop","","","","","",""],["notification","notification","c","","","","",""],["on_error StopFailure errorOccurred TaskError api_request_error session.error","error","","","","","",""],["on_max_iterations","on_max_iterations","","","","","",""],["session_start sessionStart session.created agentSpawn session.start","session.start","c","","","","",""],["pre_compact PreCompact","compact.before","bc","","","","",""],["before_compaction","before_compaction","b","","","","",""],["after_compaction session.compacted session_compact PostCompaction","compact.after","","","","","",""],["on_user_input","on_user_input","","","","","",""],["on_agent_switch","on_agent_switch","","","","","",""],["on_session_resume","on_session_resume","","","","","",""],["worktree_create","worktree_create","bc","","","","",""],["skill_content_guard","skill_content_guard","be","","","","",""],["prompt_file_guard","prompt_file_guard","be","","","","",""],["onStart TaskStart TaskResume","session.start","bc","","","","",""],["onStop Stop","turn.stop","bc","","","","",""],["beforeToolCall","tool.before","bvc","","tool_name last_tool","tool_args","",""],["afterToolCall","tool.after","c","","tool_name last_tool","tool_args","",""],["onError","error","c","","","","",""],["beforeMessage","model.before","bc","","","","",""],["afterMessage","model.after","c","","","","",""],["PreToolUse","tool.before","bvc","updated_input","tool_name tool_call.name preToolUse.toolName toolCall.name toolName","tool_input tool_call.input preToolUse.parameters toolCall.args toolInput","",""],["PermissionDenied","PermissionDenied","","","tool_name toolName","tool_input toolInput","",""],["PostToolUse","tool.after","bc","updated_tool_response","tool_name tool_result.name postToolUse.toolName toolCall.name toolName","tool_input tool_result.input postToolUse.parameters toolCall.args toolInput","",""],["PostToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolInput","",""],["PostToolBatch","PostToolBatch","bc","","","","",""],["MessageDisplay","MessageDisplay","","","","","",""],["SubagentStart","subagent.start","c","","","","",""],["SubagentStop","subagent.stop","bc","","","","",""],["Notification input.required","notification","","","","","",""],["SessionStart","session.start","cb","","","","",""],["Setup","Setup","c","","","","",""],["PostCompact","compact.after","b","","","","",""],["InstructionsLoaded","InstructionsLoaded","","","","","",""],["ConfigChange","ConfigChange","b","","","","",""],["CwdChanged","CwdChanged","","","","","",""],["DirectoryAdded","DirectoryAdded","","","","","",""],["FileChanged file.edited","file.changed","","","","","",""],["TaskCreated","TaskCreated","b","","","","",""],["TaskCompleted","TaskCompleted","b","","","","",""],["TeammateIdle","TeammateIdle","b","","","","",""],["WorktreeCreate","WorktreeCreate","b","","","","",""],["WorktreeRemove","WorktreeRemove","","","","","",""],["Elicitation","Elicitation","b","","","","",""],["ElicitationResult","ElicitationResult","b","","","","",""],["Interrupt StopCancelled","turn.interrupt","","","","","",""],["AfterAgent agentStop pre_verify before_agent_finalize agent.end","turn.stop","b","","","","",""],["BeforeModel","model.before","b","","","","",""],["BeforeToolSelection","BeforeToolSelection","","","","","",""],["AfterModel","model.after","b","","","","",""],["PreCompress preCompact context.compact","compact.before","","","","","",""],["preToolUse","tool.before","bv","updated_input","tool_name toolName","tool_input toolArgs","",""],["beforeShellExecution","tool.before","bv","","","","command","Shell"],["beforeMCPExecution","tool.before","bv","","tool_name","tool_input","",""],["postToolUse","tool.after","c","updated_tool_response","tool_name toolName","tool_input toolArgs","",""],["postToolUseFailure","tool.after","c","","tool_name toolName","tool_input toolArgs","",""],["afterShellExecution","tool.after","","","","","command","Shell"],["afterMCPExecution post_tool_call","tool.after","","","tool_name","tool_input","",""],["beforeReadFile beforeTabFileRead","tool.before","bv","","","","","Read"],["afterFileEdit afterTabFileEdit","tool.after","","","","","","Write"],["beforeSubmitPrompt pre_user_prompt","prompt.submit","b","","","","",""],["subagentStart","subagent.start","bvc","","","","",""],["subagentStop","subagent.stop","b","","","","",""],["workspaceOpen","workspaceOpen","","","","","",""],["userPromptTransformed","userPromptTransformed","","","","","",""],["preMcpToolCall","preMcpToolCall","","","","","",""],["permissionRequest","permission.request","bp","","toolName","toolArgs","",""],["SessionHeartbeat","SessionHeartbeat","","","","","",""],["UserPromptQueued","UserPromptQueued","","","","","",""],["TurnStarted","TurnStarted","","","","","",""],["PermissionResult","PermissionResult","","","tool_name","tool_input","",""],["TaskStarted","TaskStarted","","","","","",""],["pre_read_code","tool.before","bv","","","","","read_code"],["pre_write_code","tool.before","bv","","","","","write_code"],["pre_run_command","tool.before","bv","","","","tool_info.command_line","run_command"],["pre_mcp_tool_use","tool.before","bv","","","tool_info.mcp_tool_arguments","",""],["post_read_code","tool.after","","","","","","read_code"],["post_write_code","tool.after","","","","","","write_code"],["post_run_command","tool.after","","","","","tool_info.command_line","run_command"],["post_mcp_tool_use","tool.after","","","","tool_info.mcp_tool_arguments","",""],["post_cascade_response_with_transcript","post_cascade_response_with_transcript","","","","","",""],["post_setup_worktree","post_setup_worktree","","","","","",""],["SessionShutdown","SessionShutdown","","","","","",""],["PreInvocation","model.before","c","","","","",""],["session:compress","session:compress","","","","","",""],["reaction:added","reaction:added","","","","","",""],["reaction:removed","reaction:removed","","","","","",""],["message:pre_route","message:pre_route","","","","","",""],["on_session_finalize","on_session_finalize","","","","","",""],["pre_llm_call userPromptSubmit agent.start","prompt.submit","c","","","","",""],["post_llm_call","post_llm_call","","","","","",""],["pre_api_request","model.before","","","","","",""],["transform_llm_output","transform_llm_output","","","","","",""],["transform_terminal_output","transform_terminal_output","","","tool_name","tool_input","",""],["subagent_start subagent.created subagent_spawned","subagent.start","","","","","",""],["tool.execute.before","tool.before","bv","updated_input","tool","args","",""],["tool.execute.after","tool.after","bc","","tool","args","",""],["experimental.session.compacting","compact.before","c","","","","",""],["permission.asked permission.request","permission.request","","","","","",""],["permission.replied","permission.replied","","","","","",""],["command.executed","command.executed","","","","","",""],["gateway_stop","gateway_stop","","","","","",""],["before_tool_call","tool.before","bv","updated_input","toolName","params","",""],["after_tool_call","tool.after","bc","","toolName","params","",""],["agent_end","agent_end","","","","","",""],["SessionDelete","SessionDelete","","","","","",""],["TodoCreated","TodoCreated","b","","","","",""],["TodoCompleted","TodoCompleted","b","","","","",""],["tool_call","tool.before","bv","updated_input","toolName","input","",""],["tool_result","tool.after","bc","","toolName","input","",""],["session_before_compact","compact.before","b","","","","",""],["PreToolUseResult","PreToolUseResult","","","tool_name","tool_input","",""],["BeforeReadFile","BeforeReadFile","","","tool_name","tool_input","",""],["AfterFileEdit","AfterFileEdit","","","tool_name","tool_input","",""],["BeforeShellExecution","BeforeShellExecution","","","tool_name","tool_input","",""],["AfterShellExecution","AfterShellExecution","","","tool_name","tool_input","",""],["tool.call","tool.before","bv","updated_input","tool","input","",""],["tool.result","tool.after","bc","","tool","input","",""],["tool.use","tool.use","","","","","",""],["tool.error","tool.error","","","","","",""],["hookd:reload","hookd:reload","","","","","",""],["hookd:hook-changed","hookd:hook-changed","","","","","",""],["hookd:ask","hookd:ask","","","","","",""],["hookd:answered","hookd:answered","","","","","",""],["hookd:stop","hookd:stop","","","","","",""]],"other_tools":["agent","agentic_fetch","apply_patch","applypatch","ask_followup_question","ask_question","ask_user","ask_user_question","askuserquestion","browser_navigate","create","create_file","delegate","delegate_task","developer__edit","developer__read_image","developer__text_editor","developer__tree","developer__write","download","edit","edit_file","editfiles","editor","fetch","fetch_web_content","fetch_webpage","fetchurl","file_editor","file_list","file_read","file_search","file_write","find","fs_read","fs_write","glob","google_web_search","grep","grep_search","insert_edit_into_file","list","list_dir","list_directory","list_files","ls","manage_todo_list","multi_replace_file_content","multi_replace_string_in_file","multiedit","new_task","patch","question","read","read_code","read_file","read_files","read_many_files","read_multiple_files","read_web_page","readfile","replace","replace_file_content","replace_in_file","replace_string_in_file","rg","runsubagent","search_codebase","search_file_content","search_files","search_files_content","search_replace","searchweb","sessions_spawn","settodolist","spawn_agent","str_replace_editor","strreplacefile","subagent","task","task_tracker","todo","todo_list","todo_write","todos","todowrite","transfer_task","tree","update_plan","update_todo","use_subagent","view","view_file","web_extract","web_fetch","web_search","webfetch","websearch","write","write_code","write_file","write_to_file","write_todos","writefile"],"shell_tools":["bash","create_and_run_task","developer__shell","exec","exec_command","execute","execute_bash","execute_cmd","execute_command","local_shell","monitor","run_background_job","run_command","run_commands","run_in_terminal","run_shell_command","run_terminal_cmd","run_terminal_command","runterminalcommand","send_command_input","shell","shell_command","shell_exec","terminal","write_bash","write_stdin","write_to_process"],"shells":["sh","bash","dash","ash","zsh","ksh","mksh","pdksh","fish","rbash","csh","tcsh","yash","elvish","nu"],"wrappers":{"alacritty":{"changes":true,"opaque":true},"arch":{"changes":true,"opaque":true},"asdf":{"changes":true,"opaque":true},"at":{"changes":true,"opaque":true},"aws-vault":{"changes":true,"opaque":true},"batch":{"changes":true,"opaque":true},"builtin":{},"bundle":{"changes":true,"sub":["exec"]},"bunx":{"changes":true},"busybox":{},"bwrap":{"changes":true,"opaque":true},"caffeinate":{"changes":true,"valued":["-t","-w"]},"capsh":{"changes":true,"opaque":true},"catchsegv":{"changes":true},"cgexec":{"changes":true,"opaque":true},"chamber":{"changes":true,"opaque":true},"chpst":{"changes":true,"opaque":true},"chronic":{"changes":true,"opaque":true},"chroot":{"changes":true,"skip":1},"chrt":{"changes":true,"opaque":true,"skip":1},"command":{"lookup":["-v","-V"]},"conda":{"changes":true,"opaque":true},"coverage":{"changes":true,"opaque":true},"cpulimit":{"changes":true,"opaque":true},"daemonize":{"changes":true,"opaque":true},"dbus-launch":{"changes":true,"opaque":true},"dbus-run-session":{"changes":true,"opaque":true},"distrobox":{"changes":true,"opaque":true},"doas":{"changes":true,"valued":["-u","-C"]},"doppler":{"changes":true,"opaque":true},"dotenv":{"changes":true,"opaque":true},"dotenvx":{"changes":true,"opaque":true},"eatmydata":{"changes":true},"entr":{"changes":true},"env":{"assigns":true,"text":["-S","--split-string"],"valued":["-u","--unset","-C","--chdir","-a","--argv0"]},"envdir":{"changes":true,"opaque":true},"exec":{"valued":["-a"]},"expect":{"changes":true,"opaque":true,"text":["-c"]},"fakeroot":{"changes":true},"faketime":{"changes":true,"opaque":true},"firejail":{"changes":true,"opaque":true},"flock":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-w","--timeout","-E"]},"gdb":{"changes":true,"opaque":true},"gnome-terminal":{"changes":true,"opaque":true},"gosu":{"changes":true,"opaque":true},"gtime":{"changes":true,"opaque":true},"gtimeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"hatch":{"changes":true,"opaque":true},"hyperfine":{"changes":true,"opaque":true},"ionice":{"valued":["-c","--class","-n","--classdata"]},"konsole":{"changes":true,"opaque":true},"limactl":{"changes":true,"opaque":true},"linux32":{"changes":true,"opaque":true},"linux64":{"changes":true,"opaque":true},"ltrace":{"changes":true,"opaque":true,"valued":["-e","-o","-p","-u"]},"mamba":{"changes":true,"opaque":true},"mise":{"changes":true,"sub":["exec","x"]},"mosh":{"changes":true,"skip":1,"valued":["-p"]},"nice":{"valued":["-n","--adjustment"]},"nix":{"changes":true,"opaque":true},"nix-shell":{"changes":true,"opaque":true,"text":["--run","--command"]},"nocorrect":{"changes":true},"nodemon":{"changes":true,"opaque":true},"noglob":{"changes":true},"nohup":{},"npx":{"changes":true,"valued":["-p","--package"]},"nsenter":{"changes":true,"opaque":true,"valued":["-t","--target"]},"numactl":{"changes":true,"opaque":true},"op":{"changes":true,"opaque":true},"parallel":{"changes":true,"feeds":true,"joined":true,"stop":":::","valued":["-j","--jobs","-a","--arg-file","-I","-n","-N","--colsep","-d","--delay","--timeout"]},"pdm":{"changes":true,"opaque":true},"perf":{"changes":true,"opaque":true},"pipenv":{"changes":true,"sub":["run"]},"pkexec":{"changes":true,"valued":["--user","-u"]},"pnpm":{"changes":true,"sub":["exec","dlx"]},"pnpx":{"changes":true},"poetry":{"changes":true,"sub":["run"]},"prlimit":{"changes":true,"opaque":true},"proot":{"changes":true,"opaque":true},"proxychains":{"changes":true},"proxychains4":{"changes":true,"opaque":true},"pyenv":{"changes":true,"opaque":true},"rbenv":{"changes":true,"opaque":true},"rtk":{"changes":true},"run0":{"changes":true,"valued":["-u","--user","-g","--group","-D","--chdir"]},"runuser":{"changes":true,"text":["-c","--command"],"valued":["-u","-g","-G"]},"rush":{"changes":true,"opaque":true},"screen":{"changes":true,"opaque":true},"script":{"changes":true,"opaque":true,"text":["-c","--command"],"valued":["-T","-o","-O","-I","-B","-E"]},"setarch":{"changes":true,"opaque":true},"setpriv":{"changes":true,"opaque":true,"valued":["--reuid","--regid"]},"setsid":{},"setuidgid":{"changes":true,"opaque":true},"softlimit":{"changes":true,"opaque":true},"ssh":{"changes":true,"joined":true,"skip":1,"valued":["-b","-c","-D","-E","-e","-F","-I","-i","-J","-L","-l","-m","-O","-o","-p","-Q","-R","-S","-W","-w","-B"]},"sshpass":{"changes":true,"opaque":true},"start-stop-daemon":{"changes":true,"opaque":true},"stdbuf":{"valued":["-i","--input","-o","--output","-e","--error"]},"strace":{"changes":true,"opaque":true,"valued":["-e","-o","-p","-s","-u","-E"]},"su":{"changes":true,"skip":1,"text":["-c","--command"],"valued":["-s","--shell","-g","-G","-w"]},"su-exec":{"changes":true,"opaque":true},"sudo":{"changes":true,"valued":["-u","--user","-g","--group","-h","--host","-p","--prompt","-C","--close-from","-D","--chdir","-r","--role","-t","--type","-T","-U","-R","--chroot"]},"systemd-inhibit":{"changes":true,"opaque":true},"systemd-run":{"changes":true,"opaque":true,"valued":["-p","--property","-u","--unit","-E","--setenv","-M","-H","--on-active","--on-calendar","--uid","--gid","--description","--slice"]},"taskset":{"changes":true,"skip":1},"time":{"valued":["-f","--format","-o","--output"]},"timeout":{"skip":1,"valued":["-k","--kill-after","-s","--signal"]},"torify":{"changes":true},"torsocks":{"changes":true,"opaque":true},"toybox":{},"unbuffer":{"changes":true},"unshare":{"changes":true,"opaque":true,"valued":["-R","--root","-w","--wd","-S","-G"]},"uv":{"changes":true,"sub":["run"]},"uvx":{"changes":true,"valued":["--from"]},"valgrind":{"changes":true,"opaque":true},"watch":{"changes":true,"joined":true,"valued":["-n","--interval"]},"watchexec":{"changes":true,"opaque":true},"wsl":{"changes":true,"opaque":true},"xargs":{"feeds":true,"valued":["-a","--arg-file","-d","--delimiter","-E","-I","-L","-n","--max-args","-P","--max-procs","-s","--max-chars","-R","-S","-J"]},"xterm":{"changes":true,"opaque":true},"xvfb-run":{"changes":true,"opaque":true},"yarn":{"changes":true,"sub":["exec","dlx","run"]}}}';
 // end
 
 export {

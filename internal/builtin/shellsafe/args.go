@@ -13,6 +13,7 @@ type arg struct {
 	split   bool   // that part may become several words
 	pattern bool   // it has an unquoted * ? or [
 	solid   bool   // computed, but sure not to begin with a dash
+	number  bool   // a part is a number that is computed; text has 1 in its place
 	vanish  bool   // it may turn out to be no word at all
 	guess   string // what a computed word may well be, "" = no idea
 	src     string // how it is written in the line; "" = it is not

@@ -164,6 +164,7 @@ func (r *commandReader) fed(file *syntax.File, depth int) map[*syntax.CallExpr]b
 					if intoProcess(redirect.Word) {
 						all(node)
 					}
+					r.scripts = true // a shell may read its commands from there
 				}
 			}
 		}
@@ -232,7 +233,7 @@ func (r *commandReader) assign(a *syntax.Assign, exported bool, depth int) {
 // names a program.
 func (r *commandReader) command(args []arg, fed bool, depth int) (isPlain bool) {
 	name := args[0]
-	if name.dynamic || name.pattern && name.text != "[" {
+	if name.dynamic || name.number || name.pattern && name.text != "[" {
 		r.doubt("the name of a command is computed")
 		return false
 	}
@@ -244,7 +245,7 @@ func (r *commandReader) command(args []arg, fed bool, depth int) (isPlain bool) 
 	isPlain = !r.renamed && runsNoWords(program, args[1:])
 	c := Command{Plain: isPlain, Words: make([]Word, len(args))}
 	for i, a := range args {
-		c.Words[i] = Word{Text: a.text, Open: a.dynamic, Glob: a.pattern && !a.dynamic}
+		c.Words[i] = Word{Text: a.text, Open: a.dynamic || a.number, Glob: a.pattern && !a.dynamic}
 	}
 	r.out.List = append(r.out.List, c)
 	r.writes = r.writes || makers[program]
@@ -258,15 +259,16 @@ func (r *commandReader) command(args []arg, fed bool, depth int) (isPlain bool) 
 // runs reads the words of a command that may run them.
 func (r *commandReader) runs(program string, args []arg, fed bool, depth int) {
 	isShell := slices.Contains(r.scan.known.Shells, program) || program == "eval"
-	_, wraps := r.scan.known.Wrappers[program]
+	wrapper, wraps := r.scan.known.Wrappers[program]
 	switch {
-	case fed:
+	case fed || wrapper.Feeds:
 		r.doubt(program + " may run what it reads")
 	case program == "source" || program == "." || program == "alias":
 		r.doubt(program + " changes what a name runs")
-	case slices.ContainsFunc(args, func(a arg) bool { return a.dynamic }):
+	case slices.ContainsFunc(args, func(a arg) bool { return a.dynamic || a.number }):
 		r.doubt(program + " may run what is computed")
-	case interpreters[program] && slices.ContainsFunc(args, func(a arg) bool { return mayBeLine(a.text) }):
+	case program == "sed", program == "gsed",
+		interpreters[program] && slices.ContainsFunc(args, func(a arg) bool { return mayBeLine(a.text) }):
 		r.doubt(program + " runs text of its own language")
 	}
 	for _, a := range args {

@@ -13,6 +13,7 @@ func FuzzReadCommands(f *testing.F) {
 		"", "ls", "git -C x push -f", "sudo -u x rm -rf /", `bash -c "a; b"`, "a | b", "for i in 1; do $i; done", "x=1 y",
 		"cat <<EOF\n$(a)\nEOF", "a 'b", "f() { f; }; f", "echo {a,b}", "x --a=b=c", "find . -exec a {} +", "[[ a -eq b ]]", "\\",
 		"((a", "case x in y) z;; esac", "$'\\x41'", "a &>b", "*(e:x:)", "env -S 'a b'", "!a", "a\\\nb", "git -c alias.x=!y x",
+		"0&$##", "a # \\\nb", "`a \\`b\\``", "<<",
 	} {
 		f.Add(line)
 	}

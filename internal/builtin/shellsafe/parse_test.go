@@ -2,12 +2,13 @@ package shellsafe
 
 import "testing"
 
-// A command behind a # that is no comment is never missed: the line is in doubt, and
-// nothing says that it only reads.
-func TestHashWithinAWord(t *testing.T) {
+// A command is never missed where the parser reads a line in another way than shells: the
+// line is in doubt, and nothing says that it only reads.
+func TestWhereTheParserErrs(t *testing.T) {
 	for _, line := range []string{
 		"(\necho 'a'#; rm -rf b\n)", "(echo \"a\"#; rm -rf b\n)", "(echo $a#; rm -rf b\n)", "(echo $##; rm -rf b\n)",
 		"echo $(\necho 'a'#; rm -rf b\n)", "(echo $(a)#; rm -rf b\n)", "(echo `a`#; rm -rf b\n)", "(echo a\\\n#; rm -rf b\n)",
+		"ls # \\\nrm -rf b", "ls #\\\nrm -rf b", "echo \"`echo \\\"\\`r\\\\\\\"\\\\\\\"m b\\`\\\"`\"",
 	} {
 		found := ReadCommands(line)
 		removes := false
@@ -21,7 +22,7 @@ func TestHashWithinAWord(t *testing.T) {
 			t.Errorf("%q is said to only read", line)
 		}
 	}
-	for _, line := range []string{"ls # rm -rf b", "# rm", "(ls;# rm\n)", "curl http://a/#b", "echo a#b '# c'"} {
+	for _, line := range []string{"ls # rm -rf b", "# rm", "(ls;# rm\n)", "curl http://a/#b", "echo a#b '# c'", "git commit -m 'a # b' \\\n -q"} {
 		if found := ReadCommands(line); found.Doubt != "" {
 			t.Errorf("%q is in doubt: %s", line, found.Doubt)
 		}

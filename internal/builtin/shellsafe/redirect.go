@@ -74,6 +74,9 @@ func (s *scan) writes(r *syntax.Redirect, op string, radius Radius, category, re
 // document is what a here-document gives to a command. A shell keeps some
 // backslashes and drops others: such a text is not known, unless it is quoted.
 func (s *scan) document(r *syntax.Redirect) input {
+	if r.Hdoc == nil { // it is empty, or the line ends before it
+		return input{}
+	}
 	a := s.quotedWord(r.Hdoc)
 	in := input{text: a.text, known: !a.dynamic}
 	raw := s.text(r.Hdoc)

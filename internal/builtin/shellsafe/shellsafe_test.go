@@ -184,6 +184,7 @@ func FuzzSaferShell(f *testing.F) {
 	for _, tt := range table {
 		f.Add(tt.line)
 	}
+	f.Add("cat <<\\E | cat$(a)\nE\n$(b)") // a here-document without text
 	f.Fuzz(func(t *testing.T, line string) {
 		got := Assess(line)
 		if got.Safe() != (got.Category == "" && got.Reason == "") {

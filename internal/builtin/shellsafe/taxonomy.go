@@ -53,7 +53,7 @@ type wrapper struct {
 	Assigns  bool     `json:"assigns"`  // NAME=value may stand before the command
 	Feeds    bool     `json:"feeds"`    // adds words that the line does not show
 	Stop     string   `json:"stop"`     // ends the inner command
-	Opaque   bool     `json:"opaque"`   // the inner command cannot be told
+	Opaque   bool     `json:"opaque"`   // the inner command cannot be told: it may begin at any word
 	Changes  string   `json:"changes"`  // why it asks whatever it runs; "" = it adds nothing
 	Category string   `json:"category"` // of what it deletes; "" = the inner command's
 

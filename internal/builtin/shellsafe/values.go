@@ -281,7 +281,7 @@ func (v *values) at(name string, pos uint) value {
 }
 
 // numbersOfShell are the shell's own variables that hold numbers.
-var numbersOfShell = regexp.MustCompile(`^(?:[#?$!]|RANDOM|SECONDS|LINENO|UID|EUID|PPID|BASHPID|EPOCHSECONDS|SHLVL)$`)
+var numbersOfShell = regexp.MustCompile(`^(?:[#?$]|RANDOM|SECONDS|LINENO|UID|EUID|PPID|BASHPID|EPOCHSECONDS|SHLVL)$`)
 
 // pathsOfShell are variables that hold an absolute path.
 var pathsOfShell = regexp.MustCompile(`^(?:HOME|PWD|OLDPWD)$`)

@@ -55,7 +55,7 @@ func (s *scan) evaluate(w *syntax.Word, quoted bool) arg {
 	v.parts(w.Parts, quoted)
 	a := arg{
 		text: v.text.String(), dynamic: v.dynamic, split: v.split, pattern: v.pattern, solid: v.solid, vanish: v.vanish,
-		src: s.text(w),
+		number: v.counted, src: s.text(w),
 	}
 	if v.dynamic && v.guessed {
 		a.guess = v.guess.String()
@@ -75,6 +75,13 @@ type evaluation struct {
 	vanish  bool
 	empty   bool // the word begins with a solid part that may be empty
 	guessed bool // every computed part was a variable that was set in sight
+	counted bool // a part is a number that is not known
+}
+
+// number adds a number, whichever.
+func (v *evaluation) number() {
+	v.counted = true
+	v.literal("1")
 }
 
 func (v *evaluation) literal(s string) {
@@ -126,7 +133,7 @@ func (v *evaluation) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.ParamExp:
 			v.param(p, quoted)
 		case *syntax.ArithmExp:
-			v.literal("1") // a number, whichever
+			v.number()
 		case *syntax.CmdSubst:
 			v.substitution(p, quoted)
 		case *syntax.ProcSubst:
@@ -139,7 +146,7 @@ func (v *evaluation) parts(parts []syntax.WordPart, quoted bool) {
 
 func (v *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	if v.scan.isNumberParam(p) {
-		v.literal("1")
+		v.number()
 		return
 	}
 	o := outcome{list: isList(p)}
@@ -167,7 +174,7 @@ func isList(p *syntax.ParamExp) bool {
 func (v *evaluation) substitution(p *syntax.CmdSubst, quoted bool) {
 	if v.scan.printsNumber(p.Stmts) {
 		if quoted {
-			v.literal("1")
+			v.number()
 			return
 		}
 		v.computed(quoted, outcome{plain: true, whole: true})
