@@ -33,13 +33,13 @@ func TestHouseStyle(t *testing.T) {
 		if err != nil || isFixture(name) || name == "house_test.go" {
 			continue
 		}
-		isCode := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+		isCode := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".py")
 		for n, line := range bytes.Split(text, []byte("\n")) {
 			line := string(line)
 			complain := func(what string) {
 				t.Errorf("%s:%d: %s: %s", name, n+1, what, strings.TrimSpace(line))
 			}
-			if isCode && columns(line) > maxColumns && !isLiteral(line) {
+			if isCode && columns(line) > maxColumns && !isLiteral(line) && !strings.HasPrefix(line, "_TABLES = ") {
 				complain("more than 120 columns")
 			}
 			if found := words.FindString(account.ReplaceAllString(line, "")); found != "" {

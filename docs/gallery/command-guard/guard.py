@@ -23,7 +23,8 @@ class Finding:
         self.action, self.reason, self.rule, self.part = action, reason, rule, part
 
     def __str__(self):
-        return "%s: %s (%s), in: %s" % (NAME, self.reason, "rule " + self.rule.name if self.rule else "not readable", self.part)
+        return "%s: %s (%s), in: %s" % (NAME, self.reason, "rule " + self.rule.name if self.rule else "not readable",
+                                        self.part)
 
 
 def findings(line, cwd, book, unreadable, home=""):

@@ -16,7 +16,8 @@ with      at least one of these options or words is there; -f is found in -xf, -
 and       at least one of these, too
 without   none of these is there
 except    no: every word that is no option, or its last part, is one of these
-path      a word names one of these files: globs (** crosses folders), ~, @above (a parent of the work, or of the home), @system, @disk
+path      a word names one of these files: globs (** crosses folders), ~, @above (a parent of the work, or of the home),
+          @system, @disk
 writes    the command writes to one of these
 text      a regular expression for the words in a row and what is known of the input; no matter how letters are cased
 code      a regular expression for code in another language (python -c and the like)
@@ -40,7 +41,8 @@ import book
 from book import Mistake, listed
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-KEYS = {"action", "reason", "command", "with", "and", "without", "except", "path", "writes", "text", "code", "sets", "when", "sure", "catches", "passes"}
+KEYS = {"action", "reason", "command", "with", "and", "without", "except", "path", "writes", "text", "code", "sets",
+        "when", "sure", "catches", "passes"}
 SURE, PERHAPS = "sure", "perhaps"
 COMPUTED = "\0"
 CLUSTER = re.compile(r"-[A-Za-z0-9]*")
@@ -49,21 +51,32 @@ WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
 # Options that take the next word, of programs with subcommands.
 VALUED = {
     "git": "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path",
-    "docker": "-H --host -c --context -l --log-level --config --tlscacert --tlscert --tlskey -f --file -p --project-name --profile --env-file --project-directory",
-    "kubectl": "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as --request-timeout -f -l --selector",
-    "gh": "-R --repo", "go": "-C", "helm": "-n --namespace --kube-context --kubeconfig", "aws": "--profile --region --output --endpoint-url --query",
-    "gcloud": "--project --account --configuration --zone --region", "az": "--subscription -g --resource-group", "npm": "--prefix -w --workspace",
-    "systemctl": "-H --host -M --machine -n --lines -o --output -t --type", "terraform": "-chdir", "vault": "-address -namespace",
+    "docker": "-H --host -c --context -l --log-level --config --tlscacert --tlscert --tlskey -f --file -p"
+              " --project-name --profile --env-file --project-directory",
+    "kubectl": "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as --request-timeout -f"
+               " -l --selector",
+    "gh": "-R --repo", "go": "-C", "helm": "-n --namespace --kube-context --kubeconfig",
+          "aws": "--profile --region --output --endpoint-url --query",
+    "gcloud": "--project --account --configuration --zone --region", "az": "--subscription -g --resource-group",
+          "npm": "--prefix -w --workspace",
+    "systemctl": "-H --host -M --machine -n --lines -o --output -t --type", "terraform": "-chdir",
+          "vault": "-address -namespace",
 }
-for _same, _as in (("podman", "docker"), ("nerdctl", "docker"), ("oc", "kubectl"), ("tofu", "terraform"), ("pnpm", "npm"), ("yarn", "npm")):
+for _same, _as in (("podman", "docker"), ("nerdctl", "docker"), ("oc", "kubectl"), ("tofu", "terraform"),
+                   ("pnpm", "npm"), ("yarn", "npm")):
     VALUED[_same] = VALUED[_as]
 VALUED = {name: set(options.split()) for name, options in VALUED.items()}
-ALIASES = {"docker-compose": ["docker", "compose"], "podman-compose": ["docker", "compose"], "podman": ["docker"], "nerdctl": ["docker"], "oc": ["kubectl"],
-           "tofu": ["terraform"], "terragrunt": ["terraform"], "grm": ["rm"], "gdd": ["dd"], "gfind": ["find"], "gsed": ["sed"], "fdfind": ["fd"], "nodejs": ["node"],
-           "mongo": ["mongosh"], "mariadb": ["mysql"], "valkey-cli": ["redis-cli"], "hub": ["gh"], "gunlink": ["unlink"], "gshred": ["shred"],
+ALIASES = {"docker-compose": ["docker", "compose"], "podman-compose": ["docker", "compose"], "podman": ["docker"],
+           "nerdctl": ["docker"], "oc": ["kubectl"],
+           "tofu": ["terraform"], "terragrunt": ["terraform"], "grm": ["rm"], "gdd": ["dd"], "gfind": ["find"],
+           "gsed": ["sed"], "fdfind": ["fd"], "nodejs": ["node"],
+           "mongo": ["mongosh"], "mariadb": ["mysql"], "valkey-cli": ["redis-cli"], "hub": ["gh"],
+           "gunlink": ["unlink"], "gshred": ["shred"],
            "gchmod": ["chmod"], "gchown": ["chown"], "gtruncate": ["truncate"], "gmv": ["mv"], "gcp": ["cp"]}
-SYSTEM = "bin boot dev etc lib lib64 opt proc root sbin sys usr var System Library Applications private srv home Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log"
-DISK = re.compile(r"/dev/r?(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|md\d|dm-\d|mapper/|loop\d|mem$|kmem$|port$)")
+SYSTEM = ("bin boot dev etc lib lib64 opt proc root sbin sys usr var System Library Applications private srv home"
+          " Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log")
+DISK = re.compile(r"/dev/r?(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|md\d|dm-\d|mapper/|loop\d|mem$"
+                  r"|kmem$|port$)")
 
 
 class Rule:
@@ -98,8 +111,8 @@ class Rule:
             raise Mistake("%s: [%s]: %s is no regular expression: %s" % (self.file, self.name, key, e))
 
     def fits(self, command, words, patterns):
-        """SURE, PERHAPS (a computed part may make it fit), or None. words are as spelled says; patterns are those of the
-        rule's commands whose program is the command's."""
+        """SURE, PERHAPS (a computed part may make it fit), or None. words are as spelled says; patterns are those of
+        the rule's commands whose program is the command's."""
         if self.when in ("executed", "fed", "recursive") and not getattr(command, self.when):
             return None
         best = None
@@ -301,7 +314,8 @@ def written(command):
         words += others if name == "mv" else []
     elif name == "dd":
         words += [type(w)(w.text[3:]) for w in others if w.text.startswith("of=")]
-    elif name in ("sed", "perl", "gsed", "ruby") and any(re.match(r"-[A-Za-z0-9]*i|--in-place", w.text) for w in options):
+    elif name in ("sed", "perl", "gsed", "ruby") and any(re.match(r"-[A-Za-z0-9]*i|--in-place", w.text)
+                                                         for w in options):
         words += others
     elif name in ("curl", "wget"):
         for n, w in enumerate(command.words[:-1]):
@@ -340,7 +354,8 @@ class Book:
     def trusted(self, command):
         """Whether its output may be run as code."""
         words = spelled(command)
-        return words is not None and any(p[0].fits(words[0].text.rsplit("/", 1)[-1]) and subcommand(words, p)[0] is not None for p in self.trusted_commands)
+        return words is not None and any(p[0].fits(words[0].text.rsplit("/", 1)[-1])
+                                         and subcommand(words, p)[0] is not None for p in self.trusted_commands)
 
 
 def load(name):

@@ -9,7 +9,9 @@ import sys
 def git(root, *args):
     """What git says, or "" outside of a repository. It takes no locks."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    done = subprocess.run(["git", "-c", "core.fsmonitor=false", "-C", root, *args], env={**clean, "GIT_OPTIONAL_LOCKS": "0"}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run(["git", "-c", "core.fsmonitor=false", "-C", root, *args],
+                          env={**clean, "GIT_OPTIONAL_LOCKS": "0"}, stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False)
     return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else ""
 
 

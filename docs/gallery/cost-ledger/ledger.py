@@ -75,7 +75,8 @@ def of_message(message):
     usage = message["usage"]
     row = {"model": str(message.get("model") or ""),
            "input": usage.get("input_tokens") or 0, "output": usage.get("output_tokens") or 0,
-           "cache_read": usage.get("cache_read_input_tokens") or 0, "cache_write": usage.get("cache_creation_input_tokens") or 0}
+           "cache_read": usage.get("cache_read_input_tokens") or 0,
+           "cache_write": usage.get("cache_creation_input_tokens") or 0}
     row["usd"] = price(row)
     return row
 
@@ -93,7 +94,8 @@ def cell(value):
 
 def add(event, rows):
     LEDGER.parent.mkdir(parents=True, exist_ok=True)
-    with open(os.open(LEDGER, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", newline="", encoding="utf-8", errors="replace") as f:
+    with open(os.open(LEDGER, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", newline="", encoding="utf-8",
+              errors="replace") as f:
         out = csv.DictWriter(f, COLUMNS, restval="", lineterminator="\n")
         if f.tell() == 0:
             out.writeheader()

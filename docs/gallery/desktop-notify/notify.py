@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 
-APPLESCRIPT = ["-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run"]
+APPLESCRIPT = ["-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e",
+               "end run"]
 
 
 def plain(text):

@@ -56,7 +56,8 @@ def main():
     if not command:
         return
     before = read(path)
-    done = subprocess.run([*command, path], cwd=os.path.dirname(path), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run([*command, path], cwd=os.path.dirname(path), stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False)
     if done.returncode != 0:
         sys.stderr.buffer.write(done.stderr[-2000:])
         sys.exit(f"format-on-write: {command[0]} ended with {done.returncode}")

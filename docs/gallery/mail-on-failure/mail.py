@@ -54,7 +54,8 @@ def send(mail):
     if user and how == "plain" and host not in LOCAL:
         sys.exit("mail-on-failure: a password over a plain connection: set SMTP_SECURITY to starttls or tls")
     trust = ssl.create_default_context()
-    server = smtplib.SMTP_SSL(host, port, timeout=30, context=trust) if how == "tls" else smtplib.SMTP(host, port, timeout=30)
+    server = smtplib.SMTP_SSL(host, port, timeout=30,
+                              context=trust) if how == "tls" else smtplib.SMTP(host, port, timeout=30)
     with server:
         if how == "starttls":
             server.starttls(context=trust)

@@ -63,7 +63,8 @@ def judge(event):
     else:
         seconds = counted(whose, most, window)
     if seconds:
-        return serve.deny(f"rate-limit: more than {most} tool calls in {window:g} s; wait {seconds:.0f} s, or do more with each call")
+        return serve.deny(f"rate-limit: more than {most} tool calls in {window:g} s; wait {seconds:.0f} s, "
+                          "or do more with each call")
     return None
 
 

@@ -21,7 +21,8 @@ MASK = "[secret]"
 
 # Arguments that are text to be written or read by a person or a model, and so may speak of .env without opening it.
 PROSE = {"content", "contents", "description", "edits", "new_source", "new_string", "old_string", "pattern", "prompt",
-         "query", "regex", "text", "todos", "message", "body", "title", "subject", "new_str", "old_str", "file_text", "insert_text"}
+         "query", "regex", "text", "todos", "message", "body", "title", "subject", "new_str", "old_str", "file_text",
+         "insert_text"}
 LINES = {"command", "cmd", "script", "commands", "code"}
 KEYFILES = {"ssh", "scp", "sftp", "mosh", "autossh", "sshfs"}  # -i gives them a key, which they do not show
 FINDS = {"find", "fd", "fdfind", "gfind"}
@@ -41,8 +42,10 @@ class Finding:
         if self.rule is None:
             return "%s: %s names too many files to look at" % (NAME, self.part)
         if isinstance(self.rule, rules.Token):
-            return "%s: %s is in %s (rule %s); refer to it by an environment variable instead" % (NAME, self.rule.reason, self.part, self.rule.name)
-        return "%s: %s %s (rule %s); ask the user for what you need from it" % (NAME, self.part, self.rule.reason, self.rule.name)
+            text = "%s: %s is in %s (rule %s); refer to it by an environment variable instead"
+            return text % (NAME, self.rule.reason, self.part, self.rule.name)
+        text = "%s: %s %s (rule %s); ask the user for what you need from it"
+        return text % (NAME, self.part, self.rule.reason, self.rule.name)
 
 
 class Look:
@@ -250,7 +253,8 @@ def examples(book):
             if isinstance(rule, rules.Token):
                 hit = rule.finds(text)
             else:
-                hit = any(f.rule is rule for f in findings("Bash", {"command": text}, "/home/me/project", book, "/home/me"))
+                hit = any(f.rule is rule for f in findings("Bash", {"command": text}, "/home/me/project", book,
+                                                           "/home/me"))
             if hit != wanted:
                 wrong.append("%s: rule %s %s: %s" % (rule.file, rule.name, "lets pass" if wanted else "catches", text))
     if wrong:

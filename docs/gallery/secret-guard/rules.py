@@ -63,7 +63,8 @@ class Path(Rule):
             self._fits = re.compile("|".join(translated(g) for g in expanded), re.IGNORECASE)
             self._home = home
         name = posixpath.basename(path)
-        return self._fits.fullmatch(path) is not None and not any(fnmatch.fnmatch(name, e) or fnmatch.fnmatch(path, e) for e in self.exempt)
+        exempt = any(fnmatch.fnmatch(name, e) or fnmatch.fnmatch(path, e) for e in self.exempt)
+        return self._fits.fullmatch(path) is not None and not exempt
 
     def samples(self, folder, name, home):
         """Paths that the rule is about, for a pattern folder/name to match with."""
@@ -83,7 +84,8 @@ class Token(Rule):
         super().__init__(name, file, values)
         self.words = values.get("words", "").lower().split()
         try:
-            self.expression = re.compile(r"(?:%s)" % values["text"] if not values["text"].startswith("(?") else values["text"])
+            self.expression = re.compile(r"(?:%s)" % values["text"] if not values["text"].startswith("(?")
+                                         else values["text"])
         except re.error as e:
             raise Mistake("%s: [%s]: text is no regular expression: %s" % (file, name, e))
         self.part = "secret" if "secret" in self.expression.groupindex else 0
@@ -114,7 +116,9 @@ class Token(Rule):
 
 def translated(glob):
     """A glob of paths as a regular expression."""
-    text = re.escape(glob).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    text = re.escape(glob)
+    for mark, expression in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
+        text = text.replace(mark, expression)
     return text + "/?"
 
 
@@ -130,9 +134,11 @@ class Book:
             file = where[name]
             unknown = sorted(set(values) - KEYS)
             if unknown:
-                raise Mistake("%s: [%s]: unknown key %s; there are %s" % (file, name, unknown[0], ", ".join(sorted(KEYS))))
+                known = ", ".join(sorted(KEYS))
+                raise Mistake("%s: [%s]: unknown key %s; there are %s" % (file, name, unknown[0], known))
             if values.get("action") not in ("deny", "ask", "mask", "off"):
-                raise Mistake("%s: [%s]: action is %r, not deny, ask, mask or off" % (file, name, values.get("action", "")))
+                action = values.get("action", "")
+                raise Mistake("%s: [%s]: action is %r, not deny, ask, mask or off" % (file, name, action))
             if not values.get("reason") or bool(values.get("path")) == bool(values.get("text")):
                 raise Mistake("%s: [%s]: give a reason, and either path or text" % (file, name))
             if values.get("path"):
@@ -160,7 +166,8 @@ class Book:
             if rule.action not in ("deny", "ask"):
                 continue
             for sample in rule.samples(folder, name, home):
-                if name.startswith(".") == posixpath.basename(sample).startswith(".") and fnmatch.fnmatch(sample, pattern):
+                if (name.startswith(".") == posixpath.basename(sample).startswith(".")
+                    and fnmatch.fnmatch(sample, pattern)):
                     if not any(fnmatch.fnmatch(name, e) for e in rule.exempt):
                         return rule
         return None

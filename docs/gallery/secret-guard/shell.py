@@ -136,8 +136,8 @@ def program(word):
 
 
 def read(line, cwd="", home="", variables=None):
-    """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of its
-    environment. Never raises."""
+    """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of
+    its environment. Never raises."""
     script = Script()
     walk = Walk(script, home or os.path.expanduser("~"))
     state = State(cwd)
@@ -174,7 +174,8 @@ PLAIN = re.compile(r"[^\x00-\x20\x7f;&|()<>\\'\"$`~{},*?\[\]!=#@+]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\] \t\n;&|<>$`'\"]*\])?(\+?)=")
-RESERVED = re.compile(r"(if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|coproc|time|\{|\}|!|\[\[)"
+RESERVED = re.compile(r"(if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|coproc|time|\{|\}|!"
+                      r"|\[\[)"
                       r"(?=[ \t\n;&|()<>]|$)")
 PLAIN_WORDS = re.compile(r"[\w\s./:=@%+,'\"-]*")
 LIKE_COMMAND = re.compile(r"\s*[A-Za-z_./~][\w./~-]*\s*(?:$|(?<=\s)[^\s=+\-*/%<>&|^!?:,)])")
@@ -669,7 +670,8 @@ class Parser:
         start, level = self.i, 0
         while self.i < self.n:
             c = self.s[self.i]
-            if c in "'\"`$\\\n;" or c == "e" and self.s[self.i - 1] == "(" and not self.s[self.i + 1:self.i + 2].isalnum():
+            if (c in "'\"`$\\\n;" or c == "e" and self.s[self.i - 1] == "("
+                and not self.s[self.i + 1:self.i + 2].isalnum()):
                 self.fail("a pattern that is not understood")
             level += {"(": 1, ")": -1}.get(c, 0)
             self.i += 1
@@ -697,7 +699,8 @@ class Parser:
             if c == "\\":
                 following = self.s[self.i + 1:self.i + 2]
                 if following != "\n":
-                    parts.append(("text", following if following in '$`\\' + end and following else "\\" + following, True))
+                    parts.append(("text", following if following in '$`\\' + end and following else "\\" + following,
+                                  True))
                 self.i += 2
             elif c == "$":
                 parts.append(self.dollar(True))
@@ -834,7 +837,8 @@ class Parser:
             if c != "\\":
                 out.append(c)
                 continue
-            m = re.compile(r"x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})").match(self.s, self.i)
+            m = re.compile(r"x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})"
+                           r"|([0-7]{1,3})").match(self.s, self.i)
             if m:
                 self.i = m.end()
                 number = int(m.group(1) or m.group(2) or m.group(3) or "0", 16) or int(m.group(4) or "0", 8)
@@ -864,7 +868,8 @@ OPENED = re.compile(r"/dev/fd/|/proc/[^/]+/fd/")
 BLANKS = " \t\n"
 # An index of a list is computed when it is used, and so are commands in it: a[$(rm x)].
 INDEX = re.compile(r"\[[^\]]*(?:\$\(|`)")
-INDEXES = {"declare", "typeset", "local", "export", "readonly", "read", "unset", "printf", "test", "[", "let", "wait", "getopts"}
+INDEXES = {"declare", "typeset", "local", "export", "readonly", "read", "unset", "printf", "test", "[", "let", "wait",
+           "getopts"}
 DECLARES = ("export", "declare", "local", "readonly", "typeset")
 
 
@@ -1164,7 +1169,8 @@ class Walk:
         """Walks a simple command once for each value that its variables may have."""
         _, assigns, words, redirects = node
         several = []
-        for parts in words + [r[1] for r in redirects if isinstance(r[1], list)] + [a[1] for a in assigns if isinstance(a[1], list)]:
+        for parts in words + [r[1] for r in redirects
+                              if isinstance(r[1], list)] + [a[1] for a in assigns if isinstance(a[1], list)]:
             for name in used(parts):
                 values = state.variables.get(name)
                 if values and len(values) > 1 and name not in several:
@@ -1216,7 +1222,9 @@ class Walk:
                 place = self.place(word, state)
                 if place:
                     old = state.files.get(place)
-                    text = out if operator in (">", ">|", "&>") or not old else None if None in (out, old.text) else old.text + out
+                    text = out
+                    if old and operator in (">>", "&>>"):
+                        text = None if None in (out, old.text) else old.text + out
                     state.files[place] = Input(text, [command])
                 out = ""
         return out
@@ -1248,7 +1256,8 @@ class Walk:
         for source in word.sources:
             source.executed = True
         if word.many and len(command.words) > 1:  # it may be no word at all
-            rest = Command(command.words[1:], command.assigns, command.redirects, command.stdin, command.cwds, command.via)
+            rest = Command(command.words[1:], command.assigns, command.redirects, command.stdin, command.cwds,
+                           command.via)
             if rest.name:
                 self.execute(rest, state)
         return None
@@ -1271,7 +1280,9 @@ class Walk:
                     inner.arguments = args
                     self.node(body, inner, command.stdin)
                 return self.below(command, name, call, state)
-        builtin = getattr(self, "do_" + name.replace(".", "source").replace(":", "true"), None) if name.isalpha() or name in ".:" else None
+        builtin = None
+        if name.isalpha() or name in ".:":
+            builtin = getattr(self, "do_" + {".": "source", ":": "true"}.get(name, name), None)
         if builtin:
             return builtin(command, args, state)
         if name in SHELLS:
@@ -1329,7 +1340,8 @@ class Walk:
                 source.executed = source.executed or not word.sure
         text = " ".join(w.text for w in words)
         if COMPUTED in text and not text.strip(COMPUTED + " "):
-            self.doubt("%s runs text that is computed" % name, " ".join(command.texts), [s for w in words for s in w.sources])
+            self.doubt("%s runs text that is computed" % name, " ".join(command.texts),
+                       [s for w in words for s in w.sources])
             return None
         return self.below(command, name, lambda s: self.inner(text, s), state, changes_state)
 
@@ -1561,7 +1573,8 @@ class Walk:
         for texts in itertools.islice(listed(code), 200):
             words = [Word(unescape(t)) for t in texts]
             if words[0].text and not re.search(r"\s", words[0].text) and state.depth < MOST_DEPTH // 3:
-                self.below(command, name, lambda s: self.execute(Command(words, {}, (), NO_INPUT, s.cwds, s.via), s), state)
+                self.below(command, name, lambda s: self.execute(Command(words, {}, (), NO_INPUT, s.cwds, s.via), s),
+                           state)
         for m in itertools.islice(STRINGS.finditer(code), 200):
             text = unescape(m.group(0))
             if not every and not re.search(r"\S\s+\S|[\\\\'\"`$({]", text):
@@ -1603,7 +1616,7 @@ class Walk:
             copied = state.files.get(self.place(args[-2], state))
             if copied:
                 state.files[self.place(args[-1], state)] = copied
-        elif name in ("sed", "gsed") and any(SED_RUNS.search(w.text) for w in args):
+        elif name in ("sed", "gsed") and any(SED_RUNS.search(w.text) and w.text[2:] for w in args):
             self.doubt("sed runs what it reads", " ".join(command.texts))
         if name in STDIN_IS_LINES and command.stdin.given:
             self.run_input(name, command, command.stdin, state)
@@ -1613,7 +1626,8 @@ class Walk:
         texts = [w.text for w in args]
         for n, text in enumerate(texts):
             following = args[n + 1] if n + 1 < len(args) else None
-            setting = following.text if text in ("-c", "--config") and following is not None else text if "=" in text else ""
+            setting = (following.text if text in ("-c", "--config") and following is not None else text if "=" in text
+                       else "")
             key, _, value = setting.partition("=")
             key = key.lower().replace("--config=", "")
             if key.startswith("alias.") and value.startswith("!"):
@@ -1622,7 +1636,8 @@ class Walk:
                 self.inner(value.lstrip("!"), state.copy())
             if text == "config" and n + 2 < len(args):
                 pair = [w for w in args[n + 1:] if not w.text.startswith("-") and w.text not in ("set", "add")]
-                if len(pair) == 2 and (pair[0].text.lower().startswith("alias.") and pair[1].text.startswith("!") or GIT_LINES.fullmatch(pair[0].text.lower())):
+                if len(pair) == 2 and (pair[0].text.lower().startswith("alias.") and pair[1].text.startswith("!")
+                                       or GIT_LINES.fullmatch(pair[0].text.lower())):
                     self.inner(pair[1].text.lstrip("!"), state.copy())
                 break
             if text == "foreach" and "submodule" in texts[:n]:
@@ -1631,7 +1646,9 @@ class Walk:
                     self.run_words("git", command, words, state)
                 break
             if text == "run" and "bisect" in texts[:n] and following is not None:
-                self.below(command, "git", lambda s: self.execute(Command(args[n + 1:], {}, (), NO_INPUT, s.cwds, s.via), s), state)
+                rest = args[n + 1:]
+                self.below(command, "git",
+                           lambda s: self.execute(Command(rest, {}, (), NO_INPUT, s.cwds, s.via), s), state)
                 break
 
     def wrapped(self, name, wrapper, command, args, state):
@@ -1666,7 +1683,8 @@ class Walk:
         inner = Command(rest, assigns, (), NO_INPUT if fed else command.stdin, cwds, command.via + (name,))
         inner.fed = fed
         if fed and inner.name in SHELLS and any("c" in w.text and w.text.startswith("-") for w in rest[1:3]):
-            if rest[-1].text == COMPUTED and len(rest) >= 3 and not any(w.sure and not w.text.startswith("-") for w in rest[1:]):
+            given = any(w.sure and not w.text.startswith("-") for w in rest[1:])
+            if rest[-1].text == COMPUTED and len(rest) >= 3 and not given:
                 self.doubt("%s runs what it reads" % inner.name, " ".join(command.texts), command.stdin.sources)
         self.in_place(inner, state)
 
@@ -1789,19 +1807,21 @@ def output(name, args, command, state):
         return read + "\n" if escapes or read == text else None  # without -e it depends on the shell
     if name == "printf" and texts:
         return formatted(texts)
-    if name in ("cat", "tee", "head", "tail") and command.stdin.given and not [t for t in texts if not t.startswith("-")]:
+    if name in ("cat", "tee", "head", "tail") and command.stdin.given and all(t.startswith("-") for t in texts):
         return command.stdin.text
     if name == "base64" and command.stdin.text is not None and set(texts) & {"-d", "-D", "--decode", "-di", "-id"}:
         return decoded(command.stdin.text, base64.b64decode)
     if name == "base32" and command.stdin.text is not None and set(texts) & {"-d", "--decode"}:
         return decoded(command.stdin.text, base64.b32decode)
-    if name == "openssl" and command.stdin.text is not None and set(texts) & {"base64", "-base64", "-a"} and "-d" in texts:
+    if name == "openssl" and command.stdin.text is not None \
+            and set(texts) & {"base64", "-base64", "-a"} and "-d" in texts:
         return decoded(command.stdin.text, base64.b64decode)
     if name == "xxd" and command.stdin.text is not None and "r" in "".join(t for t in texts if t.startswith("-")):
         return decoded(re.sub(r"\s", "", command.stdin.text), binascii.unhexlify)
     if name == "rev" and command.stdin.text is not None and not texts:
         return "".join(line[::-1] + "\n" for line in command.stdin.text.splitlines())
-    if name in ("which", "type", "command", "whence") and texts and not texts[-1].startswith("-") and (name == "which" or len(texts) > 1):
+    if name in ("which", "type", "command", "whence") and texts and not texts[-1].startswith("-") \
+            and (name == "which" or len(texts) > 1):
         return "/usr/bin/%s\n" % texts[-1]
     if name == "pwd" and state.cwds[0]:
         return state.cwds[0] + "\n"
@@ -1831,7 +1851,8 @@ def backslashes(text, octal):
         return ANSI.get(m.group(5), "\\" if m.group(5) == "\\" else m.group(0))
     if octal != FORMAT:
         text = re.sub(r"((?:[^\\]|\\[^c])*)\\c.*", r"\1", text, flags=re.S)  # nothing is printed after it
-    return re.sub(r"\\(?:%s|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(.))" % octal, one, text, flags=re.S)
+    return re.sub(r"\\(?:%s|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(.))" % octal, one, text,
+                  flags=re.S)
 
 
 def formatted(texts):
@@ -1859,14 +1880,16 @@ def formatted(texts):
     return "".join(out)
 
 
-STARTS = re.compile(r"system|\|&?\s*getline|print.*\||popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
+STARTS = re.compile(r"system|\|&?\s*getline|print.*\||popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell"
+                    r"|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
 STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:qx|%x)\s*[{(\[][^\n})\]]*[})\]]")
 STRINGS_IN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 BETWEEN = re.compile(r"\s*,\s*\[?\s*")
 
 
 def listed(code):
-    """The strings of each list, or of the arguments of each call, in code: ["rm", "-rf", "/"] and ("rm", ["-rf", "/"])."""
+    """The strings of each list, or of the arguments of each call, in code: ["rm", "-rf", "/"] and
+    ("rm", ["-rf", "/"])."""
     row, end = [], 0
     for m in STRINGS_IN.finditer(code):
         if row and BETWEEN.fullmatch(code, end, m.start()):
@@ -1889,13 +1912,15 @@ def unescape(literal_text):
         return text
 
 
-SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "fish", "csh", "tcsh", "nu", "elvish", "pwsh", "posh"}
+SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "fish", "csh", "tcsh", "nu",
+          "elvish", "pwsh", "posh"}
 SHELLS_READ = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "posh"}
 AWKS = ("-e", "--source")
 INTERPRETERS = [
     (re.compile(r"(?:python|pypy)[0-9.]*(?:-config)?|py|ipython3?"), ("-c",)),
     (re.compile(r"perl[0-9.]*"), ("-e", "-E")),
-    (re.compile(r"j?ruby[0-9.]*|lua(?:jit)?[0-9.]*|rscript|osascript|elixir|julia|groovy|tclsh|raku|scala|swift"), ("-e",)),
+    (re.compile(r"j?ruby[0-9.]*|lua(?:jit)?[0-9.]*|rscript|osascript|elixir|julia|groovy|tclsh|raku|scala|swift"),
+     ("-e",)),
     (re.compile(r"node(?:js)?|bun|deno|tsx|ts-node"), ("-e", "-p", "--eval", "--print", "-pe", "eval")),
     (re.compile(r"php[0-9.]*"), ("-r", "-B", "-R", "-E")),
     (re.compile(r"[gmn]?awk|busybox-awk"), AWKS),
@@ -1909,32 +1934,50 @@ def interpreter(name):
 
 # Variables, options and settings whose value is run as a shell line.
 PROMPTS = {"PS0", "PS1", "PS2", "PS3", "PS4"}
-LINE_VARIABLES = {"GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
-                  "EDITOR", "VISUAL", "PAGER", "MANPAGER", "PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH", "GIT_PROXY_COMMAND", "BROWSER"}
+LINE_VARIABLES = {"GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF",
+                  "GIT_ASKPASS",
+                  "EDITOR", "VISUAL", "PAGER", "MANPAGER", "PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH",
+                  "GIT_PROXY_COMMAND", "BROWSER"}
 LINE_OPTIONS = {
-    "tar": ("--to-command", "-I", "--use-compress-program", "--checkpoint-action=exec=", "--rsh-command", "--info-script", "-F"),
-    "rsync": ("-e", "--rsh", "--rsync-path"), "ssh": ("-oProxyCommand=", "-oLocalCommand=", "ProxyCommand=", "LocalCommand="),
+    "tar": ("--to-command", "-I", "--use-compress-program", "--checkpoint-action=exec=", "--rsh-command",
+            "--info-script", "-F"),
+    "rsync": ("-e", "--rsh", "--rsync-path"), "ssh": ("-oProxyCommand=", "-oLocalCommand=", "ProxyCommand=",
+                                                      "LocalCommand="),
     "sftp": ("-oProxyCommand=", "ProxyCommand="), "scp": ("-oProxyCommand=", "ProxyCommand="),
-    "zip": ("-TT", "--unzip-command"), "man": ("-P", "--pager", "-H", "--html"), "sort": ("--compress-program",), "split": ("--filter",),
-    "rg": ("--pre",), "git": ("--exec", "-x", "--upload-pack", "--receive-pack", "--tree-filter", "--index-filter", "--msg-filter",
-                              "--env-filter", "--commit-filter", "--tag-name-filter", "--parent-filter", "--extcmd", "--open-files-in-pager"),
-    "npm": ("-c", "--call"), "npx": ("-c", "--call"), "script": ("-c", "--command"), "su": ("-c", "--command", "--session-command"),
-    "runuser": ("-c", "--command"), "flock": ("-c", "--command"), "nix-shell": ("--run", "--command"), "screen": ("-X",),
-    "expect": ("-c",), "xterm": ("-e",), "konsole": ("-e",), "gnome-terminal": ("-e", "--command"), "alacritty": ("-e",),
+    "zip": ("-TT", "--unzip-command"), "man": ("-P", "--pager", "-H", "--html"), "sort": ("--compress-program",),
+                "split": ("--filter",),
+    "rg": ("--pre",), "git": ("--exec", "-x", "--upload-pack", "--receive-pack", "--tree-filter", "--index-filter",
+                              "--msg-filter",
+                              "--env-filter", "--commit-filter", "--tag-name-filter", "--parent-filter", "--extcmd",
+                              "--open-files-in-pager"),
+    "npm": ("-c", "--call"), "npx": ("-c", "--call"), "script": ("-c", "--command"),
+                "su": ("-c", "--command", "--session-command"),
+    "runuser": ("-c", "--command"), "flock": ("-c", "--command"), "nix-shell": ("--run", "--command"),
+                "screen": ("-X",),
+    "expect": ("-c",), "xterm": ("-e",), "konsole": ("-e",), "gnome-terminal": ("-e", "--command"),
+                "alacritty": ("-e",),
     "nix": ("-c", "--command"), "direnv": (), "make": ("SHELL=",), "gmake": ("SHELL=",), "socat": ("exec:", "system:"),
-    "hash": (), "complete": ("-C",), "compgen": ("-C",), "mapfile": ("-C",), "entr": ("-s",), "inotifywait": (), "nodemon": ("-x", "--exec"),
-    "watchexec": (), "chronic": (), "hyperfine": ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup"), "tmux": (), "ncat": ("-e", "-c", "--exec", "--sh-exec"),
-    "nc": ("-e", "-c"), "kubectl": (), "ld": (), "parallel": (), "wget": ("--use-askpass",), "mutt": (), "cpio": ("--rsh-command",),
+    "hash": (), "complete": ("-C",), "compgen": ("-C",), "mapfile": ("-C",), "entr": ("-s",), "inotifywait": (),
+                "nodemon": ("-x", "--exec"),
+    "watchexec": (), "chronic": (), "hyperfine": ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup"), "tmux": (),
+                "ncat": ("-e", "-c", "--exec", "--sh-exec"),
+    "nc": ("-e", "-c"), "kubectl": (), "ld": (), "parallel": (), "wget": ("--use-askpass",), "mutt": (),
+                "cpio": ("--rsh-command",),
 }
 SHELL_IN_TEXT = {
-    "vim": re.compile(r"^\+?:?\s*(?:silent\s*)?!(.+)|^\+?:?call system\(['\"](.+)['\"]\)"), "sqlite3": re.compile(r"^\s*\.(?:shell|system)\s+(.+)"),
-    "psql": re.compile(r"\\!\s*(.+)"), "mysql": re.compile(r"(?:^|;)\s*(?:system|\\!)\s+(.+)"), "gdb": re.compile(r"^(?:!|shell\s)(.+)"),
+    "vim": re.compile(r"^\+?:?\s*(?:silent\s*)?!(.+)|^\+?:?call system\(['\"](.+)['\"]\)"),
+                 "sqlite3": re.compile(r"^\s*\.(?:shell|system)\s+(.+)"),
+    "psql": re.compile(r"\\!\s*(.+)"), "mysql": re.compile(r"(?:^|;)\s*(?:system|\\!)\s+(.+)"),
+                 "gdb": re.compile(r"^(?:!|shell\s)(.+)"),
     "sed": re.compile(r"^(?:\d+|\$|/[^/]*/)?e\s+(.+)"), "socat": re.compile(r"(?i)(?:exec|system):['\"]?([^,'\"]+)"),
 }
-for _same, _as in (("vi", "vim"), ("nvim", "vim"), ("ex", "vim"), ("view", "vim"), ("mariadb", "mysql"), ("gsed", "sed"), ("lldb", "gdb")):
+for _same, _as in (("vi", "vim"), ("nvim", "vim"), ("ex", "vim"), ("view", "vim"), ("mariadb", "mysql"),
+                   ("gsed", "sed"), ("lldb", "gdb")):
     SHELL_IN_TEXT[_same] = SHELL_IN_TEXT[_as]
-GIT_LINES = re.compile(r"core\.(sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|diff\.external|pager\..+|credential\.(.+\.)?helper"
-                       r"|diff\..+\.(textconv|command)|filter\..+\.(clean|smudge|process)|(merge|diff)tool\..+\.cmd|merge\..+\.driver|gpg\.program|interactive\.difffilter|web\.browser|browser\..+\.cmd")
+GIT_LINES = re.compile(r"core\.(sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|diff\.external|pager\..+"
+                       r"|credential\.(.+\.)?helper"
+                       r"|diff\..+\.(textconv|command)|filter\..+\.(clean|smudge|process)|(merge|diff)tool\..+\.cmd"
+                       r"|merge\..+\.driver|gpg\.program|interactive\.difffilter|web\.browser|browser\..+\.cmd")
 SED_RUNS = re.compile(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\s*(?:[;}]|$)")  # s/a/b/e
 STDIN_IS_LINES = {"at", "batch", "parallel"}
 
@@ -1950,7 +1993,8 @@ class Wrapper:
     dashes    the command stands behind --   anywhere  its options are many: the command may begin at any word
     """
 
-    def __init__(self, valued="", skip=0, sub="", joined=False, feeds=False, elsewhere=False, assigns=False, finds=False,
+    def __init__(self, valued="", skip=0, sub="", joined=False, feeds=False, elsewhere=False, assigns=False,
+                 finds=False,
                  lines="", lookup="", dashes=False, anywhere=False):
         self.valued, self.skip, self.sub, self.joined = set(valued.split()), skip, sub.split(), joined
         self.feeds, self.elsewhere, self.assigns, self.finds = feeds, elsewhere, assigns, finds
@@ -1975,7 +2019,8 @@ class Wrapper:
                 if not skip:
                     break
                 continue
-            line = next((o for o in self.lines if text == o or len(o) == 2 and text.startswith(o) or text.startswith(o + "=")), None)
+            line = next((o for o in self.lines if text == o or len(o) == 2 and text.startswith(o)
+                         or text.startswith(o + "=")), None)
             if line:
                 word = rest.pop(0)
                 if text == line:
@@ -1987,7 +2032,8 @@ class Wrapper:
             if len(text) > 1 and text[0] == "-":
                 rest.pop(0)
                 short = len(text) == 2 or text.startswith("--")
-                if rest and (text in self.valued or not short and not text.startswith("--") and "-" + text[-1] in self.valued and "-" + text[1] not in self.valued):
+                if rest and (text in self.valued or not short and not text.startswith("--")
+                             and "-" + text[-1] in self.valued and "-" + text[1] not in self.valued):
                     rest.pop(0)
                 continue
             m = ASSIGN.match(text) if self.assigns else None
@@ -2018,7 +2064,8 @@ def found_commands(args):
             end = n + 1
             while end < len(args) and args[end].text not in (";", "+"):
                 end += 1
-            words = [Word(w.text.replace("{}", COMPUTED), sources=w.sources) if "{}" in w.text else w for w in args[n + 1:end]]
+            words = [Word(w.text.replace("{}", COMPUTED), sources=w.sources) if "{}" in w.text else w
+                     for w in args[n + 1:end]]
             if words:
                 yield words
             n = end
@@ -2049,50 +2096,91 @@ def feed(args, rest):
 
 
 SUDO = "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -r --role -t --type -T -U -R --chroot -a"
-RUN = ("-a --attach --add-host --cap-add --cap-drop -c --cpus --device --dns -e --env --env-file --entrypoint --gpus -h --hostname -l --label"
-       " --link -m --memory --mount --name --net --network -p --publish --platform --pull --restart --runtime --security-opt --shm-size --tmpfs"
-       " -u --user --ulimit -v --volume --volumes-from -w --workdir --index -f --file --profile --project-name --detach-keys --context -H --host --log-level")
-PODS = "-c --container -n --namespace --context --cluster --kubeconfig --image --restart -l -f --filename --user --as --token --server"
+RUN = ("-a --attach --add-host --cap-add --cap-drop -c --cpus --device --dns -e --env --env-file --entrypoint --gpus"
+       " -h --hostname -l --label"
+       " --link -m --memory --mount --name --net --network -p --publish --platform --pull --restart --runtime"
+       " --security-opt --shm-size --tmpfs"
+       " -u --user --ulimit -v --volume --volumes-from -w --workdir --index -f --file --profile --project-name"
+       " --detach-keys --context -H --host --log-level")
+PODS = ("-c --container -n --namespace --context --cluster --kubeconfig --image --restart -l -f --filename --user --as"
+        " --token --server")
 WRAPPERS = {
-    "sudo": Wrapper(SUDO, assigns=True), "doas": Wrapper("-u -C"), "run0": Wrapper("-u --user -g --group -D --chdir"), "pkexec": Wrapper("--user -u"),
-    "setpriv": Wrapper(anywhere=True), "runuser": Wrapper("-u -g -G -s"), "chroot": Wrapper("", 1, elsewhere=True), "gosu": Wrapper("", 1),
-    "su-exec": Wrapper("", 1), "unshare": Wrapper(anywhere=True, elsewhere=True), "nsenter": Wrapper(anywhere=True, elsewhere=True),
+    "sudo": Wrapper(SUDO, assigns=True), "doas": Wrapper("-u -C"), "run0": Wrapper("-u --user -g --group -D --chdir"),
+            "pkexec": Wrapper("--user -u"),
+    "setpriv": Wrapper(anywhere=True), "runuser": Wrapper("-u -g -G -s"), "chroot": Wrapper("", 1, elsewhere=True),
+            "gosu": Wrapper("", 1),
+    "su-exec": Wrapper("", 1), "unshare": Wrapper(anywhere=True, elsewhere=True),
+            "nsenter": Wrapper(anywhere=True, elsewhere=True),
     "bwrap": Wrapper(anywhere=True), "firejail": Wrapper(anywhere=True), "proot": Wrapper(anywhere=True),
     "systemd-run": Wrapper(anywhere=True),
-    "systemd-inhibit": Wrapper(anywhere=True), "ssh": Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", 1, joined=True, elsewhere=True),
-    "mosh": Wrapper("-p", 1, joined=True, elsewhere=True), "sshpass": Wrapper("-p -f -d"), "env": Wrapper("-u --unset -C --chdir -a --argv0", assigns=True, lines="-S --split-string -vS"),
-    "nohup": Wrapper(), "setsid": Wrapper(), "command": Wrapper(lookup="-v -V"), "builtin": Wrapper(), "exec": Wrapper("-a"), "noglob": Wrapper(), "nocorrect": Wrapper(),
-    "-": Wrapper(), "catchsegv": Wrapper(), "fakeroot": Wrapper(), "proxychains": Wrapper("-f"), "proxychains4": Wrapper("-f"), "caffeinate": Wrapper("-t -w"),
-    "nice": Wrapper("-n --adjustment"), "ionice": Wrapper("-c --class -n --classdata"), "chrt": Wrapper(anywhere=True), "taskset": Wrapper(anywhere=True), "numactl": Wrapper(anywhere=True),
-    "time": Wrapper("-f --format -o --output"), "gtime": Wrapper("-f -o"), "timeout": Wrapper("-k --kill-after -s --signal", 1), "gtimeout": Wrapper("-k --kill-after -s --signal", 1),
-    "stdbuf": Wrapper("-i --input -o --output -e --error"), "unbuffer": Wrapper(), "torify": Wrapper(), "torsocks": Wrapper(), "eatmydata": Wrapper(), "faketime": Wrapper(anywhere=True),
-    "ltrace": Wrapper(anywhere=True), "strace": Wrapper(anywhere=True), "valgrind": Wrapper(anywhere=True), "perf": Wrapper(anywhere=True),
-    "gdb": Wrapper(anywhere=True), "flock": Wrapper("-w --timeout -E", 1, joined=False), "watch": Wrapper("-n --interval", joined=True), "cpulimit": Wrapper(anywhere=True),
-    "xargs": Wrapper("-a --arg-file -d --delimiter -E -I -L -n --max-args -P --max-procs -s --max-chars -R -S -J", feeds=True),
-    "parallel": Wrapper("-j --jobs -a --arg-file -I -n -N --colsep -d --delay --timeout --joblog --results", feeds=True), "rush": Wrapper("-j", feeds=True),
-    "busybox": Wrapper(), "toybox": Wrapper(), "find": Wrapper(finds=True), "gfind": Wrapper(finds=True), "fd": Wrapper(finds=True), "fdfind": Wrapper(finds=True),
-    "npx": Wrapper("-p --package -w --workspace"), "bunx": Wrapper(), "pnpx": Wrapper(), "uvx": Wrapper("--from --with -p --python"), "bundle": Wrapper(sub="exec"),
-    "poetry": Wrapper(sub="run"), "pipenv": Wrapper(sub="run"), "pdm": Wrapper(sub="run"), "hatch": Wrapper(sub="run"), "uv": Wrapper("--with --python -p --extra --group", sub="run"),
-    "pnpm": Wrapper(sub="exec|dlx"), "yarn": Wrapper(sub="exec|dlx"), "npm": Wrapper("-w --workspace --package", sub="exec|x"), "mise": Wrapper(sub="exec|x"),
-    "conda": Wrapper("-n --name -p --prefix", sub="run"), "mamba": Wrapper("-n -p", sub="run"), "direnv": Wrapper("", 1, sub="exec"), "asdf": Wrapper(sub="exec"),
-    "rbenv": Wrapper(sub="exec"), "pyenv": Wrapper(sub="exec"), "dotenv": Wrapper("-f -e"), "dotenvx": Wrapper("-f", sub="run"), "doppler": Wrapper("-p -c", sub="run"),
-    "op": Wrapper("--env-file", sub="run"), "aws-vault": Wrapper("", 1, sub="exec"), "chamber": Wrapper("", 1, sub="exec"), "nix": Wrapper(dashes=True),
-    "script": Wrapper("-T -o -O -I -B -E", 1), "start-stop-daemon": Wrapper(anywhere=True), "daemonize": Wrapper(anywhere=True), "entr": Wrapper(), "watchexec": Wrapper(anywhere=True),
-    "rtk": Wrapper(), "chronic": Wrapper(), "ts": Wrapper(), "hyperfine": Wrapper("-w -r -m -M -n --warmup --runs", joined=True), "arch": Wrapper(anywhere=True), "setarch": Wrapper(anywhere=True),
-    "linux32": Wrapper(anywhere=True), "linux64": Wrapper(anywhere=True), "xvfb-run": Wrapper(anywhere=True), "dbus-run-session": Wrapper(), "dbus-launch": Wrapper(), "cgexec": Wrapper(anywhere=True),
-    "prlimit": Wrapper(anywhere=True), "capsh": Wrapper(anywhere=True), "chpst": Wrapper(anywhere=True), "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
-    "tmux": Wrapper("-s -n -t -c -x -y -e -F -L -S -f", sub="new-session|new|new-window|neww|split-window|splitw|respawn-pane|respawn-window|run-shell|run|if-shell|popup|display-popup", joined=True),
-    "screen": Wrapper(anywhere=True), "xterm": Wrapper(dashes=True), "gnome-terminal": Wrapper(dashes=True), "expect": Wrapper(), "coverage": Wrapper(sub="run"),
+    "systemd-inhibit": Wrapper(anywhere=True), "ssh": Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S"
+                                                              " -W -w -B", 1, joined=True, elsewhere=True),
+    "mosh": Wrapper("-p", 1, joined=True, elsewhere=True), "sshpass": Wrapper("-p -f -d"),
+            "env": Wrapper("-u --unset -C --chdir -a --argv0", assigns=True, lines="-S --split-string -vS"),
+    "nohup": Wrapper(), "setsid": Wrapper(), "command": Wrapper(lookup="-v -V"), "builtin": Wrapper(),
+            "exec": Wrapper("-a"), "noglob": Wrapper(), "nocorrect": Wrapper(),
+    "-": Wrapper(), "catchsegv": Wrapper(), "fakeroot": Wrapper(), "proxychains": Wrapper("-f"),
+            "proxychains4": Wrapper("-f"), "caffeinate": Wrapper("-t -w"),
+    "nice": Wrapper("-n --adjustment"), "ionice": Wrapper("-c --class -n --classdata"), "chrt": Wrapper(anywhere=True),
+            "taskset": Wrapper(anywhere=True), "numactl": Wrapper(anywhere=True),
+    "time": Wrapper("-f --format -o --output"), "gtime": Wrapper("-f -o"),
+            "timeout": Wrapper("-k --kill-after -s --signal", 1), "gtimeout": Wrapper("-k --kill-after -s --signal", 1),
+    "stdbuf": Wrapper("-i --input -o --output -e --error"), "unbuffer": Wrapper(), "torify": Wrapper(),
+            "torsocks": Wrapper(), "eatmydata": Wrapper(), "faketime": Wrapper(anywhere=True),
+    "ltrace": Wrapper(anywhere=True), "strace": Wrapper(anywhere=True), "valgrind": Wrapper(anywhere=True),
+            "perf": Wrapper(anywhere=True),
+    "gdb": Wrapper(anywhere=True), "flock": Wrapper("-w --timeout -E", 1, joined=False),
+            "watch": Wrapper("-n --interval", joined=True), "cpulimit": Wrapper(anywhere=True),
+    "xargs": Wrapper("-a --arg-file -d --delimiter -E -I -L -n --max-args -P --max-procs -s --max-chars -R -S -J",
+                     feeds=True),
+    "parallel": Wrapper("-j --jobs -a --arg-file -I -n -N --colsep -d --delay --timeout --joblog --results",
+                        feeds=True), "rush": Wrapper("-j", feeds=True),
+    "busybox": Wrapper(), "toybox": Wrapper(), "find": Wrapper(finds=True), "gfind": Wrapper(finds=True),
+            "fd": Wrapper(finds=True), "fdfind": Wrapper(finds=True),
+    "npx": Wrapper("-p --package -w --workspace"), "bunx": Wrapper(), "pnpx": Wrapper(),
+            "uvx": Wrapper("--from --with -p --python"), "bundle": Wrapper(sub="exec"),
+    "poetry": Wrapper(sub="run"), "pipenv": Wrapper(sub="run"), "pdm": Wrapper(sub="run"), "hatch": Wrapper(sub="run"),
+            "uv": Wrapper("--with --python -p --extra --group", sub="run"),
+    "pnpm": Wrapper(sub="exec|dlx"), "yarn": Wrapper(sub="exec|dlx"),
+            "npm": Wrapper("-w --workspace --package", sub="exec|x"), "mise": Wrapper(sub="exec|x"),
+    "conda": Wrapper("-n --name -p --prefix", sub="run"), "mamba": Wrapper("-n -p", sub="run"),
+            "direnv": Wrapper("", 1, sub="exec"), "asdf": Wrapper(sub="exec"),
+    "rbenv": Wrapper(sub="exec"), "pyenv": Wrapper(sub="exec"), "dotenv": Wrapper("-f -e"),
+            "dotenvx": Wrapper("-f", sub="run"), "doppler": Wrapper("-p -c", sub="run"),
+    "op": Wrapper("--env-file", sub="run"), "aws-vault": Wrapper("", 1, sub="exec"),
+            "chamber": Wrapper("", 1, sub="exec"), "nix": Wrapper(dashes=True),
+    "script": Wrapper("-T -o -O -I -B -E", 1), "start-stop-daemon": Wrapper(anywhere=True),
+            "daemonize": Wrapper(anywhere=True), "entr": Wrapper(), "watchexec": Wrapper(anywhere=True),
+    "rtk": Wrapper(), "chronic": Wrapper(), "ts": Wrapper(), "hyperfine": Wrapper("-w -r -m -M -n --warmup"
+                                                                                  " --runs", joined=True),
+            "arch": Wrapper(anywhere=True), "setarch": Wrapper(anywhere=True),
+    "linux32": Wrapper(anywhere=True), "linux64": Wrapper(anywhere=True), "xvfb-run": Wrapper(anywhere=True),
+            "dbus-run-session": Wrapper(), "dbus-launch": Wrapper(), "cgexec": Wrapper(anywhere=True),
+    "prlimit": Wrapper(anywhere=True), "capsh": Wrapper(anywhere=True), "chpst": Wrapper(anywhere=True),
+            "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
+    "tmux": Wrapper("-s -n -t -c -x -y -e -F -L -S -f", sub="new-session|new|new-window|neww|split-window|splitw"
+                                                            "|respawn-pane|respawn-window|run-shell|run|if-shell|popup"
+                                                            "|display-popup", joined=True),
+    "screen": Wrapper(anywhere=True), "xterm": Wrapper(dashes=True), "gnome-terminal": Wrapper(dashes=True),
+            "expect": Wrapper(), "coverage": Wrapper(sub="run"),
 }
 CARRIERS = {
     "docker": (("exec", Wrapper(RUN, 1, elsewhere=True)), ("run", Wrapper(RUN, 1, elsewhere=True))),
-    "kubectl": (("exec", Wrapper(PODS, dashes=True, elsewhere=True)), ("run", Wrapper(PODS, dashes=True, elsewhere=True)), ("debug", Wrapper(PODS, dashes=True, elsewhere=True))),
-    "lxc": (("exec", Wrapper("", 1, elsewhere=True)),), "vagrant": (("ssh", Wrapper("", lines="-c --command", elsewhere=True)),),
-    "gcloud": (("ssh", Wrapper("--zone --project", 1, lines="--command", elsewhere=True)),), "multipass": (("exec", Wrapper("", 1, elsewhere=True)),),
-    "heroku": (("run", Wrapper("-a --app", elsewhere=True)),), "fly": (("console", Wrapper("-a", lines="-C --command", elsewhere=True)),), "flyctl": (("console", Wrapper("-a", lines="-C --command", elsewhere=True)),),
-    "limactl": (("shell", Wrapper("--workdir", 1, elsewhere=True)),), "wsl": (("--", Wrapper()),), "distrobox": (("enter", Wrapper("-n", dashes=True, elsewhere=True)),),
+    "kubectl": (("exec", Wrapper(PODS, dashes=True, elsewhere=True)),
+                ("run", Wrapper(PODS, dashes=True, elsewhere=True)),
+                ("debug", Wrapper(PODS, dashes=True, elsewhere=True))),
+    "lxc": (("exec", Wrapper("", 1, elsewhere=True)),),
+            "vagrant": (("ssh", Wrapper("", lines="-c --command", elsewhere=True)),),
+    "gcloud": (("ssh", Wrapper("--zone --project", 1, lines="--command", elsewhere=True)),),
+            "multipass": (("exec", Wrapper("", 1, elsewhere=True)),),
+    "heroku": (("run", Wrapper("-a --app", elsewhere=True)),),
+            "fly": (("console", Wrapper("-a", lines="-C --command", elsewhere=True)),),
+            "flyctl": (("console", Wrapper("-a", lines="-C --command", elsewhere=True)),),
+    "limactl": (("shell", Wrapper("--workdir", 1, elsewhere=True)),), "wsl": (("--", Wrapper()),),
+            "distrobox": (("enter", Wrapper("-n", dashes=True, elsewhere=True)),),
 }
-for _same, _as in (("podman", "docker"), ("nerdctl", "docker"), ("docker-compose", "docker"), ("podman-compose", "docker"), ("oc", "kubectl"), ("incus", "lxc")):
+for _same, _as in (("podman", "docker"), ("nerdctl", "docker"), ("docker-compose", "docker"),
+                   ("podman-compose", "docker"), ("oc", "kubectl"), ("incus", "lxc")):
     CARRIERS[_same] = CARRIERS[_as]
 
 

@@ -24,22 +24,32 @@ NAME = "self-guard"
 HERE = os.path.dirname(os.path.realpath(__file__))
 KEYS = {"path", "sets", "command", "options", "catches", "passes", "reads", "changes"}
 WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
-BUILTINS = {"cd", "pushd", "popd", "export", "set", "unset", "alias", "local", "declare", "readonly", "typeset", "eval", "source", ".", "trap",
-            "exec", "command", "builtin", "sudo", "env", "xargs", "time", "timeout", "nohup", "nice", "bash", "sh", "zsh", "dash", "wait", "true", ":"}
+BUILTINS = {"cd", "pushd", "popd", "export", "set", "unset", "alias", "local", "declare", "readonly", "typeset", "eval",
+            "source", ".", "trap",
+            "exec", "command", "builtin", "sudo", "env", "xargs", "time", "timeout", "nohup", "nice", "bash", "sh",
+            "zsh", "dash", "wait", "true", ":"}
 UNPACKS = {"tar", "bsdtar", "unzip", "7z", "cpio", "rsync", "cp", "git", "patch", "ditto", "mv", "install"}
 KILLS = {"kill", "pkill", "killall", "skill", "fuser", "killall5", "xkill", "taskkill"}
-SERVICES = {"systemctl", "launchctl", "service", "rc-service", "supervisorctl", "sv", "initctl", "brew", "loginctl", "s6-svc", "rc-update", "chkconfig"}
-SERVICE_READS = {"status", "show", "cat", "is-active", "is-enabled", "is-failed", "list-units", "list-unit-files", "list", "print", "blame", "help",
+SERVICES = {"systemctl", "launchctl", "service", "rc-service", "supervisorctl", "sv", "initctl", "brew", "loginctl",
+            "s6-svc", "rc-update", "chkconfig"}
+SERVICE_READS = {"status", "show", "cat", "is-active", "is-enabled", "is-failed", "list-units", "list-unit-files",
+                 "list", "print", "blame", "help",
                  "list-timers", "list-sockets", "list-dependencies", "info"}
-PACKAGES = {"apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "zypper", "pacman", "apk", "snap", "brew", "npm", "pnpm", "yarn", "bun", "pip", "pip3",
+PACKAGES = {"apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "zypper", "pacman", "apk", "snap", "brew", "npm",
+            "pnpm", "yarn", "bun", "pip", "pip3",
             "pipx", "uv", "port", "nix-env", "flatpak", "go"}
-REMOVES = {"remove", "purge", "uninstall", "rm", "erase", "del", "-r", "-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "unlink", "un", "r", "delete"}
-READING_TOOLS = re.compile(r"Read|Glob|Grep|LS|NotebookRead|Web\w+|Task\w*|Todo\w+|BashOutput|.*(^|_)(read|get|list|search|view|find|stat|glob|grep)(_.*)?", re.IGNORECASE)
-PROSE = {"content", "contents", "description", "edits", "new_source", "new_string", "old_string", "prompt", "query", "text", "todos", "message",
+REMOVES = {"remove", "purge", "uninstall", "rm", "erase", "del", "-r", "-P", "-e", "-R", "-Rs", "-Rns", "--remove",
+           "--purge", "--erase", "unlink", "un", "r", "delete"}
+READING_TOOLS = re.compile(r"Read|Glob|Grep|LS|NotebookRead|Web\w+|Task\w*|Todo\w+|BashOutput|.*(^|_)(read|get|list"
+                           r"|search|view|find|stat|glob|grep)(_.*)?", re.IGNORECASE)
+PROSE = {"content", "contents", "description", "edits", "new_source", "new_string", "old_string", "prompt", "query",
+         "text", "todos", "message",
          "body", "title", "new_str", "old_str", "file_text", "insert_text", "pattern"}
 LINES = {"command", "cmd", "script", "commands"}
-CODE_WRITES = re.compile(r"['\"][wax]b?\+?t?['\"]|r\+|\bwrite|dump\s*\(|unlink|remove|rename|replace\s*\(|shutil|truncate|symlink|\blink\(|chmod|system|subprocess"
-                         r"|popen|spawn|exec|appendFile|copyFile|cpSync|rmSync|mkdir|File\.(write|open)|IO\.write|>\s*['\"]?[/~.\w]|touch|mv\b|\bcp\b")
+CODE_WRITES = re.compile(r"['\"][wax]b?\+?t?['\"]|r\+|\bwrite|dump\s*\(|unlink|remove|rename|replace\s*\(|shutil"
+                         r"|truncate|symlink|\blink\(|chmod|system|subprocess"
+                         r"|popen|spawn|exec|appendFile|copyFile|cpSync|rmSync|mkdir|File\.(write|open)|IO\.write"
+                         r"|>\s*['\"]?[/~.\w]|touch|mv\b|\bcp\b")
 PATHS_IN = re.compile(r"[\w.~$@:/*?\[\]{}%+-]*[\w/*?\]-]")
 
 
@@ -53,7 +63,8 @@ class Rule:
         self.name, self.file = name, file
         unknown = sorted(set(values) - KEYS)
         if unknown:
-            raise book.Mistake("%s: [%s]: unknown key %s; there are %s" % (file, name, unknown[0], ", ".join(sorted(KEYS))))
+            raise book.Mistake("%s: [%s]: unknown key %s; there are %s" % (file, name, unknown[0],
+                                                                           ", ".join(sorted(KEYS))))
         self.globs = values.get("path", "").split()
         self.sets, self.commands = values.get("sets", "").split(), values.get("command", "").split()
         self.options = values.get("options", "").split()
@@ -74,7 +85,9 @@ class Rule:
         """A regular expression for the paths."""
         parts = []
         for glob in self.expanded(home):
-            text = re.escape(glob.rstrip("/")).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+            text = re.escape(glob.rstrip("/"))
+            for mark, expression in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
+                text = text.replace(mark, expression)
             parts.append(text + "(?:/.*)?" if glob.endswith("/") else text)
         return "|".join(parts) or "(?!)"
 
@@ -114,8 +127,8 @@ class Rules:
                 for one in rule.expanded(home):
                     names = one.rstrip("/").lower().split("/")
                     if names[0] == "**":
-                        for n in range(1, len(names) - 1):
-                            above.setdefault(".../" + "/".join(names[1:n + 1]), rule) if names[1].startswith(".") else None
+                        for n in range(1, len(names) - 1) if names[1].startswith(".") else ():
+                            above.setdefault(".../" + "/".join(names[1:n + 1]), rule)
                     for n in range(1, len(names)):
                         if names[0] != "**" and not any("*" in x for x in names[:n]):
                             above.setdefault("/".join(names[:n]) or "/", rule)
@@ -148,9 +161,12 @@ class Rules:
                 if one.startswith("**/"):
                     tail = concrete[2:]
                     names = pattern.split("/")
-                    if len(names) > tail.count("/") and fnmatch.fnmatch("/".join(names[:-tail.count("/")]) + tail, pattern):
+                    deep = tail.count("/")
+                    if len(names) > deep and fnmatch.fnmatch("/".join(names[:-deep]) + tail, pattern):
                         return rule
-                elif fnmatch.fnmatch(concrete, pattern) or fnmatch.fnmatch(posixpath.dirname(concrete), pattern) and folder != posixpath.dirname(folder):
+                elif fnmatch.fnmatch(concrete, pattern):
+                    return rule
+                elif folder != posixpath.dirname(folder) and fnmatch.fnmatch(posixpath.dirname(concrete), pattern):
                     return rule
         return None
 
@@ -160,7 +176,8 @@ class Rules:
             known = {}
             for rule in self.all:
                 for name in rule.sets:
-                    value = os.environ.get(name) or next((posixpath.dirname(g) for g in rule.expanded(home) if g.startswith("/")), None)
+                    value = os.environ.get(name) or next((posixpath.dirname(g) for g in rule.expanded(home)
+                                                          if g.startswith("/")), None)
                     if value:
                         known[name] = value
             self.known[home] = known
@@ -227,9 +244,11 @@ class Look:
         rule = self.rule(text, cwds, glob)
         if rule is None and below:
             for cwd in cwds or (self.cwd,):
-                rule = rule or (self.rules.above(self.absolute(text, cwd), self.home) if cwd or text.startswith(("/", "~")) else None)
+                rule = rule or (self.rules.above(self.absolute(text, cwd), self.home) if cwd
+                                or text.startswith(("/", "~")) else None)
         if rule:
-            self.deny(text, "this would change the hook settings of " + rule.name if rule.name != "hookd" else "this would change hookd or its hooks")
+            self.deny(text, "this would change the hook settings of " + rule.name if rule.name != "hookd"
+                      else "this would change hookd or its hooks")
         return rule is not None
 
     # Shell lines.
@@ -241,7 +260,8 @@ class Look:
         self.agents(script)
         if script.unclear and not self.found and self.hints(text):
             action = os.environ.get("UNREADABLE") or "ask"
-            self.deny(script.unclear[0].part or text, script.unclear[0].why, action if action in ("ask", "deny") else "deny")
+            self.deny(script.unclear[0].part or text, script.unclear[0].why, action if action in ("ask", "deny")
+                      else "deny")
 
     def hints(self, text):
         bare = re.sub(r"[\"'\\]", "", text).lower()
@@ -293,14 +313,18 @@ class Look:
         if len(distinct) > MOST_WORDS:
             self.deny(shell.shorten(" ".join(command.texts[:5])), "it names too many files to look at", "ask")
         words = list(distinct.values())[:MOST_WORDS]
-        below = name in ("rm", "mv", "chmod", "chown", "chattr", "rmdir", "find", "ln", "unlink", "shred", "mount", "umount", "rimraf", "trash", "chflags", "setfacl")
+        below = name in ("rm", "mv", "chmod", "chown", "chattr", "rmdir", "find", "ln", "unlink", "shred", "mount",
+                         "umount", "rimraf", "trash", "chflags", "setfacl")
         for word in words:
             if not word.text.startswith("-") or re.search(r"[=/~]", word.text):
-                self.touched(word.text, command.cwds, word.pattern if word.glob else None, below and self.deep(name, command))
+                self.touched(word.text, command.cwds, word.pattern if word.glob else None, below
+                             and self.deep(name, command))
         if not self.found and not self.reads(command) and name not in BUILTINS:
-            rule = next((r for c in command.cwds if c for r in self.rules.all if any(c == f for f in self.inside(r))), None)
+            rule = next((r for c in command.cwds if c for r in self.rules.all if any(c == f for f in self.inside(r))),
+                        None)
             if rule:
-                self.deny(" ".join(command.texts), "this may change the settings of %s, in whose folder it runs" % rule.name, "ask")
+                self.deny(" ".join(command.texts), "this may change the settings of %s, in whose folder it"
+                                                   " runs" % rule.name, "ask")
 
     def inside(self, rule):
         for folder in rule.folders(self.home):
@@ -317,14 +341,18 @@ class Look:
 
     def spread(self, command, name, words):
         """Asks before many files are put into a folder with settings below it."""
-        if name in ("cp", "install", "scp") and not any(re.match(r"-[A-Za-z]*[rRa]|--recursive|--archive", w.text) for w in command.words[1:]):
+        if name in ("cp", "install", "scp") and not any(re.match(r"-[A-Za-z]*[rRa]|--recursive|--archive", w.text)
+                                                        for w in command.words[1:]):
             return
         texts = [w.text for w in command.words[1:]]
         if name == "git" and not (set(texts) & {"clone", "checkout-index", "worktree", "apply", "am", "archive"}):
             return
         if name in ("tar", "bsdtar") and not any(re.match(r"-?[A-Za-z]*x|--extract|--get", t) for t in texts[:3]):
             return
-        targets = [w for before, w in zip(command.words, command.words[1:]) if before.text in ("-C", "-d", "--directory")] or (words[-1:] if name in ("cp", "rsync", "ditto", "git", "scp") else [])
+        pairs = zip(command.words, command.words[1:])
+        targets = [w for before, w in pairs if before.text in ("-C", "-d", "--directory")]
+        if not targets and name in ("cp", "rsync", "ditto", "git", "scp"):
+            targets = words[-1:]
         places = [self.absolute(w.text, c) for w in targets for c in command.cwds] or [c for c in command.cwds if c]
         for place in places:
             rule = self.rules.above(place, self.home)
@@ -341,7 +369,9 @@ class Look:
             subs = [r for r in rest if not r.startswith("!")]
             if subs and not (texts and texts[0] in subs[0].split("|")):
                 continue
-            return not any(o == bad[1:] or o.startswith(bad[1:] + "=") or len(bad) == 3 and re.match(r"-[A-Za-z]*" + bad[2], o) for bad in rest if bad.startswith("!") for o in options)
+            bad = [r[1:] for r in rest if r.startswith("!")]
+            return not any(o == b or o.startswith(b + "=") or len(b) == 2 and re.match(r"-[A-Za-z]*" + b[1], o)
+                           for b in bad for o in options)
         return False
 
     def code(self, command):
@@ -356,23 +386,27 @@ class Look:
         for rule in self.rules.all:
             for glob in rule.globs:
                 parts = [p for p in glob.rstrip("/").lower().split("/") if p not in ("**", "~", "") and "*" not in p]
-                if parts and all('"%s' % p in lower or "'%s" % p in lower or "/" + p in lower for p in parts) and len(parts) > 1 or ".librefang" in lower:
+                if parts and all('"%s' % p in lower or "'%s" % p in lower or "/" + p in lower
+                                 for p in parts) and len(parts) > 1 or ".librefang" in lower:
                     self.deny(shell.shorten(code, 60), "this code may change the hook settings of %s" % rule.name)
                     return
 
     def hookd(self, command, words):
         """A command of hookd that changes something."""
-        rest = [w for n, w in enumerate(words) if not w.text.startswith("-") and not (n and words[n - 1].text in ("--home", "--socket", "--config", "-o"))]
+        rest = [w for n, w in enumerate(words) if not w.text.startswith("-")
+                and not (n and words[n - 1].text in ("--home", "--socket", "--config", "-o"))]
         rest = [w for w in rest if not (command.name == "go" and (w.text == "run" or w.text.endswith("cmd/hookd")))]
         if not rest:
             if not any(w.many for w in words):
                 return
         elif rest[0].sure:
             for name, *subs in self.rules.hookd_reads:
-                if rest[0].text == name and (not subs or len(rest) == 1 and "-" in subs[0].split("|") or len(rest) > 1 and rest[1].text in subs[0].split("|")):
+                if rest[0].text == name and (not subs or len(rest) == 1 and "-" in subs[0].split("|") or len(rest) > 1
+                                             and rest[1].text in subs[0].split("|")):
                     if not any(w.text.startswith(bad[1:]) for bad in subs[1:] for w in words):
                         return
-        self.deny(" ".join(command.texts), "`hookd %s` changes what hookd does" % (rest[0].text.replace(shell.COMPUTED, "…") if rest else ""))
+        self.deny(" ".join(command.texts),
+                  "`hookd %s` changes what hookd does" % (rest[0].text.replace(shell.COMPUTED, "…") if rest else ""))
 
     def kill(self, command, words, script):
         name = command.name
@@ -381,7 +415,9 @@ class Look:
                 if word.text.startswith("-"):
                     continue
                 try:
-                    hit = any(re.search(word.text, p, re.IGNORECASE) for p in ("hookd", "hookd-bridge", "hookd serve")) if name == "pkill" else "hookd" in word.text.lower()
+                    hit = any(re.search(word.text, p, re.IGNORECASE)
+                              for p in ("hookd", "hookd-bridge",
+                                        "hookd serve")) if name == "pkill" else "hookd" in word.text.lower()
                 except re.error:
                     hit = True
                 if hit or not word.sure and self.mentions(script):
@@ -415,15 +451,18 @@ class Look:
                 if command.name not in rule.commands:
                     continue
                 if assigned & (set(rule.sets) | {"HOME"}):
-                    self.deny(" ".join(command.texts), "this starts %s with other settings, without its hooks" % rule.name)
+                    self.deny(" ".join(command.texts), "this starts %s with other settings, without its"
+                                                       " hooks" % rule.name)
                 for word in command.words[1:]:
                     if any(fnmatch.fnmatchcase(word.text, o) or word.text.startswith(o + "=") for o in rule.options):
-                        self.deny(" ".join(command.texts), "this starts %s with other settings, perhaps without its hooks" % rule.name)
+                        self.deny(" ".join(command.texts), "this starts %s with other settings, perhaps without its"
+                                                           " hooks" % rule.name)
 
 
 def targets(words):
     """Where a cp puts what it copies: the last word or that of -t, and what each file is called there."""
-    given = [w for before, w in zip([None] + words, words) if before is not None and before.text in ("-t", "--target-directory")]
+    given = [w for before, w in zip([None] + words, words) if before is not None
+             and before.text in ("-t", "--target-directory")]
     given += [shell.Word(w.text.partition("=")[2]) for w in words if w.text.startswith("--target-directory=")]
     given += [shell.Word(w.text[2:]) for w in words if re.match(r"-t[~./]", w.text)]
     folders = given or words[-1:]
@@ -505,7 +544,8 @@ def examples(rules):
                 wrong.append("%s: [%s] %s: %s" % (rule.file, rule.name, "lets pass" if wanted else "catches", line))
         for glob in rule.globs:
             count += 1
-            path = re.sub(r"\*+", "x", ("/home/me" + glob[1:] if glob.startswith("~") else glob.replace("**/", "/p/")).rstrip("/"))
+            path = re.sub(r"\*+", "x", ("/home/me" + glob[1:] if glob.startswith("~")
+                                        else glob.replace("**/", "/p/")).rstrip("/"))
             if not findings("Write", {"file_path": path}, "/home/me/project", rules, "/home/me"):
                 wrong.append("%s: [%s] lets %s be written" % (rule.file, rule.name, path))
     if wrong:

@@ -33,7 +33,8 @@ def lines(event):
     said = {"user_prompt_submit": ("user", event.get("prompt")), "stop": ("agent", event.get("stop_response"))}
     role, text = said.get(event["hook_event_name"], (None, None))
     if text:
-        yield {"time": event["timestamp"], "role": role, "agent": event.get("agent_name") or event.get("agent_id"), "text": text}
+        yield {"time": event["timestamp"], "role": role, "agent": event.get("agent_name") or event.get("agent_id"),
+               "text": text}
 
 
 def main():

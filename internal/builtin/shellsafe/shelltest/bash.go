@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+const programsOfSystem = `awk base64 bash busybox cat chmod cp dirname env false find flock head
+ionice nice nohup prlimit rev script sed setarch setpriv setsid sleep stdbuf taskset tee timeout tr true xargs`
+
 // Bash runs lines with stand-ins for programs.
 type Bash struct {
 	t              testing.TB
@@ -29,7 +32,8 @@ func New(t testing.TB) *Bash {
 		t.Skip("SKIP-TOOL bash")
 	}
 	dir := t.TempDir()
-	b := &Bash{t: t, bash: bash, bin: filepath.Join(dir, "bin"), log: filepath.Join(dir, "log"), Work: filepath.Join(dir, "work")}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	b := &Bash{t: t, bash: bash, bin: in("bin"), log: in("log"), Work: in("work")}
 	for _, d := range []string{b.bin, b.Work} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -48,8 +52,7 @@ func New(t testing.TB) *Bash {
 done
 exec "$@"
 `)
-	for name := range strings.FieldsSeq(`awk base64 bash busybox cat chmod cp dirname env false find flock head ionice nice nohup
-prlimit rev script sed setarch setpriv setsid sleep stdbuf taskset tee timeout tr true xargs`) {
+	for name := range strings.FieldsSeq(programsOfSystem) {
 		if path, err := exec.LookPath(name); err == nil {
 			b.link(path, name)
 		}
