@@ -23,7 +23,7 @@ func TestLongLines(t *testing.T) {
 		for _, unit := range []string{
 			"-x system ", "-x docker -x system ", "-x docker -x system -x prune -x all ", "-a -b docker ",
 		} {
-			line := "xargs docker "
+			line := "nohup docker "
 			line += strings.Repeat(unit, (16<<10-len(line))/len(unit))
 			c := shellsafe.ReadCommands(line)
 			if c.Doubt != "" {
