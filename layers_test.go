@@ -35,8 +35,8 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client /docs/gallery /sdk api bridge builtin/shadow catalog config connect convert daemon dialect discovery " +
-			"doctor duration escape events hook importer logsink loopback match pack policy project readfile " +
+		"/client /docs/gallery /sdk api attack bridge builtin/shadow catalog config connect convert daemon dialect " +
+			"discovery doctor duration escape events hook importer logsink loopback match pack policy project readfile " +
 			"rehearse schema service spell starter system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
@@ -72,6 +72,12 @@ var rooms = map[string]room{
 		"holds calls that hooks ask about until a person answers, and remembers answers as grants",
 		"api builtin/shellsafe config dialect dialect/neutral dispatch duration escape events hook store verdict",
 		"go.uber.org/zap",
+	},
+	// connect's places are the dialects'
+	"internal/attack": {
+		"tries what an agent could do to its guards, on copies, and says what worked",
+		"/client dialect events peer system",
+		"",
 	},
 	"internal/bridge": {
 		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
@@ -326,7 +332,7 @@ var rooms = map[string]room{
 	// trust: install refuses a program that others could replace
 	"internal/service": {
 		"what install decides: service manager, unit files, PATH, whether the service runs",
-		"/packaging config readfile replacefile trust",
+		"/packaging config readfile replacefile system trust",
 		"",
 	},
 	"internal/starter": {

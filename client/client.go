@@ -164,6 +164,15 @@ func (c *Client) Status(ctx context.Context) (DaemonInfo, error) {
 	return get[DaemonInfo](ctx, c, api.PathStatus)
 }
 
+// Alive returns nil when the daemon answers, which it tells every user who may connect.
+func (c *Client) Alive(ctx context.Context) error {
+	reply, err := c.request(ctx, "GET", api.PathHealthz, nil)
+	if err == nil && reply.status != 200 {
+		err = reply.refusal()
+	}
+	return err
+}
+
 // Ready returns nil when the daemon has booted and takes events; the error
 // says why it does not.
 func (c *Client) Ready(ctx context.Context) error {

@@ -271,3 +271,42 @@ func TestLaunchdAgent(t *testing.T) {
 		t.Errorf("got\n%#v\nwant\n%#v", got, want)
 	}
 }
+
+// systemd reads the units of the system daemon, and calls it well confined.
+func TestSystemUnits(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "a b", "hookd")
+	files, err := Service{Program: program}.SystemSystemd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Dir(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(files, File{"a b/hookd", "#!/bin/sh\n"}) {
+		if f.Name != "a b/hookd" && !strings.Contains(f.Text, Mark) {
+			t.Errorf("%s has no mark", f.Name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := analyze(t, dir, "security", "--offline=true", "--no-pager", filepath.Join(dir, "hookd.service"))
+	m := regexp.MustCompile(`Overall exposure level for hookd\.service: ([0-9.]+)`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("got %v and\n%s", err, out)
+	}
+	if level, err := strconv.ParseFloat(string(m[1]), 64); err != nil || level > 4 {
+		t.Errorf("the exposure is %s, %v", m[1], err)
+	}
+}
+
+func TestSystemLaunchd(t *testing.T) {
+	f, err := Service{Program: "/opt/a&b/hookd"}.SystemLaunchd()
+	if err != nil || !strings.Contains(f.Text, "<string>/opt/a&amp;b/hookd</string>") || !strings.Contains(f.Text, "serve --system") {
+		t.Errorf("got %v, %s", err, f.Text)
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/loopback"
+	"github.com/hookd/hookd/internal/trust"
 )
 
 func connectCommand(a *app) *cobra.Command {
@@ -100,18 +101,24 @@ is connected.`,
 type connectFlags struct {
 	project, file                            string
 	dry, all, found, closed, move, http, yes bool
+	managed                                  bool
 }
 
 func (f *connectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.project, "project", "", "the settings of the project in this folder, not the user's own")
 	cmd.Flags().StringVar(&f.file, "file", "", "the agent's file (docker-agent)")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&f.managed, "managed", false, "the agent's settings for all users of the machine (behind sudo; see docs/system.md)")
+	cmd.MarkFlagsMutuallyExclusive("managed", "project", "file")
 	_ = cmd.MarkFlagDirname("project")
 	_ = cmd.MarkFlagFilename("file")
 }
 
 func (f connectFlags) options(cmd *cobra.Command, agent string) connect.Options {
-	o := connect.Options{Agent: agent, Project: f.project, File: f.file, AllEvents: f.all}
+	o := connect.Options{Agent: agent, Project: f.project, File: f.file, Managed: f.managed, AllEvents: f.all}
+	if f.managed {
+		return o // each user's own socket, and the system daemon's
+	}
 	if path, err := filepath.Abs(socketOf(cmd)); err == nil {
 		o.Socket = path
 	}
@@ -131,6 +138,9 @@ func (f connectFlags) again(command, agent string) string {
 		if v.value != "" {
 			words = append(words, v.flag, v.value)
 		}
+	}
+	if f.managed {
+		words = append([]string{"sudo"}, append(words, "--managed")...)
 	}
 	if f.http {
 		words = append(words, "--http")
@@ -175,6 +185,7 @@ type connected struct {
 	See     string   `json:"see,omitempty"` // the command that tells whether the agent's events arrive
 	word    string
 	posts   bool // over HTTP, which cannot fail closed
+	managed bool // the settings are those of all users
 }
 
 func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (answer connected, err error) {
@@ -182,6 +193,9 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (an
 		return answer, connectFailure(&connect.UnknownError{Agent: o.Agent}, "")
 	}
 	if o.Bridge, err = bridgePath(); err != nil {
+		return answer, err
+	}
+	if err := f.checkManaged(o); err != nil {
 		return answer, err
 	}
 	if f.http {
@@ -199,11 +213,28 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (an
 	if answer, err = a.carryOut(p, f, "connected"); err != nil {
 		return answer, err
 	}
-	answer.Daemon, answer.posts = a.runsAlready(cmd) > 0, f.http
+	answer.Daemon, answer.posts, answer.managed = a.runsAlready(cmd) > 0, f.http, f.managed
 	if !f.dry {
 		answer.Closed = connect.Inspect(o).FailClosed
 	}
 	return answer, nil
+}
+
+// checkManaged refuses a bridge that other users could replace: it would run as each user.
+func (f connectFlags) checkManaged(o connect.Options) error {
+	if !f.managed {
+		return nil
+	}
+	again := f.again("connect", o.Agent)
+	if f.http {
+		return fail(exitUsage, "type `"+f.again("connect", o.Agent)+"` without --http", "--managed is for all users, and a token is one user's")
+	}
+	var bad *trust.Refusal
+	if err := trust.Of(0).Check(o.Bridge); errors.As(err, &bad) {
+		return fail(exitRejected, "install hookd for all users, as with `sudo make install PREFIX=/usr/local`, then type `"+again+"`",
+			"users could replace the program that all of them run: %s %s", bad.Path, bad.Fact)
+	}
+	return nil
 }
 
 func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, err error) {
@@ -224,7 +255,10 @@ func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, e
 // carryOut applies a plan, or returns what it would change.
 func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
 	see := ""
-	if word == "connected" {
+	switch {
+	case word == "connected" && f.managed:
+		see = "sudo hookd --system decisions"
+	case word == "connected":
 		see = f.again("doctor", p.Agent)
 	}
 	answer := connected{See: see, Agent: p.Agent, File: p.File, Changed: len(p.Changes) > 0, DryRun: f.dry,
@@ -304,6 +338,8 @@ func (c connected) done(p *printer) {
 // without says what happens to the agent's calls where hookd does not run.
 func (c connected) without(p *printer) {
 	switch {
+	case c.managed:
+		p.linef("every user's %s calls hookd now; what the system daemon denies, none of them can allow: see docs/system.md", c.Agent)
 	case c.Daemon && c.Closed:
 		p.linef("while hookd does not run, %s's tool calls are denied", c.Agent)
 	case c.Daemon && c.posts:

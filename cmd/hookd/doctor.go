@@ -18,7 +18,7 @@ import (
 
 func doctorCommand(a *app) *cobra.Command {
 	var f connectFlags
-	var noProbe bool
+	var noProbe, attack bool
 	cmd := &cobra.Command{
 		Use:   "doctor [AGENT]",
 		Short: "Find what is wrong, and say what to type",
@@ -33,14 +33,25 @@ Then it sends one event through the bridge, as the agent would before it runs
 ` + "`true`" + ` in a shell, in the session ` + doctor.Session + `, and shows what the agent would be
 told. Hooks that match such a call run for it; --no-probe leaves that out.
 
+With --attack it tries, as the user that agents run as, what an agent could do to its
+guards: delete and change hooks and settings, move the environment, kill the daemon, run
+one that allows everything. Your own guards are copied for that, and the system's are
+only touched: nothing changes. See docs/security.md.
+
 The exit code is 1 when something needs you; a note does not.`,
 		Example: `  hookd doctor
   hookd doctor claude-code
-  hookd doctor codex --project . --no-probe`,
+  hookd doctor codex --project . --no-probe
+  hookd doctor --attack`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case attack && len(args) > 0:
+				return fail(exitUsage, "type `hookd doctor --attack`", "--attack takes no agent")
+			case attack:
+				return a.attack(cmd)
+			case len(args) == 0:
 				return a.doctor(cmd)
 			}
 			return a.doctorAgent(cmd, args[0], f, noProbe)
@@ -48,6 +59,7 @@ The exit code is 1 when something needs you; a note does not.`,
 	}
 	cmd.Flags().StringVar(&f.project, "project", "", "with AGENT: the settings of the project in this folder, not the user's own")
 	cmd.Flags().StringVar(&f.file, "file", "", "with AGENT: the agent's file (docker-agent)")
+	cmd.Flags().BoolVar(&attack, "attack", false, "try what an agent could do to its guards, and print what worked")
 	cmd.Flags().BoolVar(&noProbe, "no-probe", false, "with AGENT: send no event")
 	_ = cmd.MarkFlagDirname("project")
 	_ = cmd.MarkFlagFilename("file")

@@ -173,7 +173,9 @@ func (p *printer) answer(event string, answer client.Answer) {
 	for _, w := range answer.Warnings {
 		p.line(p.paint(yellow, "warning:"), " ", escape(w, keepNothing))
 	}
-	if len(answer.Matched) == 0 {
+	if answer.Own() != nil {
+		p.linef("the system daemon alone has decided; your own: %v", answer.Own())
+	} else if len(answer.Matched) == 0 {
 		p.linef("no hook runs for it; %ssee why with `hookd match %s`", meantEvent(event), event)
 	} else {
 		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))

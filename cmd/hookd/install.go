@@ -25,9 +25,13 @@ A program in a temporary folder, or one that others could replace, is refused, a
 is a folder of units that others can write to. The files are readable by you alone, as
 variables may hold keys. Where no service manager answers, nothing is written.
 LIBREFANG_HOME and HOOKD_ variables that are set become the service's. What you
-change belongs in a drop-in: ` + "`systemctl --user edit hookd`" + `.`,
+change belongs in a drop-in: ` + "`systemctl --user edit hookd`" + `.
+
+With --system, behind sudo, it makes the system daemon a service: a user of its own,
+/etc/hookd with settings, a sandboxed unit and its socket. See docs/system.md.`,
 		Example: `  hookd install --dry-run
-  hookd install`,
+  hookd install
+  sudo hookd install --system`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(a, cmd, dry, hardened) },
 	}
@@ -51,7 +55,7 @@ hooks, settings and history stay, and so do your own drop-ins.`,
 }
 
 func install(a *app, cmd *cobra.Command, dry, hardened bool) error {
-	m, err := service.This()
+	m, err := machineOf(cmd)
 	if err != nil {
 		return err
 	}
@@ -84,8 +88,16 @@ func (a *app) runsAlready(cmd *cobra.Command) int {
 	return st.PID
 }
 
+// machineOf is the machine for its user's service, or for the system daemon's.
+func machineOf(cmd *cobra.Command) (*service.Machine, error) {
+	if ofSystem(cmd) {
+		return service.System()
+	}
+	return service.This()
+}
+
 func uninstall(a *app, cmd *cobra.Command, dry bool) error {
-	m, err := service.This()
+	m, err := machineOf(cmd)
 	if err != nil {
 		return err
 	}

@@ -1,34 +1,68 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/system"
 )
 
 func statusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the daemon's state",
-		Long:  "status shows the daemon's state. The exit code is 3 when it does not run.",
-		Args:  cobra.NoArgs,
+		Long: `status shows the daemon's state. The exit code is 3 when it does not run. Where the
+machine has a system daemon, a line says whether that one answers.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
+			layer := systemLayer(ctx, cmd)
 			st, err := a.dial(cmd).Status(ctx)
 			if err != nil {
+				if layer != "" && a.format != "json" {
+					a.printer(a.out).pairs(kv("system", layer))
+				}
 				return err
 			}
-			return a.print(st, func(p *printer) { p.status(st) })
+			return a.print(st, func(p *printer) { p.status(st, layer) })
 		},
 	}
 }
 
-func (p *printer) status(st client.DaemonInfo) {
+// systemLayer says how the machine's system daemon is; "" = there is none.
+func systemLayer(ctx context.Context, cmd *cobra.Command) string {
+	place := system.Here()
+	present, required := place.Look()
+	if !present {
+		return ""
+	}
+	err := client.New(client.Options{Socket: place.Socket, Timeout: aliveTime}).Alive(ctx)
+	what := "answers: it is asked first"
+	switch {
+	case ofSystem(cmd) && err == nil:
+		what = "this is it"
+	case err != nil && required:
+		what = "DOES NOT ANSWER, and calls of agents are denied: " + err.Error()
+	case err != nil:
+		what = "does not answer: " + err.Error()
+	}
+	if required {
+		what += "; required by " + place.Settings()
+	}
+	return what
+}
+
+// aliveTime is how long the system daemon may take to say that it is alive.
+const aliveTime = 3 * time.Second
+
+func (p *printer) status(st client.DaemonInfo, layer string) {
 	condition := "ready"
 	switch {
 	case st.Draining:
@@ -45,6 +79,7 @@ func (p *printer) status(st client.DaemonInfo) {
 	p.pairs(
 		kv("hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID,
 			st.Started.Local().Format("2006-01-02 15:04:05"))),
+		kv("system", layer),
 		kv("home", st.Home),
 		kv("socket", st.Socket),
 		kv("hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation,

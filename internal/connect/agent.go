@@ -14,6 +14,8 @@ import (
 // path is the settings file, or the folder of files.
 func (a *agent) path(o Options) (string, error) {
 	switch {
+	case o.Managed:
+		return a.managed(o.root)
 	case a.Given && o.File == "":
 		return "", fmt.Errorf("connect %s: name its file", a.name)
 	case a.Given:

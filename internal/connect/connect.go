@@ -33,6 +33,7 @@ const BackupSuffix = ".before-hookd"
 type Options struct {
 	Agent     string
 	Project   string // a project's folder; "" = the user's own settings
+	Managed   bool   // the settings that root writes for all users, where the agent has them
 	File      string // the settings file, for agents without a fixed one (docker-agent); "" for others
 	AllEvents bool   // also streaming events
 	Bridge    string // absolute path of hookd-bridge; only Connect needs it
@@ -52,6 +53,8 @@ type Options struct {
 
 	Home   string              // the user's home; "" = os.UserHomeDir
 	Getenv func(string) string // nil = os.Getenv
+
+	root string // before the path of managed settings, in tests
 }
 
 // Plan is what is to be written. Without changes everything is as asked.
@@ -106,9 +109,20 @@ func Connect(o Options) (Plan, error) {
 		err = t.connect(&p)
 	}
 	if err == nil {
-		p.Notes = slices.Concat(p.Notes, t.notes(), t.twice(), t.agent.After)
+		p.Notes = slices.Concat(p.Notes, t.notes(), t.twice(), t.after())
+	}
+	if err == nil && t.Managed {
+		err = t.writeBeside(&p)
 	}
 	return p, err
+}
+
+// after is what a person must do besides.
+func (t *target) after() []string {
+	if t.Managed {
+		return t.agent.Managed.After
+	}
+	return t.agent.After
 }
 
 // target is the settings of one agent, as Options name them.
@@ -260,10 +274,11 @@ func (t *target) change(text []byte) Change {
 	if c.New {
 		c.Mode = 0o600
 	}
-	if t.Project != "" {
+	shared := t.Project != "" || t.Managed
+	if shared {
 		c.Dir = 0o755
 	}
-	if t.Project != "" && c.New {
+	if shared && c.New {
 		c.Mode = 0o644
 	}
 	c.BackupMode = c.Mode

@@ -18,7 +18,11 @@ func Disconnect(o Options) (Plan, error) {
 	if t.agent.whole != nil {
 		return p, t.disconnectFiles(&p)
 	}
-	return p, t.disconnect(&p)
+	err = t.disconnect(&p)
+	if err == nil && t.Managed {
+		err = t.removeBeside(&p)
+	}
+	return p, err
 }
 
 // disconnect takes our hooks out. Where that leaves what the backup says, it is

@@ -25,6 +25,9 @@ type Machine struct {
 	uid    int
 	exe    string // this program, as it was started
 
+	whole bool   // the service is the system daemon, for all users
+	root  string // before the folders of that service; "" but in tests
+
 	// run runs a command and returns its output.
 	run func(ctx context.Context, argv []string) (string, error)
 }

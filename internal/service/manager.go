@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookd/hookd/internal/system"
 	"github.com/hookd/hookd/packaging"
 )
 
@@ -46,11 +47,18 @@ func (m *Machine) manager() manager {
 
 type systemd struct{ m *Machine }
 
-func systemctl(args ...string) Step {
+// ctl is a command to the user's systemd, or to that of the machine.
+func (s systemd) ctl(args ...string) Step {
+	if s.m.whole {
+		return Step{argv: append([]string{"systemctl"}, args...)}
+	}
 	return Step{argv: append([]string{"systemctl", "--user"}, args...)}
 }
 
 func (s systemd) folder() string {
+	if s.m.whole {
+		return s.m.root + "/etc/systemd/system"
+	}
 	config := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(s.m.home, ".config")
@@ -61,31 +69,38 @@ func (s systemd) folder() string {
 func (systemd) folders() []string { return nil }
 func (systemd) names() []string   { return packaging.SystemdFiles }
 
-func (systemd) files(s packaging.Service) ([]packaging.File, error) { return s.Systemd() }
+func (s systemd) files(of packaging.Service) ([]packaging.File, error) {
+	if s.m.whole {
+		return of.SystemSystemd()
+	}
+	return of.Systemd()
+}
 
 // start always restarts the service: the program may be a new one. The socket stays
 // open, so no event is lost. Only a socket that has moved is closed for a moment.
-func (systemd) start(changed func(string) bool) []Step {
-	steps := []Step{systemctl("daemon-reload")}
+func (s systemd) start(changed func(string) bool) []Step {
+	steps := []Step{s.ctl("daemon-reload")}
 	if changed("hookd.socket") {
-		stop := systemctl("stop", "hookd.service", "hookd.socket")
+		stop := s.ctl("stop", "hookd.service", "hookd.socket")
 		stop.mayFail = true // the first time there is none
 		steps = append(steps, stop)
 	}
-	return append(steps, systemctl("enable", "hookd.socket", "hookd.service"), systemctl("start", "hookd.socket"),
-		systemctl("restart", "hookd.service"))
+	return append(steps, s.ctl("enable", "hookd.socket", "hookd.service"), s.ctl("start", "hookd.socket"),
+		s.ctl("restart", "hookd.service"))
 }
 
-func (systemd) stop() (before, after []Step) {
-	failed := systemctl("reset-failed", "hookd.service", "hookd.socket")
+func (s systemd) stop() (before, after []Step) {
+	failed := s.ctl("reset-failed", "hookd.service", "hookd.socket")
 	failed.mayFail = true
-	return []Step{systemctl("disable", "--now", "hookd.service", "hookd.socket")},
-		[]Step{systemctl("daemon-reload"), failed}
+	return []Step{s.ctl("disable", "--now", "hookd.service", "hookd.socket")},
+		[]Step{s.ctl("daemon-reload"), failed}
 }
 
 // tidy removes the links that enable made.
 func (s systemd) tidy() {
-	for _, link := range []string{"default.target.wants/hookd.service", "sockets.target.wants/hookd.socket"} {
+	for _, link := range []string{
+		"default.target.wants/hookd.service", "multi-user.target.wants/hookd.service", "sockets.target.wants/hookd.socket",
+	} {
 		path := filepath.Join(s.folder(), link)
 		if _, err := os.Stat(path); os.IsNotExist(err) { // it leads nowhere
 			os.Remove(path)
@@ -97,19 +112,19 @@ func (s systemd) reachable(ctx context.Context) error {
 	if _, err := exec.LookPath("systemctl"); err != nil {
 		return errNoManager
 	}
-	if said, err := s.m.run(ctx, systemctl("show", "--property=Version").argv); err != nil {
-		return fmt.Errorf("your systemd does not answer: %s", said)
+	if said, err := s.m.run(ctx, s.ctl("show", "--property=Version").argv); err != nil {
+		return fmt.Errorf("systemd does not answer: %s", said)
 	}
 	return nil
 }
 
 func (s systemd) active(ctx context.Context) bool {
-	_, err := s.m.run(ctx, systemctl("is-active", "--quiet", "hookd.service", "hookd.socket").argv)
+	_, err := s.m.run(ctx, s.ctl("is-active", "--quiet", "hookd.service", "hookd.socket").argv)
 	return err == nil
 }
 
 func (s systemd) main(ctx context.Context) int {
-	text, err := s.m.run(ctx, systemctl("show", "--property=MainPID", "--value", "hookd.service").argv)
+	text, err := s.m.run(ctx, s.ctl("show", "--property=MainPID", "--value", "hookd.service").argv)
 	pid, _ := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil {
 		return 0
@@ -118,11 +133,14 @@ func (s systemd) main(ctx context.Context) int {
 }
 
 // halt stops the socket as well, which would start the service with the next event.
-func (systemd) halt() []Step {
-	return []Step{systemctl("stop", "hookd.socket", "hookd.service")}
+func (s systemd) halt() []Step {
+	return []Step{s.ctl("stop", "hookd.socket", "hookd.service")}
 }
 
-func (systemd) started() []string {
+func (s systemd) started() []string {
+	if s.m.whole {
+		return systemNotes("systemctl status hookd", "journalctl -u hookd")
+	}
 	return []string{
 		"hookd runs as a service; see it with `systemctl --user status hookd`, its log with `journalctl --user -u hookd`",
 		"to keep it running while you are logged out, type `loginctl enable-linger`",
@@ -130,6 +148,12 @@ func (systemd) started() []string {
 }
 
 func (s systemd) without() []string {
+	if s.m.whole {
+		return []string{
+			"without systemd, have your init system start it: hookd serve --system, as the user " + system.User +
+				", who must own " + filepath.Dir(system.Here().Socket) + " and " + system.Here().State,
+		}
+	}
 	return []string{
 		"in a container, make hookd its command, or start it from the entry point: hookd serve",
 		"without systemd, start it when you log in, by this line in ~/.profile:",
@@ -138,7 +162,10 @@ func (s systemd) without() []string {
 	}
 }
 
-func (systemd) look() string {
+func (s systemd) look() string {
+	if s.m.whole {
+		return "see why with `sudo systemctl status hookd` and `sudo journalctl -u hookd`"
+	}
 	return "see why with `systemctl --user status hookd` and `journalctl --user -u hookd`"
 }
 
@@ -146,23 +173,49 @@ type launchd struct{ m *Machine }
 
 func launchctl(args ...string) Step { return Step{argv: append([]string{"launchctl"}, args...)} }
 
-func (l launchd) domain() string { return "gui/" + strconv.Itoa(l.m.uid) }
-func (l launchd) target() string { return l.domain() + "/" + packaging.Label }
-func (l launchd) folder() string { return filepath.Join(l.m.home, "Library", "LaunchAgents") }
+func (l launchd) domain() string {
+	if l.m.whole {
+		return "system"
+	}
+	return "gui/" + strconv.Itoa(l.m.uid)
+}
+
+func (l launchd) label() string {
+	if l.m.whole {
+		return packaging.SystemLabel
+	}
+	return packaging.Label
+}
+
+func (l launchd) target() string { return l.domain() + "/" + l.label() }
+
+func (l launchd) folder() string {
+	if l.m.whole {
+		return l.m.root + "/Library/LaunchDaemons"
+	}
+	return filepath.Join(l.m.home, "Library", "LaunchAgents")
+}
+
 func (l launchd) folders() []string {
+	if l.m.whole {
+		return nil
+	}
 	return []string{filepath.Join(l.m.home, "Library", "Logs", "hookd")} // launchd makes no folder for a log
 }
-func (launchd) names() []string { return []string{packaging.Label + ".plist"} }
+func (l launchd) names() []string { return []string{l.label() + ".plist"} }
 
-func (launchd) files(s packaging.Service) ([]packaging.File, error) {
+func (l launchd) files(s packaging.Service) ([]packaging.File, error) {
 	f, err := s.Launchd()
+	if l.m.whole {
+		f, err = s.SystemLaunchd()
+	}
 	return []packaging.File{f}, err
 }
 
 func (l launchd) start(func(string) bool) []Step {
 	forget := launchctl("bootout", l.target())
 	forget.mayFail = true // the first time there is none
-	begin := launchctl("bootstrap", l.domain(), filepath.Join(l.folder(), packaging.Label+".plist"))
+	begin := launchctl("bootstrap", l.domain(), filepath.Join(l.folder(), l.label()+".plist"))
 	begin.retry = true
 	return []Step{forget, launchctl("enable", l.target()), begin}
 }
@@ -205,6 +258,9 @@ func (l launchd) main(ctx context.Context) int {
 func (l launchd) halt() []Step { return []Step{launchctl("bootout", l.target())} }
 
 func (l launchd) started() []string {
+	if l.m.whole {
+		return systemNotes("launchctl print "+l.target(), "less /var/log/hookd.log")
+	}
 	return []string{"hookd runs as a service; see it with `launchctl print " + l.target() + "`, its log in ~/Library/Logs/hookd/hookd.log"}
 }
 

@@ -19,10 +19,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/replacefile"
+	"github.com/hookd/hookd/internal/system"
 	"github.com/hookd/hookd/packaging"
 )
 
@@ -68,6 +70,7 @@ type Plan struct {
 	machine       *Machine
 	manager       manager
 	before, after []Step // of uninstall: before and after the files are removed
+	prepare       []Step // of install: before the files are written, at the front of Commands
 }
 
 // Change is one file: what happens to it.
@@ -76,7 +79,8 @@ type Change struct {
 	State string `json:"state"` // new, changed, unchanged, removed
 	Text  string `json:"text,omitempty"`
 
-	name string // as the service manager knows it
+	name string      // as the service manager knows it
+	mode fs.FileMode // 0 = 0600
 }
 
 // Install plans what makes hookd a service of this user.
@@ -84,6 +88,12 @@ func (m *Machine) Install(o Options) (*Plan, error) {
 	s, notes, err := m.service(o)
 	if err != nil {
 		return nil, err
+	}
+	var prepare []Step
+	if m.whole {
+		if prepare, err = m.prepareSystem(); err != nil {
+			return nil, err
+		}
 	}
 	mgr := m.manager()
 	files, err := mgr.files(s)
@@ -94,7 +104,10 @@ func (m *Machine) Install(o Options) (*Plan, error) {
 	if p.Files, err = changes(mgr, files); err != nil {
 		return nil, err
 	}
-	p.Commands = mgr.start(p.changed)
+	if m.whole {
+		p.Files = append(p.Files, firstSettings()...)
+	}
+	p.prepare, p.Commands = prepare, slices.Concat(prepare, mgr.start(p.changed))
 	return p, nil
 }
 
@@ -117,10 +130,13 @@ func (p *Plan) Install(ctx context.Context, running func() int) error {
 	if err := safe(mgr); err != nil {
 		return err
 	}
+	if err := p.machine.do(ctx, p.prepare); err != nil {
+		return fail("do that by hand, then type `sudo hookd install --system`", "%w", err)
+	}
 	if err := apply(p.Files, mgr.folders()); err != nil {
 		return fail("see the folder's permissions, then type `hookd install`", "%w", err)
 	}
-	if err := p.machine.do(ctx, p.Commands); err != nil {
+	if err := p.machine.do(ctx, p.Commands[len(p.prepare):]); err != nil {
 		return fail(mgr.look(), "%w", err)
 	}
 	p.Notes = append(p.Notes, mgr.started()...)
@@ -131,6 +147,10 @@ func (p *Plan) Install(ctx context.Context, running func() int) error {
 func (m *Machine) Uninstall() (*Plan, error) {
 	mgr := m.manager()
 	p := &Plan{Notes: []string{"hooks, settings and history stay where they are"}, machine: m, manager: mgr}
+	if m.whole {
+		p.Notes = append(p.Notes, "agents ask the system daemon for as long as "+system.Here().Settings()+
+			" is there: remove that file to end it")
+	}
 	var err error
 	if p.Files, err = changes(mgr, nil); err != nil {
 		return nil, err
@@ -243,6 +263,9 @@ func apply(files []Change, folders []string) error {
 			err = os.MkdirAll(filepath.Dir(c.Path), 0o755)
 			if err == nil {
 				err = replacefile.Write(c.Path, []byte(c.Text)) // for the user alone: variables may be keys
+			}
+			if err == nil && c.mode != 0 {
+				err = os.Chmod(c.Path, c.mode)
 			}
 		case "removed":
 			if err = os.Remove(c.Path); err == nil && strings.Contains(c.name, "/") {

@@ -103,7 +103,7 @@ func (s state) linger() []Finding {
 
 // properties returns systemd's properties of a unit.
 func (s state) properties(ctx context.Context, unit string) (map[string]string, error) {
-	said, err := s.machine.run(ctx, systemctl("show",
+	said, err := s.machine.run(ctx, systemd{s.machine}.ctl("show",
 		"--property=LoadState,ActiveState,UnitFileState,NeedDaemonReload,FragmentPath,Result,NRestarts", unit).argv)
 	if err != nil {
 		return nil, fmt.Errorf("systemd does not tell of %s: %s", unit, said)

@@ -12,6 +12,10 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "claude",
 		DirEnv:   "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
+		Managed: neutral.Managed{
+			Linux: "/etc/claude-code/managed-settings.json",
+			MacOS: "/Library/Application Support/ClaudeCode/managed-settings.json",
+		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit:   time.Second,
 		Import: neutral.ImportsTyped,

@@ -11,6 +11,14 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "codex",
 		DirEnv:   "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
+		Managed: neutral.Managed{
+			Linux: "/etc/codex/hooks.json", MacOS: "/etc/codex/hooks.json",
+			Beside: &neutral.Whole{
+				Path: "/etc/codex/requirements.toml",
+				Text: "# Users cannot switch hooks off. Written by hookd connect codex --managed.\n[features]\nhooks = true\n",
+				Else: "so that no user switches hooks off, write into it: [features], and below it: hooks = true",
+			},
+		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit:      time.Second,
 		Import:    neutral.ImportsCommands,

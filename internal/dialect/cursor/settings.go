@@ -12,6 +12,10 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "cursor-agent cursor",
 		Dir:      ".cursor", File: "hooks.json", Project: ".cursor/hooks.json",
+		Managed: neutral.Managed{
+			Linux: "/etc/cursor/hooks.json",
+			MacOS: "/Library/Application Support/Cursor/hooks.json",
+		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
 		Shape: neutral.Handlers, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
 		Longest: 10 * time.Minute,

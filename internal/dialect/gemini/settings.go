@@ -11,6 +11,12 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "gemini",
 		HomeEnv:  "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
+		Managed: neutral.Managed{
+			Linux: "/etc/gemini-cli/settings.json",
+			MacOS: "/Library/Application Support/GeminiCli/settings.json",
+			After: []string{"a user can switch hooks off in ~/.gemini/settings.json; to forbid that, add to this file: " +
+				`"hooksConfig": {"enabled": true}`},
+		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Unit: time.Millisecond,
 		Longest: 10 * time.Minute,
 		Import:  neutral.ImportsCommands,

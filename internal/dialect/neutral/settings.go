@@ -23,7 +23,8 @@ type Settings struct {
 	// Manifest is a file beside the settings that makes the agent read them, where hookd
 	// has a folder of its own. The zero value is none.
 	Manifest Manifest
-	Given    bool // the file has no place of its own: the user names it
+	Managed  Managed // the settings of all users, which root writes
+	Given    bool    // the file has no place of its own: the user names it
 
 	Format Format
 	At     []string // the object of the hooks by event; * is every key
@@ -57,6 +58,20 @@ type Settings struct {
 
 // Manifest is a file that connect writes beside the settings, and disconnect removes.
 type Manifest struct{ Name, Text string } // Name is relative to the settings' folder
+
+// Managed are an agent's settings that root writes for all users, in the form of the
+// user's own. The zero Managed is none.
+type Managed struct {
+	Linux, MacOS string   // the file, absolute
+	Beside       *Whole   // a file that must be there too; nil = none
+	After        []string // what root must know
+}
+
+// Whole is a file that is written where there is none, and that only a person changes.
+type Whole struct {
+	Path, Text string // the path is absolute
+	Else       string // what to do where there is one already that says other things
+}
 
 // Format is a file format.
 type Format string

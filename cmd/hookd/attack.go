@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/attack"
+)
+
+// attackReport is what `doctor --attack` answers.
+type attackReport struct {
+	Attempts []attack.Result `json:"attempts"`
+}
+
+// attack tries what an agent could do to its guards, as this user.
+func (a *app) attack(cmd *cobra.Command) error {
+	if os.Geteuid() == 0 {
+		return fail(exitUsage, "type `sudo -u USER hookd doctor --attack` with the user that agents run as",
+			"root may do everything: there is nothing to try")
+	}
+	bridge, err := bridgePath()
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fail(exitFailed, "type its whole path", "find this program: %w", err)
+	}
+	mode := "auto"
+	if cfg, err := loadConfig(cmd); err == nil {
+		mode = cfg.ReloadMode
+	}
+	list, err := attack.Run(cmd.Context(), attack.Options{Program: program, Bridge: bridge, Mode: mode})
+	if err != nil {
+		return fail(exitFailed, "see what is wrong with `hookd doctor`", "%w", err)
+	}
+	return a.print(attackReport{list}, func(p *printer) { p.attacks(list, mode) })
+}
+
+// attacks prints what worked, and what shows it.
+func (p *printer) attacks(list []attack.Result, mode string) {
+	titles := map[string]string{
+		attack.Own:     "Your own hooks and daemon, tried on copies with reload.mode: " + mode,
+		attack.System:  "The system daemon",
+		attack.Outside: "Past every guard",
+	}
+	layer, worked := "", 0
+	for _, r := range list {
+		if r.Layer != layer {
+			layer = r.Layer
+			p.line(p.paint(bold, titles[layer]))
+		}
+		word := p.paint(green, "stopped  ")
+		switch {
+		case !r.Tried:
+			word = p.paint(dim, "not tried")
+		case r.Worked:
+			word, worked = p.paint(red, "worked   "), worked+1
+		}
+		p.line("  ", word, "  ", escape(r.What, keepNothing))
+		p.line("             ", p.paint(dim, escape(r.Seen, keepNothing)))
+	}
+	p.linef("%d of %d attempts worked; docs/security.md says what follows from that", worked, len(list))
+}
