@@ -113,7 +113,10 @@ func (s systemd) reachable(ctx context.Context) error {
 		return errNoManager
 	}
 	if said, err := s.m.run(ctx, s.ctl("show", "--property=Version").argv); err != nil {
-		return fmt.Errorf("systemd does not answer: %s", said)
+		if s.m.whole {
+			return fmt.Errorf("systemd does not answer: %s", said)
+		}
+		return fmt.Errorf("your systemd does not answer: %s", said)
 	}
 	return nil
 }
