@@ -142,7 +142,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask builtin/* catalog config discovery dispatch events hook loopback match " +
+		"api ask builtin/* catalog config discovery dialect dialect/neutral dispatch events hook loopback match " +
 			"metrics policy proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},

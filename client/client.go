@@ -159,6 +159,18 @@ func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
 	}
 }
 
+// Metrics returns the daemon's metrics in the text format of Prometheus.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
+	r, err := c.request(ctx, "GET", api.PathMetrics, nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.status != 200 {
+		return nil, r.refusal()
+	}
+	return r.body, nil
+}
+
 // Status returns the daemon's state.
 func (c *Client) Status(ctx context.Context) (DaemonInfo, error) {
 	return get[DaemonInfo](ctx, c, api.PathStatus)

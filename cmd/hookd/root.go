@@ -129,6 +129,7 @@ func groups(a *app) []group {
 			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
 			sessionsCommand(a),
 			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
+			metricsCommand(a),
 			eventsCommand(a), configCommand(a),
 		}},
 		{"Change", []*cobra.Command{

@@ -61,13 +61,15 @@ type real struct {
 	ends     bool                      // a denial ends its run: each command has one
 	ownID    bool                      // its payloads have an agent_id
 	// cannot is what its protocol does not offer: start, reason, redact; or not without
-	// an approval: rewrite.
+	// an approval: rewrite; and decoys, where it refuses a call with arguments that the
+	// tool has not.
 	cannot string
 }
 
 var reals = []real{
 	{
 		name: "claude-code", dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
+		cannot: "decoys",
 		text: func(bridge string, _ *stage) string {
 			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 		},
@@ -75,7 +77,7 @@ var reals = []real{
 	},
 	{
 		name: "claude-code-http", dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
-		text: posted, command: claude,
+		text: posted, command: claude, cannot: "decoys",
 	},
 	{
 		name: "codex", dialect: events.Codex, program: "codex", settings: ".codex/hooks.json", model: openAI, cannot: "rewrite",
@@ -128,6 +130,70 @@ var plugged = []real{
 			return []string{"--auto-approve", "true", "do it"}, []string{"CLINE_TELEMETRY_DISABLED=1"}
 		},
 	},
+}
+
+// others are agents that speak to the model as OpenAI's chat does.
+var others = []real{
+	{
+		name: "qwen-code", dialect: events.Qwen, program: "qwen", model: chat, connects: true, cannot: "rewrite redact",
+		command: func(url string) (args, env []string) {
+			return []string{"--yolo", "--auth-type", "openai", "-p", "do it"},
+				[]string{"OPENAI_API_KEY=x", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=gpt-test"}
+		},
+	},
+	{
+		name: "opencode", dialect: events.OpenCode, program: "opencode", model: chat, connects: true,
+		settings: ".config/opencode/opencode.json",
+		text:     func(string, *stage) string { return `{"autoupdate": false, "share": "disabled"}` },
+		command: func(url string) (args, env []string) {
+			return []string{"run", "do it"}, forked("OPENCODE", url)
+		},
+	},
+	{
+		name: "kilo", dialect: events.Kilo, program: "kilo", model: chat, connects: true,
+		settings: ".config/kilo/kilo.json",
+		text:     func(string, *stage) string { return `{"autoupdate": false, "share": "disabled"}` },
+		command: func(url string) (args, env []string) {
+			return []string{"run", "--auto", "do it"}, forked("KILO", url)
+		},
+	},
+	{
+		name: "pi", dialect: events.Pi, program: "pi", model: chat, connects: true, settings: ".pi/agent/models.json",
+		text: func(_ string, s *stage) string {
+			models := []any{object{"id": "gpt-test"}}
+			return raw(object{"providers": object{"mock": object{
+				"baseUrl": s.url + "/v1", "apiKey": "x", "api": "openai-completions", "models": models,
+			}}})
+		},
+		command: func(string) (args, env []string) {
+			return []string{"--provider", "mock", "--model", "gpt-test", "-p", "do it"}, []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"}
+		},
+	},
+	{
+		name: "copilot", dialect: events.Copilot, program: "copilot", model: chat, connects: true, cannot: "rewrite",
+		command: func(url string) (args, env []string) {
+			return []string{"--allow-all-tools", "-p", "do it"}, []string{
+				"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_API_KEY=x",
+				"COPILOT_MODEL=gpt-test", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
+			}
+		},
+	},
+}
+
+// forked is the environment of OpenCode, and of the agent that began as OpenCode.
+func forked(prefix, url string) []string {
+	provider := object{
+		"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": url + "/v1", "apiKey": "x"},
+		"models": object{"gpt-test": object{"tool_call": true}},
+	}
+	return []string{
+		"npm_config_fetch_retries=0", prefix + "_DISABLE_AUTOUPDATE=1", prefix + "_DISABLE_MODELS_FETCH=1",
+		prefix + "_DISABLE_LSP_DOWNLOAD=1",
+		prefix + "_CONFIG_CONTENT=" + raw(object{
+			"model": "mock/gpt-test", "small_model": "mock/gpt-test", "provider": object{"mock": provider},
+			"permission": object{"bash": "allow"},
+		}),
+	}
 }
 
 // lacks reports whether the agent's protocol does not offer something.
@@ -186,7 +252,7 @@ func (r real) found(t *testing.T) string {
 func TestRealAgents(t *testing.T) {
 	var bridge string
 	dir := t.TempDir()
-	for _, r := range slices.Concat(reals, plugged) {
+	for _, r := range slices.Concat(reals, plugged, others) {
 		t.Run(r.name, func(t *testing.T) {
 			program := r.found(t)
 			if bridge == "" {
@@ -195,6 +261,7 @@ func TestRealAgents(t *testing.T) {
 			h := newStage(t, r)
 			h.run(t, r, program, bridge)
 			h.check(t, r)
+			h.atOnce(t, r, program)
 		})
 	}
 }
@@ -304,6 +371,29 @@ func (s *stage) run(t *testing.T, r real, program, bridge string) {
 	for i := range commands {
 		s.model.only(i)
 		s.start(t, r, program, args, env)
+	}
+}
+
+// atOnce lets the agent make two calls of one answer, first with arguments that only
+// look like the tool's: the one that a guard denies is not run, the other one is.
+func (s *stage) atOnce(t *testing.T, r real, program string) {
+	t.Helper()
+	for _, decoys := range []bool{true, false} {
+		beside := fmt.Sprintf("beside-%t", decoys)
+		s.model.atOnce(decoys, "rm -rf victim", "mkdir "+beside)
+		args, env := r.command(s.url)
+		s.start(t, r, program, args, env)
+		if _, err := os.Stat(filepath.Join(s.work, "victim/kept")); err != nil {
+			t.Errorf("at once, decoys %t: the denied command ran: %v", decoys, err)
+		}
+		_, err := os.Stat(filepath.Join(s.work, beside))
+		switch refuses := decoys && r.lacks("decoys"); {
+		case r.ends: // a denial ends the run, whatever stands beside it
+		case refuses && err == nil:
+			t.Error("at once: the agent took a call with arguments that the tool has not")
+		case !refuses && err != nil:
+			t.Errorf("at once, decoys %t: the call beside the denied one was not run: %v", decoys, err)
+		}
 	}
 }
 

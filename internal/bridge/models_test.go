@@ -19,6 +19,8 @@ type model struct {
 	mu       sync.Mutex
 	requests []string // guarded by mu
 	one      *int     // the only command to ask for; nil = all; guarded by mu
+	pair     []string // to ask for at once; nil = one after another; guarded by mu
+	decoys   bool     // calls have arguments that the tool has not; guarded by mu
 }
 
 // only has the next run of the agent ask for command i alone.
@@ -34,21 +36,45 @@ func (m *model) asked() []string {
 	return slices.Clone(m.requests)
 }
 
-// next returns the command to ask for after results of tools; "" = none.
-func (m *model) next(request []byte, results int) string {
+// atOnce has the next run of the agent ask for calls in one answer.
+func (m *model) atOnce(decoys bool, calls ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.decoys, m.pair, m.requests = decoys, calls, nil
+}
+
+// next returns the commands to ask for at once after results of tools.
+func (m *model) next(request []byte, results int) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, string(request))
-	if m.one != nil {
-		if results == 0 {
-			return commands[*m.one]
+	switch {
+	case m.pair != nil && results == 0:
+		return m.pair
+	case m.pair != nil, m.one != nil && results > 0:
+		return nil
+	case m.one != nil:
+		return commands[*m.one : *m.one+1]
+	case results < len(commands):
+		return commands[results : results+1]
+	}
+	return nil
+}
+
+// given is the arguments of a call, beside arguments that only look like the tool's
+// where there are to be such.
+func (m *model) given(args object) object {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.decoys {
+		return args
+	}
+	for _, decoy := range []string{"Command", "commandLine", "shell_command", "script", "input", "tool_input", "file_path"} {
+		if args[decoy] == nil {
+			args[decoy] = "true"
 		}
-		return ""
 	}
-	if results < len(commands) {
-		return commands[results]
-	}
-	return ""
+	return args
 }
 
 type object = map[string]any
@@ -93,31 +119,39 @@ func anthropic(m *model) http.HandlerFunc {
 				}
 			}
 		}
-		command := ""
+		var asked []string
 		if slices.ContainsFunc(req.Tools, func(t struct{ Name string }) bool { return t.Name == "Bash" }) {
-			command = m.next(body, results)
+			asked = m.next(body, results)
 		}
-		block, start, delta, stop := object{"type": "text", "text": "done"}, object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "done"}, "end_turn"
-		if command != "" {
-			input := object{"command": command, "description": "do it"}
-			id := fmt.Sprintf("toolu_%d", results)
-			block, stop = object{"type": "tool_use", "id": id, "name": "Bash", "input": input}, "tool_use"
-			start, delta = object{"type": "tool_use", "id": id, "name": "Bash", "input": object{}}, object{"type": "input_json_delta", "partial_json": raw(input)}
+		blocks, stop := []any{object{"type": "text", "text": "done"}}, "end_turn"
+		events := []object{
+			{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}},
+			{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": "done"}},
+			{"type": "content_block_stop", "index": 0},
 		}
-		message := object{"id": "msg", "type": "message", "role": "assistant", "model": "mock", "content": []any{block}, "stop_reason": stop, "stop_sequence": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}
+		if len(asked) > 0 {
+			blocks, events, stop = nil, nil, "tool_use"
+		}
+		for i, command := range asked {
+			input := m.given(object{"command": command, "description": "do it"})
+			id := fmt.Sprintf("toolu_%d", results+i)
+			blocks = append(blocks, object{"type": "tool_use", "id": id, "name": "Bash", "input": input})
+			events = append(events,
+				object{"type": "content_block_start", "index": i, "content_block": object{"type": "tool_use", "id": id, "name": "Bash", "input": object{}}},
+				object{"type": "content_block_delta", "index": i, "delta": object{"type": "input_json_delta", "partial_json": raw(input)}},
+				object{"type": "content_block_stop", "index": i},
+			)
+		}
+		message := object{"id": "msg", "type": "message", "role": "assistant", "model": "mock", "content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}
 		if !req.Stream {
 			io.WriteString(w, raw(message))
 			return
 		}
 		message["content"], message["stop_reason"] = []any{}, nil
-		sse(w,
-			object{"type": "message_start", "message": message},
-			object{"type": "content_block_start", "index": 0, "content_block": start},
-			object{"type": "content_block_delta", "index": 0, "delta": delta},
-			object{"type": "content_block_stop", "index": 0},
-			object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 1}},
-			object{"type": "message_stop"},
-		)
+		sse(w, slices.Concat([]object{{"type": "message_start", "message": message}}, events, []object{
+			{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 1}},
+			{"type": "message_stop"},
+		})...)
 	}
 }
 
@@ -140,7 +174,7 @@ func openAI(m *model) http.HandlerFunc {
 				results++
 			}
 		}
-		item := object{"type": "message", "role": "assistant", "id": "m", "content": []any{object{"type": "output_text", "text": "done"}}}
+		items := []object{{"type": "message", "role": "assistant", "id": "m", "content": []any{object{"type": "output_text", "text": "done"}}}}
 		for _, tool := range req.Tools {
 			args, ok := map[string]func(string) object{
 				"exec_command":  func(c string) object { return object{"cmd": c} },
@@ -150,18 +184,22 @@ func openAI(m *model) http.HandlerFunc {
 			if !ok {
 				continue
 			}
-			if command := m.next(body, results); command != "" {
-				id := fmt.Sprintf("call_%d", results)
-				item = object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": tool.Name, "arguments": raw(args(command))}
+			asked := m.next(body, results)
+			if len(asked) > 0 {
+				items = nil
+			}
+			for i, command := range asked {
+				id := fmt.Sprintf("call_%d", results+i)
+				items = append(items, object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": tool.Name, "arguments": raw(m.given(args(command)))})
 			}
 			break
 		}
 		usage := object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}
-		sse(w,
-			object{"type": "response.created", "response": object{"id": "r"}},
-			object{"type": "response.output_item.done", "output_index": 0, "item": item},
-			object{"type": "response.completed", "response": object{"id": "r", "usage": usage}},
-		)
+		list := []object{{"type": "response.created", "response": object{"id": "r"}}}
+		for i, item := range items {
+			list = append(list, object{"type": "response.output_item.done", "output_index": i, "item": item})
+		}
+		sse(w, append(list, object{"type": "response.completed", "response": object{"id": "r", "usage": usage}})...)
 	}
 }
 
@@ -192,16 +230,23 @@ func chat(m *model) http.HandlerFunc {
 		message, why := object{"role": "assistant", "content": "done"}, "stop"
 		for _, tool := range req.Tools {
 			args, ok := map[string]func(string) object{
-				"exec":         func(c string) object { return object{"command": c} },
+				"exec": func(c string) object { return object{"command": c} },
+				"bash": func(c string) object { return object{"command": c, "description": "do it"} },
+				"run_shell_command": func(c string) object {
+					return object{"command": c, "description": "do it", "is_background": false}
+				},
 				"run_commands": func(c string) object { return object{"commands": append(before[c], c)} },
 			}[tool.Function.Name]
 			if !ok {
 				continue
 			}
-			if command := m.next(body, results); command != "" {
-				call := object{"name": tool.Function.Name, "arguments": raw(args(command))}
-				message = object{"role": "assistant", "content": nil, "tool_calls": []any{object{"index": 0, "id": fmt.Sprintf("call_%d", results), "type": "function", "function": call}}}
-				why = "tool_calls"
+			var calls []any
+			for i, command := range m.next(body, results) {
+				call := object{"name": tool.Function.Name, "arguments": raw(m.given(args(command)))}
+				calls = append(calls, object{"index": i, "id": fmt.Sprintf("call_%d", results+i), "type": "function", "function": call})
+			}
+			if len(calls) > 0 {
+				message, why = object{"role": "assistant", "content": nil, "tool_calls": calls}, "tool_calls"
 			}
 			break
 		}
@@ -247,16 +292,20 @@ func generateContent(m *model) http.HandlerFunc {
 		for _, t := range req.Tools {
 			has = has || slices.ContainsFunc(t.FunctionDeclarations, func(f struct{ Name string }) bool { return f.Name == tool })
 		}
-		part := object{"text": "done"}
+		parts := []any{object{"text": "done"}}
 		if req.GenerationConfig.ResponseMimeType == "application/json" { // routers and checkers
-			part = object{"text": raw(object{"reasoning": "x", "model_choice": "pro", "next_speaker": "user", "complexity_score": 10, "complexity_reasoning": "x"})}
+			parts = []any{object{"text": raw(object{"reasoning": "x", "model_choice": "pro", "next_speaker": "user", "complexity_score": 10, "complexity_reasoning": "x"})}}
 		} else if has {
-			if command := m.next(body, results); command != "" {
-				part = object{"functionCall": object{"name": tool, "args": object{"command": command, "description": "do it"}}}
+			if asked := m.next(body, results); len(asked) > 0 {
+				parts = nil
+				for _, command := range asked {
+					args := m.given(object{"command": command, "description": "do it"})
+					parts = append(parts, object{"functionCall": object{"name": tool, "args": args}})
+				}
 			}
 		}
 		answer := object{
-			"candidates":    []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+			"candidates":    []any{object{"content": object{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
 			"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": "mock",
 		}
 		if strings.Contains(r.URL.Path, "stream") {

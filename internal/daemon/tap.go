@@ -1,8 +1,11 @@
 package daemon
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/metrics"
@@ -58,7 +61,14 @@ func (t tap) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) {
 }
 
 func traced(e *events.Event) trace.Event {
+	facts := dialect.Facts(e)
+	tool := ""
+	if names := dialect.ToolNames(e); len(names) > 0 {
+		tool = names[0]
+	}
 	return trace.Event{
+		Session: e.SessionID, AgentID: e.AgentID, AgentName: cmp.Or(e.AgentName, string(e.Dialect)),
+		Tool: tool, Call: facts.String(neutral.Call),
 		ID:          e.EventID,
 		Name:        e.Envelope.Event,
 		Traceparent: e.Traceparent,

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -17,5 +19,19 @@ func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
-	s.opt.Metrics.ServeHTTP(w, r)
+	all := &whole{ResponseWriter: w, status: http.StatusOK}
+	s.opt.Metrics.ServeHTTP(all, r)
+	w.Header().Set("Content-Length", strconv.Itoa(all.text.Len()))
+	w.WriteHeader(all.status)
+	_, _ = w.Write(all.text.Bytes()) // a client that is gone
 }
+
+// whole keeps an answer until its length is known, which package client wants.
+type whole struct {
+	http.ResponseWriter
+	status int
+	text   bytes.Buffer
+}
+
+func (w *whole) WriteHeader(status int)         { w.status = status }
+func (w *whole) Write(part []byte) (int, error) { return w.text.Write(part) }

@@ -104,6 +104,29 @@ type Event struct {
 	Traceparent string // W3C, as the sender gave it; "" = the trace begins here
 	Tracestate  string
 	At          time.Time // when it was accepted
+
+	// What OpenTelemetry's conventions for generative AI name, so that the spans join
+	// those of the conversation; "" = not known.
+	Session, AgentID, AgentName string
+	Tool, Call                  string // as the agent calls the tool; the id of the call
+}
+
+// convention returns what e is about under OpenTelemetry's names (gen_ai.*).
+func (e Event) convention() trace.SpanStartEventOption {
+	operation := ""
+	if e.Tool != "" {
+		operation = "execute_tool"
+	}
+	var list []attribute.KeyValue
+	for _, a := range [][2]string{
+		{"gen_ai.operation.name", operation}, {"gen_ai.conversation.id", e.Session}, {"gen_ai.agent.id", e.AgentID},
+		{"gen_ai.agent.name", e.AgentName}, {"gen_ai.tool.name", e.Tool}, {"gen_ai.tool.call.id", e.Call},
+	} {
+		if a[1] != "" {
+			list = append(list, attribute.String(a[0], clean(a[1])))
+		}
+	}
+	return trace.WithAttributes(list...)
 }
 
 // Run is a finished run for an event.
@@ -131,7 +154,7 @@ func (t *Tracer) accept(e Event) (context.Context, trace.Span) {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
 	ctx = withIDs(ctx, e.ID, e.ID+" accept")
 	return t.tracer.Start(ctx, "accept", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(e.At),
-		attributes("event", e.Name, "event_id", e.ID))
+		attributes("event", e.Name, "event_id", e.ID), e.convention())
 }
 
 // attributes makes span attributes of pairs of a name, without hookd's prefix, and
@@ -151,9 +174,10 @@ func (t *Tracer) Ran(e Event, r Run) {
 	}
 	ctx, _ := t.accept(e)
 	of := attributes("event", e.Name, "hook", r.Hook, "run_id", r.ID)
-	_, queue := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" queue"), "queue", trace.WithTimestamp(e.At), of)
+	about := e.convention()
+	_, queue := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" queue"), "queue", trace.WithTimestamp(e.At), of, about)
 	queue.End(trace.WithTimestamp(later(e.At, r.Started)))
-	_, run := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" run"), "run", trace.WithTimestamp(r.Started), of)
+	_, run := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" run"), "run", trace.WithTimestamp(r.Started), of, about)
 	run.SetAttributes(attribute.String("hookd.result", clean(r.Result)))
 	if r.Failed {
 		run.SetStatus(codes.Error, clean(r.Result))
@@ -168,7 +192,7 @@ func (t *Tracer) Decided(e Event, decision string) {
 	}
 	ctx, _ := t.accept(e)
 	_, span := t.tracer.Start(withIDs(ctx, e.ID, e.ID+" verdict"), "verdict", trace.WithTimestamp(e.At),
-		attributes("event", e.Name, "decision", decision))
+		attributes("event", e.Name, "decision", decision), e.convention())
 	span.End()
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -129,8 +130,25 @@ func tell(tracer *Tracer, e Event) {
 func TestSpansOfAnEvent(t *testing.T) {
 	c := newCollector(t)
 	tracer := start(t, Options{Version: "v9"})
-	tell(tracer, Event{ID: "01ABC", Name: "pre_tool_use"})
+	tell(tracer, Event{
+		ID: "01ABC", Name: "pre_tool_use", Session: "s-1", AgentName: "codex", Tool: "shell", Call: "call_1",
+	})
 	end(t, tracer)
+	said := map[string]string{
+		"gen_ai.operation.name": "execute_tool", "gen_ai.conversation.id": "s-1", "gen_ai.agent.name": "codex",
+		"gen_ai.tool.name": "shell", "gen_ai.tool.call.id": "call_1",
+	}
+	for _, s := range c.spans {
+		got := map[string]string{}
+		for _, a := range s.Attributes {
+			if strings.HasPrefix(a.Key, "gen_ai.") {
+				got[a.Key] = a.Value.GetStringValue()
+			}
+		}
+		if !maps.Equal(got, said) {
+			t.Errorf("%s says %v, want %v", s.Name, got, said)
+		}
+	}
 
 	if c.resource["service.name"] != "hookd" || c.resource["service.version"] != "v9" {
 		t.Errorf("resource %v", c.resource)
@@ -173,6 +191,7 @@ func TestSpansOfAnEvent(t *testing.T) {
 			t.Errorf("%s: status %s", s.Name, s.Status)
 		}
 		got := attributesOf(s.Attributes)
+		maps.DeleteFunc(got, func(key, _ string) bool { return said[key] != "" })
 		for key, value := range want.attrs {
 			if got[key] != value {
 				t.Errorf("%s: %s is %q, want %q", s.Name, key, got[key], value)
