@@ -380,7 +380,7 @@ func (s *stage) atOnce(t *testing.T, r real, program string) {
 	t.Helper()
 	for _, decoys := range []bool{true, false} {
 		beside := fmt.Sprintf("beside-%t", decoys)
-		s.model.atOnce(decoys, "rm -rf victim", "mkdir "+beside)
+		s.model.atOnce(decoys, "rm -rf victim", "touch "+beside)
 		args, env := r.command(s.url)
 		s.start(t, r, program, args, env)
 		if _, err := os.Stat(filepath.Join(s.work, "victim/kept")); err != nil {
