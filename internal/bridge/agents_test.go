@@ -463,12 +463,17 @@ func (s *stage) checkEnd(t *testing.T, r real) {
 	if name != "agent:end" || session == "" || !r.ownID && data["agent_id"] != neutral.AgentUUID(r.dialect, session) || data["status"] != "ok" {
 		t.Errorf("%s got %v", name, data)
 	}
-	select {
-	case text := <-s.notified:
-		if !strings.Contains(text, fmt.Sprint(data["agent_id"])) || !strings.Contains(text, "finished with status *ok*") {
-			t.Errorf("the documented script posted %s", text)
+	late := time.After(time.Minute)
+	for { // where a denial ends a run, there were more of them
+		select {
+		case text := <-s.notified:
+			if strings.Contains(text, fmt.Sprint(data["agent_id"])) && strings.Contains(text, "finished with status *ok*") {
+				return
+			}
+			t.Logf("the documented script posted %s", text)
+		case <-late:
+			t.Errorf("the documented agent:end script has not posted of agent %v", data["agent_id"])
+			return
 		}
-	case <-time.After(time.Minute):
-		t.Error("the documented agent:end script has not posted")
 	}
 }

@@ -20,6 +20,7 @@ type model struct {
 	requests []string // guarded by mu
 	one      *int     // the only command to ask for; nil = all; guarded by mu
 	pair     []string // to ask for at once; nil = one after another; guarded by mu
+	known    int      // results that the session had before, with pair; -1 = not known yet; guarded by mu
 	decoys   bool     // calls have arguments that the tool has not; guarded by mu
 }
 
@@ -40,7 +41,7 @@ func (m *model) asked() []string {
 func (m *model) atOnce(decoys bool, calls ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.decoys, m.pair, m.requests = decoys, calls, nil
+	m.decoys, m.pair, m.requests, m.known = decoys, calls, nil, -1
 }
 
 // next returns the commands to ask for at once after results of tools.
@@ -48,8 +49,11 @@ func (m *model) next(request []byte, results int) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, string(request))
+	if m.known < 0 { // a session may go on
+		m.known = results
+	}
 	switch {
-	case m.pair != nil && results == 0:
+	case m.pair != nil && results == m.known:
 		return m.pair
 	case m.pair != nil, m.one != nil && results > 0:
 		return nil
