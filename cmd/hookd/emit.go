@@ -179,6 +179,7 @@ func (p *printer) answer(event string, answer client.Answer) {
 		p.linef("no hook runs for it; %ssee why with `hookd match %s`", meantEvent(event), event)
 	} else {
 		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
+		p.misspelled(event)
 	}
 	if answer.Verdict != nil {
 		p.verdict(answer.Verdict, observes(event))

@@ -64,6 +64,13 @@ func meantEvent(name string) string {
 	return meant(name, eventWords())
 }
 
+// misspelled warns of an event that no agent has and whose name is near one of theirs.
+func (p *printer) misspelled(event string) {
+	if near := meantEvent(event); near != "" {
+		p.linef("%s no agent has the event %s; %s", p.paint(yellow, "warning:"), event, strings.TrimSpace(near))
+	}
+}
+
 func dialects() []string {
 	var names []string
 	for _, d := range events.Dialects() {

@@ -23,6 +23,8 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/schema"
 	"github.com/hookd/hookd/sdk"
 )
@@ -146,7 +148,12 @@ func (n newHook) run(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return a.print(m, func(p *printer) { p.made(m) })
+	return a.print(m, func(p *printer) {
+		p.made(m)
+		for _, pattern := range n.patterns {
+			p.misspelled(pattern)
+		}
+	})
 }
 
 // write makes the folder target in parent: first beside it under a name that
@@ -203,6 +210,7 @@ func (n newHook) fill(dir, target, schemaFile string) (m made, err error) {
 	lang := languages[n.lang]
 	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns),
 		"Command": lang.command, "Persistent": n.persistent, "Schema": schemaFile, "Module": "./hookd.mjs",
+		"Tests": n.tests(),
 		// a project's hooks are trusted as all files of their folder
 		"Sealed": strings.Contains(target, "/.hookd/hooks/")}
 	if n.lang == "typescript" {
@@ -245,6 +253,22 @@ func (n newHook) fill(dir, target, schemaFile string) (m made, err error) {
 	slices.Sort(m.Files)
 	m.Built = lang.build == nil || compiles(dir, lang.build)
 	return m, os.Chmod(dir, 0o755) // MkdirTemp's is 0700: others may read hooks as they may read scripts
+}
+
+// tests are those of HOOK.yaml, which the hook passes as it is written.
+func (n newHook) tests() []string {
+	c := events.For("", n.patterns[0])
+	switch {
+	case c.Explicit:
+		return nil // without an answer it fails
+	case match.InputField(c) == "":
+		return []string{"{name: it has no opinion, expect: none}"}
+	}
+	tests := []string{"{name: ls passes, data: {command: ls}, expect: none}"}
+	if languages[n.lang].sdk != nil && c.Decidable && (c.CanBlock || c.Decision != "") {
+		tests = append(tests, "{name: sudo is denied, data: {command: sudo ls}, expect: deny, reason: no sudo}")
+	}
+	return tests
 }
 
 // typesRuntime returns the interpreter line of a TypeScript hook: of the programs here

@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// suspects are guards that load and do not work: one that says nothing while its program
-// fails, or whose tests fail. What is known of a hook holds for one version of it. The
+// suspects are guards that load and do not work: one that its interpreter cannot read,
+// that says nothing while its program fails, or whose tests fail. What is known of a hook holds for one version of it. The
 // zero value knows nothing.
 type suspects struct {
 	mu    sync.Mutex // guards what is below
@@ -49,7 +49,7 @@ func (s *suspects) problems(h *hook.Hook) (list []api.Problem) {
 	}
 	if known.broken != "" {
 		list = append(list, api.Problem{
-			File: h.File, Message: "it let a call pass while its program failed: " + known.broken,
+			File: h.File, Message: known.broken,
 			Hint: "hookd logs " + trust.Quote(h.Name),
 		})
 	}
@@ -62,8 +62,8 @@ func (s *suspects) problems(h *hook.Hook) (list []api.Problem) {
 // suspect notes a guard that seems broken, and warns of it once.
 func (d *Daemon) suspect(h *hook.Hook, why string) {
 	if d.suspects.change(h, func(s *suspect) { s.broken = why }) {
-		d.log.Warn("a guard lets calls pass while its program fails",
-			zap.String("hook", h.Name), zap.String("stderr", why), zap.String("see", "hookd logs "+h.Quoted()))
+		d.log.Warn("a guard does not work",
+			zap.String("hook", h.Name), zap.String("why", why), zap.String("see", "hookd logs "+h.Quoted()))
 	}
 }
 

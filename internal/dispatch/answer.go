@@ -198,17 +198,24 @@ var brokenProgram = regexp.MustCompile(
 	`(?i)(?:command )?not found|no such file|cannot execute|permission denied|syntax error|unexpected (?:token|end)|` +
 		`unbound variable|^usage:|unrecognized option|invalid option|bad interpreter|modulenotfounderror|traceback`)
 
-// suspicious says why a guard seems broken that has let an event pass: it said nothing,
-// and its stderr is that of a program which could not work. "" = it does not seem so.
+// unreadable is what an interpreter prints to stderr that cannot read its program.
+var unreadable = regexp.MustCompile(`(?i)syntax ?error|unexpected (?:token|end of file|eof)|parse error`)
+
+// suspicious says why a guard seems broken: its interpreter cannot read it, which may
+// look like a denial, as shells end with status 2 then; or it let an event pass without
+// a word, and its stderr is that of a program which could not work. "" = it does not
+// seem so.
 func (d *Dispatcher) suspicious(a *attempt) string {
 	m, out := a.match, a.out
-	if !m.Blocks || !a.contract.FailClosed || a.run.Result != events.ResultOK || out.ExitCode != 0 ||
-		m.Hook.Persistent || out.Stdout.Bytes > 0 || out.Stderr.Bytes == 0 {
+	if !m.Blocks || !a.contract.FailClosed || m.Hook.Persistent || out.Stdout.Bytes > 0 || out.Stderr.Bytes == 0 {
 		return ""
 	}
 	line := d.said(out.Stderr)
-	if !brokenProgram.MatchString(line) {
-		return ""
+	switch {
+	case out.ExitCode > 0 && unreadable.MatchString(line):
+		return "its interpreter cannot read it: " + line
+	case out.ExitCode == 0 && a.run.Result == events.ResultOK && brokenProgram.MatchString(line):
+		return "it let a call pass while its program failed: " + line
 	}
-	return line
+	return ""
 }

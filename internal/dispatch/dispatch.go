@@ -72,8 +72,8 @@ type Options struct {
 	// Redact takes secrets out of what people are shown of a payload or an answer,
 	// which is JSON or text. It returns the same slice when there are none. nil = none.
 	Redact func([]byte) []byte
-	// Suspect is told of a guard that let an event pass in a way in which a broken one
-	// does, and why it seems so. It must not block. nil = it is not told.
+	// Suspect is told of a guard that seems broken, and why. It must not block. nil = it
+	// is not told.
 	Suspect func(h *hook.Hook, why string)
 
 	Projects Projects   // nil = no directory is in one

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -73,12 +74,12 @@ func (d *draft) look(path string) program {
 	}
 	rest, inside := strings.CutPrefix(path, d.hook.Dir)
 	if d.opt.programs == nil || inside && strings.HasPrefix(rest, "/") {
-		return lookAt(path)
+		return lookAt(path, d.opt.Path)
 	}
 	if p, known := d.opt.programs.Load(path); known {
 		return p.(program)
 	}
-	p := lookAt(path)
+	p := lookAt(path, d.opt.Path)
 	d.opt.programs.Store(path, p)
 	return p
 }
@@ -95,7 +96,7 @@ func mayExecute(path string) bool {
 
 const missingFile = "no such file"
 
-func lookAt(path string) (p program) {
+func lookAt(path, dirs string) (p program) {
 	info, err := os.Stat(path)
 	p.file = err == nil && !info.IsDir()
 	p.executable = p.file && mayExecute(path)
@@ -111,14 +112,14 @@ func lookAt(path string) (p program) {
 	case !p.executable:
 		p.message, p.hint = "is not executable", "chmod +x "+quote(path)
 	default:
-		p.message, p.hint = badHead(path)
+		p.message, p.hint = badHead(path, dirs)
 	}
 	return p
 }
 
-// badHead returns what is wrong with the first line of a script. Programs in machine
-// code, and scripts that cannot be read, pass.
-func badHead(path string) (message, hint string) {
+// badHead returns what is wrong with the first line of a script; dirs are those in which
+// env looks for programs. Programs in machine code, and scripts that cannot be read, pass.
+func badHead(path, dirs string) (message, hint string) {
 	head, err := readfile.Head(path, 512)
 	if err != nil || bytes.IndexByte(head, 0) >= 0 {
 		return "", ""
@@ -139,9 +140,36 @@ func badHead(path string) (message, hint string) {
 		return "has an empty #! line", "make it #!/bin/sh"
 	}
 	if name := string(words[0]); filepath.IsAbs(name) && !isFile(name) {
-		return "its interpreter " + name + " does not exist", ""
+		return "its interpreter " + name + " does not exist", "head -n 1 " + quote(path)
+	}
+	if name := askedOfEnv(words); name != "" && !isInPath(name, dirs) {
+		return "its interpreter " + name + " is not in PATH", "command -v " + quote(name)
 	}
 	return "", ""
+}
+
+// askedOfEnv returns the program that a first line such as #!/usr/bin/env -S NAME asks
+// for by its name alone; "" = it asks for none.
+func askedOfEnv(words [][]byte) string {
+	if filepath.Base(string(words[0])) != "env" {
+		return ""
+	}
+	for _, word := range words[1:] {
+		if word[0] != '-' {
+			if strings.ContainsAny(string(word), "/=") {
+				return ""
+			}
+			return string(word)
+		}
+	}
+	return ""
+}
+
+func isInPath(name, dirs string) bool {
+	return slices.ContainsFunc(filepath.SplitList(dirs), func(dir string) bool {
+		path := filepath.Join(dir, name)
+		return filepath.IsAbs(dir) && isFile(path) && mayExecute(path)
+	})
 }
 
 // quote returns a path that can be pasted into a shell.
