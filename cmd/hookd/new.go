@@ -164,7 +164,7 @@ func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 		return made{}, fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
 	}
 	defer os.RemoveAll(draft)
-	m, err := n.fill(draft, target, schemaFor(cfg, target))
+	m, err := n.fill(draft, schemaFor(cfg, target))
 	if err != nil {
 		return m, fail(exitFailed, "type `hookd new "+n.name+"` again", "write the hook: %w", err)
 	}
@@ -206,13 +206,12 @@ func (n newHook) refuse(v api.Validation, err error) error {
 
 // fill writes the files into dir, and builds what must be built when the
 // compiler is there.
-func (n newHook) fill(dir, target, schemaFile string) (m made, err error) {
+func (n newHook) fill(dir, schemaFile string) (m made, err error) {
 	lang := languages[n.lang]
 	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns),
 		"Command": lang.command, "Persistent": n.persistent, "Schema": schemaFile, "Module": "./hookd.mjs",
 		"Tests": n.tests(),
-		// a project's hooks are trusted as all files of their folder
-		"Sealed": strings.Contains(target, "/.hookd/hooks/")}
+	}
 	if n.lang == "typescript" {
 		data["Module"] = "./hookd.ts"
 		if data["Runtime"], err = typesRuntime(); err != nil {

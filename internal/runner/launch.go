@@ -108,6 +108,11 @@ func (l *launch) own() {
 	if l.job.Hook.Type == hook.Spawn {
 		l.env = append(l.env, l.settings.keys...)
 	}
+	// A file that Python left in the folder would be a change of the hook; one of a
+	// repository may be tried before it is trusted.
+	if h := l.job.Hook; h.Layer.Sealed() || strings.Contains(h.Dir, "/.hookd/hooks/") {
+		l.env = setVariable(l.env, "PYTHONDONTWRITEBYTECODE", "1")
+	}
 	lookup := func(name string) string { return cmp.Or(l.variable(name), variable(l.settings.keys, name)) }
 	for _, v := range l.job.Hook.Environ(lookup) {
 		name, value, _ := strings.Cut(v, "=")

@@ -6,12 +6,7 @@ allow(), context(text), rewrite(value), or None for no opinion. An exception is 
 failure. What is printed goes to stderr: `hookd logs RUN` shows it. The same
 file works with `mode: spawn` and `mode: persistent`.
 """
-{{- if .Sealed}}
-import sys
-
-sys.dont_write_bytecode = True  # a file that appears in this folder would change the hook, and it would wait again
-{{- end}}
-import hookd{{if .Sealed}}  # noqa: E402{{end}}
+import hookd
 
 
 def handle(event):
