@@ -113,13 +113,17 @@ func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name str
 	if err != nil {
 		return fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
 	}
-	if old, there := lock.Packs[name]; there && (old.Kind != s.Kind || old.URL != s.Location) {
+	old, there := lock.Packs[name]
+	if there && (old.Kind != s.Kind || old.URL != s.Location) {
 		return fail(exitFailed, "give this one another name with --name, or type `hookd remove "+trust.Quote(name)+"`",
 			"there is a pack %s already, from %s", name, old.Source())
 	}
 	fetched, err := pack.Fetch(cmd.Context(), s)
 	if err != nil {
 		return fail(exitFailed, "correct the source; `hookd add --help` has examples", "%w", err)
+	}
+	if why := old.Moved(fetched); there && why != "" {
+		return a.moved(name, fetched.Commit, why)
 	}
 	return a.place(cmd, cfg, name, fetched, yes)
 }

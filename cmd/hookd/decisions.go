@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -207,7 +209,7 @@ func outcome(o client.Outcome) cell {
 
 // because says which hooks decided, why, and what they changed.
 func because(d client.Decision) string {
-	parts := nonEmpty([]string{strings.Join(d.DecidedBy, ", "), firstLine(d.Reason)})
+	parts := nonEmpty([]string{strings.Join(d.DecidedBy, ", "), withoutName(firstLine(d.Reason), d.DecidedBy...)})
 	why := strings.Join(parts, ": ")
 	if len(d.Rewrote) > 0 {
 		why = strings.Join(nonEmpty([]string{why, "rewrote " + strings.Join(d.Rewrote, ", ")}), "; ")
@@ -227,7 +229,17 @@ func would(s client.Shadowed) string {
 	if s.Decision == client.OutcomeNone {
 		word = s.Hook + " would rewrite " + strings.Join(s.Rewrote, ", ")
 	}
-	return strings.Join(nonEmpty([]string{word, firstLine(s.Reason)}), ": ")
+	return strings.Join(nonEmpty([]string{word, withoutName(firstLine(s.Reason), s.Hook)}), ": ")
+}
+
+// withoutName is a reason without the name that its hook begins it with, which is written
+// before it: that of a pack's hook is PACK/NAME.
+func withoutName(reason string, hooks ...string) string {
+	name, rest, found := strings.Cut(reason, ": ")
+	if found && slices.ContainsFunc(hooks, func(hook string) bool { return hook == name || path.Base(hook) == name }) {
+		return rest
+	}
+	return reason
 }
 
 func firstLine(s string) string {
