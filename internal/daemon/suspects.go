@@ -12,8 +12,8 @@ import (
 )
 
 // suspects are guards that load and do not work: one that its interpreter cannot read,
-// that says nothing while its program fails, or whose tests fail. What is known of a hook holds for one version of it. The
-// zero value knows nothing.
+// that says nothing while its program fails, or whose tests fail. What is known of a hook
+// holds for one version of it. The zero value knows nothing.
 type suspects struct {
 	mu    sync.Mutex // guards what is below
 	hooks map[string]suspect

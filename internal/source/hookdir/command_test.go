@@ -29,6 +29,7 @@ func TestFindCommand(t *testing.T) {
 	hooktest.Write(t, dir+"/zero", "", 0o700)
 	hooktest.Write(t, dir+"/crlf", "#!/bin/sh\r\n", 0o700)
 	hooktest.Write(t, dir+"/nointerpreter", "#!/no/such/thing -x\n", 0o700)
+	hooktest.Write(t, dir+"/askedofenv", "#!/usr/bin/env -S no-such-thing -x\n", 0o700)
 	hooktest.Write(t, dir+"/binary", "\x7fELF\x00", 0o700)
 	hooktest.Write(t, bin+"/plain", "#!/bin/sh\n", 0o600)
 
@@ -62,7 +63,8 @@ func TestFindCommand(t *testing.T) {
 		{"./noshebang", "", "DIR/noshebang", []string{}, "has no #! line, the system cannot start it (make its first line #!/bin/sh)"},
 		{"./zero", "", "DIR/zero", []string{}, "has no #! line, the system cannot start it (make its first line #!/bin/sh)"},
 		{"./crlf", "", "DIR/crlf", []string{}, `has Windows line ends, the system looks for an interpreter with \r in its name (tr -d '\r' < DIR/crlf > DIR/crlf.clean && cat DIR/crlf.clean > DIR/crlf && rm DIR/crlf.clean)`},
-		{"./nointerpreter", "", "DIR/nointerpreter", []string{}, "its interpreter /no/such/thing does not exist"},
+		{"./nointerpreter", "", "DIR/nointerpreter", []string{}, "its interpreter /no/such/thing does not exist (head -n 1 DIR/nointerpreter)"},
+		{"./askedofenv", "", "DIR/askedofenv", []string{}, "its interpreter no-such-thing is not in PATH (command -v no-such-thing)"},
 		{"./binary", "", "DIR/binary", []string{}, ""},
 	} {
 		t.Run(c.command+c.args, func(t *testing.T) {
