@@ -72,7 +72,7 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 			out.Grants = append(out.Grants, *g)
 		}
 	}
-	h.save(a, answered)
+	h.save(a, answered, diskTime)
 	h.mu.Lock()
 	h.release(a)
 	out.Ask = a.Ask

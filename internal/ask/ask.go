@@ -12,8 +12,8 @@
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. The row is there before the ask can be answered, and the answer is in it
-// before the agent is told; a disk that does not write costs each of them diskTime and
-// a warning. Nothing here waits for a follower.
+// before the agent is told; a disk that does not write costs each of them some time
+// and a warning. Nothing here waits for a follower.
 //
 // It shows no ask and gives no answer: commands, the page and hooks do.
 package ask
@@ -48,9 +48,11 @@ const (
 // leastWait is how long a person must have at least.
 const leastWait = time.Second
 
-// diskTime is how long an ask, an answer or a grant may take to get to the disk. Tests
-// shorten it.
-var diskTime = 2 * time.Second
+// How long the disk may take. Tests shorten them.
+var (
+	rowTime  = 10 * time.Second // for an ask that nothing shows yet
+	diskTime = 2 * time.Second  // for the answer of a person, or a grant
+)
 
 // Store keeps what is held and granted.
 type Store interface {

@@ -414,10 +414,10 @@ func (stuck) SaveAsk(ctx context.Context, _ store.Kept) error {
 
 // A disk that does not answer keeps no ask from being held, and none from its answer.
 func TestAskWithADiskThatHangs(t *testing.T) {
-	was := diskTime
-	diskTime = 10 * time.Millisecond
+	row, disk := rowTime, diskTime
+	rowTime, diskTime = 10*time.Millisecond, 10*time.Millisecond
 	b := newBench(t)
-	t.Cleanup(func() { diskTime = was })
+	t.Cleanup(func() { rowTime, diskTime = row, disk })
 	b.opts.Store = stuck{b.store}
 	if s := b.decideOne(push("git push"), api.Reply{Answer: "allow"}); !s.allowed() {
 		t.Errorf("%+v", s.verdict)

@@ -81,7 +81,7 @@ func (h *Holder) hold(
 		}
 	}
 	told := h.eventData(a)
-	h.save(a, nil)
+	h.save(a, nil, min(wait/4, rowTime)) // nothing can answer it before
 	h.mu.Lock()
 	if h.closed || len(h.held) >= maxHeld || h.bytes+a.size > maxHeldBytes {
 		h.mu.Unlock()
@@ -120,12 +120,12 @@ func (a *held) record(answered *events.Answered) []byte {
 	return text
 }
 
-// save puts a on the disk with its outcome, and waits for that a little while.
+// save puts a on the disk with its outcome, and waits for that for so long.
 // Without its row an ask is held all the same: a person's answer is worth more than the
 // record, should hookd be killed.
-func (h *Holder) save(a *held, answered *events.Answered) {
+func (h *Holder) save(a *held, answered *events.Answered, within time.Duration) {
 	saved := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), diskTime)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	kept := store.Kept{ID: a.ID, Text: a.record(answered)} // now: a changes while the disk hangs
 	go func() {
 		defer cancel()
