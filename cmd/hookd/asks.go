@@ -190,7 +190,7 @@ func answeredWords(a *client.Answered) string {
 }
 
 func answerAskCommand(a *app, use string, answer client.Outcome, short string) *cobra.Command {
-	r := client.AskReply{Answer: answer, Door: "command"}
+	r := client.AskReply{Answer: answer}
 	cmd := &cobra.Command{
 		Use:   use + " ASK",
 		Short: short,
@@ -219,6 +219,7 @@ not count.`,
 	cmd.Flags().StringVar(&r.For, "for", "", "remember the answer: session, always, or a time such as 15m")
 	cmd.Flags().StringVar(&r.Like, "like", "", "with --for: also for calls that this glob fits, such as 'git push *'")
 	cmd.Flags().StringVar(&r.Message, "message", "", "what the agent is told")
+	cmd.Flags().StringVar(&r.Door, "door", "command", "what the record calls the way of the answer, for programs: desktop, phone")
 	_ = cmd.RegisterFlagCompletionFunc("for", words("session", "15m", "1h", "always"))
 	return cmd
 }

@@ -18,7 +18,8 @@ import (
 func TestKilledWhileAsksAreHeld(t *testing.T) {
 	rounds, agents := amount(50, 2), amount(1000, 100)
 	h := newAskHome(t)
-	h.write("hooks/push/HOOK.yaml", asksPush+"timeout: 60s\n") // so many shells take their time
+	h.write("hooks/push/HOOK.yaml", asksPush+"timeout: 5m\n") // so many shells take their time
+	h.write("hookd.yaml", "asks: {timeout: 10m}\n")
 	h.says(0, "", "reload")
 	for round := range rounds {
 		h.present()
