@@ -98,7 +98,8 @@ def tell(title, lines, *options):
     else:
         command = notify(title, lines, *options)
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=20, check=True, text=True)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=20, check=True,
+                              text=True)
     except (OSError, subprocess.SubprocessError) as e:
         print(f"ask-desktop: the desktop shows no notification: {asks.line(e)}", file=sys.stderr, flush=True)
         return None
