@@ -1,0 +1,32 @@
+package verdict
+
+import "testing"
+
+// An answer to an ask makes another verdict, and leaves the one that asked as it was.
+func TestAnswersOfAPerson(t *testing.T) {
+	asks := &Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "sure?"}
+	if !asks.Asks() {
+		t.Fatal("it does not ask")
+	}
+	if v := asks.Approved("yes"); v.Asks() || !v.Allowed || v.PermissionDecision != "allow" || v.DecisionReason != "yes" {
+		t.Errorf("approved: %+v", v)
+	}
+	if v := asks.Declined("no"); v.Asks() || v.Allowed || v.PermissionDecision != "deny" || v.Message != "no" {
+		t.Errorf("declined: %+v", v)
+	}
+	if v := asks.Unanswered("the time is over"); !v.Asks() || v.DecisionReason != "the time is over" {
+		t.Errorf("unanswered: %+v", v)
+	}
+	if !asks.Asks() || asks.DecisionReason != "sure?" {
+		t.Errorf("the question is now %+v", asks)
+	}
+	for name, v := range map[string]*Verdict{
+		"denied":  {Continue: true, PermissionDecision: "ask"},
+		"stopped": {Allowed: true, PermissionDecision: "ask"},
+		"allowed": {Allowed: true, Continue: true, PermissionDecision: "allow"},
+	} {
+		if v.Asks() {
+			t.Errorf("%s asks", name)
+		}
+	}
+}
