@@ -75,6 +75,7 @@ func TestConversionsKeepEachMember(t *testing.T) {
 	same(t, Event(filled[events.Envelope]()), filled[events.Envelope]())
 	v := filled[client.Verdict]()
 	same(t, Verdict(&v), filled[verdict.Verdict]())
+	same(t, Tests(filled[api.Tests]()), filled[api.Tests]())
 	same(t, Problems([]api.Problem{filled[api.Problem]()}), []api.Problem{filled[api.Problem]()})
 	tested, err := TestResult(filled[api.Tested]())
 	if err != nil {

@@ -32,18 +32,18 @@ func record(t *testing.T) recorded {
 	hub := stream.New(stream.Options{First: s.FirstSeq(), Epoch: s.Epoch()})
 	r := recorded{Recorder: New(hub, s), store: s}
 	r.decided = event("session-one", "PreToolUse", `{"tool_name":"Bash","tool_input":{"command":"rm"}}`)
-	r.decided.Wait, r.decided.Tool, r.decided.Subject = true, "Bash", "rm"
+	r.decided.Wait, r.decided.Tool, r.decided.Subject, r.decided.Dialect = true, "Bash", "rm", events.ClaudeCode
 	if refused := r.Accept(r.decided, r.Prepare(r.decided, false), nil, nil); refused != nil {
 		t.Fatal(refused)
 	}
 	r.run = events.Run{
 		ID: events.NewRunID(time.Now()), EventID: r.decided.EventID, Event: "PreToolUse", Hook: "guard",
-		Result: events.ResultBlock, SessionID: "session-one", Started: time.Now(), DurationMS: 3,
+		Result: events.ResultBlock, Dialect: events.ClaudeCode, SessionID: "session-one", Started: time.Now(), DurationMS: 3,
 	}
 	r.Finished(events.PendingKey{}, r.run, dispatch.Fate{})
 	r.Decided(&events.Decided{
 		EventID: r.decided.EventID, EventSeq: r.decided.Seq, Time: r.decided.Time, Event: "PreToolUse",
-		Kind: events.KindToolBefore, SessionID: "session-one", Tool: "Bash", Subject: "rm",
+		Kind: events.KindToolBefore, Dialect: events.ClaudeCode, SessionID: "session-one", Tool: "Bash", Subject: "rm",
 		Decision: events.OutcomeDeny, Reason: "no rm", DecidedBy: []string{"guard"}, Runs: []string{r.run.ID},
 	})
 	r.waits = event("session-two", "agent:end", `{}`)
@@ -92,13 +92,13 @@ func TestHistory(t *testing.T) {
 	if bad != nil || shown.EventID != r.decided.EventID || shown.Decision == nil || shown.Decision.Reason != "no rm" {
 		t.Errorf("event: got %+v, %v", shown, bad)
 	}
-	last, bad := r.Last(ctx, "", "session-two")
+	last, bad := r.Last(ctx, events.ClaudeCode, "session-two")
 	if bad != nil || last.EventID != r.decided.EventID {
 		t.Errorf("last: got %+v, %v", last, bad)
 	}
-	waiting := func(_ events.Dialect, session string) bool { return session == "session-one" }
-	sessions, bad := r.Sessions(ctx, api.SessionQuery{Session: "one"}, waiting)
-	if bad != nil || len(sessions.Sessions) != 1 || sessions.Sessions[0].SessionID != "session-one" {
+	held := []store.SessionKey{{ID: "session-one", Dialect: events.ClaudeCode}}
+	sessions, bad := r.Sessions(ctx, api.SessionQuery{Session: "one"}, held)
+	if bad != nil || len(sessions.Sessions) != 1 || sessions.Sessions[0].State != api.SessionWaiting {
 		t.Errorf("sessions: got %+v, %v", sessions, bad)
 	}
 	stats, bad := r.Stats(ctx, api.StatsQuery{})
