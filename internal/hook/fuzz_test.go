@@ -36,10 +36,13 @@ func FuzzPattern(f *testing.F) {
 		if got, want := p.Match(name), g.Match(name); got != want {
 			t.Errorf("%q matches %q: got %v, want %v", text, name, got, want)
 		}
-		if slow := strings.Count(text, "*") > 4; !slow { // the library's own way
+		if slow := strings.Count(text, "*")+strings.Count(text, "{") > 4; !slow { // the library's own way
 			path, pathErr := CompilePattern(text, '/', '-')
 			if got, want := path.Match(name), glob.MustCompile(text, '/', '-').Match(name); got != want || pathErr != nil {
 				t.Errorf("%q matches the path %q: got %v, want %v, %v", text, name, got, want, pathErr)
+			}
+			if p.glob != nil && p.glob.always.MatchString(name) != g.Match(name) {
+				t.Errorf("%q as a regular expression matches %q: got %v", text, name, !g.Match(name))
 			}
 		}
 		head, tail := p.Affixes()

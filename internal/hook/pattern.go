@@ -11,8 +11,8 @@ import (
 // matches nothing.
 type Pattern struct {
 	Text   string
-	glob   matcher // nil for a text that needs none
-	prefix bool    // Text is plain except for one `*` at its end
+	glob   *bounded // nil for a text that needs none
+	prefix bool     // Text is plain except for one `*` at its end
 }
 
 const wildcards = `*?[]{}\`
