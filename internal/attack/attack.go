@@ -299,8 +299,19 @@ func (c *copied) ask() answer {
 	if c.gone {
 		return askSystem(c.ctx, c.o, Probe)
 	}
-	return c.o.bridge(c.ctx, c.args, c.environ(c.env...), Probe)
+	got := c.o.bridge(c.ctx, c.args, c.environ(c.env...), Probe)
+	if got.denied && got.by == bySystem {
+		alone := c.o.bridge(c.ctx, []string{agent(), "--socket=" + filepath.Join(c.dir, "none")}, c.environ(), Probe)
+		if !alone.denied {
+			got.by = "what stands in the guard's place"
+			got.seen = "still denied, by " + got.by
+		}
+	}
+	return got
 }
+
+// bySystem is what denies where it is not the copy's guard.
+const bySystem = "the system daemon"
 
 // settled asks once the daemon has read its hooks again, as it does by itself a moment
 // after each change.
@@ -337,7 +348,7 @@ func (o Options) bridge(ctx context.Context, args, env []string, command string)
 	case bytes.Contains(out.Bytes(), []byte(`"permissionDecision":"deny"`)):
 		by := "the guard"
 		if !bytes.Contains(out.Bytes(), []byte("denied by the guard")) {
-			by = "the system daemon"
+			by = bySystem
 		}
 		return answer{true, by, "still denied, by " + by}
 	case err != nil:

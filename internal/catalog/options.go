@@ -112,6 +112,7 @@ func HookFlags() []dockeragent.Flag { return dockeragent.Flags() }
 
 func readOptions(c config.Config, strict bool) hookdir.Options {
 	return hookdir.Options{
+		RunAs:  runAs(c),
 		Strict: strict, KnownEvents: EventNames(), Path: c.Path,
 		Timeouts: map[hook.Type]time.Duration{
 			hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript, hook.Builtin: c.TimeoutBuiltin,

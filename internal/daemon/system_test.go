@@ -3,7 +3,9 @@ package daemon
 import (
 	"encoding/json"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,10 +34,10 @@ func TestSystemDaemon(t *testing.T) {
 
 	own := newHome(t)
 	writeHook(t, own, "loose", "events: [PreToolUse]\n", `echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'`)
-	user := start(t, own, nil)
+	users := start(t, own, nil)
 	decide := func(event, data string) client.Verdict {
 		t.Helper()
-		v, err := user.client.Decide(t.Context(), client.Event{Event: event, Dialect: "claude-code", Data: json.RawMessage(data)})
+		v, err := users.client.Decide(t.Context(), client.Event{Event: event, Dialect: "claude-code", Data: json.RawMessage(data)})
 		hooktest.Must(t, err)
 		return v
 	}
@@ -69,5 +71,39 @@ func TestSystemFolderIsRootsAlone(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// A hook of root's runs as the user that it names; one of a user's own daemon does not.
+func TestRunAs(t *testing.T) {
+	hooktest.NeedRoot(t)
+	other, err := user.LookupId(strconv.Itoa(hooktest.OtherUser))
+	if err != nil {
+		t.Skip("SKIP-TOOL user: there is none without rights")
+	}
+	p := systemtest.Place(t, "")
+	yaml := "events: [PreToolUse]\nrun_as: " + other.Username + "\n"
+	hooktest.Hook(t, p.Folder, "who", yaml, "echo \"$(id -un) $(id -G) $USER\" >&2; exit 2\n")
+	for _, dir := range []string{filepath.Dir(p.Folder), p.Folder, filepath.Join(p.Folder, "hooks"), filepath.Join(p.Folder, "hooks", "who")} {
+		hooktest.Must(t, os.Chmod(dir, 0o755))
+	}
+	c, err := config.LoadSystem(p, nil)
+	hooktest.Must(t, err)
+	h := startWith(t, p.Folder, func(o *Options) { o.Config = c })
+	v, err := h.client.Decide(t.Context(), client.Event{Event: "PreToolUse", Dialect: "claude-code"})
+	hooktest.Must(t, err)
+	name := other.Username
+	if v.Allowed || !strings.HasPrefix(v.Message, name+" ") || !strings.HasSuffix(v.Message, " "+name) ||
+		strings.Contains(v.Message, " 0 ") {
+		t.Errorf("it ran as %+v", v)
+	}
+
+	own := newHome(t)
+	writeHook(t, own, "who", yaml, "exit 0\n")
+	users := start(t, own, nil)
+	got, err := users.client.Hook(t.Context(), "who")
+	hooktest.Must(t, err)
+	if got.State != "rejected" {
+		t.Errorf("in a user's own home it is %s", got.State)
 	}
 }

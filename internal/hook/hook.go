@@ -100,6 +100,7 @@ type Hook struct {
 	TermBefore  time.Duration // SIGTERM this long before the kill; 0 = never
 	Env         []string      // NAME=value; see Environ
 	WorkingDir  string        // "" = Dir; see RunDir
+	RunAs       *Account      // the user that its process runs as; nil = the daemon's own
 	InEventCwd  bool          // runs in the event's cwd when that exists (docker-agent)
 	Enabled     bool
 	Persistent  bool // it has workers, see package worker
@@ -120,6 +121,13 @@ type Hook struct {
 	Seal       *trust.Seal // of the same files, checked before each start; nil = none
 	Definition string      // identity for de-duplication within one event; "" = never a duplicate
 	Problems   []Problem
+}
+
+// Account is a user of the machine.
+type Account struct {
+	Name, Home string
+	UID, GID   uint32
+	Groups     []uint32 // beside GID
 }
 
 // Layer is how a hook came to be here, and what it may do for that reason.

@@ -100,6 +100,7 @@ type Spec struct {
 	Args  []string // argv after argv[0]
 	Env   []string // the whole environment; nil is an empty one
 	Dir   string   // working directory, absolute; "" is the caller's own
+	As    *User    // the user that it runs as; nil is the caller's own. Another one needs root
 	Stdin [][]byte // all of stdin, in parts that follow each other; nil is an empty one
 
 	// Timeout is the wall clock from the start to the kill. 0 or less is no
@@ -119,6 +120,12 @@ type Spec struct {
 	// Started, if not nil, is called once after a successful start, by the
 	// goroutine that called Run. The deadline runs meanwhile.
 	Started func(Process)
+}
+
+// User is a user, and all of its groups: the process has no others.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32
 }
 
 // Process is a process that was started.

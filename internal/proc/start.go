@@ -161,7 +161,7 @@ func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, e
 		p.exit.Start = time.Now()
 		p.r.starting.Add(1)
 		p.pid, err = syscall.ForkExec(s.Path, argv, &syscall.ProcAttr{
-			Dir: s.Dir, Env: s.Env, Files: files, Sys: p.sysProcAttr(handle),
+			Dir: s.Dir, Env: s.Env, Files: files, Sys: s.As.set(p.sysProcAttr(handle)),
 		})
 		p.r.starting.Add(-1)
 		if err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
@@ -169,6 +169,14 @@ func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, e
 		}
 		wait *= 2
 	}
+}
+
+// set has the process run as u, unless that is this process's own user.
+func (u *User) set(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+	if u != nil && (os.Geteuid() == 0 || int(u.UID) != os.Geteuid()) {
+		a.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
+	}
+	return a
 }
 
 // pause waits for d, or until ctx ends: then it returns false.

@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -82,7 +83,7 @@ func (l *launch) environment() error {
 	l.env = setVariable(l.env, "HOOK_EVENT", l.job.Given)
 	l.env = setVariable(l.env, "HOOK_EVENT_DATA", data)
 	l.peer()
-	if !truncated {
+	if !truncated || l.job.Hook.RunAs != nil { // another user cannot read the daemon's files; stdin has it all
 		return nil
 	}
 	return l.file("HOOK_EVENT_DATA_FILE", ".json", payload(l.job))
@@ -113,6 +114,10 @@ func (l *launch) own() {
 	if h := l.job.Hook; h.Layer.Sealed() || strings.Contains(h.Dir, "/.hookd/hooks/") {
 		l.env = setVariable(l.env, "PYTHONDONTWRITEBYTECODE", "1")
 	}
+	if as := l.job.Hook.RunAs; as != nil {
+		l.env = setVariable(setVariable(l.env, "HOME", as.Home), "USER", as.Name)
+		l.env = setVariable(l.env, "LOGNAME", as.Name)
+	}
 	lookup := func(name string) string { return cmp.Or(l.variable(name), variable(l.settings.keys, name)) }
 	for _, v := range l.job.Hook.Environ(lookup) {
 		name, value, _ := strings.Cut(v, "=")
@@ -139,6 +144,14 @@ func (l *launch) bind(t hook.Template) (text string, err error) {
 		}
 	}
 	return bound.Text, nil
+}
+
+// as is the user that the process runs as; nil = the daemon's own.
+func as(h *hook.Hook) *proc.User {
+	if h.RunAs == nil {
+		return nil
+	}
+	return &proc.User{UID: h.RunAs.UID, GID: h.RunAs.GID, Groups: h.RunAs.Groups}
 }
 
 // agent prepares the start of another agent with a prompt, by the command of its name in

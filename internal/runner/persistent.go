@@ -145,7 +145,7 @@ func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, err
 	l.own()
 	l.program(h.ScriptText)
 	env := slices.DeleteFunc(l.env, func(v string) bool { return strings.HasPrefix(v, "HOOK_EVENT") })
-	return proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable)}, nil
+	return proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable), As: as(h)}, nil
 }
 
 // call returns the job as one line.

@@ -225,7 +225,7 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	}
 	j.Starting()
 	out := outcome(r.start(ctx, j, proc.Spec{
-		Path: p.path, Args: p.args, Env: p.env, Dir: dir,
+		Path: p.path, Args: p.args, Env: p.env, Dir: dir, As: as(j.Hook),
 		Stdin:   p.stdin,
 		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole, Latest: j.Latest, Looks: j.Looks,
 		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },

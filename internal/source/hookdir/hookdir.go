@@ -52,6 +52,10 @@ type Options struct {
 	// names; "" = it has. nil = not checked.
 	CheckGuard func(h *hook.Hook, event hook.Pattern) string
 
+	// RunAs returns the user of that name, or why no hook runs as it; nil = no hook runs as
+	// another user than the daemon's.
+	RunAs func(name string) (*hook.Account, error)
+
 	Layer   hook.Layer // of the hook
 	Prefix  string     // before its name, such as team/
 	Project string     // see hook.Hook.Project

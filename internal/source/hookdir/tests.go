@@ -126,6 +126,26 @@ func (d *draft) setWarm(n *yaml.Node) {
 	d.hook.Warm = &warm
 }
 
+// setRunAs reads the user that the process runs as. The hooks that root has written may
+// have one, and no pack.
+func (d *draft) setRunAs(n *yaml.Node) {
+	var name string
+	d.text(n, &name)
+	switch {
+	case name == "":
+		return
+	case d.opt.RunAs == nil || d.opt.Layer != hook.LayerUser:
+		d.reject(n, "remove `run_as`", "`run_as` is for hooks that root has written for the system daemon")
+		return
+	}
+	account, err := d.opt.RunAs(name)
+	if err != nil {
+		d.reject(n, "name another user, or remove `run_as`", "run_as: %v", err)
+		return
+	}
+	d.hook.RunAs = account
+}
+
 // checkProof warns of settings that do nothing for the hook.
 func (d *draft) checkProof() {
 	if at := d.keys["warm"]; at != nil && !d.hook.Persistent {
