@@ -61,7 +61,7 @@ type Step struct {
 func (s Step) String() string {
 	var words []string
 	for _, w := range s.argv {
-		if flag := strings.TrimPrefix(w, "--"); flag != w && trust.Quote(flag) == flag {
+		if flag := strings.TrimLeft(w, "-"); flag != w && trust.Quote(flag) == flag {
 			words = append(words, w)
 			continue
 		}
