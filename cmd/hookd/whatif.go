@@ -243,7 +243,7 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 		failed := fmt.Sprintf("it failed for %s: ", counted(w.Failed, "event"))
 		p.line(p.paint(red, failed), escape(w.Error, keepNothing))
 	}
-	if w.Asked+w.Cut+w.Redacted == 0 {
+	if w.Asked+w.Cut+w.Redacted == 0 && !w.Stopped {
 		p.line("no event of that time is one that the hook asks for; see `hookd match` and `hookd decisions`")
 	}
 }
