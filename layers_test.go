@@ -35,9 +35,9 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client /docs/gallery /sdk api attack bridge builtin/shadow catalog config connect convert daemon dialect " +
-			"discovery doctor duration escape events hook importer logsink loopback match pack policy project readfile " +
-			"rehearse schema service spell starter system trust ui",
+		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
+			"discovery doctor duration escape events hook importer logsink loopback match oneshot pack policy project readfile " +
+			"rehearse schema service spell starter store system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -77,6 +77,11 @@ var rooms = map[string]room{
 	"internal/attack": {
 		"tries what an agent could do to its guards, on copies, and says what worked",
 		"/client dialect events peer system",
+		"",
+	},
+	"internal/audit": {
+		"the chain of what must not be changed afterwards: its records, hashes, and what is wrong with it",
+		"",
 		"",
 	},
 	"internal/bridge": {
@@ -142,7 +147,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask builtin/* catalog config discovery dialect dialect/neutral dispatch events hook loopback match " +
+		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events hook loopback match " +
 			"metrics policy proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
@@ -256,6 +261,11 @@ var rooms = map[string]room{
 		"",
 	},
 	// reads HOOK.yaml's name, for what a hook folder is
+	"internal/oneshot": {
+		"runs one command under a daemon of its own, and takes everything back",
+		"/client connect readfile replacefile",
+		"",
+	},
 	"internal/pack": {
 		"packs of shared hooks: fetch, check, hooks.lock, put in place; executes nothing",
 		"/docs/gallery git readfile replacefile source/hookdir",
@@ -371,8 +381,8 @@ var rooms = map[string]room{
 		"",
 	},
 	"internal/store": {
-		"SQLite: accepted events, pending runs, history, dead letters",
-		"events",
+		"SQLite: accepted events, pending runs, history, dead letters, the audit chain",
+		"audit events",
 		"modernc.org/sqlite",
 	},
 	"internal/stream": {

@@ -180,8 +180,9 @@ type Change struct {
 	From   string    `json:"from,omitempty"` // digest before
 	To     string    `json:"to,omitempty"`   // digest after
 	File   string    `json:"file,omitempty"`
-	By     string    `json:"by,omitempty"`  // the user that owns the file or allowed the change
-	Why    string    `json:"why,omitempty"` // the first problem of a hook that came to a bad state
+	By     string    `json:"by,omitempty"`    // the user that owns the file or allowed the change
+	Guard  bool      `json:"guard,omitempty"` // it is a guard; of one that was removed, it was
+	Why    string    `json:"why,omitempty"`   // the first problem of a hook that came to a bad state
 }
 
 // A HookList is all hooks.

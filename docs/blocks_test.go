@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -39,6 +41,29 @@ func (u *user) prints(list []snippet, says map[string]string) {
 	for part := range says {
 		u.t.Errorf("no block has %q", part)
 	}
+}
+
+// The command of the document runs, and its examples and the action are YAML.
+func TestCIBlocks(t *testing.T) {
+	u := newUser(t)
+	u.prints(snippets(t, "ci.md"), map[string]string{"--summary summary.md": "0 denied"})
+	text, err := os.ReadFile("ci.md")
+	hooktest.Must(t, err)
+	action, err := os.ReadFile("../action.yml")
+	hooktest.Must(t, err)
+	parts := strings.Split(string(text), "```yaml\n")
+	for i, part := range append(parts[1:], string(action)) {
+		part, _, _ = strings.Cut(part, "```")
+		var any map[string]any
+		if err := yaml.Unmarshal([]byte(part), &any); err != nil || len(any) == 0 {
+			t.Errorf("example %d is no YAML: %v", i+1, err)
+		}
+	}
+}
+
+func TestAuditBlocks(t *testing.T) {
+	u := newUser(t)
+	u.prints(snippets(t, "audit.md"), map[string]string{"audit verify": "each is as it was written"})
 }
 
 // A bundle is made and put in force as the document says, and its guard denies.

@@ -127,7 +127,7 @@ func groups(a *app) []group {
 		{"Look", []*cobra.Command{
 			asksCommand(a), uiCommand(a),
 			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
-			sessionsCommand(a),
+			sessionsCommand(a), auditCommand(a),
 			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
 			metricsCommand(a),
 			eventsCommand(a), configCommand(a),
@@ -144,7 +144,7 @@ func groups(a *app) []group {
 		}},
 		{"Agents", []*cobra.Command{connectCommand(a), disconnectCommand(a), bridgeCommand(a), tokenCommand(a)}},
 		{"Service", []*cobra.Command{
-			serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a),
+			serveCommand(a), runCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a),
 		}},
 		{"More", []*cobra.Command{schemaCommand(a), completionCommand(a), versionCommand(a), manCommand()}},
 	}

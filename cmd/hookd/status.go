@@ -89,7 +89,7 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
 		kv("runs", tally(st.Runs, "none yet")),
 		kv("running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)),
-		kv("store", store(st)),
+		kv("store", storeLine(st)),
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
 		kv("processes", kill),
 		kv("persistent", number(st.Copies)),
@@ -125,8 +125,8 @@ func tally(by map[string]int, none string) string {
 	return strings.Join(parts, ", ")
 }
 
-// store says in one line how the history is, and what waits there.
-func store(st client.DaemonInfo) string {
+// storeLine says in one line how the history is, and what waits there.
+func storeLine(st client.DaemonInfo) string {
 	s := st.Store
 	line := fmt.Sprintf("%s, %d events, %d runs", sizeText(s.Bytes), s.Events, s.Runs)
 	for _, part := range []struct {

@@ -10,6 +10,7 @@ type Change struct {
 	From   string    `json:"from,omitempty"` // digests
 	To     string    `json:"to,omitempty"`
 	File   string    `json:"file,omitempty"`
-	By     string    `json:"by,omitempty"`  // the owner of the file, or the user who allowed the change
-	Why    string    `json:"why,omitempty"` // the first problem of a hook with a bad state
+	By     string    `json:"by,omitempty"`    // the owner of the file, or the user who allowed the change
+	Guard  bool      `json:"guard,omitempty"` // it is a guard; of one that was removed, it was
+	Why    string    `json:"why,omitempty"`   // the first problem of a hook with a bad state
 }

@@ -44,6 +44,7 @@ type Changes struct {
 	last    map[string]known // by ID
 	size    int64            // of the file
 	unsaved []byte           // lines that could not be written
+	told    func(api.Change) // of each record; nil = nothing is told
 }
 
 // known is the state of a hook after its last record.
@@ -51,6 +52,7 @@ type known struct {
 	digest string // of what is in force
 	state  string
 	waits  string // digest of what waits to be allowed
+	guard  bool   // it can deny
 }
 
 // OpenChanges returns at once and reads the file in the background: hooks must be read,
@@ -105,16 +107,25 @@ func (r *Changes) keep(c api.Change) {
 	case "removed":
 		delete(r.last, c.Hook)
 	case "added", "changed":
-		r.last[c.Hook] = known{digest: c.To, state: string(hook.Active)}
+		r.last[c.Hook] = known{digest: c.To, state: string(hook.Active), guard: c.Guard}
 	case string(hook.Waiting):
-		r.last[c.Hook] = known{c.From, c.Change, c.To}
+		r.last[c.Hook] = known{c.From, c.Change, c.To, c.Guard}
 	default:
-		r.last[c.Hook] = known{digest: c.To, state: c.Change}
+		r.last[c.Hook] = known{digest: c.To, state: c.Change, guard: c.Guard}
 	}
 }
 
-// Note records the differences between snap and the last records.
-func (r *Changes) Note(snap *hook.Snapshot) {
+// Tell has each record given to told as well, which must not block. It is called once,
+// before Note and Settings.
+func (r *Changes) Tell(told func(api.Change)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = told
+}
+
+// Note records the differences between snap and the last records. It returns the guards
+// that can deny no more, also those that went while no daemon ran.
+func (r *Changes) Note(snap *hook.Snapshot) (gone []api.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var fresh []api.Change
@@ -122,7 +133,7 @@ func (r *Changes) Note(snap *hook.Snapshot) {
 	if r.approved != nil {
 		allowed = r.approved()
 	}
-	present := map[string]bool{settingsRecord: true}
+	present := map[string]bool{SettingsRecord: true}
 	for _, e := range snap.Entries {
 		for _, h := range []*hook.Hook{e.Hook, e.Waits} { // both nil: a file that never was a hook
 			if h != nil {
@@ -137,11 +148,50 @@ func (r *Changes) Note(snap *hook.Snapshot) {
 	}
 	for id, k := range r.last {
 		if !present[id] {
-			fresh = append(fresh, api.Change{Hook: id, Change: "removed", From: k.digest, By: allowedBy(allowed[id])})
+			fresh = append(fresh, api.Change{
+				Hook: id, Change: "removed", From: k.digest, By: allowedBy(allowed[id]), Guard: k.guard,
+				Why: rejection(snap, id),
+			})
 		}
 	}
 	slices.SortStableFunc(fresh, func(a, b api.Change) int { return cmp.Compare(a.Hook, b.Hook) })
+	gone = r.lost(fresh, snap)
 	r.write(fresh)
+	return gone
+}
+
+// rejection says why a hook cannot be read any more; "" = it is not there.
+func rejection(snap *hook.Snapshot, id string) string {
+	for _, e := range snap.Entries {
+		if e.Name == id && e.Hook == nil && len(e.Problems) > 0 {
+			return Worst(e.Problems).String()
+		}
+	}
+	return ""
+}
+
+// lost returns the changes by which a guard can deny no more, and takes in which hooks are
+// guards now.
+func (r *Changes) lost(fresh []api.Change, snap *hook.Snapshot) (gone []api.Change) {
+	guards := map[string]bool{}
+	for _, h := range snap.Runnable() {
+		guards[h.ID] = h.Guards()
+	}
+	for i, c := range fresh {
+		was := r.last[c.Hook].guard
+		fresh[i].Guard = guards[c.Hook] || was && c.Change == "removed"
+		again := slices.ContainsFunc(gone, func(g api.Change) bool { return g.Hook == c.Hook })
+		if was && !guards[c.Hook] && !again {
+			gone = append(gone, fresh[i])
+		}
+	}
+	for id, is := range guards {
+		if k, known := r.last[id]; known {
+			k.guard = is
+			r.last[id] = k
+		}
+	}
+	return gone
 }
 
 // waiting returns the record of a version that waits to be allowed, unless there is one.
@@ -241,8 +291,8 @@ func written(info os.FileInfo) string {
 	return fmt.Sprintf("%s of %s, written %s", info.Name(), owner, info.ModTime().UTC().Format(time.RFC3339))
 }
 
-// settingsRecord is the name of hookd.yaml in the records; no hook has such a name.
-const settingsRecord = "(settings)"
+// SettingsRecord is the name of hookd.yaml in the records; no hook has such a name.
+const SettingsRecord = "(settings)"
 
 // write appends records to the file.
 func (r *Changes) write(fresh []api.Change) {
@@ -255,6 +305,9 @@ func (r *Changes) write(fresh []api.Change) {
 	for _, c := range fresh {
 		c.Time = time.Now().UTC()
 		r.keep(c)
+		if r.told != nil {
+			r.told(c)
+		}
 		r.unsaved = append(r.unsaved, line(c)...)
 	}
 	if r.size+int64(len(r.unsaved)) > maxChanges {

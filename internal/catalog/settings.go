@@ -38,8 +38,8 @@ func HeldSettings(c config.Config) []api.Problem {
 func (r *Changes) Settings(c config.Config) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	was, now, allowed := r.last[settingsRecord], trust.Sum(c.File), trust.Sum(c.AllowedText)
-	change := api.Change{Hook: settingsRecord, File: filepath.Join(c.Home, "hookd.yaml")}
+	was, now, allowed := r.last[SettingsRecord], trust.Sum(c.File), trust.Sum(c.AllowedText)
+	change := api.Change{Hook: SettingsRecord, File: filepath.Join(c.Home, "hookd.yaml")}
 	switch {
 	case len(c.Held) > 0 && was.waits == now:
 		return false
@@ -50,7 +50,7 @@ func (r *Changes) Settings(c config.Config) bool {
 		} else if info := nearest(change.File); info != nil {
 			change.By = fmt.Sprintf("it is gone from %s", written(info))
 		}
-	case was.digest == now:
+	case was.digest == now, was.digest == "" && len(c.File) == 0:
 		return false
 	default:
 		change.Change, change.From, change.To = "changed", was.digest, now

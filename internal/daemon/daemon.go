@@ -169,6 +169,7 @@ func New(o Options) (d *Daemon, err error) {
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
 	d.changes = catalog.OpenChanges(c, o.Log)
+	d.changes.Tell(d.auditChange)
 	if err := catalog.AllowFirstSettings(c); err != nil {
 		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
 	}
@@ -230,7 +231,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer d.unwatch()
 	d.repairPolicy()
 	found := d.discovery.Load()
-	d.changes.Note(found)
+	gone := d.changes.Note(found)
 	d.publishMetrics(found)
 	d.projects.Trust(found.Projects())
 	d.retainAsks(found)
@@ -248,6 +249,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.followPolicy(ctx) })
 	d.asks.EndLast(ctx)
 	d.boot()
+	d.tellGone(gone)
 	rooms.Go(func() { d.freeStartMemory(ctx) })
 	reload := make(chan struct{}, 1)
 	rooms.Go(func() { d.reloadWhenAsked(ctx, reload) })
@@ -378,7 +380,7 @@ func (d *Daemon) stop(ctx context.Context) {
 
 // publish puts a new snapshot into force and emits which hooks changed.
 func (d *Daemon) publish(snap *hook.Snapshot) {
-	d.changes.Note(snap) // first: no hook runs before its change is recorded
+	gone := d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
 	d.projects.Trust(snap.Projects())
 	d.retainAsks(snap)
@@ -393,6 +395,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 			member("digest", change.Hook.Digest),
 		)
 	}
+	d.tellGone(gone)
 	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
 	signals.Ready(d.summary())
 }

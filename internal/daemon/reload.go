@@ -85,9 +85,6 @@ func (d *Daemon) reconfigure() error {
 // noteSettings logs and records, once for each text of hookd.yaml, that settings wait
 // or have come into force.
 func (d *Daemon) noteSettings(c config.Config) {
-	if c.ReloadMode != "ask" {
-		return
-	}
 	if d.changes.Settings(c) && len(c.Held) > 0 {
 		d.log.Warn(
 			"settings wait to be allowed, the old ones stay in force",

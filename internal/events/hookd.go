@@ -10,6 +10,7 @@ const (
 	EventReload      = "hookd:reload"
 	EventHookChanged = "hookd:hook-changed"
 	EventAsk         = "hookd:ask"
+	EventGuardGone   = "hookd:guard-gone"
 	EventAnswered    = "hookd:answered"
 	EventStop        = "hookd:stop"
 )

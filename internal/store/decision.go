@@ -62,6 +62,9 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 		}
 	}
 	s.w.decided++
+	if err := s.chainDecision(db, d); err != nil {
+		return err
+	}
 	if err := s.w.sessions.decided(db, d); err != nil {
 		return err
 	}

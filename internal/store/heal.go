@@ -96,6 +96,7 @@ func (s *Store) adopt(db *database) error {
 	s.w.spans.forget()
 	s.w.sessions.forget()
 	s.w.begun.forget()
+	s.w.audit.forget()
 	return nil
 }
 

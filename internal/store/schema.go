@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -277,6 +277,13 @@ DROP TABLE spans4;
 const schemaV7 = `
 CREATE TABLE asks (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE grants (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+// The audit chain: each record is bound to the one before it by its hash. The head finds
+// what was removed at the end.
+const schemaV8 = `
+CREATE TABLE audit (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, text BLOB NOT NULL, hash BLOB NOT NULL) STRICT;
+CREATE TABLE audit_head (id INTEGER PRIMARY KEY CHECK (id = 1), n INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
 `
 
 // migrate brings the database to the newest version, each step whole or not

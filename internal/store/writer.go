@@ -20,6 +20,7 @@ type writer struct {
 	spans    *spanCache
 	sessions *sessionCache
 	begun    *begun
+	audit    auditChain
 	doubt    []uint64 // events whose refused commit may be on disk nevertheless
 	loaded   bool     // the database was read once, so memory knows what is pending
 	decided  uint64   // decisions since the last commit
@@ -135,6 +136,7 @@ func (s *Store) transact(batch []*op) (err error) {
 			s.w.spans.forget()
 			s.w.sessions.forget()
 			s.w.begun.forget()
+			s.w.audit.forget()
 			err = classify(err)
 		}
 	}()
@@ -160,6 +162,9 @@ func (s *Store) transact(batch []*op) (err error) {
 		return err
 	}
 	if err := s.w.begun.flush(s.db); err != nil {
+		return err
+	}
+	if err := s.w.audit.flush(s.db); err != nil {
 		return err
 	}
 	if err := s.saveState(); err != nil {

@@ -277,6 +277,7 @@ task_complete = TypedDict("task_complete", {"event": str, "thread_id": str}, tot
 context_compact = TypedDict("context_compact", {"event": str, "thread_id": str}, total=False)
 hookd__reload = TypedDict("hookd__reload", {}, total=False)
 hookd__hook_changed = TypedDict("hookd__hook_changed", {}, total=False)
+hookd__guard_gone = TypedDict("hookd__guard_gone", {"hook": str, "change": str, "digest": str, "layer": str, "by": str, "why": str}, total=False)
 hookd__ask = TypedDict("hookd__ask", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "since": str, "until": str, "allow": str, "deny": str}, total=False)
 hookd__answered = TypedDict("hookd__answered", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "since": str, "until": str, "allow": str, "deny": str, "answered": Dict[str, Any]}, total=False)
 hookd__stop = TypedDict("hookd__stop", {}, total=False)

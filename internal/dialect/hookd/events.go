@@ -31,6 +31,15 @@ func Rows() []events.Contract {
 	return []events.Contract{
 		{Name: events.EventReload, When: "the set of hooks was read again and has changed"},
 		{Name: events.EventHookChanged, When: "one hook was added, changed, removed or rejected"},
+		{Name: events.EventGuardGone, When: "a hook that blocks was removed or switched off, or does not load any more",
+			Fields: []events.Field{
+				events.String.Field("hook", "its ID"),
+				events.String.Field("change", "removed, changed, disabled, rejected or waiting"),
+				events.String.Field("digest", "of what was in force"),
+				events.String.Field("layer", "user, pack, project or policy"),
+				events.String.Field("by", "the owner of the file, or the user who allowed it"),
+				events.String.Field("why", "the problem of its file; empty when it is gone"),
+			}},
 		{Name: events.EventAsk, When: "a hook asks, and hookd holds the call until a person answers", Fields: ask},
 		{Name: events.EventAnswered, When: "such a question has ended: it was answered, or no answer came",
 			Fields: events.Fields(ask,

@@ -1,0 +1,296 @@
+// Package audit has the chain of what must not be changed afterwards: the form of its
+// records, how each is bound to the one before it, and what is wrong with a chain.
+//
+// It promises: a record that was changed, removed, reordered or inserted is found and
+// named, wherever it stands, unless the whole chain behind it and its head were made again.
+// A head that was noted elsewhere finds that, too. Old records may be pruned: the chain
+// then has a record that says up to where, with the hash at that place.
+//
+// It is pure, keeps a bounded list of findings and reads each record once.
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kinds of records.
+const (
+	Begun    = "begun"    // a new chain begins
+	Pruned   = "pruned"   // old records were removed
+	Denied   = "denied"   // a call was denied
+	Answered = "answered" // a person, or a remembered answer, has decided an ask
+	Hook     = "hook"     // a hook was added, changed, removed or switched
+	Settings = "settings" // hookd.yaml has changed, or waits to be allowed
+	Gone     = "guard-gone"
+)
+
+// Hash binds a record to all before it.
+type Hash [sha256.Size]byte
+
+// String is the hash in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Head is the last record of a chain; the zero Head is that of an empty one.
+type Head struct {
+	N    uint64
+	Hash Hash
+}
+
+// String is the head as ParseHead reads it.
+func (h Head) String() string { return fmt.Sprintf("%d:%s", h.N, h.Hash) }
+
+// ParseHead reads N:HASH.
+func ParseHead(text string) (h Head, err error) {
+	n, hash, ok := strings.Cut(text, ":")
+	h.N, err = strconv.ParseUint(n, 10, 64)
+	raw, bad := hex.DecodeString(hash)
+	if !ok || err != nil || bad != nil || len(raw) != len(h.Hash) {
+		return Head{}, fmt.Errorf("%q is no head of a chain: want N:HASH, as `hookd audit verify` prints it", text)
+	}
+	copy(h.Hash[:], raw)
+	return h, nil
+}
+
+// Record is one record as it is kept: its text, and its hash with that of the one before.
+type Record struct {
+	N    uint64
+	Text []byte // JSON of Body
+	Hash Hash
+}
+
+// Body is what a record says.
+type Body struct {
+	N      uint64          `json:"n"`
+	At     time.Time       `json:"at"`
+	Kind   string          `json:"kind"`
+	Detail json.RawMessage `json:"detail"`
+}
+
+// Next makes the record behind a head.
+func (h Head) Next(at time.Time, kind string, detail any) (Record, error) {
+	inner, err := json.Marshal(detail)
+	if err != nil {
+		return Record{}, err
+	}
+	text, err := json.Marshal(Body{h.N + 1, at.UTC(), kind, inner})
+	if err != nil {
+		return Record{}, err
+	}
+	return Record{h.N + 1, text, bind(h.Hash, text)}, nil
+}
+
+func bind(before Hash, text []byte) (h Hash) {
+	sum := sha256.New()
+	sum.Write(before[:])
+	sum.Write(text)
+	sum.Sum(h[:0])
+	return h
+}
+
+// Anchor is the detail of a Pruned record: what stood before the first one that is left.
+type Anchor struct {
+	UpTo uint64 `json:"up_to"`
+	Hash string `json:"hash"`
+}
+
+// Report is what Check found.
+type Report struct {
+	Records  int       `json:"records"`
+	First    uint64    `json:"first"`
+	Head     Head      `json:"-"`
+	HeadText string    `json:"head"`
+	Pruned   uint64    `json:"pruned"` // records up to this one were pruned; 0 = none
+	Findings []Finding `json:"findings"`
+	More     int       `json:"more,omitempty"` // findings beside those
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	N    uint64 `json:"n"`    // the record
+	What string `json:"what"` // changed, removed, reordered, inserted
+	Text string `json:"text"`
+}
+
+// maxFindings are kept; the others are counted.
+const maxFindings = 20
+
+// Checker reads a chain record by record, in the order of their numbers. Start it with
+// NewChecker.
+type Checker struct {
+	report  Report
+	noted   Head // from elsewhere; zero = none
+	met     bool // the noted head
+	last    Head
+	before  Hash // of the record before the first, as the chain's anchors say
+	started bool
+	anchors map[uint64]string
+	buffer  [32]byte
+}
+
+// pruned is part of each record that is an anchor.
+var pruned = []byte(`"kind":"` + Pruned + `"`)
+
+// NewChecker returns a Checker. noted is a head that was noted before; the zero Head is
+// none.
+func NewChecker(noted Head) *Checker {
+	return &Checker{noted: noted, anchors: map[uint64]string{}, report: Report{Findings: []Finding{}}}
+}
+
+// Add takes the next record; prev is the hash that it says to stand on, for an export that
+// begins in the middle: nil = it is not said.
+func (c *Checker) Add(r Record, prev *Hash) {
+	c.report.Records++
+	if !c.started {
+		c.begin(r, prev)
+	} else if r.N != c.last.N+1 {
+		c.found(c.last.N+1, "removed", missing(c.last.N+1, r.N))
+		c.last = Head{N: r.N - 1}
+		if prev != nil {
+			c.last.Hash = *prev
+		}
+	}
+	own := bytes.HasPrefix(r.Text, fmt.Appendf(c.buffer[:0], `{"n":%d,`, r.N))
+	if own && bind(c.last.Hash, r.Text) == r.Hash && !bytes.Contains(r.Text, pruned) { // as most records are
+		c.last = Head{r.N, r.Hash}
+		c.met = c.met || c.last == c.noted
+		return
+	}
+	var b Body
+	readable := json.Unmarshal(r.Text, &b) == nil
+	switch {
+	case readable && b.N != r.N:
+		c.found(r.N, "reordered", fmt.Sprintf("record %d holds record %d: it was moved, or others were put in", r.N, b.N))
+	case bind(c.last.Hash, r.Text) == r.Hash:
+	case c.gapBefore(r.N) && prev == nil: // what it stood on is gone, and named
+	default:
+		c.found(r.N, "changed", fmt.Sprintf("record %d%s is not what was written: it or its hash was changed, or it was put in",
+			r.N, about(b, readable)))
+	}
+	if readable && b.Kind == Pruned {
+		if a, ok := AnchorIn(r.Text); ok {
+			c.anchors[a.UpTo] = a.Hash
+			c.report.Pruned = max(c.report.Pruned, a.UpTo)
+		}
+	}
+	c.last = Head{r.N, r.Hash}
+	c.met = c.met || c.last == c.noted
+}
+
+func (c *Checker) gapBefore(n uint64) bool {
+	list := c.report.Findings
+	return len(list) > 0 && list[len(list)-1].What == "removed" && list[len(list)-1].N < n && c.last == Head{N: n - 1}
+}
+
+func about(b Body, readable bool) string {
+	if !readable {
+		return ""
+	}
+	return fmt.Sprintf(" (%s at %s)", b.Kind, b.At.Format(time.RFC3339))
+}
+
+func missing(from, to uint64) string {
+	if to == from+1 {
+		return fmt.Sprintf("record %d is missing", from)
+	}
+	return fmt.Sprintf("records %d to %d are missing", from, to-1)
+}
+
+// begin takes the first record: what is before it must have been pruned.
+func (c *Checker) begin(r Record, prev *Hash) {
+	c.started, c.report.First = true, r.N
+	c.last = Head{N: r.N - 1}
+	if prev != nil {
+		c.last.Hash = *prev
+	}
+	c.before = c.last.Hash
+}
+
+func (c *Checker) found(n uint64, what, text string) {
+	if len(c.report.Findings) == maxFindings {
+		c.report.More++
+		return
+	}
+	c.report.Findings = append(c.report.Findings, Finding{n, what, text})
+}
+
+// End returns what was found. whole says that the chain should begin at its first record or
+// at an anchor, as the one in the store does; head is where it should end, nil = that is
+// not known.
+func (c *Checker) End(whole bool, head *Head) Report {
+	if whole && c.started && c.report.First > 1 {
+		switch hash, anchored := c.anchors[c.report.First-1]; {
+		case !anchored:
+			c.found(c.report.First-1, "removed", fmt.Sprintf("records up to %d are missing, and no record says that they were pruned",
+				c.report.First-1))
+		case hash != c.before.String():
+			c.found(c.report.First, "changed",
+				fmt.Sprintf("record %d does not stand on what was pruned before it", c.report.First))
+		}
+	}
+	if head != nil && c.last != *head {
+		switch {
+		case c.last.N < head.N:
+			c.found(head.N, "removed", missing(c.last.N+1, head.N+1)+" at the end")
+		default:
+			c.found(c.last.N, "inserted", fmt.Sprintf("the chain ended at record %d: what is behind it, or its hash, is not hookd's", head.N))
+		}
+	}
+	if c.noted.N > 0 && !c.met {
+		c.found(c.noted.N, "changed", fmt.Sprintf("the chain does not have the head that was noted, %d: it was made again", c.noted.N))
+	}
+	c.report.Head, c.report.HeadText = c.last, c.last.String()
+	return c.report
+}
+
+// Line is a record as it is exported, one line: Text stands in it as it was hashed.
+func (r Record) Line(prev Hash) []byte {
+	return slices.Concat(fmt.Appendf(nil, `{"n":%d,"prev":"%s","hash":"%s","record":`, r.N, prev, r.Hash), r.Text, []byte("}\n"))
+}
+
+// ReadLine reads what Line wrote.
+func ReadLine(line []byte) (r Record, prev Hash, err error) {
+	var l struct {
+		N      uint64          `json:"n"`
+		Prev   string          `json:"prev"`
+		Hash   string          `json:"hash"`
+		Record json.RawMessage `json:"record"`
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return r, prev, err
+	}
+	for _, h := range []struct {
+		text string
+		into *Hash
+	}{{l.Prev, &prev}, {l.Hash, &r.Hash}} {
+		if *h.into = ParseHash(h.text); h.into.String() != h.text {
+			return r, prev, fmt.Errorf("record %d: its hashes cannot be read", l.N)
+		}
+	}
+	r.N, r.Text = l.N, bytes.Clone(l.Record)
+	return r, prev, nil
+}
+
+// AnchorIn reads the text of a Pruned record; false = it is none.
+func AnchorIn(text []byte) (a Anchor, ok bool) {
+	var b Body
+	if json.Unmarshal(text, &b) != nil || b.Kind != Pruned {
+		return a, false
+	}
+	return a, json.Unmarshal(b.Detail, &a) == nil
+}
+
+// ParseHash reads what Hash.String wrote; anything else is the zero Hash.
+func ParseHash(text string) (h Hash) {
+	if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(h) {
+		copy(h[:], raw)
+	}
+	return h
+}

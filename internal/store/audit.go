@@ -1,0 +1,227 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookd/hookd/internal/audit"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// auditChain is the head of the chain, as of the transaction under way.
+type auditChain struct {
+	head  audit.Head
+	known bool // head was read from this database
+	moved bool // head is to be written
+}
+
+// forget drops what a transaction that failed has said.
+func (a *auditChain) forget() { *a = auditChain{} }
+
+func (a *auditChain) load(db *database) error {
+	if a.known {
+		return nil
+	}
+	head, err := readHead(db.row(`SELECT n, hash FROM audit_head`))
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("read the head of the audit chain: %w", err)
+	}
+	a.head, a.known = head, true
+	return nil
+}
+
+func readHead(row scanner) (h audit.Head, err error) {
+	var n int64
+	var hash []byte
+	if err := row.Scan(&n, &hash); err != nil {
+		return h, err
+	}
+	h.N = uint64(n)
+	copy(h.Hash[:], hash)
+	return h, nil
+}
+
+// flush writes the head, once a commit.
+func (a *auditChain) flush(db *database) error {
+	if !a.moved {
+		return nil
+	}
+	a.moved = false
+	_, err := db.exec(`INSERT OR REPLACE INTO audit_head (id, n, hash) VALUES (1, ?, ?)`,
+		int64(a.head.N), a.head.Hash[:])
+	return err
+}
+
+// Audit adds a record to the chain, later and without waiting. detail becomes JSON.
+func (s *Store) Audit(at time.Time, kind string, detail any) {
+	exec := func(db *database) error { return s.chain(db, at, kind, detail) }
+	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
+}
+
+// chain adds a record within the transaction. The first one of a database says so.
+func (s *Store) chain(db *database, at time.Time, kind string, detail any) error {
+	if err := s.w.audit.load(db); err != nil {
+		return err
+	}
+	if s.w.audit.head.N == 0 {
+		begun := map[string]string{"epoch": s.w.state.epoch}
+		if err := s.append(db, at, audit.Begun, begun); err != nil {
+			return err
+		}
+	}
+	return s.append(db, at, kind, detail)
+}
+
+func (s *Store) append(db *database, at time.Time, kind string, detail any) error {
+	r, err := s.w.audit.head.Next(at, kind, detail)
+	if err == nil {
+		_, err = db.exec(`INSERT INTO audit (n, at, text, hash) VALUES (?, ?, ?, ?)`,
+			int64(r.N), nanos(at), r.Text, r.Hash[:])
+	}
+	if err != nil {
+		return fmt.Errorf("add to the audit chain: %w", err)
+	}
+	s.w.audit.head, s.w.audit.moved = audit.Head{N: r.N, Hash: r.Hash}, true
+	return nil
+}
+
+// auditedDecision is what the chain has of a decision.
+type auditedDecision struct {
+	EventID   string           `json:"event_id"`
+	Event     string           `json:"event"`
+	Dialect   events.Dialect   `json:"dialect"`
+	SessionID string           `json:"session_id,omitempty"`
+	AgentID   string           `json:"agent_id,omitempty"`
+	Cwd       string           `json:"cwd,omitempty"`
+	Tool      string           `json:"tool,omitempty"`
+	Subject   string           `json:"subject,omitempty"`
+	Decision  events.Outcome   `json:"decision"`
+	DecidedBy []string         `json:"decided_by,omitempty"`
+	Reason    string           `json:"reason,omitempty"`
+	Answered  *events.Answered `json:"answered,omitempty"`
+}
+
+// chainDecision adds a denial, or an answer to an ask.
+func (s *Store) chainDecision(db *database, d *events.Decided) error {
+	kind := audit.Denied
+	switch {
+	case d.Answered != nil:
+		kind = audit.Answered
+	case d.Decision != events.OutcomeDeny:
+		return nil
+	}
+	return s.chain(db, d.Time, kind, auditedDecision{
+		EventID: d.EventID, Event: d.Event, Dialect: d.Dialect, SessionID: d.SessionID, AgentID: d.AgentID, Cwd: d.Cwd,
+		Tool: d.Tool, Subject: d.Subject, Decision: d.Decision, DecidedBy: d.DecidedBy, Reason: d.Reason,
+		Answered: d.Answered,
+	})
+}
+
+// How many records a pruning step removes at most, and from how many on it does: each step
+// leaves a record of its own.
+const (
+	auditStep  = 2000
+	auditLeast = 1000
+)
+
+// audit removes records that are too old, or too many, and leaves an anchor.
+func (p *pruning) audit(db *database) (more bool, err error) {
+	s := p.store
+	if err := s.w.audit.load(db); err != nil {
+		return false, err
+	}
+	rows, err := oldRows(db, `SELECT n, at, n <= ? FROM audit ORDER BY n LIMIT ?`,
+		int64(s.w.audit.head.N)-p.policy.MaxRuns, auditStep)
+	if err != nil {
+		return false, err
+	}
+	due := 0
+	for due < len(rows) && (rows[due].pinned || rows[due].at < nanos(p.now.Add(-p.policy.MaxAge))) {
+		due++
+	}
+	if due < auditLeast {
+		return false, nil
+	}
+	last := rows[due-1].seq
+	var hash []byte
+	if err := db.row(`SELECT hash FROM audit WHERE n = ?`, last).Scan(&hash); err != nil {
+		return false, err
+	}
+	anchor := audit.Anchor{UpTo: uint64(last), Hash: fmt.Sprintf("%x", hash)}
+	if err := s.chain(db, p.now, audit.Pruned, anchor); err != nil {
+		return false, err
+	}
+	_, err = db.exec(`DELETE FROM audit WHERE n <= ?`, last)
+	return due == auditStep, err
+}
+
+// ReadAudit calls each with the records of the database at path, from since on, in order,
+// and with the hash that each stands on; it returns the head that the database has. No
+// daemon is asked: one may run or not.
+func ReadAudit(
+	ctx context.Context, path string, since time.Time, each func(audit.Record, audit.Hash) error,
+) (head audit.Head, err error) {
+	db, err := sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "query_only(1)"))
+	if err != nil {
+		return head, err
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return head, err
+	}
+	defer tx.Rollback() // it has nothing to commit
+	if head, err = readHead(tx.QueryRowContext(ctx, `SELECT n, hash FROM audit_head`)); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return head, err
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT n, text, hash, at >= ? FROM audit ORDER BY n`, nanos(since))
+	if err != nil {
+		return head, err
+	}
+	defer rows.Close()
+	var before audit.Hash
+	first := true
+	for rows.Next() {
+		var n int64
+		var wanted bool
+		var r audit.Record
+		var text, hash sql.RawBytes
+		if err := rows.Scan(&n, &text, &hash, &wanted); err != nil {
+			return head, err
+		}
+		r.N, r.Text = uint64(n), text
+		copy(r.Hash[:], hash)
+		if first && n > 1 {
+			if before, err = anchorOf(ctx, tx, n-1); err != nil {
+				return head, err
+			}
+		}
+		first = false
+		if wanted {
+			if err := each(r, before); err != nil {
+				return head, err
+			}
+		}
+		before = r.Hash
+	}
+	return head, rows.Err()
+}
+
+// anchorOf is the hash of the last record that was pruned, as the chain says; zero where
+// it does not.
+func anchorOf(ctx context.Context, db querier, upTo int64) (h audit.Hash, err error) {
+	texts, err := list(ctx, db, func(row scanner) (text []byte, err error) { return text, row.Scan(&text) },
+		`SELECT text FROM audit WHERE instr(text, CAST('"kind":"pruned"' AS BLOB)) > 0 ORDER BY n`)
+	for _, text := range texts {
+		if a, ok := audit.AnchorIn(text); ok && a.UpTo == uint64(upTo) {
+			return audit.ParseHash(a.Hash), nil
+		}
+	}
+	return h, err
+}

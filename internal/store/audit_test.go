@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/audit"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// verified is what a look at the chain in the database at path finds.
+func verified(t testing.TB, path string, noted audit.Head) audit.Report {
+	t.Helper()
+	c := audit.NewChecker(noted)
+	head, err := ReadAudit(context.Background(), path, time.Time{}, func(r audit.Record, prev audit.Hash) error {
+		if r.N > 1 {
+			c.Add(r, &prev)
+		} else {
+			c.Add(r, nil)
+		}
+		return nil
+	})
+	hooktest.Must(t, err)
+	return c.End(true, &head)
+}
+
+// chained makes a database with so many records, and one that says that it began.
+func chained(t testing.TB, n int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "hookd.db")
+	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1})
+	hooktest.Must(t, err)
+	for i := range n {
+		s.Audit(time.Now(), audit.Denied, map[string]int{"call": i})
+		if i%20_000 == 0 {
+			hooktest.Must(t, s.Flush(context.Background()))
+		}
+	}
+	hooktest.Must(t, s.Close())
+	return path
+}
+
+func harm(t testing.TB, path string, texts ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dsn(path))
+	hooktest.Must(t, err)
+	defer db.Close()
+	for _, text := range texts {
+		_, err := db.Exec(text)
+		hooktest.Must(t, err)
+	}
+}
+
+// Whatever becomes of a record afterwards is found, and the record named.
+func TestTheChainTellsWhatWasChanged(t *testing.T) {
+	whole := chained(t, 20)
+	noted := verified(t, whole, audit.Head{})
+	if len(noted.Findings) > 0 || noted.Records != 21 || noted.Head.N != 21 {
+		t.Fatalf("untouched: %+v", noted)
+	}
+	cases := map[string]struct {
+		do   []string
+		want string
+	}{
+		"changed":                               {[]string{`UPDATE audit SET text = CAST(replace(CAST(text AS TEXT), '"call":5', '"call":6') AS BLOB) WHERE n = 7`}, "record 7 (denied"},
+		"changed to the same length of nothing": {[]string{`UPDATE audit SET text = CAST('x' AS BLOB) WHERE n = 7`}, "record 7 is not"},
+		"hash changed":                          {[]string{`UPDATE audit SET hash = zeroblob(32) WHERE n = 7`}, "record 7 (denied"},
+		"removed":                               {[]string{`DELETE FROM audit WHERE n = 7`}, "record 7 is missing"},
+		"some removed":                          {[]string{`DELETE FROM audit WHERE n BETWEEN 7 AND 9`}, "records 7 to 9 are missing"},
+		"the first removed":                     {[]string{`DELETE FROM audit WHERE n <= 3`}, "records up to 3 are missing"},
+		"the last removed":                      {[]string{`DELETE FROM audit WHERE n = 21`}, "record 21 is missing at the end"},
+		"all removed":                           {[]string{`DELETE FROM audit`}, "records 1 to 21 are missing at the end"},
+		"removed and moved up": {[]string{`DELETE FROM audit WHERE n = 7`,
+			`UPDATE audit SET n = -n WHERE n > 7`, `UPDATE audit SET n = -n - 1 WHERE n < 0`}, "record 7 holds record 8"},
+		"reordered": {[]string{`UPDATE audit SET n = 100 WHERE n = 7`, `UPDATE audit SET n = 7 WHERE n = 8`,
+			`UPDATE audit SET n = 8 WHERE n = 100`}, "record 7 holds record 8"},
+		"inserted": {[]string{`UPDATE audit SET n = -n WHERE n >= 7`, `UPDATE audit SET n = -n + 1 WHERE n < 0`,
+			`INSERT INTO audit SELECT 7, at, text, hash FROM audit WHERE n = 6`}, "record 7 holds record 6"},
+		"added at the end": {[]string{`INSERT INTO audit SELECT 22, at, text, hash FROM audit WHERE n = 21`}, "record 22 holds record 21"},
+		"head moved back":  {[]string{`DELETE FROM audit WHERE n > 10`, `UPDATE audit_head SET n = 10, hash = (SELECT hash FROM audit WHERE n = 10)`}, "was noted, 21"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := chained(t, 20)
+			harm(t, path, c.do...)
+			head := audit.Head{}
+			if strings.Contains(c.want, "was noted") {
+				head = noted.Head
+			}
+			r := verified(t, path, head)
+			if len(r.Findings) == 0 || !strings.Contains(fmt.Sprint(r.Findings), c.want) {
+				t.Errorf("want %q among %+v", c.want, r.Findings)
+			}
+		})
+	}
+}
+
+// Pruning leaves an anchor, which is checked, too; the chain goes on over a restart.
+func TestPruningLeavesAnAnchor(t *testing.T) {
+	path := chained(t, 2500)
+	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1, Policy: Policy{MaxRuns: 700}})
+	hooktest.Must(t, err)
+	hooktest.Must(t, s.Prune(t.Context()))
+	s.Audit(time.Now(), audit.Denied, "after it")
+	hooktest.Must(t, s.Close())
+	r := verified(t, path, audit.Head{})
+	if len(r.Findings) > 0 || r.First != 1802 || r.Pruned != 1801 || r.Head.N != 2503 {
+		t.Errorf("after pruning: %+v", r)
+	}
+	harm(t, path, `DELETE FROM audit WHERE n = 1802`)
+	if r := verified(t, path, audit.Head{}); len(r.Findings) == 0 {
+		t.Error("one more removed at the beginning was not noticed")
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	path := chained(b, 100_000)
+	for b.Loop() {
+		if r := verified(b, path, audit.Head{}); len(r.Findings) > 0 {
+			b.Fatal(r.Findings)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Seconds())/float64(b.N)*10, "s/million")
+}
