@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
@@ -130,23 +131,39 @@ func (p *printer) record(r client.Record) {
 			end,
 			r.Seq,
 			result(run.Result),
-			run.Hook,
-			run.Event,
-			about(run.Tool, run.Subject),
-			millis(run.DurationMS),
-			ending(run.ID),
-			why(*run),
+			p.fitting(run.Hook, run.Event, run.Tool, run.Subject, why(*run), millis(run.DurationMS), ending(run.ID))...,
 		)
 	case r.Decision != nil:
 		d := r.Decision
 		p.entry(d.Time.Add(time.Duration(d.DurationMS*float64(time.Millisecond))), r.Seq, outcome(d.Decision),
-			agentName(d.AgentName, d.AgentID, d.Dialect), d.Event, about(d.Tool, d.Subject), because(*d))
+			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect), d.Event, d.Tool, d.Subject, because(*d))...)
 	case r.Start != nil:
 		s := r.Start
 		p.entry(s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))
 	case r.Type == client.RecordGap:
 		p.gap(r.From, r.Seq)
 	}
+}
+
+// entryHead is how wide the time, the number and the word of an entry are with what parts them.
+const entryHead = len("15:04:05.000 123456 deny    ")
+
+// fitting returns the parts of an entry that has a reason. Where they are too long for the
+// terminal, the event's name goes, since the tool tells of it, and the subject leaves half of
+// the rest to the reason.
+func (p *printer) fitting(name, event, tool, subject, reason string, between ...string) []string {
+	parts := func(event, what string) []string {
+		return nonEmpty(slices.Concat([]string{name, event, what}, between, []string{reason}))
+	}
+	columns := func(text string) int { return runewidth.StringWidth(escape(text, keepNothing)) }
+	width := func(parts []string) int { return entryHead + columns(strings.Join(parts, "  ")) }
+	what := about(tool, subject)
+	whole := parts(event, what)
+	if p.width <= 0 || p.wide || tool == "" || width(whole) <= p.width {
+		return whole
+	}
+	room := p.width - width(parts("", "x")) + columns(reason) + 1 // of what and the reason
+	return parts("", cut(escape(what, keepNothing), max(room/2, room-columns(reason), 1), false))
 }
 
 // entry writes when, which number, what, and about what; the last give way.
