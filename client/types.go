@@ -296,7 +296,7 @@ type RunQuery struct {
 	Hook    string // name; "" = of all
 	Event   string // name; "" = all
 	Session string // SessionID; "" = all
-	Agent   string // AgentID or AgentName; "" = all
+	Agent   string // AgentID, AgentName or Dialect; "" = all
 	Result  string // a Result; "" = all
 	EventID string // "" = of all events
 	Tool    string // canonical name of the event's tool; "" = all

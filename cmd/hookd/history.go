@@ -52,7 +52,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.StringVar(&hook, "hook", "", "of this hook")
 	flags.StringVar(&event, "event", "", "for events of this name, or for the event with this id")
 	flags.StringVar(&session, "session", "", "for events of this session_id")
-	flags.StringVar(&agent, "agent", "", "for events of this agent_id or agent_name")
+	flags.StringVar(&agent, "agent", "", "for events of this agent: its name, its id, or such as claude-code")
 	flags.StringVar(&tool, "tool", "", "for calls of this tool")
 	flags.StringVar(&grep, "grep", "", "with this text in what it was about, or in the reason")
 	flags.StringVar(&result, "result", "", "ok, block, failed, timeout, spawn_error, interrupted, dropped or merged")

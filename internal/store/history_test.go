@@ -222,7 +222,8 @@ func history(t *testing.T, s *Store, n int, span time.Duration) []events.Run {
 		started := begin.Add(span / time.Duration(n) * time.Duration(i)).UTC()
 		r := events.Run{
 			ID: events.NewRunID(started), Seq: uint64(i*997 + 1), EventID: "E", Event: pick("agent:end", "agent:start", "session:reset"),
-			Hook: pick("a", "b", "c", "rare", "a", "b"), SessionID: pick("", "s1", "s2"), AgentID: pick("", "ag1", "both"), AgentName: pick("", "name", "both"),
+			Hook: pick("a", "b", "c", "rare", "a", "b"), SessionID: pick("", "s1", "s2"), AgentID: pick("", "ag1", "both"), AgentName: pick("", "name", "both", "codex"),
+			Dialect: events.Dialect(pick("", "codex", "claude-code")),
 			Result: results[rand.IntN(len(results))], Started: started, DurationMS: math.Exp(rand.NormFloat64()*1.5 + 2),
 		}
 		s.Record(r)
@@ -242,6 +243,7 @@ func TestQueriesAgainstAllRuns(t *testing.T) {
 	now := time.Now()
 	queries := []Query{
 		{}, {Limit: 7}, {Hook: "a"}, {Hook: "rare", Limit: 3}, {Hook: "none"}, {Event: "session:reset"}, {Session: "s2"}, {Agent: "both"}, {Agent: "name", Limit: 9},
+		{Agent: "codex"}, {Agent: "claude-code", Hook: "rare", Limit: 4},
 		{Agent: "ag1", Result: events.ResultFailed}, {Result: events.ResultOK}, {Result: events.ResultTimeout, Hook: "b"}, {Session: "s1", Agent: "both", Hook: "a", Event: "agent:end", Result: events.ResultBlock},
 		{Since: now.Add(-time.Hour)}, {Until: now.Add(-20 * time.Hour)}, {Since: now.Add(-5 * time.Hour), Until: now.Add(-4 * time.Hour), Hook: "a"}, {Since: now.Add(time.Hour)},
 	}
@@ -251,7 +253,7 @@ func TestQueriesAgainstAllRuns(t *testing.T) {
 			for _, r := range all {
 				is := func(want, got string) bool { return want == "" || want == got }
 				if is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.Session, r.SessionID) && is(string(q.Result), string(r.Result)) &&
-					(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName) && !r.Started.Before(q.Since) && (q.Until.IsZero() || r.Started.Before(q.Until)) {
+					(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName || q.Agent == string(r.Dialect)) && !r.Started.Before(q.Since) && (q.Until.IsZero() || r.Started.Before(q.Until)) {
 					want = append(want, r.Seq)
 				}
 			}

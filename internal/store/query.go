@@ -16,7 +16,7 @@ import (
 type Query struct {
 	Hook, Event, Session string // exact; "" = all
 	EventID              string // exact
-	Agent                string // id or name
+	Agent                string // id, name or dialect
 	Result               events.Result
 	Tool                 string    // exact
 	Text                 string    // in subject, reason or error, in any case of ASCII letters
@@ -126,7 +126,7 @@ func (w walk[T]) down() (found []T, next uint64, err error) {
 
 // between returns the newest runs with numbers from ≤ seq < to.
 func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]events.Run, error) {
-	if q.Agent == "" {
+	if q.Agent == "" || q.dialect() {
 		return q.statement(ctx, db, "", from, to, limit)
 	}
 	byID, err := q.statement(ctx, db, "agent_id", from, to, limit)
@@ -142,6 +142,10 @@ func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit in
 	runs = slices.CompactFunc(runs, func(a, b events.Run) bool { return a.Seq == b.Seq })
 	return runs[:min(limit, len(runs))], nil
 }
+
+// dialect reports whether Agent is the name of a dialect, for which there is no index: a part
+// of the runs that is read has many of it, or the history has few.
+func (q Query) dialect() bool { return slices.Contains(events.Dialects(), events.Dialect(q.Agent)) }
 
 // statement reads with the index that promises the fewest rows; agent names
 // the column that Query.Agent is looked for in.
@@ -170,6 +174,10 @@ func (q Query) statement(
 	}
 	if q.EventID != "" {
 		where, args, index = append(where, "r.event_id = ?"), append(args, q.EventID), " INDEXED BY runs_event_id"
+	}
+	if q.Agent != "" && q.dialect() {
+		where = append(where, `(r.agent_id = ? OR r.agent_name = ? OR CAST(r.detail AS TEXT) ->> 'dialect' = ?)`)
+		args = append(args, q.Agent, q.Agent, q.Agent)
 	}
 	equal("session_id", q.Session, "''")
 	equal(agent, q.Agent, "''")
