@@ -61,8 +61,9 @@ func (q RunQuery) Fits(r events.Run) bool {
 	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) &&
 		(q.Session == "" || isSession(q.Session, r.SessionID)) &&
 		is(q.Result, string(r.Result)) && is(q.Tool, r.Tool) && (q.Text == "" || inText) && q.Test == r.Test &&
-		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName || q.Agent == string(r.Dialect)) && !r.Started.Before(q.Since) &&
-		(q.Until.IsZero() || r.Started.Before(q.Until)) && (q.Before == 0 || r.Seq < q.Before)
+		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName || q.Agent == string(r.Dialect)) &&
+		!r.Started.Before(q.Since) && (q.Until.IsZero() || r.Started.Before(q.Until)) &&
+		(q.Before == 0 || r.Seq < q.Before)
 }
 
 // isSession reports whether a session is the one that is asked for, by its id or the

@@ -224,7 +224,7 @@ func history(t *testing.T, s *Store, n int, span time.Duration) []events.Run {
 			ID: events.NewRunID(started), Seq: uint64(i*997 + 1), EventID: "E", Event: pick("agent:end", "agent:start", "session:reset"),
 			Hook: pick("a", "b", "c", "rare", "a", "b"), SessionID: pick("", "s1", "s2"), AgentID: pick("", "ag1", "both"), AgentName: pick("", "name", "both", "codex"),
 			Dialect: events.Dialect(pick("", "codex", "claude-code")),
-			Result: results[rand.IntN(len(results))], Started: started, DurationMS: math.Exp(rand.NormFloat64()*1.5 + 2),
+			Result:  results[rand.IntN(len(results))], Started: started, DurationMS: math.Exp(rand.NormFloat64()*1.5 + 2),
 		}
 		s.Record(r)
 		all = append(all, r)
