@@ -92,7 +92,7 @@ func TestTracesOfARealDaemon(t *testing.T) {
 	status, body := h.request(
 		"POST",
 		"/v1/events?wait=1",
-		`{"event":"pre_tool_use","session_id":"s3cret-session","data":{"tool_name":"shell","tool_input":{"cmd":"s3cret-payload"}}}`,
+		`{"event":"pre_tool_use","session_id":"session-1","data":{"tool_name":"shell","tool_input":{"cmd":"s3cret-payload"}}}`,
 		http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}},
 	)
 	if status != 200 || !strings.Contains(body, `"allowed":false`) {
@@ -147,6 +147,9 @@ func TestTracesOfARealDaemon(t *testing.T) {
 	}
 	if got := attribute(c.of("pre_tool_use", "verdict")[0], "hookd.decision"); got != "denied" {
 		t.Errorf("verdict says %q", got)
+	}
+	if got := attribute(guard, "gen_ai.conversation.id") + " " + attribute(guard, "gen_ai.tool.name"); got != "session-1 shell" {
+		t.Errorf("run of guard is about %q", got)
 	}
 	for _, b := range c.bodies {
 		if bytes.Contains(b, []byte("s3cret")) {

@@ -6,7 +6,7 @@ import "github.com/hookd/hookd/internal/dialect/neutral"
 // connect does not write.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		Programs: "deepagents", Dir: ".deepagents",
+		Programs: "deepagents", Dir: ".deepagents", File: "hooks.json",
 		Manual: `its hooks only watch and can deny nothing. To have their events in hookd, put ` +
 			`{"hooks": [{"command": ["hookd-bridge", "deepagents"]}]} into ~/.deepagents/hooks.json`,
 	}

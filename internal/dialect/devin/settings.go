@@ -14,7 +14,7 @@ func Settings() neutral.Settings {
 		Programs: "devin", Trace: ".config/devin",
 		DirEnv: "XDG_CONFIG_HOME", Dir: ".config", File: "devin/config.json", Project: ".devin/config.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second, Longest: 10 * time.Minute, NoMatcher: true, Import: neutral.ImportsTyped,
+		Unit: time.Second, Longest: 10 * time.Minute, NoMatcher: true,
 		Runs: &neutral.Foreign{Agent: events.ClaudeCode, By: "Devin", Title: "Claude Code"},
 	}
 }

@@ -12,7 +12,7 @@ func Settings() neutral.Settings {
 		Programs: "droid",
 		Dir:      ".factory", File: "settings.json", Project: ".factory/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second, Longest: 10 * time.Minute, Import: neutral.ImportsTyped,
+		Unit: time.Second, Longest: 10 * time.Minute,
 		Switches: []neutral.Toggle{{
 			Path: []string{"hooksDisabled"}, Off: true,
 			Say: "`hooksDisabled` is true there: Droid runs no hooks until it is removed",

@@ -13,7 +13,7 @@ func Settings() neutral.Settings {
 		Programs: "openhands",
 		Dir:      ".openhands", File: "hooks.json", Project: ".openhands/hooks.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second, Longest: 10 * time.Minute, Import: neutral.ImportsTyped,
+		Unit: time.Second, Longest: 10 * time.Minute,
 		After: []string{"OpenHands reads a project's .openhands/hooks.json instead of this one: there, type `hookd connect " +
 			"openhands --project .`"},
 	}

@@ -12,7 +12,7 @@ func Settings() neutral.Settings {
 		Programs: "qodercli qoder",
 		Dir:      ".qoder", File: "settings.json", Project: ".qoder/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second, Longest: 10 * time.Minute, Import: neutral.ImportsTyped,
+		Unit: time.Second, Longest: 10 * time.Minute,
 		Skip: neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,

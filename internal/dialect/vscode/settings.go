@@ -7,7 +7,7 @@ import "github.com/hookd/hookd/internal/dialect/neutral"
 // is put there for Visual Studio Code.
 func Settings() neutral.Settings {
 	return neutral.Settings{
-		Programs: "code code-insiders codium", Dir: ".vscode",
-		Manual: "it runs the hooks of Copilot's command line: type `hookd connect copilot`, which serves both",
+		Programs: "code code-insiders codium",
+		Manual:   "it runs the hooks of Copilot's command line: type `hookd connect copilot`, which serves both",
 	}
 }
