@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 here=$(pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ $# -gt 0 ] || set -- preact @preact/signals htm uplot axe-core
+[ $# -gt 0 ] || set -- preact @preact/signals htm axe-core
 (cd "$work" && npm init -y >/dev/null && npm install --ignore-scripts --no-audit --no-fund "$@" >/dev/null)
 
 next=$work/VENDOR

@@ -1,6 +1,7 @@
-// Charts: what was decided over time, and how long a hook takes. uPlot draws them at
-// their real width; the bars are ours.
-import { html, signal, useEffect, useRef } from './lib.js';
+// Charts: what was decided over time, and how long a hook takes. They are drawn at their
+// real width, on a canvas; the page's policy forbids the style attributes of a drawing.
+import { html, signal, useLayoutEffect, useRef, useState } from './lib.js';
+import { useWidth } from './parts.js';
 import { hhmm, when } from './words.js';
 
 const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -17,96 +18,72 @@ function color(name) {
   return value;
 }
 
+// Plot is a canvas as wide as its place; draw(ctx, width) draws on it, in points.
+function Plot({ height, label, draw, deps, brush, ...rest }) {
+  const [box, wide] = useWidth(), canvas = useRef();
+  useLayoutEffect(() => {
+    if (!wide) return;
+    const el = canvas.current, px = devicePixelRatio;
+    Object.assign(el, { width: wide * px, height: height * px });
+    const ctx = el.getContext('2d');
+    ctx.scale(px, px);
+    draw(ctx, wide);
+  }, [wide, height, dark.value, ...deps]);
+  const region = brush?.(wide);
+  return html`<div class="plot" ref=${box} role="img" aria-label=${label} style=${{ height: height + 'px' }} ...${rest}>${wide > 0 && html`<canvas ref=${canvas} />`}${
+    region && html`<i class="brush" style=${{ left: region[0] + 'px', width: Math.max(1, region[1] - region[0]) + 'px' }} />`}</div>`;
+}
+
 const parts = ['deny', 'ask', 'allow', 'none']; // from the base up
 const tokens = { deny: '--deny', ask: '--ask', allow: '--bar-allow', none: '--bar-none' };
+const sum = (b) => parts.reduce((n, p) => n + b[p], 0);
+const least = 4; // points that a drag must be long
 
 // Bars is a chart of buckets {start, deny, ask, allow, none} of width ms between from
-// and to, stacked from the base up. What is rare has 3 px at least, and with marks a
+// and to, stacked from the base up. What is rare has 3 points at least, and with marks a
 // shape below. onBrush gets the ends of what is dragged over; brush shows them.
 export function Bars({ buckets, from, to, width, height, brush, onBrush, marks, label }) {
-  const box = useRef(), plot = useRef(), live = useRef({});
-  live.current = { buckets, from, to, width, brush, onBrush, marks };
-  useEffect(() => {
-    const el = box.current;
-    const u = make(el, live, height, marks);
-    plot.current = u;
-    const watch = new ResizeObserver(() => {
-      if (el.clientWidth > 0 && el.clientWidth !== u.width) { u.setSize({ width: el.clientWidth, height }); region(u, live.current); }
-    });
-    watch.observe(el);
-    return () => { watch.disconnect(); u.destroy(); };
-  }, [height, marks, dark.value]);
-  useEffect(() => {
-    const u = plot.current;
-    u.setData([[from / 1000, to / 1000], [0, top(buckets)]]);
-    region(u, live.current);
-  }, [buckets, from, to, width, brush && brush[0], brush && brush[1], dark.value]);
-  return html`<div class="plot" ref=${box} role="img" aria-label=${label} data-brush=${!!onBrush}></div>`;
-}
-
-const top = (buckets) => Math.max(1, ...buckets.map((b) => b.deny + b.ask + b.allow + b.none));
-
-// region shows what the search selects. It is not told to onBrush.
-function region(u, { brush }) {
-  u.quiet = true;
-  if (!brush) u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-  else {
-    const a = Math.max(0, u.valToPos(brush[0] / 1000, 'x')), b = Math.min(u.over.clientWidth, u.valToPos(brush[1] / 1000, 'x'));
-    u.setSelect({ left: a, top: 0, width: Math.max(1, b - a), height: u.over.clientHeight }, false);
-  }
-  u.quiet = false;
-}
-
-function make(el, live, height, marks) {
-  const ink = Object.fromEntries(parts.map((p) => [p, color(tokens[p])]));
-  const axis = { show: false };
-  return new window.uPlot({
-    width: Math.max(10, el.clientWidth), height, pxAlign: 1, legend: { show: false }, padding: [2, 0, marks ? 16 : 0, 0],
-    cursor: { show: !!live.current.onBrush, x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 } },
-    scales: { x: { time: true, range: () => [live.current.from / 1000, live.current.to / 1000] }, y: { range: () => [0, top(live.current.buckets)] } },
-    axes: [axis, axis],
-    series: [{}, { show: false }],
-    hooks: {
-      draw: [(u) => bars(u, live.current, ink)],
-      setSelect: [(u) => {
-        const { onBrush } = live.current;
-        if (u.quiet || !onBrush || u.select.width < 4) return;
-        onBrush(u.posToVal(u.select.left, 'x') * 1000, u.posToVal(u.select.left + u.select.width, 'x') * 1000);
-      }],
+  const [drag, setDrag] = useState(null);
+  const part = (e) => { const r = e.currentTarget.getBoundingClientRect(); return Math.max(0, Math.min(1, (e.clientX - r.left) / r.width)); };
+  const ends = drag ? [Math.min(...drag), Math.max(...drag)] : brush && brush.map((t) => Math.max(0, Math.min(1, (t - from) / (to - from))));
+  const drags = onBrush && {
+    onPointerDown: (e) => { if (e.button === 0) { e.currentTarget.setPointerCapture(e.pointerId); setDrag([part(e), part(e)]); } },
+    onPointerMove: (e) => { if (drag) setDrag([drag[0], part(e)]); },
+    onPointerUp: (e) => {
+      if (drag && (ends[1] - ends[0]) * e.currentTarget.clientWidth >= least) onBrush(from + ends[0] * (to - from), from + ends[1] * (to - from));
+      setDrag(null);
     },
-  }, [[live.current.from / 1000, live.current.to / 1000], [0, 1]], el);
+    onPointerCancel: () => setDrag(null),
+  };
+  return html`<${Plot} height=${height} label=${label} deps=${[buckets, from, to, width, marks]} data-brush=${!!onBrush} ...${drags}
+    brush=${(wide) => ends && ends.map((x) => x * wide)} draw=${(ctx, wide) => bars(ctx, wide, { buckets, from, to, width, marks, base: height - (marks ? 16 : 0) })} />`;
 }
 
-function bars(u, { buckets, width, marks }, ink) {
-  const { ctx } = u, px = devicePixelRatio, base = u.bbox.top + u.bbox.height;
-  ctx.save();
-  const gap = (u.valToPos(width / 1000, 'x', true) - u.valToPos(0, 'x', true)) > 4 * px ? px : 0;
+function bars(ctx, wide, { buckets, from, to, width, marks, base }) {
+  const ink = Object.fromEntries(parts.map((p) => [p, color(tokens[p])])), top = Math.max(1, ...buckets.map(sum));
+  const x = (t) => Math.round((t - from) / (to - from) * wide), gap = width / (to - from) * wide > 4 ? 1 : 0;
   for (const b of buckets) {
-    const t = +new Date(b.start) / 1000;
-    const x = Math.round(u.valToPos(t, 'x', true)), right = Math.round(u.valToPos(t + width / 1000, 'x', true));
-    const w = Math.max(px, right - x - gap);
+    const t = +new Date(b.start), left = x(t), w = Math.max(1, x(t + width) - left - gap);
     let y = base;
     for (const p of parts) {
       if (!b[p]) continue;
-      const least = p === 'none' ? px : 3 * px;
-      const h = Math.max(least, Math.round(u.bbox.height * b[p] / top(buckets)));
+      const h = Math.max(p === 'none' ? 1 : 3, Math.round((base - 2) * b[p] / top));
       ctx.fillStyle = ink[p];
-      ctx.fillRect(x, y - h, w, h);
+      ctx.fillRect(left, y - h, w, h);
       y -= h;
     }
-    if (marks) mark(ctx, b, x + w / 2, base + 9 * px, px, ink);
+    if (marks) mark(ctx, b, left + w / 2, base + 9, ink);
   }
-  ctx.restore();
 }
 
 // mark: a square for what was denied, a diamond for what was asked.
-function mark(ctx, b, x, y, px, ink) {
-  const r = 3.5 * px;
+function mark(ctx, b, x, y, ink) {
+  const r = 3.5;
   if (b.deny) { ctx.fillStyle = ink.deny; ctx.fillRect(x - r, y - r, 2 * r, 2 * r); return; }
   if (!b.ask) return;
   ctx.fillStyle = ink.ask;
   ctx.beginPath();
-  ctx.moveTo(x, y - r - px); ctx.lineTo(x + r + px, y); ctx.lineTo(x, y + r + px); ctx.lineTo(x - r - px, y);
+  ctx.moveTo(x, y - r - 1); ctx.lineTo(x + r + 1, y); ctx.lineTo(x, y + r + 1); ctx.lineTo(x - r - 1, y);
   ctx.fill();
 }
 
@@ -121,29 +98,25 @@ export function Axis({ from, to, n = 2, middle }) {
 
 // Lines shows p50 and p95 by the hour, on a logarithmic scale.
 export function Lines({ hours, from, to, label }) {
-  const box = useRef();
-  useEffect(() => {
-    const el = box.current;
-    if (!hours.length) return undefined;
-    const xs = [], p50 = [], p95 = [];
-    for (let t = Math.floor(from / 36e5) * 36e5; t <= to; t += 36e5) {
-      const h = hours.find((g) => +new Date(g.name) === t);
-      xs.push(t / 1000 + 1800);
-      p50.push(h && h.runs ? Math.max(0.1, h.p50_ms) : null);
-      p95.push(h && h.runs ? Math.max(0.1, h.p95_ms) : null);
-    }
-    const all = [...p50, ...p95].filter((v) => v !== null);
-    const low = Math.min(...all) / 1.5, high = Math.max(...all) * 1.5;
-    const u = new window.uPlot({
-      width: Math.max(10, el.clientWidth), height: 56, legend: { show: false }, padding: [2, 0, 2, 0],
-      cursor: { show: false },
-      scales: { x: { time: true, range: () => [from / 1000, to / 1000] }, y: { distr: 3, range: () => [low, high] } },
-      axes: [{ show: false }, { show: false }],
-      series: [{}, { stroke: color('--ink'), width: 1.5, points: { size: 4 } }, { stroke: color('--ink-3'), width: 1.5, dash: [2, 3], points: { size: 4 } }],
-    }, [xs, p50, p95], el);
-    const watch = new ResizeObserver(() => el.clientWidth && el.clientWidth !== u.width && u.setSize({ width: el.clientWidth, height: 56 }));
-    watch.observe(el);
-    return () => { watch.disconnect(); u.destroy(); };
-  }, [hours, from, to, dark.value]);
-  return html`<div class="plot lines" ref=${box} role="img" aria-label=${label}></div>`;
+  const draw = (ctx, wide) => {
+    const ran = hours.filter((h) => h.runs), value = (h, key) => Math.log(Math.max(0.1, h[key]));
+    const all = ran.flatMap((h) => [value(h, 'p50_ms'), value(h, 'p95_ms')]), low = Math.min(...all) - 0.4, high = Math.max(...all) + 0.4;
+    const line = (key, token, dash) => {
+      ctx.strokeStyle = ctx.fillStyle = color(token);
+      ctx.lineWidth = 1.5;
+      ctx.setLineDash(dash);
+      ctx.beginPath();
+      let before = 0;
+      for (const h of ran) { // an hour without a run is a gap
+        const t = +new Date(h.name), x = (t + 18e5 - from) / (to - from) * wide, y = 54 - 52 * (value(h, key) - low) / (high - low);
+        if (t - before > 36e5) ctx.moveTo(x, y); else ctx.lineTo(x, y);
+        ctx.fillRect(x - 1.5, y - 1.5, 3, 3);
+        before = t;
+      }
+      ctx.stroke();
+    };
+    line('p95_ms', '--ink-3', [2, 3]);
+    line('p50_ms', '--ink', []);
+  };
+  return html`<${Plot} height=${56} label=${label} deps=${[hours, from, to]} draw=${draw} />`;
 }

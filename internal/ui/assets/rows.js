@@ -17,46 +17,60 @@ export function useNarrow() {
 }
 
 const over = 12; // rows beyond each edge
+const restTime = 150; // ms without scrolling, after which the rows stand in the order of reading
 
 export const scroller = () => document.getElementById('main');
 
-// Virtual renders the body of a table. height(open) of a row, the place of the open one
-// or -1, row(i), open(i); end is called when the last rows are near.
-export function Virtual({ count, height, opened, openHeight, row, open, end, click, cols }) {
-  const body = useRef(), [first, setFirst] = useState(0), [shown, setShown] = useState(30);
-  const look = useRef();
+// Virtual renders the body of a table of count rows, each of the same height, of which at
+// most one is open. row(i) returns {id, cells, ...attributes}, open(i) a row below it; added
+// is how many rows were ever put before the first; end is called when the last are near.
+//
+// While the list is scrolled its rows stay where they are in the document and get another
+// place and other texts: making rows costs more than a frame has. Once it rests they are
+// put in the order of reading.
+export function Virtual({ count, added, height, opened, openHeight, row, open, end, click }) {
+  const body = useRef(), [first, setFirst] = useState(0), [shown, setShown] = useState(30), [moving, setMoving] = useState(false);
+  const look = useRef(), top = useRef(0), size = useRef(0), focused = useRef('');
   look.current = () => {
-    const main = scroller(), el = body.current;
-    if (!el || !main) return;
-    const above = main.scrollTop - place(el, main);
+    const main = scroller(), above = main.scrollTop - top.current;
     const at = Math.max(0, Math.floor((opened >= 0 && above > (opened + 1) * height ? above - openHeight : above) / height));
-    const n = Math.ceil(main.clientHeight / height) + 1;
-    setFirst(Math.max(0, Math.min(at - over, count - 1)) & ~3);
-    setShown(n + 2 * over + 4);
+    const n = Math.ceil(size.current / height) + 1;
+    setFirst(Math.max(0, Math.min(at - over, count - 1)));
+    setShown(n + 2 * over);
     if (end && at + 2 * n + 200 > count) end();
   };
   useEffect(() => {
-    let frame = 0;
+    let frame = 0, rest = 0;
     const soon = () => { frame ||= requestAnimationFrame(() => { frame = 0; look.current(); }); };
+    const scrolled = () => { setMoving(true); clearTimeout(rest); rest = setTimeout(() => setMoving(false), restTime); soon(); };
     const main = scroller();
-    main.addEventListener('scroll', soon, { passive: true });
-    addEventListener('resize', soon);
-    return () => { main.removeEventListener('scroll', soon); removeEventListener('resize', soon); cancelAnimationFrame(frame); };
+    main.addEventListener('scroll', scrolled, { passive: true });
+    const sized = new ResizeObserver(() => { size.current = main.clientHeight; soon(); });
+    sized.observe(main);
+    return () => { main.removeEventListener('scroll', scrolled); sized.disconnect(); cancelAnimationFrame(frame); clearTimeout(rest); };
   }, []);
-  useLayoutEffect(() => { look.current(); }, [count, opened, height]);
+  useLayoutEffect(() => { // while it is scrolled, nothing is measured: that would lay out the page twice a frame
+    if (moving) return;
+    top.current = place(body.current, scroller());
+    size.current = scroller().clientHeight;
+    look.current();
+  });
+  useLayoutEffect(() => { // a row that now has another text does not keep the focus of the one before
+    const now = document.activeElement;
+    if (body.current.contains(now) && now.dataset.id && now.dataset.id !== focused.current) now.blur();
+  });
 
-  const stop = Math.min(count, first + shown);
-  const before = first * height + (opened >= 0 && opened < first ? openHeight : 0);
-  const after = (count - stop) * height + (opened >= stop ? openHeight : 0);
-  const list = [];
+  const stop = Math.min(count, first + shown), list = [];
+  const y = (i) => i * height + (opened >= 0 && i > opened ? openHeight : 0);
   for (let i = first; i < stop; i++) {
-    list.push(row(i));
-    if (i === opened) list.push(open(i));
+    const { id, cells, ...attrs } = row(i), slot = (((i - added) % shown) + shown) % shown;
+    list.push({ slot, node: html`<tr role="row" key=${slot} data-id=${id} aria-rowindex=${i + 2} style=${{ top: y(i) + 'px' }} ...${attrs}>${cells}</tr>` });
   }
-  return html`<tbody role="rowgroup" ref=${body} onClick=${click}>
-    <tr class="pad" aria-hidden="true" key="before" style=${{ height: before + 'px' }}><td colspan=${cols} /></tr>
-    ${list}
-    <tr class="pad" aria-hidden="true" key="after" style=${{ height: after + 'px' }}><td colspan=${cols} /></tr></tbody>`;
+  if (moving) list.sort((a, b) => a.slot - b.slot);
+  const nodes = list.map((r) => r.node);
+  if (opened >= first && opened < stop) nodes.splice(list.findIndex((r) => r.node.props['data-id'] === row(opened).id) + 1, 0, html`<tr role="row" key="open" class="open" style=${{ top: y(opened) + height + 'px', height: openHeight + 'px' }}>${open(opened)}</tr>`);
+  return html`<tbody role="rowgroup" ref=${body} onClick=${click} onFocusIn=${(e) => { focused.current = e.target.dataset.id || ''; }}
+    style=${{ height: count * height + (opened >= 0 ? openHeight : 0) + 'px' }}>${nodes}</tbody>`;
 }
 
 // place is where an element begins in what the scroller shows.

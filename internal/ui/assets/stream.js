@@ -21,7 +21,7 @@ const mostHeld = 2000; // new ones that wait to be shown; beyond, the list is re
 
 // feed has the rows of one search. It changes many times a second: version says that
 // it did, once a frame.
-const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, place: 0, abort: null, fresh: new Set(), stale: false };
+const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, added: 0, place: 0, abort: null, fresh: new Set(), stale: false };
 const version = signal(0);
 const paused = signal(false);
 let frame = 0;
@@ -83,6 +83,7 @@ function release() {
   const seen = new Set(feed.rows.slice(0, 3000).map((r) => r[kinds[feed.kind].id]));
   const news = feed.held.filter((r) => !seen.has(r[kinds[feed.kind].id]));
   feed.rows = news.concat(feed.rows);
+  feed.added += news.length;
   if (news.length <= 20) for (const r of news) feed.fresh.add(r[kinds[feed.kind].id]);
   if (feed.fresh.size > 200) feed.fresh.clear();
   feed.held = [];
@@ -411,33 +412,31 @@ function List() {
   }, []);
   useEffect(() => { if (opened >= 0 && !said.current) { said.current = 1; reveal(body(), opened, height, opened, openHeight, 200); } }, [opened >= 0]);
 
-  // A row that is as it was is the same object: it costs nothing to draw again.
+  // Cells that are as they were are the same objects: they cost nothing to draw again.
   const cells = { decisions: decisionRow, runs: runRow, events: eventRow }[kind.value], drawn = useRef(new Map());
   if (drawn.current.size > 2000) drawn.current.clear();
   const row = (i) => {
-    const r = rows[i], id = r[k.id], on = i === current, tab = i === Math.max(0, current) ? 0 : -1;
-    const state = kind.value + i + (on ? 's' : '') + (i === opened ? 'o' : '') + tab;
-    const had = drawn.current.get(id);
-    if (had && had.state === state && had.r === r) return had.node;
-    const node = html`<tr role="row" key=${id} data-id=${id} aria-rowindex=${i + 2} tabindex=${tab} aria-selected=${on}
-      class=${(on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : '')}>${cells(r)}</tr>`;
-    drawn.current.set(id, { state, r, node });
-    return node;
+    const r = rows[i], id = r[k.id], on = i === current;
+    let had = drawn.current.get(id);
+    if (had?.r !== r) drawn.current.set(id, had = { r, cells: cells(r) });
+    return {
+      id, cells: had.cells, tabindex: i === Math.max(0, current) ? 0 : -1, 'aria-selected': on,
+      class: (on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : ''),
+    };
   };
   const click = (e) => {
     const id = !e.target.closest('a, button, .peek') && e.target.closest('tr[data-id]')?.dataset.id;
     const i = id ? rows.findIndex((r) => r[k.id] === id) : -1;
     if (i >= 0) select(i, i !== opened);
   };
-  const open = (i) => html`<tr role="row" key="open" class="open"><${Td} colspan=${6} style=${{ height: openHeight + 'px' }}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}></tr>`;
+  const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}>`;
   const bar = feed.waiting && (!following || paused.value) ? html`${plural(feed.waiting, 'new', 'new')} · ` : feed.place ? 'newer ones are not shown · ' : '';
   const none = !rows.length && !feed.loading;
   return html`<table ref=${table} role="table" class=${'fold stream ' + kind.value} aria-label=${'Newest ' + kind.value} aria-rowcount=${feed.whole ? rows.length + 1 : -1}>
-    <colgroup><col class="n-time" /><col class="w-who" /><col /><col class="w-state" /><col class="w-why" /><col class="n-took" /></colgroup>
     <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
     ${asks.value.length > 0 && kind.value === 'decisions' && html`<tr role="row" class="new"><td role="cell" colspan="6"><a class="amber" href="#now"><${Icon} name="ask" />${plural(asks.value.length, 'call is', 'calls are')} held and ${asks.value.length === 1 ? 'waits' : 'wait'} for an answer</a></td></tr>`}
     ${bar && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${follow}>${bar}follow <kbd>f</kbd></button></td></tr>`}</thead>
-    <${Virtual} count=${rows.length} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} click=${click} cols=${6} /></table>
+    <${Virtual} count=${rows.length} added=${feed.added} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} click=${click} /></table>
     ${feed.err ? html`<${Bad} err=${feed.err} />` : none ? html`<${Nothing} />` : feed.loading && !rows.length ? html`<${Late} />` : ''}
     ${rows.length > 0 && feed.whole && html`<p class="rest t">That is all${text.value ? ' that fits' : ''}.</p>`}
     ${rows.length >= mostRows && html`<p class="rest t">${number(mostRows)} rows are shown. Narrow the search with since: and until: for older ones.</p>`}`;
