@@ -316,7 +316,7 @@ var rooms = map[string]room{
 	// match: the fields of an event that have a tool and its arguments
 	"internal/rehearse": {
 		"one run of a hook, its tests, and what it would have said of the past, with or without a daemon; decides nothing",
-		"api catalog config dialect dialect/neutral dispatch events hook match proc runner when",
+		"api catalog config dialect dialect/neutral dispatch events hook match proc readfile runner source/hookdir when",
 		"go.uber.org/zap",
 	},
 	"internal/recorder": {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
@@ -56,7 +57,7 @@ func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
 		return err
 	}
 	opt.Client, opt.Version = a.dial(cmd), build().Version
-	opt.Hooks = hookFiles{func() (config.Config, error) { return loadConfig(cmd) }}
+	opt.Hooks = hookFiles{func() (config.Config, error) { return loadConfig(cmd) }, opt.Client}
 	opt.Home, _ = os.UserHomeDir() // without it, folders are shown whole
 	if u, err := user.Current(); err == nil {
 		opt.User = u.Username
@@ -121,9 +122,12 @@ func browse(link string) error {
 	return nil
 }
 
-// hookFiles does for the page what `hookd allow`, `enable` and `disable` do. The
-// settings are read each time: they may change while the page is open.
-type hookFiles struct{ load func() (config.Config, error) }
+// hookFiles does for the page what `hookd allow`, `enable`, `disable` and `whatif` do.
+// The settings are read each time: they may change while the page is open.
+type hookFiles struct {
+	load   func() (config.Config, error)
+	client *client.Client
+}
 
 func (f hookFiles) Waiting() (list []ui.Waiting) {
 	cfg, err := f.load()

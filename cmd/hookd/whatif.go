@@ -20,6 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/rehearse"
 )
@@ -76,23 +77,7 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c := w.a.dial(cmd)
-	past := func(each func(rehearse.Past) error) error {
-		left := w.limit
-		err := c.Past(ctx, q, func(e client.StoredEvent) error {
-			if !match.Reaches(h, events.Dialect(e.Dialect), e.Event) {
-				return nil
-			}
-			if left--; w.limit > 0 && left < 0 {
-				return errEnough
-			}
-			return each(pastOf(e, others(ctx, c, e.EventID, h.Name)))
-		})
-		if errors.Is(err, errEnough) {
-			return nil
-		}
-		return err
-	}
+	past := pastEvents(ctx, w.a.dial(cmd), q, h, w.limit)
 	p := w.progress()
 	sum, err := rehearse.WhatIfLocal(ctx, cfg, h, past, p.watch)
 	p.end()
@@ -107,6 +92,29 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 		return said(exitFailed)
 	}
 	return nil
+}
+
+// pastEvents returns what gives h the events of the history that fit q, at most so many; 0
+// is all.
+func pastEvents(
+	ctx context.Context, c *client.Client, q client.EventQuery, h *hook.Hook, limit int,
+) func(each func(rehearse.Past) error) error {
+	return func(each func(rehearse.Past) error) error {
+		left := limit
+		err := c.Past(ctx, q, func(e client.StoredEvent) error {
+			if !match.Reaches(h, events.Dialect(e.Dialect), e.Event) {
+				return nil
+			}
+			if left--; limit > 0 && left < 0 {
+				return errEnough
+			}
+			return each(pastOf(e, others(ctx, c, e.EventID, h.Name)))
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		return err
+	}
 }
 
 // errEnough ends the reading of the history.

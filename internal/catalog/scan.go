@@ -164,6 +164,12 @@ func Find(c config.Config, name string) (*hook.Hook, error) {
 			return h, nil
 		}
 	}
+	return Named(c, name)
+}
+
+// Named returns the hook of that name in the hooks directory, also one that waits to be
+// allowed.
+func Named(c config.Config, name string) (*hook.Hook, error) {
 	for _, e := range Scan(c).Entries {
 		if e.Name == name || e.Hook != nil && e.Hook.Name == name {
 			switch {

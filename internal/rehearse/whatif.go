@@ -3,6 +3,7 @@ package rehearse
 import (
 	"cmp"
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -43,22 +44,52 @@ type WhatIf struct {
 	Redacted int       `json:"redacted"` // events whose secrets were taken out: they cannot be judged
 	Stopped  bool      `json:"stopped"`  // it was ended before all events were looked at
 	TookMS   float64   `json:"took_ms"`
-	Changes  []Change  `json:"changes"`         // newest first
+	Changes  []Change  `json:"changes"`            // newest first
+	LeftOut  int       `json:"left_out,omitempty"` // changes that are not in the list, see Shortened
+	Counts   Counts    `json:"counts"`
 	Error    string    `json:"error,omitempty"` // of the newest run that failed
+}
+
+// Counts is how many events were decided so then, and would be decided so now, in the
+// words of a Change; those that stay as they were are counted, too.
+type Counts map[string]map[string]int
+
+func (c Counts) add(then, now string) {
+	if c[then] == nil {
+		c[then] = map[string]int{}
+	}
+	c[then][now]++
+}
+
+// Shortened returns w with at most so many changes of each kind, the newest. LeftOut has
+// the others.
+func (w WhatIf) Shortened(most int) WhatIf {
+	kept, seen := []Change{}, Counts{}
+	for _, c := range w.Changes {
+		if seen.add(c.Then, c.Now); seen[c.Then][c.Now] <= most {
+			kept = append(kept, c)
+		}
+	}
+	w.LeftOut += len(w.Changes) - len(kept)
+	w.Changes = kept
+	return w
 }
 
 // Change is an event that would be decided otherwise.
 type Change struct {
-	EventID string         `json:"event_id"`
-	Time    time.Time      `json:"time"`
-	Event   string         `json:"event"`
-	Dialect events.Dialect `json:"dialect,omitempty"`
-	Tool    string         `json:"tool,omitempty"`
-	Subject string         `json:"subject,omitempty"`
-	Then    string         `json:"then"` // deny, ask, allow, none or rewrite
-	Now     string         `json:"now"`
-	Reason  string         `json:"reason,omitempty"` // that the hook gives now
-	Was     string         `json:"was,omitempty"`    // the reason then
+	EventID   string         `json:"event_id"`
+	Time      time.Time      `json:"time"`
+	Event     string         `json:"event"`
+	Dialect   events.Dialect `json:"dialect,omitempty"`
+	SessionID string         `json:"session_id,omitempty"`
+	AgentName string         `json:"agent_name,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Tool      string         `json:"tool,omitempty"`
+	Subject   string         `json:"subject,omitempty"`
+	Then      string         `json:"then"` // deny, ask, allow, none or rewrite
+	Now       string         `json:"now"`
+	Reason    string         `json:"reason,omitempty"` // that the hook gives now
+	Was       string         `json:"was,omitempty"`    // the reason then
 }
 
 // Asking is a hook that is asked about the past. Its methods may be called at once.
@@ -76,7 +107,7 @@ func Ask(t Tryer, h *hook.Hook) *Asking {
 	asked := *h
 	asked.Env = append(slices.Clip(h.Env), WhatIfVariable)
 	asked.Shadow = false
-	return &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: WhatIf{Hook: h.Name, Changes: []Change{}}}
+	return &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: WhatIf{Hook: h.Name, Changes: []Change{}, Counts: Counts{}}}
 }
 
 // About asks the hook about one event. An error means that it could not be asked.
@@ -113,8 +144,8 @@ func (a *Asking) About(ctx context.Context, p Past) error {
 	if why := failure(trial.Run); why != "" {
 		a.sum.Failed, a.sum.Error = a.sum.Failed+1, why
 	}
-	if change != nil {
-		a.sum.Changes = append(a.sum.Changes, *change)
+	if a.sum.Counts.add(change.Then, change.Now); change.Then != change.Now {
+		a.sum.Changes = append(a.sum.Changes, change)
 	}
 	return nil
 }
@@ -125,7 +156,10 @@ func (a *Asking) Sum() WhatIf {
 	defer a.mu.Unlock()
 	sum := a.sum
 	sum.TookMS = float64(time.Since(a.begun).Microseconds()) / 1000
-	sum.Changes = slices.Clone(a.sum.Changes)
+	sum.Changes, sum.Counts = slices.Clone(a.sum.Changes), Counts{}
+	for then, counts := range a.sum.Counts {
+		sum.Counts[then] = maps.Clone(counts)
+	}
 	slices.SortStableFunc(sum.Changes, func(x, y Change) int { return y.Time.Compare(x.Time) })
 	return sum
 }
@@ -137,8 +171,9 @@ func (a *Asking) Seen() (events, changes int) {
 	return a.sum.Asked + a.sum.Cut + a.sum.Redacted, len(a.sum.Changes)
 }
 
-// compare returns the change that the hook's answer now makes; nil = none.
-func (a *Asking) compare(p Past, now dispatch.Trial) (*Change, error) {
+// compare returns what was decided and what the hook's answer now makes of it, which may
+// be the same.
+func (a *Asking) compare(p Past, now dispatch.Trial) (Change, error) {
 	was := p.Decision
 	if was == nil {
 		was = &events.Decided{Decision: events.OutcomeNone}
@@ -150,7 +185,7 @@ func (a *Asking) compare(p Past, now dispatch.Trial) (*Change, error) {
 		if rest = events.OutcomeNone; now.Decision != was.Decision && p.Others != nil {
 			others, err := p.Others()
 			if err != nil {
-				return nil, err
+				return Change{}, err
 			}
 			for _, o := range others {
 				rest = stricter(rest, o)
@@ -162,15 +197,12 @@ func (a *Asking) compare(p Past, now dispatch.Trial) (*Change, error) {
 		answer = now.Decision
 		rewritten = rewritten || changes(now.Rewrote)
 	}
-	c := &Change{
-		EventID: p.EventID, Time: p.Time, Event: p.Envelope.Event, Dialect: p.Dialect, Tool: p.Tool, Subject: p.Subject,
+	return Change{
+		EventID: p.EventID, Time: p.Time, Event: p.Envelope.Event, Dialect: p.Dialect, SessionID: p.SessionID,
+		AgentName: p.AgentName, Cwd: p.Cwd, Tool: p.Tool, Subject: p.Subject,
 		Then: word(was.Decision, changes(was.Rewrote)), Now: word(stricter(rest, answer), rewritten),
 		Reason: now.Reason, Was: was.Reason,
-	}
-	if c.Then == c.Now {
-		return nil, nil
-	}
-	return c, nil
+	}, nil
 }
 
 // changes reports whether more than context is among the parts that were rewritten.

@@ -43,6 +43,7 @@ var acts = []string{
 	"POST /v1/dead/{id}/retry",
 	"POST /v1/events/{id}/replay",
 	"POST /v1/hooks/{name}/test",
+	"POST /v1/hooks/{name}/tests",
 	"POST /v1/runs/{id}/kill",
 }
 
@@ -67,6 +68,10 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /hooks/{name}/allow", s.act(s.allow))
 	mux.HandleFunc("POST /hooks/{name}/enable", s.act(s.turn(true)))
 	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.turn(false)))
+	mux.HandleFunc("GET /texts", s.texts)
+	mux.HandleFunc("GET /whatif/{id}", s.pastAnswer)
+	mux.HandleFunc("POST /whatif", s.act(s.askPast))
+	mux.HandleFunc("POST /whatif/{id}/stop", s.act(s.stopPast))
 	mux.HandleFunc("GET /{$}", serveAsset("index.html"))
 	mux.HandleFunc("GET /{file...}", func(w http.ResponseWriter, r *http.Request) {
 		serveAsset(r.PathValue("file"))(w, r)

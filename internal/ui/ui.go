@@ -51,11 +51,17 @@ type Options struct {
 	Home    string        // folder that the page writes as ~; "" = none
 }
 
-// Hooks does what concerns the files of hooks, which the socket does not.
+// Hooks does what concerns the files of hooks, which the socket does not. Its methods may
+// be called at once.
 type Hooks interface {
 	Waiting() []Waiting                // that a person must allow
 	Allow(w Waiting) error             // exactly what was shown: another digest is an error
 	Switch(hook string, on bool) error // enable or disable
+	// Texts are the files in a hook's folder that can be edited, by their paths in it.
+	Texts(hook string) (map[string]string, error)
+	// WhatIf asks a hook about past events; asking gets a function that returns what is
+	// known until now. When ctx ends, the answer is of what was asked until then.
+	WhatIf(ctx context.Context, q Question, asking func(sum func() any)) (any, error)
 }
 
 // Waiting is a new or changed version of a hook.
@@ -84,6 +90,7 @@ type Server struct {
 	hosts    []string // that a request may name
 	base     string   // path of the page, between slashes: not to be guessed
 	door     door
+	past     rehearsals
 	ended    chan struct{} // closed when Run ends
 	live     atomic.Int64  // open streams
 	used     atomic.Int64  // when a page last asked something, nanoseconds since 1970
@@ -146,6 +153,7 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() { failed <- server.Serve(s.listener) }()
 	err := s.wait(ctx, failed)
 	close(s.ended) // streams end, which Shutdown waits for
+	defer s.past.end()
 	closing, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if server.Shutdown(closing) != nil {

@@ -5,7 +5,7 @@ import { Lines } from './chart.js';
 import { cause, dead, earlier, failing, hooks, problemOf, problems, stateOfHook, stats, waiting } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
-import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, useData } from './parts.js';
+import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, stateOf, useData } from './parts.js';
 import { link, put, route } from './state.js';
 import { firstLine, home, number, plural, short, span, took, tookText, when, hhmm } from './words.js';
 
@@ -92,7 +92,8 @@ function Side({ h }) {
     ${letters.length > 0 && html`<h2>Gave up <span>${plural(letters.length, 'event')}</span></h2>${letters.slice(0, 5).map((d) => html`<p class="s">${when(d.time)} <code>${d.reason}</code></p>`)}`}
     <h2>Time of a run <span>24 h, by the hour</span></h2><div class="lat">${hours?.groups?.some((g) => g.runs) ? html`<${Lines} hours=${hours.groups} from=${from} to=${to} label=${s ? `p50 ${tookText(s.p50_ms)}, p95 ${tookText(s.p95_ms)} and p99 ${tookText(s.p99_ms)} over 24 hours` : 'times over 24 hours'} />` : html`<p class="t">${hours ? 'It has not run in the last 24 hours.' : ' '}</p>`}
       <dl class="fact">${[['p50 —', 'p50_ms'], ['p95 ┄', 'p95_ms'], ['p99', 'p99_ms']].map(([k, v]) => html`<dt>${k}</dt><dd class="num">${s?.runs ? tookText(s[v]) : '–'}</dd>`)}</dl></div>
-    ${s && html`<p class="s">${plural(s.runs, 'run')}${decides(h) ? ', ' + number(s.blocked) + ' denied' : ''}, ${number(s.failures)} failed. Agents waited ${tookText(s.waited_ms)} for it. <a class="link" href=${link('stream', { kind: 'runs', q: 'hook:' + h.name })}>Runs</a>${decides(h) ? html` · <a class="link" href=${link('stream', { q: 'hook:' + h.name })}>Decisions</a>` : ''}</p>`}
+    ${s && html`<p class="s">${plural(s.runs, 'run')}${decides(h) ? ', ' + number(s.blocked) + ' denied' : ''}, ${number(s.failures)} failed. Agents waited ${tookText(s.waited_ms)} for it. <a class="link" href=${link('stream', { kind: 'runs', q: 'hook:' + h.name })}>Runs</a>${decides(h) ? html` · <a class="link" href=${link('stream', { q: 'hook:' + h.name })}>Decisions</a> · <a class="link" href=${link('whatif', { hook: h.name })}>What if</a>` : ''}</p>`}
+    ${full.tests > 0 && html`<${Tests} h=${full} waits=${!!w} />`}
     ${h.state !== 'rejected' && h.state !== 'refused' && html`<${TryIt} h=${full} />`}
     <h2>What it is <span>${full.source}</span></h2><dl class="fact"><dt>Runs for</dt><dd>${runsFor(full)}</dd>${(full.command || full.script) && html`<dt>Command</dt><dd><code>${full.command ? [full.command, ...(full.args || [])].join(' ') : full.script}</code></dd>`}${full.timeout_ms ? html`<dt>May take</dt><dd>${span(full.timeout_ms)}</dd>` : ''}${full.digest ? html`<dt>Version</dt><dd class="mono">${full.digest.slice(0, 12)}</dd>` : ''}${full.persistent ? html`<dt>Workers</dt><dd>${full.persistent.copies.length} alive, ${plural(full.persistent.starts, 'start')}</dd>` : ''}</dl>
     ${(full.changes || []).length > 0 && html`<h2>Changes</h2><dl class="fact">${full.changes.slice(0, 5).map((c) => html`<dt>${when(c.time)}</dt><dd>${c.change}${c.by ? ' by ' + c.by : ''}${c.why ? ': ' + c.why : ''}</dd>`)}</dl>`}
@@ -112,7 +113,17 @@ function Waits({ w, path }) {
   return html`<h2>What changed <span>${w.new ? 'new' : `+${n('+')} −${n('-')} in ${plural(w.diffs.length, 'file')}`}</span></h2>
     ${w.refused && html`<p class="red"><${Icon} name="fail" />It will not run all the same: ${w.refused}</p>`}
     <div class="diff" tabindex="0">${w.diffs.map((d) => html`<div class="h">${d.path}</div>${d.lines.map((l) => html`<div class=${{ '+': 'a', '-': 'd' }[l[0]] || ''}>${l[0] === '-' ? '−' : l[0]} ${l.slice(1)}</div>`)}`)}${!w.diffs.length && html`<div class="h">${w.changes.join(', ')}</div>`}${(w.hidden || []).map((f) => html`<div class="h">${f}: too long to be shown, look at it yourself</div>`)}</div>
-    <div class="row"><${Act} label="Allow this version" kbd="a" key_="allow" path=${path + '/allow'} body=${{ digest: w.digest }} command=${'hookd allow ' + w.hook} />${about.value.act && html`<span class="t">the old one stays in force until then</span>`}</div>`;
+    <div class="row"><${Act} label="Allow this version" kbd="a" key_="allow" path=${path + '/allow'} body=${{ digest: w.digest }} command=${'hookd allow ' + w.hook} /><a class="link" href=${link('whatif', { hook: w.hook })}>What if</a>${about.value.act && html`<span class="t">the old one stays in force until then</span>`}</div>`;
+}
+
+// Tests runs the tests in the hook's file; those that are not as expected come first. A
+// version that waits runs in no daemon, so a person types that.
+function Tests({ h, waits }) {
+  const [got, set] = useState(null), list = (got?.tests || []).slice().sort((a, b) => a.ok - b.ok);
+  const shape = (w) => (w === 'failed' ? ['fail', 'failed', 'state fail'] : w === 'rewrite' ? ['rewrote', 'rewrite', 'state q'] : stateOf({ decision: w }));
+  return html`<h2>Tests <span>${got ? (got.failed ? html`<b class="red">${got.failed} of ${plural(list.length, 'test')} not as expected</b>` : `all ${list.length} as expected`) : plural(h.tests, 'test') + ' in its file'}</span></h2>
+    <div class="row">${waits ? html`<${Command} text=${'hookd test --local ' + h.name} />` : html`<${Act} label=${got ? 'Run them again' : h.tests === 1 ? 'Run it' : `Run all ${h.tests}`} key_="tests" path=${'v1/hooks/' + segment(h.name) + '/tests'} command=${'hookd test ' + h.name} done=${set} />`}</div>
+    ${list.length > 0 && html`<dl class="tests" role="status">${list.map((t) => html`<dt><${State} is=${shape(t.got)} /></dt><dd><b>${t.name}</b> <code title=${t.subject || ''}>${t.subject || t.event}</code>${t.ok ? '' : html`<p class="red">expected ${t.expect}: ${t.why}</p>`}</dd>`)}</dl>`}`;
 }
 
 // TryIt gives the hook a tool call that a person types.

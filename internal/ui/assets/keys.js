@@ -50,7 +50,7 @@ export function keep() { lastOf[route.value.view] = route.value.p; }
 export const kept = (view) => lastOf[view] || {};
 
 const rows = [
-  ['1 – 5', 'Now, Stream, Session, Hooks, Run'],
+  ['1 – 6', 'Now, Stream, Session, Hooks, Run, What if'],
   ['j k', 'next and previous row; also ↓ ↑'],
   ['g G', 'first and last row'],
   ['Enter', 'open the row, or follow its link'],

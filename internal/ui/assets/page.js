@@ -10,10 +10,12 @@ import { Run } from './run.js';
 import { Session } from './session.js';
 import { link, route } from './state.js';
 import { Stream } from './stream.js';
+import { WhatIf } from './whatif.js';
 import { hhmmss, plural } from './words.js';
 
 const parts = {
   now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run],
+  whatif: ['What if', WhatIf],
 };
 
 const waits = computed(() => needs.value.length);
@@ -43,7 +45,7 @@ setInterval(() => { clock.value = Math.round((Date.now() - connection.value.sinc
 
 function Foot() {
   const s = status.value, g = gaps.value;
-  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1', 'to'], ['5', 'views'], ['?', 'all keys']];
+  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1', 'to'], ['6', 'views'], ['?', 'all keys']];
   return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => html`<kbd>${c}</kbd>`)} ${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
     <span>${rate.value} records/s · ${g.times ? html`<span class="amber">${plural(g.times, 'gap')}, ${plural(g.records, 'record')} read from the history</span>` : 'no gaps'}${
       s ? html` · ${s.store.ok ? plural(s.store.runs, 'run') + ' kept' : html`<span class="red">history cannot be written: ${s.store.error}</span>`}` : ''}${s && s.store.lost ? html` · <span class="red">${plural(s.store.lost, 'record')} lost</span>` : ''}</span></footer>`;

@@ -2,7 +2,7 @@
 // that was kept opens the same view. #stream?q=tool:Bash&open=01J…
 import { signal } from './lib.js';
 
-export const views = ['now', 'stream', 'session', 'hooks', 'run'];
+export const views = ['now', 'stream', 'session', 'hooks', 'run', 'whatif'];
 
 function read() {
   const text = location.hash.slice(1);

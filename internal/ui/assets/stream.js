@@ -457,7 +457,7 @@ const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ 
   <td role="cell" class="f-state s" title=${e.event}>${e.event}</td><td role="cell" class="mono f-why">${e.session_id ? html`<a class="link" href=${link('session', { id: e.session_id, agent: e.dialect })}>${e.session_id.slice(0, 8)}</a>` : ''}</td><td role="cell" class="num f-hide">${number(e.bytes)}</td>`;
 
 // Peek is what an open row shows: the input, what the agent was told, each hook.
-function Peek({ r, kind: of }) {
+export function Peek({ r, kind: of }) {
   const id = r.event_id, [data, setData] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
