@@ -61,6 +61,9 @@ var (
 type Options struct {
 	Socket  string        // path; "" = DefaultSocket()
 	Timeout time.Duration // of each call but Tail and Subscribe, besides ctx's; 0 = none
+	// Door is what this program calls itself where a person does something through it,
+	// such as page or command: letters and hyphens, at most 32. "" = socket.
+	Door string
 }
 
 // A Client sends requests to one daemon. The zero Client is that of the user's
@@ -68,11 +71,12 @@ type Options struct {
 type Client struct {
 	socket  string
 	timeout time.Duration
+	door    string
 }
 
 // New makes a Client. It does not dial.
 func New(opt Options) *Client {
-	return &Client{socket: opt.Socket, timeout: opt.Timeout}
+	return &Client{socket: opt.Socket, timeout: opt.Timeout, door: opt.Door}
 }
 
 // DefaultSocket is $HOOKD_SOCKET, else hookd.sock in $LIBREFANG_HOME, else in

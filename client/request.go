@@ -86,7 +86,11 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 	defer stop()
 
 	var head bytes.Buffer
-	fmt.Fprintf(&head, "%s %s HTTP/1.0\r\nHost: hookd\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", method, path, api.JSON, len(body))
+	fmt.Fprintf(&head, "%s %s HTTP/1.0\r\nHost: hookd\r\nContent-Type: %s\r\nContent-Length: %d\r\n", method, path, api.JSON, len(body))
+	if c.door != "" && api.IsDoor(c.door) {
+		fmt.Fprintf(&head, "%s: %s\r\n", api.DoorHeader, c.door)
+	}
+	head.WriteString("\r\n")
 	if _, err := conn.Write(append(head.Bytes(), body...)); err != nil {
 		return reply{}, c.explain(ctx, method+" "+path, err)
 	}

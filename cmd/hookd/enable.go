@@ -61,8 +61,7 @@ func enable(a *app, cmd *cobra.Command, name string) error {
 	if err := known(cfg, name); err != nil {
 		return err
 	}
-	if err := errors.Join(discovery.NewMarkers(cfg.DisabledDir()).Enable(name),
-		catalog.AllowOff(cfg, name, false)); err != nil {
+	if err := catalog.Switch(cfg, name, true, ""); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd enable "+name+"`", "%w", err)
 	}
 	s := switched{Hook: name, Enabled: true}
@@ -88,8 +87,7 @@ func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
 		"hookd disable "+name+" --yes"); err != nil {
 		return err
 	}
-	if err := errors.Join(catalog.AllowOff(cfg, name, true),
-		discovery.NewMarkers(cfg.DisabledDir()).Disable(name)); err != nil {
+	if err := catalog.Switch(cfg, name, false, ""); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd disable "+name+" --yes`", "%w", err)
 	}
 	return a.switched(cmd, switched{Hook: name})

@@ -161,7 +161,7 @@ func (a *app) checkFormat() error {
 // dial returns a client for the daemon that the settings name. Nothing is
 // connected yet.
 func (a *app) dial(cmd *cobra.Command) *client.Client {
-	return client.New(client.Options{Socket: socketOf(cmd)})
+	return client.New(client.Options{Socket: socketOf(cmd), Door: "command"})
 }
 
 // answer bounds one question to the daemon.

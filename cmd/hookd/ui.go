@@ -56,7 +56,8 @@ func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
 	if _, err := loadConfig(cmd); err != nil {
 		return err
 	}
-	opt.Client, opt.Version = a.dial(cmd), build().Version
+	opt.Client = client.New(client.Options{Socket: socketOf(cmd), Door: pageDoor})
+	opt.Version = build().Version
 	opt.Hooks = hookFiles{func() (config.Config, error) { return loadConfig(cmd) }, opt.Client}
 	opt.Home, _ = os.UserHomeDir() // without it, folders are shown whole
 	if u, err := user.Current(); err == nil {
@@ -122,6 +123,9 @@ func browse(link string) error {
 	return nil
 }
 
+// pageDoor is what records call what is done on the page.
+const pageDoor = "page"
+
 // hookFiles does for the page what `hookd allow`, `enable`, `disable` and `whatif` do.
 // The settings are read each time: they may change while the page is open.
 type hookFiles struct {
@@ -154,6 +158,7 @@ func (f hookFiles) Allow(shown ui.Waiting) error {
 	}
 	for _, w := range catalog.Waiting(cfg) {
 		if w.Name == shown.Hook && w.Digest == shown.Digest && w.Gone == shown.Gone {
+			w.Door = pageDoor
 			return catalog.Allow(cfg, w)
 		}
 	}
@@ -168,9 +173,5 @@ func (f hookFiles) Switch(hook string, on bool) error {
 	if err := known(cfg, hook); err != nil {
 		return err
 	}
-	markers := discovery.NewMarkers(cfg.DisabledDir())
-	if on {
-		return errors.Join(markers.Enable(hook), catalog.AllowOff(cfg, hook, false))
-	}
-	return errors.Join(catalog.AllowOff(cfg, hook, true), markers.Disable(hook))
+	return catalog.Switch(cfg, hook, on, pageDoor)
 }

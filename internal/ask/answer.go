@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -104,11 +103,9 @@ func (h *Holder) unless(a *held, bad *events.Error) *events.Error {
 	return bad
 }
 
-var doors = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
-
 // doorOf is what a process calls itself.
 func doorOf(door string) string {
-	if doors.MatchString(door) {
+	if api.IsDoor(door) {
 		return door
 	}
 	return "socket"

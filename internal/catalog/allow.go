@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -26,6 +27,7 @@ type Pending struct {
 	Refused string   `json:"refused,omitempty"` // why it will not run all the same
 	Diffs   []Text   `json:"-"`
 	Hidden  []string `json:"-"` // files that differ and are too long to be shown
+	Door    string   `json:"-"` // the way by which a person allows it, such as page; "" = a command
 
 	approval discovery.Approval
 }
@@ -113,19 +115,29 @@ func Allow(c config.Config, p Pending) error {
 	if old, known := approvals.Get(p.Hook); known && !p.Gone {
 		p.approval.Off = old.Off
 	}
-	p.approval.At, p.approval.By = time.Now().UTC(), person()
+	p.approval.At, p.approval.By = time.Now().UTC(), person(p.Door)
 	return approvals.Put(p.approval)
 }
 
-// AllowOff stores whether a person has switched a hook off: with reload.mode: ask a
+// Switch switches a hook on or off, with a marker that its files know nothing of. door is
+// as in Pending.
+func Switch(c config.Config, name string, on bool, door string) error {
+	markers, by := discovery.NewMarkers(c.DisabledDir()), person(door)
+	if on {
+		return errors.Join(markers.Enable(name, by), allowOff(c, name, false, by))
+	}
+	return errors.Join(allowOff(c, name, true, by), markers.Disable(name, by))
+}
+
+// allowOff stores whether a person has switched a hook off: with reload.mode: ask a
 // marker alone does not switch off a hook that was allowed.
-func AllowOff(c config.Config, name string, off bool) error {
+func allowOff(c config.Config, name string, off bool, by string) error {
 	approvals := discovery.NewApprovals(c.AllowedDir())
 	for _, a := range approvals.All() {
 		if a.Name != name || a.Gone || a.Off == off {
 			continue
 		}
-		a.Off, a.At, a.By = off, time.Now().UTC(), person()
+		a.Off, a.At, a.By = off, time.Now().UTC(), by
 		if err := approvals.Put(a); err != nil {
 			return err
 		}
@@ -135,11 +147,12 @@ func AllowOff(c config.Config, name string, off bool) error {
 
 // AllowSettings puts hookd.yaml into force as it was when c was loaded.
 func AllowSettings(c config.Config) error {
-	return config.Allowed{At: time.Now().UTC(), By: person(), Text: c.File}.Allow(c.Home)
+	return config.Allowed{At: time.Now().UTC(), By: person(""), Text: c.File}.Allow(c.Home)
 }
 
-// person returns the user who types a command, also behind sudo, and the process.
-func person() string {
+// person returns the user who types a command, also behind sudo, the process, and the
+// door unless it is a command.
+func person(door string) string {
 	name := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {
 		name = u.Username
@@ -147,7 +160,12 @@ func person() string {
 	if behind := os.Getenv("SUDO_USER"); behind != "" {
 		name += " (sudo by " + behind + ")"
 	}
-	return fmt.Sprintf("%s (uid %d, pid %d, started by %s)", name, os.Getuid(), os.Getpid(), programOf(os.Getppid()))
+	if door != "" {
+		door = ", door " + door
+	}
+	return fmt.Sprintf(
+		"%s (uid %d, pid %d, started by %s%s)", name, os.Getuid(), os.Getpid(), programOf(os.Getppid()), door,
+	)
 }
 
 // programOf returns a process and its program, if that is known.

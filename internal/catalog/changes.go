@@ -39,6 +39,7 @@ type Changes struct {
 	approved func() map[string]discovery.Approval // nil = nothing has to be allowed
 	log      *zap.Logger
 	files    *readfile.Patience // for what the hooks' files tell of an author
+	markers  discovery.Markers
 
 	mu      sync.Mutex       // guards all below
 	last    map[string]known // by ID
@@ -60,7 +61,7 @@ type known struct {
 func OpenChanges(c config.Config, log *zap.Logger) *Changes {
 	r := &Changes{
 		path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"),
-		files: readfile.NewPatience(authorTime, nil), last: map[string]known{},
+		files: readfile.NewPatience(authorTime, nil), markers: discovery.NewMarkers(c.DisabledDir()), last: map[string]known{},
 	}
 	r.mu.Lock()
 	go func() {
@@ -225,6 +226,9 @@ func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (
 	}
 	if was.state != string(e.State) {
 		c.From, c.Change = h.Digest, string(e.State)
+		if e.State == hook.Disabled || was.state == string(hook.Disabled) {
+			c.By = cmp.Or(r.markers.By(h.Name), c.By)
+		}
 		if len(e.Problems) > 0 {
 			c.Why = Worst(e.Problems).String()
 		}

@@ -173,7 +173,7 @@ func (p Project) Trust(c config.Config) error {
 
 // trustVersions notes versions of hooks as trusted.
 func trustVersions(c config.Config, repository string, list []Pending) error {
-	now, by := time.Now().UTC(), person()
+	now, by := time.Now().UTC(), person("")
 	t, ok := readTrusted(trust.New(), trustedFile(c, repository))
 	if !ok {
 		t = Trusted{Repository: repository, At: now, By: by}

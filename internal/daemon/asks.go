@@ -1,11 +1,14 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os/user"
 	"slices"
 	"strconv"
+
+	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/ask"
@@ -72,12 +75,25 @@ func (c *control) AnswerAsk(
 	id string,
 	r api.Reply,
 ) (api.Replied, *events.Error) {
-	answerer := ask.From{OfRun: chainOf(from).OfRun()}
-	answerer.UID, answerer.PID, answerer.Program = from.UID, from.PID, proc.Program(from.PID)
+	r.Door = cmp.Or(r.Door, from.Door)
+	return c.d.asks.Answer(ctx, ask.From{Answerer: personAt(from), OfRun: chainOf(from).OfRun()}, id, r)
+}
+
+// personAt returns what is known of the process that sent a request, and of its user.
+func personAt(from server.Peer) events.Answerer {
+	at := events.Answerer{UID: from.UID, PID: from.PID, Program: proc.Program(from.PID), Door: cmp.Or(from.Door, "socket")}
 	if u, err := user.LookupId(strconv.Itoa(from.UID)); err == nil {
-		answerer.User = u.Username
+		at.User = u.Username
 	}
-	return c.d.asks.Answer(ctx, answerer, id, r)
+	return at
+}
+
+// logAct logs what a person did, or a program for them, that is not in the history with
+// its sender.
+func (d *Daemon) logAct(what string, from server.Peer, more ...zap.Field) {
+	at := personAt(from)
+	d.log.Info(what, append(more, zap.String("user", at.User), zap.Int("pid", at.PID),
+		zap.String("program", at.Program), zap.String("door", at.Door))...)
 }
 
 func (c *control) Grants(context.Context) api.Grants { return api.Grants{Grants: c.d.asks.Grants()} }

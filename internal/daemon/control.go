@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.uber.org/zap"
+
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -196,7 +198,11 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t api
 	if err != nil {
 		return api.Tested{}, err
 	}
-	return rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
+	tested, err := rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
+	if err == nil {
+		c.d.logAct("a hook was tested", from, zap.String("hook", h.Name), zap.String("result", string(tested.Run.Result)))
+	}
+	return tested, err
 }
 
 // RunTests runs the tests in a hook's file.
@@ -208,6 +214,7 @@ func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (
 	tests, err := rehearse.Tests(ctx, c.d.dispatch, chainOf(from), h)
 	if err == nil {
 		c.d.noteTests(h, tests)
+		c.d.logAct("a hook's tests were run", from, zap.String("hook", h.Name), zap.Int("failed", tests.Failed))
 	}
 	return tests, err
 }

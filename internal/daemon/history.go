@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -160,10 +161,13 @@ func (h history) Replay(ctx context.Context, from server.Peer, id string, r api.
 		}
 		return answer, nil
 	}
-	rcpt, bad := h.d.dispatch.Replay(chainOf(from), *e.Event, r.Hook)
+	again := *e.Event
+	again.Envelope.Sender = strings.TrimSpace(from.Sender + " " + from.Door) // it is sent by what asks for it
+	rcpt, bad := h.d.dispatch.Replay(chainOf(from), again, r.Hook)
 	if bad != nil {
 		return answer, bad
 	}
+	h.d.logAct("an event was replayed", from, zap.String("event_id", rcpt.EventID), zap.String("replay_of", e.EventID))
 	answer.EventID, answer.Seq, answer.Matched = rcpt.EventID, rcpt.Seq, append(answer.Matched, rcpt.Matched...)
 	answer.Warnings = append(answer.Warnings, rcpt.Warnings...)
 	return answer, nil

@@ -8,10 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/readfile"
 )
 
-// Markers switch hooks off without changing their files: each is an empty file in a
-// folder of its own. The zero Markers disables nothing.
+// Markers switch hooks off without changing their files: each is a file NAME.off in a
+// folder of its own, with the person and the program that made it. What a hook was
+// switched on by is in NAME.on. The zero Markers disables nothing.
 type Markers struct{ dir string }
 
 // NewMarkers returns the markers in dir, which need not exist.
@@ -30,28 +34,61 @@ func (m Markers) Disabled() func(name string) bool {
 	return func(name string) bool { return len(off) > 0 && off[marker(name)] }
 }
 
-// Disable switches a hook off; it need not exist.
-func (m Markers) Disable(name string) error {
+// Disable switches a hook off; it need not exist. by says who and what does so; "" = that
+// is not known.
+func (m Markers) Disable(name, by string) error {
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
-	const flags = os.O_CREATE | os.O_WRONLY | syscall.O_NONBLOCK // the open of a pipe would block
-	f, err := os.OpenFile(m.file(name), flags, 0o600)
-	if err != nil {
+	if err := write(m.file(name), by); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
-	}
-	return f.Close()
-}
-
-// Enable removes the marker. It is no error when there is none.
-func (m Markers) Enable(name string) error {
-	if err := os.Remove(m.file(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("enable hook %s: %w", name, err)
 	}
 	return nil
 }
 
+// Enable removes the marker. It is no error when there is none. by is as for Disable.
+func (m Markers) Enable(name, by string) error {
+	switch err := os.Remove(m.file(name)); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("enable hook %s: %w", name, err)
+	default:
+		_ = write(m.onFile(name), by) // the hook is on all the same
+	}
+	return nil
+}
+
+// By returns what a hook was switched off by, or, if it is on, what it was last switched
+// on by; "" = that is not known.
+func (m Markers) By(name string) string {
+	text, err := readfile.Head(m.file(name), maxBy)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = readfile.Head(m.onFile(name), maxBy)
+	}
+	if err != nil || !utf8.Valid(text) {
+		return ""
+	}
+	return string(text)
+}
+
+// maxBy is how much of a marker is read, in bytes.
+const maxBy = 512
+
+// write makes text the content of a file; a pipe at its place does not block.
+func write(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
 func (m Markers) file(name string) string { return filepath.Join(m.dir, marker(name)) }
+
+func (m Markers) onFile(name string) string {
+	return filepath.Join(m.dir, url.PathEscape(name)+".on")
+}
 
 // marker returns the file name of a hook's marker, also for a name with slashes.
 func marker(name string) string { return url.PathEscape(name) + ".off" }

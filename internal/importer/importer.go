@@ -287,7 +287,7 @@ func (p Plan) Apply() error {
 		if h.There {
 			continue
 		}
-		if err := p.markers.Disable(h.Name); err != nil { // before it can be seen
+		if err := p.markers.Disable(h.Name, "hookd import"); err != nil { // before it can be seen
 			return err
 		}
 		if err := h.write(); err != nil {

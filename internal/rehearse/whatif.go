@@ -112,6 +112,9 @@ func Ask(t Tryer, h *hook.Hook) *Asking {
 
 // About asks the hook about one event. An error means that it could not be asked.
 func (a *Asking) About(ctx context.Context, p Past) error {
+	if ctx.Err() != nil { // what was read ahead is not asked any more
+		return ctx.Err()
+	}
 	if !p.Whole || p.Redacted {
 		a.mu.Lock()
 		defer a.mu.Unlock()

@@ -50,7 +50,7 @@ func (s *Server) postAsk(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	replied, bad := s.opt.Asks.AnswerAsk(r.Context(), connOf(r).peer, r.PathValue("id"), reply)
+	replied, bad := s.opt.Asks.AnswerAsk(r.Context(), peerOf(r), r.PathValue("id"), reply)
 	answer(w, replied, bad)
 }
 

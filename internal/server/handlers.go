@@ -211,13 +211,13 @@ func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	tested, bad := s.opt.Hooks.Test(r.Context(), connOf(r).peer, r.PathValue("name"), test)
+	tested, bad := s.opt.Hooks.Test(r.Context(), peerOf(r), r.PathValue("name"), test)
 	answer(w, tested, bad)
 }
 
 // postTests takes no body.
 func (s *Server) postTests(w http.ResponseWriter, r *http.Request) {
-	tests, bad := s.opt.Hooks.RunTests(r.Context(), connOf(r).peer, r.PathValue("name"))
+	tests, bad := s.opt.Hooks.RunTests(r.Context(), peerOf(r), r.PathValue("name"))
 	answer(w, tests, bad)
 }
 

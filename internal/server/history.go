@@ -43,7 +43,7 @@ func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	replayed, bad := s.opt.History.Replay(r.Context(), connOf(r).peer, r.PathValue("id"), replay)
+	replayed, bad := s.opt.History.Replay(r.Context(), peerOf(r), r.PathValue("id"), replay)
 	answer(w, replayed, bad)
 }
 

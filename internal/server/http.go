@@ -182,6 +182,15 @@ type connKey struct{}
 
 func connOf(r *http.Request) *conn { return r.Context().Value(connKey{}).(*conn) }
 
+// peerOf returns the process that sent a request, with the door that it names.
+func peerOf(r *http.Request) Peer {
+	p := connOf(r).peer
+	if door := r.Header.Get(api.DoorHeader); api.IsDoor(door) {
+		p.Door = door
+	}
+	return p
+}
+
 // httpLog takes what net/http has to say, which may quote a client, as a field.
 type httpLog struct{ log *zap.Logger }
 

@@ -50,6 +50,7 @@ type Peer struct {
 	Sender   string // of events that do not name theirs: uid:1000
 	Program  string // path of what it executes; "" = unknown, or not asked for
 	Origin   any    // what Options.Origin said at accept
+	Door     string // what the sender of an HTTP request calls itself; "" = it does not say
 }
 
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs

@@ -171,7 +171,8 @@ esac
 // runDaemon runs a daemon on a home until the test ends or stop is called.
 func runDaemon(t *testing.T, home string) (c *client.Client, stop func()) {
 	t.Helper()
-	cfg := config.Default(home)
+	cfg, err := config.Load(home, nil, nil)
+	hooktest.Must(t, err)
 	cfg.HistoryPayload, cfg.StoreDurable = "full", "os"
 	d, err := daemon.New(daemon.Options{Config: cfg, Version: "test", Log: zap.NewNop()})
 	hooktest.Must(t, err)
@@ -187,6 +188,9 @@ func open(t *testing.T, home string, opt ui.Options, hash string) *site {
 	tabs := browser(t)
 	c, stop := runDaemon(t, home)
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
+	cfg, err := config.Load(home, nil, nil)
+	hooktest.Must(t, err)
+	opt.Hooks = pageHooks{cfg, c}
 	server, err := ui.Open(opt)
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,12 @@ func enter(t *testing.T, link string) *visitor {
 // do sends a request with headers and returns the answer; its body is read.
 func (v *visitor) do(method, path string, headers map[string]string) *http.Response {
 	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), method, v.origin+path, strings.NewReader("{}"))
+	return v.send(method, path, "{}", headers)
+}
+
+func (v *visitor) send(method, path, body string, headers map[string]string) *http.Response {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), method, v.origin+path, strings.NewReader(body))
 	hooktest.Must(v.t, err)
 	if v.cookie != nil {
 		r.AddCookie(v.cookie)
@@ -67,10 +73,10 @@ func (v *visitor) do(method, path string, headers map[string]string) *http.Respo
 	noRedirects := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := noRedirects.Do(r)
 	hooktest.Must(v.t, err)
-	body, err := io.ReadAll(answer.Body)
+	got, err := io.ReadAll(answer.Body)
 	answer.Body.Close()
 	hooktest.Must(v.t, err)
-	answer.Body = io.NopCloser(strings.NewReader(string(body)))
+	answer.Body = io.NopCloser(bytes.NewReader(got))
 	return answer
 }
 

@@ -188,7 +188,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	js[chromedp.Void](s, string(axe)+";void 0")
-	hashes := []string{"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "#hooks", "#hooks?hook=tf-plan", s.denied("command-guard")}
+	hashes := []string{"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "#hooks", "#hooks?hook=tf-plan", s.denied("command-guard"), s.rehearsed()}
 	for _, scheme := range []string{"light", "dark"} {
 		s.look(1440, 900, scheme)
 		for _, hash := range hashes {
@@ -236,9 +236,10 @@ func TestHostileTextStaysText(t *testing.T) {
 	if len(decisions) < 40 {
 		t.Fatalf("%d decisions are in the history", len(decisions))
 	}
+	past := s.rehearsed()
 	for _, width := range []int64{1440, 380} {
 		s.look(width, 900, "light")
-		for _, hash := range []string{"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#hooks"} {
+		for _, hash := range []string{"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#hooks", past} {
 			s.goTo(hash)
 			s.settled()
 			s.noWider(hash)

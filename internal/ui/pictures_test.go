@@ -29,6 +29,7 @@ var pictures = []struct {
 	{"session-light", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "light", 1440, 900, "rm -rf ./var/queue"},
 	{"hooks-dark", "#hooks?hook=command-guard", "dark", 1440, 900, ""},
 	{"run-light", "", "light", 1440, 900, ""},
+	{"whatif-light", "rehearsed", "light", 1440, 900, "rm -rf ./var/queue"},
 }
 
 // denied is the address of the newest run in which a hook denied.
@@ -72,8 +73,11 @@ func TestPictures(t *testing.T) {
 			continue
 		}
 		s.look(p.width, p.height, p.scheme)
-		if p.hash == "" {
+		switch p.hash {
+		case "":
 			p.hash = s.denied("command-guard")
+		case "rehearsed":
+			p.hash = s.rehearsed()
 		}
 		s.goTo(p.hash)
 		s.settled()

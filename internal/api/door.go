@@ -1,0 +1,16 @@
+package api
+
+// DoorHeader is the header of a request with what its sender calls itself, where a person
+// does something through it: command, terminal, page, …
+const DoorHeader = "Hookd-Door"
+
+// IsDoor reports whether a text can be the name of a door: lower-case letters and
+// hyphens, at most 32, a letter first.
+func IsDoor(text string) bool {
+	for i, c := range []byte(text) {
+		if (c < 'a' || c > 'z') && (c != '-' || i == 0) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 32
+}
