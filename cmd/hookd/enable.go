@@ -12,7 +12,6 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/discovery"
 )
 
 func enableCommand(a *app) *cobra.Command {

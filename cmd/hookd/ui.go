@@ -18,7 +18,6 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/ui"
 )
@@ -32,7 +31,8 @@ func uiCommand(a *app) *cobra.Command {
 		Long: `ui serves a page on a loopback address for as long as it runs, and prints a link
 that works once, in one browser; Enter prints another. The page shows what agents
 do as it happens, finds what was decided, and says why. It only shows; with --act
-it also answers asks, and tries, switches, allows and replays hooks.
+it also answers asks, and tries, tests, switches, allows and replays hooks, and asks
+one what it would have decided of past calls.
 
 It is no part of the daemon: it asks over the socket, as every command does, and
 goes on by itself when the daemon starts again.`,

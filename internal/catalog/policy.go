@@ -134,5 +134,5 @@ func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy
 		return policy.Result{}, err
 	}
 	home := policy.NewHome(c.PolicyDir())
-	return home.Set(ctx, source, policy.FormatKey(public), person(), CheckPolicy(c))
+	return home.Set(ctx, source, policy.FormatKey(public), person(""), CheckPolicy(c))
 }

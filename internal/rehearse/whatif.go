@@ -107,7 +107,8 @@ func Ask(t Tryer, h *hook.Hook) *Asking {
 	asked := *h
 	asked.Env = append(slices.Clip(h.Env), WhatIfVariable)
 	asked.Shadow = false
-	return &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: WhatIf{Hook: h.Name, Changes: []Change{}, Counts: Counts{}}}
+	sum := WhatIf{Hook: h.Name, Changes: []Change{}, Counts: Counts{}}
+	return &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: sum}
 }
 
 // About asks the hook about one event. An error means that it could not be asked.

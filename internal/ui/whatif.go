@@ -77,7 +77,9 @@ func (r *rehearsal) answer() answerTo {
 }
 
 // begin starts a rehearsal with do, unless too many run; then it returns nil.
-func (all *rehearsals) begin(q Question, do func(ctx context.Context, asking func(sum func() any)) (any, error)) *rehearsal {
+func (all *rehearsals) begin(
+	q Question, do func(ctx context.Context, asking func(sum func() any)) (any, error),
+) *rehearsal {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.list = slices.DeleteFunc(all.list, func(r *rehearsal) bool {

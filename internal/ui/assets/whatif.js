@@ -70,7 +70,7 @@ export function WhatIf() {
   useKeys({ '/': () => input.current?.focus() });
   const command = ['hookd whatif', p.hook || 'HOOK', '--since', p.since || '7d', p.limit ? '--limit ' + p.limit : '', p.tool ? '--tool ' + p.tool : '', p.agent ? '--agent ' + p.agent : ''].filter(Boolean).join(' ');
   const edited = Object.keys(edits).length, can = about.value.act && connection.value.state === 'on';
-  return html`<section class="view" id="whatif"><form class="bar" onSubmit=${(e) => { e.preventDefault(); start(); }}>
+  return html`<section class="view" id="whatif"><div class="bar" role="search" onKeyDown=${(e) => { if (e.key === 'Enter' && e.target.matches('input, select')) { e.preventDefault(); start(); } }}>
       <label class="search"><span class="t">hook</span><input ref=${input} type="text" list="hooks-there" value=${p.hook || ''} placeholder="its name, or its folder as a whole path" onInput=${(e) => put({ hook: e.target.value.trim(), job: '', file: '' })} spellcheck="false" autocomplete="off" aria-label="Hook" />
         <datalist id="hooks-there">${(hooks.value || []).filter((h) => h.decides).map((h) => html`<option value=${h.name} />`)}</datalist>${versionOf(p.hook, edited)}</label>
       <select aria-label="Since" value=${p.since || '7d'} onChange=${(e) => put({ since: e.target.value })}>${Object.keys(ranges).map((r) => html`<option value=${r}>${ranges[r]}</option>`)}</select>
@@ -78,7 +78,7 @@ export function WhatIf() {
       <label class="search word"><span class="t">tool</span><input type="text" value=${p.tool || ''} placeholder="any" aria-label="Tool" onInput=${(e) => put({ tool: e.target.value.trim() })} spellcheck="false" /></label>
       <label class="search word"><span class="t">agent</span><input type="text" value=${p.agent || ''} placeholder="any" aria-label="Agent" onInput=${(e) => put({ agent: e.target.value.trim() })} spellcheck="false" /></label>
       ${about.value.act && html`<button type="button" class="plain" aria-expanded=${!!p.edit} disabled=${!p.hook} onClick=${() => put({ edit: p.edit ? '' : '1' })}>Edit a copy</button>
-      ${got?.running ? html`<button type="button" data-act="stop" onClick=${() => post('whatif/' + segment(p.job) + '/stop')}>Stop</button>` : html`<button type="submit" data-act="ask" disabled=${!can || !p.hook}>${got ? 'Ask again' : 'Ask'} <kbd>Enter</kbd></button>`}`}</form>
+      ${got?.running ? html`<button type="button" data-act="stop" onClick=${() => post('whatif/' + segment(p.job) + '/stop')}>Stop</button>` : html`<button type="button" data-act="ask" disabled=${!can || !p.hook} onClick=${start}>${got ? 'Ask again' : 'Ask'} <kbd>Enter</kbd></button>`}`}</div>
     ${!about.value.act && html`<p class="nothing s">This page only shows, and What if runs the hook. Type <${Command} text=${command} /></p>`}
     ${about.value.act && p.edit && p.hook && html`<${Box} key=${p.hook} hook=${p.hook} edits=${edits} edit=${edit} />`}
     ${err && html`<${Bad} err=${err} />`}${got && html`<${Answer} got=${got} />`}
