@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
-			"discovery doctor duration escape events hook importer logsink loopback match oneshot pack policy project readfile " +
+			"doctor duration escape events hook importer logsink loopback match oneshot pack policy project readfile " +
 			"rehearse schema service spell starter store system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},

@@ -56,7 +56,8 @@ func (f hookFiles) WhatIf(ctx context.Context, q ui.Question, asking func(sum fu
 			return nil, err
 		}
 	}
-	sum, err := rehearse.WhatIfLocal(ctx, cfg, h, pastEvents(ctx, f.client, query, h, q.Limit), func(a *rehearse.Asking) {
+	past := pastEvents(ctx, f.client, query, h, q.Limit)
+	sum, err := rehearse.WhatIfLocal(ctx, cfg, h, past, func(a *rehearse.Asking) {
 		asking(func() any { return a.Sum().Shortened(mostShown) })
 	})
 	sum.Since = query.Since

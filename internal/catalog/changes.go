@@ -61,7 +61,8 @@ type known struct {
 func OpenChanges(c config.Config, log *zap.Logger) *Changes {
 	r := &Changes{
 		path: c.ChangesFile(), approved: approved(c), log: log.Named("changes"),
-		files: readfile.NewPatience(authorTime, nil), markers: discovery.NewMarkers(c.DisabledDir()), last: map[string]known{},
+		files: readfile.NewPatience(authorTime, nil), markers: discovery.NewMarkers(c.DisabledDir()),
+		last: map[string]known{},
 	}
 	r.mu.Lock()
 	go func() {

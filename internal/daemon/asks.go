@@ -81,7 +81,9 @@ func (c *control) AnswerAsk(
 
 // personAt returns what is known of the process that sent a request, and of its user.
 func personAt(from server.Peer) events.Answerer {
-	at := events.Answerer{UID: from.UID, PID: from.PID, Program: proc.Program(from.PID), Door: cmp.Or(from.Door, "socket")}
+	at := events.Answerer{
+		UID: from.UID, PID: from.PID, Program: proc.Program(from.PID), Door: cmp.Or(from.Door, "socket"),
+	}
 	if u, err := user.LookupId(strconv.Itoa(from.UID)); err == nil {
 		at.User = u.Username
 	}

@@ -200,7 +200,8 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t api
 	}
 	tested, err := rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
 	if err == nil {
-		c.d.logAct("a hook was tested", from, zap.String("hook", h.Name), zap.String("result", string(tested.Run.Result)))
+		result := string(tested.Run.Result)
+		c.d.logAct("a hook was tested", from, zap.String("hook", h.Name), zap.String("result", result))
 	}
 	return tested, err
 }

@@ -96,7 +96,8 @@ func inFolder(h *hook.Hook, do func(path string, mode fs.FileMode, content []byt
 			return err
 		}
 		if size, files = size+len(content), files+1; size > maxFolder || files > mostFiles {
-			return fmt.Errorf("%s has more than %d files or %d bytes: edit a copy on disk", folder, mostFiles, maxFolder)
+			const more = "%s has more than %d files or %d bytes: edit a copy on disk"
+			return fmt.Errorf(more, folder, mostFiles, maxFolder)
 		}
 		inside, err := filepath.Rel(folder, path)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -287,6 +289,18 @@ func (s *site) untouched(what string) {
 	}
 }
 
+// mainThread returns the processor time that the page's thread has used, in seconds.
+func (s *site) mainThread() float64 {
+	s.t.Helper()
+	for _, m := range command(s, performance.GetMetrics, cdp.Empty{}).Metrics {
+		if m.Name == "TaskDuration" {
+			return m.Value
+		}
+	}
+	s.t.Fatal("the browser does not measure its tasks")
+	return 0
+}
+
 // long reports whether the tests may take minutes: `make test-ui` says so.
 func long() bool { return os.Getenv("HOOKD_UI_LOAD") != "" }
 
@@ -300,6 +314,8 @@ func TestLoad(t *testing.T) {
 	s := open(t, home, ui.Options{}, "#stream?range=6h")
 	s.look(1440, 900, "light")
 	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
+	command(s, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
+	before := s.mainThread()
 	frames := js[float64](s, `new Promise((done) => {
 		const main = document.getElementById("main"), begin = performance.now();
 		let n = 0, worst = 0, last = begin;
@@ -310,6 +326,8 @@ func TestLoad(t *testing.T) {
 		};
 		requestAnimationFrame(step);
 	})`)
+	t.Logf("%.1f ms of the page's thread a frame, whatever else runs here; one of 60 a second may have 16.7",
+		1000*(s.mainThread()-before)/(10*frames))
 	t.Logf("%.1f frames a second while scrolling, the longest %s ms, %s px down", frames, s.text("Math.round(window.worst)"), s.text(`document.getElementById("main").scrollTop`))
 	s.until("the counts are whole", `document.querySelector(".search .end").textContent === "100,000 kept"`)
 	s.until("all rows are read", `(document.getElementById("main").scrollTop = 1e9, document.querySelector("p.rest")?.textContent.startsWith("That is all"))`)
