@@ -156,7 +156,17 @@ var rooms = map[string]room{
 		"dialect/* escape events verdict",
 		"",
 	},
-	// no dialect knows another
+	// no dialect knows another, but the one that it began as
+	"internal/dialect/kilo": {
+		"Kilo: OpenCode's dialect, with settings of its own",
+		"dialect/neutral dialect/opencode events",
+		"",
+	},
+	"internal/dialect/tabnine": {
+		"Tabnine's command line: Gemini CLI's dialect, with settings of its own",
+		"dialect/gemini dialect/neutral events",
+		"",
+	},
 	"internal/dialect/*": {
 		"one system: its rows of the contract, payloads, answers, tool names, golden cases",
 		"dialect/neutral events verdict",

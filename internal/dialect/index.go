@@ -46,7 +46,7 @@ import (
 //
 // The tables in the folders look alike and are kept apart on purpose: each repeats
 // what one vendor documents, and each vendor changes its own. What they really
-// share is in package neutral.
+// share is in package neutral, and a fork of an agent takes over its tables.
 var systems = []neutral.System{
 	librefang.System(),
 	dockeragent.System(),

@@ -1,24 +1,16 @@
-// Package kilo reads the dialect of Kilo's plugins, as hookd's own plugin sends it: that
-// of OpenCode, as which Kilo began. It is pure. There is no answer to write: the plugin
-// takes the verdict as it is (internal/bridge/shims).
+// Package kilo is Kilo, which began as OpenCode: hookd's plugin for it sends what the one
+// for OpenCode sends. It has a name and settings of its own.
 package kilo
 
 import (
 	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/dialect/opencode"
 	"github.com/hookd/hookd/internal/events"
 )
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{
-		Name: events.Kilo, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe,
-	}
+	s := opencode.System()
+	s.Name, s.Settings = events.Kilo, Settings
+	return s
 }
-
-// Agent is Kilo, which the bridge cannot stand for.
-func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can} }
-
-// can are the abilities of hookd's plugin, as the tests of internal/bridge/shims
-// show them.
-const can = "deny a tool call, rewrite it, rewrite it and approve it, replace a tool's result, " +
-	"add context to a result, block a prompt, add context to a prompt, add context at the start"

@@ -64,5 +64,5 @@ func Rows() []events.Contract {
 
 var common = []events.Field{
 	events.String.Nullable("sessionID", "the session"),
-	events.String.Field("cwd", "the directory that OpenCode was started in"),
+	events.String.Field("cwd", "the directory that the agent was started in"),
 }

@@ -1,25 +1,16 @@
-// Package tabnine speaks the dialect of Tabnine's command line, which began as Gemini
-// CLI's. It is pure. Every answer is an object, and "no opinion" is {}.
+// Package tabnine is Tabnine's command line, which began as Gemini CLI and speaks its
+// dialect under a name and with settings of its own.
 package tabnine
 
 import (
-	"time"
-
+	"github.com/hookd/hookd/internal/dialect/gemini"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{
-		Name: events.Tabnine, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe,
-	}
-}
-
-// Agent is Tabnine's command line.
-func Agent() neutral.Agent {
-	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "BeforeTool",
-		Quiet: true, ResultField: "tool_response", Replaces: neutral.On("AfterTool"), Answer: Answer,
-	}
+	s := gemini.System()
+	s.Name, s.Settings = events.Tabnine, Settings
+	return s
 }
