@@ -146,6 +146,7 @@ func TestWhatIf(t *testing.T) {
 	s.until("what it would deny", `[...document.querySelectorAll("#whatif tr.grp")].some((g) => /^Would be denied/.test(g.textContent))`)
 	s.until("what it would let pass comes first", `/^Would pass/.test(document.querySelector("#whatif tr.grp")?.textContent) && document.querySelector("#whatif table.fold tbody").textContent.includes("rm -rf")`)
 	s.until("each pair is counted", `document.querySelector(".matrix .up a") && document.querySelector(".matrix .down a")`)
+	s.asked(`of [0-9]+ decisions would change`) // to the end
 	now := s.text(`document.querySelector("#whatif h1").textContent`)
 	s.run(chromedp.Reload())
 	s.asked(now)
