@@ -13,7 +13,8 @@ import (
 const maxColumns = 120
 
 // words that say less than the field's own: say what does it, or what is done.
-var words = regexp.MustCompile(`(?i)\b(somebody|nobody|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep|anybody|everybody|whoever|anew)\b`)
+var words = regexp.MustCompile(`(?i)\b((any|every|no|some)body|who(so)?ever|a-?new` +
+	`|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep)\b`)
 
 // account is the user of that name, which is the right word for it.
 var account = regexp.MustCompile("(?i)[\"'`=:( ](user |account |const |of )?`?nobody[\"'`:) ,]? ?(= 65534|user|account)|[\"'`]nobody[\"'`]|User=nobody")
