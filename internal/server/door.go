@@ -135,7 +135,7 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) {
 	}
 }
 
-// open looks who is there and which door it wants. It owns the connection
+// open looks which process connects and which door it wants. It owns the connection
 // until it hands it to net/http.
 func (s *Server) open(ctx context.Context, c *conn) {
 	room := s.track(c)

@@ -23,97 +23,97 @@ import (
 
 type route struct {
 	method, path string
-	who          who
+	access       access
 	serve        http.HandlerFunc
 	query        string // parameters that it knows, separated by blanks
 }
 
-// routes is the table of what there is, and for whom. Of the line door events and pings
-// are for anyone, subscriptions for the owner.
+// routes is the table of what there is, and for which users. Of the line door events and pings
+// are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", api.PathEvents, anyone, s.postEvents, "wait"},
-		{"GET", api.PathEvents, owner, s.getEvents, "match since epoch follow starts"},
-		{"GET", api.PathEvents + "/{id}", owner, s.getEvent, ""},
-		{"POST", api.PathEvents + "/{id}/replay", owner, s.postReplay, ""},
-		{"GET", api.PathHooks, owner, s.getHooks, ""},
-		{"GET", api.PathHooks + "/{name}", owner, s.getHook, ""},
-		{"POST", api.PathHooks + "/{name}/test", owner, s.postTest, ""},
-		{"POST", api.PathHooks + "/{name}/tests", owner, s.postTests, ""},
-		{"POST", api.PathReload, owner, s.postReload, ""},
+		{"POST", api.PathEvents, everyUser, s.postEvents, "wait"},
+		{"GET", api.PathEvents, ownerOnly, s.getEvents, "match since epoch follow starts"},
+		{"GET", api.PathEvents + "/{id}", ownerOnly, s.getEvent, ""},
+		{"POST", api.PathEvents + "/{id}/replay", ownerOnly, s.postReplay, ""},
+		{"GET", api.PathHooks, ownerOnly, s.getHooks, ""},
+		{"GET", api.PathHooks + "/{name}", ownerOnly, s.getHook, ""},
+		{"POST", api.PathHooks + "/{name}/test", ownerOnly, s.postTest, ""},
+		{"POST", api.PathHooks + "/{name}/tests", ownerOnly, s.postTests, ""},
+		{"POST", api.PathReload, ownerOnly, s.postReload, ""},
 		{
 			"GET",
 			api.PathRuns,
-			owner,
+			ownerOnly,
 			queried(&s.opt.Runs, api.ParseRunQuery, Runs.Runs),
 			"hook event event_id session agent result tool q test since until before limit",
 		},
-		{"GET", api.PathRuns + "/{id}", owner, s.getRun, ""},
-		{"POST", api.PathRuns + "/{id}/kill", owner, s.postKill, ""},
-		{"GET", api.PathRunning, owner, s.getRunning, ""},
+		{"GET", api.PathRuns + "/{id}", ownerOnly, s.getRun, ""},
+		{"POST", api.PathRuns + "/{id}/kill", ownerOnly, s.postKill, ""},
+		{"GET", api.PathRunning, ownerOnly, s.getRunning, ""},
 		{
 			"GET",
 			api.PathDecisions,
-			owner,
+			ownerOnly,
 			queried(&s.opt.History, api.ParseDecisionQuery, History.Decisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
 		},
 		{
 			"GET",
 			api.PathCounts,
-			owner,
+			ownerOnly,
 			queried(&s.opt.History, api.ParseCountQuery, History.CountDecisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before every",
 		},
 		{
 			"GET",
 			api.PathAccepted,
-			owner,
+			ownerOnly,
 			queried(&s.opt.History, api.ParseEventQuery, History.Accepted),
 			"session event agent tool cwd q since until before limit",
 		},
 		{
 			"GET",
 			api.PathPast,
-			owner,
+			ownerOnly,
 			queried(&s.opt.History, api.ParseEventQuery, History.Past),
 			"session event agent tool cwd q since until before limit",
 		},
 		{
 			"GET",
 			api.PathSessions,
-			owner,
+			ownerOnly,
 			queried(&s.opt.History, api.ParseSessionQuery, History.Sessions),
 			"agent session cwd state since until limit",
 		},
-		{"GET", api.PathAsks, owner, s.getAsks, "follow answers"},
-		{"GET", api.PathAsks + "/{id}", owner, s.getAsk, ""},
-		{"POST", api.PathAsks + "/{id}", owner, s.postAsk, ""},
-		{"GET", api.PathGrants, owner, s.getGrants, ""},
-		{"DELETE", api.PathGrants + "/{id}", owner, s.deleteGrant, ""},
-		{"GET", api.PathAgents + "/{agent}/last", owner, s.getLast, "except"},
+		{"GET", api.PathAsks, ownerOnly, s.getAsks, "follow answers"},
+		{"GET", api.PathAsks + "/{id}", ownerOnly, s.getAsk, ""},
+		{"POST", api.PathAsks + "/{id}", ownerOnly, s.postAsk, ""},
+		{"GET", api.PathGrants, ownerOnly, s.getGrants, ""},
+		{"DELETE", api.PathGrants + "/{id}", ownerOnly, s.deleteGrant, ""},
+		{"GET", api.PathAgents + "/{agent}/last", ownerOnly, s.getLast, "except"},
 		{
 			"GET",
 			api.PathStats,
-			owner,
+			ownerOnly,
 			queried(&s.opt.History, api.ParseStatsQuery, History.Stats),
 			"hook by since until",
 		},
-		{"GET", api.PathDead, owner, s.getDeadLetters, "hook before limit"},
-		{"GET", api.PathDead + "/{id}", owner, s.getDeadLetter, ""},
-		{"POST", api.PathDead + "/{id}/retry", owner, s.postRetryDead, ""},
-		{"DELETE", api.PathDead + "/{id}", owner, s.deleteDead, ""},
-		{"GET", api.PathStatus, owner, s.getStatus, ""},
-		{"GET", api.PathHealthz, anyone, s.getHealthz, ""},
-		{"GET", api.PathReadyz, owner, s.getReadyz, ""},
-		{"GET", api.PathMetrics, owner, s.getMetrics, ""},
+		{"GET", api.PathDead, ownerOnly, s.getDeadLetters, "hook before limit"},
+		{"GET", api.PathDead + "/{id}", ownerOnly, s.getDeadLetter, ""},
+		{"POST", api.PathDead + "/{id}/retry", ownerOnly, s.postRetryDead, ""},
+		{"DELETE", api.PathDead + "/{id}", ownerOnly, s.deleteDead, ""},
+		{"GET", api.PathStatus, ownerOnly, s.getStatus, ""},
+		{"GET", api.PathHealthz, everyUser, s.getHealthz, ""},
+		{"GET", api.PathReadyz, ownerOnly, s.getReadyz, ""},
+		{"GET", api.PathMetrics, ownerOnly, s.getMetrics, ""},
 	}
 }
 
 // checked serves a request of a peer that may use the route, whose query it knows. A parameter that is
 // misspelled must not be taken for none: it selects, or it waits.
 func (r route) checked(w http.ResponseWriter, req *http.Request) {
-	if peer := connOf(req).peer; !r.who.admits(peer) {
+	if peer := connOf(req).peer; !r.access.admits(peer) {
 		refuse(w, errOwner(peer))
 		return
 	}

@@ -329,7 +329,7 @@ func (l *lines) subscribe(q api.Subscribe) Subscription {
 		)
 		return nil
 	}
-	if !owner.admits(l.peer) {
+	if !ownerOnly.admits(l.peer) {
 		l.refuse(errOwner(l.peer))
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/peer"
 )
 
-// identify asks the kernel who is at the other end of c, and takes hold of its
+// identify asks the kernel which process is at the other end of c, and takes hold of its
 // socket.
 func (s *Server) identify(c *conn) (Peer, error) {
 	uc, ok := c.raw.(*net.UnixConn)
@@ -68,16 +68,17 @@ func (s *Server) uncountStranger(c *conn) {
 	}
 }
 
-// Who may use a route. On a server that is not Public every peer is an owner.
-type who string
+// access says which users may use a route. On a server that is not Public every peer is
+// an owner.
+type access string
 
 const (
-	anyone who = "anyone" // every user, for an event of their own
-	owner  who = "owner"  // root, and the user that the daemon runs as
+	everyUser access = "every user" // for an event of their own
+	ownerOnly access = "the owner"  // root, and the user that the daemon runs as
 )
 
-// admits reports whether the peer is one of those.
-func (w who) admits(p Peer) bool { return w == anyone || p.Owner }
+// admits reports whether the peer is one of those users.
+func (a access) admits(p Peer) bool { return a == everyUser || p.Owner }
 
 // errOwner refuses what is not for the peer.
 func errOwner(p Peer) *events.Error {

@@ -25,15 +25,15 @@ func TestStrangerMaySendEventsOnly(t *testing.T) {
 	for _, r := range f.server.routes() {
 		target := strings.NewReplacer("{id}", "x", "{name}", "x", "{agent}", "x").Replace(r.path)
 		res, body := f.do(r.method, target, `{"event":"agent:end"}`)
-		if refused := res.StatusCode == http.StatusForbidden; refused == (r.who == anyone) {
-			t.Errorf("%s %s, which is for %s: %d %s", r.method, target, r.who, res.StatusCode, body)
+		if refused := res.StatusCode == http.StatusForbidden; refused == (r.access == everyUser) {
+			t.Errorf("%s %s, which is for %s: %d %s", r.method, target, r.access, res.StatusCode, body)
 		}
-		if r.who == anyone {
+		if r.access == everyUser {
 			open = append(open, r.method+" "+r.path)
 		}
 	}
 	if want := []string{"POST /v1/events", "GET /healthz"}; !slices.Equal(open, want) {
-		t.Errorf("for anyone are %q, want %q", open, want)
+		t.Errorf("for every user are %q, want %q", open, want)
 	}
 	if got := code(t, f.dial().ask(`{"subscribe":["*"]}`)); got != string(events.CodeForbidden) {
 		t.Errorf("a subscription got %s", got)

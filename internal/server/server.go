@@ -1,4 +1,4 @@
-// Package server is the daemon's socket: it listens, says who is there, reads
+// Package server is the daemon's socket: it listens, says which process connects, reads
 // requests and writes answers. What an event means is decided behind the
 // interfaces of this package, which the daemon implements.
 //

@@ -61,12 +61,10 @@ func (p Place) Settings() string { return filepath.Join(p.Folder, "hookd.yaml") 
 // Look returns whether this machine has a system daemon, and whether its answer is
 // required. One whose settings cannot be read is required.
 func (p Place) Look() (present, required bool) {
-	text, err := readfile.Read(p.Settings(), readfile.Limit)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(p.Settings()); errors.Is(err, fs.ErrNotExist) {
-			return false, false
-		}
+	if _, err := os.Lstat(p.Settings()); errors.Is(err, fs.ErrNotExist) {
+		return false, false // most machines: a bridge asks at each start
 	}
+	text, err := readfile.Read(p.Settings(), readfile.Limit)
 	return true, err != nil || Required(text)
 }
 
