@@ -449,6 +449,11 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	"packaging/gallery": {
+		"writes the hooks that hookd brings along to a folder, each whole",
+		"/docs/gallery",
+		"",
+	},
 	"packaging/wheel": {
 		"writes a Python wheel that carries the programs",
 		"",

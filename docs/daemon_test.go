@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/hooktest"
@@ -81,9 +82,8 @@ func read(t *testing.T, path string) string {
 func install(t *testing.T, home, name string, env map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(home, "hooks", name)
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("gallery", name))); err != nil {
-		t.Fatal(err)
-	}
+	hooktest.Must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
+	hooktest.Must(t, gallery.Copy(name, dir))
 	file := filepath.Join(dir, "HOOK.yaml")
 	text := read(t, file)
 	for key, value := range env {

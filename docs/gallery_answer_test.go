@@ -462,7 +462,7 @@ func TestAPhoneThatAnswers(t *testing.T) {
 	hooktest.NeedTool(t, "python3", "od", "sed")
 	n := newNtfy(t, "")
 	u := newUser(t)
-	a := &asker{u, filepath.Join(u.home, "hooks", "ask-ntfy")}
+	a := &asker{u, filepath.Join(u.home, "packs", "gallery", "ask-ntfy")}
 	tree, err := filepath.Abs("..")
 	hooktest.Must(t, err)
 	var steps []string

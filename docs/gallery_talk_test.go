@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -25,8 +26,8 @@ type answer struct{ decision, reason string }
 // talk starts a guard for a user whose home is home, until the test ends.
 func talk(t testing.TB, name, home string) *worker {
 	t.Helper()
-	dir, err := filepath.Abs(filepath.Join("gallery", name))
-	hooktest.Must(t, err)
+	dir := filepath.Join(t.TempDir(), name)
+	hooktest.Must(t, gallery.Copy(name, dir))
 	return speak(t, home, dir, filepath.Join(dir, "guard.py"))
 }
 

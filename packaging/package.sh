@@ -110,7 +110,8 @@ for system in $SYSTEMS; do
 		sed 's,%h/.local/bin/hookd,/usr/bin/hookd,' packaging/systemd/hookd.service >"$STAGE/hookd.service"
 		# What the documents name and link to lies where it does in the sources.
 		git ls-files README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE THIRD_PARTY docs packaging/systemd/hardened.conf packaging/prometheus packaging/grafana |
-			grep -v '\.go$' | tar -cf - -T - | tar -xf - -C "$STAGE/doc"
+			grep -v -e '\.go$' -e '^docs/gallery/' | tar -cf - -T - | tar -xf - -C "$STAGE/doc"
+		go run ./packaging/gallery "$STAGE/doc/docs/gallery" # each hook whole
 		find "$STAGE" -exec env TZ=UTC0 touch -t "$STAMP" {} +
 		for kind in deb rpm; do
 			go tool -modfile=packaging/tools/go.mod nfpm package -f packaging/nfpm.yaml -p "$kind" -t "$DIST"

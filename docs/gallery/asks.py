@@ -9,8 +9,8 @@ import pathlib
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
-HOME = HERE.parent.parent  # hookd's, where the folder stands among its hooks
-if HERE.parent.name != "hooks":
+HOME = next((p.parent for p in HERE.parents if p.name in ("hooks", "packs")), None)  # hookd's, which the folder is in
+if HOME is None:
     HOME = pathlib.Path(os.environ.get("LIBREFANG_HOME") or "~/.librefang").expanduser()
 HOOKD = os.environ.get("HOOKD") or "hookd"
 SERVE = f"type `{HERE}/ask.py serve` in a terminal, or `systemctl --user enable --now {HERE}/{HERE.name}.service`"

@@ -6,11 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
-// What the binary holds is what stands in the folders, with the same modes.
+// A copy has what stands in the hook's folder and what it shares, with the same modes,
+// and nothing else.
 func TestCopy(t *testing.T) {
 	names := Names()
 	if len(names) < 13 {
@@ -21,22 +25,38 @@ func TestCopy(t *testing.T) {
 		if err := Copy(name, dir); err != nil {
 			t.Fatal(err)
 		}
-		files := 0
-		err := filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			files++
-			same(t, file, filepath.Join(dir, strings.TrimPrefix(file, name)))
-			return nil
-		})
-		if err != nil || files < 2 {
-			t.Fatalf("%s has %d files, %v", name, files, err)
+		want := under(t, name)
+		for _, file := range shared[name] {
+			same(t, file, filepath.Join(dir, file))
+			want = append(want, file)
+		}
+		for _, file := range under(t, name) {
+			same(t, filepath.Join(name, file), filepath.Join(dir, file))
+		}
+		slices.Sort(want)
+		if got := under(t, dir); !slices.Equal(got, want) || len(got) < 2 {
+			t.Errorf("%s has %v, want %v", name, got, want)
 		}
 		if err := Copy(name, dir); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("copying %s over another: %v", name, err)
 		}
 	}
+}
+
+// under lists the files in a folder and below it, sorted.
+func under(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			list = append(list, strings.TrimPrefix(file, dir+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
 }
 
 func same(t *testing.T, a, b string) {
@@ -56,8 +76,54 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
+// A hook's folder is a file system as any other.
+func TestFiles(t *testing.T) {
+	for _, name := range Names() {
+		folder, err := Files(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fstest.TestFS(folder, append([]string{"HOOK.yaml"}, shared[name]...)...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a hook imports of the files beside the folders is what it shares.
+func TestShared(t *testing.T) {
+	beside, err := filepath.Glob("*.py")
+	if err != nil || len(beside) < 4 {
+		t.Fatalf("shared: %v, %v", beside, err)
+	}
+	for _, name := range Names() {
+		folder, err := Files(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs, err := fs.Glob(folder, "*.py")
+		if err != nil {
+			t.Fatal(err)
+		}
+		imported := map[string]bool{}
+		for _, file := range programs {
+			text, err := fs.ReadFile(folder, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^(?:import|from) (\w+)`).FindAllSubmatch(text, -1) {
+				imported[string(m[1])+".py"] = true
+			}
+		}
+		for _, file := range beside {
+			if got := slices.Contains(shared[name], file); got != imported[file] {
+				t.Errorf("%s: %s is shared: %v, imported: %v", name, file, got, imported[file])
+			}
+		}
+	}
+}
+
 func TestFilesOfNoHook(t *testing.T) {
-	for _, name := range []string{"no-such", "", ".", "..", "../gallery", "gallery.go", "command-guard/guard.py", "/etc"} {
+	for _, name := range []string{"no-such", "", ".", "..", "../gallery", "gallery.go", "shell.py", "command-guard/guard.py", "/etc"} {
 		if _, err := Files(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 
-import asks
+sys.dont_write_bytecode = True
+import asks  # noqa: E402
 
 SHOWN = asks.HOME / "ask-desktop"  # ids of notifications that runs have shown
 SCRIPT = "on run argv\n%s\nend run"

@@ -16,7 +16,8 @@ import time
 import urllib.error
 import urllib.request
 
-import asks
+sys.dont_write_bytecode = True
+import asks  # noqa: E402
 
 KEY = asks.HOME / "ask-ntfy.key"
 WAIT = 90  # seconds; ntfy says every 45 that it is there
