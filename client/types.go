@@ -89,14 +89,17 @@ type Verdict struct {
 	UpdatedToolResponse json.RawMessage `json:"updated_tool_response,omitempty"` // its new result, "" clears it; nil = none
 	UpdatedMessages     json.RawMessage `json:"updated_messages,omitempty"`      // the whole new list; nil = none
 
-	Summary        string            `json:"summary,omitempty"`         // what replaces a conversation that is compacted
-	Metadata       map[string]string `json:"metadata,omitempty"`        // what hooks add for the agent's own use
-	Skip           bool              `json:"skip,omitempty"`            // the agent leaves this step out, without an error
-	StopReason     string            `json:"stop_reason,omitempty"`     // why Continue is false
-	SuppressOutput bool              `json:"suppress_output,omitempty"` // the agent does not show what the hooks printed
-	ExitCode       int               `json:"exit_code,omitempty"`       // of the hook that denied by its exit code
-	Stderr         string            `json:"stderr,omitempty"`          // of that hook
-	DecidedBy      []string          `json:"decided_by,omitempty"`      // hooks whose answers made the verdict what it is
+	Summary  string            `json:"summary,omitempty"`  // what replaces a conversation that is compacted
+	Metadata map[string]string `json:"metadata,omitempty"` // what hooks add for the agent's own use
+	// Specific has what few agents read, by its key in hook_specific_output: session_title,
+	// watch_paths and others that `hookd events NAME` lists. Nil = no hook said any of it.
+	Specific       map[string]json.RawMessage `json:"specific,omitempty"`
+	Skip           bool                       `json:"skip,omitempty"`            // the agent leaves this step out, without an error
+	StopReason     string                     `json:"stop_reason,omitempty"`     // why Continue is false
+	SuppressOutput bool                       `json:"suppress_output,omitempty"` // the agent does not show what the hooks printed
+	ExitCode       int                        `json:"exit_code,omitempty"`       // of the hook that denied by its exit code
+	Stderr         string                     `json:"stderr,omitempty"`          // of that hook
+	DecidedBy      []string                   `json:"decided_by,omitempty"`      // hooks whose answers made the verdict what it is
 }
 
 // An Error is a refusal of hookd.

@@ -233,9 +233,12 @@ func (p *printer) verdict(v *client.Verdict, observed bool) {
 			stop += ": " + v.StopReason
 		}
 	}
-	var metadata strings.Builder
+	var metadata, specific strings.Builder
 	if len(v.Metadata) > 0 {
 		_ = writeJSON(&metadata, v.Metadata, "")
+	}
+	if len(v.Specific) > 0 {
+		_ = writeJSON(&specific, v.Specific, "")
 	}
 	p.pairs(
 		kv("  decided by", strings.Join(v.DecidedBy, ", ")),
@@ -249,6 +252,7 @@ func (p *printer) verdict(v *client.Verdict, observed bool) {
 		kv("  new messages", string(v.UpdatedMessages)),
 		kv("  summary", v.Summary),
 		kv("  metadata", strings.TrimSpace(metadata.String())),
+		kv("  for the agent", strings.TrimSpace(specific.String())),
 	)
 }
 

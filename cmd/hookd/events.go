@@ -173,6 +173,9 @@ func powers(c *events.Contract) []string {
 	add(c.Context, "add context")
 	add(c.Summary, "give a summary")
 	add(c.Metadata, "add metadata")
+	for _, f := range c.Takes {
+		add(true, "set "+f.Name)
+	}
 	add(c.FailClosed, "deny by failing")
 	add(len(can) == 0, "observe")
 	return can

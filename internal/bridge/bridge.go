@@ -123,7 +123,10 @@ func (c *call) reply(v *verdict.Verdict) neutral.Reply {
 	if v == nil {
 		v = &verdict.Verdict{Allowed: true, Continue: true}
 	}
-	return c.agent.Answer(neutral.Asked{Event: c.event, Payload: c.payload, Verdict: c.degrade(v)})
+	return c.agent.Answer(neutral.Asked{
+		Event: c.event, Payload: c.payload, Verdict: c.degrade(v),
+		Headless: c.agent.Headless != nil && c.agent.Headless(c.Getenv),
+	})
 }
 
 // degrade turns an "ask" that the agent cannot pass on into what it can.

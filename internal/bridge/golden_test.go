@@ -38,6 +38,14 @@ var kinds = []struct {
 	{"message", verdict.Answer{SystemMessage: "M"}},
 }
 
+// specific is what few agents read, all at once.
+var specific = verdict.Answer{PermissionDecision: "ask", PermissionReason: "R?", Specific: map[string]json.RawMessage{
+	"session_title": json.RawMessage(`"T"`), "initial_user_message": json.RawMessage(`"go"`),
+	"watch_paths": json.RawMessage(`["/w"]`), "reload_skills": json.RawMessage(`true`),
+	"suppress_original_prompt": json.RawMessage(`true`), "retry": json.RawMessage(`true`),
+	"action": json.RawMessage(`"accept"`), "content": json.RawMessage(`{"name":"x"}`), "defer": json.RawMessage(`true`),
+}}
+
 // table answers events as hooks would whose answer is the one that is set.
 type table struct {
 	mu     sync.Mutex
@@ -107,6 +115,7 @@ func TestGolden(t *testing.T) {
 
 func golden(t *testing.T, d *table, o Options, payload string) []byte {
 	var b bytes.Buffer
+	o.Getenv = func(string) string { return "" }
 	for i, kind := range kinds {
 		d.set(kind.answer)
 		got := called(t, o, payload)
@@ -117,6 +126,12 @@ func golden(t *testing.T, d *table, o Options, payload string) []byte {
 		if got.stderr != "" {
 			fmt.Fprintf(&b, "stderr: %s", got.stderr)
 		}
+	}
+	if event := events.LookupIn(events.Dialect(o.Agent), o.Args[0]); event != nil && len(event.Takes) > 0 {
+		d.set(specific)
+		o.Getenv = func(string) string { return "sdk-cli" } // as CLAUDE_CODE_ENTRYPOINT of a run without a person
+		got := called(t, o, payload)
+		fmt.Fprintf(&b, "\n-- specific: exit %d\n%s", got.exit, got.stdout)
 	}
 	return b.Bytes()
 }

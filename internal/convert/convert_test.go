@@ -33,7 +33,10 @@ func fill(v reflect.Value, n *int) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
 	case reflect.Map:
-		v.Set(reflect.ValueOf(map[string]string{"key": fmt.Sprint(*n)}))
+		value := reflect.New(v.Type().Elem()).Elem()
+		fill(value, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("key"), value)
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[json.RawMessage]() {
 			v.SetBytes(fmt.Appendf(nil, `{"n":%d}`, *n))

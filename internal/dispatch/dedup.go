@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -280,6 +281,9 @@ func sizeOf(r Receipt) int {
 		for key, value := range v.Metadata {
 			size += len(key) + len(value)
 		}
+		for key, value := range v.Specific {
+			size += len(key) + len(value)
+		}
 	}
 	return size
 }
@@ -298,6 +302,10 @@ func ownCopy(v *verdict.Verdict) *verdict.Verdict {
 	}
 	c.UpdatedInput, c.UpdatedMessages = bytes.Clone(v.UpdatedInput), bytes.Clone(v.UpdatedMessages)
 	c.UpdatedToolResponse = bytes.Clone(v.UpdatedToolResponse)
+	c.Specific = maps.Clone(v.Specific)
+	for key, value := range c.Specific {
+		c.Specific[key] = bytes.Clone(value)
+	}
 	return &c
 }
 

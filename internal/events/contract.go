@@ -125,6 +125,7 @@ type Contract struct {
 	FirstWins   bool     `json:"first_wins,omitempty"` // the first replacement ends the chain (transform_tool_result)
 	Summary     bool     `json:"summary,omitempty"`
 	Metadata    bool     `json:"metadata,omitempty"`
+	Takes       []Field  `json:"takes,omitempty"`    // further keys of hook_specific_output, of Takeable
 	Explicit    bool     `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
 
 	// Streaming: it comes many times in a turn, with the whole conversation

@@ -58,7 +58,7 @@ func (c *Contract) complete(column Column) {
 	if c.Kind == "" {
 		c.Kind = Kind(c.Name)
 	}
-	c.Decidable = c.Decidable || c.CanBlock || c.Context || c.Summary ||
+	c.Decidable = c.Decidable || c.CanBlock || c.Context || c.Summary || len(c.Takes) > 0 ||
 		c.Decision != DecisionNone || c.Rewrite != RewriteNone
 	if c.Context && !column.Captured && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
 		// Agents differ here (Gemini CLI shows it to the user), and a hook that

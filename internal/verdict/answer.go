@@ -52,7 +52,8 @@ type Answer struct {
 	UpdatedMessages    json.RawMessage // a list that is not empty; nil = none
 	Summary            string
 	Metadata           map[string]string
-	Skip               bool // Familiar's exit 2
+	Specific           map[string]json.RawMessage // keys of events.Takeable with values of their types; nil = none
+	Skip               bool                       // Familiar's exit 2
 }
 
 // Says returns what the answer decides on an event with contract c, in a word,
@@ -149,6 +150,7 @@ func (a Answer) Told(c *events.Contract) Answer {
 			a.warn(fmt.Sprintf("%s was ignored: %s takes none", part.key, c.Name))
 		}
 	}
+	a.toldSpecific(c)
 	return a
 }
 
@@ -180,7 +182,7 @@ func (a Answer) String() string {
 		return "rewrite"
 	case a.Skip:
 		return "skip"
-	case a.Context != "" || a.Summary != "" || a.SystemMessage != "" || a.Metadata != nil:
+	case a.Context != "" || a.Summary != "" || a.SystemMessage != "" || a.Metadata != nil || a.Specific != nil:
 		return "allowed, with something to say"
 	case a.PlainText != "":
 		return "plain text"

@@ -20,6 +20,7 @@ func Fold(c *events.Contract, data json.RawMessage, answers []Answer) *Verdict {
 			f.add(&a)
 		}
 	}
+	f.v.settleDefer()
 	f.v.DecidedBy = f.decidedBy()
 	return f.v
 }
@@ -181,6 +182,7 @@ func (f *folding) give(a *Answer) bool {
 		maps.Copy(f.v.Metadata, a.Metadata)
 		gave = true
 	}
+	gave = f.specific(a) || gave
 	f.v.SuppressOutput = f.v.SuppressOutput || a.SuppressOutput
 	if a.Skip {
 		f.v.Skip, gave = true, true

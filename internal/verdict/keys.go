@@ -56,12 +56,18 @@ func (v vocabulary) find(name string) (key string, known, right bool) {
 	return key, known, false
 }
 
+// everyAgent are the keys of hook_specific_output that hookd says to each agent as well as
+// it can be said there.
+var everyAgent = []string{
+	keyEventName, keyPermission, keyPermReason, keyInput, keyContext, keyEntries, keySummary, keyMessages,
+	keyResponse, keyMetadata,
+}
+
 var (
 	topKeys = words(
 		keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific)
-	specificKeys = words(
-		keyEventName, keyPermission, keyPermReason, keyInput, keyContext, keyEntries, keySummary, keyMessages,
-		keyResponse, keyMetadata)
+	specificKeys  = words(everyAgent...)
+	insideKeys    = words(append(takeable(), everyAgent...)...) // also those that few agents read
 	transformKeys = words(keyToolOutput, keyResponse, keySpecific, keySystemMessage)
 )
 

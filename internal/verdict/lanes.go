@@ -40,6 +40,8 @@ func (v *Verdict) Then(next *Verdict) *Verdict {
 		out.Metadata = maps.Clone(v.Metadata)
 		maps.Copy(out.Metadata, next.Metadata)
 	}
+	out.Specific = specificOfBoth(v.Specific, next.Specific)
+	out.settleDefer()
 	out.SuppressOutput = v.SuppressOutput || next.SuppressOutput
 	out.DecidedBy = decidedByBoth(v, next)
 	return &out

@@ -12,7 +12,9 @@ import (
 // event can do with it is decided when the answers are folded.
 func (a *Answer) decode(o object) (*heard, error) {
 	top := pick(o, topKeys)
-	inner := pick(top.object(keySpecific), specificKeys)
+	inner := pick(top.object(keySpecific), insideKeys)
+	var decision string
+	_ = json.Unmarshal(inner.values[keyPermission], &decision) // checkWords finds fault with another type
 	h, err := hear(o, a.Policy.Words, top, inner)
 	if err != nil {
 		return h, err
@@ -26,6 +28,7 @@ func (a *Answer) decode(o object) (*heard, error) {
 		return h, err
 	}
 	a.Blocked = a.blocks() || a.PermissionDecision == "deny"
+	a.decodeTaken(inner, decision == "defer")
 	a.warnOf(h)
 	return h, nil
 }
@@ -123,7 +126,8 @@ func (a *Answer) warnOf(h *heard) {
 		a.warn(fmt.Sprintf("key %s is given more than once", key))
 	}
 	for _, key := range h.top.unknown {
-		if w, ok, _ := specificKeys.find(key); ok && w != keyEventName && !dialectHas(a.Policy.Words, key) {
+		w, ok, _ := insideKeys.find(key)
+		if _, denial, _ := denials.find(key); ok && !denial && w != keyEventName && !dialectHas(a.Policy.Words, key) {
 			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output", w))
 		}
 	}

@@ -160,7 +160,7 @@ func (a *Answer) readReplacement(stdout []byte) error {
 		a.UpdatedResponse = quote(string(stdout))
 		return nil
 	}
-	inner := pick(f.object(keySpecific), specificKeys)
+	inner := pick(f.object(keySpecific), insideKeys)
 	for _, from := range []struct {
 		*fields
 		key string

@@ -8,6 +8,7 @@ func (v *Verdict) Asks() bool { return v.Allowed && v.Continue && v.PermissionDe
 func (v *Verdict) Approved(reason string) *Verdict {
 	out := *v
 	out.PermissionDecision, out.DecisionReason = "allow", reason
+	out.settleDefer()
 	return &out
 }
 
@@ -15,6 +16,7 @@ func (v *Verdict) Approved(reason string) *Verdict {
 func (v *Verdict) Declined(reason string) *Verdict {
 	out := *v
 	out.Allowed, out.PermissionDecision, out.DecisionReason, out.Message = false, "deny", reason, reason
+	out.settleDefer()
 	return &out
 }
 

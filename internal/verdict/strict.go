@@ -12,7 +12,7 @@ import (
 // known, and the event can use every one of them.
 func (a *Answer) checkStrict(c *events.Contract, o object) error {
 	top := pick(o, topKeys)
-	inner := pick(top.object(keySpecific), specificKeys)
+	inner := pick(top.object(keySpecific), insideKeys)
 	unknown := slices.DeleteFunc(append(top.unknown, inner.unknown...), func(key string) bool {
 		return dialectHas(a.Policy.Words, key)
 	})
@@ -50,6 +50,8 @@ func (a *Answer) supported(c *events.Contract, key string) bool {
 		return c.Summary
 	case keyMetadata:
 		return c.Metadata
+	case keyEventName:
+		return true
 	}
-	return true
+	return c.TakesKey(key)
 }

@@ -1,10 +1,14 @@
 package verdict
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Tightened returns the answer of a hook that may only tighten, without what
 // could loosen anything: a permission, a rewrite of input, result or messages,
-// a skipped turn, a summary, metadata, hidden output. A denial, an ask, context
+// a skipped turn, a summary, metadata, hidden output, and what few agents read. A denial, an ask, context
 // and a word to the user stay. It warns of what it has dropped, and leaves all
 // other answers as they are.
 func (a Answer) Tightened() Answer {
@@ -36,6 +40,12 @@ func (a Answer) Tightened() Answer {
 	if drop(keyMetadata, len(a.Metadata) > 0) {
 		a.Metadata = nil
 	}
+	if keys := a.loosens(); drop(strings.Join(keys, ", "), len(keys) > 0) {
+		a.Specific = maps.Clone(a.Specific)
+		for _, key := range keys {
+			delete(a.Specific, key)
+		}
+	}
 	if drop(keySuppress, a.SuppressOutput) {
 		a.SuppressOutput = false
 	}
@@ -46,4 +56,11 @@ func (a Answer) Tightened() Answer {
 		a.warn(strings.Join(dropped, ", ") + " was ignored: a hook of this layer may only deny, ask or add context")
 	}
 	return a
+}
+
+// loosens returns the keys of Specific that are neither an ask nor a denial, sorted.
+func (a *Answer) loosens() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.Specific)), func(key string) bool {
+		return key == keyDefer || key == keyAction && string(a.Specific[key]) != `"accept"`
+	})
 }

@@ -26,10 +26,13 @@ type Verdict struct {
 	UpdatedMessages     json.RawMessage   `json:"updated_messages,omitempty"`
 	Summary             string            `json:"summary,omitempty"`
 	Metadata            map[string]string `json:"metadata,omitempty"`
-	Skip                bool              `json:"skip,omitempty"`
-	StopReason          string            `json:"stop_reason,omitempty"`
-	SuppressOutput      bool              `json:"suppress_output,omitempty"`
-	ExitCode            int               `json:"exit_code,omitempty"`
-	Stderr              string            `json:"stderr,omitempty"`
-	DecidedBy           []string          `json:"decided_by,omitempty"` // hooks whose answer made it what it is
+	// Specific has what few agents read, by its key in hook_specific_output: see
+	// events.Takeable.
+	Specific       map[string]json.RawMessage `json:"specific,omitempty"`
+	Skip           bool                       `json:"skip,omitempty"`
+	StopReason     string                     `json:"stop_reason,omitempty"`
+	SuppressOutput bool                       `json:"suppress_output,omitempty"`
+	ExitCode       int                        `json:"exit_code,omitempty"`
+	Stderr         string                     `json:"stderr,omitempty"`
+	DecidedBy      []string                   `json:"decided_by,omitempty"` // hooks whose answer made it what it is
 }

@@ -35,11 +35,9 @@ var commonWords = []Word{
 	{Key: keyPermission, Means: keyPermission, Says: "deny=deny ask=ask defer=ask allow="}, // a misplaced allow is none
 	{Key: keyPermReason, Means: keyPermReason},
 	{Key: "terminal_sequence"}, {Key: "async"}, {Key: "async_timeout"}, // what agents read and hooks may print
-	{Key: "hook_specific_output.classifier_context"}, {Key: "hook_specific_output.initial_user_message"}, {Key: "hook_specific_output.session_title"},
-	{Key: "hook_specific_output.watch_paths"}, {Key: "hook_specific_output.reload_skills"}, {Key: "hook_specific_output.retry"},
-	{Key: "hook_specific_output.suppress_original_prompt"}, {Key: "hook_specific_output.display_content"},
-	{Key: "hook_specific_output.action", Means: keyDecision, Says: "decline=block cancel=block accept="}, {Key: "hook_specific_output.content"},
+	{Key: "hook_specific_output.classifier_context"}, {Key: "hook_specific_output.display_content"},
 	{Key: "hook_specific_output.worktree_path"},
+	{Key: "hook_specific_output.action", Means: keyDecision, Says: "decline=block cancel=block accept="},
 }
 
 // denials are the words by which agents say no or ask. In an answer whose
@@ -248,7 +246,7 @@ func (h *heard) silent(o object) (unknown string) {
 	}
 	for _, m := range o {
 		if key, _, _ := topKeys.find(m.key); key == keySpecific {
-			look(objectIn(m.value), foldKey(keySpecific)+".", specificKeys, topKeys)
+			look(objectIn(m.value), foldKey(keySpecific)+".", insideKeys, topKeys)
 		}
 	}
 	if look(o, "", topKeys, specificKeys); said {

@@ -1634,7 +1634,7 @@ export interface Verdict {
   allowed: boolean; continue: boolean; permission_decision?: "allow" | "ask" | "deny"; decision_reason?: string;
   permission_allowed?: boolean; message?: string; system_message?: string; additional_context?: string;
   updated_input?: Record<string, any>; updated_tool_response?: any; updated_messages?: any[]; summary?: string;
-  metadata?: Record<string, string>; skip?: boolean; stop_reason?: string; suppress_output?: boolean; exit_code?: number;
+  metadata?: Record<string, string>; specific?: Record<string, any>; skip?: boolean; stop_reason?: string; suppress_output?: boolean; exit_code?: number;
   stderr?: string; decided_by?: string[];
 }
 

@@ -49,9 +49,10 @@ func specific(a neutral.Asked) []rawjson.Member {
 		inner = permission(a)
 	case a.Is("PostToolUse") && a.Verdict.UpdatedToolResponse != nil:
 		inner = append(inner, neutral.Raw("updatedToolOutput", shaped(a)))
-	case a.Is(byDecline) && a.Denies():
-		inner = append(inner, neutral.Str("action", "decline"))
+	case a.Is(byDecline):
+		inner = a.Elicited()
 	}
+	inner = append(inner, a.Taken()...)
 	if text := a.Verdict.AdditionalContext; text != "" && a.Is(takesText) {
 		inner = append(inner, neutral.Str("additionalContext", text))
 	}
@@ -65,6 +66,8 @@ func beforeTool(a neutral.Asked) []rawjson.Member {
 	switch {
 	case a.Denies():
 		word = "deny"
+	case a.Asks() && a.Headless && a.Verdict.Specific["defer"] != nil:
+		word = "defer" // with a person it would be ignored, and the call would run
 	case a.Asks():
 		word = "ask"
 	case a.Allows():
@@ -74,7 +77,7 @@ func beforeTool(a neutral.Asked) []rawjson.Member {
 	if word != "" {
 		inner = append(inner, neutral.Str("permissionDecision", word))
 	}
-	if word == "deny" || word == "ask" || word == "allow" && a.Verdict.DecisionReason != "" {
+	if word == "deny" || word == "defer" || word == "ask" || word == "allow" && a.Verdict.DecisionReason != "" {
 		inner = append(inner, neutral.Str("permissionDecisionReason", a.Reason()))
 	}
 	if a.Rewrites() {

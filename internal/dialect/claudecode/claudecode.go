@@ -5,6 +5,7 @@
 package claudecode
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/dialect/neutral"
@@ -21,8 +22,13 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
-		Answer: Answer,
+		Answer: Answer, Headless: headless,
 	}
+}
+
+// headless: `claude -p` and the SDKs say so in this variable, as seen in 2.1.197.
+func headless(getenv func(string) string) bool {
+	return strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
 }
 
 // timeout is Claude Code's default (A1).

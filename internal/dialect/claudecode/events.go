@@ -43,7 +43,8 @@ func toolRows() []events.Contract {
 	return []events.Contract{
 		{Name: "PreToolUse", Kind: events.KindToolBefore, When: "before a tool call", Fields: call,
 			ToolMatched: true, CanBlock: true, FailClosed: true, Sequence: true, Context: true,
-			Decision: events.DecisionVerdict, Rewrite: events.RewriteInput, Target: "tool_input"},
+			Decision: events.DecisionVerdict, Rewrite: events.RewriteInput, Target: "tool_input",
+			Takes: []events.Field{events.TakesDefer}},
 		{Name: "PermissionRequest", Kind: events.KindPermissionRequest, When: "the user would be asked for permission",
 			Fields: events.Fields(events.Fields(common, toolCall...),
 				events.Array.Field("permission_suggestions", "rules that would allow it"),
@@ -51,7 +52,8 @@ func toolRows() []events.Contract {
 			ToolMatched: true, CanBlock: true, Decision: events.DecisionPermission, Rewrite: events.RewriteInput,
 			Target: "tool_input"},
 		{Name: "PermissionDenied", When: "auto mode denied a tool call", ToolMatched: true,
-			Fields: events.Fields(call, events.String.Field("reason", "why"))},
+			Fields: events.Fields(call, events.String.Field("reason", "why")),
+			Takes:  []events.Field{events.TakesRetry}},
 		{Name: "PostToolUse", Kind: events.KindToolAfter, When: "a tool call succeeded",
 			Fields:      events.Fields(call, events.Any.Field("tool_response", "the result"), took),
 			ToolMatched: true, CanBlock: true, Sequence: true, Context: true, Rewrite: events.RewriteResponse,
@@ -75,7 +77,8 @@ func turnRows() []events.Contract {
 	return []events.Contract{
 		{Name: "UserPromptSubmit", Kind: events.KindPromptSubmit, When: "the user submitted a prompt",
 			Fields:   events.Fields(common, events.String.Field("prompt", "its text")),
-			CanBlock: true, Context: true, PlainText: events.PlainContext},
+			CanBlock: true, Context: true, PlainText: events.PlainContext,
+			Takes: []events.Field{events.TakesTitle, events.TakesSuppressPrompt}},
 		{Name: "UserPromptExpansion", Kind: events.KindPromptSubmit, When: "a slash command or MCP prompt is expanded",
 			Fields: events.Fields(common,
 				events.String.Field("expansion_type", "slash_command or mcp_prompt"),
@@ -119,6 +122,7 @@ func turnRows() []events.Contract {
 
 func sessionRows() []events.Contract {
 	trigger := events.String.Field("trigger", "manual or auto")
+	watches := []events.Field{events.TakesWatchPaths}
 	return []events.Contract{
 		{Name: "SessionStart", Kind: events.KindSessionStart, When: "a session starts or resumes",
 			Fields: events.Fields(common,
@@ -126,7 +130,10 @@ func sessionRows() []events.Contract {
 				events.String.Field("model", "the model"),
 				events.String.Field("session_title", "the title"),
 			),
-			Context: true, PlainText: events.PlainContext},
+			Context: true, PlainText: events.PlainContext,
+			Takes: []events.Field{
+				events.TakesTitle, events.TakesMessage, events.TakesWatchPaths, events.TakesReloadSkills,
+			}},
 		{Name: "Setup", When: "the repository is initialised or maintained", Fields: events.Fields(common,
 			events.String.Field("trigger", "init or maintenance")), Context: true},
 		{Name: "SessionEnd", Kind: events.KindSessionEnd, When: "a session ends", Fields: events.Fields(common,
@@ -151,7 +158,7 @@ func sessionRows() []events.Contract {
 			events.String.Field("source", "user_settings, project_settings, local_settings, policy_settings or skills"),
 			events.String.Field("file_path", "the file")), CanBlock: true},
 		{Name: "CwdChanged", When: "the current directory changed", Fields: events.Fields(common,
-			events.String.Field("old_cwd", "before"), events.String.Field("new_cwd", "after"))},
+			events.String.Field("old_cwd", "before"), events.String.Field("new_cwd", "after")), Takes: watches},
 		{Name: "DirectoryAdded", When: "a directory was added to the session", Fields: events.Fields(common,
 			events.String.Field("directory", "the directory"),
 			events.String.Field("source", "slash_command or register_repo_root"))},
@@ -159,7 +166,7 @@ func sessionRows() []events.Contract {
 			Fields: events.Fields(common,
 				events.String.Field("file_path", "the file"),
 				events.String.Field("event", "change, add or unlink"),
-			)},
+			), Takes: watches},
 	}
 }
 
@@ -172,6 +179,7 @@ func teamRows() []events.Contract {
 		events.String.Field("team_name", "the team"),
 	)
 	ask := events.Fields(common, events.String.Field("mcp_server_name", "the server that asks"))
+	elicited := []events.Field{events.TakesAction, events.TakesContent}
 	return []events.Contract{
 		{Name: "TaskCreated", When: "a task is created", Fields: task, CanBlock: true},
 		{Name: "TaskCompleted", When: "a task is marked completed", Fields: task, CanBlock: true},
@@ -187,12 +195,12 @@ func teamRows() []events.Contract {
 			events.String.Field("url", "where to answer"),
 			events.String.Field("elicitation_id", "the question's id"),
 			events.Object.Field("requested_schema", "shape of the answer"),
-		), CanBlock: true},
+		), CanBlock: true, Takes: elicited},
 		{Name: "ElicitationResult", When: "the user answered an MCP server", Fields: events.Fields(ask,
 			events.String.Field("action", "accept, decline or cancel"),
 			events.Any.Nullable("content", "the answer"),
 			events.String.Field("mode", "form or url"),
 			events.String.Field("elicitation_id", "the question's id"),
-		), CanBlock: true},
+		), CanBlock: true, Takes: elicited},
 	}
 }

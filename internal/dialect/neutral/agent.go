@@ -32,6 +32,9 @@ type Agent struct {
 	// Defers reports whether the agent will ask again, with another event,
 	// for the same call, so that an "ask" can wait for that. Nil = never.
 	Defers func(event string, payload json.RawMessage) bool
+	// Headless reports, by the environment that the agent gives its hooks, whether it
+	// runs without a person. Nil = that is not known.
+	Headless func(getenv func(string) string) bool
 	// Quiet: what is on stderr may be taken for an answer.
 	Quiet bool
 	// Breaks: an exit code other than 0 denies, also that of a usage error.

@@ -13,6 +13,8 @@ type Asked struct {
 	Event   string          // as the agent calls it
 	Payload json.RawMessage // what the agent sent
 	Verdict *verdict.Verdict
+	// Headless: the agent runs without a person; false = with one, or that is not known.
+	Headless bool
 }
 
 // Reply is what the agent reads: exactly these bytes, and the exit code.
@@ -61,6 +63,39 @@ func (a Asked) Reason() string {
 
 // Is reports whether the event is one of names, which are separated by blanks.
 func (a Asked) Is(names string) bool { return names != "" && holds(names, a.Event) }
+
+// Taken are the members of hookSpecificOutput for what few agents read, in Claude Code's
+// spelling. The verdict has only what the event's row takes. A defer is said as a
+// permissionDecision, an action beside its content and as a denial: see Elicited.
+func (a Asked) Taken() (inner []rawjson.Member) {
+	for _, k := range []struct{ key, says string }{
+		{"session_title", "sessionTitle"}, {"initial_user_message", "initialUserMessage"},
+		{"watch_paths", "watchPaths"}, {"reload_skills", "reloadSkills"},
+		{"suppress_original_prompt", "suppressOriginalPrompt"}, {"retry", "retry"},
+	} {
+		if value := a.Verdict.Specific[k.key]; value != nil {
+			inner = append(inner, Raw(k.says, value))
+		}
+	}
+	return inner
+}
+
+// Elicited are the members that answer an MCP server's question; nil = no hook answered
+// it, and the person is asked.
+func (a Asked) Elicited() []rawjson.Member {
+	action := a.Verdict.Specific["action"]
+	switch {
+	case a.Denies() && string(action) != `"cancel"`:
+		return []rawjson.Member{Str("action", "decline")}
+	case action == nil:
+		return nil
+	}
+	inner := []rawjson.Member{Raw("action", action)}
+	if content := a.Verdict.Specific["content"]; content != nil {
+		inner = append(inner, Raw("content", content))
+	}
+	return inner
+}
 
 // Object writes members as a JSON object, in order; "" for none.
 func Object(members ...rawjson.Member) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
@@ -28,6 +29,9 @@ type AnswerForm struct {
 	Results string // take updatedToolOutput
 	Stops   string // take continue false
 	Says    bool   // systemMessage is shown
+	Elicits string // take action and content: questions of MCP servers
+	// Takes has what few agents read, by the event that takes it.
+	Takes map[string][]events.Field
 }
 
 // Answer writes what an agent of that form reads.
@@ -66,7 +70,10 @@ func (f *AnswerForm) inside(a Asked) (inner []rawjson.Member) {
 		inner = append(inner, Str("decision", "block"), Str("reason", a.Reason()))
 	case a.Is(f.Results) && a.Verdict.UpdatedToolResponse != nil:
 		inner = append(inner, Raw("updatedToolOutput", a.Verdict.UpdatedToolResponse))
+	case a.Is(f.Elicits):
+		inner = a.Elicited()
 	}
+	inner = append(inner, a.Taken()...)
 	if text := f.context(a); text != "" {
 		inner = append(inner, Str("additionalContext", text))
 	}
@@ -81,7 +88,7 @@ func (f *AnswerForm) blocks(a Asked) bool {
 
 // denies reports whether the agent has a word for a denial of that event.
 func (f *AnswerForm) denies(a Asked) bool {
-	return a.Is(f.Decides) || a.Is(f.Permits) || a.Is(f.Blocks) || a.Is(f.Inside) || a.Is(f.Exits)
+	return a.Is(f.Decides) || a.Is(f.Permits) || a.Is(f.Blocks) || a.Is(f.Inside) || a.Is(f.Exits) || a.Is(f.Elicits)
 }
 
 // context is what the model is told: also why an event was denied that can stop the

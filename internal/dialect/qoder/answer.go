@@ -1,6 +1,9 @@
 package qoder
 
-import "github.com/hookd/hookd/internal/dialect/neutral"
+import (
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
 
 // form is what Qoder reads.
 var form = neutral.AnswerForm{
@@ -11,4 +14,9 @@ var form = neutral.AnswerForm{
 	Results: "PostToolUse",
 	Stops:   "PreToolUse PostToolUse UserPromptSubmit Stop SubagentStop",
 	Says:    true,
+	Elicits: "Elicitation ElicitationResult",
+	Takes: map[string][]events.Field{
+		"UserPromptSubmit": {events.TakesTitle}, "PermissionDenied": {events.TakesRetry},
+		"CwdChanged": {events.TakesWatchPaths}, "FileChanged": {events.TakesWatchPaths},
+	},
 }
