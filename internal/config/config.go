@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"time"
@@ -74,6 +75,8 @@ type Config struct {
 	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
 
 	PolicyInterval time.Duration // between two looks at the source of a policy
+
+	Fleet Fleet // the other machines
 
 	ReloadMode  string // auto: on file changes too; ask: the same, but changes wait to be allowed; manual: by command
 	LogLevel    string // debug, info, warn, error
@@ -192,7 +195,7 @@ func Default(home string) Config {
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
 		AskHold: HoldAuto, AskTimeout: 2 * time.Minute,
-		Cgroup: true, PolicyInterval: time.Hour, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
+		Cgroup: true, PolicyInterval: time.Hour, Fleet: Fleet{Tenant: "default"}, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }
 
@@ -427,6 +430,9 @@ func (c Config) NeedsRestart(next Config) (names []string) {
 	}
 	if c.MaxEventBytes != next.MaxEventBytes {
 		names = append(names, "max_event_bytes")
+	}
+	if !reflect.DeepEqual(c.Fleet.connection(), next.Fleet.connection()) {
+		names = append(names, "fleet")
 	}
 	return names
 }

@@ -57,6 +57,8 @@ const (
 	FormProviders = "providers"
 	FormAgents    = "agents"
 	FormVariables = "variables" // a mapping of names to values
+	FormServers   = "servers"   // a list of addresses
+	FormApprovers = "approvers" // a mapping of names to public keys
 )
 
 // keys is every setting, in the order of the documentation.
@@ -143,6 +145,24 @@ var keys = []key{
 	{"policy.interval", "how often the source of a policy is asked for a newer bundle",
 		age(func(c *Config) *time.Duration { return &c.PolicyInterval })},
 	{
+		"fleet.servers",
+		"NATS servers that the machine shares with others, see [fleet.md](fleet.md): [tls://nats.example.org:4222]; " +
+			"default: none (needs a restart)",
+		reader{Form{Type: FormServers}, fleetServers, func(c *Config) any { return c.Fleet.Servers }},
+	},
+	{"fleet.creds", "file that the machine proves its name with: an nkey seed, or a NATS .creds file (needs a restart)",
+		path(func(c *Config) *string { return &c.Fleet.Creds })},
+	{"fleet.ca", "certificates to trust with tls:// servers; empty: those of the system (needs a restart)",
+		path(func(c *Config) *string { return &c.Fleet.CA })},
+	{"fleet.name", "name of this machine in the fleet; empty: its host name (needs a restart)",
+		fleetName(func(c *Config) *string { return &c.Fleet.Name })},
+	{"fleet.tenant", "machines of another tenant are in another fleet (needs a restart)",
+		fleetName(func(c *Config) *string { return &c.Fleet.Tenant })},
+	{"fleet.embedded", "start hookd-fleet-server at the first of fleet.servers, else at 127.0.0.1:4222 (needs a restart)",
+		boolean(func(c *Config) *bool { return &c.Fleet.Embedded })},
+	{"fleet.approvers", "whose signed answers to this machine's asks count: {NAME: ed25519:KEY}",
+		reader{Form{Type: FormApprovers}, fleetApprovers, func(c *Config) any { return c.Fleet.Approvers }}},
+	{
 		"reload.mode",
 		"auto: also on file changes; ask: the same, but new and changed hooks wait for `hookd allow`; manual: only when asked (needs a restart)",
 		oneOf([]string{"auto", "ask", "manual"}, func(c *Config) *string { return &c.ReloadMode }),
@@ -179,7 +199,7 @@ func (k key) envName() string {
 // setText sets the key from a flag or variable, which is read as YAML.
 func (k key) setText(c *Config, value string) error {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	if slices.Contains([]string{"env", "sources", "agents", "providers"}, k.name) {
+	if slices.Contains([]string{"env", "sources", "agents", "providers", "fleet.approvers"}, k.name) {
 		root, err := document([]byte(value))
 		if err != nil || root == nil || null(root) != nil {
 			return fmt.Errorf("want YAML such as {NAME: value} or [{type: T, path: P}], got %q", value)

@@ -247,6 +247,10 @@ func formSchema(f config.Form) object {
 			}}}
 	case config.FormVariables:
 		return clone(variables)
+	case config.FormServers:
+		return listOf(object{"type": "string", "pattern": "^(nats|tls)://"})
+	case config.FormApprovers:
+		return object{"type": "object", "additionalProperties": object{"type": "string", "pattern": "^ed25519:"}}
 	}
 	return clone(str)
 }

@@ -1,0 +1,107 @@
+// Package fleettest is for tests: real NATS servers with JetStream, one or a cluster, in
+// the test's process.
+package fleettest
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// readyTime is how long a server may take under load.
+const readyTime = 60 * time.Second
+
+// Server is one server, on one folder and one port for as long as the test runs.
+type Server struct {
+	t    testing.TB
+	opts server.Options
+	s    *server.Server
+}
+
+// Start starts a server with JetStream until the test ends; change may set more options.
+func Start(t testing.TB, change func(*server.Options)) *Server {
+	t.Helper()
+	s := &Server{t: t, opts: server.Options{
+		Host: "127.0.0.1", Port: freePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+	}}
+	if change != nil {
+		change(&s.opts)
+	}
+	s.Run()
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// URL is where clients connect.
+func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.opts.Port) }
+
+// Run starts the server again, on its old folder and port.
+func (s *Server) Run() {
+	s.t.Helper()
+	opts := s.opts
+	started, err := server.NewServer(&opts)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	started.Start()
+	if !started.ReadyForConnections(readyTime) {
+		s.t.Fatal("the NATS server does not start")
+	}
+	s.s = started
+}
+
+// Stop ends the server; its folder stays.
+func (s *Server) Stop() {
+	if s.s != nil {
+		s.s.Shutdown()
+		s.s.WaitForShutdown()
+		s.s = nil
+	}
+}
+
+// Cluster starts n servers that are one cluster, and waits until it has a leader.
+func Cluster(t testing.TB, n int) []*Server {
+	t.Helper()
+	ports := make([]int, n)
+	var routes []*url.URL
+	for i := range ports {
+		ports[i] = freePort(t)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", ports[i])})
+	}
+	list := make([]*Server, n)
+	for i := range list {
+		list[i] = &Server{t: t, opts: server.Options{
+			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: freePort(t), JetStream: true, StoreDir: t.TempDir(),
+			NoSigs: true, NoLog: true, Routes: routes,
+			Cluster: server.ClusterOpts{Name: "fleet", Host: "127.0.0.1", Port: ports[i]},
+		}}
+		list[i].Run()
+		t.Cleanup(list[i].Stop)
+	}
+	hooktest.Until(t, "the cluster has a leader", func() bool {
+		for _, s := range list {
+			if s.s.JetStreamIsLeader() {
+				return true
+			}
+		}
+		return false
+	})
+	return list
+}
+
+// freePort returns a port that is free now.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,182 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	js "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hookd/hookd/internal/fleet"
+)
+
+// How the server treats messages.
+const (
+	sameID   = 10 * time.Minute // a message with the ID of another is stored once within it
+	copies   = 3                // of each stream, where the servers are a cluster
+	ackWait  = 30 * time.Second // a message is given to another machine when this one is silent
+	maxTries = 20               // after which a message is a dead letter
+	window   = 64               // messages that all machines of a consumer have at once
+)
+
+// Prepare fits fleet.Publisher. A stream that is there is left as it is, but for its
+// subjects: its sizes are for the people who run the servers to change.
+func (b *Broker) Prepare(ctx context.Context, streams []fleet.Stream) error {
+	for _, s := range streams {
+		if err := b.prepare(ctx, s); err != nil {
+			return fmt.Errorf("stream %s: %w", s.Name, b.why(err))
+		}
+	}
+	return nil
+}
+
+func (b *Broker) prepare(ctx context.Context, s fleet.Stream) error {
+	found, err := b.js.Stream(ctx, s.Name)
+	if err == nil {
+		cfg := found.CachedInfo().Config
+		if slices.Equal(cfg.Subjects, s.Subjects) {
+			return nil
+		}
+		cfg.Subjects = s.Subjects
+		_, err = b.js.UpdateStream(ctx, cfg)
+		return err
+	}
+	if !errors.Is(err, js.ErrStreamNotFound) {
+		return err
+	}
+	_, err = b.js.CreateStream(ctx, b.config(s))
+	if errors.Is(err, js.ErrStreamNameAlreadyInUse) { // another machine was first
+		return nil
+	}
+	return err
+}
+
+func (b *Broker) config(s fleet.Stream) js.StreamConfig {
+	cfg := js.StreamConfig{
+		Name: s.Name, Subjects: s.Subjects, Retention: js.LimitsPolicy, Storage: js.FileStorage,
+		MaxAge: s.MaxAge, MaxBytes: s.MaxBytes, MaxMsgSize: -1, MaxMsgsPerSubject: -1,
+		Duplicates: min(sameID, s.MaxAge), Discard: js.DiscardOld, AllowDirect: true, Replicas: 1,
+	}
+	if s.MaxMessage > 0 {
+		cfg.MaxMsgSize = int32(s.MaxMessage)
+	}
+	if s.PerSubject > 0 {
+		cfg.MaxMsgsPerSubject = int64(s.PerSubject)
+	}
+	if s.Refuse {
+		cfg.Discard = js.DiscardNew
+	}
+	if b.nc.ConnectedClusterName() != "" {
+		cfg.Replicas = copies
+	}
+	return cfg
+}
+
+// Consume fits fleet.Consumer. It makes the consumer, and makes it again should it be
+// gone, until ctx ends.
+func (b *Broker) Consume(ctx context.Context, c fleet.Spec, handle func(context.Context, fleet.Delivery)) error {
+	for tries := 0; ctx.Err() == nil; tries++ {
+		if tries > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(pause(min(tries-1, 4))):
+			}
+		}
+		if !b.State().Connected {
+			continue
+		}
+		took, err := b.consume(ctx, c, handle)
+		if took > 0 {
+			tries = 0
+		}
+		if err != nil && ctx.Err() == nil {
+			b.refused(fmt.Errorf("consumer %s of %s: %w", c.Name, c.Stream, b.why(err)))
+		}
+	}
+	return ctx.Err()
+}
+
+func (b *Broker) consumer(ctx context.Context, c fleet.Spec) (js.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	cfg := js.ConsumerConfig{
+		Durable: c.Name, FilterSubject: c.Subject, AckPolicy: js.AckExplicitPolicy, AckWait: ackWait,
+		MaxDeliver: maxTries, MaxAckPending: window, InactiveThreshold: c.Idle, DeliverPolicy: js.DeliverAllPolicy,
+	}
+	if c.Serial {
+		cfg.MaxAckPending = 1
+	}
+	found, err := b.js.Consumer(ctx, c.Stream, c.Name)
+	if errors.Is(err, js.ErrConsumerNotFound) {
+		return b.js.CreateConsumer(ctx, c.Stream, cfg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if now := found.CachedInfo().Config; now.MaxDeliver != cfg.MaxDeliver || now.MaxAckPending != cfg.MaxAckPending ||
+		now.AckWait != cfg.AckWait || now.FilterSubject != cfg.FilterSubject {
+		return b.js.UpdateConsumer(ctx, c.Stream, cfg)
+	}
+	return found, nil
+}
+
+// consume returns how many messages it handled, when the consumer ends or ctx does.
+func (b *Broker) consume(
+	ctx context.Context,
+	c fleet.Spec,
+	handle func(context.Context, fleet.Delivery),
+) (took int, err error) {
+	consumer, err := b.consumer(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	most := window
+	if c.Serial {
+		most = 1
+	}
+	messages, err := consumer.Messages(js.PullMaxMessages(most), js.PullHeartbeat(5*time.Second))
+	if err != nil {
+		return 0, err
+	}
+	defer context.AfterFunc(ctx, messages.Stop)()
+	places := make(chan struct{}, most)
+	defer func() { // all calls have returned
+		for range most {
+			places <- struct{}{}
+		}
+	}()
+	for {
+		m, err := messages.Next()
+		if errors.Is(err, js.ErrNoHeartbeat) && b.State().Connected {
+			continue
+		}
+		if err != nil {
+			return took, err
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return took, err
+		}
+		took++
+		places <- struct{}{}
+		go func() {
+			defer func() { <-places }()
+			handle(ctx, fleet.Delivery{
+				Stored: stored(m, meta), Try: int(meta.NumDelivered),
+				Took:  func() error { return b.took(m) },
+				Later: func(d time.Duration) error { return m.NakWithDelay(d) },
+				Still: func() { _ = m.InProgress() },
+			})
+		}()
+	}
+}
+
+// took waits until the server knows: a message that it gives again runs again.
+func (b *Broker) took(m js.Msg) error {
+	ctx, cancel := context.WithTimeout(context.Background(), callTime)
+	defer cancel()
+	return b.why(m.DoubleAck(ctx))
+}

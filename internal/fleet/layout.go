@@ -1,0 +1,59 @@
+package fleet
+
+import "time"
+
+// Stream is one stream of a tenant. What machines rely on is set here and nowhere else;
+// the number of copies is the broker's to know.
+type Stream struct {
+	Name       string
+	Subjects   []string
+	MaxAge     time.Duration
+	MaxBytes   int64
+	MaxMessage int  // bytes of one message; 0 = what the server allows
+	PerSubject int  // newest messages that are kept of a subject; 0 = all
+	Refuse     bool // a full stream refuses new messages, else it drops the oldest
+}
+
+// How long messages stay. What a hook waits for is longer than a holiday; what is only
+// looked at is as long as people ask for.
+const (
+	keepEvents  = 14 * 24 * time.Hour
+	keepLog     = 7 * 24 * time.Hour
+	keepNow     = 7 * 24 * time.Hour
+	keepAnswers = time.Hour
+	keepDead    = 30 * 24 * time.Hour
+)
+
+const gib = 1 << 30
+
+// Layout returns the streams of a tenant. A stream of events that is full refuses: the
+// machines keep what it refuses, and say so. A log that is full drops its oldest: each
+// machine has its own history.
+func (n Names) Layout() []Stream {
+	return []Stream{
+		{Name: n.stream(areaLog), Subjects: []string{n.all(areaLog, ">")}, MaxAge: keepLog, MaxBytes: 2 * gib,
+			MaxMessage: maxFact},
+		{Name: n.stream(areaNow), Subjects: []string{n.all(areaNow, ">")}, MaxAge: keepNow, MaxBytes: gib / 4,
+			MaxMessage: maxFact, PerSubject: 1},
+		{Name: n.stream(areaWork), Subjects: []string{n.all(areaWork, ">")}, MaxAge: keepEvents, MaxBytes: 2 * gib,
+			Refuse: true},
+		{Name: n.stream(areaEvery), Subjects: []string{n.all(areaEvery)}, MaxAge: keepEvents, MaxBytes: 2 * gib,
+			Refuse: true},
+		{Name: n.stream(areaAnswer), Subjects: []string{n.all(areaAnswer, ">")}, MaxAge: keepAnswers, MaxBytes: gib / 16,
+			MaxMessage: maxFact, PerSubject: maxAnswers},
+		{Name: n.stream(areaDead), Subjects: []string{n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery)},
+			MaxAge: keepDead, MaxBytes: gib / 4},
+	}
+}
+
+// advisories is the subject on which JetStream says that a message of an area was given
+// to consumers as often as they may have it. Without a stream that holds it, it would be
+// lost where no machine listens.
+func (n Names) advisories(area string) string {
+	return "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + n.stream(area) + ".*"
+}
+
+const (
+	maxFact    = 256 << 10 // of a decision, a session, an ask, a machine or an answer
+	maxAnswers = 4         // of one machine to one ask
+)

@@ -1,0 +1,64 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Names makes the subjects and streams of one tenant, as one of its machines uses them.
+// Each message stands under the name of the machine that sends it,
+// hookd.TENANT.MACHINE.…, so that a server can let a machine publish as itself alone.
+type Names struct{ Tenant, Machine string }
+
+// What a machine publishes, by the word after its name.
+const (
+	areaLog    = "log"    // decisions, in the order in which they were made
+	areaNow    = "now"    // what is so now: the newest of each subject counts
+	areaWork   = "work"   // events for hooks of scope fleet
+	areaEvery  = "every"  // events for hooks of scope every
+	areaAnswer = "answer" // to asks of other machines
+	areaDead   = "dead"   // what no machine could take
+)
+
+// subject is one that this machine may publish to.
+func (n Names) subject(area string, rest ...string) string {
+	return strings.Join(append([]string{"hookd", n.Tenant, n.Machine, area}, rest...), ".")
+}
+
+// all is a pattern of the same subjects of all machines.
+func (n Names) all(area string, rest ...string) string {
+	n.Machine = "*"
+	return n.subject(area, rest...)
+}
+
+// Machine returns the machine that a subject of this tenant is of, and what follows the
+// area; ok is false for any other subject.
+func (n Names) sender(subject, area string) (machine string, rest []string, ok bool) {
+	parts := strings.Split(subject, ".")
+	if len(parts) < 4 || parts[0] != "hookd" || parts[1] != n.Tenant || parts[3] != area || parts[2] == "" {
+		return "", nil, false
+	}
+	return parts[2], parts[4:], true
+}
+
+// stream is the name of the stream of an area.
+func (n Names) stream(area string) string { return "HOOKD_" + n.Tenant + "_" + strings.ToUpper(area) }
+
+// maxToken is the longest text that stands in a subject as it is.
+const maxToken = 48
+
+// token makes one part of a subject of a text: the text itself if it has nothing but
+// letters, digits, - and _, else a digest of it.
+func token(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	if text != "" && len(text) <= maxToken && strings.Trim(text, plain) == "" {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "x_" + hex.EncodeToString(sum[:12])
+}
+
+// Place says where a message of a machine stands, for logs.
+func place(machine, what string) string { return fmt.Sprintf("%s of machine %s", what, machine) }
