@@ -151,6 +151,7 @@ type Hook struct {
 	Shadow      bool            `json:"shadow,omitempty"`      // its answers are recorded and never count
 	DebounceMS  int64           `json:"debounce_ms,omitempty"`
 	Throttle    string          `json:"throttle,omitempty"` // runs/duration
+	Scope       string          `json:"scope,omitempty"`    // fleet or every; "" = local
 	Tests       int             `json:"tests,omitempty"`    // in its file
 	Digest      string          `json:"digest,omitempty"`   // of the files that it is made of
 	Problems    []Problem       `json:"problems"`

@@ -7,21 +7,19 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nkeys"
+
+	"github.com/hookd/hookd/internal/fleet/machinekey"
 )
 
 // version is set by the linker.
@@ -53,9 +51,12 @@ const startTime = 2 * time.Minute
 // run serves until a signal, or until stdin ends: its other end is hookd's, however that
 // ends.
 func run(listen, store, key string) error {
-	public, err := userKey(key)
+	if err := machinekey.Make(key); err != nil {
+		return fmt.Errorf("make the key of the fleet: %w", err)
+	}
+	public, err := machinekey.Public(key)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s holds no nkey seed: %w", key, err)
 	}
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -93,41 +94,4 @@ func run(listen, store, key string) error {
 	s.Shutdown()
 	s.WaitForShutdown()
 	return nil
-}
-
-// userKey returns the public half of the key in a file, which it makes if need be.
-func userKey(file string) (public string, err error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		if text, err = newKey(file); err != nil {
-			return "", fmt.Errorf("make the key of the fleet: %w", err)
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(text))))
-	if err != nil {
-		return "", fmt.Errorf("%s holds no nkey seed: %w", file, err)
-	}
-	return pair.PublicKey()
-}
-
-func newKey(file string) (seed []byte, err error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return nil, err
-	}
-	if seed, err = pair.Seed(); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(append(seed, '\n'))
-	return seed, errors.Join(err, f.Sync(), f.Close())
 }

@@ -49,6 +49,7 @@ func (p *printer) hook(h client.Hook) {
 		kv("shadow", yes(h.Shadow)),
 		kv("debounce", wholeMillis(h.DebounceMS)),
 		kv("throttle", h.Throttle),
+		kv("scope", h.Scope),
 		kv("tests", number(h.Tests)),
 		kv("settings", string(h.Settings)),
 		kv("digest", h.Digest),

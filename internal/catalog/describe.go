@@ -126,6 +126,9 @@ func settingsOf(h *hook.Hook) (list []string) {
 	if h.Timeout != hook.DefaultTimeout {
 		list = append(list, "timeout: "+h.Timeout.String())
 	}
+	if h.Scope != hook.ScopeLocal {
+		list = append(list, "scope: "+h.Scope.Text()+", its events leave the machine")
+	}
 	if h.Persistent {
 		list = append(list, "mode: persistent")
 	}

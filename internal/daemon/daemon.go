@@ -75,6 +75,7 @@ type Daemon struct {
 	runner    *runner.Runner
 	dispatch  *dispatch.Dispatcher
 	asks      *ask.Holder
+	fleet     *membership
 	hooked    atomic.Bool // a hook is told of asks
 	discovery *discovery.Discovery
 	server    *server.Server
@@ -150,7 +151,12 @@ func New(o Options) (d *Daemon, err error) {
 	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
-	d.runner = runner.New(runner.Options{Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log})
+	if d.fleet, err = d.joinFleet(); err != nil {
+		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
+	}
+	d.runner = runner.New(runner.Options{
+		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log, Fleet: d.fleet.outgoing(),
+	})
 	d.runner.Configure(c)
 	d.trace = newTracer(o.Version, o.Log)
 	d.asks = d.newAsks()
@@ -161,6 +167,7 @@ func New(o Options) (d *Daemon, err error) {
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
 		Redact:   d.redact,
+		Fleet:    d.fleet != nil,
 		Projects: d.projects,
 		Links:    d.links,
 		Suspect:  d.suspect,
@@ -237,6 +244,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.retainAsks(found)
 	d.dispatch.Publish(found)
 	d.runner.Retain(found.Runnable())
+	d.fleet.retain(found.Runnable())
 	go d.lastGood.Save(found)
 	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
@@ -247,6 +255,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
 	rooms.Go(func() { d.followPolicy(ctx) })
+	working, leaveFleet := context.WithCancel(ctx)
+	defer leaveFleet()
+	rooms.Go(func() { d.fleet.run(working) })
 	d.asks.EndLast(ctx)
 	d.boot()
 	d.tellGone(gone)
@@ -255,6 +266,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.reloadWhenAsked(ctx, reload) })
 
 	err := d.handleSignals(ctx, reload, failed)
+	leaveFleet() // no event of it comes any more; what is to leave stays on disk
 	d.stop(ctx)
 	cancel()
 	if !waitFor(&rooms, leftBehind) {
@@ -387,6 +399,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	before := d.dispatch.Publish(snap)
 	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())
+	d.fleet.retain(snap.Runnable())
 	for _, change := range snap.Since(before) {
 		d.emitOwn(
 			"hookd:hook-changed",

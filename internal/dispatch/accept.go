@@ -57,6 +57,10 @@ func (d *Dispatcher) admit(
 	e.Unread, e.Trial = true, e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
 	e.Project = d.projectOf(index, e.Cwd, now)
 
+	if b := env.Brought; b != nil {
+		e.Machine, e.Depth = b.Machine, min(max(b.Depth, 0), MaxDepth)
+		again = &replay{of: b.EventID, only: b.Hook}
+	}
 	d.prompts.note(e)
 	matched := known.Match(e)
 	if again != nil {

@@ -76,6 +76,7 @@ type Options struct {
 	// is not told.
 	Suspect func(h *hook.Hook, why string)
 
+	Fleet    bool       // hooks of scope fleet and every run on other machines, too
 	Projects Projects   // nil = no directory is in one
 	Links    when.Links // nil = any path may be a link
 
@@ -178,7 +179,7 @@ func setDefault[T int | int64](v *T, def T) {
 // flight and in the queue keep the hook that they were matched with. It
 // returns the snapshot that was in force before.
 func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
-	if old := d.index.Swap(match.New(snap, d.opts.Links)); old != nil {
+	if old := d.index.Swap(match.New(snap, match.Options{Links: d.opts.Links, Fleet: d.opts.Fleet})); old != nil {
 		before = old.Snapshot()
 	}
 	return before

@@ -38,6 +38,15 @@ type Envelope struct {
 	Warnings   []string  `json:"-"` // what was tolerated, for the sender
 	Peer       *Peer     `json:"-"` // the process that sent it, for its hooks; nil = they are not told
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
+	Brought    *Brought  `json:"-"` // the event is another machine's; nil = it is of this one
+}
+
+// Brought says where an event comes from that the fleet brought, and for which hook.
+type Brought struct {
+	Machine string
+	EventID string // of the event there
+	Hook    string // name of the only hook that it is for
+	Depth   int    // that it had there
 }
 
 // Peer is the process that sent an event, as the kernel said when it connected. Hooks
@@ -58,6 +67,7 @@ type Event struct {
 	Seq      uint64
 	Time     time.Time
 	ReplayOf string    // id of the event that this one repeats; "" = none
+	Machine  string    // of the fleet, that the event is of; "" = this one
 	Tool     string    // canonical name of the tool that it is about; "" = none
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
 	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them

@@ -23,6 +23,7 @@ const (
 	Builtin Type = "builtin" // written in Go, see package builtin
 	Model   Type = "model"   // a question to a language model, see package judge
 	Spawn   Type = "agent"   // another agent, with a prompt
+	Send    Type = "send"    // nothing here: its events go to the fleet, see Sender
 )
 
 // OnError is what a failure (not a verdict) of a blocking hook does where the
@@ -112,6 +113,7 @@ type Hook struct {
 	Shadow   bool          // its answers are recorded and never count
 	Debounce time.Duration // of the events of a session within it, the last one runs; 0 = each does
 	Throttle Rate          // of observers' runs; the zero Rate is no limit
+	Scope    Scope         // on which machines of a fleet it runs
 	Warm     *bool         // its workers start when it is loaded; nil = if it guards, see IsWarm
 	Tests    []Test
 

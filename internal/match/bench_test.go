@@ -14,7 +14,7 @@ func eventNamed(name string) *events.Event {
 
 // A name is known once an event had it: what matches is kept in the snapshot.
 func BenchmarkMatch(b *testing.B) {
-	ix := New(matchtest.Many(b), nil)
+	ix := New(matchtest.Many(b), Options{})
 	b.Run("known", func(b *testing.B) {
 		e := eventNamed("app7:done")
 		if got := ix.Match(e); len(got) != 1 {
@@ -34,7 +34,7 @@ func BenchmarkMatch(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			if i%len(list) == 0 {
 				b.StopTimer()
-				ix = New(ix.snapshot, nil)
+				ix = New(ix.snapshot, Options{})
 				b.StartTimer()
 			}
 			ix.Named("", list[i%len(list)])
@@ -47,6 +47,6 @@ func BenchmarkIndex(b *testing.B) {
 	snap := matchtest.Many(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		New(snap, nil)
+		New(snap, Options{})
 	}
 }

@@ -75,7 +75,8 @@ type Index struct {
 	hooks    []*hook.Hook
 	patterns patterns
 	links    when.Links
-	projects bool // some hooks are for one working tree
+	senders  map[*hook.Hook]*hook.Hook // of hooks that run on other machines, too; nil = there are none
+	projects bool                      // some hooks are for one working tree
 
 	// last is what was asked for last: a sender of many events repeats itself, and the map costs
 	// four times as long.
@@ -99,18 +100,35 @@ type named struct {
 type Named struct {
 	Contract   *events.Contract
 	links      when.Links
+	fleet      bool    // hooks of scope fleet run for what the fleet brings alone
 	candidates []Match // hooks with a pattern that matches a name of the kind
 }
 
 // maxNames bounds the cache: senders choose the names.
 const maxNames = 4096
 
-// New makes the index of a snapshot. links tells where paths lead that hooks have
-// conditions on; nil = that is not known.
-func New(snap *hook.Snapshot, links when.Links) *Index {
+// Options of an Index. The zero Options are those of a machine of no fleet.
+type Options struct {
+	// Links tells where paths lead that hooks have conditions on; nil = that is not known.
+	Links when.Links
+	Fleet bool // hooks that are not local have their events sent to the fleet
+}
+
+// New makes the index of a snapshot.
+func New(snap *hook.Snapshot, o Options) *Index {
 	hooks := snap.Runnable()
-	ix := &Index{snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), links: links, byName: map[nameKey]*named{}}
+	ix := &Index{
+		snapshot: snap, hooks: hooks, patterns: newPatterns(hooks), links: o.Links, byName: map[nameKey]*named{},
+	}
 	ix.projects = slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Project != "" })
+	if o.Fleet {
+		ix.senders = map[*hook.Hook]*hook.Hook{}
+		for _, h := range hooks {
+			if h.Scope != hook.ScopeLocal {
+				ix.senders[h] = h.Sender()
+			}
+		}
+	}
 	return ix
 }
 
@@ -134,7 +152,7 @@ func (n *Named) Match(e *events.Event) []Match {
 	governed := false  // by a policy, whose hooks come first; conditions may fit what a rewrite makes of the event
 	for _, m := range n.candidates {
 		m, ok := m.suiting(e)
-		if !ok || m.refusal(e) != "" {
+		if !ok || !n.here(m.Hook, e) || m.refusal(e) != "" {
 			continue
 		}
 		governed = governed || m.Hook.Layer.Signed() && m.Blocks
@@ -152,6 +170,18 @@ func (n *Named) Match(e *events.Event) []Match {
 		}
 	}
 	return ms
+}
+
+// here reports whether the hook runs on this machine for e: one that sends to the fleet
+// only for events of this machine, one that the fleet brings events for only for those.
+func (n *Named) here(h *hook.Hook, e *events.Event) bool {
+	switch {
+	case h.Type == hook.Send:
+		return e.Machine == ""
+	case e.Machine != "":
+		return h.Scope != hook.ScopeLocal
+	}
+	return h.Scope != hook.ScopeFleet || !n.fleet
 }
 
 // Fits reports whether the conditions of the hook fit e, as hooks before it have
@@ -187,12 +217,16 @@ func (ix *Index) remember(n *named) {
 }
 
 func (ix *Index) find(c *events.Contract) Named {
-	n := Named{Contract: c, links: ix.links}
+	n := Named{Contract: c, links: ix.links, fleet: ix.senders != nil}
 	names := kindNames(c)
 	for _, at := range ix.patterns.hooksFor(names) {
 		if m, ok := matchNames(ix.hooks[at], c, names); ok {
 			m.Generation = ix.snapshot.Generation
 			n.candidates = append(n.candidates, m)
+			if sender := ix.senders[m.Hook]; sender != nil {
+				m.Hook = sender
+				n.candidates = append(n.candidates, m)
+			}
 		}
 	}
 	return n
@@ -362,6 +396,8 @@ func laneName(m Match) string {
 	switch {
 	case m.Shadow:
 		return "shadow"
+	case !m.Blocks && m.Hook.Scope != hook.ScopeLocal:
+		return "observers (" + m.Hook.Scope.Text() + ")"
 	case !m.Blocks:
 		return "observers"
 	case Lane(m.Hook) == events.LanePreempt:

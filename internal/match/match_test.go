@@ -91,7 +91,7 @@ func TestMatchWithConditions(t *testing.T) {
 		e.Contract = events.For("", "PreToolUse")
 		e.Dialect = e.Contract.Dialect
 		var got []string
-		for _, m := range New(snap, nil).Match(e) {
+		for _, m := range New(snap, Options{}).Match(e) {
 			name := m.Hook.Name
 			if m.Unfit != "" {
 				name += "?"

@@ -17,7 +17,7 @@ func TestIndexFindsWhatTryingEachHookFinds(t *testing.T) {
 	shapes := []string{"%s", "%s", "%s*", "%s:*", "*%s", "*", "{%s,zzz}", "?%s", "[a-z]%s", "%s?", "hookd:*"}
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {
-		ix := New(randomHooks(t, random, shapes, words), nil)
+		ix := New(randomHooks(t, random, shapes, words), Options{})
 		for _, word := range words {
 			c := events.For("", word)
 			names := kindNames(c)

@@ -48,7 +48,7 @@ func TestNamesOfAPartOfTheirKind(t *testing.T) {
 				t.Errorf("Explain: runs %v, given %q (%s), want %q", d.Runs, d.Given, d.Why, tt.given)
 			}
 			e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
-			ms := New(snap, nil).Match(e)
+			ms := New(snap, Options{}).Match(e)
 			if (len(ms) == 1) != d.Runs || len(ms) == 1 && (ms[0].Given != tt.given || ms[0].Generation != snap.Generation || ms[0].Blocks != d.Blocks) {
 				t.Errorf("match: got %+v, want %q", ms, tt.given)
 			}

@@ -36,6 +36,7 @@ type Runner struct {
 	proc     *proc.Runner
 	tempDir  string
 	dataDir  string
+	fleet    Fleet
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
 	latest   Latest
@@ -43,12 +44,20 @@ type Runner struct {
 	shortage shortage
 }
 
-// Options of a Runner. All are required.
+// Options of a Runner. All but Fleet are required.
 type Options struct {
 	Proc    *proc.Runner
 	TempDir string // private, for values too long for an environment variable; New empties it
 	DataDir string // where built-ins store data
 	Log     *zap.Logger
+	Fleet   Fleet // nil = the machine is in no fleet
+}
+
+// Fleet takes events for hooks on other machines.
+type Fleet interface {
+	// Send keeps the event of a job until the servers of the fleet have it. ErrFull tells
+	// that there is no room for it now.
+	Send(ctx context.Context, j *dispatch.Job) error
 }
 
 // settings are what a reload can change.
@@ -70,7 +79,7 @@ var (
 // New returns a Runner. Configure must be called before the first run.
 func New(o Options) *Runner {
 	os.RemoveAll(o.TempDir) // what a killed predecessor left
-	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, log: o.Log.Named("runner")}
+	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, fleet: o.Fleet, log: o.Log.Named("runner")}
 	r.kept = newPersistent(r)
 	return r
 }
@@ -173,6 +182,10 @@ func inherited(env map[string]string, path string) (base []string, left []trust.
 func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	if j.Hook.Persistent {
 		return r.kept.run(ctx, j)
+	}
+	if j.Hook.Type == hook.Send {
+		j.Inside()
+		return r.send(ctx, j)
 	}
 	h, err := r.admit(j.Hook, j.Looks)
 	if err != nil {

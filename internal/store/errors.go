@@ -74,7 +74,7 @@ func kindOfCode(code int) error {
 // refused reports whether err is about one row, not about the disk.
 func refused(err error) bool {
 	var e *sqlite.Error
-	return errors.Is(err, ErrNotFound) || errors.As(err, &e) &&
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrOutboxFull) || errors.As(err, &e) &&
 		(e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
 }
 

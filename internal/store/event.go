@@ -63,6 +63,7 @@ type eventDetail struct {
 	Tool       string    `json:"tool,omitempty"`
 	Subject    string    `json:"subject,omitempty"`
 	ReplayOf   string    `json:"replay_of,omitempty"`
+	Machine    string    `json:"machine,omitempty"`
 }
 
 // detailBytes is room for most details.
@@ -84,6 +85,7 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendTrue(dst, "agent_named", e.AgentNamed)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
+	dst = rawjson.AppendText(dst, "machine", e.Machine)
 	dst = rawjson.AppendText(dst, "tool", e.Tool)
 	dst = rawjson.AppendText(dst, "subject", e.Subject)
 	return append(dst, '}')
@@ -236,7 +238,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 	}
 	e := &events.Event{
 		Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at),
-		Depth: d.Depth, ReplayOf: d.ReplayOf, Tool: d.Tool, Subject: d.Subject,
+		Depth: d.Depth, ReplayOf: d.ReplayOf, Machine: d.Machine, Tool: d.Tool, Subject: d.Subject,
 	}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
 	e.Contract, e.Trial = events.For(e.Dialect, e.Envelope.Event), e.SessionID == events.ProbeSession

@@ -12,7 +12,7 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -284,6 +284,24 @@ CREATE TABLE grants (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT 
 const schemaV8 = `
 CREATE TABLE audit (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, text BLOB NOT NULL, hash BLOB NOT NULL) STRICT;
 CREATE TABLE audit_head (id INTEGER PRIMARY KEY CHECK (id = 1), n INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+`
+
+// Messages for the other machines of a fleet, until their servers have them.
+const schemaV9 = `
+CREATE TABLE outbox (
+	n       INTEGER PRIMARY KEY AUTOINCREMENT,
+	id      TEXT    NOT NULL UNIQUE,
+	subject TEXT    NOT NULL,
+	key     TEXT    NOT NULL, -- what stays in order
+	at      INTEGER NOT NULL,
+	body    BLOB    NOT NULL,
+	refused TEXT              -- why the servers never take it; NULL = it waits
+) STRICT;
+CREATE INDEX outbox_refused ON outbox (n) WHERE refused IS NOT NULL;
+CREATE TABLE outbox_size (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER NOT NULL) STRICT;
+INSERT INTO outbox_size VALUES (1, 0);
+CREATE TRIGGER outbox_put AFTER INSERT ON outbox BEGIN UPDATE outbox_size SET bytes = bytes + length(new.body); END;
+CREATE TRIGGER outbox_gone AFTER DELETE ON outbox BEGIN UPDATE outbox_size SET bytes = bytes - length(old.body); END;
 `
 
 // migrate brings the database to the newest version, each step whole or not

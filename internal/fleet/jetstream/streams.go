@@ -17,7 +17,7 @@ const (
 	sameID   = 10 * time.Minute // a message with the ID of another is stored once within it
 	copies   = 3                // of each stream, where the servers are a cluster
 	ackWait  = 30 * time.Second // a message is given to another machine when this one is silent
-	maxTries = 20               // after which a message is a dead letter
+	maxTries = 50               // after which a message is a dead letter
 	window   = 64               // messages that all machines of a consumer have at once
 )
 

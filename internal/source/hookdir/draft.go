@@ -117,6 +117,7 @@ func (d *draft) finish(root *yaml.Node) {
 		d.ignored(at, "`term_before` is not used by mode persistent: one answer too late, and it is killed", "")
 	}
 	d.checkProof()
+	d.checkScope()
 	d.checkTools()
 	switch d.hook.Type {
 	case hook.Command:

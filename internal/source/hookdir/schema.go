@@ -34,6 +34,7 @@ var (
 	schemas = []string{"pre_tool_use_decision", "guard_decision"}
 	lanes   = []string{events.LaneDefault, events.LanePreempt}
 	modes   = []string{modeSpawn, modePersistent}
+	scopes  = []string{"local", string(hook.ScopeFleet), string(hook.ScopeEvery)}
 )
 
 // schema has all keys of HOOK.yaml. A key that is not in it is unknown. A row without
@@ -110,6 +111,9 @@ var schema = []row{
 	{Field{Key: "throttle", Type: "rate", Default: "no limit",
 		Doc: "of an observer: how often it runs at most, such as `1/10s` or `30/1m`; what is too much is recorded as `merged`"},
 		(*draft).setThrottle},
+	{Field{Key: "scope", Type: "word", Default: "local", Values: scopes,
+		Doc: "of an observer on machines of a fleet: `fleet` runs on one of those that have the hook, `every` on each, see [fleet.md](fleet.md)"},
+		(*draft).setScope},
 	{Field{Key: "env", Type: "mapping",
 		Doc: "added to the environment; `${env.X}` in values expands"}, (*draft).setEnv},
 	{Field{Key: "working_dir", Type: "path", Default: "the hook's folder",

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/internal/fleet/machinekey"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/runner"
+	"github.com/hookd/hookd/internal/store"
+)
+
+// membership is this machine as one of a fleet. Nil = it is in none.
+type membership struct {
+	*fleet.Fleet
+	broker *jetstream.Broker
+	server *fleet.Embedded // nil = the servers are elsewhere
+}
+
+// joinFleet makes the machine a member of the fleet that the settings name; nil = they
+// name none. Servers may be away.
+func (d *Daemon) joinFleet() (*membership, error) {
+	c := d.config.Load()
+	if !c.Fleet.Enabled() {
+		return nil, nil
+	}
+	name, err := c.Fleet.Machine()
+	if err != nil {
+		return nil, err
+	}
+	m := &membership{}
+	o := jetstream.Options{
+		Servers: c.Fleet.Addresses(), Creds: c.Fleet.Creds, CA: c.Fleet.CA, Machine: name, Log: d.opts.Log,
+	}
+	if c.Fleet.Embedded {
+		m.server = &fleet.Embedded{Address: o.Servers[0], Dir: c.FleetDir(), Log: d.opts.Log.Named("fleet-server")}
+		if _, err := fleet.FindServer(); err != nil {
+			return nil, err
+		}
+		if o.Creds == "" {
+			o.Creds = m.server.Key()
+		}
+		if err := machinekey.Make(o.Creds); err != nil {
+			return nil, err
+		}
+	}
+	if m.broker, err = jetstream.Connect(o); err != nil {
+		return nil, err
+	}
+	m.Fleet = fleet.New(fleet.Options{
+		Broker: m.broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name}, Outbox: d.store, Log: d.opts.Log,
+		Accept: d.acceptBrought,
+	})
+	return m, nil
+}
+
+// acceptBrought accepts an event of another machine. It returns when that is on disk.
+func (d *Daemon) acceptBrought(env events.Envelope) (duplicate bool, err *events.Error) {
+	r, err := d.dispatch.Emit(dispatch.Origin{}, env)
+	return r.Duplicate, err
+}
+
+// run works until ctx ends.
+func (m *membership) run(ctx context.Context) {
+	if m == nil {
+		return
+	}
+	defer m.broker.Close()
+	if m.server != nil {
+		go m.server.Run(ctx, func() {})
+	}
+	m.Run(ctx)
+}
+
+// retain tells which hooks are in force.
+func (m *membership) retain(hooks []*hook.Hook) {
+	if m != nil {
+		m.Retain(hooks)
+	}
+}
+
+// outgoing returns what the runner gives events to; nil = nothing.
+func (m *membership) outgoing() runner.Fleet {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+// Send fits runner.Fleet.
+func (m *membership) Send(ctx context.Context, j *dispatch.Job) error {
+	err := m.Fleet.Send(ctx, j.Event, j.Hook.SentFor(), j.Hook.Scope)
+	if errors.Is(err, store.ErrOutboxFull) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrIO) {
+		return errors.Join(runner.ErrFull, err)
+	}
+	return err
+}

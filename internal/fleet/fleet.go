@@ -1,0 +1,251 @@
+// Package fleet connects a machine with others: it sends events to hooks on other
+// machines, takes events for its own, tells what was decided here, which sessions and
+// asks there are and how the machine is, and reads the same of all machines.
+//
+// Promises. Nothing local waits for the fleet: what is to leave is in the store first, and
+// leaves when the servers take it, in order within a session, under the same id on each
+// try. What comes is acknowledged only when the store has accepted it: at least once,
+// and what comes twice is counted. A message counts as the machine's under whose name it
+// stands, for the servers let each machine publish under its own; one that says anything
+// else, or cannot be read, is refused and told, and holds nothing up. An answer to an ask
+// counts only with the signature of an approver, for that ask of this machine, in time.
+//
+// It starts no hook and decides nothing: it gives events to Options.Accept and answers to
+// Options.Answer. The servers are a Broker's business.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/store"
+)
+
+// Outbox keeps what is to leave until the servers have it.
+type Outbox interface {
+	PutOutgoing(ctx context.Context, m store.Outgoing) error
+	Outgoing(ctx context.Context, limit int) ([]store.Outgoing, error)
+	SentOutgoing(ctx context.Context, numbers []uint64) error
+	RefuseOutgoing(ctx context.Context, n uint64, why string) error
+	OutboxLoad(ctx context.Context) (store.OutboxLoad, error)
+}
+
+// Options of a Fleet. Broker, Names, Outbox and Accept are required.
+type Options struct {
+	Broker Broker
+	Names  Names
+	Outbox Outbox
+	// Accept takes an event of another machine, as the socket does. It returns when the
+	// event is on disk.
+	Accept func(env events.Envelope) (duplicate bool, err *events.Error)
+	Log    *zap.Logger // nil = none
+}
+
+// Fleet is one machine of a fleet. It is safe for concurrent use.
+type Fleet struct {
+	opts  Options
+	names Names
+	log   *zap.Logger
+	leave chan struct{} // something is to leave
+	count counts
+
+	mu        sync.Mutex // guards what is below
+	consumers map[string]context.CancelFunc
+	run       context.Context // of Run; nil = it has not begun, or has ended
+	working   sync.WaitGroup
+	wanted    map[string]Spec
+	ready     bool   // the streams are there
+	trouble   string // why not; "" = nothing went wrong
+}
+
+// counts are since the start.
+type counts struct{ sent, taken, doubles, again, skipped, refused atomic.Uint64 }
+
+// New makes a Fleet. Run begins.
+func New(o Options) *Fleet {
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	return &Fleet{
+		opts: o, names: o.Names, log: o.Log.Named("fleet"), leave: make(chan struct{}, 1),
+		consumers: map[string]context.CancelFunc{}, wanted: map[string]Spec{},
+	}
+}
+
+// Run works until ctx ends.
+func (f *Fleet) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { f.prepare(ctx) })
+	loops.Go(func() { f.send(ctx) })
+	f.mu.Lock()
+	f.run = ctx
+	f.reconcile()
+	f.mu.Unlock()
+	<-ctx.Done()
+	f.mu.Lock()
+	f.run = nil
+	f.mu.Unlock()
+	loops.Wait()
+	f.working.Wait()
+}
+
+// How long what fails is left alone: the time doubles, and up to a half of it is at
+// random.
+const (
+	firstPause = time.Second
+	mostPause  = time.Minute
+)
+
+// backOff waits before try number tries+1. It returns before that when wake has a token
+// or ctx ends, then false.
+func backOff(ctx context.Context, tries int, wake <-chan struct{}) bool {
+	d := min(firstPause<<min(tries, 10), mostPause)
+	timer := time.NewTimer(d/2 + rand.N(d/2+1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// prepare makes the streams, and looks for them again each time the servers answer again.
+func (f *Fleet) prepare(ctx context.Context) {
+	for tries := 0; ; tries++ {
+		err := ErrAway
+		if f.opts.Broker.State().Connected {
+			err = f.opts.Broker.Prepare(ctx, f.names.Layout())
+		}
+		f.mu.Lock()
+		was := f.trouble
+		f.ready, f.trouble = err == nil, ""
+		if err != nil && !errors.Is(err, ErrAway) {
+			f.trouble = err.Error()
+		}
+		said := f.trouble != "" && f.trouble != was
+		f.mu.Unlock()
+		if said && ctx.Err() == nil {
+			f.log.Warn("the streams of the fleet cannot be made", zap.Error(err),
+				zap.String("type", "hookd fleet init with a key that may make them"))
+		}
+		if err == nil {
+			f.nudge()
+			select {
+			case <-f.opts.Broker.Changed():
+				tries = -1
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		if !backOff(ctx, tries, f.opts.Broker.Changed()) {
+			return
+		}
+	}
+}
+
+// nudge has what waits looked at.
+func (f *Fleet) nudge() {
+	select {
+	case f.leave <- struct{}{}:
+	default:
+	}
+}
+
+// Retain tells which hooks are in force: events come for those of scope fleet and every.
+func (f *Fleet) Retain(hooks []*hook.Hook) {
+	wanted := map[string]Spec{}
+	for _, h := range hooks {
+		if h.Scope == hook.ScopeFleet {
+			name := token(h.Name)
+			wanted[name] = Spec{
+				Stream: f.names.stream(areaWork), Name: "work_" + name, Subject: f.names.all(areaWork, name),
+			}
+		}
+	}
+	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeEvery }) {
+		wanted[everyKey] = Spec{
+			Stream: f.names.stream(areaEvery), Name: "every_" + f.names.Machine, Subject: f.names.all(areaEvery), Serial: true,
+			Idle: keepEvents,
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.wanted = wanted
+	f.reconcile()
+}
+
+// everyKey is the key of the consumer for hooks of scope every; a token has no blank.
+const everyKey = "every hook"
+
+// reconcile ends consumers that are not wanted any more, and begins those that are. f.mu
+// is held.
+func (f *Fleet) reconcile() {
+	if f.run == nil {
+		return
+	}
+	for key, end := range f.consumers {
+		if _, ok := f.wanted[key]; !ok {
+			end()
+			delete(f.consumers, key)
+		}
+	}
+	for key, spec := range f.wanted {
+		if f.consumers[key] != nil {
+			continue
+		}
+		ctx, cancel := context.WithCancel(f.run)
+		f.consumers[key] = cancel
+		f.working.Go(func() { _ = f.opts.Broker.Consume(ctx, spec, f.take(spec)) }) // it ends with ctx
+	}
+}
+
+// Status is how the machine is in the fleet.
+type Status struct {
+	Machine, Tenant string
+	State           State
+	Trouble         string // why the streams are not there; "" = they are, or it is not known
+	Outbox          store.OutboxLoad
+
+	// since the start
+	Sent    uint64 // events that the servers have
+	Taken   uint64 // events of the fleet that were accepted here
+	Doubles uint64 // of those that came: accepted before
+	Again   uint64 // of those that came: not for the first time
+	Skipped uint64 // of those that came: no hook here is for them
+	Refused uint64 // messages that were not what they should be
+}
+
+// Status returns the state. It fails where the store cannot be read.
+func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
+	s = Status{
+		Machine: f.names.Machine, Tenant: f.names.Tenant, State: f.opts.Broker.State(),
+		Sent: f.count.sent.Load(), Taken: f.count.taken.Load(), Doubles: f.count.doubles.Load(),
+		Again: f.count.again.Load(), Skipped: f.count.skipped.Load(), Refused: f.count.refused.Load(),
+	}
+	f.mu.Lock()
+	s.Trouble = f.trouble
+	f.mu.Unlock()
+	s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx)
+	return s, err
+}
+
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return []byte("{}") // of our own types: it cannot fail
+	}
+	return text
+}

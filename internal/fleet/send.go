@@ -1,0 +1,182 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/store"
+)
+
+// passed is an event on its way to a hook on another machine.
+type passed struct {
+	Machine string          `json:"machine"`
+	Hook    string          `json:"hook"`
+	EventID string          `json:"event_id"`
+	Time    time.Time       `json:"time"`
+	Depth   int             `json:"depth,omitempty"`
+	Event   events.Envelope `json:"event"`
+}
+
+// passing is the JSON of what needs a place beside an event's data.
+const passing = 8 << 10
+
+// defaultLimit is the largest message of a server that says nothing else.
+const defaultLimit = 1 << 20
+
+// Send keeps an event until the servers have it, for the hook with a name and scope.
+// ErrTooLarge tells that they will not take it, store.ErrOutboxFull that there is no room.
+func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope hook.Scope) error {
+	limit := f.opts.Broker.State().Limit
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	if size := len(e.Data) + passing; size > limit {
+		return fmt.Errorf("%w: its data has %d bytes, and they take %d: raise max_payload of the servers",
+			ErrTooLarge, len(e.Data), limit-passing)
+	}
+	p := passed{Machine: f.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope}
+	p.Event.ID, p.Event.Wait, p.Event.TimeoutMS, p.Event.Parent = "", false, 0, ""
+	m := store.Outgoing{ID: e.EventID + "/" + name, At: e.Time, Body: encode(p)}
+	if scope == hook.ScopeEvery {
+		m.Subject, m.Key = f.names.subject(areaEvery), e.SessionID
+	} else {
+		m.Subject = f.names.subject(areaWork, token(name))
+	}
+	if err := f.opts.Outbox.PutOutgoing(ctx, m); err != nil {
+		return err
+	}
+	f.nudge()
+	return nil
+}
+
+// What leaves at once. A machine that was away for long sends one batch after another,
+// each when the servers have the one before.
+const sendBatch = 256
+
+// send moves the outbox to the servers.
+func (f *Fleet) send(ctx context.Context) {
+	for tries := 0; ; {
+		n, err := f.sendBatch(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && n > 0:
+			tries = 0
+			continue
+		case err == nil:
+			tries = 0
+			select {
+			case <-f.leave:
+			case <-ctx.Done():
+				return
+			}
+			continue
+		case !errors.Is(err, ErrAway) && tries == 0:
+			f.log.Warn("events for the fleet wait on disk", zap.Error(err))
+		}
+		if !backOff(ctx, tries, f.leaveOnline()) {
+			return
+		}
+		tries++
+	}
+}
+
+// leaveOnline is leave while the servers answer: without them more events are no reason to
+// try.
+func (f *Fleet) leaveOnline() <-chan struct{} {
+	if f.opts.Broker.State().Connected {
+		return nil
+	}
+	return f.leave // prepare nudges when they answer again
+}
+
+// sendBatch sends the first messages that wait, and returns how many the servers have.
+func (f *Fleet) sendBatch(ctx context.Context) (n int, err error) {
+	if !f.opts.Broker.State().Connected {
+		return 0, ErrAway
+	}
+	waiting, err := f.opts.Outbox.Outgoing(ctx, sendBatch)
+	if err != nil || len(waiting) == 0 {
+		return 0, err
+	}
+	waiting = inOrder(waiting)
+	list := make([]Message, len(waiting))
+	for i, m := range waiting {
+		list[i] = Message{Subject: m.Subject, ID: m.ID, Data: m.Body}
+	}
+	var gone []uint64
+	for i, failed := range f.opts.Broker.Publish(ctx, list) {
+		switch {
+		case failed == nil:
+			gone = append(gone, waiting[i].N)
+		case errors.Is(failed, ErrTooLarge):
+			f.log.Warn("an event is larger than the servers take and was set aside",
+				zap.String("message", waiting[i].ID), zap.Int("bytes", len(waiting[i].Body)), zap.Error(failed))
+			if err := f.opts.Outbox.RefuseOutgoing(ctx, waiting[i].N, failed.Error()); err != nil {
+				return 0, err
+			}
+			n++
+		default:
+			err = failed
+		}
+	}
+	if len(gone) > 0 {
+		if err := f.opts.Outbox.SentOutgoing(ctx, gone); err != nil {
+			return 0, err
+		}
+		f.count.sent.Add(uint64(len(gone)))
+	}
+	return n + len(gone), err
+}
+
+// inOrder returns the first messages, up to one with a key that another has: of each key
+// one at a time is on its way, so that one that fails cannot come after the next.
+func inOrder(list []store.Outgoing) []store.Outgoing {
+	seen := map[string]bool{}
+	for i, m := range list {
+		if m.Key == "" {
+			continue
+		}
+		if seen[m.Key] {
+			return list[:i]
+		}
+		seen[m.Key] = true
+	}
+	return list
+}
+
+// read reads an event that another machine has passed on, and checks that it is what its
+// subject says.
+func (f *Fleet) read(d Delivery, area string) (p passed, err error) {
+	machine, rest, ok := f.names.sender(d.Subject, area)
+	if !ok {
+		return p, fmt.Errorf("it stands under %s", d.Subject)
+	}
+	if err := json.Unmarshal(d.Data, &p); err != nil {
+		return p, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if p.Machine != machine {
+		return p, fmt.Errorf("it says that it is of %q, and was sent by %s", p.Machine, machine)
+	}
+	if area == areaWork && (len(rest) != 1 || rest[0] != token(p.Hook)) {
+		return p, fmt.Errorf("it is for hook %q, and stands under %s", p.Hook, strings.Join(rest, "."))
+	}
+	if !events.IsID(p.EventID) {
+		return p, fmt.Errorf("its event has the id %q", p.EventID)
+	}
+	if bad := events.CheckName(p.Event.Event); bad != nil {
+		return p, bad
+	}
+	if !json.Valid(p.Event.Data) || len(p.Event.Data) == 0 || p.Event.Data[0] != '{' {
+		return p, errors.New("its data is no object")
+	}
+	return p, nil
+}

@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// take returns what is done with each message of a consumer.
+func (f *Fleet) take(spec Spec) func(context.Context, Delivery) {
+	area := areaWork
+	if spec.Serial {
+		area = areaEvery
+	}
+	return func(ctx context.Context, d Delivery) {
+		p, err := f.read(d, area)
+		switch {
+		case err != nil:
+			f.count.refused.Add(1)
+			f.log.Warn("a message of the fleet is refused", zap.String("subject", d.Subject), zap.Uint64("seq", d.Seq),
+				zap.Error(err))
+			f.took(d)
+		case area == areaEvery && p.Machine == f.names.Machine: // it ran here when it was accepted
+			f.took(d)
+		default:
+			if d.Try > 1 {
+				f.count.again.Add(1)
+			}
+			f.accept(ctx, d, p, area)
+		}
+	}
+}
+
+// senderPrefix begins the sender of an event of another machine.
+const senderPrefix = "fleet:"
+
+// accept gives an event to this machine. What it refuses for now it is offered again: in
+// place where the order counts, else another machine may be faster.
+func (f *Fleet) accept(ctx context.Context, d Delivery, p passed, area string) {
+	for tries := 0; ; tries++ {
+		env := p.Event
+		env.Sender, env.ID, env.Owned = senderPrefix+p.Machine, p.EventID+"/"+p.Hook, true
+		env.Brought = &events.Brought{Machine: p.Machine, EventID: p.EventID, Hook: p.Hook, Depth: p.Depth}
+		duplicate, bad := f.opts.Accept(env)
+		switch {
+		case bad == nil:
+			if f.count.taken.Add(1); duplicate {
+				f.count.doubles.Add(1)
+				f.count.taken.Add(^uint64(0))
+			}
+			f.took(d)
+			return
+		case bad.Code == events.CodeNotFound && area == areaEvery: // no hook of this name, or it is for other events here
+			f.count.skipped.Add(1)
+			f.took(d)
+			return
+		case bad.Code == events.CodeIDConflict: // the same id with another content: forged, or of a machine with two histories
+			f.count.refused.Add(1)
+			f.log.Warn("an event of the fleet is refused", zap.String("machine", p.Machine), zap.Error(bad))
+			f.took(d)
+			return
+		case area != areaEvery:
+			f.count.skipped.Add(1)
+			if err := d.Later(laterBy(d.Try)); err != nil {
+				f.log.Debug("a message of the fleet could not be given back", zap.Error(err))
+			}
+			backOff(ctx, min(tries, 3), nil) // not at once more of what this machine does not take
+			return
+		}
+		d.Still()
+		if !backOff(ctx, min(tries, 3), nil) {
+			return
+		}
+	}
+}
+
+func (f *Fleet) took(d Delivery) {
+	if err := d.Took(); err != nil {
+		f.log.Debug("a message of the fleet will come again: its servers do not know that it was taken", zap.Error(err))
+	}
+}
+
+// laterBy is after what time a message is given to a machine again.
+func laterBy(try int) time.Duration { return min(time.Second<<min(try-1, 6), time.Minute) }
