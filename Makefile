@@ -16,7 +16,7 @@ SHARES = ^[[:space:]]*go |\.Go\(|sync\.(RW)?Mutex
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/hookd and bin/hookd-bridge
+build: ## build bin/hookd, bin/hookd-bridge and bin/hookd-fleet-server
 	@mkdir -p bin
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/ ./cmd/...
 

@@ -46,6 +46,12 @@ var rooms = map[string]room{
 		"bridge",
 		"",
 	},
+	// the server's library is larger than hookd's other parts together
+	"cmd/hookd-fleet-server": {
+		"the NATS server that hookd starts for a fleet on one site",
+		"fleet/machinekey",
+		"github.com/nats-io/nats-server/v2",
+	},
 	"docs": {
 		"the documents, and tests that run what they show",
 		"",
@@ -147,7 +153,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events hook loopback match " +
+		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events fleet fleet/jetstream fleet/machinekey hook loopback match " +
 			"metrics policy proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
@@ -206,6 +212,27 @@ var rooms = map[string]room{
 		"event names, kinds, the row type of the contract, the envelope and its checks",
 		"",
 		"",
+	},
+	"internal/fleet": {
+		"sends events to hooks on other machines and takes theirs; tells and reads what is so on all machines",
+		"events hook store",
+		"go.uber.org/zap",
+	},
+	// the only place that speaks to a NATS server
+	"internal/fleet/jetstream": {
+		"streams and consumers of a NATS server, beneath a fleet",
+		"fleet readfile",
+		"github.com/nats-io/nats.go go.uber.org/zap",
+	},
+	"internal/fleet/machinekey": {
+		"keys that machines of a fleet prove their names with",
+		"readfile",
+		"github.com/nats-io/nkeys",
+	},
+	"internal/fleet/fleettest": {
+		"tests only: real NATS servers, one or a cluster",
+		"hooktest",
+		"github.com/nats-io/nats-server/v2",
 	},
 	"internal/git": {
 		"the only place that starts git: nothing that a repository configures is executed",

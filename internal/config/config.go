@@ -195,7 +195,8 @@ func Default(home string) Config {
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
 		AskHold: HoldAuto, AskTimeout: 2 * time.Minute,
-		Cgroup: true, PolicyInterval: time.Hour, Fleet: Fleet{Tenant: "default"}, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
+		Fleet:  Fleet{Tenant: "default"},
+		Cgroup: true, PolicyInterval: time.Hour, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}
 }
 

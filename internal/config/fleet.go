@@ -117,7 +117,9 @@ func checkServer(text string) error {
 	if u.User != nil {
 		return fmt.Errorf("an address of %s has a password or a token: put a key into a file and name it as fleet.creds", u.Host)
 	}
-	if ip := net.ParseIP(u.Hostname()); u.Scheme == "nats" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	ip := net.ParseIP(u.Hostname())
+	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	if u.Scheme == "nats" && !here {
 		return fmt.Errorf("%q has no TLS: write tls://%s", text, u.Host)
 	}
 	return nil

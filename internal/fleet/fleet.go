@@ -177,8 +177,8 @@ func (f *Fleet) Retain(hooks []*hook.Hook) {
 	}
 	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeEvery }) {
 		wanted[everyKey] = Spec{
-			Stream: f.names.stream(areaEvery), Name: "every_" + f.names.Machine, Subject: f.names.all(areaEvery), Serial: true,
-			Idle: keepEvents,
+			Stream: f.names.stream(areaEvery), Name: "every_" + f.names.Machine, Subject: f.names.all(areaEvery),
+			Serial: true, Idle: keepEvents,
 		}
 	}
 	f.mu.Lock()

@@ -30,20 +30,20 @@ const gib = 1 << 30
 // machines keep what it refuses, and say so. A log that is full drops its oldest: each
 // machine has its own history.
 func (n Names) Layout() []Stream {
-	return []Stream{
-		{Name: n.stream(areaLog), Subjects: []string{n.all(areaLog, ">")}, MaxAge: keepLog, MaxBytes: 2 * gib,
-			MaxMessage: maxFact},
-		{Name: n.stream(areaNow), Subjects: []string{n.all(areaNow, ">")}, MaxAge: keepNow, MaxBytes: gib / 4,
-			MaxMessage: maxFact, PerSubject: 1},
-		{Name: n.stream(areaWork), Subjects: []string{n.all(areaWork, ">")}, MaxAge: keepEvents, MaxBytes: 2 * gib,
-			Refuse: true},
-		{Name: n.stream(areaEvery), Subjects: []string{n.all(areaEvery)}, MaxAge: keepEvents, MaxBytes: 2 * gib,
-			Refuse: true},
-		{Name: n.stream(areaAnswer), Subjects: []string{n.all(areaAnswer, ">")}, MaxAge: keepAnswers, MaxBytes: gib / 16,
-			MaxMessage: maxFact, PerSubject: maxAnswers},
-		{Name: n.stream(areaDead), Subjects: []string{n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery)},
-			MaxAge: keepDead, MaxBytes: gib / 4},
+	of := func(area string, subjects ...string) Stream {
+		return Stream{Name: n.stream(area), Subjects: subjects}
 	}
+	log, now := of(areaLog, n.all(areaLog, ">")), of(areaNow, n.all(areaNow, ">"))
+	log.MaxAge, log.MaxBytes, log.MaxMessage = keepLog, 2*gib, maxFact
+	now.MaxAge, now.MaxBytes, now.MaxMessage, now.PerSubject = keepNow, gib/4, maxFact, 1
+	work, every := of(areaWork, n.all(areaWork, ">")), of(areaEvery, n.all(areaEvery))
+	work.MaxAge, work.MaxBytes, work.Refuse = keepEvents, 2*gib, true
+	every.MaxAge, every.MaxBytes, every.Refuse = keepEvents, 2*gib, true
+	answers := of(areaAnswer, n.all(areaAnswer, ">"))
+	answers.MaxAge, answers.MaxBytes, answers.MaxMessage, answers.PerSubject = keepAnswers, gib/16, maxFact, maxAnswers
+	dead := of(areaDead, n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery))
+	dead.MaxAge, dead.MaxBytes = keepDead, gib/4
+	return []Stream{log, now, work, every, answers, dead}
 }
 
 // advisories is the subject on which JetStream says that a message of an area was given

@@ -42,7 +42,9 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 		return fmt.Errorf("%w: its data has %d bytes, and they take %d: raise max_payload of the servers",
 			ErrTooLarge, len(e.Data), limit-passing)
 	}
-	p := passed{Machine: f.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope}
+	p := passed{
+		Machine: f.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope,
+	}
 	p.Event.ID, p.Event.Wait, p.Event.TimeoutMS, p.Event.Parent = "", false, 0, ""
 	m := store.Outgoing{ID: e.EventID + "/" + name, At: e.Time, Body: encode(p)}
 	if scope == hook.ScopeEvery {

@@ -47,17 +47,18 @@ func (f *Fleet) accept(ctx context.Context, d Delivery, p passed, area string) {
 		duplicate, bad := f.opts.Accept(env)
 		switch {
 		case bad == nil:
-			if f.count.taken.Add(1); duplicate {
+			if duplicate {
 				f.count.doubles.Add(1)
-				f.count.taken.Add(^uint64(0))
+			} else {
+				f.count.taken.Add(1)
 			}
 			f.took(d)
 			return
-		case bad.Code == events.CodeNotFound && area == areaEvery: // no hook of this name, or it is for other events here
+		case bad.Code == events.CodeNotFound && area == areaEvery: // no such hook, or for other events
 			f.count.skipped.Add(1)
 			f.took(d)
 			return
-		case bad.Code == events.CodeIDConflict: // the same id with another content: forged, or of a machine with two histories
+		case bad.Code == events.CodeIDConflict: // the id of an event that said something else
 			f.count.refused.Add(1)
 			f.log.Warn("an event of the fleet is refused", zap.String("machine", p.Machine), zap.Error(bad))
 			f.took(d)

@@ -396,7 +396,7 @@ func laneName(m Match) string {
 	switch {
 	case m.Shadow:
 		return "shadow"
-	case !m.Blocks && m.Hook.Scope != hook.ScopeLocal:
+	case !m.Blocks && m.Hook != nil && m.Hook.Scope != hook.ScopeLocal:
 		return "observers (" + m.Hook.Scope.Text() + ")"
 	case !m.Blocks:
 		return "observers"

@@ -105,7 +105,8 @@ func (s *Store) OutboxLoad(ctx context.Context) (l OutboxLoad, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		var oldest int64
 		row := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM outbox WHERE refused IS NULL),
-			(SELECT bytes FROM outbox_size), ifnull((SELECT at FROM outbox WHERE refused IS NULL ORDER BY n LIMIT 1), 0),
+			(SELECT bytes FROM outbox_size),
+			ifnull((SELECT at FROM outbox WHERE refused IS NULL ORDER BY n LIMIT 1), 0),
 			(SELECT count(*) FROM outbox WHERE refused IS NOT NULL),
 			ifnull((SELECT refused FROM outbox WHERE refused IS NOT NULL ORDER BY n DESC LIMIT 1), '')`)
 		if err := row.Scan(&l.Messages, &l.Bytes, &oldest, &l.Refused, &l.Why); err != nil {

@@ -77,8 +77,8 @@ func Cluster(t testing.TB, n int) []*Server {
 	list := make([]*Server, n)
 	for i := range list {
 		list[i] = &Server{t: t, opts: server.Options{
-			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: freePort(t), JetStream: true, StoreDir: t.TempDir(),
-			NoSigs: true, NoLog: true, Routes: routes,
+			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: freePort(t), Routes: routes,
+			JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 			Cluster: server.ClusterOpts{Name: "fleet", Host: "127.0.0.1", Port: ports[i]},
 		}}
 		list[i].Run()

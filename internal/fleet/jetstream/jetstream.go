@@ -69,7 +69,8 @@ func Connect(o Options) (*Broker, error) {
 	opts := []nats.Option{
 		nats.Name("hookd " + o.Machine), nats.CustomInboxPrefix(Inbox(o.Machine)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
-		nats.CustomReconnectDelay(pause), nats.Timeout(dialTime), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.CustomReconnectDelay(pause), nats.Timeout(dialTime),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(b.connected), nats.ReconnectHandler(b.connected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.away(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.away(err) }),
