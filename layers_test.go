@@ -321,7 +321,7 @@ var rooms = map[string]room{
 	},
 	"internal/proc": {
 		"one process under a deadline: group or cgroup, stdin, bounded output, reaping",
-		"nowait readfile",
+		"nowait readfile spawn",
 		"golang.org/x/sys",
 	},
 	// pack: what a bundle may hold, and how it is written
@@ -411,6 +411,17 @@ var rooms = map[string]room{
 		"YAML nodes with aliases and merges, bounded",
 		"",
 		"gopkg.in/yaml.v3",
+	},
+	"internal/spawn": {
+		"starts a process: by clone3 on Linux, where that is refused and on macOS by Go's fork",
+		"spawn/filelimit",
+		"golang.org/x/sys",
+	},
+	// nothing at all, so that Go initialises it before package syscall
+	"internal/spawn/filelimit": {
+		"the limit of open files that the program was started with",
+		"",
+		"",
 	},
 	"internal/spell": {
 		"\"did you mean\": the nearest word",

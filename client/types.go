@@ -615,6 +615,7 @@ type DaemonInfo struct {
 	Store       Storage        `json:"store"`
 	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // that runs live in; "" = process groups only
+	Starts      string         `json:"starts"`           // how processes are started: "clone3", or "fork: WHY NOT clone3"
 	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
 	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
 	Problems    []Problem      `json:"problems"`

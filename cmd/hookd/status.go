@@ -91,7 +91,7 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)),
 		kv("store", storeLine(st)),
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
-		kv("processes", kill),
+		kv("processes", kill+"; started by "+st.Starts),
 		kv("persistent", number(st.Copies)),
 	)
 	p.problems(st.Problems)

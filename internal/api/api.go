@@ -558,6 +558,7 @@ type Status struct {
 	Store       Storage        `json:"store"`
 	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
+	Starts      string         `json:"starts"`           // how processes are started: "clone3", or "fork: WHY NOT clone3"
 	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
 	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
 	Problems    []Problem      `json:"problems"`

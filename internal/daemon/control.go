@@ -269,7 +269,8 @@ func (c *control) Status(context.Context) api.Status {
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
-		Cgroup: d.proc.Cgroup(), HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Problems: d.problems(snap),
+		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
+		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Problems: d.problems(snap),
 	}
 }
 

@@ -304,6 +304,7 @@ func (d *Daemon) boot() {
 		zap.Int("pid", os.Getpid()),
 		zap.String("socket", c.Socket),
 		zap.String("cgroup", d.proc.Cgroup()),
+		zap.String("starts", d.proc.Way()),
 	)
 	if c.FireStartup {
 		d.emitOwn(

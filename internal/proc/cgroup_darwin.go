@@ -1,13 +1,17 @@
 package proc
 
-import "time"
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/spawn"
+)
 
 // cgroups: macOS has none, and a nil pool is empty.
 type cgroups struct{}
 
 type cgroup struct{}
 
-func newCgroups() *cgroups { return nil }
+func newCgroups(func(*spawn.Spec) (spawn.Process, error)) *cgroups { return nil }
 
 func (*cgroups) folder() string   { return "" }
 func (*cgroups) of(int) string    { return "" }
@@ -18,5 +22,6 @@ func (*cgroups) noteStart()       {}
 func (*cgroups) close() error     { return nil }
 
 func (*cgroup) folder() string     { return "" }
+func (*cgroup) descriptor() int    { return 0 }
 func (*cgroup) kill() bool         { return false }
 func (*cgroup) left(time.Time) int { return 0 }

@@ -5,10 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/spawn"
 )
 
 // cgroup is the folder of one run at a time. A nil one does nothing.
@@ -44,17 +45,22 @@ func openCgroup(dir string) *cgroup {
 	return &cgroup{dir: dir, fd: fd, events: events}
 }
 
-// try starts a process in the cgroup. clone3 may be forbidden, and a kernel
+// try starts a process in the cgroup. The system may refuse that, and a kernel
 // kills it at once where our own cgroup was killed before (see kill).
-func (g *cgroup) try() bool {
-	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", ":"}, &syscall.ProcAttr{
-		Sys: &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: g.fd},
-	})
+func (g *cgroup) try(start func(*spawn.Spec) (spawn.Process, error)) bool {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
+	defer null.Close()
+	fd := int(null.Fd())
+	p, err := start(&spawn.Spec{Path: "/bin/sh", Args: []string{"-c", ":"}, Files: [3]int{fd, fd, fd}, Cgroup: g.fd})
+	if err != nil {
+		return false
+	}
+	closeAll([]int{p.PIDFD})
 	var status unix.WaitStatus
-	_, err = wait4(pid, &status, 0)
+	_, err = wait4(p.PID, &status, 0)
 	return err == nil && status.Exited()
 }
 
@@ -63,6 +69,14 @@ func (g *cgroup) folder() string {
 		return ""
 	}
 	return g.dir
+}
+
+// descriptor returns that of the folder, 0 for none.
+func (g *cgroup) descriptor() int {
+	if g == nil {
+		return 0
+	}
+	return g.fd
 }
 
 func (g *cgroup) close() { closeAll([]int{g.fd, g.events}) }

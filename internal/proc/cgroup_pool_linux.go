@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/spawn"
 )
 
 // maxCgroups bounds the folders. With more runs at once, or more background
@@ -43,7 +45,7 @@ type cgroups struct {
 // newCgroups finds this process's cgroup and tries it: a folder can be made, all
 // processes in it can be killed, and a process that starts in it lives. It returns
 // nil if that fails.
-func newCgroups() *cgroups {
+func newCgroups(start func(*spawn.Spec) (spawn.Process, error)) *cgroups {
 	mount, root, own := ownCgroup()
 	if own == "" || unix.Access(filepath.Join(own, "cgroup.procs"), unix.W_OK) != nil {
 		return nil
@@ -55,7 +57,7 @@ func newCgroups() *cgroups {
 	}
 	c := &cgroups{mount: mount, root: root, parent: parent}
 	g := c.acquire()
-	if g == nil || unix.Access(filepath.Join(g.dir, "cgroup.kill"), unix.W_OK) != nil || !g.try() {
+	if g == nil || unix.Access(filepath.Join(g.dir, "cgroup.kill"), unix.W_OK) != nil || !g.try(start) {
 		c.release(g)
 		c.close()
 		return nil

@@ -26,7 +26,7 @@ func TestDeadlineKillsEverything(t *testing.T) {
 		{"orphans-with-stdin-only", "for i in 1 2 3; do setsid -f sleep 300 >/dev/null 2>&1; done; echo ready; sleep 300"},
 		{"leader-of-none", "(sleep 300 & sleep 300 &) ; echo ready; sleep 300"},
 	}
-	eachRunner(t, func(t *testing.T, r *Runner) {
+	allRunners(t, func(t *testing.T, r *Runner) {
 		specs, exits := make([]Spec, len(tests)), make([]Exit, len(tests))
 		var runs sync.WaitGroup
 		for i, c := range tests { // all at once: each waits for its deadline
@@ -138,7 +138,7 @@ func TestTermBeforeThenKill(t *testing.T) {
 }
 
 func TestEndlessWriter(t *testing.T) {
-	eachRunner(t, func(t *testing.T, r *Runner) {
+	allRunners(t, func(t *testing.T, r *Runner) {
 		s := helper(t, "endless")
 		s.Timeout, s.Whole = 2*time.Second, 1000
 		e := r.Run(t.Context(), s)

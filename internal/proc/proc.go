@@ -26,6 +26,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hookd/hookd/internal/spawn"
 )
 
 const (
@@ -46,6 +48,9 @@ type Options struct {
 	// killed predecessor left and empties the file, so only one Runner at a time
 	// may use it. "" = none.
 	Journal string
+
+	// spawn starts processes; nil is spawn.Start. Tests set it.
+	spawn func(*spawn.Spec) (spawn.Process, error)
 }
 
 // Runner runs processes. It is safe for use by many goroutines.
@@ -57,7 +62,8 @@ type Runner struct {
 	wakers   wakers
 	starting atomic.Int32 // starts under way: until exec their children hold all descriptors
 	reapWait time.Duration
-	noPidfd  bool // tests: as on a kernel without pidfd
+
+	spawn func(*spawn.Spec) (spawn.Process, error)
 
 	// pause waits before a busy file is tried again; false when ctx ended.
 	pause func(ctx context.Context, d time.Duration) bool
@@ -67,14 +73,17 @@ type Runner struct {
 // folders that a killed predecessor left there, and without a cgroup uses process
 // groups. It kills the runs of a killed predecessor, which takes ReapWait at most.
 func New(o Options) *Runner {
-	r := &Runner{reapWait: ReapWait, pause: pause}
+	r := &Runner{reapWait: ReapWait, pause: pause, spawn: o.spawn}
+	if r.spawn == nil {
+		r.spawn = spawn.Start
+	}
 	r.scratch.New = func() any { return new([64 << 10]byte) }
 	r.swept = sweep(o.Journal)
 	if o.Cgroup {
-		r.groups = newCgroups()
+		r.groups = newCgroups(r.spawn)
 	}
 	r.journal = newJournal(o.Journal, r.groups)
-	sealDescriptors()
+	spawn.SealDescriptors()
 	return r
 }
 
@@ -85,6 +94,9 @@ func (r *Runner) Cgroup() string { return r.groups.folder() }
 // CgroupOf returns the cgroup folder of the run that process pid is in, as in
 // Process.Cgroup, or "". A folder is used again once it is empty.
 func (r *Runner) CgroupOf(pid int) string { return r.groups.of(pid) }
+
+// Way returns how processes are started, see spawn.Way.
+func (r *Runner) Way() string { return spawn.Way() }
 
 // Swept returns what New has killed.
 func (r *Runner) Swept() Swept { return r.swept }

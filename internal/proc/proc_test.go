@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/spawn"
 )
 
 // The test binary is its own hook: with helperVar set it does what that says.
@@ -89,17 +91,37 @@ func mark(s Spec) string { return s.Env[2] }
 
 // eachRunner runs f with every way of holding processes that there is here.
 func eachRunner(t *testing.T, f func(t *testing.T, r *Runner)) {
-	for _, c := range []struct {
-		name    string
-		options Options
-		old     bool
-	}{{"group", Options{}, false}, {"cgroup", Options{Cgroup: true}, false}, {"nopidfd", Options{}, true}} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRunner(t, c.options)
-			r.noPidfd = c.old
-			f(t, r)
+	for name, options := range kinds() {
+		t.Run(name, func(t *testing.T) { f(t, newRunner(t, options)) })
+	}
+}
+
+// allRunners is eachRunner for tests that mostly wait: all at once.
+func allRunners(t *testing.T, f func(t *testing.T, r *Runner)) {
+	for name, options := range kinds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(t, newRunner(t, options))
 		})
 	}
+}
+
+// kinds are the ways to start and to end processes.
+func kinds() map[string]Options {
+	return map[string]Options{
+		"group":   {},
+		"cgroup":  {Cgroup: true},
+		"fork":    {Cgroup: true, spawn: spawn.Fork},
+		"nopidfd": {spawn: forkWithoutPidfd},
+	}
+}
+
+// forkWithoutPidfd starts a process as before Linux 5.3.
+func forkWithoutPidfd(s *spawn.Spec) (spawn.Process, error) {
+	p, err := spawn.Fork(s)
+	closeAll([]int{p.PIDFD})
+	p.PIDFD = -1
+	return p, err
 }
 
 func newRunner(t testing.TB, o Options) *Runner {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/spawn"
 )
 
 // The start of a busy file (ETXTBSY: a process has it open for writing, often only
@@ -147,36 +149,31 @@ func Short(err error) bool {
 	return errno == unix.EAGAIN || errno == unix.ENOMEM || errno == unix.EMFILE || errno == unix.ENFILE
 }
 
-// exec forks and executes, and retries while the file is busy.
+// exec starts the program, and retries while its file is busy.
 func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, err error) {
-	argv := append([]string{s.Path}, s.Args...)
-	files := []uintptr{uintptr(child[0]), uintptr(child[1]), uintptr(child[2])}
-	handle := &pidfd
-	if p.r.noPidfd {
-		handle = nil
+	what := &spawn.Spec{
+		Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir,
+		Files: child, As: s.As.credential(), Cgroup: p.group.descriptor(),
 	}
 	wait := busyWait
 	for try := 0; ; try++ {
-		pidfd = -1
 		p.exit.Start = time.Now()
 		p.r.starting.Add(1)
-		p.pid, err = syscall.ForkExec(s.Path, argv, &syscall.ProcAttr{
-			Dir: s.Dir, Env: s.Env, Files: files, Sys: s.As.set(p.sysProcAttr(handle)),
-		})
+		started, err := p.r.spawn(what)
 		p.r.starting.Add(-1)
-		if err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
-			return pidfd, err
+		if p.pid = started.PID; err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
+			return started.PIDFD, err
 		}
 		wait *= 2
 	}
 }
 
-// set has the process run as u, unless that is this process's own user.
-func (u *User) set(a *syscall.SysProcAttr) *syscall.SysProcAttr {
-	if u != nil && (os.Geteuid() == 0 || int(u.UID) != os.Geteuid()) {
-		a.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
+// credential returns the user that a process runs as; nil is this process's own.
+func (u *User) credential() *syscall.Credential {
+	if u == nil || os.Geteuid() != 0 && int(u.UID) == os.Geteuid() {
+		return nil
 	}
-	return a
+	return &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 }
 
 // pause waits for d, or until ctx ends: then it returns false.

@@ -1,29 +1,11 @@
 package proc
 
 import (
-	"os"
-	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// sysProcAttr asks for an own session: pid = pgid = sid.
-func (p *process) sysProcAttr(*int) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true}
-}
-
-// sealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec, should
-// one have come from our parent. What this program opens later is Go's.
-func sealDescriptors() {
-	entries, _ := os.ReadDir("/dev/fd")
-	for _, e := range entries {
-		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
-			unix.CloseOnExec(fd)
-		}
-	}
-}
 
 // pipe returns a pipe whose reading end does not block.
 func pipe() (r, w int, err error) {

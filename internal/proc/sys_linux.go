@@ -4,29 +4,10 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// sysProcAttr asks for an own session (pid = pgid = sid, so that the children
-// of job-control shells are found as well), a pidfd and the run's cgroup.
-func (p *process) sysProcAttr(pidfd *int) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setsid: true, PidFD: pidfd}
-	if p.group != nil {
-		a.UseCgroupFD, a.CgroupFD = true, p.group.fd
-	}
-	sealDescriptors()
-	return a
-}
-
-// sealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec: one may come
-// from the parent, or from code that opened it without. It needs close_range (Linux
-// 5.11); without it, all that Go opens is marked anyway.
-func sealDescriptors() {
-	unix.CloseRange(3, ^uint(0)>>1&0xffffffff, unix.CLOSE_RANGE_CLOEXEC)
-}
 
 // pipe returns a pipe whose reading end does not block.
 func pipe() (r, w int, err error) {

@@ -1,0 +1,15 @@
+//go:build !linux || !(amd64 || arm64)
+
+package spawn
+
+import (
+	"errors"
+	"runtime"
+)
+
+var errNoClone3 = errors.New("no clone3 on " + runtime.GOOS + "/" + runtime.GOARCH)
+
+// Refused returns why Start does not use clone3.
+func Refused() error { return errNoClone3 }
+
+func startClone3(*Spec) (Process, error) { panic("not called: Refused") }

@@ -1,0 +1,1 @@
+// Empty: rawSyscall6 has no body in this package.

@@ -1,0 +1,3 @@
+package filelimit
+
+const prlimit64 = 261

@@ -1,0 +1,25 @@
+package spawn
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// forkAttr asks for what Start does.
+func forkAttr(s *Spec, _ *int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Credential: s.As}
+}
+
+// SealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec, should one have
+// come from our parent. What this program opens later is Go's.
+func SealDescriptors() {
+	entries, _ := os.ReadDir("/dev/fd")
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
