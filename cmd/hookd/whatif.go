@@ -99,10 +99,11 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 func pastEvents(
 	ctx context.Context, c *client.Client, q client.EventQuery, h *hook.Hook, limit int,
 ) func(each func(rehearse.Past) error) error {
+	single := match.NewSingle(h, nil)
 	return func(each func(rehearse.Past) error) error {
 		left := limit
 		err := c.Past(ctx, q, func(e client.StoredEvent) error {
-			if !match.Reaches(h, events.Dialect(e.Dialect), e.Event) {
+			if !single.Reaches(events.Dialect(e.Dialect), e.Event) {
 				return nil
 			}
 			if left--; limit > 0 && left < 0 {

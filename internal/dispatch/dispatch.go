@@ -89,6 +89,7 @@ type Dispatcher struct {
 	log      *zap.Logger
 	recorder Recorder
 	index    atomic.Pointer[match.Index]
+	tried    atomic.Pointer[match.Single] // of the hook that was tried last
 	queue    *queue
 	pace     pace
 	permits  permits

@@ -329,31 +329,6 @@ func Lane(h *hook.Hook) string {
 	return events.LaneDefault
 }
 
-// Reaches reports whether a pattern of h matches an event of that name, whatever else
-// keeps it from running for one.
-func Reaches(h *hook.Hook, d events.Dialect, name string) bool {
-	c := events.For(d, name)
-	_, ok := matchNames(h, c, kindNames(c))
-	return ok
-}
-
-// One returns h as it runs for e. If its definition does not admit e, why is the
-// reason; "" = it runs. links is as for New.
-func One(h *hook.Hook, e *events.Event, links when.Links) (m Match, why string) {
-	m, ok := matchNames(h, e.Contract, kindNames(e.Contract))
-	if !ok {
-		m = Match{
-			Hook: h, Rules: dialect.Rules(h.Dialect), Given: e.Contract.Name,
-			Blocks: e.Contract.Decidable && !h.Shadow, Shadow: e.Contract.Decidable && h.Shadow,
-		}
-		return m, "none of its patterns matches " + e.Contract.Name
-	}
-	if other, ok := m.suiting(e); ok {
-		return other, cmp.Or(other.refusal(e), when.New(e, links).Unfit(h.When, other.Given))
-	}
-	return m, noCase
-}
-
 // Decision says whether a hook runs for an event, for `hookd match`.
 type Decision struct {
 	Hook   *hook.Hook

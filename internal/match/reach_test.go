@@ -38,7 +38,7 @@ func TestReaches(t *testing.T) {
 		{"my:*", "", "my:own", true},
 		{"my:*", "", "other:own", false},
 	} {
-		if got := Reaches(matchtest.Hook("h", tt.pattern), tt.dialect, tt.name); got != tt.want {
+		if got := NewSingle(matchtest.Hook("h", tt.pattern), nil).Reaches(tt.dialect, tt.name); got != tt.want {
 			t.Errorf("%s of %q reaches %s: got %v", tt.name, tt.dialect, tt.pattern, got)
 		}
 	}

@@ -24,6 +24,7 @@ func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
 	env.AgentName = cmp.Or(env.AgentName, h.Agent, Exact(h.Filter.Agents))
 	env.Cwd = cmp.Or(env.Cwd, h.Project, Exact(h.Filter.Workspaces))
 	field := ToolField(c)
+	single := NewSingle(h, nil)
 	for _, tool := range sampleTools(h, c.Dialect) {
 		env.Data = example
 		if field != "" {
@@ -35,7 +36,7 @@ func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
 		}
 		e := &events.Event{Envelope: env, Contract: c, Project: h.Project}
 		e.Dialect = c.Dialect
-		if _, why := One(h, e, nil); why == "" {
+		if _, why := single.Match(e); why == "" {
 			return env
 		}
 		if field == "" {

@@ -21,7 +21,7 @@ func TestSampleFitsConditions(t *testing.T) {
 		h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
 		env := Sample(h, events.Envelope{Event: "PreToolUse"})
 		e := &events.Event{Envelope: env, Contract: events.For("", "PreToolUse")}
-		if _, why := One(h, e, nil); why != "" {
+		if _, why := NewSingle(h, nil).Match(e); why != "" {
 			t.Errorf("%s: %s: %s", text, env.Data, why)
 		}
 	}
@@ -59,7 +59,7 @@ func TestSample(t *testing.T) {
 		env := Sample(h, events.Envelope{Event: test.event, Dialect: test.dialect})
 		c := events.For(env.Dialect, env.Event)
 		e := &events.Event{Envelope: env, Contract: c}
-		if _, why := One(h, e, nil); why != "" {
+		if _, why := NewSingle(h, nil).Match(e); why != "" {
 			t.Errorf("%s %s %q: the hook does not run for %s: %s", test.dialect, test.event, test.matcher, env.Data, why)
 		}
 		if names := dialect.ToolNames(e); len(names) == 0 || names[0] != test.want {
