@@ -31,17 +31,19 @@ type Trial struct {
 // The event reaches no other hook. A hook that asks for it stands in its chain as
 // if it had sent the event.
 func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
-	return d.try(ctx, from, h, env, true)
+	return d.try(ctx, from, h, env, time.Time{}, true)
 }
 
-// Rehearse is Try of a hook that only runs where its definition admits the event.
+// Rehearse is Try of a hook that only runs where its definition admits the event. at is
+// when the event was; the zero time is now.
 func (d *Dispatcher) Rehearse(
 	ctx context.Context,
 	from Origin,
 	h *hook.Hook,
 	env events.Envelope,
+	at time.Time,
 ) (Trial, *events.Error) {
-	return d.try(ctx, from, h, env, false)
+	return d.try(ctx, from, h, env, at, false)
 }
 
 func (d *Dispatcher) try(
@@ -49,6 +51,7 @@ func (d *Dispatcher) try(
 	from Origin,
 	h *hook.Hook,
 	env events.Envelope,
+	at time.Time,
 	always bool,
 ) (Trial, *events.Error) {
 	if !d.enter() {
@@ -63,7 +66,7 @@ func (d *Dispatcher) try(
 	e := &events.Event{
 		Envelope: env,
 		EventID:  events.NewID(now),
-		Time:     now.UTC(),
+		Time:     cmp.Or(at, now).UTC(),
 		Depth:    depth,
 		Trial:    true,
 		Contract: events.For(env.Dialect, env.Event),
@@ -71,7 +74,7 @@ func (d *Dispatcher) try(
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	e.Tool, e.Subject = d.About(e)
 	e.Project = d.projectOf(d.index.Load(), e.Cwd, now)
-	m, why := match.One(h, e, d.opts.Links)
+	m, why := d.single(h).Match(e)
 	m = m.Enforced()
 	m.Shadow = false
 	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: events.OutcomeNone}
@@ -95,4 +98,15 @@ func (d *Dispatcher) try(
 	t.Decision, t.Reason = outcomeOf(t.Verdict)
 	t.Reason, t.Rewrote = d.clean(t.Reason), rewrote(t.Verdict)
 	return t, nil
+}
+
+// single returns what finds whether h runs for an event: that of the last hook, if h is
+// it, as one hook is mostly asked about many events.
+func (d *Dispatcher) single(h *hook.Hook) *match.Single {
+	s := d.tried.Load()
+	if s == nil || s.Hook() != h {
+		s = match.NewSingle(h, d.opts.Links)
+		d.tried.Store(s)
+	}
+	return s
 }

@@ -55,7 +55,7 @@ func WhatIfLocal(
 	err = locally(context.WithoutCancel(ctx), c, func(d *dispatch.Dispatcher) *events.Error {
 		a := Ask(d, h)
 		asking(a)
-		failed = All(ctx, a, h, past)
+		failed = All(ctx, a, past)
 		sum = a.Sum()
 		return nil
 	})

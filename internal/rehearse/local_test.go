@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,12 +30,17 @@ func persistentGuard(t testing.TB) (config.Config, *hook.Hook) {
 	hooktest.Write(t, filepath.Join(dir, "HOOK.yaml"),
 		"name: guard\nevents: PreToolUse\nmode: persistent\ncommand: ./guard.py\nargs: []\n", 0o600)
 	hooktest.Write(t, filepath.Join(dir, "guard.py"), `#!/usr/bin/env python3
-import json, os, sys
+import glob, json, os, sys, time
 for line in sys.stdin:
     e = json.loads(line)
     a = {"event_id": e["event_id"]}
     if "push -f" in e["tool_input"]["command"]:
-        a["decision"], a["reason"] = "block", "whatif=" + os.environ.get("HOOKD_WHATIF", "")
+        a["decision"], a["reason"] = "block", "whatif=%s %s" % (os.environ.get("HOOKD_WHATIF", ""), e["timestamp"])
+    if "meet" in e["tool_input"]["command"]:
+        open("met-%d" % os.getpid(), "w").close()
+        while len(glob.glob("met-*")) < 2:
+            time.sleep(0.01)
+        a["decision"], a["reason"] = "block", str(os.getpid())
     print(json.dumps(a), flush=True)
 `, 0o700)
 	c := config.Default(home)
@@ -122,10 +129,56 @@ func TestWhatIf(t *testing.T) {
 			if got != tt.change || sum.Asked != 1 || sum.Ran != 1 || sum.Cut != 1 || sum.Redacted != 1 || sum.Failed != 0 || sum.Stopped {
 				t.Errorf("got %q, want %q: %+v", got, tt.change, sum)
 			}
-			if strings.HasSuffix(got, " deny") && why != "whatif=1" {
+			if strings.HasSuffix(got, " deny") && why != "whatif=1 1970-01-01T00:00:01Z" {
 				t.Errorf("the hook says %q", why)
 			}
 		})
+	}
+}
+
+// A hook that does not say how many workers it may have gets several: here two calls wait
+// for each other. Changes stand newest first, however the answers came.
+func TestWhatIfAsksWorkersSideBySide(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		t.Skip("SKIP-TOOL a second processor")
+	}
+	c, h := persistentGuard(t)
+	sum, err := WhatIfLocal(t.Context(), c, h, func(each func(Past) error) error {
+		for i := 5; i > 0; i-- {
+			if err := each(pastCall(i/2, "meet")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(*Asking) {})
+	if err != nil || sum.Failed > 0 || len(sum.Changes) != 5 {
+		t.Fatalf("got %v, %+v", err, sum)
+	}
+	if !slices.IsSortedFunc(sum.Changes, func(x, y Change) int { return y.Time.Compare(x.Time) }) {
+		t.Errorf("not newest first: %+v", sum.Changes)
+	}
+}
+
+// A hook that says how many workers it may have gets no more.
+func TestWhatIfKeepsConcurrency(t *testing.T) {
+	c, h := persistentGuard(t)
+	h.Concurrency = 1
+	hooktest.Write(t, filepath.Join(filepath.Dir(h.File), "met-another"), "", 0o600)
+	sum, err := WhatIfLocal(t.Context(), c, h, func(each func(Past) error) error {
+		for i := range 20 {
+			if err := each(pastCall(i, "meet")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(*Asking) {})
+	if err != nil || len(sum.Changes) != 20 {
+		t.Fatalf("got %v, %+v", err, sum)
+	}
+	for _, change := range sum.Changes {
+		if change.Reason != sum.Changes[0].Reason {
+			t.Errorf("workers %s and %s", change.Reason, sum.Changes[0].Reason)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -28,6 +29,7 @@ type Tryer interface {
 		from dispatch.Origin,
 		h *hook.Hook,
 		env events.Envelope,
+		at time.Time,
 	) (dispatch.Trial, *events.Error)
 }
 
@@ -83,7 +85,7 @@ func one(
 	if ctx.Err() != nil {
 		return api.TestedAs{}, errEnded
 	}
-	trial, err := tryer.Rehearse(ctx, from, h, Event(h, t))
+	trial, err := tryer.Rehearse(ctx, from, h, Event(h, t), time.Time{})
 	if err == nil && ctx.Err() != nil {
 		err = errEnded
 	}

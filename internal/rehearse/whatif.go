@@ -100,13 +100,18 @@ type Asking struct {
 	mu    sync.Mutex // guards what is below
 	begun time.Time
 	sum   WhatIf
+	wrong time.Time // of the event that sum.Error is about
 }
 
-// Ask returns an Asking of h, which runs with WhatIfVariable in its environment.
+// Ask returns an Asking of h, which runs with WhatIfVariable in its environment. A
+// persistent hook that does not say how many workers it may have gets one a processor.
 func Ask(t Tryer, h *hook.Hook) *Asking {
 	asked := *h
 	asked.Env = append(slices.Clip(h.Env), WhatIfVariable)
 	asked.Shadow = false
+	if h.Persistent {
+		asked.Concurrency = cmp.Or(h.Concurrency, runtime.NumCPU())
+	}
 	sum := WhatIf{Hook: h.Name, Changes: []Change{}, Counts: Counts{}}
 	return &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: sum}
 }
@@ -128,7 +133,7 @@ func (a *Asking) About(ctx context.Context, p Past) error {
 	}
 	env := p.Envelope
 	env.Wait, env.ID = true, ""
-	trial, refused := a.tryer.Rehearse(ctx, dispatch.Origin{}, a.hook, env)
+	trial, refused := a.tryer.Rehearse(ctx, dispatch.Origin{}, a.hook, env, p.Time)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -146,7 +151,9 @@ func (a *Asking) About(ctx context.Context, p Past) error {
 		a.sum.Ran++
 	}
 	if why := failure(trial.Run); why != "" {
-		a.sum.Failed, a.sum.Error = a.sum.Failed+1, why
+		if a.sum.Failed++; a.sum.Failed == 1 || p.Time.After(a.wrong) {
+			a.sum.Error, a.wrong = why, p.Time
+		}
 	}
 	if a.sum.Counts.add(change.Then, change.Now); change.Then != change.Now {
 		a.sum.Changes = append(a.sum.Changes, change)
@@ -164,7 +171,9 @@ func (a *Asking) Sum() WhatIf {
 	for then, counts := range a.sum.Counts {
 		sum.Counts[then] = maps.Clone(counts)
 	}
-	slices.SortStableFunc(sum.Changes, func(x, y Change) int { return y.Time.Compare(x.Time) })
+	slices.SortFunc(sum.Changes, func(x, y Change) int {
+		return cmp.Or(y.Time.Compare(x.Time), cmp.Compare(y.EventID, x.EventID))
+	})
 	return sum
 }
 
@@ -242,10 +251,10 @@ const ahead = 400
 
 // All asks about every event that past yields, several at once: as many as the hook has
 // workers and one that waits, or as there are processors twice.
-func All(ctx context.Context, a *Asking, h *hook.Hook, past func(each func(Past) error) error) error {
+func All(ctx context.Context, a *Asking, past func(each func(Past) error) error) error {
 	workers := 2 * runtime.NumCPU()
-	if h.Persistent {
-		workers = max(1, h.Concurrency) + 1
+	if a.hook.Persistent {
+		workers = a.hook.Concurrency + 1
 	}
 	next := make(chan Past, ahead)
 	ctx, stop := context.WithCancelCause(ctx)

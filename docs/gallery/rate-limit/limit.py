@@ -2,8 +2,8 @@
 """Denies tool calls beyond MAX_CALLS in PER_SECONDS of one session.
 
 Calls come side by side, so the times of a session's calls are kept in a file
-of its own, under a lock. Denied calls are not counted. A rehearsal of past
-calls (hookd whatif) counts by their own times, and in memory.
+of its own, under a lock. Denied calls are not counted. It has no opinion on
+past calls (hookd whatif), which do not come in the order of their times.
 """
 import fcntl
 import hashlib
@@ -11,7 +11,6 @@ import os
 import pathlib
 import sys
 import time
-from datetime import datetime
 
 sys.dont_write_bytecode = True
 import serve  # noqa: E402
@@ -19,7 +18,6 @@ import serve  # noqa: E402
 STATE = pathlib.Path(__file__).parent / "state"
 FORGET_EVERY = 60
 _forgotten = [0.0]
-_rehearsed = {}
 
 
 def forget_old(now, window):
@@ -58,10 +56,8 @@ def judge(event):
     most, window = int(os.environ["MAX_CALLS"]), float(os.environ["PER_SECONDS"])
     whose = str(event.get("session_id") or event.get("agent_id") or event.get("agent_name") or "")
     if os.environ.get("HOOKD_WHATIF"):
-        now = datetime.fromisoformat(event["timestamp"][:19] + "+00:00").timestamp()
-        _rehearsed[whose], seconds = wait(_rehearsed.get(whose, []), now, most, window)
-    else:
-        seconds = counted(whose, most, window)
+        return None
+    seconds = counted(whose, most, window)
     if seconds:
         return serve.deny(f"rate-limit: more than {most} tool calls in {window:g} s; wait {seconds:.0f} s, "
                           "or do more with each call")
