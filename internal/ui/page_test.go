@@ -1,7 +1,6 @@
 package ui_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -287,83 +284,4 @@ func (s *site) untouched(what string) {
 	if js[bool](s, `window.ran !== undefined || !!document.querySelector("main script, main iframe, main style, main link, main base, main meta, main form, main img, main object, main details, main math, main [onload], main [onerror], main [onclick]") || [...document.querySelectorAll("a")].some((a) => !a.getAttribute("href")?.startsWith("#"))`) {
 		s.t.Errorf("%.80q: something of it runs, or is markup", what)
 	}
-}
-
-// mainThread returns the processor time that the page's thread has used, in seconds.
-func (s *site) mainThread() float64 {
-	s.t.Helper()
-	for _, m := range command(s, performance.GetMetrics, cdp.Empty{}).Metrics {
-		if m.Name == "TaskDuration" {
-			return m.Value
-		}
-	}
-	s.t.Fatal("the browser does not measure its tasks")
-	return 0
-}
-
-// long reports whether the tests may take minutes: `make test-ui` says so.
-func long() bool { return os.Getenv("HOOKD_UI_LOAD") != "" }
-
-// 100,000 decisions scroll without a stall, and 1,000 records a second arrive without a
-// growing delay or memory. It takes two minutes: `make test-ui` runs it.
-func TestLoad(t *testing.T) {
-	if !long() {
-		t.Skip("SKIP-TOOL load: HOOKD_UI_LOAD is not set")
-	}
-	home := newHome(t, func(s *seeder) { s.many(100_000, time.Now()) })
-	s := open(t, home, ui.Options{}, "#stream?range=6h")
-	s.look(1440, 900, "light")
-	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
-	command(s, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
-	before := s.mainThread()
-	frames := js[float64](s, `new Promise((done) => {
-		const main = document.getElementById("main"), begin = performance.now();
-		let n = 0, worst = 0, last = begin;
-		const step = (now) => {
-			n++; worst = Math.max(worst, now - last); last = now;
-			main.scrollTop += 400;
-			if (now - begin < 10000) requestAnimationFrame(step); else { window.worst = worst; done(n / ((now - begin) / 1000)); }
-		};
-		requestAnimationFrame(step);
-	})`)
-	t.Logf("%.1f ms of the page's thread a frame, whatever else runs here; one of 60 a second may have 16.7",
-		1000*(s.mainThread()-before)/(10*frames))
-	t.Logf("%.1f frames a second while scrolling, the longest %s ms, %s px down", frames, s.text("Math.round(window.worst)"), s.text(`document.getElementById("main").scrollTop`))
-	s.until("the counts are whole", `document.querySelector(".search .end").textContent === "100,000 kept"`)
-	s.until("all rows are read", `(document.getElementById("main").scrollTop = 1e9, document.querySelector("p.rest")?.textContent.startsWith("That is all"))`)
-	s.until("the first decision of all", `document.querySelector("main").textContent.includes("# 0")`)
-	s.goTo("#stream")
-	s.keys("f")
-	s.until("the newest", `document.querySelector("#stream tr[data-id]").textContent.includes("# 99999")`)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	var heap []float64
-	measured := make(chan struct{})
-	go func() { // 333 calls a second make 1,000 records a second and more
-		defer close(measured)
-		tick := time.NewTicker(time.Second / 333)
-		defer tick.Stop()
-		for n := 0; ctx.Err() == nil; n++ {
-			select {
-			case <-tick.C:
-				data := fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"echo load %d"}}`, n)
-				s.client.Emit(ctx, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "load", Data: json.RawMessage(data)})
-			case <-ctx.Done():
-			}
-		}
-	}()
-	for range 6 {
-		select {
-		case <-time.After(10 * time.Second):
-		case <-measured:
-		}
-		heap = append(heap, js[float64](s, `performance.memory.usedJSHeapSize / 1048576`))
-		t.Logf("records a second %s, heap %.1f MiB, rows in the page %s", s.text(`document.querySelector(".foot > :last-child").textContent`), heap[len(heap)-1], s.text(`document.querySelectorAll("tr[data-id]").length`))
-	}
-	<-measured
-	if first, last := heap[1], heap[len(heap)-1]; last > 2*first+20 {
-		t.Errorf("the page's memory grows: %.0f MiB", heap)
-	}
-	s.decide("echo the last one")
-	s.until("the newest is there", `document.querySelector("#stream tr[data-id]").textContent.includes("echo the last one")`)
 }

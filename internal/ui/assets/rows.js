@@ -22,7 +22,7 @@ const restTime = 150; // ms without scrolling, after which the rows stand in the
 export const scroller = () => document.getElementById('main');
 
 // Virtual renders the body of a table of count rows, each of the same height, of which at
-// most one is open. row(i) returns {id, cells, ...attributes}, open(i) a row below it; added
+// most one is open. row(i) returns {id, cells, class, tabindex, selected}, open(i) a row below it; added
 // is how many rows were ever put before the first; end is called when the last are near.
 //
 // While the list is scrolled its rows stay where they are in the document and get another
@@ -30,7 +30,7 @@ export const scroller = () => document.getElementById('main');
 // put in the order of reading.
 export function Virtual({ count, added, height, opened, openHeight, row, open, end, click }) {
   const body = useRef(), [first, setFirst] = useState(0), [shown, setShown] = useState(30), [moving, setMoving] = useState(false);
-  const look = useRef(), top = useRef(0), size = useRef(0), focused = useRef('');
+  const look = useRef(), top = useRef(0), size = useRef(0), focused = useRef(''), drawn = useRef(new Map());
   look.current = () => {
     const main = scroller(), above = main.scrollTop - top.current;
     const at = Math.max(0, Math.floor((opened >= 0 && above > (opened + 1) * height ? above - openHeight : above) / height));
@@ -60,16 +60,22 @@ export function Virtual({ count, added, height, opened, openHeight, row, open, e
     if (body.current.contains(now) && now.dataset.id && now.dataset.id !== focused.current) now.blur();
   });
 
-  const stop = Math.min(count, first + shown), list = [];
-  const y = (i) => i * height + (opened >= 0 && i > opened ? openHeight : 0);
+  // A row that is as it was is the same object: it costs nothing to draw again.
+  const stop = Math.min(count, first + shown), list = [], before = drawn.current;
+  drawn.current = new Map();
   for (let i = first; i < stop; i++) {
-    const { id, cells, ...attrs } = row(i), slot = (((i - added) % shown) + shown) % shown;
-    list.push({ slot, node: html`<tr role="row" key=${slot} data-id=${id} aria-rowindex=${i + 2} style=${{ top: y(i) + 'px' }} ...${attrs}>${cells}</tr>` });
+    const r = row(i), slot = (((i - added) % shown) + shown) % shown, top = i * height + (opened >= 0 && i > opened ? openHeight : 0);
+    let had = before.get(slot);
+    if (!had || had.i !== i || had.top !== top || had.cells !== r.cells || had.class !== r.class || had.tabindex !== r.tabindex) {
+      had = { ...r, i, slot, top, node: html`<tr role="row" key=${slot} data-id=${r.id} class=${r.class} tabindex=${r.tabindex} aria-selected=${r.selected} aria-rowindex=${i + 2} style=${{ top: top + 'px' }}>${r.cells}</tr>` };
+    }
+    drawn.current.set(slot, had);
+    list.push(had);
   }
   if (moving) list.sort((a, b) => a.slot - b.slot);
-  const nodes = list.map((r) => r.node);
-  if (opened >= first && opened < stop) nodes.splice(list.findIndex((r) => r.node.props['data-id'] === row(opened).id) + 1, 0, html`<tr role="row" key="open" class="open" style=${{ top: y(opened) + height + 'px', height: openHeight + 'px' }}>${open(opened)}</tr>`);
-  return html`<tbody role="rowgroup" ref=${body} onClick=${click} onFocusIn=${(e) => { focused.current = e.target.dataset.id || ''; }}
+  const nodes = list.map((r) => r.node), at = list.findIndex((r) => r.i === opened);
+  if (at >= 0) nodes.splice(at + 1, 0, html`<tr role="row" key="open" class="open" style=${{ top: list[at].top + height + 'px', height: openHeight + 'px' }}>${open(opened)}</tr>`);
+  return html`<tbody role="rowgroup" ref=${body} class=${moving ? 'moving' : ''} onClick=${click} onFocusIn=${(e) => { focused.current = e.target.dataset.id || ''; }}
     style=${{ height: count * height + (opened >= 0 ? openHeight : 0) + 'px' }}>${nodes}</tbody>`;
 }
 

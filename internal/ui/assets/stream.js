@@ -420,7 +420,7 @@ function List() {
     let had = drawn.current.get(id);
     if (had?.r !== r) drawn.current.set(id, had = { r, cells: cells(r) });
     return {
-      id, cells: had.cells, tabindex: i === Math.max(0, current) ? 0 : -1, 'aria-selected': on,
+      id, cells: had.cells, tabindex: i === Math.max(0, current) ? 0 : -1, selected: on,
       class: (on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : ''),
     };
   };
