@@ -371,7 +371,7 @@ const heads = {
 function List() {
   const table = useRef(), narrow = useNarrow(), said = useRef(0);
   version.value;
-  const k = kinds[kind.value], { rows } = feed, { p } = route.value;
+  const k = kinds[kind.value], here = feed.kind === kind.value, rows = here ? feed.rows : [], { p } = route.value; // rows of another kind are about to go
   const height = narrow ? 84 : 32, openHeight = narrow ? 320 : 128;
   const opened = p.open ? rows.findIndex((r) => r[k.id] === p.open) : -1;
   const chosen = p.sel ? rows.findIndex((r) => r[k.id] === p.sel) : -1;
@@ -431,7 +431,7 @@ function List() {
   };
   const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}>`;
   const bar = feed.waiting && (!following || paused.value) ? html`${plural(feed.waiting, 'new', 'new')} · ` : feed.place ? 'newer ones are not shown · ' : '';
-  const none = !rows.length && !feed.loading;
+  const none = here && !rows.length && !feed.loading;
   return html`<table ref=${table} role="table" class=${'fold stream ' + kind.value} aria-label=${'Newest ' + kind.value} aria-rowcount=${feed.whole ? rows.length + 1 : -1}>
     <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
     ${asks.value.length > 0 && kind.value === 'decisions' && html`<tr role="row" class="new"><td role="cell" colspan="6"><a class="amber" href="#now"><${Icon} name="ask" />${plural(asks.value.length, 'call is', 'calls are')} held and ${asks.value.length === 1 ? 'waits' : 'wait'} for an answer</a></td></tr>`}
