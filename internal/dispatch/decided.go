@@ -59,6 +59,12 @@ func waitRecorded(list []*attempt) {
 	}
 }
 
+// OutcomeOf says in a word what a verdict is and why, and names what it replaces or adds.
+func OutcomeOf(v *verdict.Verdict) (o events.Outcome, reason string, parts []string) {
+	o, reason = outcomeOf(v)
+	return o, reason, rewrote(v)
+}
+
 // outcomeOf says in a word what a verdict is, and why.
 func outcomeOf(v *verdict.Verdict) (events.Outcome, string) {
 	switch {
