@@ -5,13 +5,17 @@ import (
 	"strings"
 )
 
-// call is a command line that calls the bridge.
+// call is a command line that calls the bridge, or what stands in its place.
 type call struct {
-	program string   // path of hookd-bridge; or of hookd, when bridge is an argument
-	agent   string   // the agent that it speaks for
-	args    []string // what follows
-	post    *Post    // instead of a command line; nil = none
+	program string    // path of hookd-bridge; or of hookd, when bridge is an argument
+	agent   string    // the agent that it speaks for
+	args    []string  // what follows
+	post    *Post     // instead of a command line; nil = none
+	tool    *toolCall // the same, of MCP
 }
+
+// isCommand reports whether it is a command line.
+func (c call) isCommand() bool { return c.post == nil && c.tool == nil }
 
 // String writes the call for a POSIX shell and for programs that split a line
 // as one does. It is the same for all versions of hookd.

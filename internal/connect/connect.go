@@ -50,6 +50,8 @@ type Options struct {
 	// Post registers HTTP instead of the bridge, for the events and agents that take
 	// it; nil registers the bridge alone.
 	Post *Post
+	// Tool registers calls of an MCP tool instead of the bridge, as Post does.
+	Tool *Tool
 
 	Home   string              // the user's home; "" = os.UserHomeDir
 	Getenv func(string) string // nil = os.Getenv
@@ -96,7 +98,7 @@ func Connect(o Options) (Plan, error) {
 	if !filepath.IsAbs(o.Bridge) {
 		return Plan{}, fmt.Errorf("connect %s: the bridge's path %q is not absolute", o.Agent, o.Bridge)
 	}
-	if err := t.checkPost(); err != nil {
+	if err := errors.Join(t.checkPost(), t.checkTool()); err != nil {
 		return Plan{}, err
 	}
 	p := Plan{Agent: o.Agent, File: t.path, Events: t.agent.events(o.AllEvents)}
@@ -111,10 +113,24 @@ func Connect(o Options) (Plan, error) {
 	if err == nil {
 		p.Notes = slices.Concat(p.Notes, t.notes(), t.twice(), t.after())
 	}
+	if missing := t.server(t.Tool != nil); err == nil && missing != "" {
+		p.Notes = append(p.Notes, missing)
+	}
 	if err == nil && t.Managed {
 		err = t.writeBeside(&p)
 	}
 	return p, err
+}
+
+// way is the flag of the way that is asked for instead of commands; "" = none.
+func (t *target) way() string {
+	switch {
+	case t.Post != nil:
+		return "--http"
+	case t.Tool != nil:
+		return "--mcp"
+	}
+	return ""
 }
 
 // after is what a person must do besides.
@@ -187,15 +203,15 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 		return nil, err
 	}
 	have := t.agent.hooksIn(tree)
-	if t.Post != nil && t.failClosed(have) {
-		return nil, fmt.Errorf("%s goes on where an HTTP hook does not answer, so --http cannot fail closed: "+
-			"leave out --http, or type --fail-closed=false", t.Agent)
+	if way := t.way(); way != "" && t.failClosed(have) {
+		return nil, fmt.Errorf("%s goes on where such a hook does not answer, so %s cannot fail closed: "+
+			"leave out %s, or type --fail-closed=false", t.Agent, way, way)
 	}
 	stale := slices.DeleteFunc(slices.Clone(have), t.current)
 	isStale := func(c call) bool { return !t.wanted(c) }
 	registered := have
 	// A command that is right for one event is wrong for another: all are written again.
-	if t.Post != nil && len(stale) > 0 {
+	if t.way() != "" && len(stale) > 0 {
 		have, isStale = nil, func(call) bool { return true }
 	}
 	containers := t.agent.containers(tree)
@@ -244,7 +260,9 @@ func (a *agent) eventsOf(have []registration, path []string, all bool) []string 
 // there already. A call with flags of its own keeps them.
 func (t *target) call(have []registration, path []string, event string) (call, bool) {
 	c := call{program: t.Bridge, agent: t.Agent}
-	if t.posts(event) {
+	if tool := t.toolFor(event); tool != nil {
+		c = call{agent: t.Agent, tool: tool}
+	} else if t.posts(event) {
 		c = call{agent: t.Agent, post: t.Post}
 	}
 	if t.agent.Named {
@@ -259,7 +277,7 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 			c.args = h.call.args
 		}
 	}
-	if c.post == nil {
+	if c.isCommand() {
 		c.args = t.flags(c.args)
 	}
 	return c, true

@@ -71,7 +71,7 @@ func deadlineIn(args []string) (d time.Duration) {
 // wanted reports whether a call is one of the bridge as Connect writes it,
 // whatever its other flags.
 func (t *target) wanted(c call) bool {
-	return c.post == nil && c.program == t.Bridge && slices.Equal(c.args, t.flags(c.args))
+	return c.isCommand() && c.program == t.Bridge && slices.Equal(c.args, t.flags(c.args))
 }
 
 // failClosed reports whether calls would deny where hookd does not answer.

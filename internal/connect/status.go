@@ -40,6 +40,7 @@ type Status struct {
 	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
 
 	looked bool // at one call or more
+	tools  bool // some of them call an MCP tool
 }
 
 // Inspect returns how one agent is connected. It changes nothing; the status names
@@ -69,6 +70,9 @@ func Inspect(o Options) Status {
 		return s
 	}
 	s.judge(a.events(o.AllEvents))
+	if missing := t.server(s.tools); missing != "" {
+		s.State, s.Note = Partly, missing
+	}
 	if s.State == Connected && o.Socket != "" && s.Socket != "" && s.Socket != o.Socket {
 		s.State, s.Note = Partly, "it calls "+s.Socket+", hookd listens on "+o.Socket
 	}
@@ -108,7 +112,8 @@ func (t *target) inspect(s *Status) error {
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}
-		if h.call.post == nil {
+		s.tools = s.tools || h.call.tool != nil
+		if h.call.isCommand() {
 			s.Bridge = h.call.program
 			s.Calls[h.event] = h.call.words()
 			s.saw(h.call.socket(), h.call.failClosed())

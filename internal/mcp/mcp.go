@@ -22,13 +22,15 @@ import (
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
 )
 
 const (
 	// Name is what the server is registered as in an agent's settings.
-	Name = "hookd"
+	Name = neutral.HookServer
 	// HookTool is the tool that an agent's hooks call.
-	HookTool = "hook"
+	HookTool = neutral.HookTool
 	// WouldTool is the tool that a model may call.
 	WouldTool = "would_deny"
 )

@@ -20,7 +20,14 @@ func Settings() neutral.Settings {
 		Unit:   time.Second,
 		Import: neutral.ImportsTyped,
 		Skip:   neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
-		Posts:  func(c *events.Contract) bool { return c.Name != "SessionStart" && c.Name != "Setup" },
+		Tools: &neutral.Tools{
+			Events: neutral.Only("UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop"), // others were not seen to
+			Servers: neutral.Servers{
+				File: ".claude.json", InHome: true, Format: neutral.FormatJSON, At: []string{"mcpServers"},
+				Register: "claude mcp add --scope user " + neutral.HookServer + " --",
+			},
+		},
+		Posts: func(c *events.Contract) bool { return c.Name != "SessionStart" && c.Name != "Setup" },
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,
 			Say: "`disableAllHooks` is true there: Claude Code runs no hooks until it is removed",

@@ -20,7 +20,15 @@ func Settings() neutral.Settings {
 			},
 		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit:      time.Second,
+		Unit: time.Second,
+		Tools: &neutral.Tools{
+			Events: neutral.Only("SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"), // others were not seen to
+			Strict: true,
+			Servers: neutral.Servers{
+				File: "config.toml", Format: neutral.FormatTOML, At: []string{"mcp_servers"},
+				Register: "codex mcp add " + neutral.HookServer + " --",
+			},
+		},
 		Import:    neutral.ImportsCommands,
 		NoMatcher: true, // a matcher is a regular expression, and * is none
 		After:     []string{"Codex runs a new hook when you trust it: start codex and type /hooks"},
