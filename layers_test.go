@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
-			"doctor duration escape events hook importer logsink loopback match oneshot pack policy project readfile " +
+			"doctor duration escape events hook importer logsink loopback match mcp oneshot pack policy project readfile " +
 			"rehearse schema service spell starter store system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
@@ -285,6 +285,11 @@ var rooms = map[string]room{
 		"tests only: hooks and snapshots",
 		"hook",
 		"",
+	},
+	"internal/mcp": {
+		"the server of `hookd mcp`: MCP tools that agents call as hooks, and that models ask",
+		"bridge dialect/neutral events",
+		"github.com/modelcontextprotocol/go-sdk",
 	},
 	// knows no events: the daemon tells it what to count
 	"internal/metrics": {

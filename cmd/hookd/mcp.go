@@ -29,15 +29,15 @@ form; and would_deny, with which the model may ask what hooks would decide about
 its own session. would_deny makes nothing happen and leaves nothing in the history.
 
 An agent lets a call pass when a tool fails or its server is gone. So hook denies what it
-could not check, and a guard that must hold is registered as a command: see docs/connect.md.`,
+could not check, and a guard that must hold is registered as a command: see docs/agents.md.`,
 		Example: `  claude mcp add --scope user hookd -- hookd mcp claude-code
   codex mcp add hookd -- hookd mcp codex`,
 		Args:              one("AGENT"),
 		ValidArgsFunction: words(dialect.Agents()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(dialect.Agents(), args[0]) {
-				return fail(exitUsage, meant(args[0], dialect.Agents())+"type one of "+strings.Join(dialect.Agents(), ", "),
-					"unknown agent %q", args[0])
+				hint := meant(args[0], dialect.Agents()) + "type one of " + strings.Join(dialect.Agents(), ", ")
+				return fail(exitUsage, hint, "unknown agent %q", args[0])
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()

@@ -142,7 +142,9 @@ func groups(a *app) []group {
 			addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a), importCommand(a),
 			bundleCommand(a), policyCommand(a),
 		}},
-		{"Agents", []*cobra.Command{connectCommand(a), disconnectCommand(a), bridgeCommand(a), mcpCommand(a), tokenCommand(a)}},
+		{"Agents", []*cobra.Command{
+			connectCommand(a), disconnectCommand(a), bridgeCommand(a), mcpCommand(a), tokenCommand(a),
+		}},
 		{"Service", []*cobra.Command{
 			serveCommand(a), runCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a),
 		}},

@@ -9,12 +9,12 @@ import (
 
 func TestCallOf(t *testing.T) {
 	for line, want := range map[string]call{
-		"/usr/local/bin/hookd-bridge codex":                 {"/usr/local/bin/hookd-bridge", "codex", []string{}, nil},
-		"hookd-bridge codex PreToolUse --fail-closed":       {"hookd-bridge", "codex", []string{"PreToolUse", "--fail-closed"}, nil},
-		"'/opt/my hookd/hookd-bridge' codex":                {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil},
-		`"/opt/my hookd/hookd-bridge"  codex`:               {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil},
-		`/opt/my\ hookd/hookd-bridge codex`:                 {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil},
-		"/x/hookd bridge codex --ask=none":                  {"/x/hookd", "codex", []string{"--ask=none"}, nil},
+		"/usr/local/bin/hookd-bridge codex":                 {"/usr/local/bin/hookd-bridge", "codex", []string{}, nil, nil},
+		"hookd-bridge codex PreToolUse --fail-closed":       {"hookd-bridge", "codex", []string{"PreToolUse", "--fail-closed"}, nil, nil},
+		"'/opt/my hookd/hookd-bridge' codex":                {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil, nil},
+		`"/opt/my hookd/hookd-bridge"  codex`:               {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil, nil},
+		`/opt/my\ hookd/hookd-bridge codex`:                 {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil, nil},
+		"/x/hookd bridge codex --ask=none":                  {"/x/hookd", "codex", []string{"--ask=none"}, nil, nil},
 		"hookd-bridge gemini-cli":                           {},
 		"hookd-bridge":                                      {},
 		"hookd bridge":                                      {},
@@ -39,7 +39,7 @@ func TestCallOf(t *testing.T) {
 // A shell takes a call apart as callOf does.
 func TestCallInShell(t *testing.T) {
 	for _, program := range []string{"/a/hookd-bridge", "/my own/$HOME/it's \"x\"/hookd-bridge", "/ü/~/hookd-bridge"} {
-		c := call{program, "codex", []string{"Stop", "a b"}, nil}
+		c := call{program, "codex", []string{"Stop", "a b"}, nil, nil}
 		out, err := exec.Command("/bin/sh", "-c", "printf '%s\\n' "+c.String()).Output()
 		if err != nil {
 			t.Fatal(err)

@@ -62,7 +62,8 @@ func (t *target) toolFor(event string) *toolCall {
 }
 
 func (c *toolCall) equal(other *toolCall) bool {
-	return c != nil && other != nil && c.server == other.server && c.name == other.name && maps.Equal(c.input, other.input)
+	return c != nil && other != nil &&
+		c.server == other.server && c.name == other.name && maps.Equal(c.input, other.input)
 }
 
 // checkTool refuses a tool where the agent cannot call one.

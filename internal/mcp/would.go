@@ -54,7 +54,8 @@ func (s *Server) wouldDeny(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 		Tool  string          `json:"tool"`
 		Input json.RawMessage `json:"input"`
 	}
-	if json.Unmarshal(r.Params.Arguments, &asked) != nil || asked.Tool == "" || len(asked.Input) == 0 || asked.Input[0] != '{' {
+	err := json.Unmarshal(r.Params.Arguments, &asked)
+	if err != nil || asked.Tool == "" || len(asked.Input) == 0 || asked.Input[0] != '{' {
 		return failed(errors.New(`would_deny wants {"tool": NAME, "input": {…}}, as the tool itself is called`)), nil
 	}
 	give := take(ctx, s.would)

@@ -10,11 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rawjson"
-	"github.com/hookd/hookd/internal/verdict"
-	"github.com/hookd/hookd/internal/when"
 )
 
 // Would is what the hooks of the settings would decide about an event.
@@ -50,7 +46,7 @@ func ToolCall(agent events.Dialect, call hook.Test, session string) (events.Enve
 // records nothing, and their answers make a verdict as those of a daemon do. Hooks that
 // observe, and those in the shadow, do not run.
 func WouldLocal(ctx context.Context, c config.Config, env events.Envelope) (w Would, err error) {
-	snap := deciding(catalog.Scan(c), env)
+	snap := deciding(c, env)
 	env.Wait, env.ID = true, ""
 	err = locally(ctx, c, func(d *dispatch.Dispatcher) *events.Error {
 		d.Publish(snap)
@@ -64,15 +60,14 @@ func WouldLocal(ctx context.Context, c config.Config, env events.Envelope) (w Wo
 }
 
 // deciding returns a snapshot of the hooks that decide about an event alone.
-func deciding(snap *hook.Snapshot, env events.Envelope) *hook.Snapshot {
-	repository, _ := project.Find(env.Cwd) // no cwd, no repository
-	decides := map[*hook.Hook]bool{}
-	for _, m := range match.Explain(snap, env, repository.Root, when.NewDisk()) {
+func deciding(c config.Config, env events.Envelope) *hook.Snapshot {
+	decides := map[string]bool{}
+	for _, m := range catalog.Match(c, env).Hooks {
 		decides[m.Hook] = m.Blocks
 	}
-	only := &hook.Snapshot{Generation: snap.Generation}
-	for _, e := range snap.Entries {
-		if e.Hook == nil || !decides[e.Hook] {
+	only := &hook.Snapshot{}
+	for _, e := range catalog.Scan(c).Entries {
+		if e.Hook == nil || !decides[e.Hook.Name] {
 			continue
 		}
 		asked := *e.Hook
@@ -83,14 +78,13 @@ func deciding(snap *hook.Snapshot, env events.Envelope) *hook.Snapshot {
 	return only
 }
 
-// would says what a verdict comes to.
+// would says what the verdict of a receipt comes to.
 func would(r dispatch.Receipt) Would {
-	v := r.Verdict
-	if v == nil {
-		v = &verdict.Verdict{Allowed: true, Continue: true}
+	if r.Verdict == nil {
+		return Would{Decision: string(events.OutcomeNone)}
 	}
-	outcome, reason, rewrote := dispatch.OutcomeOf(v)
-	w := Would{Decision: word(outcome, changes(rewrote)), Reason: reason, Hooks: v.DecidedBy, Rewrote: rewrote}
+	outcome, reason, rewrote := dispatch.OutcomeOf(r.Verdict)
+	w := Would{Decision: word(outcome, changes(rewrote)), Reason: reason, Hooks: r.Verdict.DecidedBy, Rewrote: rewrote}
 	for _, run := range r.Runs {
 		if why := failure(run); why != "" {
 			w.Failed = append(w.Failed, fmt.Sprintf("%s: %s", run.Hook, why))

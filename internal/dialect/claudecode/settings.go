@@ -21,7 +21,8 @@ func Settings() neutral.Settings {
 		Import: neutral.ImportsTyped,
 		Skip:   neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
 		Tools: &neutral.Tools{
-			Events: neutral.Only("UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop"), // others were not seen to
+			// Those that were seen to; the server is not there yet when a session starts.
+			Events: neutral.Only("UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop"),
 			Servers: neutral.Servers{
 				File: ".claude.json", InHome: true, Format: neutral.FormatJSON, At: []string{"mcpServers"},
 				Register: "claude mcp add --scope user " + neutral.HookServer + " --",

@@ -22,7 +22,8 @@ func Settings() neutral.Settings {
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit: time.Second,
 		Tools: &neutral.Tools{
-			Events: neutral.Only("SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"), // others were not seen to
+			// Those that were seen to; it refuses one for the end of a session.
+			Events: neutral.Only("SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"),
 			Strict: true,
 			Servers: neutral.Servers{
 				File: "config.toml", Format: neutral.FormatTOML, At: []string{"mcp_servers"},
