@@ -47,7 +47,7 @@ ui-update: ## get the files of other authors that the page has, in the newest ve
 	@sh internal/ui/update.sh
 
 test-agents: ## test with the real agents in PATH or in $HOOKD_AGENTS
-	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents$$' ./internal/bridge
+	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents' ./internal/bridge
 
 fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@for file in `grep -rl --include='*_test.go' '^func Fuzz' .`; do \
