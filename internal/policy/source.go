@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/https"
 	"github.com/hookd/hookd/internal/readfile"
 )
 
@@ -23,26 +22,13 @@ const fetchTime = 60 * time.Second
 // CheckSource returns the source as it is kept: a URL, or an absolute path. http:// is for
 // this machine alone.
 func CheckSource(text string) (string, error) {
-	scheme, _, isURL := strings.Cut(text, "://")
-	if !isURL {
+	if !strings.Contains(text, "://") {
 		return filepath.Abs(text)
 	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "":
-		return "", fmt.Errorf("%q is no URL of a bundle", text)
-	case u.User != nil:
-		return "", errors.New("a password in the URL would be on disk: leave it out")
-	case scheme == "https", scheme == "http" && local(u.Hostname()):
-		return text, nil
+	if _, err := https.Check(text); err != nil {
+		return "", fmt.Errorf("%w; a bundle may also come from a file or a folder", err)
 	}
-	return "", fmt.Errorf("%q: a bundle comes over https://, from a file or from a folder", text)
-}
-
-// local reports whether a host is this machine.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return text, nil
 }
 
 // fetched is what a source holds now.
@@ -111,13 +97,14 @@ func fetchURL(ctx context.Context, source, etag string, wait time.Duration) (f f
 	if etag != "" {
 		req.Header.Set("If-None-Match", etag)
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression, transport.DisableKeepAlives = true, true
-	transport.MaxResponseHeaderBytes = 64 << 10
-	client := http.Client{Transport: transport, CheckRedirect: sameHost}
+	client, err := https.Client("")
+	if err != nil {
+		return f, err
+	}
+	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return f, plain(ctx, err)
+		return f, https.Plain(ctx, err)
 	}
 	defer res.Body.Close()
 	switch {
@@ -135,37 +122,10 @@ func fetchURL(ctx context.Context, source, etag string, wait time.Duration) (f f
 	case len(f.text) > MaxBytes:
 		return fetched{}, errLarge
 	case err != nil:
-		return fetched{}, plain(ctx, err)
+		return fetched{}, https.Plain(ctx, err)
 	}
 	f.etag = res.Header.Get("ETag")
 	return f, nil
 }
 
 var errLarge = fmt.Errorf("it is larger than %d MiB", MaxBytes>>20)
-
-// sameHost follows a redirect that stays at the host, and at https.
-func sameHost(req *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	switch {
-	case req.URL.Host != first.Host || req.URL.Scheme != first.Scheme:
-		return fmt.Errorf("the server sends to another host, %s: set that URL if it is meant", req.URL.Host)
-	case len(via) >= 5:
-		return errors.New("the server sends from one address to the next without end")
-	}
-	return nil
-}
-
-// plain is the cause of an error of net/http, in one line without the URL.
-func plain(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return errors.New("the server does not answer in time")
-	}
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the server's answer is cut off")
-	}
-	return err
-}
