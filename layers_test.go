@@ -136,7 +136,7 @@ var rooms = map[string]room{
 	// trust: which settings are allowed is for the user alone to say
 	"internal/config": {
 		"settings: keys, defaults, validation",
-		"duration readfile replacefile spell system trust",
+		"duration https readfile replacefile spell system trust",
 		"gopkg.in/yaml.v3",
 	},
 	// parsers that know where in a file things stand, and a diff to show
@@ -153,7 +153,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events fleet fleet/jetstream fleet/machinekey hook loopback match " +
+		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events fleet fleet/jetstream fleet/machinekey forward hook loopback match " +
 			"metrics policy proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
@@ -233,6 +233,17 @@ var rooms = map[string]room{
 		"tests only: real NATS servers, one or a cluster",
 		"hooktest",
 		"github.com/nats-io/nats-server/v2",
+	},
+	// https: the answers of the servers; store: how far each target is
+	"internal/forward": {
+		"hands decisions on to other machines and files, at least once and in order",
+		"audit config events https readfile store",
+		"go.opentelemetry.io/proto/otlp google.golang.org/protobuf go.uber.org/zap",
+	},
+	"internal/https": {
+		"which addresses of other machines are used, and the client that asks them",
+		"readfile",
+		"",
 	},
 	"internal/git": {
 		"the only place that starts git: nothing that a repository configures is executed",
@@ -332,7 +343,7 @@ var rooms = map[string]room{
 	// pack: what a bundle may hold, and how it is written
 	"internal/policy": {
 		"signed bundles of hooks: makes them, and keeps the last good one in force",
-		"pack readfile replacefile",
+		"https pack readfile replacefile",
 		"",
 	},
 	"internal/project": {

@@ -618,6 +618,7 @@ type DaemonInfo struct {
 	Starts      string         `json:"starts"`           // how processes are started: "clone3", or "fork: WHY NOT clone3"
 	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
 	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
+	Forward     []Forward      `json:"forward,omitempty"`
 	Problems    []Problem      `json:"problems"`
 }
 
@@ -631,6 +632,22 @@ type Policy struct {
 	Fetched  time.Time  `json:"fetched"`
 	Checked  time.Time  `json:"checked"`         // when the source was asked last
 	Error    string     `json:"error,omitempty"` // why that failed
+}
+
+// Forward is how far decisions were handed on to one target of the setting forward.
+type Forward struct {
+	Name    string     `json:"name"`
+	Type    string     `json:"type"`    // otlp, webhook or file
+	To      string     `json:"to"`      // URL or path
+	Waiting int        `json:"waiting"` // decisions that were not handed on yet, 10,000 at most
+	Oldest  *time.Time `json:"oldest,omitempty"`
+	Sent    uint64     `json:"sent"`              // decisions since the daemon started
+	Failed  uint64     `json:"failed"`            // attempts since then
+	Refused uint64     `json:"refused,omitempty"` // decisions since then that the target says it has thrown away
+	Missed  int64      `json:"missed,omitempty"`  // decisions that were pruned before they were handed on
+	Error   string     `json:"error,omitempty"`   // why the last attempt failed; "" = it did not
+	Since   *time.Time `json:"since,omitempty"`   // of the first attempt that failed in a row
+	Unread  string     `json:"unread,omitempty"`  // why waiting, oldest and missed are not known; "" = they are
 }
 
 // Storage is how the daemon's database is.

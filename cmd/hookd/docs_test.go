@@ -193,6 +193,7 @@ func defaultOf(c config.Config, key string) string {
 		"env":                  "none",
 		"agents":               "none",
 		"path":                 "the daemon's own",
+		"forward":              "none",
 		"policy.interval":      span(c.PolicyInterval),
 		"reload.mode":          c.ReloadMode,
 		"log.level":            c.LogLevel,

@@ -94,6 +94,7 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("processes", kill+"; started by "+st.Starts),
 		kv("persistent", number(st.Copies)),
 	)
+	p.forward(st.Forward)
 	p.problems(st.Problems)
 }
 
@@ -104,6 +105,33 @@ func policyLine(now *client.Policy) string {
 	}
 	return fmt.Sprintf("%s, sequence %d, fetched %s, asked %s",
 		now.Name, now.Sequence, ago(now.Fetched), ago(now.Checked))
+}
+
+// forward prints a line for each target of the setting forward.
+func (p *printer) forward(list []client.Forward) {
+	for _, f := range list {
+		waiting := number(f.Waiting)
+		if f.Waiting == 10_000 {
+			waiting = "10000 or more"
+		}
+		line := fmt.Sprintf("%s to %s: %d sent, %s waiting", f.Name, f.To, f.Sent, waiting)
+		if f.Oldest != nil {
+			line += ", the oldest from " + ago(*f.Oldest)
+		}
+		if f.Refused > 0 {
+			line += fmt.Sprintf(", %d thrown away by the target", f.Refused)
+		}
+		if f.Missed > 0 {
+			line += fmt.Sprintf(", %d PRUNED BEFORE", f.Missed)
+		}
+		if f.Unread != "" {
+			line += "; how far it is cannot be read: " + f.Unread
+		}
+		if f.Error != "" && f.Since != nil {
+			line += fmt.Sprintf("; FAILS since %s: %s", f.Since.Local().Format("2006-01-02 15:04:05"), f.Error)
+		}
+		p.pairs(kv("forward", line))
+	}
 }
 
 // tally writes counts in the order of their names.

@@ -74,6 +74,8 @@ type Config struct {
 
 	Agents map[string]Agent // how Familiar's agent actions are started, by name; "default" for other names
 
+	Forward []Forward // where decisions are handed on to
+
 	PolicyInterval time.Duration // between two looks at the source of a policy
 
 	Fleet Fleet // the other machines

@@ -56,6 +56,7 @@ const (
 	FormSources   = "sources"
 	FormProviders = "providers"
 	FormAgents    = "agents"
+	FormForward   = "forward"   // a list of Forward
 	FormVariables = "variables" // a mapping of names to values
 	FormServers   = "servers"   // a list of addresses
 	FormApprovers = "approvers" // a mapping of names to public keys
@@ -142,6 +143,12 @@ var keys = []key{
 	{"agents", "how Familiar's agent actions are started: {name: {command: [...], prompt: stdin|arg}}",
 		reader{Form{Type: FormAgents}, agents, func(c *Config) any { return c.Agents }}},
 	{"path", "PATH of every hook; empty: the daemon's own", text(func(c *Config) *string { return &c.Path })},
+	{
+		"forward",
+		"where decisions are handed on to, see [forward.md](forward.md): [{type: otlp, url: URL}, " +
+			"{type: webhook, url: URL, headers: {NAME: VALUE}, sign: file:PATH}, {type: file, path: PATH}]",
+		reader{Form{Type: FormForward}, forwards, func(c *Config) any { return shownForwards(c.Forward) }},
+	},
 	{"policy.interval", "how often the source of a policy is asked for a newer bundle",
 		age(func(c *Config) *time.Duration { return &c.PolicyInterval })},
 	{
@@ -199,7 +206,7 @@ func (k key) envName() string {
 // setText sets the key from a flag or variable, which is read as YAML.
 func (k key) setText(c *Config, value string) error {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	if slices.Contains([]string{"env", "sources", "agents", "providers", "fleet.approvers"}, k.name) {
+	if slices.Contains([]string{"env", "sources", "agents", "providers", "fleet.approvers", "forward"}, k.name) {
 		root, err := document([]byte(value))
 		if err != nil || root == nil || null(root) != nil {
 			return fmt.Errorf("want YAML such as {NAME: value} or [{type: T, path: P}], got %q", value)

@@ -257,7 +257,7 @@ func (c *control) Ready() string {
 	return ""
 }
 
-func (c *control) Status(context.Context) api.Status {
+func (c *control) Status(ctx context.Context) api.Status {
 	d := c.d
 	load, hub, snap, cfg := d.dispatch.Stats(), d.hub.Stats(), d.discovery.Current(), d.config.Load()
 	accepted, results := d.recorder.Totals()
@@ -270,7 +270,8 @@ func (c *control) Status(context.Context) api.Status {
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
-		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Problems: d.problems(snap),
+		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx),
+		Problems: d.problems(snap),
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/forward"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/loopback"
 	"github.com/hookd/hookd/internal/metrics"
@@ -70,6 +71,7 @@ type Daemon struct {
 	store     *store.Store
 	hub       *stream.Hub
 	recorder  *recorder.Recorder
+	forward   *forward.Forwarder
 	history   history // complete before the server serves
 	proc      *proc.Runner
 	runner    *runner.Runner
@@ -149,6 +151,7 @@ func New(o Options) (d *Daemon, err error) {
 	)
 	d.recorder = recorder.New(d.hub, d.store)
 	d.history = history{d.recorder, d}
+	d.forward = d.newForward()
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
 	if d.fleet, err = d.joinFleet(); err != nil {
@@ -258,6 +261,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
+	rooms.Go(func() { d.forward.Run(ctx) })
 	d.asks.EndLast(ctx)
 	d.boot()
 	d.tellGone(gone)
@@ -382,6 +386,7 @@ func (d *Daemon) stop(ctx context.Context) {
 	if dropped := d.dispatch.Drain(drain); dropped > 0 {
 		d.log.Warn("stopped before all queued runs had their turn", zap.Int("dropped", dropped))
 	}
+	d.drainForward(ctx)
 	d.hub.Close()
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancelEnd()

@@ -87,7 +87,7 @@ func (d *Daemon) load() metrics.Load {
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
-		Store: d.storeLoad(),
+		Store: d.storeLoad(), Forward: d.forwardLoad(),
 	}
 	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)

@@ -75,6 +75,7 @@ func (d *Daemon) reconfigure() error {
 	d.runner.Configure(next)
 	d.asks.Configure(askSettings(next))
 	d.store.Configure(storePolicy(next))
+	d.forward.Configure(next.Forward)
 	d.discovery.Configure(d.discoveryOptions(next))
 	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {
 		d.opts.Level.SetLevel(level)

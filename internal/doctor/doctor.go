@@ -195,6 +195,7 @@ func (v *visit) daemon(ctx context.Context) {
 		st.Version,
 	)
 	v.condition(st)
+	v.checkForward(st.Forward)
 }
 
 // condition reports what is wrong with a daemon that answers.
@@ -241,6 +242,20 @@ func (v *visit) condition(st client.DaemonInfo) {
 			"hookd stats",
 			"events wait on disk for room in the queue: hooks are slower than their events come",
 		)
+	}
+}
+
+// checkForward says which targets of the setting forward do not get decisions.
+func (v *visit) checkForward(list []client.Forward) {
+	for _, f := range list {
+		switch {
+		case f.Error != "":
+			v.say("forward", Problem, "hookd status", "decisions are not handed on to %s (%s): %s", f.Name, f.To, f.Error)
+		case f.Missed > 0:
+			v.say("forward", Note, "hookd status", "%d decisions were pruned before they were handed on to %s", f.Missed, f.Name)
+		default:
+			v.say("forward", OK, "", "%s has all but %d of the decisions", f.Name, f.Waiting)
+		}
 	}
 }
 

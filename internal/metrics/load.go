@@ -17,6 +17,17 @@ type Load struct {
 	Subscribers int
 	Gaps        uint64 // gap records sent to subscribers
 	Store       *Store // nil = none
+	Forward     []Forward
+}
+
+// Forward is how far decisions were handed on to one target.
+type Forward struct {
+	Target                string
+	Up                    bool // the last attempt did not fail
+	Waiting               int
+	Lag                   time.Duration // age of the oldest that waits; 0 = none does
+	Sent, Refused, Failed uint64
+	Missed                int64
 }
 
 // Store is the state of the database.
@@ -39,6 +50,7 @@ type gauge struct {
 	value func(Load) float64
 	by    func(Load) map[string]int // instead of value, when there is a label
 	store func(*Store) float64      // instead of value, when it is the store's
+	each  func(Forward) float64     // instead of value, when it is that of a target
 }
 
 func loadGauge(name, help string, value func(Load) float64) gauge {
@@ -51,6 +63,11 @@ func loadGauges(name, label, help string, by func(Load) map[string]int) gauge {
 
 func storeGauge(name, help string, value func(*Store) float64) gauge {
 	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, store: value}
+}
+
+func targetGauge(name, help string, value func(Forward) float64) gauge {
+	desc := prometheus.NewDesc(name, help, []string{"target"}, nil)
+	return gauge{desc: desc, kind: prometheus.GaugeValue, each: value}
 }
 
 // counter makes it a metric that only grows.
@@ -99,6 +116,21 @@ var gauges = []gauge{
 	storeGauge("hookd_store_dropped_total",
 		"Records that history lost: there was no room for them while the disk failed, or they made no sense.",
 		func(s *Store) float64 { return float64(s.Dropped) }).counter(),
+
+	targetGauge("hookd_forward_up", "1 while decisions reach the target; 0 while attempts fail.",
+		func(f Forward) float64 { return boolean(f.Up) }),
+	targetGauge("hookd_forward_waiting", "Decisions that were not handed on to the target yet, 10000 at most.",
+		func(f Forward) float64 { return float64(f.Waiting) }),
+	targetGauge("hookd_forward_lag_seconds", "Age of the oldest decision that was not handed on; 0 if there is none.",
+		func(f Forward) float64 { return f.Lag.Seconds() }),
+	targetGauge("hookd_forward_sent_total", "Decisions that were handed on to the target.",
+		func(f Forward) float64 { return float64(f.Sent) }).counter(),
+	targetGauge("hookd_forward_refused_total", "Decisions that the target said it has thrown away.",
+		func(f Forward) float64 { return float64(f.Refused) }).counter(),
+	targetGauge("hookd_forward_failures_total", "Attempts to hand decisions on that failed.",
+		func(f Forward) float64 { return float64(f.Failed) }).counter(),
+	targetGauge("hookd_forward_missed_total", "Decisions that were pruned before they were handed on.",
+		func(f Forward) float64 { return float64(f.Missed) }).counter(),
 }
 
 func boolean(b bool) float64 {
@@ -132,6 +164,10 @@ func (g gauge) collect(l Load, ch chan<- prometheus.Metric) {
 		}
 	case g.value != nil:
 		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.value(l))
+	case g.each != nil:
+		for _, f := range l.Forward {
+			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.each(f), f.Target)
+		}
 	case l.Store != nil:
 		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.store(l.Store))
 	}

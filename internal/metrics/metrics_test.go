@@ -219,6 +219,7 @@ func exercised() *Metrics {
 		return Load{
 			Depth: map[string]int{"observers": 3}, Inflight: map[string]int{"decidable": 2}, Hooks: map[string]int{"active": 1},
 			Oldest: time.Minute, Store: &Store{Up: true, Bytes: 7},
+			Forward: []Forward{{Target: "siem", Waiting: 3}},
 		}
 	}
 	m := New(o)

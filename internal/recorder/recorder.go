@@ -39,6 +39,7 @@ type Recorder struct {
 	storing sync.RWMutex
 
 	accepted atomic.Uint64
+	follow   atomic.Pointer[func()] // see Follow; nil = none
 
 	mu      sync.Mutex                // guards all below
 	runs    []events.Run              // oldest first; see recentRuns
@@ -185,6 +186,22 @@ func (r *Recorder) Decided(d *events.Decided) {
 	d.Seq = r.hub.Publish(d.Event, stream.DecisionRecord(d))
 	r.rememberDecision(d)
 	r.store.Decided(d)
+	if f := r.follow.Load(); f != nil {
+		(*f)()
+	}
+}
+
+// Follow calls f after each decision from now on. f must not block.
+func (r *Recorder) Follow(f func()) { r.follow.Store(&f) }
+
+// Ahead returns the first decisions that were not handed on to a target of `forward`, of
+// all that have a number now.
+func (r *Recorder) Ahead(ctx context.Context, target string, limit int) (store.Ahead, error) {
+	r.WaitStored()
+	if err := r.store.Flush(ctx); err != nil {
+		return store.Ahead{}, err
+	}
+	return r.store.Ahead(ctx, target, limit)
 }
 
 // Watched fits dispatch.Recorder.

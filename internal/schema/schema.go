@@ -245,6 +245,11 @@ func formSchema(f config.Form) object {
 				"command": object{"type": "array", "items": scalar, "minItems": 1},
 				"prompt":  object{"enum": []string{"stdin", "arg"}},
 			}}}
+	case config.FormForward:
+		return listOf(closed(object{
+			"type": object{"enum": config.ForwardTypes()}, "name": str, "url": str, "path": str, "sign": str, "ca": str,
+			"headers": object{"type": "object", "additionalProperties": str},
+		}, "type"))
 	case config.FormVariables:
 		return clone(variables)
 	case config.FormServers:

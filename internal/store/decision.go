@@ -111,6 +111,9 @@ func (s *Store) Decision(ctx context.Context, e *events.Event) (found *events.De
 
 // deleteDecisions deletes those that a condition selects, and their text.
 func deleteDecisions(db *database, which string, arg int64) error {
+	if err := missForward(db, which, arg); err != nil {
+		return fmt.Errorf("count decisions that were not handed on: %w", err)
+	}
 	for _, text := range []string{
 		`DELETE FROM decisions_text WHERE rowid IN
 			(SELECT seq FROM decisions WHERE ` + which + ` AND seq <= (SELECT seq FROM indexed))`,

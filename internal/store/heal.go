@@ -139,8 +139,8 @@ func (s *Store) detach() {
 	}
 }
 
-// carry writes what is pending in memory, the manifests, and the ids of events with
-// their answers, to a new file.
+// carry writes what is pending in memory, the manifests, the places of targets, and the
+// ids of events with their answers, to a new file.
 func (s *Store) carry(db *database, st *state) (err error) {
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -171,6 +171,9 @@ func (s *Store) carry(db *database, st *state) (err error) {
 		if err := saveManifest(db, m); err != nil {
 			return err
 		}
+	}
+	if err := s.carryPlaces(db); err != nil {
+		return err
 	}
 	if err := s.carrySent(db); err != nil {
 		return err

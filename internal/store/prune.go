@@ -27,8 +27,8 @@ const (
 func (s *Store) Prune(ctx context.Context) error {
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
 	steps := []func(*database) (bool, error){
-		p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.audit, p.refusedOutgoing, p.oldest,
-		p.shrink,
+		p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.audit, p.refusedOutgoing, p.places,
+		p.oldest, p.shrink,
 	}
 	for _, step := range steps {
 		for more := true; more; {

@@ -12,7 +12,9 @@ const applicationID = 0x686b6400
 
 // migrations bring the schema from version i to i+1; PRAGMA user_version is
 // how many were applied. They are only ever appended to.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9}
+var migrations = []string{
+	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
+}
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
 // grow at their end and are read in order without an index. Indexes of runs
@@ -302,6 +304,17 @@ CREATE TABLE outbox_size (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER N
 INSERT INTO outbox_size VALUES (1, 0);
 CREATE TRIGGER outbox_put AFTER INSERT ON outbox BEGIN UPDATE outbox_size SET bytes = bytes + length(new.body); END;
 CREATE TRIGGER outbox_gone AFTER DELETE ON outbox BEGIN UPDATE outbox_size SET bytes = bytes - length(old.body); END;
+`
+
+// Up to where decisions were handed on to each target of `forward`.
+const schemaV10 = `
+CREATE TABLE forward (
+	target  TEXT PRIMARY KEY,
+	through INTEGER NOT NULL, -- decisions up to this number were
+	missed  INTEGER NOT NULL, -- decisions that were deleted before
+	told    INTEGER NOT NULL, -- how many of them the target knows of
+	at      INTEGER NOT NULL  -- when the place moved last
+) STRICT, WITHOUT ROWID;
 `
 
 // migrate brings the database to the newest version, each step whole or not

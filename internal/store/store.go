@@ -96,6 +96,7 @@ type Store struct {
 	queue     *queue
 	live      *live
 	manifests *manifests
+	places    places
 	counts    counters
 	given     atomic.Pointer[given]
 	sentAgain atomic.Pointer[sentLister] // see KeepSent; nil = none

@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/forward"
+	"github.com/hookd/hookd/internal/metrics"
+)
+
+// lastForward is how long the last decisions have to reach their targets when the daemon
+// stops. Those that do not wait in the history.
+const lastForward = 2 * time.Second
+
+// placeTime is how long the places of targets may take to be read.
+const placeTime = 2 * time.Second
+
+func (d *Daemon) newForward() *forward.Forwarder {
+	f := forward.New(forward.Options{
+		Log: d.recorder, Places: d.store, Version: d.opts.Version, Logger: d.opts.Log,
+	})
+	d.recorder.Follow(f.Nudge)
+	f.Configure(d.config.Load().Forward)
+	return f
+}
+
+// drainForward hands the last decisions on.
+func (d *Daemon) drainForward(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastForward)
+	defer cancel()
+	d.forward.Drain(ctx)
+}
+
+func (d *Daemon) forwardStatus(ctx context.Context) []forward.Status {
+	ctx, cancel := context.WithTimeout(ctx, placeTime)
+	defer cancel()
+	return d.forward.Status(ctx)
+}
+
+// forwardInfo is the state of each target for status.
+func (d *Daemon) forwardInfo(ctx context.Context) (list []api.Forward) {
+	for _, s := range d.forwardStatus(ctx) {
+		info := api.Forward{
+			Name: s.Name, Type: s.Type, To: s.To, Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
+			Waiting: s.Waiting, Missed: s.Missed, Error: s.Error, Unread: s.Unread,
+		}
+		if !s.Oldest.IsZero() {
+			info.Oldest = &s.Oldest
+		}
+		if !s.Since.IsZero() {
+			info.Since = &s.Since
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+func (d *Daemon) forwardLoad() (list []metrics.Forward) {
+	for _, s := range d.forwardStatus(context.Background()) {
+		f := metrics.Forward{
+			Target: s.Name, Up: s.Error == "", Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
+			Waiting: s.Waiting, Missed: s.Missed,
+		}
+		if !s.Oldest.IsZero() {
+			f.Lag = time.Since(s.Oldest)
+		}
+		list = append(list, f)
+	}
+	return list
+}
