@@ -1,11 +1,13 @@
 """Finds the .ini files with rules of a guard and reads them: its own, and the user's.
 
 The user's stand in rules/NAME in hookd's home, or where RULES_DIR says, so that no update of the guard touches them.
-A section with the name of another changes what it says and leaves the rest. Files are read again when one has changed.
+A section with the name of another changes what it says and leaves the rest. Files are read again when one has changed,
+but not by a rehearsal (hookd whatif), which judges all calls by the same rules.
 
 Python 3.8 or later, standard library only.
 """
 import configparser
+import functools
 import os
 import pathlib
 
@@ -19,6 +21,7 @@ def listed(text):
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+@functools.lru_cache(maxsize=None)
 def folders(name, here):
     """Where the rules are: in the guard's folder, and the user's."""
     own = os.environ.get("RULES_DIR")
@@ -34,13 +37,14 @@ def files(name, here):
     found = []
     for folder in folders(name, here):
         try:
-            entries = sorted(os.scandir(folder), key=lambda e: e.name)
+            names = sorted(os.listdir(folder))
         except FileNotFoundError:
             continue
-        for entry in entries:
-            if entry.name.endswith(".ini") and not entry.name.startswith("."):
-                facts = os.stat(entry.path)
-                found.append((entry.path, facts.st_mtime_ns, facts.st_size, facts.st_ino))
+        for name in names:
+            if name.endswith(".ini") and name[0] != ".":
+                path = folder + "/" + name
+                facts = os.stat(path)
+                found.append((path, facts.st_mtime_ns, facts.st_size, facts.st_ino))
     return found
 
 
@@ -66,6 +70,8 @@ _kept = {}
 
 def load(name, here, make):
     """What make(sections, files) makes of the rules as the files are now."""
+    if "book" in _kept and os.environ.get("HOOKD_WHATIF"):
+        return _kept["book"]
     stamp = files(name, here)
     if not stamp:
         raise Mistake("there are no rules in %s" % os.path.join(here, "rules"))

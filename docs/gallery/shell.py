@@ -18,6 +18,7 @@ import base64
 import binascii
 import codecs
 import fnmatch
+import functools
 import itertools
 import os
 import posixpath
@@ -1927,6 +1928,7 @@ INTERPRETERS = [
 ]
 
 
+@functools.lru_cache(maxsize=1024)
 def interpreter(name):
     """The options of an interpreter that take code, None if name is none."""
     return next((options for pattern, options in INTERPRETERS if pattern.fullmatch(name)), None)

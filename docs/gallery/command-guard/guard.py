@@ -56,6 +56,18 @@ def setting(name, default, values):
     return value
 
 
+def said(line, cwd, book):
+    """The worst that the rules say of a line. Agents repeat themselves: what they said of short ones is kept."""
+    if (line, cwd) in book.said:
+        return book.said[line, cwd]
+    one = worst(findings(line, cwd, book, setting("UNREADABLE", "ask", STRENGTH)))
+    if len(line) <= 200:
+        if len(book.said) > 4096:
+            book.said.clear()
+        book.said[line, cwd] = one
+    return one
+
+
 def judge(event):
     book = rules.load(NAME)
     call = event.get("tool_input")
@@ -64,7 +76,7 @@ def judge(event):
         return serve.deny(examples(book))  # a denial in any case: there is nothing to allow
     if not isinstance(line, str):
         raise ValueError("the call has no command")
-    one = worst(findings(line, event.get("cwd") or "", book, setting("UNREADABLE", "ask", STRENGTH)))
+    one = said(line, event.get("cwd") or "", book)
     if one is None:
         return None
     return serve.deny(str(one)) if one.action == "deny" else serve.ask(str(one))

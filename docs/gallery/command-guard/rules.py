@@ -110,28 +110,30 @@ class Rule:
         except re.error as e:
             raise Mistake("%s: [%s]: %s is no regular expression: %s" % (self.file, self.name, key, e))
 
-    def fits(self, command, words, patterns):
-        """SURE, PERHAPS (a computed part may make it fit), or None. words are as spelled says; patterns are those of
-        the rule's commands whose program is the command's."""
+    def fits(self, command, words, writes, patterns):
+        """SURE, PERHAPS (a computed part may make it fit), or None. words are as spelled says, writes as written;
+        patterns are those of the rule's commands whose program is the command's."""
         if self.when in ("executed", "fed", "recursive") and not getattr(command, self.when):
+            return None
+        if self.sets and not command.assigns or self.code and not command.code or self.writes and not writes:
             return None
         best = None
         for pattern in patterns:
             args, doubt = subcommand(words, pattern) if words else ([], False)
-            one = self.fits_words(command, words or (), args, doubt) if args is not None else None
+            one = self.fits_words(command, words or (), writes, args, doubt) if args is not None else None
             if one == SURE:
                 return one
             best = best or one
         return best
 
-    def fits_words(self, command, words, args, doubt):
+    def fits_words(self, command, words, writes, args, doubt):
         """fits for the words after the subcommands, args."""
         if self.when == "alone" and args:
             return None
         if doubt and self.certain:
             return None
         options, others = sort(args)
-        everything = sort(words[1:])[0]
+        everything = options if len(args) == len(words) - 1 else sort(words[1:])[0]
         vague = not self.certain and any(w.many and w.text.startswith(COMPUTED) for w in args)
         for group in self.groups:
             if any(given(item, everything, others) for item in group):
@@ -143,7 +145,7 @@ class Rule:
             return None
         if self.exempt and others and all(exempted(w, self.exempt) for w in others):
             return None
-        for wanted, words_in in ((self.paths, others), (self.writes, written(command) if self.writes else ())):
+        for wanted, words_in in ((self.paths, others), (self.writes, writes)):
             if not wanted:
                 continue
             found = [place(w, command, wanted) for w in words_in]
@@ -329,7 +331,7 @@ class Book:
 
     def __init__(self, rules, trusted):
         self.rules, self.trusted_commands = rules, trusted
-        self.known = {}
+        self.known, self.said = {}, {}
 
     def judge(self, command):
         """Yields each rule that fits a command, with how surely it does."""
@@ -339,8 +341,9 @@ class Book:
             if len(self.known) > 4096:
                 self.known.clear()
             self.known[name] = list(self.about(name))
+        writes = written(command)
         for rule, patterns in self.known[name]:
-            fits = rule.fits(command, words, patterns)
+            fits = rule.fits(command, words, writes, patterns)
             if fits:
                 yield rule, fits
 

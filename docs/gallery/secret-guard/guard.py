@@ -53,7 +53,7 @@ class Look:
 
     def __init__(self, book, cwd, home=""):
         self.book, self.cwd, self.home = book, cwd, home or os.path.expanduser("~")
-        self.found = []
+        self.found, self.real = [], {}
 
     def add(self, rule, part, action=None):
         self.found.append(Finding(action or rule.action, rule, shell.shorten(part, 120)))
@@ -80,7 +80,12 @@ class Look:
         path = self.absolute(piece, cwd)
         if shell.COMPUTED in path or "\n" in path or len(path) > 4096:
             return None
-        real = os.path.realpath(path)
+        folder, name = posixpath.split(path)
+        if folder not in self.real:
+            self.real[folder] = os.path.realpath(folder)
+        real = posixpath.join(self.real[folder], name)
+        if os.path.islink(real):
+            real = os.path.realpath(real)
         return self.book.path(real, self.home) if real != path else None
 
     def line(self, text, cwd):
@@ -143,10 +148,9 @@ class Look:
                 self.path(word.text, source.cwds, word.text if finds else word.pattern if word.glob else None, action)
 
     def secret(self, text, where):
-        for rule in self.book.tokens:
-            if rule.action in ("deny", "ask") and rule.finds(text):
-                self.add(rule, where)
-                return
+        rule = self.book.secret(text)
+        if rule is not None:
+            self.add(rule, where)
 
 
 def searched(words):

@@ -145,7 +145,26 @@ class Book:
                 self.paths.append(Path(name, file, values))
             else:
                 self.tokens.append(Token(name, file, values))
-        self.known = {}
+        self.known, self.of_program, self.read, self.hints = {}, {}, {}, {}
+        for n, rule in enumerate(self.tokens):
+            for word in rule.words if rule.action in ("deny", "ask") else ():
+                self.hints.setdefault(word, set()).add(n)
+        self.always = {n for n, r in enumerate(self.tokens) if r.action in ("deny", "ask") and not r.words}
+
+    def secret(self, text):
+        """The first rule for a secret in a text, None if there is none."""
+        if text not in self.read:
+            lower, likely = text.lower(), set(self.always)
+            for word, rules in self.hints.items():
+                if word in lower:
+                    likely |= rules
+            found = next((self.tokens[n] for n in sorted(likely) if self.tokens[n].finds(text)), None)
+            if len(text) > 200:
+                return found
+            if len(self.read) > 4096:
+                self.read.clear()
+            self.read[text] = found
+        return self.read[text]
 
     def path(self, path, home):
         """The rule for an absolute path, None if there is none."""
@@ -174,13 +193,15 @@ class Book:
 
     def is_one(self, command, kind):
         """Whether a command is in one of the two lists."""
-        texts = [w.text for w in command.words[1:] if not w.text.startswith("-")]
-        for program, *rest in self.commands[kind]:
-            if not fnmatch.fnmatchcase(command.name, program) and program != command.name:
-                continue
-            if not rest or texts and any(fnmatch.fnmatchcase(texts[0], a) for a in rest[0].split("|")):
-                return True
-        return False
+        key = (command.name, kind)
+        if key not in self.of_program:
+            if len(self.of_program) > 4096:
+                self.of_program.clear()
+            self.of_program[key] = [rest for program, *rest in self.commands[kind]
+                                    if program == command.name or fnmatch.fnmatchcase(command.name, program)]
+        first = next((w.text for w in command.words[1:] if not w.text.startswith("-")), None)
+        return any(not rest or first is not None and any(fnmatch.fnmatchcase(first, a) for a in rest[0].split("|"))
+                   for rest in self.of_program[key])
 
 
 def load(name):

@@ -109,7 +109,7 @@ class Rules:
         self.reads = {}
         for name, *rest in (line.split() for line in book.listed(lists["reads"].get("command", ""))):
             self.reads.setdefault(name, []).append(rest)
-        self.known, self.homes = {}, {}
+        self.known, self.homes, self.around = {}, {}, {}
         self.hookd_reads = [line.split() for line in book.listed(lists["hookd-commands"].get("reads", ""))]
         self.all = [Rule(name, where[name], values) for name, values in sections.items()]
         self.own = own_programs()
@@ -151,6 +151,18 @@ class Rules:
         for n in range(1, min(4, len(names))):
             found = found or above.get(".../" + "/".join(names[-n:]))
         return found
+
+    def folders(self, home):
+        """The folders right above what is protected, each with the first rule about it. The home and the folder above
+        it are not among them."""
+        if home not in self.around:
+            found = {}
+            for rule in self.all:
+                for folder in rule.folders(home):
+                    if folder not in (home, posixpath.dirname(home)):
+                        found.setdefault(folder, rule)
+            self.around[home] = found
+        return self.around[home]
 
     def sample(self, pattern, home):
         """The rule for something that an absolute pattern of a shell may match."""
@@ -320,16 +332,11 @@ class Look:
                 self.touched(word.text, command.cwds, word.pattern if word.glob else None, below
                              and self.deep(name, command))
         if not self.found and not self.reads(command) and name not in BUILTINS:
-            rule = next((r for c in command.cwds if c for r in self.rules.all if any(c == f for f in self.inside(r))),
-                        None)
+            folders = self.rules.folders(self.home)
+            rule = next((folders[c] for c in command.cwds if c in folders), None)
             if rule:
                 self.deny(" ".join(command.texts), "this may change the settings of %s, in whose folder it"
                                                    " runs" % rule.name, "ask")
-
-    def inside(self, rule):
-        for folder in rule.folders(self.home):
-            if folder != self.home and folder != posixpath.dirname(self.home):
-                yield folder
 
     def deep(self, name, command):
         """Whether the command may change what is in a folder that it names."""
