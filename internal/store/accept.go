@@ -36,8 +36,8 @@ func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
 	return &Prepared{encodeEvent(e, pending, p), p}
 }
 
-// Accept writes e, with one pending run for each hook, and calls done when that
-// is on disk, or with the reason why it is not. e must have its number and id
+// Accept writes e, with one pending run for each hook, to the journal, and calls done when
+// that is on disk, or with the reason why it is not. e must have its number and id
 // and is not changed any more; prepared is what Prepare made of it, nil = it is
 // made now. The hooks are in order of registration, each
 // named by the id that comes back in Pending.Hook; the same one twice is one
@@ -56,27 +56,37 @@ func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done
 		if prepared == nil {
 			prepared = s.prepare(e, len(hooks) > 0)
 		}
-		row := prepared.row
-		row.seq = e.Seq
-		o, sent := s.accept(*e, hooks, row.fate(prepared.policy)), sentOf(e)
-		o.exec = func(db *database) error {
-			if err := s.insert(db, e, row, hooks); err != nil {
-				return err
-			}
-			return insertSent(db, sent)
-		}
-		o.done = func(err error) {
-			if err != nil {
-				err = fmt.Errorf("accept event %s: %w", e.EventID, err)
-			}
-			done(err)
-		}
-		if s.queue.add(o) {
-			return nil
-		}
-		err = ErrClosed
+		err = s.arrive(e, prepared, hooks, done)
 	}
-	return fmt.Errorf("accept event %s: %w", e.EventID, err)
+	if err != nil {
+		return fmt.Errorf("accept event %s: %w", e.EventID, err)
+	}
+	return nil
+}
+
+// arrive hands an event to the journal. It is copied, for the caller may still write into
+// the fields that are its own.
+func (s *Store) arrive(e *events.Event, p *Prepared, hooks []string, done func(error)) error {
+	if s.journaled.has(e.Seq) || s.live.has(e.Seq) {
+		return fmt.Errorf("its number %d was given before", e.Seq)
+	}
+	row, own := p.row, *e
+	row.seq = e.Seq
+	record, err := encodeAccepted(row, hooks, sentOf(e))
+	if err != nil {
+		return err
+	}
+	a := &accepting{record: record, event: &own, hooks: hooks, fate: row.fate(p.policy), sent: e.Sent != nil}
+	a.done = func(err error) {
+		if err != nil {
+			err = fmt.Errorf("accept event %s: %w", own.EventID, err)
+		}
+		done(err)
+	}
+	if !s.arrivals.add(a) {
+		return ErrClosed
+	}
+	return nil
 }
 
 // Admits says why Accept would fail now, for an event of size bytes.
@@ -108,8 +118,7 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	} else {
 		own.Data = prepared.row.data
 	}
-	o := s.accept(own, nil, fate{})
-	o.note = true
+	o := &op{number: own.Seq, size: opCost + len(own.Data), note: true}
 	o.exec = func(db *database) error {
 		if prepared == nil { // here, since redaction takes a while
 			prepared = s.prepare(&own, false)
@@ -125,19 +134,6 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	s.queue.add(o)
 }
 
-// accept makes the op that both share. It has e as a copy, for the caller may
-// still write into the fields that are its own.
-func (s *Store) accept(e events.Event, hooks []string, f fate) *op {
-	return &op{seq: e.Seq, number: e.Seq, size: opCost + len(e.Data), after: func() {
-		rows := make([]pendingRow, len(hooks))
-		for i, h := range hooks {
-			rows[i].hook = h
-		}
-		s.live.add(e.Seq, &e, len(e.Data), rows)
-		s.live.settle(e.Seq, f)
-	}}
-}
-
 func unique(hooks []string) []string {
 	if len(hooks) == 1 {
 		return []string{hooks[0]}
@@ -151,13 +147,13 @@ func unique(hooks []string) []string {
 }
 
 // insert writes an event and its pending runs.
-func (s *Store) insert(db *database, e *events.Event, row eventRow, hooks []string) error {
+func (s *Store) insert(db *database, e *events.Event, row eventRow, rows []pendingRow) error {
 	added, err := insertEvent(db, row)
 	if err != nil {
 		return err
 	}
-	for ord, h := range hooks {
-		if err := insertPending(db, row.seq, ord, pendingRow{hook: h}); err != nil {
+	for ord, r := range rows {
+		if err := insertPending(db, row.seq, ord, r); err != nil {
 			return err
 		}
 	}
@@ -188,12 +184,12 @@ func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {
 
 // Done ends a pending run and records how it went.
 func (s *Store) Done(k events.PendingKey, run events.Run) {
-	s.end(k, &run, s.deletePending)
+	s.end(k, &run, true, s.deletePending)
 }
 
 // Forget ends a pending run without a record.
 func (s *Store) Forget(k events.PendingKey) {
-	s.end(k, nil, s.deletePending)
+	s.end(k, nil, true, s.deletePending)
 }
 
 // Retry records an attempt and leaves its run pending: attempt counts it, and
@@ -205,7 +201,7 @@ func (s *Store) Retry(k events.PendingKey, run events.Run, due time.Time) {
 			nanos(due), int64(k.Seq), k.Hook)
 		return err
 	}
-	s.record(k, &run, lean, func() {
+	s.record(k, &run, false, lean, func() {
 		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
 	})
 }
@@ -213,7 +209,7 @@ func (s *Store) Retry(k events.PendingKey, run events.Run, due time.Time) {
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
 // too old to be run. A run without an ID is not recorded; there was none.
 func (s *Store) GiveUp(k events.PendingKey, run events.Run, reason string) {
-	s.end(k, &run, func(db *database, k events.PendingKey) error {
+	s.end(k, &run, false, func(db *database, k events.PendingKey) error {
 		attempts := 0
 		if run.ID != "" {
 			attempts = 1
@@ -232,14 +228,20 @@ func (s *Store) GiveUp(k events.PendingKey, run events.Run, reason string) {
 
 // Record writes a run that was never pending: of an event that waited for its
 // verdict.
-func (s *Store) Record(run events.Run) { s.record(events.PendingKey{}, &run, nil, nil) }
+func (s *Store) Record(run events.Run) { s.record(events.PendingKey{}, &run, false, nil, nil) }
 
-func (s *Store) end(k events.PendingKey, run *events.Run, how func(*database, events.PendingKey) error) {
-	s.record(k, run, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
+// end ends a pending run; with over nothing needs the event for its sake any more.
+func (s *Store) end(
+	k events.PendingKey, run *events.Run, over bool, how func(*database, events.PendingKey) error,
+) {
+	s.record(k, run, over, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
 
 func (s *Store) deletePending(db *database, k events.PendingKey) error {
 	s.w.begun.end(k)
+	if s.journaled.over(k.Seq) {
+		return nil // it has no rows
+	}
 	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
 	}
@@ -252,8 +254,11 @@ func (s *Store) deletePending(db *database, k events.PendingKey) error {
 // record queues lean, and the record of a run if there is one, which is the
 // store's own from now on. Its number may not have been seen before, so it is
 // noted even when the record is dropped.
-func (s *Store) record(k events.PendingKey, run *events.Run, lean func(*database) error, after func()) {
-	o := &op{lean: lean, after: after, exec: lean}
+func (s *Store) record(k events.PendingKey, run *events.Run, over bool, lean func(*database) error, after func()) {
+	o := &op{lean: lean, after: after, exec: lean, event: k.Seq, brings: s.live.size(k.Seq)}
+	if over {
+		o.ends = k.Hook
+	}
 	if run != nil && run.ID != "" {
 		s.given.Load().note(run.Seq)
 		var row *runRow

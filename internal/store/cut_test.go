@@ -52,11 +52,13 @@ func TestFilesThatAreDamagedUnderTheStore(t *testing.T) {
 			for seq := uint64(21); seq <= 40; seq++ {
 				accept(t, s, event(seq, "agent:step", `{"t":"`+strings.Repeat("x", 2000)+`"}`), "a")
 			}
+			flush(t, s)
 			if err := tt.damage(o.Path); err != nil {
 				t.Fatal(err)
 			}
 			accept(t, s, event(41, "agent:step", `{"n":41}`), "a", "b")
 			accept(t, s, event(42, "agent:step", `{"n":42}`), "a")
+			flush(t, s)
 			if _, ok := in.find(tt.kind); !ok {
 				t.Errorf("no incident %s is told", tt.kind)
 			}

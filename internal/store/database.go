@@ -33,6 +33,7 @@ type database struct {
 	file      *os.File     // main, to look at its header; closed last, for that takes SQLite's locks away
 	merges    atomic.Int64 // grows when the log begins and ends to be merged, which changes the main file
 	sizes     sizes        // as of the last commit
+	full      bool         // synchronous is FULL
 }
 
 // sizes are those of the files, and how often the log had been merged.
@@ -84,12 +85,8 @@ func openDatabase(path string, durable Durability, steps []string) (db *database
 // setUp puts the connection into the mode that the promises rest on. The
 // order matters: auto_vacuum can only be set while the file is empty.
 func (d *database) setUp(ctx context.Context, durable Durability) error {
-	sync := "FULL"
-	if durable == DurableOS {
-		sync = "NORMAL"
-	}
 	pragmas := []string{
-		"auto_vacuum = INCREMENTAL", "synchronous = " + sync, "wal_autocheckpoint = 0", "journal_size_limit = 67108864",
+		"auto_vacuum = INCREMENTAL", "synchronous = NORMAL", "wal_autocheckpoint = 0", "journal_size_limit = 67108864",
 	}
 	if runtime.GOOS == "darwin" && durable == DurableFsync { // there fsync alone does not reach the disk
 		pragmas = append(pragmas, "fullfsync = 1", "checkpoint_fullfsync = 1")
@@ -106,6 +103,24 @@ func (d *database) setUp(ctx context.Context, durable Durability) error {
 	if mode != "wal" {
 		return fmt.Errorf("journal mode is %s, want wal: is it on a network file system?", mode)
 	}
+	return nil
+}
+
+// syncCommits has the next transactions synced as they are committed, or not. It is
+// called outside of transactions.
+func (d *database) syncCommits(full bool) error {
+	if full == d.full {
+		return nil
+	}
+	text := "PRAGMA synchronous = NORMAL"
+	if full {
+		text = "PRAGMA synchronous = FULL"
+	}
+	// Not prepared once and for all: it acts when it is prepared.
+	if _, err := d.conn.ExecContext(context.Background(), text); err != nil {
+		return err
+	}
+	d.full = full
 	return nil
 }
 

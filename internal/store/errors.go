@@ -50,6 +50,8 @@ func kindOf(err error) error {
 		return ErrFull
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
 		return ErrReadOnly
+	case errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EFBIG):
+		return ErrIO
 	}
 	return nil
 }
@@ -93,6 +95,7 @@ const (
 	IncidentHealed  IncidentKind = "healed"  // it can again
 	IncidentCorrupt IncidentKind = "corrupt" // moved aside, a new file was begun
 	IncidentGone    IncidentKind = "gone"    // deleted from outside, a new file was begun
+	IncidentJournal IncidentKind = "journal" // a part of the journal is not there, damaged, or of another database
 )
 
 // Incident is something that a person should hear of.
@@ -110,7 +113,7 @@ type Incident struct {
 func (i Incident) Error() string {
 	lost := fmt.Sprintf("%d pending runs kept, %d lost", i.Kept, i.Lost)
 	if i.Lost < 0 {
-		lost = fmt.Sprintf("%d pending runs kept, those of the lost file cannot be counted", i.Kept)
+		lost = fmt.Sprintf("%d pending runs kept, those that are lost cannot be counted", i.Kept)
 	}
 	if i.DeadLetters > 0 {
 		lost += fmt.Sprintf(", %d dead letters lost", i.DeadLetters)
@@ -120,6 +123,8 @@ func (i Incident) Error() string {
 		return fmt.Sprintf("store %s: %v: moved to %s, a new one begun, %s", i.Path, i.Err, i.MovedTo, lost)
 	case IncidentGone:
 		return fmt.Sprintf("store %s: %v: a new one begun, %s", i.Path, i.Err, lost)
+	case IncidentJournal:
+		return fmt.Sprintf("store %s: %v: %s", i.Path, i.Err, lost)
 	case IncidentHealed:
 		return fmt.Sprintf("store %s: writes again", i.Path)
 	default:

@@ -44,7 +44,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	if !errors.Is(err, want) {
 		t.Fatalf("got %v, want %v", err, want)
 	}
-	hooktest.Until(t, "down", func() bool { return !healthy(s)() || try() != nil })
+	hooktest.Until(t, "down", func() bool { return !healthy(s)() })
 	h := s.Health()
 	if !errors.Is(h.Err, want) || h.Since.IsZero() {
 		t.Errorf("health %+v, want %v", h, want)

@@ -341,7 +341,11 @@ func TestLockedDatabaseIsWaitedFor(t *testing.T) {
 	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := acceptNow(s, event(1, "agent:end", `{}`), "a"); !errors.Is(err, ErrBusy) {
+	accept(t, s, event(1, "agent:end", `{}`), "a") // which the journal takes
+	if err := s.Settle(t.Context()); !errors.Is(err, ErrBusy) {
+		t.Errorf("got %v, want %v", err, ErrBusy)
+	}
+	if err := acceptNow(s, event(3, "agent:end", `{}`), "a"); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want %v", err, ErrBusy)
 	}
 	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {
@@ -349,6 +353,9 @@ func TestLockedDatabaseIsWaitedFor(t *testing.T) {
 	}
 	hooktest.Until(t, "healed", healthy(s))
 	accept(t, s, event(2, "agent:end", `{}`), "a")
+	if got := pending(t, s); !slices.Equal(got, []string{"1:a", "2:a"}) {
+		t.Errorf("pending %v, want what was accepted", got)
+	}
 }
 
 func TestRecordsAreBoundedWhileNothingCanBeWritten(t *testing.T) {

@@ -72,6 +72,7 @@ func TestNumbersThatVanishedAreMissing(t *testing.T) {
 			want = append(want, Range{first + 2, first + 5})
 		}
 		s := open(t, o)
+		flush(t, s)
 		feed, err := s.Since(t.Context(), 0, s.FirstSeq()-1, 100, 1<<20)
 		if err != nil || !slices.Equal(feed.Missing, want) || len(feed.Records) != 2*(round+1) {
 			t.Fatalf("round %d: missing %v, %d records, %v, want %v", round, feed.Missing, len(feed.Records), err, want)
@@ -86,6 +87,7 @@ func TestNumbersOfAnotherBootAreMissing(t *testing.T) {
 	o := options(t)
 	s := open(t, o)
 	accept(t, s, event(s.FirstSeq(), "agent:end", "{}"), "a")
+	flush(t, s)
 	image := map[string][]byte{}
 	for _, name := range []string{o.Path, o.Path + "-wal", lockPath(o.Path)} {
 		text, err := os.ReadFile(name)

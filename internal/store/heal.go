@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"time"
+
+	"github.com/hookd/hookd/internal/journal"
 )
 
 // probeBytes must fit before a full disk counts as healed.
@@ -53,9 +56,15 @@ func (s *Store) adopt(db *database) error {
 	if err != nil {
 		return err
 	}
-	known := s.w.state
+	known, former := s.w.state, st.epoch
 	if known.epoch != "" { // this process has given numbers already: they go on
 		st.seq = max(st.seq, known.seq)
+	}
+	if s.w.orphans {
+		st.complete = known.complete
+		if err := saveComplete(db, st.complete); err != nil {
+			return err
+		}
 	}
 	if s.w.loaded && (st.epoch != known.epoch || s.w.cutOff) {
 		if err := s.carry(db, &st); err != nil {
@@ -75,14 +84,15 @@ func (s *Store) adopt(db *database) error {
 		if err := s.w.begun.fill(db.row(selectBegun)); err != nil {
 			return err
 		}
-	}
-	if !s.w.loaded {
+		if err := s.openJournal(db, st, former); err != nil {
+			return err
+		}
 		if err := s.settleNumbers(db, st); err != nil {
 			return err
 		}
 	}
 	reserved := st
-	reserved.seq += seqBlock
+	reserved.seq = max(reserved.seq, s.journaled.greatest()) + seqBlock
 	if err := reserved.save(db); err != nil {
 		return err
 	}
@@ -90,9 +100,9 @@ func (s *Store) adopt(db *database) error {
 		return err
 	}
 	if !s.w.loaded {
-		s.w.seen = max(s.w.seen, st.seq)
+		s.w.seen = max(s.w.seen, st.seq, s.journaled.greatest())
 	}
-	s.w.loaded, s.w.cutOff, s.w.state = true, false, reserved
+	s.w.loaded, s.w.cutOff, s.w.orphans, s.w.state = true, false, false, reserved
 	s.w.spans.forget()
 	s.w.sessions.forget()
 	s.w.begun.forget()
@@ -112,6 +122,7 @@ func (s *Store) settleNumbers(db *database, st state) error {
 	if err := row.Scan(&kept); err != nil {
 		return err
 	}
+	kept = max(kept, s.journaled.greatest())
 	g, last, known := openGiven(s.lock, st.epoch)
 	s.given.Store(g)
 	if !known || last < kept || last >= st.seq { // less than kept: a life before this one could not write it
@@ -149,6 +160,7 @@ func (s *Store) carry(db *database, st *state) (err error) {
 		if err != nil {
 			db.exec("ROLLBACK")
 		}
+		s.settle(err == nil)
 	}()
 	for _, w := range s.live.held() {
 		p := s.policy.Load()
@@ -178,8 +190,43 @@ func (s *Store) carry(db *database, st *state) (err error) {
 	if err := s.carrySent(db); err != nil {
 		return err
 	}
+	if err := s.carryJournal(db, st); err != nil {
+		return err
+	}
 	_, err = db.exec("COMMIT")
 	return err
+}
+
+// carryJournal moves all events into a new file that only the journal has.
+func (s *Store) carryJournal(db *database, st *state) error {
+	before := s.w.state.events
+	s.w.ending.of(nil)
+	s.w.sessions.forget()
+	for _, e := range s.journaled.oldest(math.MaxInt, journal.Pos{}) {
+		if err := s.move(db, e); err != nil {
+			return err
+		}
+	}
+	st.events += s.w.state.events - before
+	st.complete = s.journaled.complete()
+	if err := saveComplete(db, st.complete); err != nil {
+		return err
+	}
+	return s.w.sessions.flush(db)
+}
+
+// journalFailed takes the journal out of use until heal begins another segment. Of one that was deleted,
+// which the next segment has replaced, it moves what is pending while that can still be read.
+func (s *Store) journalFailed(cause error) {
+	if !errors.Is(cause, journal.ErrGone) {
+		s.fail(cause)
+		return
+	}
+	kept, _ := s.live.count()
+	s.report(Incident{Kind: IncidentJournal, Err: cause, Path: s.journaled.dir, Kept: kept})
+	for more := true; more && s.down.Load() == nil; {
+		s.commit([]*op{{exec: func(db *database) (err error) { more, err = s.moveOldest(db, journal.Pos{}); return err }}})
+	}
 }
 
 // recover begins a new file in place of a corrupt or deleted one.
@@ -203,8 +250,10 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 	if s.w.loaded {
 		in.Kept, in.Lost = s.live.count()
 		in.DeadLetters = s.w.state.dead
-	} else if n, err := countPending(s.opts.Path); err == nil {
-		in.Lost = n
+	} else if n, at, err := countPending(s.opts.Path); err == nil {
+		in.Lost, s.w.orphans, s.w.state.complete = n, true, at
+	} else {
+		s.w.orphans = true
 	}
 	s.detach()
 	select {
@@ -220,20 +269,25 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 	}
 	// Even where the new file cannot be opened yet, the old one is gone.
 	s.live.dropLost()
+	fresh := !s.w.loaded
 	err := s.attach()
+	if fresh {
+		in.Kept, _ = s.live.count()
+	}
 	s.report(in)
 	return err
 }
 
-// countPending counts what a damaged file still shows.
-func countPending(path string) (n int, err error) {
+// countPending counts what a damaged file still shows, and where the journal goes on.
+func countPending(path string) (n int, complete journal.Pos, err error) {
 	db, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
 	if err != nil {
-		return 0, err
+		return 0, complete, err
 	}
 	defer db.Close()
-	err = db.QueryRow("SELECT count(*) FROM pending").Scan(&n)
-	return n, err
+	err = db.QueryRow("SELECT (SELECT count(*) FROM pending), segment, offset FROM journaled").
+		Scan(&n, &complete.Segment, &complete.Offset)
+	return n, complete, err
 }
 
 // moveAside renames the database and its log to a name that is free.
@@ -301,6 +355,12 @@ func (s *Store) heal() {
 		}
 		s.down.Load().reopen = false
 	}
+	if log := s.journaled.journal(); log != nil && log.Broken() != nil {
+		if err := log.Renew(); err != nil {
+			s.fail(err)
+			return
+		}
+	}
 	err := s.probe()
 	if errors.Is(err, errCorrupt) || errors.Is(err, errGone) {
 		if s.recover(err) != nil {
@@ -316,25 +376,13 @@ func (s *Store) heal() {
 	s.report(Incident{Kind: IncidentHealed, Path: s.opts.Path})
 }
 
-// probe writes and deletes something large enough to matter, and takes back
-// the events whose refusal the disk may not have heard of.
+// probe writes and deletes something large enough to matter.
 func (s *Store) probe() error {
-	doubt := s.w.doubt
-	s.w.doubt = nil
 	err := s.transact([]*op{{exec: func(db *database) error {
-		for _, seq := range doubt {
-			if err := s.deleteEvent(db, seq); err != nil {
-				return err
-			}
-			if err := deleteSent(db, seq); err != nil {
-				return err
-			}
-		}
 		_, err := db.exec(`INSERT OR REPLACE INTO probe (id, data) VALUES (1, zeroblob(?))`, probeBytes)
 		return err
 	}}})
 	if err != nil {
-		s.w.doubt = doubt
 		return err
 	}
 	return s.transact([]*op{{exec: func(db *database) error {
@@ -360,7 +408,9 @@ func (s *Store) finish() {
 	if left, _ := s.queue.load(); left > 0 {
 		s.closeErr = fmt.Errorf("close store %s: %d records were not written: %w", s.opts.Path, left, s.down.Load().err)
 	}
+	empty := false
 	if s.db != nil && s.down.Load() == nil {
+		empty = s.moveLast()
 		s.w.state.seq = s.w.seen + lateNumbers
 		err := s.w.state.save(s.db)
 		if err == nil {
@@ -371,10 +421,33 @@ func (s *Store) finish() {
 		}
 		if err != nil {
 			s.closeErr = errors.Join(s.closeErr, fmt.Errorf("close store %s: %w", s.opts.Path, err))
+			empty = false
 		}
 	}
 	s.detach()
+	if log := s.journaled.journal(); log != nil {
+		log.Close(empty)
+	}
 	s.unlock()
+}
+
+// mostLast is how many events go from the journal into the database at the end. More
+// would take too long; the next daemon has them from the journal.
+const mostLast = 8 * moveRows
+
+// moveLast moves what is pending into the database unless it is too much, and reports
+// whether the journal is not needed any more.
+func (s *Store) moveLast() (empty bool) {
+	if only, _, _ := s.journaled.load(); only > mostLast {
+		return false
+	}
+	for more := true; more && s.down.Load() == nil; {
+		s.commit([]*op{{exec: func(db *database) (err error) { more, err = s.moveOldest(db, journal.Pos{}); return err }}})
+	}
+	s.journaled.finish()
+	s.w.full = true
+	s.commit(nil)
+	return s.down.Load() == nil
 }
 
 // unlock lets another process open the database.

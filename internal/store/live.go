@@ -27,6 +27,7 @@ type live struct {
 type waiting struct {
 	seq   uint64
 	event *events.Event // nil = on disk only
+	only  bool          // the database does not have it, but the journal does
 	size  int
 	fate  fate
 	rows  []pendingRow // in order of registration
@@ -63,6 +64,66 @@ func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
 	w.rows = append(w.rows, rows...)
 	l.runs += len(rows)
 	l.keep(w, e, l.most)
+}
+
+// accept puts an event in that the journal has.
+func (l *live) accept(seq uint64, e *events.Event, size int, hooks []string, f fate) {
+	rows := make([]pendingRow, len(hooks))
+	for i, hook := range hooks {
+		rows[i].hook = hook
+	}
+	l.add(seq, e, size, rows)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		w.only, w.fate = true, f
+	}
+}
+
+// stored notes that the database has an event.
+func (l *live) stored(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		w.only = false
+	}
+}
+
+// rows returns the pending rows of an event, and the event if it is held.
+func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		return slices.Clone(w.rows), w.event
+	}
+	return nil, nil
+}
+
+// has reports whether an event is pending.
+func (l *live) has(seq uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.events[seq] != nil
+}
+
+// size returns how much data a pending event has.
+func (l *live) size(seq uint64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		return w.size
+	}
+	return 0
+}
+
+// forget takes an event out that is lost.
+func (l *live) forget(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[seq]; w != nil {
+		l.runs -= len(w.rows)
+		l.remove(w)
+	}
 }
 
 // settle notes the fate of an event.
@@ -162,13 +223,13 @@ func (l *live) change(k events.PendingKey, f func(*pendingRow)) {
 	}
 }
 
-// held returns the events that memory has whole, in order.
+// held returns the events that memory has whole and the journal has not, in order.
 func (l *live) held() []*waiting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []*waiting
 	for _, w := range l.events {
-		if w.event != nil {
+		if w.event != nil && !w.only {
 			list = append(list, w)
 		}
 	}
@@ -176,13 +237,13 @@ func (l *live) held() []*waiting {
 	return list
 }
 
-// onDisk returns the numbers of the events that memory does not have.
+// onDisk returns the numbers of the events that only the database has.
 func (l *live) onDisk() []uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []uint64
 	for seq, w := range l.events {
-		if w.event == nil {
+		if w.event == nil && !w.only {
 			list = append(list, seq)
 		}
 	}
@@ -190,12 +251,12 @@ func (l *live) onDisk() []uint64 {
 	return list
 }
 
-// count tells how many runs memory can write again, and how many it cannot.
+// count tells how many runs memory and journal can write again, and how many they cannot.
 func (l *live) count() (kept, lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.events {
-		if w.event != nil {
+		if w.event != nil || w.only {
 			kept += len(w.rows)
 		} else {
 			lost += len(w.rows)
@@ -209,7 +270,7 @@ func (l *live) dropLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.events {
-		if w.event == nil {
+		if w.event == nil && !w.only {
 			l.runs -= len(w.rows)
 			l.remove(w)
 		}

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -19,7 +21,26 @@ const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM e
 // events' numbers and, for one event, of registration: all runs of the first
 // events above after, limit at most, fewer when they are large. Nothing comes
 // back when there are no more; the last event's number is the next after.
-func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []events.Pending, err error) {
+func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
+	for {
+		page, last, err := s.pendingPage(ctx, after, limit)
+		if err != nil {
+			return nil, fmt.Errorf("read what is pending: %w", err)
+		}
+		if len(page) > 0 || last == 0 {
+			return page, nil
+		}
+		after = last
+	}
+}
+
+// pendingPage is Pending, except that a page may be empty when its runs have ended while
+// it was read. It returns the number of its last event, 0 where there was none.
+func (s *Store) pendingPage(
+	ctx context.Context, after uint64, limit int,
+) (all []events.Pending, last uint64, err error) {
+	// First: what goes into the database meanwhile is found twice, not never.
+	only := s.journaled.after(after, limit, s.live.has)
 	err = s.snapshot(ctx, func(db querier) error {
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
 			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`,
@@ -27,7 +48,8 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []eve
 		if err != nil {
 			return err
 		}
-		waiting, err := s.pendingEvents(ctx, db, sizes[:fit(sizes, pendingBytes)])
+		sizes, only, last = page(sizes, only, limit)
+		waiting, err := s.pendingEvents(ctx, db, sizes)
 		if err != nil {
 			return err
 		}
@@ -43,23 +65,90 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) (all []eve
 			s.live.hold(e, s.live.most)
 			all = append(all, runs...)
 		}
+		for _, e := range only {
+			runs, err := s.pendingOnly(e, attempts)
+			if err != nil {
+				return err
+			}
+			all = append(all, runs...)
+		}
+		slices.SortStableFunc(all, func(a, b events.Pending) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) })
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read what is pending: %w", err)
+	return all, last, err
+}
+
+// page returns the events of a page: of those that the database has, and of those that only the
+// journal has, each in order; and the number of its last one, 0 where there is none.
+func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last uint64) {
+	both := slices.Clone(stored)
+	for _, e := range only {
+		both = append(both, sized{e.Number, int(e.Body)})
+	}
+	slices.SortStableFunc(both, func(a, b sized) int { return cmp.Compare(a.seq, b.seq) })
+	both = slices.CompactFunc(both, func(a, b sized) bool { return a.seq == b.seq })
+	both = both[:min(limit, len(both))]
+	n := fit(both, pendingBytes)
+	if n == 0 {
+		return nil, nil, 0
+	}
+	last = both[n-1].seq
+	for len(stored) > 0 && stored[len(stored)-1].seq > last {
+		stored = stored[:len(stored)-1]
+	}
+	has := map[uint64]bool{}
+	for _, z := range stored {
+		has[z.seq] = true
+	}
+	return stored, slices.DeleteFunc(only, func(e *entry) bool { return e.Number > last || has[e.Number] }), last
+}
+
+// pendingOnly returns the pending runs of an event that only the journal has.
+func (s *Store) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all []events.Pending, err error) {
+	rows, event := s.live.rows(e.Number)
+	if len(rows) == 0 {
+		return nil, nil // it has ended meanwhile
+	}
+	if event == nil {
+		a, err := s.journaled.read(e, true)
+		if err != nil {
+			return nil, s.unreadable(e, err)
+		}
+		if event, err = a.row.decode(a.row.data); err != nil {
+			return nil, err
+		}
+		s.live.hold(event, s.live.most)
+	}
+	for _, r := range rows {
+		p := events.Pending{Event: event, Hook: r.hook, Attempt: r.attempt, Due: moment(r.due)}
+		a := begun[p.Key()]
+		p.RunID, p.Started = a.RunID, moment(a.Started)
+		all = append(all, p)
 	}
 	return all, nil
+}
+
+// unreadable is what to say of an event that the journal does not give: the writer, which
+// moves it, finds out whether it is lost. One that is in the database meanwhile is read again later.
+func (s *Store) unreadable(e *entry, err error) error {
+	s.queue.add(&op{event: e.Number, exec: nothing, lean: nothing})
+	return err
 }
 
 // NextPending returns how large the data of the first pending event above after
 // is; 0 = there is none.
 func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err error) {
+	only := s.journaled.after(after, 1, s.live.has)
 	err = s.read(ctx, func(db *sql.DB) error {
-		row := db.QueryRowContext(ctx, `SELECT size FROM events
+		var first uint64
+		row := db.QueryRowContext(ctx, `SELECT seq, size FROM events
 			WHERE seq = (SELECT min(seq) FROM pending WHERE seq > ?)`, int64(min(after, 1<<62)))
-		err := row.Scan(&size)
+		err := row.Scan(&first, &size)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+			err = nil
+		}
+		if len(only) > 0 && (first == 0 || only[0].Number < first) {
+			size = int64(only[0].Body)
 		}
 		return err
 	})

@@ -25,6 +25,9 @@ const (
 // pending stays, and so do the events of dead letters. It works in small steps,
 // between which others are written. The store calls it each minute.
 func (s *Store) Prune(ctx context.Context) error {
+	if err := s.Settle(ctx); err != nil {
+		return fmt.Errorf("prune history: %w", err)
+	}
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
 	steps := []func(*database) (bool, error){
 		p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.audit, p.refusedOutgoing, p.places,
@@ -213,10 +216,13 @@ func (p *pruning) sessions(db *database) (more bool, err error) {
 	return n == pruneRows, err
 }
 
+// firstEvents returns the first events that were not looked at, as far as no crash brings them
+// back from the journal.
 func (p *pruning) firstEvents(db *database, most int) ([]oldRow, error) {
 	return oldRows(db, `SELECT seq, at, EXISTS (SELECT 1 FROM pending WHERE seq = e.seq)
 			OR EXISTS (SELECT 1 FROM dead WHERE seq = e.seq)
-		FROM events e WHERE seq > ? ORDER BY seq LIMIT ?`, p.cursor, most)
+		FROM events e WHERE seq > ? AND seq < ? ORDER BY seq LIMIT ?`,
+		p.cursor, int64(p.store.journaled.floor()), most)
 }
 
 func (p *pruning) deleteEvent(db *database, r oldRow) error {

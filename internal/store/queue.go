@@ -39,8 +39,10 @@ type op struct {
 	after func()                   // once it is on disk; nil = nothing
 	done  func(error)              // nil = no caller waits; must not block
 	lean  func(db *database) error // exec without what may be dropped; nil = all may be
-	seq   uint64                   // of an event that is to be accepted
+	event uint64                   // number of one that the database must have before; 0 = none
+	ends  string                   // a hook that ends for it: nothing waits for that run any more; "" = none
 
+	brings int    // bytes of data of event
 	note   bool   // of an event that no hook waits for
 	all    bool   // records that came before are written with it
 	number uint64 // of the event or run that would be missed; 0 = none
@@ -196,7 +198,7 @@ func (q *queue) slim() {
 			if o.lean == nil {
 				continue
 			}
-			o = &op{exec: o.lean, lean: o.lean, after: o.after}
+			o = &op{exec: o.lean, lean: o.lean, after: o.after, event: o.event, ends: o.ends, brings: o.brings}
 		}
 		kept = append(kept, o)
 	}
@@ -223,9 +225,10 @@ func (q *queue) take() []*op {
 // move takes ops from the front of a list to the end of batch: most of them, of
 // no more than batchBytes, but one at least.
 func move(batch []*op, from *[]*op, most int) (_ []*op, bytes int) {
-	n := 0
-	for ; n < min(len(*from), most) && bytes < batchBytes; n++ {
+	n, brings := 0, 0
+	for ; n < min(len(*from), most) && bytes+brings < batchBytes; n++ {
 		bytes += (*from)[n].size
+		brings += (*from)[n].brings
 	}
 	batch = append(batch, (*from)[:n]...)
 	clear((*from)[:n])
@@ -298,6 +301,20 @@ func (q *queue) progress() (added, gone uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.added, q.added - uint64(len(q.records))
+}
+
+// pressing reports whether there is something for a commit.
+func (q *queue) pressing() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) > 0 || q.ripe
+}
+
+// weight is how many bytes of records wait.
+func (q *queue) weight() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes
 }
 
 func (q *queue) close() {

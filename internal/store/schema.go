@@ -14,6 +14,7 @@ const applicationID = 0x686b6400
 // how many were applied. They are only ever appended to.
 var migrations = []string{
 	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
+	schemaV11,
 }
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
@@ -315,6 +316,17 @@ CREATE TABLE forward (
 	told    INTEGER NOT NULL, -- how many of them the target knows of
 	at      INTEGER NOT NULL  -- when the place moved last
 ) STRICT, WITHOUT ROWID;
+`
+
+// Events are accepted by way of a journal beside the database: all that comes before this place in it
+// is in the database.
+const schemaV11 = `
+CREATE TABLE journaled (
+	id      INTEGER PRIMARY KEY CHECK (id = 1),
+	segment INTEGER NOT NULL,
+	offset  INTEGER NOT NULL
+) STRICT;
+INSERT INTO journaled VALUES (1, 1, 0);
 `
 
 // migrate brings the database to the newest version, each step whole or not

@@ -21,28 +21,22 @@ type sentDetail struct {
 	Decided  bool     `json:"decided,omitempty"`
 }
 
-// sentOf returns what the row of an event's id is made of; nil = it has no id.
-func sentOf(e *events.Event) *events.Event {
+// sentOf returns the id that e's sender gave it, as it is kept; nil = it gave none.
+func sentOf(e *events.Event) *events.SentEvent {
 	if e.Sent == nil {
 		return nil
 	}
-	own := *e
-	own.Data = nil
-	return &own
+	return &events.SentEvent{
+		Sender: e.Sender, ID: e.ID, Sent: *e.Sent, Time: e.Time, EventID: e.EventID, Seq: e.Seq,
+		Warnings: e.Warnings, Wait: e.Wait, Decided: e.Wait && e.Contract.Decidable,
+	}
 }
 
-// insertSent writes the id that e's sender gave it; nil = it gave none.
-func insertSent(db *database, e *events.Event) error {
+// insertSent writes an id; nil = there is none.
+func insertSent(db *database, e *events.SentEvent) error {
 	if e == nil {
 		return nil
 	}
-	return insertSentEvent(db, events.SentEvent{
-		Sender: e.Sender, ID: e.ID, Sent: *e.Sent, Time: e.Time, EventID: e.EventID, Seq: e.Seq,
-		Warnings: e.Warnings, Wait: e.Wait, Decided: e.Wait && e.Contract.Decidable,
-	})
-}
-
-func insertSentEvent(db *database, e events.SentEvent) error {
 	detail, err := json.Marshal(sentDetail{e.Matched, e.Warnings, e.Wait, e.Decided})
 	if err == nil {
 		var answer any // NULL
@@ -73,7 +67,7 @@ func (s *Store) carrySent(db *database) error {
 		return nil
 	}
 	for _, e := range (*list)() {
-		if err := insertSentEvent(db, e); err != nil {
+		if err := insertSent(db, &e); err != nil {
 			return err
 		}
 	}
@@ -89,6 +83,7 @@ func (s *Store) noteSent(e *events.Event) {
 // Sent calls each with every event that has an id and was accepted since then,
 // oldest first.
 func (s *Store) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
+	only := s.journaled.ids() // first: what is moved meanwhile is found twice, not never
 	err := s.read(ctx, func(db *sql.DB) error {
 		rows, err := db.QueryContext(ctx, `SELECT seq, sender, id, content, at, event_id, detail, answer
 			FROM sent WHERE at >= ? ORDER BY seq`, nanos(since))
@@ -101,14 +96,30 @@ func (s *Store) Sent(ctx context.Context, since time.Time, each func(events.Sent
 			if err != nil {
 				return err
 			}
+			only = before(only, e.Seq, since, each)
 			each(e)
 		}
+		before(only, 1<<63, since, each)
 		return rows.Err()
 	})
 	if err != nil {
 		return fmt.Errorf("read the ids of events: %w", err)
 	}
 	return nil
+}
+
+// before calls each with the first ids of a list, up to those of the event seq, and returns
+// those after it.
+func before(
+	list []events.SentEvent, seq uint64, since time.Time, each func(events.SentEvent),
+) []events.SentEvent {
+	for len(list) > 0 && list[0].Seq <= seq {
+		if list[0].Seq < seq && !list[0].Time.Before(since) {
+			each(list[0])
+		}
+		list = list[1:]
+	}
+	return list
 }
 
 func scanSent(row scanner) (e events.SentEvent, err error) {
@@ -129,7 +140,7 @@ func scanSent(row scanner) (e events.SentEvent, err error) {
 // Answered records what the sender of an event with an id was told when its runs
 // had ended. answer is called later; size is about how long it is.
 func (s *Store) Answered(seq uint64, size int, answer func() ([]byte, error)) {
-	s.queue.add(&op{size: opCost + size, exec: func(db *database) error {
+	s.queue.add(&op{event: seq, size: opCost + size, exec: func(db *database) error {
 		text, err := answer()
 		if err != nil {
 			return nil // the event counts as one whose answer is not known
@@ -140,7 +151,7 @@ func (s *Store) Answered(seq uint64, size int, answer func() ([]byte, error)) {
 
 // ForgetAnswer takes the answer to an event with an id from the disk.
 func (s *Store) ForgetAnswer(seq uint64) {
-	s.queue.add(&op{exec: func(db *database) error { return updateAnswer(db, seq, nil) }})
+	s.queue.add(&op{event: seq, exec: func(db *database) error { return updateAnswer(db, seq, nil) }})
 }
 
 func updateAnswer(db *database, seq uint64, answer []byte) error {
@@ -156,7 +167,7 @@ func updateAnswer(db *database, seq uint64, answer []byte) error {
 
 // ForgetSent takes the id of an event from the disk.
 func (s *Store) ForgetSent(seq uint64) {
-	s.queue.add(&op{exec: func(db *database) error { return deleteSent(db, seq) }})
+	s.queue.add(&op{event: seq, exec: func(db *database) error { return deleteSent(db, seq) }})
 }
 
 func deleteSent(db *database, seq uint64) error {

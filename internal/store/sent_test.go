@@ -26,6 +26,7 @@ func TestIDsAreCarriedToANewFile(t *testing.T) {
 		}
 	}
 	accept(t, s, event(s.FirstSeq()+1, "agent:end", `{}`), "a")
+	flush(t, s)
 	if _, ok := in.find(IncidentGone); !ok {
 		t.Fatal("it is not noticed that the file was deleted")
 	}

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/journal"
 )
 
 // Durability says what an accepted event survives.
@@ -63,6 +64,7 @@ type Options struct {
 	delay time.Duration // that a record may wait for company; 0 = 25 ms
 	sweep time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
 	quiet time.Duration // without a new decision until its text is indexed; 0 = indexDelay
+	files journal.Files // of the journal; nil = those of the operating system
 }
 
 // Policy is what may change while the store is open; see Configure.
@@ -90,30 +92,35 @@ const (
 
 // Store is safe for concurrent use.
 type Store struct {
-	opts      Options
-	policy    atomic.Pointer[Policy]
-	firstSeq  uint64
-	queue     *queue
-	live      *live
-	manifests *manifests
-	places    places
-	counts    counters
-	given     atomic.Pointer[given]
-	sentAgain atomic.Pointer[sentLister] // see KeepSent; nil = none
-	lock      *os.File                   // held as long as the store is open; nil = its folder cannot be written yet
-	down      atomic.Pointer[outage]     // nil while the disk does what it should
-	suspect   chan error                 // a reader found the database corrupt
-	volume    atomic.Int64               // bytes written since the last checkpoint, roughly
-	full      chan struct{}              // the log is large enough for a checkpoint
-	grown     chan struct{}              // something was written that came from outside
-	decided   atomic.Uint64              // decisions that were written
-	spoken    chan struct{}              // there are decisions whose text is not indexed
-	narrowed  chan struct{}              // there is another policy
-	catchUp   atomic.Bool                // the next commit is to be followed by a checkpoint
-	ended     chan struct{}              // closed when the goroutines are to end
-	working   sync.WaitGroup
-	close     sync.Once
-	closeErr  error
+	opts       Options
+	policy     atomic.Pointer[Policy]
+	firstSeq   uint64
+	arrivals   *arrivals
+	journaled  *journaled
+	queue      *queue
+	live       *live
+	manifests  *manifests
+	places     places
+	counts     counters
+	given      atomic.Pointer[given]
+	sentAgain  atomic.Pointer[sentLister] // see KeepSent; nil = none
+	lock       *os.File                   // held as long as the store is open; nil = its folder cannot be written yet
+	down       atomic.Pointer[outage]     // nil while the disk does what it should
+	suspect    chan error                 // a reader found the database corrupt
+	distrusted chan error                 // the journal has failed
+	relief     chan struct{}              // the writer is not as far behind as it was
+	volume     atomic.Int64               // bytes written since the last checkpoint, roughly
+	full       chan struct{}              // the log is large enough for a checkpoint
+	grown      chan struct{}              // something was written that came from outside
+	decided    atomic.Uint64              // decisions that were written
+	spoken     chan struct{}              // there are decisions whose text is not indexed
+	narrowed   chan struct{}              // there is another policy
+	catchUp    atomic.Bool                // the next commit is to be followed by a checkpoint
+	ended      chan struct{}              // closed when the goroutines are to end
+	working    sync.WaitGroup
+	accepts    sync.WaitGroup
+	close      sync.Once
+	closeErr   error
 
 	handles sync.RWMutex // read-held while db is read from, held while it is replaced
 	db      *database    // nil until the file could be opened
@@ -143,18 +150,25 @@ func Open(o Options) (*Store, error) {
 	o.quiet = cmp.Or(o.quiet, indexDelay)
 	s := &Store{
 		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
+		arrivals: newArrivals(), journaled: newJournaled(),
+		distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
 		spoken: make(chan struct{}, 1), narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
-	s.w.sessions = newSessionCache()
+	s.w.sessions, s.w.ending = newSessionCache(), ending{}
 	s.given.Store(&given{})
 	s.Configure(o.Policy)
 	if err := s.start(); err != nil {
 		return nil, err
 	}
 	s.firstSeq = s.w.seen + 1
+	s.accepts.Add(1)
 	s.working.Add(2)
+	if only, _, _ := s.journaled.load(); only > 0 {
+		nudge(s.queue.urgent) // there is something to be moved
+	}
+	go s.journalAccepts()
 	go s.write()
 	go s.maintain()
 	return s, nil
@@ -232,6 +246,8 @@ func (s *Store) Flush(ctx context.Context) error {
 // fail with ErrClosed or do nothing, and numbers should no longer be given.
 func (s *Store) Close() error {
 	s.close.Do(func() {
+		s.arrivals.close()
+		s.accepts.Wait()
 		s.queue.close()
 		close(s.ended)
 		s.working.Wait()
@@ -251,6 +267,8 @@ type Health struct {
 	DeadLetters   int64
 	Runs, Events  int64  // kept
 	Bytes         int64  // of the database, without its log
+	Journaled     int    // events that the journal has and the database has not yet
+	JournalBytes  int64  // of the journal on disk
 	Backlog       int    // records that wait to be written
 	Dropped       uint64 // records lost: there was no room for them, or they made no sense
 }
@@ -266,6 +284,8 @@ func (s *Store) Health() Health {
 	}
 	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.live.load()
 	h.Backlog, h.Dropped = s.queue.load()
+	h.Journaled, h.JournalBytes, _ = s.journaled.load()
+	h.Events += int64(h.Journaled)
 	return h
 }
 

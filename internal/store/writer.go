@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/hookd/hookd/internal/journal"
 )
 
 // seqBlock is how many numbers are reserved at once. They may run ahead of
 // what was written by half of it.
-const seqBlock = 1 << 16
+const seqBlock = 1 << 20
 
 // writer is what only the writing goroutine touches.
 type writer struct {
@@ -21,10 +23,16 @@ type writer struct {
 	sessions *sessionCache
 	begun    *begun
 	audit    auditChain
-	doubt    []uint64 // events whose refused commit may be on disk nevertheless
-	loaded   bool     // the database was read once, so memory knows what is pending
-	decided  uint64   // decisions since the last commit
-	cutOff   bool     // a part of the database was deleted: what is pending is written again
+	moved    []*entry // from the journal into the database, by the transaction under way
+	ending   ending
+	orphans  bool        // the database was lost before it was read: the journal is what is left of it
+	freed    journal.Pos // up to where the journal was freed
+	unsynced bool        // there are commits that a loss of power may take back
+	synced   time.Time   // when there were none
+	full     bool        // the next commit is synced
+	loaded   bool        // the database was read once, so memory knows what is pending
+	decided  uint64      // decisions since the last commit
+	cutOff   bool        // a part of the database was deleted: what is pending is written again
 }
 
 // state is the row of the table state, and the number of dead letters.
@@ -32,8 +40,9 @@ type state struct {
 	epoch              string
 	seq, pruned        uint64
 	runs, events, dead int64
-	urgent             bool // seq or pruned have changed
-	unsaved            int  // commits since the counts were saved
+	complete           journal.Pos // the database has all that comes before this place of the journal
+	urgent             bool        // seq or pruned have changed
+	unsaved            int         // commits since the counts were saved
 }
 
 // saveEvery is after how many commits the counts are saved. What was written
@@ -52,6 +61,9 @@ func (s *Store) fallBack() {
 func (s *Store) write() {
 	defer s.working.Done()
 	var retry <-chan time.Time
+	sync, idle := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
+	defer sync.Stop()
+	defer idle.Stop()
 	for {
 		if s.down.Load() != nil && retry == nil {
 			retry = time.After(s.opts.probe)
@@ -59,6 +71,12 @@ func (s *Store) write() {
 		select {
 		case err := <-s.suspect:
 			s.recover(err)
+		case err := <-s.distrusted:
+			s.journalFailed(err)
+		case <-sync.C:
+			s.sync()
+		case <-idle.C:
+			s.shorten(false)
 		case <-s.queue.urgent:
 		case <-retry:
 			retry = nil
@@ -68,6 +86,12 @@ func (s *Store) write() {
 			return
 		}
 		s.drain()
+		if s.w.unsynced {
+			sync.Reset(syncEvery)
+		}
+		if only, _, _ := s.journaled.load(); only > 0 {
+			idle.Reset(idleAfter)
+		}
 	}
 }
 
@@ -80,7 +104,10 @@ func (s *Store) drain() {
 			return
 		}
 		s.commit(batch)
+		s.shorten(true)
+		nudge(s.relief)
 	}
+	nudge(s.relief)
 	s.queue.refuse(s.down.Load().err)
 }
 
@@ -115,9 +142,6 @@ func (s *Store) giveBack(batch []*op, o *outage) {
 		switch {
 		case op.done == nil:
 			records = append(records, op)
-		case op.seq != 0 && o.reopen:
-			s.w.doubt = append(s.w.doubt, op.seq)
-			fallthrough
 		default:
 			op.answer(o.err)
 		}
@@ -129,9 +153,11 @@ func (s *Store) giveBack(batch []*op, o *outage) {
 // is in force, neither on disk nor in memory.
 func (s *Store) transact(batch []*op) (err error) {
 	before := s.w.state
+	s.w.ending.of(batch)
 	defer func() {
 		if err != nil {
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
+			s.settle(false)
 			s.w.state = before
 			s.w.spans.forget()
 			s.w.sessions.forget()
@@ -143,6 +169,10 @@ func (s *Store) transact(batch []*op) (err error) {
 	if err := s.db.uncut(); err != nil {
 		return err
 	}
+	full := s.w.mustSync(batch, s.opts.Durable)
+	if err := s.db.syncCommits(full); err != nil {
+		return err
+	}
 	if _, err := s.db.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -150,11 +180,20 @@ func (s *Store) transact(batch []*op) (err error) {
 	for _, o := range batch {
 		bytes += opCost + o.size
 		news += o.size
+		if o.event != 0 {
+			if err := s.bring(s.db, o.event); err != nil {
+				return err
+			}
+		}
 		if o.err = o.exec(s.db); o.err != nil && !refused(o.err) {
 			return o.err
 		}
 	}
-	s.saw(s.queue.leftOut())
+	for _, e := range s.w.moved {
+		bytes += opCost + int(e.Bytes())
+		news += int(e.Bytes())
+	}
+	s.saw(max(s.queue.leftOut(), s.journaled.greatest()))
 	if err := s.w.spans.flush(s.db); err != nil {
 		return err
 	}
@@ -174,6 +213,8 @@ func (s *Store) transact(batch []*op) (err error) {
 		return fmt.Errorf("commit: %w", err)
 	}
 	s.w.begun.settle()
+	s.settle(true)
+	s.committed(full)
 	s.wrote(bytes, news)
 	if s.w.decided > 0 {
 		s.decided.Add(s.w.decided)
@@ -184,6 +225,85 @@ func (s *Store) transact(batch []*op) (err error) {
 		return err
 	}
 	return s.db.measure()
+}
+
+// syncEvery is how long a commit may wait until a loss of power cannot take it back, unless
+// a caller waits for it.
+const syncEvery = 250 * time.Millisecond
+
+// mustSync reports whether the commit of a batch, and with it all before it, is to be on disk when
+// it returns. What was accepted is there already.
+func (w *writer) mustSync(batch []*op, durable Durability) bool {
+	if durable != DurableFsync {
+		return false
+	}
+	if w.full || time.Since(w.synced) > syncEvery {
+		return true
+	}
+	for _, o := range batch {
+		if o.done != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// committed notes that a transaction is in the database. When that is on disk, the journal
+// may forget what it has.
+func (s *Store) committed(full bool) {
+	s.w.unsynced = !full && s.opts.Durable == DurableFsync
+	if s.w.unsynced {
+		return
+	}
+	s.w.synced = time.Now()
+	if at := s.w.state.complete; s.w.freed.Before(at) {
+		s.w.freed = at
+		s.journaled.journal().Free(at)
+	}
+}
+
+// sync has everything that was committed written to the disk.
+func (s *Store) sync() {
+	if s.w.unsynced && s.down.Load() == nil {
+		s.w.full, s.w.state.urgent = true, true
+		s.commit(nil)
+		s.w.full = false
+	}
+}
+
+// settle ends a transaction for the events that it has moved out of the journal.
+func (s *Store) settle(done bool) {
+	s.journaled.settle(s.w.moved, done)
+	for _, e := range s.w.moved {
+		if done {
+			s.live.stored(e.Number)
+		}
+	}
+	clear(s.w.moved)
+	s.w.moved = s.w.moved[:0]
+}
+
+// How long nothing was accepted until events that are still pending go into the database,
+// which is later needed in any case if they stay.
+const idleAfter = time.Second
+
+// shorten moves what is pending from the journal into the database: a step when the
+// journal is too long, or, unless it is only for that, when there is time.
+func (s *Store) shorten(onlyLong bool) {
+	for s.down.Load() == nil {
+		only, bytes, last := s.journaled.load()
+		if long := bytes > longJournal; only == 0 || !long && (onlyLong || time.Since(last) < idleAfter) {
+			return
+		}
+		var more bool
+		s.commit([]*op{{exec: func(db *database) (err error) {
+			more, err = s.moveOldest(db, journal.Pos{})
+			return err
+		}}})
+		if onlyLong || !more || s.queue.pressing() {
+			return
+		}
+	}
 }
 
 // saw notes a number that is in use.
@@ -197,12 +317,26 @@ func (s *Store) saw(seq uint64) {
 
 func (s *Store) saveState() error {
 	st := &s.w.state
+	if complete := s.journaled.complete(); complete != st.complete {
+		st.complete = complete
+		if err := saveComplete(s.db, complete); err != nil {
+			return err
+		}
+	}
 	st.unsaved++
 	if left, _ := s.queue.load(); (st.unsaved < saveEvery || left > 0) && !st.urgent {
 		return nil // what is left may have numbers below those that would be taken for counted
 	}
 	st.unsaved, st.urgent = 0, false
 	return st.save(s.db)
+}
+
+func saveComplete(db *database, p journal.Pos) error {
+	_, err := db.exec(`UPDATE journaled SET segment = ?, offset = ?`, int64(p.Segment), p.Offset)
+	if err != nil {
+		return fmt.Errorf("save the place in the journal: %w", err)
+	}
+	return nil
 }
 
 func (st state) save(db *database) error {
@@ -221,11 +355,12 @@ func readState(db *database) (st state, err error) {
 	row := db.row(`SELECT epoch, seq, pruned,
 			runs + (SELECT count(*) FROM runs WHERE seq > counted),
 			events + (SELECT count(*) FROM events WHERE seq > counted),
-			(SELECT count(*) FROM dead)
-		FROM state`)
-	err = row.Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead)
+			(SELECT count(*) FROM dead), segment, offset
+		FROM state, journaled`)
+	err = row.Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead,
+		&st.complete.Segment, &st.complete.Offset)
 	if errors.Is(err, sql.ErrNoRows) {
-		return state{epoch: rand.Text()}, nil
+		return state{epoch: rand.Text(), complete: journal.Pos{Segment: 1}}, nil
 	}
 	if err != nil {
 		return st, fmt.Errorf("read state: %w", err)

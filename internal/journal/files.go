@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Files is what a journal needs of a file system. Tests put one in its place that loses
+// what was not synced.
+type Files interface {
+	MkdirAll(dir string) error
+	List(dir string) ([]string, error) // whole paths; none for a folder that is missing
+	Create(path string) (File, error)  // empty, whether it was there or not
+	Open(path string) (File, error)    // for reading and writing
+	Rename(from, to string) error
+	Remove(path string) error
+	Free(dir string) (int64, error) // bytes that can be written
+	SyncDir(dir string) error       // names that were made or removed survive a loss of power
+}
+
+// File is an open file.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Sync() error                       // contents survive a loss of power
+	SizeAt(path string) (int64, error) // fails unless path still names this file
+}
+
+// osFiles are those of the operating system.
+type osFiles struct{}
+
+type osFile struct{ *os.File }
+
+func (osFiles) MkdirAll(dir string) error { return os.MkdirAll(dir, 0o700) }
+
+func (osFiles) List(dir string) (paths []string, err error) {
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range list {
+		if e.Type().IsRegular() {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
+}
+
+func (osFiles) Create(path string) (File, error) {
+	return open(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+}
+
+func (osFiles) Open(path string) (File, error) { return open(path, os.O_RDWR) }
+
+func open(path string, flags int) (File, error) {
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (osFiles) Remove(path string) error { return os.Remove(path) }
+
+func (osFiles) Free(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// SyncDir does nothing where the file system cannot.
+func (osFiles) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	d.Sync()
+	return d.Close()
+}
+
+func (f osFile) SizeAt(path string) (int64, error) {
+	is, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	was, err := f.Stat()
+	if err == nil && !os.SameFile(was, is) {
+		err = fs.ErrNotExist
+	}
+	return is.Size(), err
+}

@@ -1,0 +1,464 @@
+// Package journal is a log of records in preallocated files that are used again.
+//
+// Promises. A record whose Append returned nil is found by the next Open, whatever
+// happened to the process in between (Options.Sync: also to the machine), as long as Free
+// has not passed it. Append takes many records and waits for the disk once. Records come
+// back in the order appended. Nothing is written after what a crash has left: each Open
+// begins a new segment, so that the remains of an earlier one are never taken for new.
+//
+// Failure. After a write or a sync that failed, the records of that Append are void, the
+// file is never written again, and each Append fails with the same error until Renew has
+// begun another segment, which says where the last good one ends. A segment that was
+// deleted is noticed by the next Append, which then fails with ErrGone. What Open cannot
+// read is left out and told in Found.
+//
+// What it does not do: it knows nothing of what the records say, keeps none in memory, and
+// does not lock its folder: its owner has to.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// SegmentBytes is the size of a segment in a journal that is in use. The first ones of a
+// process are smaller: a daemon with few events needs no more. A record that is larger gets a segment
+// of its own.
+const SegmentBytes = 16 << 20
+
+// firstBytes is the size of the first segment. Each one that is made later has growth times that
+// of the one before it.
+const (
+	firstBytes = 1 << 20
+	growth     = 4
+)
+
+// sparing is how many times as much as a segment must be free for it not to be small.
+const sparing = 8
+
+// spares is how many files are kept for later use.
+const spares = 2
+
+// What callers tell apart with errors.Is.
+var (
+	ErrGone    = errors.New("the journal was deleted or cut off")
+	ErrDamaged = errors.New("a record of the journal cannot be read")
+)
+
+// Options of a Journal. Dir and Owner are required.
+type Options struct {
+	Dir    string // made if it is missing, 0700
+	Owner  string // names the database that the records belong to, 128 bytes at most
+	Former string // its name before, whose segments are read as well; "" = it had none
+	Adopt  bool   // segments of any owner are read; else those of others are set aside
+	Sync   bool   // a record survives a loss of power
+
+	Files Files // nil = those of the operating system
+}
+
+// Pos is a place in a journal. Places are in the order in which records were
+// appended. The zero Pos is before all of them.
+type Pos struct {
+	Segment uint64
+	Offset  int64
+}
+
+// Before reports whether p comes before q.
+func (p Pos) Before(q Pos) bool {
+	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
+}
+
+// Record is what is appended: a number that its owner finds it by, and two parts that
+// can be read apart. It is not changed until Append has returned.
+type Record struct {
+	Number     uint64
+	Head, Body []byte
+}
+
+// size is what a record takes in its segment.
+func (r Record) size() int64 { return aligned(int64(recordHeader + len(r.Head) + len(r.Body))) }
+
+// Entry is where a record is.
+type Entry struct {
+	Pos
+	Number     uint64
+	Head, Body uint32 // bytes
+}
+
+// Bytes is what the record takes on disk.
+func (e Entry) Bytes() int64 { return aligned(int64(recordHeader) + int64(e.Head) + int64(e.Body)) }
+
+// Journal is safe for concurrent use.
+type Journal struct {
+	opts  Options
+	files Files
+
+	writing sync.Mutex // guards all up to mu; held while the disk is waited for
+	buf     []byte
+	making  chan made // nil = no segment is being made
+	last    uint64    // number of the newest segment
+	slots   uint64    // names of files that were given
+	size    int64     // of the next segment that is made
+	good    Pos       // the end of what Append has confirmed
+	closed  bool
+
+	mu       sync.Mutex // guards all below; never held while the disk is waited for
+	segments []*segment // with records that were not freed, in order; the last one is written to
+	spare    []*segment // to be used again
+	broken   error      // why the last segment is not written to any more
+}
+
+// made is a segment that was made beside the others.
+type made struct {
+	segment *segment
+	err     error
+}
+
+// Append writes records and returns where they are once the disk has them. None of them
+// counts when it fails.
+func (j *Journal) Append(records []Record) ([]Entry, error) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if err := j.Broken(); err != nil {
+		return nil, err
+	}
+	entries, touched, err := j.write(records)
+	for _, s := range touched {
+		if err == nil && j.opts.Sync {
+			err = s.file.Sync()
+		}
+		if err == nil {
+			err = s.present()
+		}
+	}
+	if err != nil {
+		return nil, j.fail(fmt.Errorf("append to journal %s: %w", j.opts.Dir, err))
+	}
+	if n := len(touched); n > 0 {
+		j.good = Pos{touched[n-1].number, touched[n-1].end}
+	}
+	return entries, nil
+}
+
+// fail has all that is appended fail with err, which it returns.
+func (j *Journal) fail(err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.broken = err
+	return err
+}
+
+// maxBuffer is how much is gathered for one write.
+const maxBuffer = 1 << 20
+
+// write writes records without waiting for the disk. It returns the segments that they
+// are in.
+func (j *Journal) write(records []Record) (entries []Entry, touched []*segment, err error) {
+	entries = make([]Entry, 0, len(records))
+	var s *segment
+	var from int64 // where buf belongs
+	flush := func() error {
+		if len(j.buf) == 0 {
+			return nil
+		}
+		_, err := s.file.WriteAt(j.buf, from)
+		from, j.buf = from+int64(len(j.buf)), j.buf[:0]
+		return err
+	}
+	j.buf = j.buf[:0]
+	for _, r := range records {
+		if s == nil || s.end+r.size() > s.size {
+			if err := flush(); err != nil {
+				return nil, touched, err
+			}
+			if s, err = j.room(r.size()); err != nil {
+				return nil, touched, err
+			}
+			touched, from = append(touched, s), s.end
+		}
+		entries = append(entries, Entry{Pos{s.number, s.end}, r.Number, uint32(len(r.Head)), uint32(len(r.Body))})
+		large := len(r.Body) > maxBuffer
+		j.buf = appendRecord(j.buf, s.number, r, !large)
+		s.end += r.size()
+		if large { // not copied
+			at := from + int64(len(j.buf))
+			if err := flush(); err != nil {
+				return nil, touched, err
+			}
+			if _, err := s.file.WriteAt(r.Body, at); err != nil {
+				return nil, touched, err
+			}
+			from = s.end
+		}
+		if len(j.buf) >= maxBuffer {
+			if err := flush(); err != nil {
+				return nil, touched, err
+			}
+		}
+	}
+	return entries, touched, flush()
+}
+
+// room returns the segment that a record of size bytes is written to.
+func (j *Journal) room(size int64) (*segment, error) {
+	after := j.good
+	if s := j.newest(); s != nil {
+		if !s.sealed && s.end+size <= s.size {
+			return s, nil
+		}
+		after = Pos{s.number, s.end} // which may be of this Append, and is synced with it
+	}
+	return j.begin(after, size)
+}
+
+// newest returns the segment that was begun last and not freed; nil = there is none.
+func (j *Journal) newest() *segment {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n := len(j.segments); n > 0 {
+		return j.segments[n-1]
+	}
+	return nil
+}
+
+// begin starts a segment with room for size bytes, after what was written last.
+func (j *Journal) begin(after Pos, size int64) (*segment, error) {
+	if j.closed {
+		return nil, errors.New("it is closed")
+	}
+	s, err := j.take(size)
+	if err != nil {
+		return nil, err
+	}
+	j.last++ // also when it fails: what is half written is not to be mistaken for the next one
+	s.number, s.end = j.last, segmentHeader
+	if _, err := s.file.WriteAt(s.header(j.opts.Owner, after), 0); err != nil {
+		s.discard(j.files)
+		return nil, err
+	}
+	j.mu.Lock()
+	j.segments = append(j.segments, s)
+	j.mu.Unlock()
+	j.ahead()
+	return s, nil
+}
+
+// take returns a file for a segment with room for size bytes.
+func (j *Journal) take(size int64) (*segment, error) {
+	if s := j.takeSpare(size); s != nil {
+		if s.present() == nil {
+			return s, nil
+		}
+		s.discard(j.files)
+	}
+	if j.making != nil {
+		m := <-j.making
+		if j.making = nil; m.err == nil {
+			if segmentHeader+size <= m.segment.size {
+				return m.segment, nil
+			}
+			j.keepSpare(m.segment)
+		}
+	}
+	least := max(firstBytes, aligned(segmentHeader+size))
+	m := j.make(j.slot(), max(j.grow(), least))
+	if errors.Is(m.err, syscall.ENOSPC) || errors.Is(m.err, syscall.EDQUOT) {
+		m = j.make(j.slot(), least)
+	}
+	return m.segment, m.err
+}
+
+// takeSpare takes a file with room for size bytes; nil = there is none.
+func (j *Journal) takeSpare(size int64) (s *segment) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.IndexFunc(j.spare, func(s *segment) bool { return segmentHeader+size <= s.size })
+	if i >= 0 {
+		s = j.spare[i]
+		j.spare = slices.Delete(j.spare, i, i+1)
+	}
+	return s
+}
+
+func (j *Journal) keepSpare(s *segment) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.spare = append(j.spare, s)
+}
+
+// grow returns the size of the next segment: a small part of what is free.
+func (j *Journal) grow() int64 {
+	size := j.size
+	if free, err := j.files.Free(j.opts.Dir); err == nil && free < sparing*size {
+		return firstBytes
+	}
+	j.size = min(j.size*growth, SegmentBytes)
+	return size
+}
+
+// slot returns a name for a file.
+func (j *Journal) slot() string {
+	j.slots++
+	return filepath.Join(j.opts.Dir, fmt.Sprintf("%d%s", j.slots, suffix))
+}
+
+// ahead makes the next segment while this one is filled.
+func (j *Journal) ahead() {
+	j.mu.Lock()
+	n := len(j.spare)
+	j.mu.Unlock()
+	if n > 0 || j.making != nil {
+		return
+	}
+	making, path, size := make(chan made, 1), j.slot(), j.grow()
+	j.making = making
+	go func() { making <- j.make(path, size) }()
+}
+
+// make creates a file of zeros: to write over them is faster than to append.
+func (j *Journal) make(path string, size int64) made {
+	s, err := createSegment(j.files, path, size)
+	if err == nil && j.opts.Sync {
+		if err = s.file.Sync(); err == nil {
+			err = j.files.SyncDir(j.opts.Dir)
+		}
+		if err != nil {
+			s.discard(j.files)
+		}
+	}
+	if err != nil {
+		return made{err: fmt.Errorf("make segment %s: %w", path, err)}
+	}
+	return made{segment: s}
+}
+
+// Renew begins another segment after a failure; what Append has confirmed before that
+// stays. The file that failed is not written to again.
+func (j *Journal) Renew() error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	err := j.files.MkdirAll(j.opts.Dir)
+	if err == nil {
+		j.drop()
+		var s *segment
+		if s, err = j.begin(j.good, 0); err == nil && j.opts.Sync {
+			err = s.file.Sync()
+		}
+	}
+	if err != nil {
+		return j.fail(fmt.Errorf("begin a segment of journal %s: %w", j.opts.Dir, err))
+	}
+	j.good = Pos{j.last, segmentHeader}
+	j.fail(nil)
+	return nil
+}
+
+// drop forgets what a failed Append has begun, and files whose state is not known.
+func (j *Journal) drop() {
+	j.mu.Lock()
+	gone := j.spare
+	j.spare = nil
+	for n := len(j.segments); n > 0 && j.segments[n-1].number > j.good.Segment; n = len(j.segments) {
+		gone = append(gone, j.segments[n-1])
+		j.segments = j.segments[:n-1]
+	}
+	if n := len(j.segments); n > 0 {
+		j.segments[n-1].end, j.segments[n-1].sealed = j.good.Offset, true
+	}
+	j.mu.Unlock()
+	for _, s := range gone {
+		s.discard(j.files)
+	}
+}
+
+// Broken returns why Append fails; nil = it does not.
+func (j *Journal) Broken() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.broken
+}
+
+// Free lets all segments be used again that have nothing from p on.
+func (j *Journal) Free(p Pos) {
+	j.mu.Lock()
+	n := 0
+	for n < len(j.segments)-1 && j.segments[n].number < p.Segment {
+		n++
+	}
+	freed, room := slices.Clone(j.segments[:n]), spares-len(j.spare)
+	j.segments = slices.Delete(j.segments, 0, n)
+	j.mu.Unlock()
+	for _, s := range freed {
+		if s.size == SegmentBytes && room > 0 && !s.sealed && s.present() == nil {
+			room--
+			j.keepSpare(s)
+			continue
+		}
+		s.discard(j.files)
+	}
+}
+
+// Present fails with ErrGone when a segment that may be needed was deleted or cut off.
+// One that was deleted can still be read as long as the journal is open.
+func (j *Journal) Present() error {
+	j.mu.Lock()
+	segments := slices.Clone(j.segments)
+	j.mu.Unlock()
+	for _, s := range segments {
+		if err := s.present(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Size is what the journal takes on disk, in bytes. It never waits.
+func (j *Journal) Size() (bytes int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, list := range [][]*segment{j.segments, j.spare} {
+		for _, s := range list {
+			bytes += s.size
+		}
+	}
+	return bytes
+}
+
+// Next is the place where the next journal in this folder begins when nothing in this one
+// is needed any more.
+func (j *Journal) Next() Pos {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	return Pos{Segment: j.last + 1}
+}
+
+// Close closes the files; with empty it removes them: nothing in them is needed.
+func (j *Journal) Close(empty bool) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	j.closed = true
+	if j.making != nil {
+		if m := <-j.making; m.err == nil {
+			j.keepSpare(m.segment)
+		}
+		j.making = nil
+	}
+	j.mu.Lock()
+	segments, spare := j.segments, j.spare
+	j.segments, j.spare = nil, nil
+	j.mu.Unlock()
+	for _, s := range spare {
+		s.discard(j.files)
+	}
+	for _, s := range segments {
+		if empty {
+			s.discard(j.files)
+		} else {
+			s.file.Close()
+		}
+	}
+}
