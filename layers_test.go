@@ -272,6 +272,11 @@ var rooms = map[string]room{
 		"connect dialect dialect/neutral discovery events",
 		"",
 	},
+	"internal/journal": {
+		"a log of records in preallocated files: one wait for the disk for many, and what a crash has left",
+		"",
+		"",
+	},
 	"internal/judge": {
 		"hooks that ask a model",
 		"events",
@@ -445,8 +450,8 @@ var rooms = map[string]room{
 		"",
 	},
 	"internal/store": {
-		"SQLite: accepted events, pending runs, history, dead letters, the audit chain",
-		"audit events",
+		"SQLite: accepted events, pending runs, history, dead letters, the audit chain; a journal in front of it",
+		"audit events journal",
 		"modernc.org/sqlite",
 	},
 	"internal/stream": {

@@ -39,6 +39,14 @@ func openStore(
 					zap.String("path", in.Path),
 					zap.Error(in.Err),
 				)
+			case store.IncidentJournal:
+				log.Error(
+					"a part of the journal of accepted events is lost",
+					zap.String("path", in.Path),
+					zap.Int("pending_kept", in.Kept),
+					zap.Int("pending_lost", in.Lost),
+					zap.Error(in.Err),
+				)
 			default:
 				log.Error(
 					"the store's file was lost, a new one is begun",

@@ -25,16 +25,13 @@ import (
 	"syscall"
 )
 
-// SegmentBytes is the size of a segment in a journal that is in use. The first ones of a
-// process are smaller: a daemon with few events needs no more. A record that is larger gets a segment
-// of its own.
-const SegmentBytes = 16 << 20
-
-// firstBytes is the size of the first segment. Each one that is made later has growth times that
-// of the one before it.
+// SegmentBytes is the size of a segment in a journal that is in use. The first one of a
+// process is a part of it, and the next ones grow: a daemon with few events needs no more. A
+// record that is larger gets a segment of its own.
 const (
-	firstBytes = 1 << 20
-	growth     = 4
+	SegmentBytes = 16 << 20
+	firstPart    = 16
+	growth       = 4
 )
 
 // sparing is how many times as much as a segment must be free for it not to be small.
@@ -56,6 +53,7 @@ type Options struct {
 	Former string // its name before, whose segments are read as well; "" = it had none
 	Adopt  bool   // segments of any owner are read; else those of others are set aside
 	Sync   bool   // a record survives a loss of power
+	Bytes  int64  // of a segment; 0 = SegmentBytes
 
 	Files Files // nil = those of the operating system
 }
@@ -264,7 +262,7 @@ func (j *Journal) take(size int64) (*segment, error) {
 			j.keepSpare(m.segment)
 		}
 	}
-	least := max(firstBytes, aligned(segmentHeader+size))
+	least := max(j.opts.Bytes/firstPart, aligned(segmentHeader+size))
 	m := j.make(j.slot(), max(j.grow(), least))
 	if errors.Is(m.err, syscall.ENOSPC) || errors.Is(m.err, syscall.EDQUOT) {
 		m = j.make(j.slot(), least)
@@ -294,9 +292,9 @@ func (j *Journal) keepSpare(s *segment) {
 func (j *Journal) grow() int64 {
 	size := j.size
 	if free, err := j.files.Free(j.opts.Dir); err == nil && free < sparing*size {
-		return firstBytes
+		return j.opts.Bytes / firstPart
 	}
-	j.size = min(j.size*growth, SegmentBytes)
+	j.size = min(j.size*growth, j.opts.Bytes)
 	return size
 }
 
@@ -393,7 +391,7 @@ func (j *Journal) Free(p Pos) {
 	j.segments = slices.Delete(j.segments, 0, n)
 	j.mu.Unlock()
 	for _, s := range freed {
-		if s.size == SegmentBytes && room > 0 && !s.sealed && s.present() == nil {
+		if s.size == j.opts.Bytes && room > 0 && !s.sealed && s.present() == nil {
 			room--
 			j.keepSpare(s)
 			continue

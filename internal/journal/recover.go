@@ -22,7 +22,8 @@ type Found struct {
 // from a place on, in order; head is valid during the call. from is what Next has
 // returned, or a place up to which nothing is needed any more. An error of each ends it.
 func Open(o Options, from Pos, each func(e Entry, head []byte) error) (j *Journal, found Found, err error) {
-	j = &Journal{opts: o, files: o.Files, size: firstBytes, last: max(from.Segment, 1) - 1}
+	o.Bytes = cmp.Or(o.Bytes, SegmentBytes)
+	j = &Journal{opts: o, files: o.Files, size: o.Bytes / firstPart, last: max(from.Segment, 1) - 1}
 	if j.files == nil {
 		j.files = osFiles{}
 	}

@@ -20,7 +20,7 @@ func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *events.
 	if *sessions == "" {
 		return nil
 	}
-	r.Flush(ctx)
+	r.settle(ctx)
 	list := api.List(*sessions)
 	for i, part := range list {
 		id, err := r.store.SessionID(ctx, part)
@@ -147,7 +147,7 @@ func (r *Recorder) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return api.Accepted{}, bad
 	}
-	r.Flush(ctx)
+	r.settle(ctx)
 	page, err := r.store.Events(ctx, store.EventQuery{
 		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: api.List(q.Cwd), Text: q.Text,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
@@ -166,7 +166,7 @@ func (r *Recorder) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted
 
 // Past returns which events could be decided, with their data and what was decided.
 func (r *Recorder) Past(ctx context.Context, q api.EventQuery) (api.Past, *events.Error) {
-	r.Flush(ctx)
+	r.settle(ctx)
 	if q.Limit <= 0 || q.Limit > api.MaxPast {
 		q.Limit = api.MaxPast
 	}
@@ -192,7 +192,7 @@ func (r *Recorder) Sessions(
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return api.Sessions{}, bad
 	}
-	r.Flush(ctx)
+	r.settle(ctx)
 	list, err := r.store.Sessions(ctx, store.SessionQuery{
 		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State,
 		Since: q.Since, Until: q.Until, Limit: q.Limit, Held: held,
@@ -257,14 +257,14 @@ func (r *Recorder) Event(ctx context.Context, id string) (api.Event, *events.Err
 
 // Stored is Event as the store has it, without what was decided.
 func (r *Recorder) Stored(ctx context.Context, id string) (store.Event, *events.Error) {
-	r.Flush(ctx)
+	r.settle(ctx)
 	e, err := r.store.Event(ctx, id)
 	return e, unread("event", id, err)
 }
 
 // Last returns the newest event that an agent has sent.
 func (r *Recorder) Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
-	r.Flush(ctx)
+	r.settle(ctx)
 	e, err := r.store.Last(ctx, agent, except)
 	if err != nil {
 		return api.Event{}, unread("event", "of "+string(agent), err)

@@ -324,6 +324,22 @@ func (r *Recorder) Flush(ctx context.Context) bool {
 	return r.store.Flush(ctx) == nil
 }
 
+// settle is Flush for queries of events: those that only the journal has go into the
+// history, which may take longer when they are many. It is false when that does not get on.
+func (r *Recorder) settle(ctx context.Context) bool {
+	r.WaitStored()
+	for left := r.store.Health().Journaled; ; {
+		short, cancel := context.WithTimeout(ctx, flushTime)
+		err := r.store.Settle(short)
+		cancel()
+		now := r.store.Health().Journaled
+		if err == nil || ctx.Err() != nil || now >= left {
+			return err == nil
+		}
+		left = now
+	}
+}
+
 // Counts returns the runs of a hook by result, and its last run.
 func (r *Recorder) Counts(hook string) (map[string]int, *events.Run) {
 	r.mu.Lock()

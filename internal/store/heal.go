@@ -224,9 +224,7 @@ func (s *Store) journalFailed(cause error) {
 	}
 	kept, _ := s.live.count()
 	s.report(Incident{Kind: IncidentJournal, Err: cause, Path: s.journaled.dir, Kept: kept})
-	for more := true; more && s.down.Load() == nil; {
-		s.commit([]*op{{exec: func(db *database) (err error) { more, err = s.moveOldest(db, journal.Pos{}); return err }}})
-	}
+	s.moveAll()
 }
 
 // recover begins a new file in place of a corrupt or deleted one.
@@ -441,9 +439,7 @@ func (s *Store) moveLast() (empty bool) {
 	if only, _, _ := s.journaled.load(); only > mostLast {
 		return false
 	}
-	for more := true; more && s.down.Load() == nil; {
-		s.commit([]*op{{exec: func(db *database) (err error) { more, err = s.moveOldest(db, journal.Pos{}); return err }}})
-	}
+	s.moveAll()
 	s.journaled.finish()
 	s.w.full = true
 	s.commit(nil)

@@ -125,7 +125,8 @@ func (j *journaled) oldest(most int, before journal.Pos) (list []*entry) {
 func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	first, _ := slices.BinarySearchFunc(j.sorted, seq+1, func(e *entry, n uint64) int { return cmp.Compare(e.Number, n) })
+	byNumber := func(e *entry, n uint64) int { return cmp.Compare(e.Number, n) }
+	first, _ := slices.BinarySearchFunc(j.sorted, seq+1, byNumber)
 	for _, e := range j.sorted[first:] {
 		if len(list) == most {
 			break
@@ -451,6 +452,16 @@ func (n ending) all(seq uint64, rows []pendingRow) bool {
 
 // moveRows is how many events a step moves: some 30 ms of the writer's time.
 const moveRows = 512
+
+// moveAll commits until all that only the journal has is moved, or nothing can be written.
+func (s *Store) moveAll() {
+	for more := true; more && s.down.Load() == nil; {
+		s.commit([]*op{{exec: func(db *database) (err error) {
+			more, err = s.moveOldest(db, journal.Pos{})
+			return err
+		}}})
+	}
+}
 
 // moveOldest moves the first events of the journal, and tells whether there are more.
 func (s *Store) moveOldest(db *database, before journal.Pos) (more bool, err error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	_ "github.com/hookd/hookd/internal/dialect" // the contract table
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -234,6 +235,9 @@ func copyFiles(t testing.TB, from, to string) {
 		if err := os.WriteFile(to+suffix, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.CopyFS(journalDir(to), os.DirFS(journalDir(from))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
 	}
 }
 
