@@ -85,8 +85,12 @@ func openDatabase(path string, durable Durability, steps []string) (db *database
 // setUp puts the connection into the mode that the promises rest on. The
 // order matters: auto_vacuum can only be set while the file is empty.
 func (d *database) setUp(ctx context.Context, durable Durability) error {
+	sync := "FULL" // at first: the journal names the database by what is written then
+	if d.full = durable == DurableFsync; !d.full {
+		sync = "NORMAL"
+	}
 	pragmas := []string{
-		"auto_vacuum = INCREMENTAL", "synchronous = NORMAL", "wal_autocheckpoint = 0", "journal_size_limit = 67108864",
+		"auto_vacuum = INCREMENTAL", "synchronous = " + sync, "wal_autocheckpoint = 0", "journal_size_limit = 67108864",
 	}
 	if runtime.GOOS == "darwin" && durable == DurableFsync { // there fsync alone does not reach the disk
 		pragmas = append(pragmas, "fullfsync = 1", "checkpoint_fullfsync = 1")

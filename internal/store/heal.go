@@ -44,6 +44,7 @@ func (s *Store) attach() error {
 	s.handles.Lock()
 	s.db = db
 	s.handles.Unlock()
+	s.noteSync()
 	s.size(context.Background(), db)
 	s.publish()
 	return nil

@@ -65,6 +65,8 @@ type Options struct {
 	sweep time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
 	quiet time.Duration // without a new decision until its text is indexed; 0 = indexDelay
 	files journal.Files // of the journal; nil = those of the operating system
+
+	synced func() // called when a loss of power takes back nothing of the database; nil = not
 }
 
 // Policy is what may change while the store is open; see Configure.

@@ -255,10 +255,18 @@ func (s *Store) committed(full bool) {
 	if s.w.unsynced {
 		return
 	}
-	s.w.synced = time.Now()
+	s.noteSync()
 	if at := s.w.state.complete; s.w.freed.Before(at) {
 		s.w.freed = at
 		s.journaled.journal().Free(at)
+	}
+}
+
+// noteSync notes that a loss of power takes back nothing of the database.
+func (s *Store) noteSync() {
+	s.w.synced = time.Now()
+	if s.opts.synced != nil {
+		s.opts.synced()
 	}
 }
 
