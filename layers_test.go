@@ -277,6 +277,11 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	"internal/journal/journaltest": {
+		"tests only: a disk that loses what a real one may lose",
+		"journal",
+		"",
+	},
 	"internal/judge": {
 		"hooks that ask a model",
 		"events",

@@ -157,10 +157,14 @@ func tally(by map[string]int, none string) string {
 func storeLine(st client.DaemonInfo) string {
 	s := st.Store
 	line := fmt.Sprintf("%s, %d events, %d runs", sizeText(s.Bytes), s.Events, s.Runs)
+	if s.JournalBytes > 0 {
+		line += ", journal " + sizeText(s.JournalBytes)
+	}
 	for _, part := range []struct {
 		n    int64
 		text string
 	}{{int64(s.PendingRuns), "pending"}, {int64(st.Retrying), "to be retried"}, {s.DeadLetters, "dead letters"},
+		{int64(s.Journaled), "only in the journal"},
 		{int64(s.Lost), "records lost"}} {
 		if part.n > 0 {
 			line += fmt.Sprintf(", %d %s", part.n, part.text)

@@ -527,7 +527,9 @@ type Storage struct {
 	PendingRuns   int       `json:"pending_runs"`
 	PendingBytes  int64     `json:"pending_bytes"`
 	DeadLetters   int64     `json:"dead_letters"`
-	Lost          uint64    `json:"lost"` // records that could not be kept since the start
+	Journaled     int       `json:"journal_events"` // that the journal has, and the database not yet
+	JournalBytes  int64     `json:"journal_bytes"`  // of the journal on disk
+	Lost          uint64    `json:"lost"`           // records that could not be kept since the start
 }
 
 // Status answers GET /v1/status.

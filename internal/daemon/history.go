@@ -196,7 +196,7 @@ func (d *Daemon) storage() api.Storage {
 	s := api.Storage{
 		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
-		DeadLetters: h.DeadLetters, Lost: h.Dropped,
+		DeadLetters: h.DeadLetters, Journaled: h.Journaled, JournalBytes: h.JournalBytes, Lost: h.Dropped,
 	}
 	if h.Err != nil {
 		s.Error = h.Err.Error()

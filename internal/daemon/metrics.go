@@ -105,6 +105,7 @@ func (d *Daemon) storeLoad() *metrics.Store {
 		Up: h.Err == nil, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
+		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
 	}
 }
 

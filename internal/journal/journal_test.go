@@ -355,9 +355,12 @@ func TestWhatOpenFindsWrong(t *testing.T) {
 	})
 	t.Run("all_missing", func(t *testing.T) {
 		_, entries := make(t)
-		_, list, found := opened(t, journal.Options{Dir: t.TempDir(), Owner: "me"}, entries[3].Pos)
+		j, list, found := opened(t, journal.Options{Dir: t.TempDir(), Owner: "me"}, entries[3].Pos)
 		if len(found.Missing) != 1 || len(list) > 0 {
 			t.Errorf("found %+v and %v", found, numbers(list))
+		}
+		if next := appendAll(t, j, record(1, 1))[0]; next.Before(entries[3].Pos) {
+			t.Errorf("the next record is at %v, before %v: it would not be read", next.Pos, entries[3].Pos)
 		}
 	})
 	t.Run("other_owner", func(t *testing.T) {

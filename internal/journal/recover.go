@@ -23,7 +23,10 @@ type Found struct {
 // returned, or a place up to which nothing is needed any more. An error of each ends it.
 func Open(o Options, from Pos, each func(e Entry, head []byte) error) (j *Journal, found Found, err error) {
 	o.Bytes = cmp.Or(o.Bytes, SegmentBytes)
-	j = &Journal{opts: o, files: o.Files, size: o.Bytes / firstPart, last: max(from.Segment, 1) - 1}
+	j = &Journal{opts: o, files: o.Files, size: o.Bytes / firstPart, last: from.Segment}
+	if from.Offset == 0 && from.Segment > 0 { // that segment was not begun
+		j.last--
+	}
 	if j.files == nil {
 		j.files = osFiles{}
 	}
@@ -134,7 +137,8 @@ func chain(all []loaded, from Pos, found *Found) (needed []loaded) {
 	}
 	wanted := Pos{Segment: all[len(all)-1].number}
 	for wanted.Segment >= max(from.Segment, 1) {
-		i, is := slices.BinarySearchFunc(all, wanted.Segment, func(s loaded, n uint64) int { return cmp.Compare(s.number, n) })
+		byNumber := func(s loaded, n uint64) int { return cmp.Compare(s.number, n) }
+		i, is := slices.BinarySearchFunc(all, wanted.Segment, byNumber)
 		if !is {
 			if wanted.Segment > from.Segment || from.Offset > 0 {
 				found.Missing = append(found.Missing, wanted.Segment)

@@ -41,6 +41,8 @@ type Store struct {
 	Events, Runs  int64 // in the history
 	Backlog       int
 	Dropped       uint64
+	Journaled     int // events that the journal has, and the database not yet
+	JournalBytes  int64
 }
 
 // gauge is one metric of a Load.
@@ -111,6 +113,10 @@ var gauges = []gauge{
 		func(s *Store) float64 { return float64(s.PendingBytes) }),
 	storeGauge("hookd_dead_letters", "Runs that were given up.",
 		func(s *Store) float64 { return float64(s.DeadLetters) }),
+	storeGauge("hookd_journal_events", "Accepted events that are in the journal and not in the database yet.",
+		func(s *Store) float64 { return float64(s.Journaled) }),
+	storeGauge("hookd_journal_bytes", "Size of the journal on disk.",
+		func(s *Store) float64 { return float64(s.JournalBytes) }),
 	storeGauge("hookd_store_backlog_records", "Records that wait to be written to the database.",
 		func(s *Store) float64 { return float64(s.Backlog) }),
 	storeGauge("hookd_store_dropped_total",

@@ -1,5 +1,5 @@
-// Package store keeps on disk what hookd accepted and what it ran, in one
-// SQLite file.
+// Package store keeps on disk what hookd accepted and what it ran, in one SQLite file and
+// a journal of accepted events in front of it.
 //
 // Promises. An Accept that returned nil is found by the next Open, whatever
 // happened to the process in between (DurableFsync: also to the machine). Its
@@ -8,7 +8,8 @@
 // the calls that say so waits for the disk: Accept tells later, and Note, Record,
 // Started, Done, Retry, GiveUp and the manifests are written, in the order called,
 // 25 ms later or when there are enough of them for a commit, Note's after 250 ms.
-// Readers never wait for the writer.
+// A loss of power may take back what was written so in the 250 ms before it.
+// Readers never wait for the writer, and find accepted events once Settle has returned.
 //
 // Failure. While the disk is full, broken or read-only, Accept fails at once
 // with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
@@ -16,7 +17,8 @@
 // that turns out corrupt is moved aside, one that was deleted is missed at the
 // next commit; either way a new file is begun, everything that is pending in
 // memory is written to it before anything else is, and Options.Incident is
-// told what was lost. A file of a newer hookd is refused by Open.
+// told what was lost. A part of the journal that was deleted or cannot be read is told too,
+// and what is pending beside it stays. A file of a newer hookd is refused by Open.
 //
 // What it does not do: number events and runs (it only keeps numbers from
 // coming back, see FirstSeq), decide about retries, run anything, or log.
