@@ -247,20 +247,17 @@ func (j *Journal) begin(after Pos, size int64) (*segment, error) {
 
 // take returns a file for a segment with room for size bytes.
 func (j *Journal) take(size int64) (*segment, error) {
-	if s := j.takeSpare(size); s != nil {
+	if j.making != nil {
+		m := <-j.making
+		if j.making = nil; m.err == nil {
+			j.keepSpare(m.segment)
+		}
+	}
+	for s := j.takeSpare(size); s != nil; s = j.takeSpare(size) {
 		if s.present() == nil {
 			return s, nil
 		}
 		s.discard(j.files)
-	}
-	if j.making != nil {
-		m := <-j.making
-		if j.making = nil; m.err == nil {
-			if segmentHeader+size <= m.segment.size {
-				return m.segment, nil
-			}
-			j.keepSpare(m.segment)
-		}
 	}
 	least := max(j.opts.Bytes/firstPart, aligned(segmentHeader+size))
 	m := j.make(j.slot(), max(j.grow(), least))

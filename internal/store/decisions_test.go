@@ -160,7 +160,7 @@ func TestDecisionQueriesUseTheirIndex(t *testing.T) {
 		{DecisionQuery{EventID: "E"}, "SEARCH d USING INDEX decisions_event (event_seq=? AND rowid>? AND rowid<?)"},
 	} {
 		text, args := tt.q.sql(decisionColumns, 1, 9, trigrams(tt.q.Text), 50)
-		plan, err := query(s.db, func(row scanner) (text string, err error) {
+		plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
 			var a, b, c int
 			return text, row.Scan(&a, &b, &c, &text)
 		}, `EXPLAIN QUERY PLAN `+text, args...)
@@ -225,7 +225,7 @@ func TestPruneDecisions(t *testing.T) {
 		t.Errorf("by text: got %+v %v", page, err)
 	}
 	var texts int
-	if err := s.db.row(`SELECT count(*) FROM decisions_text`).Scan(&texts); err != nil || texts != len(left) {
+	if err := s.db.reading.QueryRow(`SELECT count(*) FROM decisions_text`).Scan(&texts); err != nil || texts != len(left) {
 		t.Errorf("the texts of %d are left (%v), want %d", texts, err, len(left))
 	}
 }

@@ -140,7 +140,7 @@ func TestPayloadPolicy(t *testing.T) {
 			flush(t, s)
 			check("ended", waiting)
 			var left int
-			if err := s.db.row(`SELECT (SELECT count(*) FROM events WHERE instr(data, CAST('hush' AS BLOB)) OR instr(later_data, CAST('hush' AS BLOB)))
+			if err := s.db.reading.QueryRow(`SELECT (SELECT count(*) FROM events WHERE instr(data, CAST('hush' AS BLOB)) OR instr(later_data, CAST('hush' AS BLOB)))
 				+ (SELECT count(*) FROM parts WHERE instr(data, CAST('hush' AS BLOB)))`).Scan(&left); err != nil || left != 0 && tt.redact != nil {
 				t.Errorf("%d secrets are left (%v)", left, err)
 			}
@@ -149,7 +149,7 @@ func TestPayloadPolicy(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := s.db.row(`SELECT count(*) FROM parts`).Scan(&left); err != nil || left != 0 {
+			if err := s.db.reading.QueryRow(`SELECT count(*) FROM parts`).Scan(&left); err != nil || left != 0 {
 				t.Errorf("%d parts are left (%v)", left, err)
 			}
 		})
@@ -291,7 +291,7 @@ func TestQueriesUseTheirIndex(t *testing.T) {
 		"runs_session": "session_id = 'x' AND session_id <> ''", "runs_agent_id": "agent_id = 'x' AND agent_id <> ''",
 		"runs_agent_name": "agent_name = 'x' AND agent_name <> ''", "runs_result": "result = 'failed' AND result <> 'ok'", "runs_hook": "hook = 'x'", "runs_event": "event = 'x'",
 	} {
-		plan, err := query(s.db, func(row scanner) (text string, err error) {
+		plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
 			var a, b, c int
 			return text, row.Scan(&a, &b, &c, &text)
 		}, `EXPLAIN QUERY PLAN SELECT seq FROM runs INDEXED BY `+index+` WHERE seq >= 1 AND seq < 9 AND `+where+` ORDER BY seq DESC`)

@@ -23,7 +23,7 @@ func prune(t *testing.T, s *Store) {
 // that Health shows.
 func kept(t *testing.T, s *Store) (runs, accepted int64) {
 	t.Helper()
-	if err := s.db.row(`SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM events)`).Scan(&runs, &accepted); err != nil {
+	if err := s.db.reading.QueryRow(`SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM events)`).Scan(&runs, &accepted); err != nil {
 		t.Fatal(err)
 	}
 	if h := s.Health(); h.Runs != runs || h.Events != accepted {
@@ -49,7 +49,7 @@ func TestPruneByNumber(t *testing.T) {
 		t.Errorf("kept %d runs and %d events, want 300 of each", runs, accepted)
 	}
 	var outputs int
-	if err := s.db.row(`SELECT count(*) FROM outputs`).Scan(&outputs); err != nil || outputs != 300 {
+	if err := s.db.reading.QueryRow(`SELECT count(*) FROM outputs`).Scan(&outputs); err != nil || outputs != 300 {
 		t.Errorf("%d outputs are left (%v), want 300", outputs, err)
 	}
 	page, err := s.Runs(t.Context(), Query{Limit: 1})
@@ -114,10 +114,10 @@ func TestPruneByBytes(t *testing.T) {
 	accept(t, s, event(9001, "agent:end", `{"t":"`+strings.Repeat("x", 500)+`"}`), "a")
 	prune(t, s)
 	var used, spare int64
-	if err := s.db.row(usedBytes).Scan(&used); err != nil {
+	if err := s.db.reading.QueryRow(usedBytes).Scan(&used); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.db.row(`SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`).Scan(&spare); err != nil {
+	if err := s.db.reading.QueryRow(`SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`).Scan(&spare); err != nil {
 		t.Fatal(err)
 	}
 	runs, accepted := kept(t, s)
@@ -171,7 +171,7 @@ func TestPruneDeadLetters(t *testing.T) {
 		t.Errorf("got %+v %v, want the youngest", list, err)
 	}
 	var payloads int
-	if err := s.db.row(`SELECT count(*) FROM events WHERE length(data) > 2048`).Scan(&payloads); err != nil || payloads != 1 {
+	if err := s.db.reading.QueryRow(`SELECT count(*) FROM events WHERE length(data) > 2048`).Scan(&payloads); err != nil || payloads != 1 {
 		t.Errorf("%d payloads are left (%v), want 1", payloads, err)
 	}
 }
@@ -185,7 +185,7 @@ func TestPruneForgetsOldCounts(t *testing.T) {
 	flush(t, s)
 	prune(t, s)
 	var hours, days int
-	if err := s.db.row(`SELECT (SELECT count(*) FROM spans WHERE length = 3600), (SELECT count(*) FROM spans WHERE length = 86400)`).Scan(&hours, &days); err != nil || hours != 1 || days != 2 {
+	if err := s.db.reading.QueryRow(`SELECT (SELECT count(*) FROM spans WHERE length = 3600), (SELECT count(*) FROM spans WHERE length = 86400)`).Scan(&hours, &days); err != nil || hours != 1 || days != 2 {
 		t.Errorf("%d hours and %d days (%v), want 1 and 2", hours, days, err)
 	}
 	if stats, err := s.Stats(t.Context(), StatsQuery{Since: now.Add(-keepHours - 48*time.Hour)}); err != nil || stats[0].Runs != 2 {
