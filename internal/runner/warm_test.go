@@ -79,7 +79,7 @@ for line in sys.stdin:
 		Data: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls"}}`)}
 	ask := func() time.Duration {
 		begun := time.Now()
-		t, refused := d.Rehearse(b.Context(), dispatch.Origin{}, h, call)
+		t, refused := d.Rehearse(b.Context(), dispatch.Origin{}, h, call, time.Time{})
 		if refused != nil || t.Run.Result != events.ResultOK {
 			b.Fatal(refused, t.Run)
 		}
