@@ -22,16 +22,50 @@ func against(b *bench) (rows []row, err error) {
 	if b.other == "" {
 		return nil, missing{"another hookd to compare with, see -against"}
 	}
-	text, err := workerHook("pre_tool_use")
+	worker, err := workerHook("pre_tool_use")
 	if err != nil {
 		return nil, err
 	}
-	run, err := workerHook("bench:run")
-	run = strings.Replace(run, "name: worker", "name: observer", 1)
+	observer, err := workerHook("bench:run")
 	if err != nil {
 		return nil, err
 	}
-	h := hooks{"guard": text, "worker": run}
+	observer = strings.Replace(observer, "name: worker", "name: observer", 1)
+	rows, err = b.bothDo(hooks{"guard": worker, "worker": observer}, []doing{
+		{"events accepted, no hook, 266 bytes", b.lines(noMatch(lineBytes))},
+		{"tool events accepted, no hook, 266 bytes", b.lines(toolEvent(lineBytes))},
+		{"tool events accepted, no hook, 1,200 bytes", b.lines(toolEvent(1200))},
+		{"tool events accepted, no hook, 16 KB", b.lines(toolEvent(16 << 10))},
+		{"tool events accepted, no hook, 64 KB", b.lines(toolEvent(64 << 10))},
+		{"verdicts by a persistent hook, one sender", b.verdicts(1)},
+		{"verdicts by a persistent hook, eight senders", b.verdicts(8)},
+		{"runs of a persistent observer, recorded", b.recorded(100_000)},
+	})
+	if err != nil {
+		return rows, err
+	}
+	program, err := b.noopBare()
+	if err != nil {
+		return rows, err
+	}
+	spawned := spawnHooks(program)
+	spawned["guard"] = yaml("guard", "pre_tool_use", program)
+	more, err := b.bothDo(spawned, []doing{
+		{"verdicts by a spawned hook, one sender", b.verdicts(1)},
+		{"verdicts by a spawned hook, eight senders", b.verdicts(8)},
+		{"runs of a spawned observer, recorded", b.recorded(mostSpawned)},
+	})
+	return append(rows, more...), err
+}
+
+// doing is something that both daemons do in turn.
+type doing struct {
+	what   string
+	sample sampler
+}
+
+// bothDo starts both daemons with the same hooks and compares what they do.
+func (b *bench) bothDo(h hooks, list []doing) (rows []row, err error) {
 	here, err := b.start(h, "HOOKD_QUEUE_MAX_EVENTS=1000000")
 	if err != nil {
 		return nil, err
@@ -42,21 +76,7 @@ func against(b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	defer there.stop()
-	for _, m := range []struct {
-		what   string
-		sample func(*daemon) (run func() (float64, error), end func(), err error)
-	}{
-		{"events accepted, no hook, 266 bytes", b.lines(noMatch(lineBytes))},
-		{"tool events accepted, no hook, 266 bytes", b.lines(toolEvent(lineBytes))},
-		{"tool events accepted, no hook, 1,200 bytes", b.lines(toolEvent(1200))},
-		{"tool events accepted, no hook, 16 KB", b.lines(toolEvent(16 << 10))},
-		{"tool events accepted, no hook, 64 KB", b.lines(toolEvent(64 << 10))},
-		{"verdicts by a persistent hook, one sender", b.verdicts(1)},
-		{"verdicts by a persistent hook, eight senders", b.verdicts(8)},
-		{"runs of a persistent observer, recorded", func(d *daemon) (func() (float64, error), func(), error) {
-			return b.runsSample(d, 100_000), func() {}, nil
-		}},
-	} {
+	for _, m := range list {
 		r, err := b.inTurn(m.what, here, there, m.sample)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", m.what, err)
@@ -64,6 +84,13 @@ func against(b *bench) (rows []row, err error) {
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// recorded samples how many runs of observers end in the store a second.
+func (b *bench) recorded(most int) sampler {
+	return func(d *daemon) (func() (float64, error), func(), error) {
+		return b.runsSample(d, most), func() {}, nil
+	}
 }
 
 // startOther is start for the hookd to compare with.

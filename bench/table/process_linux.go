@@ -12,7 +12,7 @@ import (
 
 // usage is what a process has used so far, and what it holds now.
 type usage struct {
-	cpu         time.Duration // of all its threads that live
+	cpu         time.Duration // of all its threads that live, and of its children that have ended
 	switches    int           // context switches of all its threads
 	rss         int64         // bytes
 	descriptors int
@@ -34,6 +34,12 @@ func usageOf(pid int) (u usage, err error) {
 		}
 	}
 	u.rss = number(strings.Fields(status(fmt.Sprintf("/proc/%d/status", pid))["VmRSS"] + " 0")[0]) << 10
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	const ticks = time.Second / 100 // the unit of /proc/PID/stat, for every program
+	_, rest, _ := bytes.Cut(stat, []byte(") "))
+	if f := strings.Fields(string(rest)); len(f) > 14 {
+		u.cpu += time.Duration(number(f[13])+number(f[14])) * ticks
+	}
 	open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	u.descriptors = len(open)
 	return u, nil

@@ -66,6 +66,7 @@ func (d *Dispatcher) bounded(j *Job, end func(Outcome)) {
 		case why == "":
 			time.AfterFunc(time.Until(j.Latest.Add(killTime)), giveUp)
 		default:
+			j.cancel(errGivenUp) // its program is not to begin any more
 			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)})
 		}
 	}
@@ -83,6 +84,9 @@ func (d *Dispatcher) bounded(j *Job, end func(Outcome)) {
 		zap.Duration("after", time.Since(begun)),
 	)
 }
+
+// errGivenUp is why a job ends that is not waited for any more.
+var errGivenUp = errors.New("its deadline has passed")
 
 // stalls are the runs that were given up and have not come back, by hook.
 type stalls struct {

@@ -2,8 +2,6 @@ package proc
 
 import (
 	"time"
-
-	"github.com/hookd/hookd/internal/spawn"
 )
 
 // cgroups: macOS has none, and a nil pool is empty.
@@ -11,7 +9,7 @@ type cgroups struct{}
 
 type cgroup struct{}
 
-func newCgroups(func(*spawn.Spec) (spawn.Process, error)) *cgroups { return nil }
+func newCgroups(starter) *cgroups { return nil }
 
 func (*cgroups) folder() string   { return "" }
 func (*cgroups) of(int) string    { return "" }

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,14 +48,16 @@ func openCgroup(dir string) *cgroup {
 
 // try starts a process in the cgroup. The system may refuse that, and a kernel
 // kills it at once where our own cgroup was killed before (see kill).
-func (g *cgroup) try(start func(*spawn.Spec) (spawn.Process, error)) bool {
+func (g *cgroup) try(start starter) bool {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
 	defer null.Close()
 	fd := int(null.Fd())
-	p, err := start(&spawn.Spec{Path: "/bin/sh", Args: []string{"-c", ":"}, Files: [3]int{fd, fd, fd}, Cgroup: g.fd})
+	p, err := start(context.Background(), &spawn.Spec{
+		Path: "/bin/sh", Args: []string{"-c", ":"}, Files: [3]int{fd, fd, fd}, Cgroup: g.fd,
+	})
 	if err != nil {
 		return false
 	}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/hookd/hookd/internal/spawn"
 )
 
 // maxCgroups bounds the folders. With more runs at once, or more background
@@ -45,7 +43,7 @@ type cgroups struct {
 // newCgroups finds this process's cgroup and tries it: a folder can be made, all
 // processes in it can be killed, and a process that starts in it lives. It returns
 // nil if that fails.
-func newCgroups(start func(*spawn.Spec) (spawn.Process, error)) *cgroups {
+func newCgroups(start starter) *cgroups {
 	mount, root, own := ownCgroup()
 	if own == "" || unix.Access(filepath.Join(own, "cgroup.procs"), unix.W_OK) != nil {
 		return nil

@@ -2,14 +2,19 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestDescriptors(t *testing.T) {
@@ -122,4 +127,40 @@ func TestParseRow(t *testing.T) {
 			t.Errorf("%q: got %+v, %v, want %+v, %v", c.stat, got, ok, c.want, c.ok)
 		}
 	}
+}
+
+// A run can be killed at any moment: before its start, while it starts, and until its end.
+func TestKilledAtAnyMoment(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *Runner) {
+		var runs sync.WaitGroup
+		for worker := range 4 {
+			runs.Go(func() {
+				for i := range 10 {
+					if e, ok := killedAfter(t, r, time.Duration(4*i+worker)*100*time.Microsecond); !ok {
+						t.Errorf("got %+v, want it killed or not started", e)
+						return
+					}
+				}
+			})
+		}
+		runs.Wait()
+		hooktest.Until(t, "no process to be left", func() bool { return countChildren() == 0 })
+	})
+}
+
+// killedAfter kills a run that long after its begin, and reports whether it ended as such
+// a run may.
+func killedAfter(t *testing.T, r *Runner, d time.Duration) (e Exit, ok bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s := shell(t, "sleep 300 & echo ready; wait")
+	s.Timeout = time.Minute
+	stop := time.AfterFunc(d, cancel)
+	defer stop.Stop()
+	e = r.Run(ctx, s)
+	if e.Err != nil {
+		return e, errors.Is(e.Err, context.Canceled)
+	}
+	hooktest.Until(t, "all of its processes to be gone", func() bool { return len(survivors(t, mark(s))) == 0 })
+	return e, e.Killed != "" && e.Code == -1 && !e.TimedOut
 }

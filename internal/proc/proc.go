@@ -50,8 +50,11 @@ type Options struct {
 	Journal string
 
 	// spawn starts processes; nil is spawn.Start. Tests set it.
-	spawn func(*spawn.Spec) (spawn.Process, error)
+	spawn starter
 }
+
+// starter starts a process as spawn.Start does.
+type starter func(context.Context, *spawn.Spec) (spawn.Process, error)
 
 // Runner runs processes. It is safe for use by many goroutines.
 type Runner struct {
@@ -63,7 +66,7 @@ type Runner struct {
 	starting atomic.Int32 // starts under way: until exec their children hold all descriptors
 	reapWait time.Duration
 
-	spawn func(*spawn.Spec) (spawn.Process, error)
+	spawn starter
 
 	// pause waits before a busy file is tried again; false when ctx ended.
 	pause func(ctx context.Context, d time.Duration) bool

@@ -117,8 +117,8 @@ func kinds() map[string]Options {
 }
 
 // forkWithoutPidfd starts a process as before Linux 5.3.
-func forkWithoutPidfd(s *spawn.Spec) (spawn.Process, error) {
-	p, err := spawn.Fork(s)
+func forkWithoutPidfd(ctx context.Context, s *spawn.Spec) (spawn.Process, error) {
+	p, err := spawn.Fork(ctx, s)
 	closeAll([]int{p.PIDFD})
 	p.PIDFD = -1
 	return p, err

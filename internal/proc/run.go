@@ -32,6 +32,7 @@ type process struct {
 
 	status   unix.WaitStatus
 	reaped   bool
+	cut      bool // killed alone while it started, see spawn.Process
 	unwaited bool // no descriptor says when it can be reaped, as when a tracer holds it: ask often
 	exit     Exit
 }
@@ -71,8 +72,10 @@ func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
 	case p.exit.Killed != "":
 		return p.giveUp, now.Before(p.giveUp)
 	case due(p.deadline, now), ctx.Err() != nil:
-		if p.reap(); p.reaped { // it may have ended just in time
-			return time.Time{}, false
+		if !p.cut { // what it has started is to be killed, too
+			if p.reap(); p.reaped { // it may have ended just in time
+				return time.Time{}, false
+			}
 		}
 		p.exit.TimedOut = due(p.deadline, now)
 		p.kill(now)

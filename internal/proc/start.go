@@ -159,9 +159,10 @@ func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, e
 	for try := 0; ; try++ {
 		p.exit.Start = time.Now()
 		p.r.starting.Add(1)
-		started, err := p.r.spawn(what)
+		started, err := p.r.spawn(ctx, what)
 		p.r.starting.Add(-1)
-		if p.pid = started.PID; err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
+		p.pid, p.cut = started.PID, started.Killed
+		if err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
 			return started.PIDFD, err
 		}
 		wait *= 2

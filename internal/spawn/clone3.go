@@ -3,11 +3,14 @@
 package spawn
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +36,7 @@ var refused = sync.OnceValue(func() error {
 })
 
 // startClone3 is Start with clone3.
-func startClone3(s *Spec) (Process, error) {
+func startClone3(ctx context.Context, s *Spec) (Process, error) {
 	c := children.Get().(*child)
 	defer children.Put(c)
 	files, lifted, err := lift(s.Files)
@@ -44,7 +47,9 @@ func startClone3(s *Spec) (Process, error) {
 	if err != nil {
 		return Process{PIDFD: -1}, err
 	}
+	stop := c.killAfter(ctx)
 	p, err := c.run()
+	p.Killed = stop()
 	if err == nil && c.failed != 0 {
 		reap(p)
 		p, err = Process{PIDFD: -1}, syscall.Errno(c.failed)
@@ -210,6 +215,38 @@ func closeAll(fds []int) {
 	for _, fd := range fds {
 		unix.Close(fd)
 	}
+}
+
+// killAfter kills the child when ctx ends, until stop, which reports whether it was killed.
+func (c *child) killAfter(ctx context.Context) (stop func() (killed bool)) {
+	k := &struct {
+		over   atomic.Bool
+		done   sync.WaitGroup
+		killed bool
+	}{}
+	k.done.Add(1)
+	unused := context.AfterFunc(ctx, func() {
+		defer k.done.Done()
+		for !k.killed && !k.over.Load() {
+			if k.killed = c.kill(); !k.killed {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	return func() bool {
+		if unused() {
+			return false
+		}
+		k.over.Store(true)
+		k.done.Wait()
+		return k.killed
+	}
+}
+
+// kill kills the child, if there is one yet.
+func (c *child) kill() bool {
+	fd := atomic.LoadInt32(&c.pidfd)
+	return fd >= 0 && unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) == nil
 }
 
 // run makes the child and waits until it has begun its program, or ended.

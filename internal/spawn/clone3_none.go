@@ -3,6 +3,7 @@
 package spawn
 
 import (
+	"context"
 	"errors"
 	"runtime"
 )
@@ -12,4 +13,4 @@ var errNoClone3 = errors.New("no clone3 on " + runtime.GOOS + "/" + runtime.GOAR
 // Refused returns why Start does not use clone3.
 func Refused() error { return errNoClone3 }
 
-func startClone3(*Spec) (Process, error) { panic("not called: Refused") }
+func startClone3(context.Context, *Spec) (Process, error) { panic("not called: Refused") }

@@ -15,6 +15,7 @@
 package spawn
 
 import (
+	"context"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -38,15 +39,20 @@ type Spec struct {
 type Process struct {
 	PID   int
 	PIDFD int // readable once it has ended; -1 where the system has none. The caller closes it
+	// Killed is set when the context has ended before the program had begun, as far as
+	// is known: the process has its SIGKILL, what it may have started has not.
+	Killed bool
 }
 
-// Start starts the process of s. It blocks until the program has begun. An error is a
-// syscall.Errno: EINVAL for a NUL byte in a string, else what the system said.
-func Start(s *Spec) (Process, error) {
+// Start starts the process of s. It blocks until the program has begun. When ctx ends
+// before that, the process is killed and returned: its program does not begin any more,
+// however late its file system answers. An error is a syscall.Errno: EINVAL for a NUL byte
+// in a string, else what the system said.
+func Start(ctx context.Context, s *Spec) (Process, error) {
 	if Refused() == nil {
-		return startClone3(s)
+		return startClone3(ctx, s)
 	}
-	return Fork(s)
+	return Fork(ctx, s)
 }
 
 // Way returns how Start starts processes: "clone3", or "fork: " and why not clone3.
@@ -57,8 +63,9 @@ func Way() string {
 	return "clone3"
 }
 
-// Fork starts the process of s as Start does where clone3 is refused.
-func Fork(s *Spec) (Process, error) {
+// Fork starts the process of s as Start does where clone3 is refused. It does not look at
+// the context: a process whose exec is not over cannot be killed, its number is not known.
+func Fork(_ context.Context, s *Spec) (Process, error) {
 	p := Process{PIDFD: -1}
 	files := []uintptr{uintptr(s.Files[0]), uintptr(s.Files[1]), uintptr(s.Files[2])}
 	attr := &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Files: files, Sys: forkAttr(s, &p.PIDFD)}

@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/hangfs"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func TestClone3IsUsedHere(t *testing.T) {
@@ -52,7 +54,7 @@ func init() {
 			return 1
 		}
 		fmt.Println(Way())
-		p, err := Start(&Spec{Path: "/bin/echo", Args: []string{"started"}, Files: [3]int{0, 1, 2}})
+		p, err := Start(context.Background(), &Spec{Path: "/bin/echo", Args: []string{"started"}, Files: [3]int{0, 1, 2}})
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -91,7 +93,7 @@ func TestNoOtherDescriptor(t *testing.T) {
 	}
 	defer unix.Close(leak)
 	const list = "i=0; while [ $i -lt 100 ]; do [ -e /proc/self/fd/$i ] && echo $i; i=$((i+1)); done"
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		if text, _, err := output(t, start, Spec{Path: "/bin/sh", Args: []string{"-c", list}}); text != "0\n1\n2\n" || err != nil {
 			t.Errorf("got descriptors %q, %v", text, err)
 		}
@@ -181,7 +183,7 @@ func init() {
 			fmt.Println("Go has not raised the limit:", own, err)
 			return 1
 		}
-		p, err := start(&Spec{Path: "/bin/sh", Args: []string{"-c", "ulimit -S -n"}, Files: [3]int{0, 1, 2}})
+		p, err := start(context.Background(), &Spec{Path: "/bin/sh", Args: []string{"-c", "ulimit -S -n"}, Files: [3]int{0, 1, 2}})
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -204,7 +206,7 @@ func TestAnExecThatHangs(t *testing.T) {
 	const starts = 3
 	for range starts {
 		go func() {
-			p, err := Start(&Spec{Path: filepath.Join(m.Dir, "run"), Files: [3]int{0, 1, 2}})
+			p, err := Start(context.Background(), &Spec{Path: filepath.Join(m.Dir, "run"), Files: [3]int{0, 1, 2}})
 			if err != nil {
 				t.Error(err)
 			}
@@ -236,6 +238,54 @@ func TestAnExecThatHangs(t *testing.T) {
 	}
 }
 
+// A process that is killed before its program has begun never begins it.
+func TestAnExecThatHangsIsKilled(t *testing.T) {
+	if err := Refused(); err != nil {
+		t.Skipf("SKIP-TOOL clone3: %v", err)
+	}
+	mark := filepath.Join(t.TempDir(), "mark")
+	m := hangfs.New(t, map[string]string{"run": "#!/bin/sh\necho > " + mark + "\n"})
+	m.Hang(hangfs.Read)
+	ctx, cancel := context.WithCancel(t.Context())
+	started := make(chan Process)
+	go func() {
+		p, err := Start(ctx, &Spec{Path: filepath.Join(m.Dir, "run"), Files: [3]int{0, 1, 2}})
+		if err != nil {
+			t.Error(err)
+		}
+		started <- p
+	}()
+	m.Held()
+	cancel()
+	hooktest.Until(t, "the process to have its SIGKILL", func() bool { return pendingKill(t) })
+	m.Answer()
+	if status := end(t, <-started); !status.Signaled() || status.Signal() != unix.SIGKILL {
+		t.Errorf("got %v, want it killed", status)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("its program has run")
+	}
+}
+
+// pendingKill reports whether a child of this process has a SIGKILL that waits.
+func pendingKill(t *testing.T) bool {
+	t.Helper()
+	list, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range list {
+		pids, _ := os.ReadFile(file)
+		for _, pid := range strings.Fields(string(pids)) {
+			status, _ := os.ReadFile("/proc/" + pid + "/status")
+			if got := masks(string(status)); (got["SigPnd"]|got["ShdPnd"])&(1<<(unix.SIGKILL-1)) != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Signals of the process, garbage collections and growing stacks do not disturb starts,
 // and no signal is lost to them. SPAWN_TEST_STARTS sets how many starts there are:
 // 1000000 is what has to hold.
@@ -247,7 +297,7 @@ func TestManyStarts(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("SPAWN_TEST_STARTS")); err == nil {
 		starts = n
 	}
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +321,7 @@ func TestManyStarts(t *testing.T) {
 					if worker == 0 && n%5 == 0 {
 						s.Path = "/nowhere"
 					}
-					p, err := start(s)
+					p, err := start(context.Background(), s)
 					switch {
 					case s.Path == "/nowhere" && err == unix.ENOENT:
 					case err != nil || end(t, p) != 0:
@@ -346,7 +396,7 @@ func descriptors(t *testing.T) int {
 func BenchmarkStart(b *testing.B) { benchmark(b, Start) }
 func BenchmarkFork(b *testing.B)  { benchmark(b, Fork) }
 
-func benchmark(b *testing.B, start func(*Spec) (Process, error)) {
+func benchmark(b *testing.B, start starter) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		b.Fatal(err)
@@ -354,7 +404,7 @@ func benchmark(b *testing.B, start func(*Spec) (Process, error)) {
 	defer null.Close()
 	fd, env := int(null.Fd()), os.Environ()
 	for b.Loop() {
-		p, err := start(&Spec{Path: "/bin/true", Env: env, Files: [3]int{fd, fd, fd}})
+		p, err := start(context.Background(), &Spec{Path: "/bin/true", Env: env, Files: [3]int{fd, fd, fd}})
 		if err != nil {
 			b.Fatal(err)
 		}

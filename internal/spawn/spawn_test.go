@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,14 +35,16 @@ var helpers = map[string]func() int{
 	},
 }
 
+type starter func(context.Context, *Spec) (Process, error)
+
 // eachWay runs f with both ways to start, as far as there are two here.
-func eachWay(t *testing.T, f func(t *testing.T, start func(*Spec) (Process, error))) {
+func eachWay(t *testing.T, f func(t *testing.T, start starter)) {
 	t.Run("start", func(t *testing.T) { f(t, Start) })
 	t.Run("fork", func(t *testing.T) { f(t, Fork) })
 }
 
 // output starts s with its output in a file, and returns that and the exit code.
-func output(t testing.TB, start func(*Spec) (Process, error), s Spec) (text string, code int, err error) {
+func output(t testing.TB, start starter, s Spec) (text string, code int, err error) {
 	t.Helper()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -54,7 +57,7 @@ func output(t testing.TB, start func(*Spec) (Process, error), s Spec) (text stri
 	}
 	defer out.Close()
 	s.Files = [3]int{int(null.Fd()), int(out.Fd()), int(out.Fd())}
-	p, err := start(&s)
+	p, err := start(context.Background(), &s)
 	if err != nil {
 		return "", -1, err
 	}
@@ -101,7 +104,7 @@ func TestProcessGetsWhatTheSpecSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		text, code, err := output(t, start, Spec{
 			Path: "/bin/sh", Args: []string{"-c", `printf '%s|' "$0" "$@" "$A" "${B-unset}" "$(pwd)"; cat; echo err >&2; exit 7`, "zero", "", "a b"},
 			Env: []string{"A=x=y", "B="}, Dir: dir,
@@ -117,14 +120,14 @@ func TestProcessGetsWhatTheSpecSays(t *testing.T) {
 }
 
 func TestProcessLeadsASession(t *testing.T) {
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		hold, held, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer hold.Close()
 		fd := int(hold.Fd())
-		p, err := start(&Spec{Path: "/bin/cat", Files: [3]int{fd, int(held.Fd()), int(held.Fd())}})
+		p, err := start(context.Background(), &Spec{Path: "/bin/cat", Files: [3]int{fd, int(held.Fd()), int(held.Fd())}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +159,7 @@ func TestDescriptorsThatTheChildReplaces(t *testing.T) {
 		}
 		return
 	}
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		dir := t.TempDir()
 		for i := range 3 {
 			f, err := os.Create(filepath.Join(dir, strconv.Itoa(i)))
@@ -171,7 +174,7 @@ func TestDescriptorsThatTheChildReplaces(t *testing.T) {
 			}
 			f.Close()
 		}
-		p, err := start(&Spec{Path: "/bin/sh", Args: []string{"-c", "echo zero >&0; echo one; echo two >&2"}, Files: [3]int{2, 0, 1}})
+		p, err := start(context.Background(), &Spec{Path: "/bin/sh", Args: []string{"-c", "echo zero >&0; echo one; echo two >&2"}, Files: [3]int{2, 0, 1}})
 		for i := range 3 {
 			unix.Dup2(50+i, i)
 			unix.Close(50 + i)
@@ -211,7 +214,7 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 		{"nul-in-variable", Spec{Path: "/bin/sh", Env: []string{"A=\x00"}}, unix.EINVAL},
 		{"nul-in-directory", Spec{Path: "/bin/sh", Dir: "/\x00"}, unix.EINVAL},
 	}
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		for _, c := range tests {
 			t.Run(c.name, func(t *testing.T) {
 				_, _, err := output(t, start, c.spec)
@@ -228,8 +231,8 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 }
 
 func TestADescriptorThatIsNotOpen(t *testing.T) {
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
-		if p, err := start(&Spec{Path: "/bin/sh", Files: [3]int{0, 1, 9999}}); err != unix.EBADF {
+	eachWay(t, func(t *testing.T, start starter) {
+		if p, err := start(context.Background(), &Spec{Path: "/bin/sh", Files: [3]int{0, 1, 9999}}); err != unix.EBADF {
 			t.Errorf("got %+v, %v", p, err)
 		}
 	})
@@ -239,7 +242,7 @@ func TestAsAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIP-TOOL root: only root may start a process as another user")
 	}
-	eachWay(t, func(t *testing.T, start func(*Spec) (Process, error)) {
+	eachWay(t, func(t *testing.T, start starter) {
 		for _, c := range []struct {
 			as   *syscall.Credential
 			want string
