@@ -37,7 +37,7 @@ var rooms = map[string]room{
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
 			"doctor duration escape events hook importer logsink loopback match mcp oneshot pack policy project readfile " +
-			"rehearse schema service spell starter store system trust ui",
+			"rehearse schema service shipped spell starter store system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -411,6 +411,11 @@ var rooms = map[string]room{
 	"internal/starter": {
 		"what `hookd init` puts into a new home, and takes out again",
 		"/docs/gallery readfile trust",
+		"",
+	},
+	"internal/shipped": {
+		"compares an agent's rows with the names of events that the installed agent ships",
+		"dialect dialect/neutral events readfile",
 		"",
 	},
 	"internal/signals": {

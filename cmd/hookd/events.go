@@ -7,25 +7,37 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/spell"
 )
 
 func eventsCommand(a *app) *cobra.Command {
-	var dialect string
+	var dialect, check, program string
 	cmd := &cobra.Command{
 		Use:   "events [NAME|KIND]",
 		Short: "Print the contract table: events, payloads, and what hooks may decide",
 		Long: `events prints the events that hookd knows, by dialect. With a name or a kind it
 prints those rows in full: when they fire, what a hook is given, and what its
-answer can do. Custom events need no row: they observe.`,
+answer can do. Custom events need no row: they observe.
+
+--check compares the rows of an agent with the names of events that the agent itself
+ships, in its program or beside it, where it ships them in a form that can be read. The
+agent is not started. The exit code is 1 where they differ.`,
 		Example: `  hookd events
   hookd events agent:end
   hookd events tool.before
-  hookd events --dialect docker-agent`,
+  hookd events --dialect docker-agent
+  hookd events --check claude-code`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: eventNames(a),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if check != "" {
+				return a.checkEvents(check, program)
+			}
+			if program != "" {
+				return fail(exitUsage, "type `hookd events --check AGENT --program PATH`", "--program is for --check")
+			}
 			if dialect != "" && !slices.Contains(dialects(), dialect) {
 				return fail(exitUsage, "type one of them, e.g. `hookd events --dialect librefang`",
 					"unknown dialect %q; there are %s", dialect, strings.Join(dialects(), ", "))
@@ -43,7 +55,11 @@ answer can do. Custom events need no row: they observe.`,
 		},
 	}
 	cmd.Flags().StringVar(&dialect, "dialect", "", "only rows of this dialect")
+	cmd.Flags().StringVar(&check, "check", "", "compare the rows of this agent with what the installed agent ships")
+	cmd.Flags().StringVar(&program, "program", "", "with --check: the agent's program (default: found on PATH)")
+	cmd.MarkFlagsMutuallyExclusive("check", "dialect")
 	_ = cmd.RegisterFlagCompletionFunc("dialect", words(dialects()...))
+	_ = cmd.RegisterFlagCompletionFunc("check", words(connect.Names()...))
 	return cmd
 }
 

@@ -84,7 +84,7 @@ func TestEveryNameHasARow(t *testing.T) {
 	want := map[Dialect]int{
 		LibreFang: 8, DockerAgent: 30, Familiar: 7, ClaudeCode: 31, Codex: 12, GeminiCLI: 11, Cursor: 21,
 		Copilot: 15, Kimi: 20, Windsurf: 12, Cline: 11, Antigravity: 6, Hermes: 28, OpenCode: 15, OpenClaw: 14, Hookd: 6,
-		Qwen: 22, Pi: 9, Droid: 9, Kilo: 15, Qoder: 26, Crush: 2, Goose: 12, Kiro: 5, Grok: 15, OpenHands: 6, Devin: 8,
+		Qwen: 22, Pi: 9, Droid: 9, Kilo: 15, Qoder: 27, Crush: 2, Goose: 12, Kiro: 5, Grok: 15, OpenHands: 6, Devin: 8,
 		VSCode: 8, Amp: 5, Tabnine: 11, DeepAgents: 10,
 	}
 	got := map[Dialect]int{}
@@ -106,7 +106,8 @@ var shared = append([]string{"notification", "before_compaction", "agent_end", "
 
 // inherited are the names that agents took over from another one with what they mean.
 const inherited = "PermissionDenied PostToolBatch InstructionsLoaded MessageDisplay ConfigChange CwdChanged WorktreeCreate " +
-	"WorktreeRemove Elicitation ElicitationResult TaskCreated TaskCompleted Setup BeforeToolSelection permission.replied command.executed"
+	"WorktreeRemove Elicitation ElicitationResult TaskCreated TaskCompleted TeammateIdle Setup BeforeToolSelection " +
+	"permission.replied command.executed"
 
 func TestRowsAreSound(t *testing.T) {
 	type key struct {

@@ -11,6 +11,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "claude",
+		Ships:    &ships,
 		DirEnv:   "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
 		Managed: neutral.Managed{
 			Linux: "/etc/claude-code/managed-settings.json",

@@ -8,6 +8,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "cline", Trace: "Documents/Cline",
-		Dir: "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts,
+		Ships: &ships,
+		Dir:   "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts,
 	}
 }

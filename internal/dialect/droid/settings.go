@@ -10,6 +10,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "droid",
+		Ships:    &ships,
 		Dir:      ".factory", File: "settings.json", Project: ".factory/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit: time.Second, Longest: 10 * time.Minute,

@@ -10,6 +10,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "gemini",
+		Ships:    &ships,
 		HomeEnv:  "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
 		Managed: neutral.Managed{
 			Linux: "/etc/gemini-cli/settings.json",

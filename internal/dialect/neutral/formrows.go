@@ -80,6 +80,10 @@ var formRows = []events.Contract{
 	{Name: "ElicitationResult", When: "the user answered an MCP server"},
 	{Name: "TaskCreated", When: "a task is created"},
 	{Name: "TaskCompleted", When: "a task is marked completed"},
+	{Name: "TeammateIdle", When: "a teammate is about to go idle", Fields: []events.Field{
+		events.String.Field("teammate_name", "the teammate"),
+		events.String.Field("team_name", "the team"),
+	}},
 	{Name: "Setup", When: "the repository is initialised or maintained"},
 }
 

@@ -44,6 +44,7 @@ type Settings struct {
 	Skip   func(*events.Contract) bool // events that cannot be registered; nil = none
 	Posts  func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
 	Tools  *Tools                      // how a hook calls an MCP tool; nil = it cannot
+	Ships  *Shipped                    // where it ships the names of its events; nil = nowhere that can be read
 	Import Import                      // whether its own hooks can be taken over as folders
 	Newer  string                      // events that older versions refuse: only with --all-events
 

@@ -9,7 +9,7 @@ import (
 var form = neutral.AnswerForm{
 	Decides: "PreToolUse", Approves: "PreToolUse", Rewrites: "PreToolUse PermissionRequest",
 	Permits: "PermissionRequest",
-	Blocks:  "PostToolUse UserPromptSubmit Stop SubagentStop PreCompact ConfigChange",
+	Blocks:  "PostToolUse UserPromptSubmit Stop SubagentStop PreCompact ConfigChange TeammateIdle",
 	Text:    "PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit SessionStart SubagentStart Setup PreCompact",
 	Results: "PostToolUse",
 	Stops:   "PreToolUse PostToolUse UserPromptSubmit Stop SubagentStop",

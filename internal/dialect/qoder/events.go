@@ -11,5 +11,5 @@ func Rows() []events.Contract {
 		"PreToolUse PermissionRequest PermissionDenied PostToolUse PostToolUseFailure "+
 			"UserPromptSubmit Stop StopFailure SubagentStart SubagentStop Notification SessionStart SessionEnd PreCompact PostCompact "+
 			"InstructionsLoaded ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult "+
-			"TaskCreated TaskCompleted Setup")
+			"TaskCreated TaskCompleted TeammateIdle Setup")
 }

@@ -10,6 +10,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "qodercli qoder",
+		Ships:    &ships,
 		Dir:      ".qoder", File: "settings.json", Project: ".qoder/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Unit: time.Second, Longest: 10 * time.Minute,

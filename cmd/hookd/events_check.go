@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/shipped"
+)
+
+// checkEvents compares the rows of an agent with what the installed one ships.
+func (a *app) checkEvents(agent, program string) error {
+	if !slices.Contains(connect.Names(), agent) {
+		return connectFailure(&connect.UnknownError{Agent: agent}, "")
+	}
+	r, err := shipped.Compare(events.Dialect(agent), program)
+	switch {
+	case errors.Is(err, shipped.ErrNone) && r.Program == "":
+		const hint = `agents that do stand under "Are the rows up to date?" in docs/agents.md`
+		return fail(exitUsage, hint, "%s %w", agent, err)
+	case errors.Is(err, shipped.ErrNotFound):
+		return fail(exitFailed, "name its program: `hookd events --check "+agent+" --program PATH`", "%s %w", agent, err)
+	case err != nil:
+		return fail(exitFailed, "name its program: `hookd events --check "+agent+" --program PATH`", "%w", err)
+	}
+	if err := a.print(r, func(p *printer) { p.shipped(r) }); err != nil {
+		return err
+	}
+	if r.Differs() {
+		return said(exitFailed)
+	}
+	return nil
+}
+
+func (p *printer) shipped(r shipped.Report) {
+	version := r.Version
+	if version == "" {
+		version = "of an unknown version"
+	}
+	p.linef("%s %s, %s: it ships the names of %s", r.Agent, version, r.Program, counted(len(r.Names), "event"))
+	list := func(names []string, paint func(string) string, what, do string) {
+		if len(names) > 0 {
+			p.line(paint(what), ": "+escape(strings.Join(names, " "), keepNothing))
+			p.line("  " + do)
+		}
+	}
+	yellowed := func(text string) string { return p.paint(yellow, text) }
+	list(r.NoRow, yellowed, "it has, and hookd has no row for",
+		"update hookd: what has no row is not registered by hookd connect, and hooks can decide nothing about it")
+	list(r.NotIn, yellowed, "hookd has a row, and this release does not have",
+		"a newer or an older release has it: hooks for it never run with this one")
+	list(r.Left, func(text string) string { return text }, "without a row on purpose",
+		"hookd does not register them, so hooks hear nothing of them")
+	if !r.Differs() {
+		p.line(fmt.Sprintf("the rows of %s are those of this release", r.Agent))
+	}
+}

@@ -1,0 +1,21 @@
+package neutral
+
+// Shipped says where an agent that is installed ships the names of its events, so that
+// they can be compared with the rows of its dialect. The agent is not started.
+type Shipped struct {
+	// Files are globs, from the folder of the agent's package; "." is its program itself.
+	// All that is there is read.
+	Files []string
+	// Passage is a regular expression for what the names stand in, each in quotes. One that begins
+	// with plain text is found in a large file in little time.
+	Passage string
+	// Row returns the name of the row for a text in quotes, "" for one that is no event's
+	// name; nil = the text is the name.
+	Row func(text string) string
+	// Left are events that have no row on purpose, separated by blanks. Where a plugin is what
+	// calls hookd, it does not tell of them.
+	Left string
+	// Elsewhere are rows of events that the agent tells of in another way, under a name that
+	// does not stand there.
+	Elsewhere string
+}
