@@ -47,7 +47,10 @@ func (r Report) Differs() bool { return len(r.NoRow)+len(r.NotIn) > 0 }
 
 // Compare looks at an agent. program is its path; "" = it is looked for on PATH.
 func Compare(agent events.Dialect, program string) (Report, error) {
-	r := Report{Agent: string(agent), Files: []string{}, Names: []string{}, NoRow: []string{}, Left: []string{}, NotIn: []string{}}
+	r := Report{Agent: string(agent)}
+	for _, list := range []*[]string{&r.Files, &r.Names, &r.NoRow, &r.Left, &r.NotIn} {
+		*list = []string{}
+	}
 	s := dialect.Settings(agent)
 	if s == nil || s.Ships == nil {
 		return r, ErrNone
