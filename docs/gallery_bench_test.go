@@ -1,7 +1,10 @@
 package docs
 
 import (
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,4 +44,40 @@ func BenchmarkGuards(b *testing.B) {
 			b.ReportMetric(float64(p50)/float64(least), "p50-ratio")
 		})
 	}
+}
+
+// BenchmarkFirstCalls is how long each guard takes for the first call after its start and
+// for the second, once it waits for lines. What hookd adds is in BenchmarkFirstCall of
+// internal/runner.
+func BenchmarkFirstCalls(b *testing.B) {
+	hooktest.NeedTool(b, "python3")
+	if _, err := os.Stat("/proc/self/syscall"); err != nil {
+		b.Skip("SKIP-TOOL /proc: it says what a process waits for")
+	}
+	for _, name := range []string{"command-guard", "secret-guard", "self-guard"} {
+		b.Run(name, func(b *testing.B) {
+			var firsts, seconds []time.Duration
+			for b.Loop() {
+				guard := talk(b, name, "/home/me")
+				hooktest.Until(b, "it waits for a line", func() bool { return readsStdin(guard.pid) })
+				for _, times := range []*[]time.Duration{&firsts, &seconds} {
+					start := time.Now()
+					guard.judge("/home/me/project", "Bash", map[string]any{"command": "go test ./... 2>&1 | tail -20"})
+					*times = append(*times, time.Since(start))
+				}
+			}
+			slices.Sort(firsts)
+			slices.Sort(seconds)
+			b.ReportMetric(float64(firsts[len(firsts)/2].Microseconds()), "first-p50-µs")
+			b.ReportMetric(float64(seconds[len(seconds)/2].Microseconds()), "second-p50-µs")
+		})
+	}
+}
+
+// readsStdin reports whether a process waits in a system call whose first argument is 0,
+// which for an interpreter is a read of its stdin.
+func readsStdin(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
+	fields := strings.Fields(string(text))
+	return err == nil && len(fields) > 2 && fields[1] == "0x0"
 }

@@ -18,6 +18,7 @@ type worker struct {
 	t   testing.TB
 	in  *json.Encoder
 	out *bufio.Scanner
+	pid int
 }
 
 // answer is what a guard says: allow, deny or ask, "" for no opinion, and why.
@@ -48,7 +49,7 @@ func speak(t testing.TB, home, dir string, argv ...string) *worker {
 	})
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
-	return &worker{t, json.NewEncoder(in), lines}
+	return &worker{t, json.NewEncoder(in), lines, cmd.Process.Pid}
 }
 
 // judge gives the guard a tool call and returns its answer.

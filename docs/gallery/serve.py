@@ -5,10 +5,19 @@
 judge is given the event and returns an answer, None for no opinion; what it raises is a denial, since a guard that
 cannot look does not allow. The same program works with `mode: spawn` and `mode: persistent`.
 
+    serve.run("my-guard", judge, serve.LINES)
+
+judges these shell lines first, and answers nothing: what a first call loads and compiles is then there before it comes.
+
 Python 3.8 or later, standard library only.
 """
+import gc
 import json
 import sys
+
+# Most of what a shell line can have.
+LINES = ["ls -la src", "cd a && FOO=1 git -C b log --oneline -3 \"$x\" 'y z' | tail -20 > out.txt 2>&1",
+         "for f in *.go; do sudo cat \"$f\"; done; bash -c 'x=$(ls ~/a | wc -l)'; sed -i s/a/b/ c/../d"]
 
 
 def deny(reason):
@@ -19,12 +28,21 @@ def ask(reason):
     return {"hook_specific_output": {"permission_decision": "ask", "permission_decision_reason": reason}}
 
 
-def run(name, judge, prepare=None):
-    if prepare:  # before the first event comes; what is wrong then is said at each event
+def warm(name, judge, lines):
+    for line in lines:
+        event = {"hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash", "tool_input": {"command": line}}
         try:
-            prepare()
-        except Exception as e:
+            json.dumps(judge(json.loads(json.dumps(event))))
+        except Exception as e:  # said at each event, too
             print("%s: %s" % (name, e), file=sys.stderr, flush=True)
+            break
+    gc.collect()
+    gc.freeze()  # rules stay: they are not looked through again and again
+
+
+def run(name, judge, lines=()):
+    if lines:
+        warm(name, judge, lines)
     for line in sys.stdin.buffer:
         if not line.strip():
             continue

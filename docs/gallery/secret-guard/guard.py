@@ -281,7 +281,7 @@ def main(argv):
     if argv:
         print(__doc__, file=sys.stderr)
         return 64
-    serve.run(NAME, judge, lambda: findings("Bash", {"command": "cat x"}, "/", rules.load(NAME)))
+    serve.run(NAME, judge, serve.LINES)
     return 0
 
 

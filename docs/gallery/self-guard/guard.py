@@ -575,7 +575,7 @@ def main(argv):
     if argv:
         print(__doc__, file=sys.stderr)
         return 64
-    serve.run(NAME, judge, load)
+    serve.run(NAME, judge, serve.LINES)
     return 0
 
 
