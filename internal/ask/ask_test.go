@@ -98,6 +98,7 @@ type asking struct {
 	args                  string // further members of the input
 	hooks                 []*hook.Hook
 	rewrite               string // of the command, by a hook; "" = none
+	peer                  *events.Peer
 }
 
 func guard(name, digest string) *hook.Hook {
@@ -111,7 +112,7 @@ func (a asking) question() *dispatch.Question {
 		a.dialect = events.Codex
 	}
 	e := &events.Event{Envelope: events.Envelope{
-		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data),
+		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data), Peer: a.peer,
 	}, EventID: events.NewID(time.Now()), Time: time.Now()}
 	e.Contract = events.For(a.dialect, "PreToolUse")
 	q := &dispatch.Question{Event: e, Sender: agentPID,
@@ -482,6 +483,30 @@ func TestWhatAGrantCovers(t *testing.T) {
 		b.start()
 		if got := b.cover(tt.next.question(), callsOf(tt.next.question()), time.Now()).answers() != nil; got != tt.want {
 			t.Errorf("%s, after a restart: covered %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// On the system daemon a grant answers the user whose call was asked about, and no other,
+// in the same folder and session, too; elsewhere there is one user.
+func TestAGrantIsOneUsers(t *testing.T) {
+	ann, ann2, bob := &events.Peer{UID: 1000, PID: 1}, &events.Peer{UID: 1000, PID: 2}, &events.Peer{UID: 0, PID: 1}
+	for _, tt := range []struct {
+		of, next *events.Peer
+		want     bool
+	}{{ann, ann2, true}, {ann, bob, false}, {bob, ann, false}, {ann, nil, false}, {nil, ann, false}, {nil, bob, false}, {nil, nil, true}} {
+		b := newBench(t)
+		base := push("git push main")
+		base.peer = tt.of
+		b.decideOne(base, api.Reply{Answer: "allow", For: "always", Like: "git push *"})
+		next := push("git push x")
+		next.peer = tt.next
+		for range 2 {
+			if got := b.cover(next.question(), callsOf(next.question()), time.Now()).answers() != nil; got != tt.want {
+				t.Errorf("a grant of %v covers %v: %v, want %v", tt.of, tt.next, got, tt.want)
+			}
+			b.stop() // and it is the same after a restart
+			b.start()
 		}
 	}
 }

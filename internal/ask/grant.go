@@ -40,7 +40,7 @@ func (a *held) grants(about calls, answered *events.Answered, now time.Time) ([]
 	}
 	g := events.Grant{
 		Answer: answered.Answer, Tool: about[0].tool, OwnTool: about[0].own, Subject: a.Subject, Like: answered.Like,
-		Call: about.exact(), Dialect: a.Dialect, Cwd: a.Cwd, Scope: answered.For, Made: now.UTC(),
+		Call: about.exact(), Dialect: a.Dialect, Cwd: a.Cwd, UID: a.uid, Scope: answered.For, Made: now.UTC(),
 		From: *answered.From, EventID: a.EventID, Message: answered.Message,
 	}
 	switch answered.For {
@@ -186,7 +186,7 @@ func covers(g *events.Grant, e *events.Event, of *hook.Hook, about calls, now ti
 		g.Dialect != e.Dialect || g.Cwd != e.Cwd || g.Scope == ForSession && g.SessionID != e.SessionID {
 		return false
 	}
-	if g.Answer != events.OutcomeAllow && g.Answer != events.OutcomeDeny {
+	if g.Answer != events.OutcomeAllow && g.Answer != events.OutcomeDeny || !sameUser(g.UID, userOf(e)) {
 		return false
 	}
 	if g.Like == "" {
@@ -194,6 +194,9 @@ func covers(g *events.Grant, e *events.Event, of *hook.Hook, about calls, now ti
 	}
 	return g.Call == about.rest() && !slices.ContainsFunc(about, func(c call) bool { return !fits(g.Like, c) })
 }
+
+// sameUser compares two users of userOf.
+func sameUser(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
 // use counts a use of a grant, and returns its answer.
 func (h *Holder) use(g *events.Grant, now time.Time) *events.Answered {

@@ -35,6 +35,7 @@ type held struct {
 	about    calls // nil = the call cannot be compared with another
 	decided  []string
 	agent    string // its own name; "" = the event has none
+	uid      *int   // of the sender, as the kernel says; nil = the user of the daemon
 	tree     Tree
 	size     int
 	timer    *time.Timer
@@ -73,7 +74,7 @@ func (h *Holder) hold(
 			Rewrote: q.Verdict.UpdatedInput != nil, Since: now.UTC(), Until: now.Add(wait).UTC(),
 		},
 		kind: e.Contract.Kind, eventSeq: e.Seq, asking: asking, about: about, decided: q.Verdict.DecidedBy,
-		agent: e.AgentName, tree: tree, size: len(e.Data), done: make(chan struct{}),
+		agent: e.AgentName, uid: userOf(e), tree: tree, size: len(e.Data), done: make(chan struct{}),
 	}
 	if len(asking) > 1 {
 		for _, one := range asking {
@@ -97,6 +98,15 @@ func (h *Holder) hold(
 	h.log.Info("a call waits for an answer", zap.String("ask", a.ID), zap.String("hook", a.Hook),
 		zap.String("event_id", a.EventID), zap.Duration("at_most", wait))
 	return a
+}
+
+// userOf returns the uid of an event's sender where it may be another than the daemon's;
+// nil where it is not.
+func userOf(e *events.Event) *int {
+	if e.Peer == nil {
+		return nil
+	}
+	return &e.Peer.UID
 }
 
 // keptAsk is an ask on disk: what its record needs if the daemon does not end it.
