@@ -25,6 +25,7 @@ import (
 var packaged = []string{
 	"usr/bin/hookd", "usr/bin/hookd-bridge",
 	"usr/lib/systemd/user/hookd.service", "usr/lib/systemd/user/hookd.socket",
+	"usr/lib/systemd/system/hookd.service", "usr/lib/systemd/system/hookd.socket", "usr/lib/sysusers.d/hookd.conf",
 	"usr/share/bash-completion/completions/hookd", "usr/share/fish/vendor_completions.d/hookd.fish",
 	"usr/share/man/man1/hookd.1.gz", "usr/share/man/man1/hookd-emit.1.gz",
 	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/THIRD_PARTY", "usr/share/doc/hookd/docs/operations.md", "usr/share/doc/hookd/docs/openapi.yaml",
