@@ -53,5 +53,8 @@ func (q EventQuery) values() url.Values    { return api.EventQuery(q).Values() }
 func (q CountQuery) values() url.Values {
 	return api.CountQuery{DecisionQuery: api.DecisionQuery(q.DecisionQuery), Every: q.Every}.Values()
 }
+func (q FleetQuery) values() url.Values {
+	return api.FleetQuery{DecisionQuery: api.DecisionQuery(q.DecisionQuery), Machine: q.Machine, After: q.After}.Values()
+}
 func (q SessionQuery) values() url.Values { return api.SessionQuery(q).Values() }
 func (q StatsQuery) values() url.Values   { return api.StatsQuery(q).Values() }

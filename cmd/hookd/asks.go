@@ -13,7 +13,7 @@ import (
 )
 
 func asksCommand(a *app) *cobra.Command {
-	var follow, answers bool
+	var follow, answers, ofFleet bool
 	cmd := &cobra.Command{
 		Use:   "asks [ASK]",
 		Short: "Answer what hooks ask: an inbox of the calls that wait for a person",
@@ -27,6 +27,8 @@ end as the table shows it, it shows that one with all of its input.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case ofFleet:
+				return fleetAsks(a, cmd)
 			case len(args) == 1:
 				return showAsk(a, cmd, args[0])
 			case a.format != "json" && isTerminal(a.out) && isTerminal(a.in):
@@ -45,6 +47,7 @@ end as the table shows it, it shows that one with all of its input.`,
 		ValidArgsFunction: askIDs(a),
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with each ask and each answer, until Ctrl-C")
+	cmd.Flags().BoolVar(&ofFleet, "fleet", false, "the list of all machines of the fleet")
 	cmd.Flags().BoolVar(&answers, "answers", false, "with -f: what reads this can answer, so an approver is present")
 	return cmd
 }
@@ -191,6 +194,7 @@ func answeredWords(a *client.Answered) string {
 
 func answerAskCommand(a *app, use string, answer client.Outcome, short string) *cobra.Command {
 	r := client.AskReply{Answer: answer}
+	key := ""
 	cmd := &cobra.Command{
 		Use:   use + " ASK",
 		Short: short,
@@ -198,7 +202,8 @@ func answerAskCommand(a *app, use string, answer client.Outcome, short string) *
 With --for the answer is remembered as a grant for this hook and this call: for the
 session, always, or a time such as 15m; with --like also for other calls that the
 glob fits, see docs/asks.md. An answer from the terminal of the agent that asks does
-not count.`,
+not count. With --key the ask may be one of another machine of the fleet: the answer
+is signed with the key of an approver, and counts once.`,
 		Example:           "  hookd " + use + " 7XK2MQ4D\n  hookd " + use + " 7XK2MQ4D --for session --like 'git push *'",
 		Args:              one("ASK"),
 		ValidArgsFunction: askIDs(a),
@@ -209,6 +214,9 @@ not count.`,
 			}
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
+			if key != "" {
+				return answerFleet(ctx, a, cmd, args[0], key, r)
+			}
 			did, err := a.dial(cmd).AnswerAsk(ctx, args[0], r)
 			if err != nil {
 				return err
@@ -219,6 +227,7 @@ not count.`,
 	cmd.Flags().StringVar(&r.For, "for", "", "remember the answer: session, always, or a time such as 15m")
 	cmd.Flags().StringVar(&r.Like, "like", "", "with --for: also for calls that this glob fits, such as 'git push *'")
 	cmd.Flags().StringVar(&r.Message, "message", "", "what the agent is told")
+	cmd.Flags().StringVar(&key, "key", "", "file of an approver's key: answer an ask of any machine of the fleet")
 	cmd.Flags().StringVar(&r.Door, "door", "command", "what the record calls the way of the answer, for programs: desktop, phone")
 	_ = cmd.RegisterFlagCompletionFunc("for", words("session", "15m", "1h", "always"))
 	return cmd

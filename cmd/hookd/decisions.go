@@ -37,6 +37,8 @@ the table shows it, it shows that decision with its runs.`,
 			switch {
 			case err != nil:
 				return err
+			case f.fleet:
+				return fleetDecisions(a, cmd, q, f.follow)
 			case f.follow:
 				return followDecisions(a, cmd, q)
 			}
@@ -69,6 +71,7 @@ type decisionFlags struct {
 	deny, ask bool
 	shadow    bool
 	follow    bool
+	fleet     bool
 	limit     int
 }
 
@@ -92,6 +95,7 @@ func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.ask, "ask", false, "only what a person was asked")
 	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
+	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since those of a day")
 	flags.IntVar(&f.limit, "limit", 50, "at most so many")
 }
 

@@ -140,7 +140,7 @@ func groups(a *app) []group {
 		}},
 		{"Share", []*cobra.Command{
 			addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a), importCommand(a),
-			bundleCommand(a), policyCommand(a),
+			bundleCommand(a), policyCommand(a), fleetCommand(a),
 		}},
 		{"Agents", []*cobra.Command{
 			connectCommand(a), disconnectCommand(a), bridgeCommand(a), mcpCommand(a), tokenCommand(a),

@@ -14,6 +14,7 @@ import (
 
 func sessionsCommand(a *app) *cobra.Command {
 	var agent, cwd, state, since string
+	var ofFleet bool
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "sessions",
@@ -39,6 +40,13 @@ denials and questions it had; and what it did last.`,
 			}
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
+			if ofFleet {
+				list, err := a.dial(cmd).FleetSessions(ctx, client.SessionQuery(q))
+				if err != nil {
+					return err
+				}
+				return a.print(map[string][]client.FleetSession{"sessions": list}, func(p *printer) { p.fleetSessions(list) })
+			}
 			list, err := a.dial(cmd).Sessions(ctx, client.SessionQuery(q))
 			if err == nil && len(list) == 0 {
 				err = typed{agent: q.Agent}.misspelt(ctx, a.dial(cmd))
@@ -54,6 +62,7 @@ denials and questions it had; and what it did last.`,
 	flags.StringVar(&cwd, "cwd", "", "in this folder, or below it")
 	flags.StringVar(&state, "state", "", "working, waiting, idle or ended")
 	flags.StringVar(&since, "since", "", "with an event since: 1h, 7d, or a time such as 2026-01-02T15:04:05Z")
+	flags.BoolVar(&ofFleet, "fleet", false, "of all machines of the fleet")
 	flags.IntVar(&limit, "limit", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("state", words("working", "waiting", "idle", "ended"))

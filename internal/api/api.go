@@ -31,9 +31,16 @@ const (
 	PathStats     = "/v1/stats"
 	PathDead      = "/v1/dead"
 	PathStatus    = "/v1/status"
-	PathHealthz   = "/healthz"
-	PathReadyz    = "/readyz"
-	PathMetrics   = "/metrics"
+	PathFleet     = "/v1/fleet"
+
+	PathFleetDecisions = "/v1/fleet/decisions"
+	PathFleetSessions  = "/v1/fleet/sessions"
+	PathFleetAsks      = "/v1/fleet/asks"
+	PathFleetAnswers   = "/v1/fleet/answers"
+
+	PathHealthz = "/healthz"
+	PathReadyz  = "/readyz"
+	PathMetrics = "/metrics"
 )
 
 // Media types.

@@ -3,6 +3,7 @@ package api
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -201,4 +202,41 @@ func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *events
 	}
 	_, q.Limit, bad = parsePage(v)
 	return q, bad
+}
+
+// Fits reports whether a session is one of those asked for, whatever the limit.
+func (q SessionQuery) Fits(s *Session) bool {
+	agent := q.Agent == "" || slices.Contains([]string{s.AgentID, s.AgentName, string(s.Dialect)}, q.Agent)
+	session := q.Session == "" || isSession(q.Session, s.SessionID)
+	return agent && session && Within(q.Cwd, s.Cwd) && (q.State == "" || q.State == s.State) &&
+		!s.Last.Before(q.Since) && (q.Until.IsZero() || s.Last.Before(q.Until))
+}
+
+// Values writes the query as GET /v1/fleet/decisions reads it.
+func (q FleetQuery) Values() url.Values {
+	v := q.DecisionQuery.Values()
+	v.Del("after")
+	if q.Machine != "" {
+		v.Set("machine", q.Machine)
+	}
+	if q.After > 0 {
+		v.Set("through", strconv.FormatUint(q.After, 10))
+	}
+	return v
+}
+
+// ParseFleetQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseFleetQuery(v url.Values, now time.Time) (q FleetQuery, bad *events.Error) {
+	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
+		return q, bad
+	}
+	q.Machine = v.Get("machine")
+	if text := v.Get("through"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return q, badValue("through", text, "the through of the answer before")
+		}
+		q.After = n
+	}
+	return q, nil
 }

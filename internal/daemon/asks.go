@@ -22,7 +22,7 @@ import (
 // newAsks makes the room that holds asks, with the grants that the store has.
 func (d *Daemon) newAsks() *ask.Holder {
 	h := ask.New(context.Background(), ask.Options{
-		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.hooked.Load,
+		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.toldOfAsks,
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
 		},

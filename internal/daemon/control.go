@@ -32,6 +32,7 @@ var (
 	_ server.Hooks    = (*control)(nil)
 	_ server.Asks     = (*control)(nil)
 	_ server.State    = (*control)(nil)
+	_ server.Fleet    = (*control)(nil)
 )
 
 // Begin gives an event to dispatch. It does not block.

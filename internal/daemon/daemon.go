@@ -208,7 +208,7 @@ func (d *Daemon) serverOptions() server.Options {
 	return server.Options{
 		Socket: c.Socket, Lock: c.LockFile(), Public: c.System,
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl,
 		Runs: &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
 		Origin: func(pid int) any { return d.origin(pid) }, Program: programOf,

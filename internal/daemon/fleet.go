@@ -53,7 +53,7 @@ func (d *Daemon) joinFleet() (*membership, error) {
 	}
 	m.Fleet = fleet.New(fleet.Options{
 		Broker: m.broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name}, Outbox: d.store, Log: d.opts.Log,
-		Accept: d.acceptBrought,
+		Accept: d.acceptBrought, Machine: machine{d}, Asked: machine{d},
 	})
 	return m, nil
 }

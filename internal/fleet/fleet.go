@@ -48,16 +48,23 @@ type Options struct {
 	// Accept takes an event of another machine, as the socket does. It returns when the
 	// event is on disk.
 	Accept func(env events.Envelope) (duplicate bool, err *events.Error)
-	Log    *zap.Logger // nil = none
+	// Decisions are told; nil = they are not.
+	Decisions Decisions
+	Machine   Machine     // what others are told of this machine; nil = nothing
+	Asked     Asked       // what answers of other machines are for; nil = none counts
+	Log       *zap.Logger // nil = none
+
+	look time.Duration // how often it is looked at what is so here; 0 = sessionsEvery
 }
 
 // Fleet is one machine of a fleet. It is safe for concurrent use.
 type Fleet struct {
-	opts  Options
-	names Names
-	log   *zap.Logger
-	leave chan struct{} // something is to leave
-	count counts
+	opts    Options
+	names   Names
+	log     *zap.Logger
+	leave   chan struct{} // something is to leave
+	decided chan struct{} // there are new decisions
+	count   counts
 
 	mu        sync.Mutex // guards what is below
 	consumers map[string]context.CancelFunc
@@ -76,8 +83,11 @@ func New(o Options) *Fleet {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
+	if o.look == 0 {
+		o.look = sessionsEvery
+	}
 	return &Fleet{
-		opts: o, names: o.Names, log: o.Log.Named("fleet"), leave: make(chan struct{}, 1),
+		opts: o, names: o.Names, log: o.Log.Named("fleet"), leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
 		consumers: map[string]context.CancelFunc{}, wanted: map[string]Spec{},
 	}
 }
@@ -87,6 +97,12 @@ func (f *Fleet) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { f.prepare(ctx) })
 	loops.Go(func() { f.send(ctx) })
+	loops.Go(func() { f.tellDecisions(ctx) })
+	loops.Go(func() { f.tell(ctx) })
+	loops.Go(func() { f.tellAsks(ctx) })
+	if f.opts.Asked != nil {
+		loops.Go(func() { _ = f.opts.Broker.Consume(ctx, f.answers(), f.takeAnswer) }) // it ends with ctx
+	}
 	f.mu.Lock()
 	f.run = ctx
 	f.reconcile()
@@ -158,8 +174,13 @@ func (f *Fleet) prepare(ctx context.Context) {
 
 // nudge has what waits looked at.
 func (f *Fleet) nudge() {
+	wake(f.leave)
+	wake(f.decided)
+}
+
+func wake(c chan struct{}) {
 	select {
-	case f.leave <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -171,15 +192,18 @@ func (f *Fleet) Retain(hooks []*hook.Hook) {
 		if h.Scope == hook.ScopeFleet {
 			name := token(h.Name)
 			wanted[name] = Spec{
-				Stream: f.names.stream(areaWork), Name: "work_" + name, Subject: f.names.all(areaWork, name),
+				Stream: f.names.stream(areaWork), Name: workConsumer + name, Subject: f.names.all(areaWork, name),
 			}
 		}
 	}
 	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeEvery }) {
 		wanted[everyKey] = Spec{
-			Stream: f.names.stream(areaEvery), Name: "every_" + f.names.Machine, Subject: f.names.all(areaEvery),
+			Stream: f.names.stream(areaEvery), Name: everyConsumer + f.names.Machine, Subject: f.names.all(areaEvery),
 			Serial: true, Idle: keepEvents,
 		}
+	}
+	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeFleet }) {
+		wanted[deadKey] = f.deadLetters()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,8 +211,11 @@ func (f *Fleet) Retain(hooks []*hook.Hook) {
 	f.reconcile()
 }
 
-// everyKey is the key of the consumer for hooks of scope every; a token has no blank.
-const everyKey = "every hook"
+// The keys of consumers that are no hook's; a token has no blank.
+const (
+	everyKey = "every hook"
+	deadKey  = "dead letters"
+)
 
 // reconcile ends consumers that are not wanted any more, and begins those that are. f.mu
 // is held.
@@ -208,7 +235,11 @@ func (f *Fleet) reconcile() {
 		}
 		ctx, cancel := context.WithCancel(f.run)
 		f.consumers[key] = cancel
-		f.working.Go(func() { _ = f.opts.Broker.Consume(ctx, spec, f.take(spec)) }) // it ends with ctx
+		handle := f.take(spec)
+		if key == deadKey {
+			handle = f.bury
+		}
+		f.working.Go(func() { _ = f.opts.Broker.Consume(ctx, spec, handle) }) // it ends with ctx
 	}
 }
 
@@ -218,6 +249,8 @@ type Status struct {
 	State           State
 	Trouble         string // why the streams are not there; "" = they are, or it is not known
 	Outbox          store.OutboxLoad
+	Decisions       int       // that were not told yet
+	Untold          time.Time // when the oldest of them was made; zero = there is none
 
 	// since the start
 	Sent    uint64 // events that the servers have
@@ -238,7 +271,9 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 	f.mu.Lock()
 	s.Trouble = f.trouble
 	f.mu.Unlock()
-	s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx)
+	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
+		s.Decisions, s.Untold, err = f.opts.Decisions.Waiting(ctx)
+	}
 	return s, err
 }
 

@@ -12,6 +12,19 @@ import (
 // hookd.TENANT.MACHINE.…, so that a server can let a machine publish as itself alone.
 type Names struct{ Tenant, Machine string }
 
+// Check is an error for names that cannot be parts of a subject.
+func (n Names) Check() error {
+	const plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+	for _, name := range []string{n.Tenant, n.Machine} {
+		if name == "" || len(name) > maxName || strings.Trim(name, plain) != "" {
+			return fmt.Errorf("the name %q: want up to %d of a-z, 0-9, - and _", name, maxName)
+		}
+	}
+	return nil
+}
+
+const maxName = 64
+
 // What a machine publishes, by the word after its name.
 const (
 	areaLog    = "log"    // decisions, in the order in which they were made
@@ -33,7 +46,7 @@ func (n Names) all(area string, rest ...string) string {
 	return n.subject(area, rest...)
 }
 
-// Machine returns the machine that a subject of this tenant is of, and what follows the
+// sender returns the machine that a subject of this tenant is of, and what follows the
 // area; ok is false for any other subject.
 func (n Names) sender(subject, area string) (machine string, rest []string, ok bool) {
 	parts := strings.Split(subject, ".")
@@ -60,5 +73,10 @@ func token(text string) string {
 	return "x_" + hex.EncodeToString(sum[:12])
 }
 
-// Place says where a message of a machine stands, for logs.
-func place(machine, what string) string { return fmt.Sprintf("%s of machine %s", what, machine) }
+// How the names of consumers begin; what follows is a machine, or the token of a hook.
+const (
+	everyConsumer  = "every_"
+	answerConsumer = "answer_"
+	workConsumer   = "work_"
+	deadConsumer   = "dead"
+)

@@ -55,7 +55,7 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 	if err := f.opts.Outbox.PutOutgoing(ctx, m); err != nil {
 		return err
 	}
-	f.nudge()
+	wake(f.leave)
 	return nil
 }
 

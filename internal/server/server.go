@@ -128,6 +128,17 @@ type Asks interface {
 	RevokeGrant(ctx context.Context, id string) (events.Grant, *events.Error)
 }
 
+// Fleet answers the same for all machines of a fleet. On a machine of none each method
+// refuses.
+type Fleet interface {
+	Fleet(ctx context.Context) (api.Fleet, *events.Error)
+	FleetDecisions(ctx context.Context, q api.FleetQuery) (api.FleetDecisions, *events.Error)
+	FleetSessions(ctx context.Context, q api.SessionQuery) (api.FleetSessions, *events.Error)
+	FleetAsks(ctx context.Context) (api.FleetAsks, *events.Error)
+	// PassAnswer sends the answer of an approver to the machine that asks.
+	PassAnswer(ctx context.Context, a api.FleetAnswer) *events.Error
+}
+
 // State answers how the daemon is, and reloads it. Ready returns why it is not
 // ready, "" when it is.
 type State interface {
@@ -137,7 +148,7 @@ type State interface {
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
-// History, Asks and State are required.
+// History, Asks, State and Fleet are required.
 type Options struct {
 	Socket string // path of the socket; its folder is made 0700 when absent
 	Lock   string // path of the lock file; "" = hookd.lock beside the socket
@@ -156,6 +167,7 @@ type Options struct {
 	History  History
 	Asks     Asks
 	State    State
+	Fleet    Fleet
 
 	Metrics http.Handler      // of GET /metrics; nil = there is none
 	Refused func(events.Code) // called for each refusal, not to block; nil = they are not counted

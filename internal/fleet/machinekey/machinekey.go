@@ -4,6 +4,7 @@ package machinekey
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +15,17 @@ import (
 	"github.com/hookd/hookd/internal/readfile"
 )
 
-// Make makes the key of a machine in a file that only its owner reads, unless there is
-// one.
+// Make makes the key of a machine in a file, unless there is one.
 func Make(file string) error {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	return New(file)
+}
+
+// New makes the key of a machine in a file that does not exist yet and that only its owner
+// reads.
+func New(file string) error {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		return err
@@ -37,6 +43,14 @@ func Make(file string) error {
 	}
 	_, err = f.Write(append(seed, '\n'))
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Check is an error for a text that is no public key of a machine.
+func Check(public string) error {
+	if !nkeys.IsValidPublicUserKey(public) {
+		return fmt.Errorf("%q is no public key of a machine", public)
+	}
+	return nil
 }
 
 // Public returns the public half of the key in a file: what a server's configuration

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/internal/fleet/machinekey"
+)
+
+func fleetCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "Show and set up the machines that share hooks, decisions and asks",
+		Long: `fleet is about the machines that share NATS servers by fleet.servers in hookd.yaml.
+Without a command it shows them. decisions, sessions, asks and tail show what happens
+on all of them with --fleet.`,
+		Example: "  hookd fleet status\n  hookd decisions --fleet --deny",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
+	}
+	cmd.AddCommand(fleetStatusCommand(a), fleetInitCommand(a), fleetKeygenCommand(a), fleetUserCommand(a))
+	return cmd
+}
+
+func fleetStatusCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the machines: versions, policies, guards that fail, and what waits",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
+	}
+}
+
+func fleetStatus(a *app, cmd *cobra.Command) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	f, err := a.dial(cmd).Fleet(ctx)
+	if err != nil {
+		return err
+	}
+	return a.print(f, func(p *printer) { p.fleet(f) })
+}
+
+func (p *printer) fleet(f client.FleetInfo) {
+	state := "connected to " + f.Server + ", since " + ago(f.Since)
+	if !f.Connected {
+		state = "NO SERVER ANSWERS, since " + ago(f.Since)
+	}
+	p.pairs(
+		kv("fleet", f.Tenant),
+		kv("machine", f.Machine),
+		kv("servers", state),
+		kv("trouble", f.Error),
+		kv("waits here", outboxLine(f.Outbox)),
+		kv("events", fmt.Sprintf("%d sent, %d taken, %d came twice, %d refused", f.Events.Sent, f.Events.Taken,
+			f.Events.Doubles, f.Events.Refused)),
+		kv("dead letters", number(f.Dead)),
+	)
+	if f.Unread != "" {
+		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))
+		return
+	}
+	var rows [][]cell
+	for _, m := range f.Machines {
+		state := cell{"here", green}
+		if m.Away {
+			state = cell{"away", yellow}
+		}
+		failing := text(strings.Join(m.Failing, " "))
+		failing.c = red
+		waits := textf("%d", m.Waiting)
+		if m.Oldest != nil {
+			waits = text(fmt.Sprintf("%d, oldest %s", m.Waiting, ago(*m.Oldest)))
+		}
+		rows = append(rows, []cell{
+			text(m.Machine), state, text(p.when(m.Time)), text(m.Version), text(m.Policy), textf("%d", m.Hooks), failing, waits,
+		})
+	}
+	p.table([]column{
+		nameColumn("MACHINE"), {title: "STATE"}, {title: "TOLD"}, {title: "VERSION"}, {title: "POLICY"}, {title: "HOOKS"},
+		textColumn("FAILING GUARDS"), {title: "WAITS"},
+	}, rows)
+}
+
+func outboxLine(o client.FleetOutbox) string {
+	line := fmt.Sprintf("%d events (%s), %d decisions", o.Events, sizeText(o.Bytes), o.Decisions)
+	if o.Oldest != nil {
+		line += ", the oldest " + ago(*o.Oldest)
+	}
+	if o.Refused > 0 {
+		line += fmt.Sprintf("; %d are never taken: %s", o.Refused, o.Why)
+	}
+	return line
+}
+
+// initTime is how long making all streams may take.
+const initTime = time.Minute
+
+func fleetInitCommand(a *app) *cobra.Command {
+	var creds string
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make the streams of a fleet, with a key that may",
+		Long: `init makes the streams that machines of the tenant need, where they are missing. The
+key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot make them.`,
+		Example: "  hookd fleet init --creds operator.nk",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			if !cfg.Fleet.Enabled() {
+				return fail(exitFailed, "set fleet.servers in "+cfg.SettingsFile(), "this machine is in no fleet")
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), initTime)
+			defer cancel()
+			names := fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: "operator"}
+			if err := makeStreams(ctx, cfg.Fleet.Addresses(), creds, cfg.Fleet.CA, names); err != nil {
+				return fail(exitFailed, "see that the servers run, and that the key is an operator's", "%w", err)
+			}
+			list := []string{}
+			for _, s := range names.Layout() {
+				list = append(list, s.Name)
+			}
+			return a.print(map[string][]string{"streams": list}, func(p *printer) {
+				p.linef("tenant %s has its streams: %s", names.Tenant, strings.Join(list, " "))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&creds, "creds", "", "file of the operator's key")
+	_ = cmd.MarkFlagRequired("creds")
+	_ = cmd.MarkFlagFilename("creds")
+	return cmd
+}
+
+func makeStreams(ctx context.Context, servers []string, creds, ca string, names fleet.Names) error {
+	b, err := jetstream.Connect(jetstream.Options{Servers: servers, Creds: creds, CA: ca, Machine: names.Machine})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	for {
+		err := b.Prepare(ctx, names.Layout())
+		if err == nil || !errors.Is(err, fleet.ErrAway) {
+			return err
+		}
+		select {
+		case <-b.Changed():
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s", err, b.State().Err)
+		}
+	}
+}
+
+func fleetKeygenCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "keygen FILE",
+		Short: "Make the key that a machine proves its name with",
+		Long: `keygen writes an nkey to FILE, which stays on the machine as fleet.creds, and prints
+its public half, which the servers are told with ` + "`hookd fleet user`" + `.`,
+		Example: "  hookd fleet keygen ~/.librefang/fleet.nk",
+		Args:    one("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := machinekey.New(args[0])
+			if errors.Is(err, fs.ErrExist) {
+				return fail(exitFailed, "name another file: a key that is lost cannot be made again", "%w", err)
+			}
+			if err != nil {
+				return fail(exitFailed, "name a file in a folder that you can write to", "%w", err)
+			}
+			public, err := machinekey.Public(args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]string{"file": args[0], "key": public}, func(p *printer) { p.line(public) })
+		},
+	}
+}
+
+func fleetUserCommand(a *app) *cobra.Command {
+	role, tenant := string(fleet.RoleMachine), "default"
+	cmd := &cobra.Command{
+		Use:   "user MACHINE KEY",
+		Short: "Print what a NATS server's configuration has to say of a machine",
+		Long: `user prints an entry for the users of an account in a server's configuration: the
+machine with its public key, and what it may do. A machine publishes under its own name
+alone, and reads what all machines of the tenant tell. A worker also takes work of hooks
+of scope fleet. An operator makes streams.`,
+		Example: "  hookd fleet user laptop-7 UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
+			"  hookd fleet user ops U… --role operator",
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if !slices.Contains(fleet.Roles(), fleet.Role(role)) {
+				return fail(exitUsage, "give machine, worker or operator", "there is no role %q", role)
+			}
+			if err := machinekey.Check(args[1]); err != nil {
+				return fail(exitUsage, "give what `hookd fleet keygen FILE` has printed", "%w", err)
+			}
+			names := fleet.Names{Tenant: tenant, Machine: args[0]}
+			if err := names.Check(); err != nil {
+				return fail(exitUsage, "", "%w", err)
+			}
+			entry := names.User(fleet.Role(role), jetstream.Inbox(args[0]), args[1])
+			return a.print(map[string]string{"user": entry}, func(p *printer) { p.block(entry) })
+		},
+	}
+	cmd.Flags().StringVar(&role, "role", role, "machine, worker or operator")
+	cmd.Flags().StringVar(&tenant, "tenant", tenant, "fleet.tenant of the machine")
+	_ = cmd.RegisterFlagCompletionFunc("role", words("machine", "worker", "operator"))
+	return cmd
+}
+
+// fleetDecisions lists what was decided on all machines, and with follow goes on.
+func fleetDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery, follow bool) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	query := client.FleetQuery{DecisionQuery: client.DecisionQuery(q)}
+	page, err := a.fleetPage(cmd, query)
+	if err != nil {
+		return err
+	}
+	if !follow {
+		return a.print(page, func(p *printer) { p.fleetDecisions(page.Decisions) })
+	}
+	return followFleet(ctx, a, cmd, query, page)
+}
+
+func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDecisions, error) {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	return a.dial(cmd).FleetDecisions(ctx, q)
+}
+
+// fleetLook is how often new decisions are asked for.
+const fleetLook = time.Second
+
+// followFleet prints page, oldest first, and then each decision that is told.
+func followFleet(ctx context.Context, a *app, cmd *cobra.Command, q client.FleetQuery, page client.FleetDecisions) error {
+	p := a.printer(a.out)
+	tick := time.NewTicker(fleetLook)
+	defer tick.Stop()
+	for {
+		for _, d := range slices.Backward(page.Decisions) {
+			p.fleetDecision(d, a.format == "json")
+		}
+		if p.err != nil {
+			return p.err
+		}
+		q.After, q.Since = max(page.Through, 1), time.Time{}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		next, err := a.fleetPage(cmd, q)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		page = next
+	}
+}
+
+// fleetDecision prints one decision on one line.
+func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
+	if asJSON {
+		if raw, err := json.Marshal(d); err == nil {
+			p.line(escape(string(raw), keepNothing))
+		}
+		return
+	}
+	v := d.Decision
+	p.line(p.fit(strings.Join([]string{
+		p.when(v.Time), d.Machine, string(v.Decision), agentName(v.AgentName, v.AgentID, v.Dialect), about(v.Tool, v.Subject),
+		because(v),
+	}, "  ")))
+}
+
+func (p *printer) fleetDecisions(list []client.FleetDecision) {
+	if len(list) == 0 {
+		p.line("no such decisions on any machine within that time; --since 7d looks further back")
+		return
+	}
+	var rows [][]cell
+	for _, m := range list {
+		d := m.Decision
+		rows = append(rows, []cell{
+			text(p.when(d.Time)), text(m.Machine), outcome(d.Decision), text(agentName(d.AgentName, d.AgentID, d.Dialect)),
+			text(d.Tool), text(d.Subject), text(because(d)),
+		})
+	}
+	p.table([]column{
+		{title: "TIME"}, nameColumn("MACHINE"), {title: "VERDICT"}, asideColumn("AGENT"), nameColumn("TOOL"),
+		textColumn("SUBJECT"), textColumn("REASON"),
+	}, rows)
+}
+
+func (p *printer) fleetSessions(list []client.FleetSession) {
+	if len(list) == 0 {
+		p.line("no such sessions on any machine; `hookd fleet status` shows the machines")
+		return
+	}
+	var rows [][]cell
+	for _, m := range list {
+		s := m.Session
+		rows = append(rows, []cell{
+			text(p.when(s.Last)), text(m.Machine), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect)),
+			text(ending(s.SessionID)), textf("%d", s.Tools), textf("%d", s.Denials), textf("%d", s.Asks), text(s.Subject),
+		})
+	}
+	p.table([]column{
+		{title: "LAST"}, nameColumn("MACHINE"), {title: "STATE"}, nameColumn("AGENT"), {title: "SESSION"}, {title: "CALLS"},
+		{title: "DENIED"}, {title: "ASKED"}, textColumn("SUBJECT"),
+	}, rows)
+}
+
+func (p *printer) fleetAsks(list []client.FleetAsk) {
+	if len(list) == 0 {
+		p.line("no call waits for an answer on any machine")
+		return
+	}
+	var rows [][]cell
+	for _, m := range list {
+		rows = append(rows, []cell{text(ending(m.Ask.ID)), text(m.Machine), text(left(m.Ask)), text(m.Ask.Hook),
+			text(m.Ask.Agent), text(about(m.Ask.Tool, m.Ask.Subject)), text(firstLine(m.Ask.Reason))})
+	}
+	p.table([]column{
+		{title: "ASK"}, nameColumn("MACHINE"), {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"),
+		textColumn("SUBJECT"), textColumn("REASON"),
+	}, rows)
+	p.line("answer with `hookd allow-ask ASK --key FILE` or `hookd deny-ask ASK --key FILE`, with the key of an approver")
+}

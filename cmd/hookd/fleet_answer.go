@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/policy"
+)
+
+// fleetAsks lists what waits for an answer on all machines.
+func fleetAsks(a *app, cmd *cobra.Command) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	list, err := a.dial(cmd).FleetAsks(ctx)
+	if err != nil {
+		return err
+	}
+	return a.print(map[string][]client.FleetAsk{"asks": list}, func(p *printer) { p.fleetAsks(list) })
+}
+
+// answerFleet signs the answer to an ask of any machine, and waits until that machine says
+// how the ask has ended.
+func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key string, r client.AskReply) error {
+	if r.For != "" || r.Like != "" {
+		return fail(exitUsage, "answer without --for and --like", "an answer from another machine counts once")
+	}
+	signer, err := policy.PrivateKey(key)
+	if err != nil {
+		return fail(exitFailed, "name the key of an approver: the file of `hookd bundle keygen FILE`", "%w", err)
+	}
+	info, err := a.dial(cmd).Fleet(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := fleetAsk(ctx, a, cmd, id)
+	if err != nil {
+		return err
+	}
+	s := api.FleetStatement{
+		Tenant: info.Tenant, Machine: found.Machine, Ask: found.Ask.ID, About: found.About,
+		Answer: events.Outcome(r.Answer), Message: r.Message, Until: found.Ask.Until, Time: time.Now().UTC(),
+	}
+	signed := client.FleetAnswer(fleet.SignAnswer(s, signer))
+	if err := a.dial(cmd).PassAnswer(ctx, signed); err != nil {
+		return err
+	}
+	return a.waitForMachine(ctx, cmd, found, s)
+}
+
+// fleetAsk returns the only ask of all machines whose id ends so.
+func fleetAsk(ctx context.Context, a *app, cmd *cobra.Command, id string) (found client.FleetAsk, err error) {
+	list, err := a.dial(cmd).FleetAsks(ctx)
+	if err != nil {
+		return found, err
+	}
+	n := 0
+	for _, one := range list {
+		if strings.HasSuffix(one.Ask.ID, strings.ToUpper(id)) {
+			found = one
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return found, fail(exitFailed, "see `hookd asks --fleet`", "no ask of any machine ends with %s", id)
+	case n > 1:
+		return found, fail(exitUsage, "type more of it, see `hookd asks --fleet -o json`", "%d asks end with %s", n, id)
+	}
+	return found, nil
+}
+
+// A machine that is there says within so long that it has taken an answer.
+const (
+	machineTime  = 10 * time.Second
+	machineLook  = 100 * time.Millisecond
+	notTakenHint = "its log says why, if it is there: the key must be one of its fleet.approvers"
+)
+
+// waitForMachine prints whether the machine that asked has taken the answer: its ask is not
+// among those that wait any more.
+func (a *app) waitForMachine(ctx context.Context, cmd *cobra.Command, of client.FleetAsk, s api.FleetStatement) error {
+	ctx, cancel := context.WithTimeout(ctx, machineTime)
+	defer cancel()
+	tick := time.NewTicker(machineLook)
+	defer tick.Stop()
+	for {
+		list, err := a.dial(cmd).FleetAsks(ctx)
+		waits := err != nil
+		for _, one := range list {
+			waits = waits || one.Ask.ID == of.Ask.ID
+		}
+		if !waits {
+			return a.print(s, func(p *printer) {
+				p.linef("%s took the answer, or had one before: %s for %s", of.Machine, about(of.Ask.Tool, of.Ask.Subject),
+					of.Ask.Agent)
+			})
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fail(exitFailed, notTakenHint, "%s has not said that it took the answer", of.Machine)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Fleet answers GET /v1/fleet: this machine as one of a fleet, and all of them.
+type Fleet struct {
+	Machine   string         `json:"machine"` // this one
+	Tenant    string         `json:"tenant"`
+	Connected bool           `json:"connected"`
+	Server    string         `json:"server,omitempty"` // that answered last
+	Since     time.Time      `json:"since"`            // since when it is so
+	Error     string         `json:"error,omitempty"`  // what went wrong last
+	Outbox    FleetOutbox    `json:"outbox"`
+	Events    FleetEvents    `json:"events"`
+	Dead      int            `json:"dead"`             // events that no machine took
+	Machines  []FleetMachine `json:"machines"`         // in the order of their names; none while no server answers
+	Unread    string         `json:"unread,omitempty"` // why the others are not known; "" = they are
+}
+
+// FleetOutbox is what waits on this machine for the servers.
+type FleetOutbox struct {
+	Events    int        `json:"events"`
+	Bytes     int64      `json:"bytes"`
+	Oldest    *time.Time `json:"oldest,omitempty"`
+	Decisions int        `json:"decisions"`         // 10,000 at most
+	Refused   int        `json:"refused,omitempty"` // events that the servers never take
+	Why       string     `json:"why,omitempty"`     // of the last of them
+}
+
+// FleetEvents counts since the start of the daemon.
+type FleetEvents struct {
+	Sent    uint64 `json:"sent"`
+	Taken   uint64 `json:"taken"`   // of other machines, accepted here
+	Doubles uint64 `json:"doubles"` // came again after they were accepted
+	Again   uint64 `json:"again"`   // were given to some machine before
+	Skipped uint64 `json:"skipped"` // were not for a hook of this machine, or it could not take them then
+	Refused uint64 `json:"refused"` // were not what they should be
+}
+
+// FleetMachine is one machine, as it told last.
+type FleetMachine struct {
+	Machine   string     `json:"machine"`
+	Time      time.Time  `json:"time"` // when it told
+	Away      bool       `json:"away"` // it has told nothing for some minutes
+	Version   string     `json:"version"`
+	Started   time.Time  `json:"started"`
+	Hooks     int        `json:"hooks"`             // that run
+	Failing   []string   `json:"failing,omitempty"` // guards that do not work
+	Policy    string     `json:"policy,omitempty"`  // NAME@SEQUENCE; "" = none is set
+	Waiting   int        `json:"waiting"`           // events and decisions that it has yet to send
+	Oldest    *time.Time `json:"oldest,omitempty"`  // of them
+	Approvers []string   `json:"approvers,omitempty"`
+}
+
+// FleetDecision is a decision of one machine. Its seq is that machine's.
+type FleetDecision struct {
+	Machine  string         `json:"machine"`
+	Decision events.Decided `json:"decision"`
+}
+
+// FleetDecisions answers GET /v1/fleet/decisions, newest first.
+type FleetDecisions struct {
+	Decisions []FleetDecision `json:"decisions"`
+	Through   uint64          `json:"through"` // the fleet's number of the newest that was looked at: go on after it
+}
+
+// FleetQuery selects decisions of all machines: as of one, and by machine. After 0 it looks
+// at those since DecisionQuery.Since, of the last day where that is zero.
+type FleetQuery struct {
+	DecisionQuery
+	Machine string // list by comma; "" = all
+	After   uint64 // FleetDecisions.Through of the answer before; 0 = none
+}
+
+// FleetSession is a session of one machine.
+type FleetSession struct {
+	Machine string  `json:"machine"`
+	Session Session `json:"session"`
+}
+
+// FleetSessions answers GET /v1/fleet/sessions, the one with the newest event first.
+type FleetSessions struct {
+	Sessions []FleetSession `json:"sessions"`
+}
+
+// FleetAsk is an ask of one machine.
+type FleetAsk struct {
+	Machine string     `json:"machine"`
+	Ask     events.Ask `json:"ask"`
+	About   string     `json:"about"` // digest of what is asked, which an approver signs
+}
+
+// FleetAsks answers GET /v1/fleet/asks: those of all machines that wait, the oldest first.
+type FleetAsks struct {
+	Asks []FleetAsk `json:"asks"`
+}
+
+// FleetAnswer is the body of POST /v1/fleet/answers: the answer of an approver to an ask of
+// another machine.
+type FleetAnswer struct {
+	Text      []byte `json:"text"`      // FleetStatement as JSON, as it was signed
+	Signature []byte `json:"signature"` // ed25519, over FleetSigned and the text
+}
+
+// FleetSigned stands before the text that is signed, so that the signature fits nothing
+// else.
+const FleetSigned = "hookd-answer-1\n"
+
+// FleetStatement is what an approver says.
+type FleetStatement struct {
+	Tenant  string         `json:"tenant"`
+	Machine string         `json:"machine"` // that asks
+	Ask     string         `json:"ask"`     // id
+	About   string         `json:"about"`   // digest of what was asked
+	Answer  events.Outcome `json:"answer"`  // allow or deny
+	Message string         `json:"message,omitempty"`
+	Until   time.Time      `json:"until"` // it counts before this time: that of the ask
+	Time    time.Time      `json:"time"`
+}

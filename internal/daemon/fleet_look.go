@@ -1,0 +1,174 @@
+package daemon
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/ask"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/policy"
+)
+
+// machine tells the fleet what is so here, and takes its answers. It fits fleet.Machine and
+// fleet.Asked.
+type machine struct{ d *Daemon }
+
+// Facts fits fleet.Machine.
+func (m machine) Facts() api.FleetMachine {
+	d := m.d
+	facts := api.FleetMachine{Version: d.opts.Version, Started: d.started}
+	for _, e := range d.discovery.Current().Entries {
+		if e.State == hook.Active {
+			facts.Hooks++
+		}
+		if e.Hook == nil || !e.Hook.Guards() {
+			continue
+		}
+		broken := e.State != hook.Active && e.State != hook.Disabled
+		if broken || len(d.suspects.problems(e.Hook)) > 0 {
+			facts.Failing = append(facts.Failing, e.Name)
+		}
+	}
+	if p := d.policyInfo(); p != nil {
+		facts.Policy = fmt.Sprintf("%s@%d", p.Name, p.Sequence)
+	}
+	for name := range d.config.Load().Fleet.Approvers {
+		facts.Approvers = append(facts.Approvers, name)
+	}
+	slices.Sort(facts.Approvers)
+	return facts
+}
+
+// Sessions fits fleet.Machine.
+func (m machine) Sessions(ctx context.Context, since time.Time) ([]api.Session, error) {
+	list, bad := m.d.history.Sessions(ctx, api.SessionQuery{Since: since, Limit: fleet.MostSessions})
+	if bad != nil {
+		return nil, bad
+	}
+	return list.Sessions, nil
+}
+
+// FollowAsks fits fleet.Machine.
+func (m machine) FollowAsks() fleet.AskStream { return m.d.asks.Follow(false) }
+
+// Ask fits fleet.Asked.
+func (m machine) Ask(id string) (events.Ask, bool) {
+	a, bad := m.d.asks.Get(id)
+	return a, bad == nil && a.ID == id && a.Answered == nil
+}
+
+// Answer fits fleet.Asked. No process of this machine gives the answer.
+func (m machine) Answer(ctx context.Context, approver string, s api.FleetStatement) *events.Error {
+	from := ask.From{Answerer: events.Answerer{User: approver, UID: -1, Door: "fleet"}}
+	_, bad := m.d.asks.Answer(ctx, from, s.Ask, api.Reply{
+		Answer: s.Answer, For: ask.ForOnce, Message: s.Message, Door: "fleet",
+	})
+	return bad
+}
+
+// Approvers fits fleet.Asked.
+func (m machine) Approvers() map[string]ed25519.PublicKey {
+	keys := map[string]ed25519.PublicKey{}
+	for name, text := range m.d.config.Load().Fleet.Approvers {
+		if key, err := policy.PublicKey(text); err == nil { // the settings were checked
+			keys[name] = key
+		}
+	}
+	return keys
+}
+
+// toldOfAsks reports whether a person can be there who answers from elsewhere: a hook is
+// told of asks, or approvers of the fleet can see them now.
+func (d *Daemon) toldOfAsks() bool {
+	approved := d.fleet != nil && len(d.config.Load().Fleet.Approvers) > 0 && d.fleet.broker.State().Connected
+	return approved || d.hooked.Load()
+}
+
+var errNoFleet = &events.Error{
+	Code: events.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/fleet.md",
+}
+
+// Fleet fits server.Fleet.
+func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
+	if c.d.fleet == nil {
+		return api.Fleet{}, errNoFleet
+	}
+	s, err := c.d.fleet.Status(ctx)
+	if err != nil {
+		return api.Fleet{}, &events.Error{Code: events.CodeStorage, Message: err.Error()}
+	}
+	out := api.Fleet{
+		Machine: s.Machine, Tenant: s.Tenant, Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since,
+		Error: s.State.Err,
+		Outbox: api.FleetOutbox{
+			Events: s.Outbox.Messages, Bytes: s.Outbox.Bytes, Refused: s.Outbox.Refused, Why: s.Outbox.Why,
+			Decisions: s.Decisions,
+		},
+		Events: api.FleetEvents{
+			Sent: s.Sent, Taken: s.Taken, Doubles: s.Doubles, Again: s.Again, Skipped: s.Skipped, Refused: s.Refused,
+		},
+		Machines: []api.FleetMachine{},
+	}
+	if s.Trouble != "" {
+		out.Error = s.Trouble
+	}
+	if !s.Outbox.Oldest.IsZero() {
+		out.Outbox.Oldest = &s.Outbox.Oldest
+	}
+	list, err := c.d.fleet.Machines(ctx)
+	if err == nil {
+		out.Dead, err = c.d.fleet.Dead(ctx)
+	}
+	if err != nil {
+		out.Unread = err.Error()
+		return out, nil
+	}
+	out.Machines = append(out.Machines, list...)
+	return out, nil
+}
+
+// FleetDecisions fits server.Fleet.
+func (c *control) FleetDecisions(ctx context.Context, q api.FleetQuery) (api.FleetDecisions, *events.Error) {
+	if c.d.fleet == nil {
+		return api.FleetDecisions{}, errNoFleet
+	}
+	page, err := c.d.fleet.Decisions(ctx, q)
+	return page, fleet.Refusal(err)
+}
+
+// FleetSessions fits server.Fleet.
+func (c *control) FleetSessions(ctx context.Context, q api.SessionQuery) (api.FleetSessions, *events.Error) {
+	if c.d.fleet == nil {
+		return api.FleetSessions{}, errNoFleet
+	}
+	page, err := c.d.fleet.Sessions(ctx, q)
+	return page, fleet.Refusal(err)
+}
+
+// FleetAsks fits server.Fleet.
+func (c *control) FleetAsks(ctx context.Context) (api.FleetAsks, *events.Error) {
+	if c.d.fleet == nil {
+		return api.FleetAsks{}, errNoFleet
+	}
+	page, err := c.d.fleet.Asks(ctx)
+	return page, fleet.Refusal(err)
+}
+
+// PassAnswer fits server.Fleet.
+func (c *control) PassAnswer(ctx context.Context, a api.FleetAnswer) *events.Error {
+	if c.d.fleet == nil {
+		return errNoFleet
+	}
+	if err := c.d.fleet.PassAnswer(ctx, a); err != nil {
+		return &events.Error{
+			Code: events.CodeInternal, Message: "the answer could not be sent: " + err.Error(), Hint: "see `hookd fleet status`",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package fleet
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Asked is what an answer is given to.
+type Asked interface {
+	// Ask returns an ask that is held on this machine.
+	Ask(id string) (events.Ask, bool)
+	// Answer gives the answer of an approver, by name. The first answer counts.
+	Answer(ctx context.Context, approver string, s api.FleetStatement) *events.Error
+	// Approvers returns whose answers count: names to public keys.
+	Approvers() map[string]ed25519.PublicKey
+}
+
+// AboutAsk is the digest of what a person is asked. An approver signs it, so that no answer
+// counts for another question than the one that was shown.
+func AboutAsk(a events.Ask) string {
+	h := sha256.New()
+	for _, part := range []string{a.ID, a.Hook, a.Reason, a.Event, a.Tool, a.Subject, a.Cwd, a.SessionID} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// SignAnswer makes the answer of an approver to an ask of a machine.
+func SignAnswer(s api.FleetStatement, key ed25519.PrivateKey) api.FleetAnswer {
+	text := encode(s)
+	return api.FleetAnswer{Text: text, Signature: ed25519.Sign(key, append([]byte(api.FleetSigned), text...))}
+}
+
+// PassAnswer sends the answer of an approver to the machine that asks. Whether it counts
+// is that machine's to say.
+func (f *Fleet) PassAnswer(ctx context.Context, a api.FleetAnswer) error {
+	var s api.FleetStatement
+	if err := json.Unmarshal(a.Text, &s); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if s.Tenant != f.names.Tenant || s.Machine == "" || s.Ask == "" {
+		return errors.New("the answer names no ask of a machine of this fleet")
+	}
+	sum := sha256.Sum256(a.Signature)
+	return f.opts.Broker.Publish(ctx, []Message{{
+		Subject: f.names.subject(areaAnswer, token(s.Machine), token(s.Ask)), ID: hex.EncodeToString(sum[:]), Data: encode(a),
+	}})[0]
+}
+
+// answers is the consumer of the answers to this machine's asks.
+func (f *Fleet) answers() Spec {
+	return Spec{
+		Stream: f.names.stream(areaAnswer), Name: answerConsumer + f.names.Machine, Serial: true, Idle: keepAnswers,
+		Subject: f.names.all(areaAnswer, f.names.Machine, "*"),
+	}
+}
+
+// takeAnswer gives an answer to its ask if it counts.
+func (f *Fleet) takeAnswer(ctx context.Context, d Delivery) {
+	defer f.took(d)
+	s, approver, err := f.verify(d.Data, time.Now())
+	if err == nil {
+		if bad := f.opts.Asked.Answer(ctx, approver, s); bad == nil {
+			f.log.Info("an approver has answered from another machine", zap.String("ask", s.Ask),
+				zap.String("approver", approver), zap.String("answer", string(s.Answer)))
+			return
+		} else if bad.Code == events.CodeAnswered || bad.Code == events.CodeNotFound {
+			return // another answer was first
+		} else {
+			err = bad
+		}
+	}
+	f.count.refused.Add(1)
+	f.log.Warn("an answer of the fleet does not count", zap.String("subject", d.Subject), zap.Error(err))
+}
+
+// verify checks all that an answer must be. Times are those of this machine, which has set
+// the deadline.
+func (f *Fleet) verify(data []byte, now time.Time) (s api.FleetStatement, approver string, err error) {
+	var a api.FleetAnswer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return s, "", fmt.Errorf("it cannot be read: %w", err)
+	}
+	for name, key := range f.opts.Asked.Approvers() {
+		if ed25519.Verify(key, append([]byte(api.FleetSigned), a.Text...), a.Signature) {
+			approver = name
+		}
+	}
+	if approver == "" {
+		return s, "", errors.New("no key of fleet.approvers has signed it")
+	}
+	if err := json.Unmarshal(a.Text, &s); err != nil {
+		return s, "", fmt.Errorf("what was signed cannot be read: %w", err)
+	}
+	held, ok := f.opts.Asked.Ask(s.Ask)
+	switch {
+	case s.Tenant != f.names.Tenant || s.Machine != f.names.Machine:
+		return s, "", fmt.Errorf("it is for machine %q of tenant %q", s.Machine, s.Tenant)
+	case !ok:
+		return s, "", errors.New("it is for an ask that is not held")
+	case s.About != AboutAsk(held):
+		return s, "", errors.New("it is for another question than the one that is held")
+	case !s.Until.Equal(held.Until) || !now.Before(held.Until):
+		return s, "", errors.New("it came after the deadline, or names another one")
+	case s.Answer != events.OutcomeAllow && s.Answer != events.OutcomeDeny:
+		return s, "", fmt.Errorf("the answer is %q", s.Answer)
+	}
+	return s, approver, nil
+}

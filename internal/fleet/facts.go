@@ -1,0 +1,166 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Machine tells what is so on this machine. Its methods are quick.
+type Machine interface {
+	Facts() api.FleetMachine
+	Sessions(ctx context.Context, since time.Time) ([]api.Session, error)
+	// FollowAsks gives each ask that is held and each end of one, from now on and first
+	// those that are held, as lines of JSON.
+	FollowAsks() AskStream
+}
+
+// AskStream is what FollowAsks returns. Next waits while there is nothing.
+type AskStream interface {
+	Next(ctx context.Context, dst []byte) ([]byte, error)
+	Close()
+}
+
+// What is told of a machine is told again after so long, and the machine counts as away
+// when it has told nothing for some of it. Sessions are looked at more often.
+const (
+	factsEvery    = time.Minute
+	awayAfter     = 3*factsEvery + 10*time.Second
+	sessionsEvery = 5 * time.Second
+)
+
+// MostSessions is how many are told at once.
+const MostSessions = 500
+
+// The parts of areaNow.
+const (
+	nowMachine = "machine"
+	nowSession = "session"
+	nowAsk     = "ask"
+)
+
+// tell tells what is so on this machine, until ctx ends.
+func (f *Fleet) tell(ctx context.Context) {
+	if f.opts.Machine == nil {
+		return
+	}
+	var last []byte
+	var told time.Time
+	sessions := time.Now().Add(-keepNow)
+	tick := time.NewTicker(f.opts.look)
+	defer tick.Stop()
+	for {
+		if f.online() {
+			facts := f.facts(ctx)
+			if text := encode(facts); !bytes.Equal(text, last) || time.Since(told) >= factsEvery {
+				facts.Time = time.Now().UTC()
+				if f.say(ctx, encode(facts), nowMachine) == nil {
+					last, told = text, time.Now()
+				}
+			}
+			sessions = f.tellSessions(ctx, sessions)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// facts is what is told of this machine, without the time.
+func (f *Fleet) facts(ctx context.Context) api.FleetMachine {
+	facts := f.opts.Machine.Facts()
+	facts.Machine = f.names.Machine
+	s, err := f.Status(ctx)
+	if err != nil {
+		return facts
+	}
+	facts.Waiting = s.Outbox.Messages + s.Decisions
+	for _, oldest := range []time.Time{s.Outbox.Oldest, s.Untold} {
+		if !oldest.IsZero() && (facts.Oldest == nil || oldest.Before(*facts.Oldest)) {
+			facts.Oldest = &oldest
+		}
+	}
+	return facts
+}
+
+func (f *Fleet) online() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ready && f.opts.Broker.State().Connected
+}
+
+// say publishes what is so now.
+func (f *Fleet) say(ctx context.Context, text []byte, what ...string) error {
+	return f.opts.Broker.Publish(ctx, []Message{{Subject: f.names.subject(areaNow, what...), Data: text}})[0]
+}
+
+// tellSessions tells those with events since a time, and returns the time of the newest.
+func (f *Fleet) tellSessions(ctx context.Context, since time.Time) time.Time {
+	list, err := f.opts.Machine.Sessions(ctx, since.Add(time.Nanosecond))
+	if err != nil {
+		return since
+	}
+	newest := since
+	messages := make([]Message, len(list))
+	for i, s := range list {
+		key := token(string(s.Dialect) + "/" + s.SessionID)
+		messages[i] = Message{
+			Subject: f.names.subject(areaNow, nowSession, key),
+			Data:    encode(api.FleetSession{Machine: f.names.Machine, Session: s}),
+		}
+		if s.Last.After(newest) {
+			newest = s.Last
+		}
+	}
+	for _, err := range f.opts.Broker.Publish(ctx, messages) {
+		if err != nil {
+			return since
+		}
+	}
+	return newest
+}
+
+// tellAsks tells each ask that is held and each end of one, until ctx ends.
+func (f *Fleet) tellAsks(ctx context.Context) {
+	for tries := 0; f.opts.Machine != nil; tries++ {
+		if f.online() && f.followAsks(ctx) {
+			tries = -1
+		}
+		if !backOff(ctx, max(tries, 0), nil) {
+			return
+		}
+	}
+}
+
+// followAsks reports whether anything was told. It ends with the first thing that cannot be
+// told: then all of it is told again.
+func (f *Fleet) followAsks(ctx context.Context) (told bool) {
+	stream := f.opts.Machine.FollowAsks()
+	defer stream.Close()
+	for {
+		lines, err := stream.Next(ctx, nil)
+		for line := range bytes.Lines(lines) {
+			var r struct {
+				Type string `json:"type"`
+				events.Ask
+			}
+			if json.Unmarshal(line, &r) != nil || r.Type != "ask" && r.Type != "answered" {
+				continue
+			}
+			text := encode(api.FleetAsk{Machine: f.names.Machine, Ask: r.Ask})
+			if f.say(ctx, text, nowAsk, token(r.ID)) != nil {
+				return told
+			}
+			told = true
+		}
+		if err != nil {
+			return told
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Where nothing else is asked for, so much of the past is looked at.
+const lookBack = 24 * time.Hour
+
+// What an answer has where nothing else is asked for, and at most.
+const (
+	usualAnswer = 50
+	mostAnswer  = 5000
+)
+
+// look reads the newest message of each subject of a kind, as each machine told it: one
+// that stands under another name than its own is left out.
+func look[T any](ctx context.Context, f *Fleet, machineOf func(T) string, what ...string) (list []T, err error) {
+	q := Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what...), Last: true}
+	err = f.opts.Broker.Read(ctx, q, func(m Stored) bool {
+		machine, _, ok := f.names.sender(m.Subject, areaNow)
+		var v T
+		if ok && json.Unmarshal(m.Data, &v) == nil && machineOf(v) == machine {
+			list = append(list, v)
+		}
+		return true
+	})
+	return list, err
+}
+
+// Machines returns what each machine told of itself last.
+func (f *Fleet) Machines(ctx context.Context) ([]api.FleetMachine, error) {
+	list, err := look(ctx, f, func(m api.FleetMachine) string { return m.Machine }, nowMachine)
+	for i := range list {
+		list[i].Away = time.Since(list[i].Time) > awayAfter
+	}
+	slices.SortFunc(list, func(a, b api.FleetMachine) int { return cmp.Compare(a.Machine, b.Machine) })
+	return list, err
+}
+
+// Asks returns the asks of all machines that wait for an answer, the oldest first.
+func (f *Fleet) Asks(ctx context.Context) (api.FleetAsks, error) {
+	list, err := look(ctx, f, func(a api.FleetAsk) string { return a.Machine }, nowAsk, "*")
+	list = slices.DeleteFunc(list, func(a api.FleetAsk) bool { return a.Ask.Answered != nil || time.Now().After(a.Ask.Until) })
+	slices.SortFunc(list, func(a, b api.FleetAsk) int { return cmp.Compare(a.Ask.ID, b.Ask.ID) })
+	for i := range list {
+		list[i].About = AboutAsk(list[i].Ask)
+	}
+	return api.FleetAsks{Asks: append([]api.FleetAsk{}, list...)}, err
+}
+
+// Sessions returns the sessions of all machines that fit, the one with the newest event
+// first.
+func (f *Fleet) Sessions(ctx context.Context, q api.SessionQuery) (api.FleetSessions, error) {
+	list, err := look(ctx, f, func(s api.FleetSession) string { return s.Machine }, nowSession, "*")
+	list = slices.DeleteFunc(list, func(s api.FleetSession) bool { return !q.Fits(&s.Session) })
+	slices.SortFunc(list, func(a, b api.FleetSession) int { return b.Session.Last.Compare(a.Session.Last) })
+	limit := min(cmp.Or(q.Limit, usualAnswer), mostAnswer)
+	return api.FleetSessions{Sessions: append([]api.FleetSession{}, list[:min(len(list), limit)]...)}, err
+}
+
+// Decisions returns the newest decisions of all machines that fit, each once: one that was
+// sent twice stands in the log twice.
+func (f *Fleet) Decisions(ctx context.Context, q api.FleetQuery) (page api.FleetDecisions, err error) {
+	limit := min(cmp.Or(q.Limit, usualAnswer), mostAnswer)
+	machines, seen := api.List(q.Machine), map[string]bool{}
+	var list []api.FleetDecision
+	read := Query{Stream: f.names.stream(areaLog), After: q.After}
+	if q.After == 0 {
+		read.Since = q.Since
+		if read.Since.IsZero() {
+			read.Since = time.Now().Add(-lookBack)
+		}
+	}
+	page.Through = q.After
+	err = f.opts.Broker.Read(ctx, read, func(m Stored) bool {
+		page.Through = m.Seq
+		machine, _, ok := f.names.sender(m.Subject, areaLog)
+		var d api.FleetDecision
+		if !ok || json.Unmarshal(m.Data, &d) != nil || d.Machine != machine || seen[m.ID] ||
+			len(machines) > 0 && !slices.Contains(machines, machine) || !q.Fits(&d.Decision) {
+			return true
+		}
+		seen[m.ID] = true
+		if list = append(list, d); len(list) >= 2*limit {
+			list = append([]api.FleetDecision{}, list[len(list)-limit:]...)
+		}
+		return true
+	})
+	list = list[max(0, len(list)-limit):]
+	slices.SortStableFunc(list, func(a, b api.FleetDecision) int { return b.Decision.Time.Compare(a.Decision.Time) })
+	page.Decisions = append([]api.FleetDecision{}, list...)
+	return page, err
+}
+
+// Refusal is err for a person who reads; nil of nil.
+func Refusal(err error) *events.Error {
+	if err == nil {
+		return nil
+	}
+	return &events.Error{
+		Code: events.CodeInternal, Message: "the fleet cannot be read: " + err.Error(),
+		Hint: "see `hookd fleet status`; what happened on this machine is there without --fleet",
+	}
+}
