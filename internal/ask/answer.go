@@ -29,7 +29,8 @@ const (
 // From is the process that answers.
 type From struct {
 	events.Answerer
-	OfRun bool // it is a process of a run
+	OfRun     bool // it is a process of a run
+	Elsewhere bool // it is no process of this machine: a signature says whose answer it is
 }
 
 // Answer gives an answer to an ask. The first counts.
@@ -124,7 +125,7 @@ func (h *Holder) check(a *held, from From, r api.Reply) *events.Error {
 	switch {
 	case from.OfRun:
 		why = "it comes from a process that a hook has started"
-	case a.tree != nil && a.tree.Has(from.PID):
+	case !from.Elsewhere && a.tree != nil && a.tree.Has(from.PID):
 		why = "it comes from the terminal or the processes of the agent that asks"
 	}
 	if why != "" {

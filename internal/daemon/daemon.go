@@ -151,12 +151,12 @@ func New(o Options) (d *Daemon, err error) {
 	)
 	d.recorder = recorder.New(d.hub, d.store)
 	d.history = history{d.recorder, d}
-	d.forward = d.newForward()
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
 	if d.fleet, err = d.joinFleet(); err != nil {
 		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
 	}
+	d.forward = d.newForward()
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log, Fleet: d.fleet.outgoing(),
 	})

@@ -53,7 +53,7 @@ func (d *Daemon) joinFleet() (*membership, error) {
 	}
 	m.Fleet = fleet.New(fleet.Options{
 		Broker: m.broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name}, Outbox: d.store, Log: d.opts.Log,
-		Accept: d.acceptBrought, Machine: machine{d}, Asked: machine{d},
+		Accept: d.acceptBrought, Machine: machine{d}, Asked: machine{d}, Decisions: decisions{d},
 	})
 	return m, nil
 }
@@ -80,6 +80,13 @@ func (m *membership) run(ctx context.Context) {
 func (m *membership) retain(hooks []*hook.Hook) {
 	if m != nil {
 		m.Retain(hooks)
+	}
+}
+
+// decided tells that there are new decisions.
+func (m *membership) decided() {
+	if m != nil {
+		m.Decided()
 	}
 }
 

@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/forward"
 	"github.com/hookd/hookd/internal/metrics"
+	"github.com/hookd/hookd/internal/store"
 )
 
 // lastForward is how long the last decisions have to reach their targets when the daemon
@@ -18,11 +20,29 @@ const placeTime = 2 * time.Second
 
 func (d *Daemon) newForward() *forward.Forwarder {
 	f := forward.New(forward.Options{
-		Log: d.recorder, Places: d.store, Version: d.opts.Version, Logger: d.opts.Log,
+		Log: d.recorder, Places: places{d.store, d.fleet != nil}, Version: d.opts.Version, Logger: d.opts.Log,
 	})
-	d.recorder.Follow(f.Nudge)
+	d.recorder.Follow(func() {
+		f.Nudge()
+		d.fleet.decided()
+	})
+	places{d.store, d.fleet != nil}.Targets(nil)
 	f.Configure(d.config.Load().Forward)
 	return f
+}
+
+// places are those of the targets of forward, and that of the fleet.
+type places struct {
+	*store.Store
+	fleet bool
+}
+
+// Targets fits forward.Places.
+func (p places) Targets(names []string) {
+	if p.fleet {
+		names = append(slices.Clone(names), fleetPlace)
+	}
+	p.Store.Targets(names)
 }
 
 // drainForward hands the last decisions on.
