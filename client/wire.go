@@ -54,7 +54,8 @@ func (q CountQuery) values() url.Values {
 	return api.CountQuery{DecisionQuery: api.DecisionQuery(q.DecisionQuery), Every: q.Every}.Values()
 }
 func (q FleetQuery) values() url.Values {
-	return api.FleetQuery{DecisionQuery: api.DecisionQuery(q.DecisionQuery), Machine: q.Machine, After: q.After}.Values()
+	of := api.DecisionQuery(q.DecisionQuery)
+	return api.FleetQuery{DecisionQuery: of, Machine: q.Machine, After: q.After}.Values()
 }
 func (q SessionQuery) values() url.Values { return api.SessionQuery(q).Values() }
 func (q StatsQuery) values() url.Values   { return api.StatsQuery(q).Values() }

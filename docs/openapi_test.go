@@ -199,7 +199,7 @@ var wireTypes = map[string]any{
 	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
 	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{}, "StoredEvent": api.Event{}, "Replay": api.Replay{}, "Replayed": api.Replayed{},
 	"Asks": api.Asks{}, "Ask": events.Ask{}, "Answered": events.Answered{}, "Answerer": events.Answerer{}, "AskReply": api.Reply{}, "AskAnswered": api.Replied{}, "Grant": events.Grant{}, "Grants": api.Grants{},
-	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "HTTP": api.HTTP{}, "Change": api.Change{},
+	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "Fleet": api.Fleet{}, "FleetMachine": api.FleetMachine{}, "FleetDecisions": api.FleetDecisions{}, "FleetAnswer": api.FleetAnswer{}, "HTTP": api.HTTP{}, "Change": api.Change{},
 }
 
 // Each schema has the members of its Go type, and no other; those that are

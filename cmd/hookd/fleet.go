@@ -87,12 +87,13 @@ func (p *printer) fleet(f client.FleetInfo) {
 			waits = text(fmt.Sprintf("%d, oldest %s", m.Waiting, ago(*m.Oldest)))
 		}
 		rows = append(rows, []cell{
-			text(m.Machine), state, text(p.when(m.Time)), text(m.Version), text(m.Policy), textf("%d", m.Hooks), failing, waits,
+			text(m.Machine), state, text(p.when(m.Time)), text(m.Version), text(m.Policy),
+			textf("%d", m.Hooks), failing, waits,
 		})
 	}
 	p.table([]column{
-		nameColumn("MACHINE"), {title: "STATE"}, {title: "TOLD"}, {title: "VERSION"}, {title: "POLICY"}, {title: "HOOKS"},
-		textColumn("FAILING GUARDS"), {title: "WAITS"},
+		nameColumn("MACHINE"), {title: "STATE"}, {title: "TOLD"}, {title: "VERSION"}, {title: "POLICY"},
+		{title: "HOOKS"}, textColumn("FAILING GUARDS"), {title: "WAITS"},
 	}, rows)
 }
 
@@ -250,7 +251,9 @@ func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDe
 const fleetLook = time.Second
 
 // followFleet prints page, oldest first, and then each decision that is told.
-func followFleet(ctx context.Context, a *app, cmd *cobra.Command, q client.FleetQuery, page client.FleetDecisions) error {
+func followFleet(
+	ctx context.Context, a *app, cmd *cobra.Command, q client.FleetQuery, page client.FleetDecisions,
+) error {
 	p := a.printer(a.out)
 	tick := time.NewTicker(fleetLook)
 	defer tick.Stop()
@@ -288,8 +291,8 @@ func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
 	}
 	v := d.Decision
 	p.line(p.fit(strings.Join([]string{
-		p.when(v.Time), d.Machine, string(v.Decision), agentName(v.AgentName, v.AgentID, v.Dialect), about(v.Tool, v.Subject),
-		because(v),
+		p.when(v.Time), d.Machine, string(v.Decision), agentName(v.AgentName, v.AgentID, v.Dialect),
+		about(v.Tool, v.Subject), because(v),
 	}, "  ")))
 }
 
@@ -302,8 +305,8 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 	for _, m := range list {
 		d := m.Decision
 		rows = append(rows, []cell{
-			text(p.when(d.Time)), text(m.Machine), outcome(d.Decision), text(agentName(d.AgentName, d.AgentID, d.Dialect)),
-			text(d.Tool), text(d.Subject), text(because(d)),
+			text(p.when(d.Time)), text(m.Machine), outcome(d.Decision),
+			text(agentName(d.AgentName, d.AgentID, d.Dialect)), text(d.Tool), text(d.Subject), text(because(d)),
 		})
 	}
 	p.table([]column{
@@ -321,13 +324,14 @@ func (p *printer) fleetSessions(list []client.FleetSession) {
 	for _, m := range list {
 		s := m.Session
 		rows = append(rows, []cell{
-			text(p.when(s.Last)), text(m.Machine), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect)),
-			text(ending(s.SessionID)), textf("%d", s.Tools), textf("%d", s.Denials), textf("%d", s.Asks), text(s.Subject),
+			text(p.when(s.Last)), text(m.Machine), sessionState(s.State),
+			text(agentName(s.AgentName, s.AgentID, s.Dialect)), text(ending(s.SessionID)), textf("%d", s.Tools),
+			textf("%d", s.Denials), textf("%d", s.Asks), text(s.Subject),
 		})
 	}
 	p.table([]column{
-		{title: "LAST"}, nameColumn("MACHINE"), {title: "STATE"}, nameColumn("AGENT"), {title: "SESSION"}, {title: "CALLS"},
-		{title: "DENIED"}, {title: "ASKED"}, textColumn("SUBJECT"),
+		{title: "LAST"}, nameColumn("MACHINE"), {title: "STATE"}, nameColumn("AGENT"), {title: "SESSION"},
+		{title: "CALLS"}, {title: "DENIED"}, {title: "ASKED"}, textColumn("SUBJECT"),
 	}, rows)
 }
 

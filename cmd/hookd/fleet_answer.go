@@ -98,8 +98,8 @@ func (a *app) waitForMachine(ctx context.Context, cmd *cobra.Command, of client.
 		}
 		if !waits {
 			return a.print(s, func(p *printer) {
-				p.linef("%s took the answer, or had one before: %s for %s", of.Machine, about(of.Ask.Tool, of.Ask.Subject),
-					of.Ask.Agent)
+				p.linef("%s took the answer, or had one before: %s for %s", of.Machine,
+					about(of.Ask.Tool, of.Ask.Subject), of.Ask.Agent)
 			})
 		}
 		select {

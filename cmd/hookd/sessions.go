@@ -45,7 +45,8 @@ denials and questions it had; and what it did last.`,
 				if err != nil {
 					return err
 				}
-				return a.print(map[string][]client.FleetSession{"sessions": list}, func(p *printer) { p.fleetSessions(list) })
+				answer := map[string][]client.FleetSession{"sessions": list}
+				return a.print(answer, func(p *printer) { p.fleetSessions(list) })
 			}
 			list, err := a.dial(cmd).Sessions(ctx, client.SessionQuery(q))
 			if err == nil && len(list) == 0 {

@@ -104,8 +104,8 @@ func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
 		return api.Fleet{}, &events.Error{Code: events.CodeStorage, Message: err.Error()}
 	}
 	out := api.Fleet{
-		Machine: s.Machine, Tenant: s.Tenant, Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since,
-		Error: s.State.Err,
+		Machine: s.Machine, Tenant: s.Tenant,
+		Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since, Error: s.State.Err,
 		Outbox: api.FleetOutbox{
 			Events: s.Outbox.Messages, Bytes: s.Outbox.Bytes, Refused: s.Outbox.Refused, Why: s.Outbox.Why,
 			Decisions: s.Decisions,

@@ -54,7 +54,8 @@ func (f *Fleet) PassAnswer(ctx context.Context, a api.FleetAnswer) error {
 	}
 	sum := sha256.Sum256(a.Signature)
 	return f.opts.Broker.Publish(ctx, []Message{{
-		Subject: f.names.subject(areaAnswer, token(s.Machine), token(s.Ask)), ID: hex.EncodeToString(sum[:]), Data: encode(a),
+		Subject: f.names.subject(areaAnswer, token(s.Machine), token(s.Ask)),
+		ID:      hex.EncodeToString(sum[:]), Data: encode(a),
 	}})[0]
 }
 

@@ -27,14 +27,15 @@ type advisory struct {
 	Deliveries int    `json:"deliveries"`
 }
 
-func (f *Fleet) bury(ctx context.Context, d Delivery) {
+func (f *Fleet) copyDead(ctx context.Context, d Delivery) {
 	var a advisory
 	if err := json.Unmarshal(d.Data, &a); err != nil || a.Stream != f.names.stream(areaWork) {
 		f.took(d)
 		return
 	}
 	var lost *Stored
-	err := f.opts.Broker.Read(ctx, Query{Stream: a.Stream, After: a.Seq - 1}, func(m Stored) bool {
+	q := Query{Stream: a.Stream, Subject: f.names.all(areaWork, ">"), After: a.Seq - 1}
+	err := f.opts.Broker.Read(ctx, q, func(m Stored) bool {
 		if m.Seq == a.Seq {
 			lost = &m
 		}

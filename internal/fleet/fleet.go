@@ -87,7 +87,8 @@ func New(o Options) *Fleet {
 		o.look = sessionsEvery
 	}
 	return &Fleet{
-		opts: o, names: o.Names, log: o.Log.Named("fleet"), leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
+		opts: o, names: o.Names, log: o.Log.Named("fleet"),
+		leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
 		consumers: map[string]context.CancelFunc{}, wanted: map[string]Spec{},
 	}
 }
@@ -237,7 +238,7 @@ func (f *Fleet) reconcile() {
 		f.consumers[key] = cancel
 		handle := f.take(spec)
 		if key == deadKey {
-			handle = f.bury
+			handle = f.copyDead
 		}
 		f.working.Go(func() { _ = f.opts.Broker.Consume(ctx, spec, handle) }) // it ends with ctx
 	}

@@ -36,14 +36,21 @@ type machine struct {
 
 func join(t *testing.T, url, name string, hooks ...*hook.Hook) *machine {
 	t.Helper()
-	m := &machine{names: fleet.Names{Tenant: "t", Machine: name}, seen: map[string]bool{}}
+	return joinAs(t, jetstream.Options{Servers: []string{url}, Machine: name}, fleet.Options{}, hooks...)
+}
+
+// joinAs is join with more options.
+func joinAs(t *testing.T, j jetstream.Options, o fleet.Options, hooks ...*hook.Hook) *machine {
+	t.Helper()
+	m := &machine{names: fleet.Names{Tenant: "t", Machine: j.Machine}, seen: map[string]bool{}}
 	s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db"), Durable: store.DurableOS})
 	hooktest.Must(t, err)
 	t.Cleanup(func() { s.Close() })
-	m.broker, err = jetstream.Connect(jetstream.Options{Servers: []string{url}, Machine: name})
+	m.broker, err = jetstream.Connect(j)
 	hooktest.Must(t, err)
 	t.Cleanup(m.broker.Close)
-	m.Fleet = fleet.New(fleet.Options{Broker: m.broker, Names: m.names, Outbox: s, Accept: m.accept})
+	o.Broker, o.Names, o.Outbox, o.Accept = m.broker, m.names, s, m.accept
+	m.Fleet = fleet.New(o)
 	m.Retain(hooks)
 	hooktest.Run(t, func(ctx context.Context) error { m.Run(ctx); return nil })
 	return m

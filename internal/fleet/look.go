@@ -48,7 +48,8 @@ func (f *Fleet) Machines(ctx context.Context) ([]api.FleetMachine, error) {
 // Asks returns the asks of all machines that wait for an answer, the oldest first.
 func (f *Fleet) Asks(ctx context.Context) (api.FleetAsks, error) {
 	list, err := look(ctx, f, func(a api.FleetAsk) string { return a.Machine }, nowAsk, "*")
-	list = slices.DeleteFunc(list, func(a api.FleetAsk) bool { return a.Ask.Answered != nil || time.Now().After(a.Ask.Until) })
+	ended := func(a api.FleetAsk) bool { return a.Ask.Answered != nil || time.Now().After(a.Ask.Until) }
+	list = slices.DeleteFunc(list, ended)
 	slices.SortFunc(list, func(a, b api.FleetAsk) int { return cmp.Compare(a.Ask.ID, b.Ask.ID) })
 	for i := range list {
 		list[i].About = AboutAsk(list[i].Ask)

@@ -46,9 +46,10 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	if r == RoleWorker {
 		own(areaWork, "*")
 		own(areaDead, deadConsumer)
-		p.Publish = append(p.Publish, "$JS.API.DIRECT.GET."+n.stream(areaWork), "$JS.API.DIRECT.GET."+n.stream(areaEvery))
-	} else {
-		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+n.stream(areaWork), "$JS.API.STREAM.INFO."+n.stream(areaDead))
+		return p
+	}
+	for _, area := range []string{areaWork, areaDead} {
+		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+n.stream(area))
 	}
 	return p
 }

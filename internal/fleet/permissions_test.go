@@ -1,0 +1,123 @@
+package fleet_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/internal/fleet/machinekey"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// guarded is a server whose users are as `hookd fleet user` prints them.
+type guarded struct {
+	url  string
+	keys map[string]string // files, by machine
+}
+
+func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
+	t.Helper()
+	g, dir := guarded{keys: map[string]string{}}, t.TempDir()
+	var list []string
+	for n, role := range users {
+		file := filepath.Join(dir, n.Tenant+"-"+n.Machine)
+		hooktest.Must(t, machinekey.New(file))
+		public, err := machinekey.Public(file)
+		hooktest.Must(t, err)
+		g.keys[n.Tenant+"/"+n.Machine] = file
+		list = append(list, n.User(role, jetstream.Inbox(n.Machine), public))
+	}
+	conf := filepath.Join(dir, "nats.conf")
+	text := fmt.Sprintf("jetstream: {store_dir: %q}\naccounts: { hookd: {\n  jetstream: enabled\n  users: [\n  %s\n  ]\n} }\n",
+		t.TempDir(), strings.Join(list, "\n  "))
+	hooktest.Must(t, os.WriteFile(conf, []byte(text), 0o600))
+	read, err := server.ProcessConfigFile(conf)
+	hooktest.Must(t, err)
+	g.url = fleettest.Start(t, func(o *server.Options) {
+		o.Accounts, o.Nkeys, o.Users = read.Accounts, read.Nkeys, read.Users
+	}).URL()
+	return g
+}
+
+func (g guarded) options(tenant, machine string) jetstream.Options {
+	return jetstream.Options{Servers: []string{g.url}, Machine: machine, Creds: g.keys[tenant+"/"+machine]}
+}
+
+// refused returns why the server does not let the laptop publish or subscribe; "" = it does.
+func (g guarded) refused(t *testing.T, subject string, subscribe bool) string {
+	t.Helper()
+	key, err := nats.NkeyOptionFromSeed(g.keys["t/laptop"])
+	hooktest.Must(t, err)
+	nc, err := nats.Connect(g.url, key, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	hooktest.Must(t, err)
+	defer nc.Close()
+	if subscribe {
+		_, err = nc.SubscribeSync(subject)
+	} else {
+		err = nc.Publish(subject, []byte("{}"))
+	}
+	hooktest.Must(t, err)
+	hooktest.Must(t, nc.Flush()) // a refusal comes before its answer
+	if err := nc.LastError(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// The permissions are enough for what machines do, and a stolen laptop can publish as
+// itself alone, reads no work and no other tenant, and changes no stream or consumer.
+func TestStolenLaptop(t *testing.T) {
+	g := guard(t, map[fleet.Names]fleet.Role{
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+		{Tenant: "t", Machine: "builder"}: fleet.RoleWorker, {Tenant: "other", Machine: "ops2"}: fleet.RoleOperator,
+	})
+	for tenant, name := range map[string]string{"t": "ops", "other": "ops2"} {
+		b, err := jetstream.Connect(g.options(tenant, name))
+		hooktest.Must(t, err)
+		defer b.Close()
+		layout := fleet.Names{Tenant: tenant, Machine: name}.Layout()
+		hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), layout) == nil })
+	}
+	l := &local{}
+	laptop := joinAs(t, g.options("t", "laptop"), fleet.Options{Machine: l, Decisions: l, Asked: l}, each)
+	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once, each)
+	laptop.emit(t, once, 0, 3)
+	laptop.emit(t, each, 3, 3)
+	hooktest.Until(t, "the builder has all", func() bool { return len(builder.data()) == 6 })
+	builder.emit(t, each, 6, 1)
+	hooktest.Until(t, "the laptop has what is for each", func() bool { return len(laptop.data()) == 1 })
+	hooktest.Until(t, "the builder sees the laptop", func() bool {
+		list, err := builder.Machines(t.Context())
+		return err == nil && len(list) == 1 && list[0].Machine == "laptop"
+	})
+	for _, subject := range []string{
+		"hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.builder.now.machine", "hookd.t.builder.log.decision",
+		"hookd.t.builder.answer.laptop.x", "hookd.other.laptop.every", "hookd.other.ops2.log.decision",
+		"$JS.API.STREAM.DELETE.HOOKD_t_EVERY", "$JS.API.STREAM.PURGE.HOOKD_t_EVERY", "$JS.API.STREAM.UPDATE.HOOKD_t_EVERY",
+		"$JS.API.CONSUMER.DELETE.HOOKD_t_WORK.work_once", "$JS.API.CONSUMER.CREATE.HOOKD_t_EVERY.every_builder.x",
+		"$JS.API.CONSUMER.MSG.NEXT.HOOKD_t_WORK.work_once", "$JS.ACK.HOOKD_t_WORK.work_once.1.1.1.1.1",
+		"$JS.API.STREAM.MSG.GET.HOOKD_t_WORK", "_INBOX.builder.x",
+	} {
+		if why := g.refused(t, subject, false); why == "" {
+			t.Errorf("the laptop may publish to %s", subject)
+		}
+	}
+	for _, subject := range []string{"hookd.t.laptop.every", "hookd.t.laptop.now.session.x"} {
+		if why := g.refused(t, subject, false); why != "" {
+			t.Errorf("the laptop may not publish to %s: %s", subject, why)
+		}
+	}
+	for _, subject := range []string{"_INBOX.builder.>", "hookd.>", "_INBOX.>", "$JS.>"} {
+		if g.refused(t, subject, true) == "" {
+			t.Errorf("the laptop may subscribe to %s", subject)
+		}
+	}
+}
