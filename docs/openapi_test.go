@@ -24,6 +24,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -348,8 +349,14 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	hook("broken", "events: ['[']\ncommand: ./x\n")
 	hook("long", "events: ['long:*']\ntype: script\nscript: 'exec sleep 600'\ntimeout: 10m\n")
 	hook("dies", "events: ['dies:*']\ncommand: ./missing\nretry: {max: 1, backoff: 1ms}\n")
+	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
+		"fleet: {name: m, servers: ["+fleettest.Start(t, nil).URL()+"]}\n", 0o600)
 	s, h := loadSpec(t), start(t, home)
 	c := door(h)
+	hooktest.Until(t, "the fleet has its streams and the machine", func() bool {
+		f, err := h.client.Fleet(t.Context())
+		return err == nil && len(f.Machines) == 1
+	})
 	ids := deadLetters(h)
 	ids["ASK"] = heldAsk(h)
 	requests := []struct {
@@ -437,6 +444,13 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/runs/none/kill", "/v1/runs/{id}/kill", "", "", 404},
 		{"GET", "/v1/runs?test=1", "/v1/runs", "", "", 200},
 		{"GET", "/v1/runs/none", "/v1/runs/{id}", "", "", 404},
+		{"GET", "/v1/fleet", "", "", "", 200},
+		{"GET", "/v1/fleet/decisions?machine=m&since=1h", "/v1/fleet/decisions", "", "", 200},
+		{"GET", "/v1/fleet/decisions?through=x", "/v1/fleet/decisions", "", "", 400},
+		{"GET", "/v1/fleet/sessions", "", "", "", 200},
+		{"GET", "/v1/fleet/asks", "", "", "", 200},
+		{"POST", "/v1/fleet/answers", "", "", signedAnswer, 200},
+		{"POST", "/v1/fleet/answers", "", "", `[`, 400},
 		{"GET", "/v1/status", "", "", "", 200},
 		{"GET", "/healthz", "", "", "", 200},
 		{"GET", "/readyz", "", "", "", 200},
@@ -483,6 +497,9 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		}
 	}
 }
+
+// signedAnswer says of an ask of another machine that it is allowed; no approver has signed it.
+const signedAnswer = `{"text":"eyJ0ZW5hbnQiOiJkZWZhdWx0IiwibWFjaGluZSI6Im90aGVyIiwiYXNrIjoieCJ9","signature":"AA=="}`
 
 // Each event of this project's examples is one that the document allows, and
 // what it does not allow, the daemon refuses.
