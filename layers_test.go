@@ -36,13 +36,8 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
-<<<<<<< HEAD
-			"doctor duration escape events hook importer logsink loopback match mcp oneshot pack policy project readfile " +
-			"rehearse schema service shipped spell starter store system trust ui",
-=======
-			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook importer logsink loopback match mcp oneshot pack policy project readfile " +
-			"rehearse schema service spell starter store system trust ui",
->>>>>>> 80f3ffa (fleet: the machines, decisions, sessions and asks over the socket and in commands; documents)
+			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook importer logsink loopback match mcp " +
+			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
