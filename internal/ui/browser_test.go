@@ -49,6 +49,10 @@ func TestMain(m *testing.M) {
 		call(socket)
 		return
 	}
+	if home := os.Getenv(daemonFor); home != "" {
+		serveHome(home)
+		return
+	}
 	code := m.Run()
 	if chromium.stop != nil {
 		chromium.stop()
@@ -168,12 +172,33 @@ esac
 	return home
 }
 
-// runDaemon runs a daemon on a home until the test ends or stop is called.
-func runDaemon(t *testing.T, home string) (c *client.Client, stop func()) {
+// settings are those of a home, with a history of all that was given.
+func settings(t *testing.T, home string) config.Config {
 	t.Helper()
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
 	cfg.HistoryPayload, cfg.StoreDurable = "full", "os"
+	return cfg
+}
+
+// serveHome is a daemon on a home, until it is killed.
+func serveHome(home string) {
+	cfg, err := config.Load(home, nil, nil)
+	if err == nil {
+		cfg.HistoryPayload, cfg.StoreDurable = "full", "os"
+		var d *daemon.Daemon
+		if d, err = daemon.New(daemon.Options{Config: cfg, Version: "test", Log: zap.NewNop()}); err == nil {
+			err = d.Run(context.Background())
+		}
+	}
+	fmt.Fprintln(os.Stderr, "the test's daemon:", err)
+	os.Exit(1)
+}
+
+// runDaemon runs a daemon on a home until the test ends or stop is called.
+func runDaemon(t *testing.T, home string) (c *client.Client, stop func()) {
+	t.Helper()
+	cfg := settings(t, home)
 	d, err := daemon.New(daemon.Options{Config: cfg, Version: "test", Log: zap.NewNop()})
 	hooktest.Must(t, err)
 	stop = hooktest.Run(t, d.Run)
@@ -185,8 +210,17 @@ func runDaemon(t *testing.T, home string) (c *client.Client, stop func()) {
 // open makes a site on a home and opens its link at an address such as #stream.
 func open(t *testing.T, home string, opt ui.Options, hash string) *site {
 	t.Helper()
-	tabs := browser(t)
+	browser(t) // or skip before a daemon runs
 	c, stop := runDaemon(t, home)
+	s := openWith(t, home, c, opt, hash)
+	s.stop = stop
+	return s
+}
+
+// openWith is open where a daemon runs already.
+func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash string) *site {
+	t.Helper()
+	tabs := browser(t)
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
@@ -195,7 +229,7 @@ func open(t *testing.T, home string, opt ui.Options, hash string) *site {
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)
 	ctx, cancel := chromedp.NewContext(tabs)
-	s := &site{t: t, home: home, client: c, ui: server, stop: stop}
+	s := &site{t: t, home: home, client: c, ui: server}
 	var stopLimit context.CancelFunc
 	s.ctx, stopLimit = context.WithTimeout(ctx, 2*hooktest.Patience)
 	t.Cleanup(func() {

@@ -147,6 +147,45 @@ func TestAPersonUsesThePage(t *testing.T) {
 	}))
 }
 
+// Of several questions the oldest is open and any other can be opened; one is allowed for
+// its session with a key. And what was given up is tried again, after it was asked once more.
+func TestWhatWaitsIsDone(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	s.look(1440, 900, "light")
+	first := s.asks("git push origin one")
+	s.until("the first question is open", `document.querySelector(".askbox .cmd")?.textContent === "git push origin one"`)
+	second := s.asks("git push origin two")
+	s.until("the second is a line below it", `document.querySelector(".askbox .cmd").textContent === "git push origin one" && document.querySelector(".askbox + .item")?.textContent.includes("git push origin two")`)
+	js[chromedp.Void](s, `void document.querySelector(".askbox + .item button").click()`)
+	s.until("the second is open", `document.querySelector(".askbox .cmd")?.textContent === "git push origin two" && document.querySelector(".inbox .item")?.textContent.includes("git push origin one")`)
+	s.press("s", `document.querySelector(".askbox .cmd")?.textContent === "git push origin one"`)
+	if got := <-second; !strings.Contains(got, "allowed=true") {
+		t.Errorf("the agent was told %s", got)
+	}
+	grants, err := s.client.Grants(t.Context())
+	hooktest.Must(t, err)
+	if len(grants) != 1 || grants[0].Scope != "session" {
+		t.Errorf("the grants are %+v", grants)
+	}
+	s.press("d", `!document.querySelector(".askbox")`)
+	if got := <-first; !strings.Contains(got, "allowed=false") {
+		t.Errorf("the agent was told %s", got)
+	}
+	try := func(label string) {
+		button := fmt.Sprintf(`[...document.querySelectorAll(".inbox .item button")].find((b) => b.textContent.startsWith(%q))`, label)
+		s.until(label, button)
+		js[chromedp.Void](s, "void "+button+".click()")
+	}
+	try("Try again 3")
+	try("Yes, all 3")
+	hooktest.Until(t, "nothing is given up any more", func() bool {
+		left, err := s.client.DeadLetters(t.Context(), "", 10)
+		return err == nil && len(left) == 0
+	})
+	s.until("the line is gone", `!document.querySelector(".inbox").textContent.includes("gave up")`)
+}
+
 // sub makes a part of a test of the same tab.
 func (s *site) sub(do func(*site)) func(*testing.T) {
 	return func(t *testing.T) {
@@ -203,7 +242,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 			}
 		}
 	}
-	for _, width := range []int64{380, 841, 1181} {
+	for _, width := range []int64{380, 841, 1024, 1181, 1440} {
 		s.look(width, 800, "light")
 		for i, hash := range hashes {
 			if width > 380 && i%2 == 1 && !long() {

@@ -52,8 +52,9 @@ export function Hooks() {
     put({ hook: h.name });
     setTimeout(() => document.querySelector(`#hooks tr[data-id="${CSS.escape(h.name)}"]`)?.focus({ preventScroll: false }), 0);
   };
-  useKeys({ '/': () => input.current?.focus(), j: () => select(at + 1), ArrowDown: () => select(at + 1), k: () => select(at - 1), ArrowUp: () => select(at - 1), g: () => select(0), G: () => select(flat.length - 1),
-    Enter: () => at < 0 && select(0), Escape: () => { if (p.hook) put({ hook: '' }); else if (p.q) put({ q: '' }); else return false; return true; }, y: () => chosen && copy(chosen.name).then((ok) => ok && say('copied ' + chosen.name, true)) });
+  const now = () => flat.findIndex((h) => h.name === route.value.p.hook), down = () => select(now() + 1), up = () => select(now() - 1);
+  useKeys({ '/': () => input.current?.focus(), j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(flat.length - 1),
+    Enter: () => now() < 0 && select(0), Escape: () => { const { p } = route.value; if (p.hook) put({ hook: '' }); else if (p.q) put({ q: '' }); else return false; return true; }, y: () => chosen && copy(chosen.name).then((ok) => ok && say('copied ' + chosen.name, true)) });
   if (!list) return html`<section class="view" id="hooks"><${Late} /></section>`;
   const num = (n, cls) => html`<${Td} class=${'num f-hide ' + (n ? cls : 'z')}>${number(n)}</${Td}>`;
   const time = (s, k) => { const [n, unit] = took(s?.runs ? s[k] : undefined); return html`<${Td} class="num s f-hide">${n}${unit === 's' ? html` <span class="unit">s</span>` : ''}</${Td}>`; };

@@ -90,7 +90,8 @@ function Sessions({ list }) {
   const p = route.value.p, at = rows.findIndex((s) => key(s) === p.sel);
   const select = (i) => { const s = rows[Math.max(0, Math.min(i, rows.length - 1))]; if (s) { put({ sel: key(s) }); setTimeout(() => document.querySelector(`#now tr[data-id="${CSS.escape(key(s))}"]`)?.focus(), 0); } };
   const enter = (i) => go('session', { id: rows[i].session_id, agent: rows[i].dialect });
-  useKeys({ j: () => select(at + 1), k: () => select(at - 1), ArrowDown: () => select(at + 1), ArrowUp: () => select(at - 1), g: () => select(0), G: () => select(rows.length - 1), Enter: () => (at >= 0 ? enter(at) : false), Escape: () => (p.sel ? put({ sel: '' }) : false) });
+  const now = () => rows.findIndex((s) => key(s) === route.value.p.sel), down = () => select(now() + 1), up = () => select(now() - 1);
+  useKeys({ j: down, k: up, ArrowDown: down, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1), Enter: () => (now() >= 0 ? enter(now()) : false), Escape: () => (route.value.p.sel ? put({ sel: '' }) : false) });
   return html`<h2>Sessions<small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
     ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>` : html`<${Table} label="Sessions" class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', 'Folder', 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s, i) => html`
     <tr role="row" key=${key(s)} data-id=${key(s)} tabindex=${i === Math.max(0, at) ? 0 : -1} class=${i === at ? 'sel' : ''} onClick=${() => enter(i)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state, s.state, 'state q']} /></${Td}>

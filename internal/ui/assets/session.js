@@ -141,12 +141,13 @@ function Story({ data, extra, more }) {
     return () => main.removeEventListener('scroll', f);
   }, []);
   useEffect(() => { const main = scroller(); if (near.current && !route.value.p.at) main.scrollTop = main.scrollHeight; }, [rows.length]);
+  const now = () => rows.findIndex((r) => r.id === route.value.p.at), before = () => select(now() < 0 ? rows.length - 1 : now() - 1);
   useKeys({
-    j: () => select(at + 1), ArrowDown: () => select(at + 1), k: () => select(at < 0 ? rows.length - 1 : at - 1), ArrowUp: () => select(at < 0 ? rows.length - 1 : at - 1),
+    j: () => select(now() + 1), ArrowDown: () => select(now() + 1), k: before, ArrowUp: before,
     g: () => select(0), G: () => select(rows.length - 1),
-    Enter: () => at >= 0 && select(at, at !== opened),
+    Enter: () => { const { p } = route.value; return now() >= 0 && select(now(), p.at !== p.open); },
     f: () => { put({ at: '', open: '' }); const main = scroller(); main.scrollTop = main.scrollHeight; },
-    Escape: () => { if (p.open) put({ open: '' }); else if (p.at) put({ at: '' }); else return false; return true; },
+    Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.at) put({ at: '' }); else return false; return true; },
     y: () => copy(session.session_id).then((ok) => ok && say('copied ' + session.session_id, true)),
   });
   const begin = +new Date(session.first), end = Math.max(+new Date(session.last), begin + 1000);

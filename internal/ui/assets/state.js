@@ -26,7 +26,10 @@ export function link(view, p = {}) {
 }
 
 // go opens a view; the browser's Back returns from it.
-export function go(view, p) { location.hash = link(view, p); }
+export function go(view, p) {
+  history.pushState(null, '', link(view, p));
+  route.value = read();
+}
 
 // put changes parameters of the view that is shown. Back does not go through them.
 export function put(changes) {

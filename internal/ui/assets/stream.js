@@ -94,6 +94,7 @@ function release() {
     feed.whole = false;
   }
   moved();
+  show();
 }
 
 // arrived takes what is new from the stream.
@@ -225,7 +226,7 @@ export function Stream() {
   useKeys({
     '/': () => { search.current?.focus(); search.current?.select(); },
     f: follow,
-    ' ': () => { paused.value = !paused.value; if (!paused.value && following) { release(); show(); } },
+    ' ': () => { paused.value = !paused.value; if (!paused.value && following) release(); },
   });
   useEffect(keep);
   return html`<section class="view" id="stream" aria-label="Stream">
@@ -233,7 +234,7 @@ export function Stream() {
     <div class="bar"><${Search} input=${search} />
       <span class="seg" role="group" aria-label="What is listed">${Object.keys(kinds).map((k) => html`<a href=${link('stream', { ...route.value.p, kind: k === 'decisions' ? '' : k, open: '', at: '' })}
         aria-current=${k === kind.value ? 'true' : undefined}>${k[0].toUpperCase() + k.slice(1)}</a>`)}</span><${Filter} />
-      <button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) { release(); show(); } }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button></div>
+      <button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) release(); }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button></div>
     <div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div></section>`;
 }
 
@@ -391,21 +392,23 @@ function List() {
     if (row) { row.focus({ preventScroll: true }); focusSoon.current = ''; }
   });
   const current = chosen >= 0 ? chosen : opened;
+  // now is the row of the address: keys may be faster than what is drawn.
+  const now = () => { const { p } = route.value, i = rows.findIndex((r) => r[k.id] === p.sel); return i >= 0 ? i : rows.findIndex((r) => r[k.id] === p.open); };
   useKeys({
-    j: () => select(current + 1), ArrowDown: () => select(current + 1),
-    k: () => select(current - 1), ArrowUp: () => select(current - 1),
+    j: () => select(now() + 1), ArrowDown: () => select(now() + 1),
+    k: () => select(now() - 1), ArrowUp: () => select(now() - 1),
     g: () => select(0), Home: () => select(0),
     G: () => select(rows.length - 1), End: () => select(rows.length - 1),
-    Enter: () => (current >= 0 ? select(current, opened !== current) : select(0)),
-    Escape: () => { if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '', at: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
-    y: () => current >= 0 && copy(rows[current][k.id]).then((ok) => ok && say('copied ' + rows[current][k.id], true)),
+    Enter: () => { const i = now(); if (i >= 0) select(i, rows[i][k.id] !== route.value.p.open); else select(0); },
+    Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '', at: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
+    y: () => { const id = rows[now()]?.[k.id]; return !!id && copy(id).then((ok) => ok && say('copied ' + id, true)); },
   });
   // Scrolling down to read holds what is new back; at the top it is followed again.
   useEffect(() => {
     const main = scroller();
     const f = () => {
       if (main.scrollTop > 160) following = false;
-      else if (main.scrollTop === 0 && !route.value.p.open && !route.value.p.sel && !feed.place && !following && feed.waiting <= feed.held.length) { following = true; if (!paused.value) { release(); show(); } }
+      else if (main.scrollTop === 0 && !route.value.p.open && !route.value.p.sel && !feed.place && !following && feed.waiting <= feed.held.length) { following = true; if (!paused.value) release(); }
     };
     main.addEventListener('scroll', f, { passive: true });
     return () => main.removeEventListener('scroll', f);

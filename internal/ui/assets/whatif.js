@@ -128,11 +128,12 @@ function Answer({ got }) {
     const row = focusSoon.current && table.current?.querySelector(`tr[data-id="${CSS.escape(focusSoon.current)}"]`);
     if (row) { row.focus({ preventScroll: true }); row.scrollIntoView({ block: 'nearest' }); focusSoon.current = ''; }
   });
+  const now = () => rows.findIndex((c) => c.event_id === route.value.p.sel), down = () => select(now() + 1), up = () => select(now() - 1);
   useKeys({
-    j: () => select(at + 1), ArrowDown: () => select(at + 1), k: () => select(at - 1), ArrowUp: () => select(at - 1), g: () => select(0), G: () => select(rows.length - 1),
-    Enter: () => (at >= 0 ? select(at, p.open !== p.sel) : false),
-    Escape: () => { if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '' }); else if (p.only || p.pair) put({ only: '', pair: '' }); else return false; return true; },
-    y: () => (at >= 0 ? copy(rows[at].event_id).then((ok) => ok && say('copied ' + rows[at].event_id, true)) : false),
+    j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1),
+    Enter: () => { const { p } = route.value; return now() >= 0 && select(now(), p.open !== p.sel); },
+    Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '' }); else if (p.only || p.pair) put({ only: '', pair: '' }); else return false; return true; },
+    y: () => { const id = rows[now()]?.event_id; return !!id && copy(id).then((ok) => ok && say('copied ' + id, true)); },
   });
   if (!s) return html`<p class="nothing ${error ? 'red' : 't'}" role=${error ? 'alert' : 'status'}>${error || (running ? 'Asking…' : 'Nothing was asked.')}</p>`;
   const looked = s.asked + s.cut + s.redacted, n = (f) => words.reduce((sum, a) => sum + words.reduce((m, b) => m + (a !== b && f(a, b) ? s.counts[a]?.[b] || 0 : 0), 0), 0);
