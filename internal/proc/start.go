@@ -28,7 +28,11 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err := checkSpec(ctx, s); err != nil {
 		return nil, err
 	}
-	preread(s)
+	if !s.Answered || spawn.Refused() != nil {
+		preread(s)
+	} else if s.Looks != nil {
+		s.Looks(s.Path)
+	}
 	if due(s.Latest, time.Now()) {
 		message := "start " + s.Path + ": not started: its files have answered too late"
 		return nil, &StartError{Path: s.Path, Message: message, Err: unix.ETIMEDOUT}
