@@ -127,17 +127,19 @@ func readOptions(c config.Config, strict bool) hookdir.Options {
 
 // knownTools returns the tools of the agents that send an event which p matches, by
 // their own and their canonical names; nil where it matches none of an agent.
-func knownTools(p hook.Pattern) (tools []string) {
+func knownTools(p hook.Pattern) (agents []hookdir.AgentTools) {
 	seen := map[events.Dialect]bool{}
 	for _, row := range events.All() {
 		if row.ToolMatched && p.Match(row.Name) && !seen[row.Dialect] {
 			seen[row.Dialect] = true
+			one := hookdir.AgentTools{Agent: string(row.Dialect)}
 			for _, own := range dialect.OwnTools(row.Dialect) {
-				tools = append(tools, own, dialect.CanonicalTool(own))
+				one.Tools = append(one.Tools, own, dialect.CanonicalTool(own))
 			}
+			agents = append(agents, one)
 		}
 	}
-	return tools
+	return agents
 }
 
 // checkGuard returns why a built-in that guards has nothing to do on the events of a

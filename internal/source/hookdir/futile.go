@@ -1,6 +1,7 @@
 package hookdir
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,17 +18,20 @@ func (d *draft) checkTools() {
 	if d.opt.KnownTools == nil || d.rejected() {
 		return
 	}
+	var agents []AgentTools
 	var known []string
 	for _, p := range d.hook.Patterns {
-		known = append(known, d.opt.KnownTools(p)...)
+		for _, a := range d.opt.KnownTools(p) {
+			agents, known = append(agents, a), append(known, a.Tools...)
+		}
 	}
 	if len(known) == 0 {
 		return
 	}
 	if at := d.given["matcher"]; at != nil && d.hook.Matcher != nil {
 		for _, word := range alternatives(d.hook.MatcherText) {
-			if tool, ok := otherCase(known, word); ok {
-				d.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool: letter case counts", word)
+			if tool, where, ok := d.otherCase(agents, word); ok && !(where != "" && d.hook.Matcher.MatchString(tool)) {
+				d.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool%s: letter case counts", word, where)
 			}
 		}
 		if len(d.problems) == 0 && !slices.ContainsFunc(known, d.hook.Matcher.MatchString) && !d.namesOthers() {
@@ -40,8 +44,8 @@ func (d *draft) checkTools() {
 			continue
 		}
 		for _, item := range at.Content {
-			if tool, ok := otherCase(known, item.Value); ok {
-				d.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool: letter case counts", key, item.Value)
+			if tool, where, ok := d.otherCase(agents, item.Value); ok {
+				d.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool%s: letter case counts", key, item.Value, where)
 			}
 		}
 	}
@@ -65,18 +69,29 @@ func alternatives(text string) (words []string) {
 	return words
 }
 
-// otherCase returns the tool that a name is in another letter case; ok is false where
-// the name is that of a tool itself.
-func otherCase(known []string, name string) (tool string, ok bool) {
-	if slices.Contains(known, name) {
-		return "", false
-	}
-	for _, k := range known {
-		if strings.EqualFold(k, name) {
-			return k, true
+// AgentTools are the tools of one agent, own and canonical.
+type AgentTools struct {
+	Agent string
+	Tools []string
+}
+
+// otherCase returns the tool that a name is in another letter case, and whose: "" = that
+// of each agent that has it. ok is false where the name is that of a tool itself, of each
+// agent that has such a tool or of those that the hook is for.
+func (d *draft) otherCase(agents []AgentTools, name string) (tool, where string, ok bool) {
+	exact, whose := false, []string(nil)
+	for _, a := range agents {
+		same := func(k string) bool { return strings.EqualFold(k, name) }
+		if slices.Contains(a.Tools, name) {
+			exact = true
+		} else if at := slices.IndexFunc(a.Tools, same); at >= 0 && !slices.Contains(whose, a.Agent) {
+			tool, whose = cmp.Or(tool, a.Tools[at]), append(whose, a.Agent)
 		}
 	}
-	return "", false
+	if exact {
+		where = " of " + strings.Join(whose, ", ")
+	}
+	return tool, where, tool != "" && !(exact && len(d.hook.Filter.Agents) > 0)
 }
 
 // denies is how a program looks that means to deny.

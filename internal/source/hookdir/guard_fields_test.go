@@ -110,15 +110,22 @@ func TestGuardFieldMistakes(t *testing.T) {
 
 // A guard that can never deny is told so where it is written.
 func TestFutileGuards(t *testing.T) {
-	opt := Options{KnownTools: func(p hook.Pattern) []string {
-		if p.Match("PreToolUse") {
-			return []string{"Bash", "Write", "Edit"}
+	opt := Options{KnownTools: func(p hook.Pattern) (agents []AgentTools) {
+		if p.Match("BeforeShell") {
+			agents = append(agents, AgentTools{"lower", []string{"shell", "Bash"}})
 		}
-		return nil
+		if p.Match("PreToolUse") {
+			agents = append(agents, AgentTools{"lower", []string{"shell", "Bash"}}, AgentTools{"upper", []string{"Shell", "Bash", "Write", "Edit"}})
+		}
+		return agents
 	}}
 	const denying = "type: script\nscript: echo no >&2; exit 2\n"
 	for _, tt := range []struct{ name, yaml, want string }{
 		{"case", "events: PreToolUse\nmatcher: bash|Write\n" + denying, "matcher `bash` fits no tool: letter case counts (did you mean `Bash`?)"},
+		{"case_of_one", "events: PreToolUse\nmatcher: shell\n" + denying, "matcher `shell` fits no tool of upper: letter case counts (did you mean `Shell`?)"},
+		{"case_of_both", "events: PreToolUse\nmatcher: shell|Shell\n" + denying, ""},
+		{"case_of_all", "events: BeforeShell\nmatcher: shell\n" + denying, ""},
+		{"case_of_the_filter", "events: PreToolUse\nmatcher: shell\nfilter: {agents: [lower]}\n" + denying, ""},
 		{"no_tool", "events: PreToolUse\nmatcher: Bosh\n" + denying, "matcher `Bosh` fits no tool that is known"},
 		{"mcp", "events: PreToolUse\nmatcher: mcp__x__.*\n" + denying, ""},
 		{"fits", "events: PreToolUse\nmatcher: (Bash|Edit)\n" + denying, ""},

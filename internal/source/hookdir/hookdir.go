@@ -45,8 +45,8 @@ type Options struct {
 	CheckModel func(*hook.Hook) error // returns what is wrong with a model hook; nil = not checked
 
 	// KnownTools returns the tools of the agents whose events a pattern matches, own and
-	// canonical names, to warn of a matcher that fits none; nil = no such warning.
-	KnownTools func(event hook.Pattern) []string
+	// canonical names, to warn of a matcher that does not fit them; nil = no such warning.
+	KnownTools func(event hook.Pattern) []AgentTools
 
 	// CheckGuard returns why a built-in has nothing to do on an event that the hook
 	// names; "" = it has. nil = not checked.
