@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	_ "modernc.org/sqlite"
 
 	"github.com/hookd/hookd/internal/events"

@@ -251,18 +251,20 @@ func (j *journaled) journal() *journal.Journal {
 // read reads an event from the journal, with all or only with what final needs.
 func (j *journaled) read(e *entry, all bool) (accepted, error) {
 	log := j.journal()
-	head, err := log.Head(e.Entry)
+	if !all && e.Body > partBytes { // of a large event little may be needed
+		head, err := log.Head(e.Entry)
+		if err != nil {
+			return accepted{}, err
+		}
+		if a, err := decodeAccepted(e.Number, head, nil); err != nil || !a.row.finalNeedsData() {
+			return a, err
+		}
+	}
+	head, data, err := log.Read(e.Entry)
 	if err != nil {
 		return accepted{}, err
 	}
-	a, err := decodeAccepted(e.Number, head, nil)
-	if err != nil || !all && !a.row.finalNeedsData() {
-		return a, err
-	}
-	if head, data, err := log.Read(e.Entry); err == nil {
-		return decodeAccepted(e.Number, head, data)
-	}
-	return a, err
+	return decodeAccepted(e.Number, head, data)
 }
 
 // openJournal opens the journal of a database that holds all that comes before a place, and
