@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -104,6 +105,8 @@ type Journal struct {
 	good    Pos       // the end of what Append has confirmed
 	closed  bool
 
+	coming atomic.Int64 // bytes of the segment that is being made
+
 	mu       sync.Mutex // guards all below; never held while the disk is waited for
 	segments []*segment // with records that were not freed, in order; the last one is written to
 	spare    []*segment // to be used again
@@ -137,7 +140,11 @@ func (j *Journal) Append(records []Record) ([]Entry, error) {
 		return nil, j.fail(fmt.Errorf("append to journal %s: %w", j.opts.Dir, err))
 	}
 	if n := len(touched); n > 0 {
-		j.good = Pos{touched[n-1].number, touched[n-1].end}
+		last := touched[n-1]
+		j.good = Pos{last.number, last.end}
+		if last.end > last.size/2 {
+			j.ahead()
+		}
 	}
 	return entries, nil
 }
@@ -241,18 +248,12 @@ func (j *Journal) begin(after Pos, size int64) (*segment, error) {
 	j.mu.Lock()
 	j.segments = append(j.segments, s)
 	j.mu.Unlock()
-	j.ahead()
 	return s, nil
 }
 
 // take returns a file for a segment with room for size bytes.
 func (j *Journal) take(size int64) (*segment, error) {
-	if j.making != nil {
-		m := <-j.making
-		if j.making = nil; m.err == nil {
-			j.keepSpare(m.segment)
-		}
-	}
+	j.made()
 	for s := j.takeSpare(size); s != nil; s = j.takeSpare(size) {
 		if s.present() == nil {
 			return s, nil
@@ -311,7 +312,20 @@ func (j *Journal) ahead() {
 	}
 	making, path, size := make(chan made, 1), j.slot(), j.grow()
 	j.making = making
+	j.coming.Store(size)
 	go func() { making <- j.make(path, size) }()
+}
+
+// made waits for the segment that is being made and keeps it.
+func (j *Journal) made() {
+	if j.making == nil {
+		return
+	}
+	if m := <-j.making; m.err == nil {
+		j.keepSpare(m.segment)
+	}
+	j.making = nil
+	j.coming.Store(0)
 }
 
 // make creates a file of zeros: to write over them is faster than to append.
@@ -420,7 +434,7 @@ func (j *Journal) Size() (bytes int64) {
 			bytes += s.size
 		}
 	}
-	return bytes
+	return bytes + j.coming.Load()
 }
 
 // Next is the place where the next journal in this folder begins when nothing in this one
@@ -436,12 +450,7 @@ func (j *Journal) Close(empty bool) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	j.closed = true
-	if j.making != nil {
-		if m := <-j.making; m.err == nil {
-			j.keepSpare(m.segment)
-		}
-		j.making = nil
-	}
+	j.made()
 	j.mu.Lock()
 	segments, spare := j.segments, j.spare
 	j.segments, j.spare = nil, nil
