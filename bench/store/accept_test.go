@@ -70,6 +70,16 @@ func writers(b *testing.B, n int, write func(i uint64)) {
 	b.ReportMetric(us(1), "max-µs")
 }
 
+// written is how many bytes the process has written to files; 0 where the system does not
+// tell, which is so outside of Linux.
+func written() (bytes int64) {
+	text, _ := os.ReadFile("/proc/self/io")
+	for line := range strings.Lines(string(text)) {
+		fmt.Sscanf(line, "write_bytes: %d", &bytes)
+	}
+	return bytes
+}
+
 // processorTime is what the process has used so far.
 func processorTime(tb testing.TB) time.Duration {
 	var used syscall.Rusage
@@ -111,7 +121,7 @@ func options(tb testing.TB, durable store.Durability) store.Options {
 // the end of its pending row.
 func BenchmarkAcceptAndEnd(b *testing.B) {
 	each(b, func(b *testing.B, n int) {
-		s := open(b, options(b, store.DurableFsync))
+		s, before := open(b, options(b, store.DurableFsync)), written()
 		writers(b, n, func(i uint64) {
 			e := event(2*i, time.Now())
 			if err := accept(s, e, "notify"); err != nil {
@@ -122,6 +132,7 @@ func BenchmarkAcceptAndEnd(b *testing.B) {
 		if err := s.Flush(b.Context()); err != nil {
 			b.Fatal(err)
 		}
+		b.ReportMetric(float64(written()-before)/float64(b.N), "written-B/op")
 		if dropped := s.Health().Dropped; dropped > 0 {
 			b.Errorf("%d records were dropped", dropped)
 		}

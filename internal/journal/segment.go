@@ -41,6 +41,10 @@ type segment struct {
 	sealed bool  // it is not written to again: a write has failed, or an earlier process made it
 }
 
+// zeroBytes are written at once to a new file. Linux keeps what one write has brought as one
+// unit, all of which each later write to a part of it dirties.
+const zeroBytes = 16 << 10
+
 // createSegment makes a file of size bytes.
 func createSegment(files Files, path string, size int64) (*segment, error) {
 	file, err := files.Create(path)
@@ -48,7 +52,7 @@ func createSegment(files Files, path string, size int64) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{path: path, file: file, size: size}
-	zeros := make([]byte, min(size, maxBuffer))
+	zeros := make([]byte, min(size, zeroBytes))
 	for at := int64(0); at < size && err == nil; at += int64(len(zeros)) {
 		_, err = file.WriteAt(zeros[:min(size-at, int64(len(zeros)))], at)
 	}

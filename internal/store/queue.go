@@ -70,7 +70,8 @@ type queue struct {
 	records []*op
 	due     time.Time // when timer goes off; zero = it is not set
 	matured uint64    // added, when it last went off
-	ripe    bool      // the next commits take records, until none is left
+	ripe    bool      // the next commits take records, until those up to ripened are gone
+	ripened uint64    // added, when ripe was last set
 	added   uint64    // records ever
 	bytes   int       // of records
 	notes   int       // of records, with room
@@ -97,7 +98,9 @@ func (q *queue) add(o *op) bool {
 	}
 	if o.done != nil {
 		q.waiting = append(q.waiting, o)
-		q.ripe = q.ripe || o.all
+		if o.all {
+			q.ripen()
+		}
 		nudge(q.urgent)
 		return true
 	}
@@ -139,7 +142,7 @@ func (q *queue) record(o *op) {
 	q.slim()
 	switch {
 	case q.bytes > batchBytes/4 || len(q.records)-q.notes >= batchRecords:
-		q.ripe = true
+		q.ripen()
 		nudge(q.urgent)
 	case o.note:
 		q.wind(noteDelay * q.delay)
@@ -173,9 +176,14 @@ func (q *queue) mature() {
 		delay = noteDelay * q.delay
 	}
 	q.wind(delay)
-	q.ripe = true
+	q.ripen()
 	nudge(q.urgent)
 }
+
+// ripen has the next commits take the records that there are. Those that come meanwhile wait
+// for company of their own: a commit of one writes as many pages as one of hundreds. The
+// caller holds mu.
+func (q *queue) ripen() { q.ripe, q.ripened = true, q.added }
 
 func nudge(c chan struct{}) {
 	select {
@@ -215,6 +223,12 @@ func (q *queue) take() []*op {
 		var bytes int
 		batch, bytes = move(batch, &q.records, max(batchRecords, len(q.records)/2))
 		q.bytes -= bytes
+		for _, o := range batch {
+			if o.note && q.notes > 0 {
+				q.notes--
+			}
+		}
+		q.ripe = q.closed || q.added-uint64(len(q.records)) < q.ripened || len(q.records)-q.notes >= batchRecords
 	}
 	if len(q.records) == 0 {
 		q.ripe, q.notes = false, 0
@@ -245,7 +259,8 @@ func (q *queue) back(records []*op) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.records, q.ripe = append(records, q.records...), true
+	q.records = append(records, q.records...)
+	q.ripen()
 	for _, o := range records {
 		q.bytes += o.size
 	}
