@@ -13,7 +13,8 @@ import (
 // house starts a real daemon with hooks: folder name to HOOK.yaml and run.sh.
 func house(t *testing.T, hooks map[string][2]string) (socket string) {
 	t.Helper()
-	return StartDaemon(t, furnished(t, hooks))
+	socket, _ = StartDaemon(t, furnished(t, hooks))
+	return socket
 }
 
 // furnished is a home with hooks.
@@ -26,9 +27,9 @@ func furnished(t *testing.T, hooks map[string][2]string) (home string) {
 	return home
 }
 
-// StartDaemon runs a real daemon until the test ends. It is set by the tests
+// StartDaemon runs a real daemon until the test ends or stop is called. It is set by the tests
 // outside of the package, which can import the daemon: that imports this one.
-var StartDaemon func(t *testing.T, home string) (socket string)
+var StartDaemon func(t *testing.T, home string) (socket string, stop func())
 
 // captured reads a payload of an agent: DIALECT/EVENT.json.
 func captured(t *testing.T, name string) string {

@@ -6,63 +6,156 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// model is a model that asks for the commands, one after another, and then is
-// done. It is told apart from what agents ask for titles and the like by the
-// tools in the request.
+// script is what the model asks for in one run of the agent.
+type script struct {
+	commands []string // shell commands, one after another
+	together bool     // all in one answer
+	decoys   bool     // calls have arguments that the tool has not
+	delegate *delegate
+	pause    *pause
+}
+
+// delegate has the model start a subagent, which runs the commands.
+type delegate struct {
+	tool string
+	// namespace of the tool, where the agent's protocol has such.
+	namespace string
+	args      func(task string) object
+	// wait is the call by which the model waits for the subagent's end. Nil = the tool
+	// itself waits. It returns nil when the subagent has ended.
+	wait func(history string) *toolUse
+}
+
+// pause holds the model's answer after the first result until resume is closed.
+type pause struct {
+	once            sync.Once
+	reached, resume chan struct{}
+}
+
+func newPause() *pause { return &pause{reached: make(chan struct{}), resume: make(chan struct{})} }
+
+// theTask is how the model knows its own subagent.
+const theTask = "do task 8151"
+
+// model asks for what its script says, and then is done. What agents ask for titles and
+// the like is told apart by the tools in the request.
 type model struct {
 	mu       sync.Mutex
-	requests []string // guarded by mu
-	one      *int     // the only command to ask for; nil = all; guarded by mu
-	pair     []string // to ask for at once; nil = one after another; guarded by mu
-	known    int      // results that the session had before, with pair; -1 = not known yet; guarded by mu
-	decoys   bool     // calls have arguments that the tool has not; guarded by mu
+	script   script   // guarded by mu
+	requests []string // of the agent itself, in this run; guarded by mu
+	inside   []string // of its subagent, in this run; guarded by mu
+	known    int      // results that the session had before this run; -1 = not known yet; guarded by mu
 }
 
-// only has the next run of the agent ask for command i alone.
-func (m *model) only(i int) {
+// play has the next run of the agent be asked for what sc says.
+func (m *model) play(sc script) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.one = &i
+	m.script, m.requests, m.inside, m.known = sc, nil, nil, -1
 }
 
+// asked returns the requests of this run.
 func (m *model) asked() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// atOnce has the next run of the agent ask for calls in one answer.
-func (m *model) atOnce(decoys bool, calls ...string) {
+// askedInside returns those of its subagent.
+func (m *model) askedInside() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.decoys, m.pair, m.requests, m.known = decoys, calls, nil, -1
+	return slices.Clone(m.inside)
 }
 
-// next returns the commands to ask for at once after results of tools.
-func (m *model) next(request []byte, results int) []string {
+// question is what the model is asked, in any protocol.
+type question struct {
+	body    []byte
+	history string   // the conversation, as JSON
+	tools   []string // that it may call
+	results int      // of tools, in the conversation
+}
+
+// toolUse is a call of a tool that the model asks for.
+type toolUse struct {
+	id, namespace, tool string
+	command             string // of the shell, until args are made of it
+	args                object
+}
+
+// shells are the arguments of a command, by the names of the tools that run it.
+type shells map[string]func(command string) object
+
+// answer returns the calls to ask for; nil = the model is done, or was asked for no work.
+func (m *model) answer(q question, known shells) []toolUse {
+	i := slices.IndexFunc(q.tools, func(tool string) bool { return known[tool] != nil })
+	if i < 0 {
+		return nil
+	}
+	next, p := m.next(q, q.tools[i])
+	if p != nil {
+		p.once.Do(func() { close(p.reached) })
+		<-p.resume
+	}
+	for n := range next {
+		c := &next[n]
+		c.id = fmt.Sprintf("call_%d", q.results+n)
+		if c.command != "" {
+			c.args = m.given(known[c.tool](c.command))
+		}
+	}
+	return next
+}
+
+// next returns the calls that follow q, and where to pause before them.
+func (m *model) next(q question, shell string) ([]toolUse, *pause) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, string(request))
+	sc, d := m.script, m.script.delegate
+	if d != nil && strings.Contains(q.history, theTask) && !strings.Contains(q.history, `"name":"`+d.tool+`"`) {
+		m.inside = append(m.inside, string(q.body))
+		return sc.step(shell, q.results), nil
+	}
+	m.requests = append(m.requests, string(q.body))
 	if m.known < 0 { // a session may go on
-		m.known = results
+		m.known = q.results
 	}
+	n := q.results - m.known
 	switch {
-	case m.pair != nil && results == m.known:
-		return m.pair
-	case m.pair != nil, m.one != nil && results > 0:
-		return nil
-	case m.one != nil:
-		return commands[*m.one : *m.one+1]
-	case results < len(commands):
-		return commands[results : results+1]
+	case d == nil && sc.pause != nil && n == 1:
+		return sc.step(shell, n), sc.pause
+	case d == nil:
+		return sc.step(shell, n), nil
+	case n == 0:
+		return []toolUse{{namespace: d.namespace, tool: d.tool, args: d.args(theTask)}}, nil
+	case d.wait != nil && n < 9:
+		if c := d.wait(q.history); c != nil {
+			return []toolUse{*c}, nil
+		}
 	}
-	return nil
+	return nil, nil
+}
+
+// step returns the commands to ask for after n results.
+func (sc script) step(shell string, n int) (next []toolUse) {
+	commands := sc.commands
+	switch {
+	case n >= len(commands), sc.together && n > 0:
+		return nil
+	case !sc.together:
+		commands = commands[n : n+1]
+	}
+	for _, command := range commands {
+		next = append(next, toolUse{tool: shell, command: command})
+	}
+	return next
 }
 
 // given is the arguments of a call, beside arguments that only look like the tool's
@@ -70,7 +163,7 @@ func (m *model) next(request []byte, results int) []string {
 func (m *model) given(args object) object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.decoys {
+	if !m.script.decoys {
 		return args
 	}
 	for _, decoy := range []string{"Command", "commandLine", "shell_command", "script", "input", "tool_input", "file_path"} {
@@ -106,7 +199,7 @@ func anthropic(m *model) http.HandlerFunc {
 		var req struct {
 			Stream   bool
 			Tools    []struct{ Name string }
-			Messages []struct{ Content json.RawMessage }
+			Messages json.RawMessage
 		}
 		_ = json.Unmarshal(body, &req)
 		if !strings.HasSuffix(r.URL.Path, "/messages") {
@@ -114,7 +207,9 @@ func anthropic(m *model) http.HandlerFunc {
 			return
 		}
 		results := 0
-		for _, msg := range req.Messages {
+		var messages []struct{ Content json.RawMessage }
+		_ = json.Unmarshal(req.Messages, &messages)
+		for _, msg := range messages {
 			var blocks []struct{ Type string }
 			_ = json.Unmarshal(msg.Content, &blocks)
 			for _, b := range blocks {
@@ -123,10 +218,13 @@ func anthropic(m *model) http.HandlerFunc {
 				}
 			}
 		}
-		var asked []string
-		if slices.ContainsFunc(req.Tools, func(t struct{ Name string }) bool { return t.Name == "Bash" }) {
-			asked = m.next(body, results)
+		var tools []string
+		for _, t := range req.Tools {
+			tools = append(tools, t.Name)
 		}
+		asked := m.answer(question{body, string(req.Messages), tools, results}, shells{
+			"Bash": func(c string) object { return object{"command": c, "description": "do it"} },
+		})
 		blocks, stop := []any{object{"type": "text", "text": "done"}}, "end_turn"
 		events := []object{
 			{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}},
@@ -136,13 +234,14 @@ func anthropic(m *model) http.HandlerFunc {
 		if len(asked) > 0 {
 			blocks, events, stop = nil, nil, "tool_use"
 		}
-		for i, command := range asked {
-			input := m.given(object{"command": command, "description": "do it"})
-			id := fmt.Sprintf("toolu_%d", results+i)
-			blocks = append(blocks, object{"type": "tool_use", "id": id, "name": "Bash", "input": input})
+		for i, c := range asked {
+			block := object{"type": "tool_use", "id": c.id, "name": c.tool, "input": c.args}
+			blocks = append(blocks, block)
+			begun := maps.Clone(block)
+			begun["input"] = object{}
 			events = append(events,
-				object{"type": "content_block_start", "index": i, "content_block": object{"type": "tool_use", "id": id, "name": "Bash", "input": object{}}},
-				object{"type": "content_block_delta", "index": i, "delta": object{"type": "input_json_delta", "partial_json": raw(input)}},
+				object{"type": "content_block_start", "index": i, "content_block": begun},
+				object{"type": "content_block_delta", "index": i, "delta": object{"type": "input_json_delta", "partial_json": raw(c.args)}},
 				object{"type": "content_block_stop", "index": i},
 			)
 		}
@@ -165,7 +264,7 @@ func openAI(m *model) http.HandlerFunc {
 		body, _ := io.ReadAll(r.Body)
 		var req struct {
 			Tools []struct{ Type, Name string }
-			Input []struct{ Type string }
+			Input json.RawMessage
 		}
 		_ = json.Unmarshal(body, &req)
 		if r.Method != http.MethodPost {
@@ -173,30 +272,32 @@ func openAI(m *model) http.HandlerFunc {
 			return
 		}
 		results := 0
-		for _, item := range req.Input {
+		var input []struct{ Type string }
+		_ = json.Unmarshal(req.Input, &input)
+		for _, item := range input {
 			if strings.HasSuffix(item.Type, "_call_output") {
 				results++
 			}
 		}
 		items := []object{{"type": "message", "role": "assistant", "id": "m", "content": []any{object{"type": "output_text", "text": "done"}}}}
-		for _, tool := range req.Tools {
-			args, ok := map[string]func(string) object{
-				"exec_command":  func(c string) object { return object{"cmd": c} },
-				"shell_command": func(c string) object { return object{"command": c} },
-				"shell":         func(c string) object { return object{"command": []string{"bash", "-lc", c}} },
-			}[tool.Name]
-			if !ok {
-				continue
+		var tools []string
+		for _, t := range req.Tools {
+			tools = append(tools, t.Name)
+		}
+		asked := m.answer(question{body, string(req.Input), tools, results}, shells{
+			"exec_command":  func(c string) object { return object{"cmd": c} },
+			"shell_command": func(c string) object { return object{"command": c} },
+			"shell":         func(c string) object { return object{"command": []string{"bash", "-lc", c}} },
+		})
+		if len(asked) > 0 {
+			items = nil
+		}
+		for _, c := range asked {
+			item := object{"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": c.tool, "arguments": raw(c.args)}
+			if c.namespace != "" {
+				item["namespace"] = c.namespace
 			}
-			asked := m.next(body, results)
-			if len(asked) > 0 {
-				items = nil
-			}
-			for i, command := range asked {
-				id := fmt.Sprintf("call_%d", results+i)
-				items = append(items, object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": tool.Name, "arguments": raw(m.given(args(command)))})
-			}
-			break
+			items = append(items, item)
 		}
 		usage := object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}
 		list := []object{{"type": "response.created", "response": object{"id": "r"}}}
@@ -218,7 +319,7 @@ func chat(m *model) http.HandlerFunc {
 		var req struct {
 			Stream   bool
 			Tools    []struct{ Function struct{ Name string } }
-			Messages []struct{ Role string }
+			Messages json.RawMessage
 		}
 		_ = json.Unmarshal(body, &req)
 		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
@@ -226,33 +327,32 @@ func chat(m *model) http.HandlerFunc {
 			return
 		}
 		results := 0
-		for _, msg := range req.Messages {
+		var messages []struct{ Role string }
+		_ = json.Unmarshal(req.Messages, &messages)
+		for _, msg := range messages {
 			if msg.Role == "tool" {
 				results++
 			}
 		}
 		message, why := object{"role": "assistant", "content": "done"}, "stop"
-		for _, tool := range req.Tools {
-			args, ok := map[string]func(string) object{
-				"exec": func(c string) object { return object{"command": c} },
-				"bash": func(c string) object { return object{"command": c, "description": "do it"} },
-				"run_shell_command": func(c string) object {
-					return object{"command": c, "description": "do it", "is_background": false}
-				},
-				"run_commands": func(c string) object { return object{"commands": append(before[c], c)} },
-			}[tool.Function.Name]
-			if !ok {
-				continue
-			}
-			var calls []any
-			for i, command := range m.next(body, results) {
-				call := object{"name": tool.Function.Name, "arguments": raw(m.given(args(command)))}
-				calls = append(calls, object{"index": i, "id": fmt.Sprintf("call_%d", results+i), "type": "function", "function": call})
-			}
-			if len(calls) > 0 {
-				message, why = object{"role": "assistant", "content": nil, "tool_calls": calls}, "tool_calls"
-			}
-			break
+		var tools []string
+		for _, t := range req.Tools {
+			tools = append(tools, t.Function.Name)
+		}
+		var calls []any
+		for i, c := range m.answer(question{body, string(req.Messages), tools, results}, shells{
+			"exec": func(c string) object { return object{"command": c} },
+			"bash": func(c string) object { return object{"command": c, "description": "do it"} },
+			"run_shell_command": func(c string) object {
+				return object{"command": c, "description": "do it", "is_background": false}
+			},
+			"run_commands": func(c string) object { return object{"commands": append(before[c], c)} },
+		}) {
+			function := object{"name": c.tool, "arguments": raw(c.args)}
+			calls = append(calls, object{"index": i, "id": c.id, "type": "function", "function": function})
+		}
+		if len(calls) > 0 {
+			message, why = object{"role": "assistant", "content": nil, "tool_calls": calls}, "tool_calls"
 		}
 		usage := object{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 		part := func(kind string, choice object) object {
@@ -270,14 +370,11 @@ func chat(m *model) http.HandlerFunc {
 
 // generateContent is the Gemini API.
 func generateContent(m *model) http.HandlerFunc {
-	const tool = "run_shell_command"
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var req struct {
-			Tools    []struct{ FunctionDeclarations []struct{ Name string } }
-			Contents []struct {
-				Parts []struct{ FunctionResponse json.RawMessage }
-			}
+			Tools            []struct{ FunctionDeclarations []struct{ Name string } }
+			Contents         json.RawMessage
 			GenerationConfig struct{ ResponseMimeType string }
 		}
 		_ = json.Unmarshal(body, &req)
@@ -285,27 +382,33 @@ func generateContent(m *model) http.HandlerFunc {
 			io.WriteString(w, `{"totalTokens":10}`)
 			return
 		}
-		results, has := 0, false
-		for _, c := range req.Contents {
+		var contents []struct {
+			Parts []struct{ FunctionResponse json.RawMessage }
+		}
+		_ = json.Unmarshal(req.Contents, &contents)
+		results := 0
+		for _, c := range contents {
 			for _, p := range c.Parts {
 				if p.FunctionResponse != nil {
 					results++
 				}
 			}
 		}
+		var tools []string
 		for _, t := range req.Tools {
-			has = has || slices.ContainsFunc(t.FunctionDeclarations, func(f struct{ Name string }) bool { return f.Name == tool })
+			for _, f := range t.FunctionDeclarations {
+				tools = append(tools, f.Name)
+			}
 		}
 		parts := []any{object{"text": "done"}}
 		if req.GenerationConfig.ResponseMimeType == "application/json" { // routers and checkers
 			parts = []any{object{"text": raw(object{"reasoning": "x", "model_choice": "pro", "next_speaker": "user", "complexity_score": 10, "complexity_reasoning": "x"})}}
-		} else if has {
-			if asked := m.next(body, results); len(asked) > 0 {
-				parts = nil
-				for _, command := range asked {
-					args := m.given(object{"command": command, "description": "do it"})
-					parts = append(parts, object{"functionCall": object{"name": tool, "args": args}})
-				}
+		} else if asked := m.answer(question{body, string(req.Contents), tools, results}, shells{
+			"run_shell_command": func(c string) object { return object{"command": c, "description": "do it"} },
+		}); len(asked) > 0 {
+			parts = nil
+			for _, c := range asked {
+				parts = append(parts, object{"functionCall": object{"name": c.tool, "args": c.args}})
 			}
 		}
 		answer := object{

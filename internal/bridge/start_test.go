@@ -12,7 +12,7 @@ import (
 
 func init() { bridge.StartDaemon = startDaemon }
 
-func startDaemon(t *testing.T, home string) (socket string) {
+func startDaemon(t *testing.T, home string) (socket string, stop func()) {
 	t.Helper()
 	c, err := config.Load(home, map[string]string{"fire_startup": "false"}, nil)
 	if err != nil {
@@ -22,8 +22,8 @@ func startDaemon(t *testing.T, home string) (socket string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooktest.Run(t, d.Run)
+	stop = hooktest.Run(t, d.Run)
 	cl := client.New(client.Options{Socket: c.Socket})
 	hooktest.Until(t, "the daemon is ready", func() bool { return cl.Ready(t.Context()) == nil })
-	return c.Socket
+	return c.Socket, stop
 }

@@ -31,7 +31,7 @@ func TestAnAgentIsOneFolderAndOneLine(t *testing.T) {
 		"name: guard\nevents: [pre_tool_use]\nmatcher: Bash\ncommand: ./guard.sh\n")
 	write(t, filepath.Join(home, "hooks", "guard", "guard.sh"), 0o755,
 		"#!/bin/sh\ngrep -q '\"cmd\":\"rm -rf /\"' || exit 0\necho \"no rm: $HOOK_EVENT\" >&2\nexit 2\n")
-	socket := startDaemon(t, home)
+	socket, _ := startDaemon(t, home)
 
 	for payload, want := range map[string]string{
 		`{"event":"toy_call","what":"wind_up","with":{"line":"rm -rf /"}}`: `{"stop":"no rm: pre_tool_use"}`,
