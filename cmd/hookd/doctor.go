@@ -31,7 +31,10 @@ With AGENT it follows the way from that agent to its hooks: is the bridge
 registered, can it be started, is it hookd's version, does it find the daemon.
 Then it sends one event through the bridge, as the agent would before it runs
 ` + "`true`" + ` in a shell, in the session ` + doctor.Session + `, and shows what the agent would be
-told. Hooks that match such a call run for it; --no-probe leaves that out.
+told. It does the same for each other kind of call that the agent makes: writes, reads,
+the web, MCP, subagents, and lists which of them reach hookd, when the agent itself last
+made one, and which hooks match. Hooks that match such calls run for them; --no-probe
+leaves that out.
 
 With --attack it tries, as the user that agents run as, what an agent could do to its
 guards: delete and change hooks and settings, move the environment, kill the daemon, run
@@ -194,6 +197,7 @@ func (p *printer) agentReport(r doctor.AgentReport) {
 	if r.Probe != nil {
 		p.probe(r.Agent, r.Probe)
 	}
+	p.calls(r.Calls)
 	if len(r.Cannot) > 0 {
 		p.line(p.paint(bold, "hooks cannot make it"), " (its protocol has no word for it)")
 		for _, l := range r.Cannot {
@@ -201,6 +205,30 @@ func (p *printer) agentReport(r doctor.AgentReport) {
 		}
 	}
 	p.summary(r.Findings)
+}
+
+// calls shows which kinds of call reach hookd.
+func (p *printer) calls(list []doctor.Call) {
+	if len(list) == 0 {
+		return
+	}
+	rows := make([][]cell, len(list))
+	for i, c := range list {
+		reaches, seen := "yes", c.Seen
+		switch {
+		case c.Unknown:
+			reaches = "not known"
+		case !c.Reaches:
+			reaches = "no"
+		}
+		if at, err := time.Parse(time.RFC3339, c.Seen); err == nil {
+			seen = at.Local().Format("2006-01-02 15:04")
+		}
+		rows[i] = []cell{text(c.Kind), text(c.Tool), text(c.Event), text(reaches), text(seen), text(strings.Join(c.Hooks, ", "))}
+	}
+	p.table([]column{
+		{title: "CALL"}, {title: "TOOL"}, {title: "EVENT"}, {title: "REACHES HOOKD"}, {title: "LAST REAL ONE"}, textColumn("HOOKS"),
+	}, rows)
 }
 
 // probe shows what the agent would have read, byte for byte.

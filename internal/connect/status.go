@@ -32,6 +32,7 @@ type Status struct {
 	Bridge     string              `json:"bridge,omitempty"`      // the program that is registered
 	Events     []string            `json:"events,omitempty"`      // for which it is
 	Calls      map[string][]string `json:"-"`                     // the command lines of Events; without those of HTTP and of files
+	Only       map[string][]string `json:"-"`                     // the matchers under which each of Events is registered; "" = each tool
 	Missing    []string            `json:"missing,omitempty"`     // for which Connect would register it
 	Socket     string              `json:"socket,omitempty"`      // that the calls name; "" = their environment says
 	FailClosed bool                `json:"fail_closed,omitempty"` // each call denies where hookd does not answer
@@ -107,12 +108,13 @@ func (t *target) inspect(s *Status) error {
 	if err != nil {
 		return err
 	}
-	s.Calls = map[string][]string{}
+	s.Calls, s.Only = map[string][]string{}, map[string][]string{}
 	for _, h := range t.agent.hooksIn(tree) {
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}
 		s.tools = s.tools || h.call.tool != nil
+		s.Only[h.event] = append(s.Only[h.event], h.only)
 		if h.call.isCommand() {
 			s.Bridge = h.call.program
 			s.Calls[h.event] = h.call.words()

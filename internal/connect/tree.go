@@ -43,6 +43,7 @@ type registration struct {
 	path  []string // the object of the hooks by event
 	event string
 	call  call
+	only  string // tools that the event is registered for, as the agent writes it; "" = all
 }
 
 // FileError is a file that cannot be edited. Line and Column are 1-based; 0 is
@@ -135,16 +136,25 @@ func (a *agent) hooksIn(tree map[string]any) (all []registration) {
 func (a *agent) callsIn(path []string, event string, item any) (all []registration) {
 	m, _ := item.(map[string]any)
 	if c, ok := a.callIn(m); ok {
-		return []registration{{path, event, c}}
+		return []registration{{path, event, c, onlyFor(m)}}
 	}
 	handlers, _ := m["hooks"].([]any)
 	for _, h := range handlers {
 		inner, _ := h.(map[string]any)
 		if c, ok := a.callIn(inner); ok {
-			all = append(all, registration{path, event, c})
+			all = append(all, registration{path, event, c, onlyFor(m)})
 		}
 	}
 	return all
+}
+
+// onlyFor returns the matcher of a group or handler; "" where it takes each tool.
+func onlyFor(group map[string]any) string {
+	matcher, _ := group["matcher"].(string)
+	if matcher == "*" || matcher == ".*" {
+		return ""
+	}
+	return matcher
 }
 
 func (a *agent) callIn(handler map[string]any) (call, bool) {

@@ -36,6 +36,7 @@ type AgentReport struct {
 	Agent    string    `json:"agent"`
 	Findings []Finding `json:"findings"`
 	Probe    *Probe    `json:"probe,omitempty"`  // nil = not made
+	Calls    []Call    `json:"calls,omitempty"`  // by kind; nil without a probe
 	Cannot   []Lack    `json:"cannot,omitempty"` // what hooks cannot make the agent do
 }
 
@@ -66,6 +67,7 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	r := AgentReport{Agent: o.Connect.Agent}
 	if !o.NoProbe {
 		r.Probe = w.probe(ctx)
+		r.Calls = w.calls(ctx, r.Probe)
 	}
 	r.Findings = w.found
 	for _, a := range dialect.Abilities(w.dialect) {
@@ -85,6 +87,9 @@ type way struct {
 	settings connect.Status
 	cwd      string
 	bridge   string // the program that can be started; "" = none
+
+	arrivals map[string]bool // ids of the probes that have arrived
+	saidHTTP bool            // that the probes say nothing of the HTTP listener
 }
 
 // look is visit.look for a look at an agent.

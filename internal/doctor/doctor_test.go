@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,55 @@ func TestWorst(t *testing.T) {
 		}
 		if got := Worst(list); got != tt.want {
 			t.Errorf("%q: got %s, want %s", tt.levels, got, tt.want)
+		}
+	}
+}
+
+// Each kind of call that an agent makes is probed by an event of its own, and hookd takes
+// the probe for a call of that tool.
+func TestCallsAreTheAgentsOwn(t *testing.T) {
+	kinds := map[neutral.CallKind]int{}
+	for _, name := range connect.Names() {
+		d := events.Dialect(name)
+		list := dialect.Coverage(d)
+		if len(list) == 0 && d != events.LibreFang && d != events.DeepAgents && d != events.VSCode {
+			t.Errorf("%s: no kind of call", name)
+		}
+		for _, c := range list {
+			kinds[c.Kind]++
+			if (c.Probe.Event == "") == (c.Why == "") {
+				t.Errorf("%s: %s: want a probe or why there is none, got %+v", name, c.Kind, c)
+			}
+			if c.Why != "" {
+				continue
+			}
+			payload := c.Probe.With(Session, `/pro"ject`, time.Now())
+			row := events.LookupIn(d, c.Probe.Event)
+			if !json.Valid(payload) || strings.Contains(string(payload), `"$`) || row == nil || row.Kind != events.KindToolBefore {
+				t.Errorf("%s: %s: %s of %s", name, c.Kind, payload, c.Probe.Event)
+				continue
+			}
+			e := &events.Event{Envelope: events.Envelope{Event: c.Probe.Event, Dialect: d, Data: payload}, Contract: row}
+			if !slices.Contains(dialect.ToolNames(e), c.Tool) {
+				t.Errorf("%s: %s: tools %q, want %s among them: %s", name, c.Kind, dialect.ToolNames(e), c.Tool, payload)
+			}
+			want := map[neutral.CallKind]string{
+				neutral.RunCall: "true", neutral.InsideCall: "true", neutral.WriteCall: "hookd-doctor.txt", neutral.ReadCall: "hookd-doctor.txt",
+				neutral.FetchCall: "https://hookd.invalid/", neutral.StartCall: "nothing", neutral.SearchCall: "nothing",
+			}[c.Kind]
+			if input := string(dialect.Call(e).Input); !strings.Contains(input, want) {
+				t.Errorf("%s: %s: the input is %s, want %s in it", name, c.Kind, input, want)
+			}
+			if c.Kind == neutral.InsideCall && string(payload) == string(list[0].Probe.With(Session, `/pro"ject`, time.Now())) != (dialect.Facts(e)[neutral.AgentID] == nil) {
+				t.Errorf("%s: a subagent's call is %s", name, payload)
+			}
+		}
+	}
+	for _, kind := range []neutral.CallKind{
+		neutral.RunCall, neutral.WriteCall, neutral.ReadCall, neutral.FetchCall, neutral.SearchCall, neutral.MCPCall, neutral.StartCall, neutral.InsideCall,
+	} {
+		if kinds[kind] < 5 {
+			t.Errorf("%d agents have the kind %s", kinds[kind], kind)
 		}
 	}
 }

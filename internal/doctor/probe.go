@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -45,10 +46,18 @@ type Hooked struct {
 	Error      string        `json:"error,omitempty"`
 }
 
-// probe sends one; nil when there is no way to.
+// probe sends the first and judges what came of it; nil when there is no way to.
 func (w *way) probe(ctx context.Context) *Probe {
+	p := w.send(ctx, dialect.Probe(w.dialect))
+	if p != nil {
+		w.judge(p)
+	}
+	return p
+}
+
+// send sends an event as the agent would; nil when there is no way to.
+func (w *way) send(ctx context.Context, event neutral.Probe) *Probe {
 	p := &Probe{Hooks: []Hooked{}}
-	event := dialect.Probe(w.dialect)
 	p.Event, p.Payload = event.Event, event.With(Session, w.cwd, time.Now())
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -64,7 +73,6 @@ func (w *way) probe(ctx context.Context) *Probe {
 	p.TookMS = float64(time.Since(begin).Microseconds()) / 1000
 	w.arrived(ctx, p)
 	w.matched(ctx, p)
-	w.judge(p)
 	return p
 }
 
@@ -74,7 +82,8 @@ func (w *way) call(ctx context.Context, p *Probe) {
 	switch line := w.settings.Calls[p.Event]; {
 	case len(line) > 0:
 		p.Command = append([]string{w.bridge}, line[1:]...)
-	case w.settings.Calls != nil && slices.Contains(w.settings.Events, p.Event):
+	case w.settings.Calls != nil && slices.Contains(w.settings.Events, p.Event) && !w.saidHTTP:
+		w.saidHTTP = true
 		w.say(
 			"probe",
 			Note,
@@ -128,8 +137,8 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 				Type string `json:"type"`
 				client.EventRecord
 			}
-			if json.Unmarshal(record, &e) == nil && e.Type == client.RecordEvent && e.SessionID == Session {
-				p.EventID = e.EventID
+			if json.Unmarshal(record, &e) == nil && e.Type == client.RecordEvent && e.SessionID == Session && !w.arrivals[e.EventID] {
+				p.EventID = e.EventID // the last: the others were sent before
 			}
 			return nil
 		},
@@ -137,6 +146,10 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 	if err != nil {
 		w.say("probe", Note, "hookd tail", "the stream cannot be read: %v", err)
 	}
+	if w.arrivals == nil {
+		w.arrivals = map[string]bool{}
+	}
+	w.arrivals[p.EventID] = true
 }
 
 // matched adds the hooks that the event reached, with their results.

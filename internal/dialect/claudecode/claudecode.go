@@ -14,7 +14,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.ClaudeCode, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.ClaudeCode, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, Canonical: true, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+	}
 }
 
 // Agent is Claude Code.

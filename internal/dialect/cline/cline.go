@@ -16,7 +16,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Cline, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe,
+		Probe: probe, Probes: probes, Inside: neutral.InsideTold,
 	}
 }
 

@@ -13,7 +13,13 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Codex, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.Codex, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, Probes: probes, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+		Unreported: map[neutral.CallKind]string{
+			neutral.SearchCall: "its web search runs where its model does, and Codex calls no hook for it",
+		},
+	}
 }
 
 // Agent is Codex. It cannot ask a person for a hook.

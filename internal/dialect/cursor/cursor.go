@@ -18,7 +18,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Cursor, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Guest: guest(), Probe: probe,
+		Guest: guest(), Probe: probe, Probes: probes,
 	}
 }
 

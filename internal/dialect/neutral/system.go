@@ -22,8 +22,21 @@ type System struct {
 	Settings func() Settings
 	// Guest is how its agent runs the hooks of another one's settings. Nil = it does not.
 	Guest *Guest
-	// Probe is sent by `hookd doctor`. A system without Settings needs none.
+	// Probe is sent by `hookd doctor`: a command that does nothing. A system without
+	// Settings needs none.
 	Probe Probe
+	// Probes are those of other kinds of call that cannot be made of Probe by the names
+	// of the tools alone.
+	Probes []Probe
+	// MCPTool is what it calls the tool probe of the MCP server hookd. "" = not known, or
+	// Probes has such a call.
+	MCPTool string
+	// Canonical: its names of tools are the canonical ones, but for those in its table.
+	Canonical bool
+	// Unreported has the kinds of call of which its agent sends no event, and why.
+	Unreported map[CallKind]string
+	// Inside says whether its subagents' calls are reported.
+	Inside Inside
 	// Rules are those of the hooks that its own files define. Nil = they have
 	// those of hook folders.
 	Rules *Rules

@@ -6,6 +6,7 @@ import "github.com/hookd/hookd/internal/dialect/neutral"
 var probe = neutral.Probe{
 	Event: "before_tool_call",
 	Payload: `{
-		"session_id": "$SESSION", "cwd": "$CWD", "tool_name": "bash", "params": {"command": "true"}
+		"sessionId": "$SESSION", "workspaceDir": "$CWD", "toolName": "exec", "params": {"command": "true"},
+		"toolCallId": "call_probe"
 	}`,
 }

@@ -11,7 +11,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Qoder, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.Qoder, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, Canonical: true, MCPTool: "mcp__hookd__probe",
+	}
 }
 
 // Agent is Qoder.

@@ -13,7 +13,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Qwen, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.Qwen, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+	}
 }
 
 // Agent is Qwen Code. It gives up a hook after 60 s, whatever its settings say.

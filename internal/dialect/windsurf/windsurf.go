@@ -12,7 +12,10 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Windsurf, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.Windsurf, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, Probes: probes,
+	}
 }
 
 // Agent is Windsurf. It documents no deadline: 30 s is taken.
