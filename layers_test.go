@@ -195,7 +195,7 @@ var rooms = map[string]room{
 	},
 	"internal/doctor": {
 		"examines everything from outside and names the command that mends it",
-		"/client catalog config connect dialect events hook loopback proc readfile trust",
+		"/client catalog config connect dialect dialect/neutral events hook loopback proc readfile trust",
 		"golang.org/x/sys",
 	},
 	"internal/escape": {

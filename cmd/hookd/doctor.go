@@ -227,7 +227,8 @@ func (p *printer) calls(list []doctor.Call) {
 		rows[i] = []cell{text(c.Kind), text(c.Tool), text(c.Event), text(reaches), text(seen), text(strings.Join(c.Hooks, ", "))}
 	}
 	p.table([]column{
-		{title: "CALL"}, {title: "TOOL"}, {title: "EVENT"}, {title: "REACHES HOOKD"}, {title: "LAST REAL ONE"}, textColumn("HOOKS"),
+		{title: "CALL"}, {title: "TOOL"}, {title: "EVENT"}, {title: "REACHES HOOKD"}, {title: "LAST REAL ONE"},
+		textColumn("HOOKS"),
 	}, rows)
 }
 

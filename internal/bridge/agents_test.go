@@ -85,7 +85,9 @@ var reals = []real{
 var plugged = []real{
 	{
 		name: "openclaw", dialect: events.OpenClaw, program: "openclaw", settings: ".openclaw/openclaw.json", model: chat, connects: true,
-		cannot:   map[string]string{"context": "with a prompt: `agent --local` tells of no start"},
+		cannot: map[string]string{
+			"context": "with a prompt: `agent --local` tells of no start", "subagent": "`agent --local` starts none",
+		},
 		delegate: openClawTask,
 		text: func(_ string, s *stage) string {
 			defaults := object{"workspace": s.work, "skipBootstrap": true, "model": object{"primary": "mock/gpt-test"}}

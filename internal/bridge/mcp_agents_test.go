@@ -27,13 +27,18 @@ func TestRealAgentsOverMCP(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			program := r.found(t)
 			bridge, hookd := built(t, dir), builtHookd(t, dir)
-			s := newStage(t, r)
 			r.text = nil // connect writes the settings
+			s := newStage(t, r, program, bridge)
 			command := []string{hookd, "mcp", string(r.dialect), "--socket", s.socket}
 			s.connectTool(t, r, bridge, command)
-			s.run(t, r, program, bridge)
-			s.check(t, r)
-			s.atOnce(t, r, program)
+			asked := s.work1(t)
+			s.checkDenied(t, asked)
+			s.checkRewritten(t)
+			s.checkShown(t, "context", asked[0], theContext)
+			s.checkResult(t, asked[len(asked)-1])
+			s.checkEnd(t)
+			s.together(t, "together")
+			s.together(t, "decoys")
 		})
 	}
 }

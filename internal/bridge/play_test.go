@@ -160,9 +160,15 @@ func (s *stage) subagent(t *testing.T) {
 	}
 	s.play(t, script{commands: []string{"touch by-subagent", "rm -rf victim"}, delegate: s.delegate})
 	inside := s.model.askedInside()
+	if s.cannot["subagent"] != "" {
+		if len(inside) > 0 {
+			t.Error("a subagent asked the model")
+		}
+		return
+	}
 	if len(inside) == 0 {
 		last := s.model.asked()[len(s.model.asked())-1]
-		t.Fatalf("no subagent asked the model; the end of the agent's last request is\n%s", last[max(0, len(last)-6000):])
+		t.Fatalf("no subagent asked the model; the agent's last request has\n%.3000s", last[max(0, strings.Index(last, theTask)):])
 	}
 	if !s.has("by-subagent") {
 		t.Error("the subagent's allowed command was not run")

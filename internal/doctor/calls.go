@@ -34,7 +34,9 @@ func (w *way) calls(ctx context.Context, first *Probe) (list []Call) {
 		return nil
 	}
 	for i, c := range dialect.Coverage(w.dialect) {
-		call := Call{Kind: string(c.Kind), Tool: c.Tool, Event: c.Probe.Event, Unknown: c.Unknown, Why: c.Why, Hooks: []string{}}
+		call := Call{
+			Kind: string(c.Kind), Tool: c.Tool, Event: c.Probe.Event, Unknown: c.Unknown, Why: c.Why, Hooks: []string{},
+		}
 		if c.Why == "" {
 			p := first
 			if i > 0 {
@@ -51,7 +53,7 @@ func (w *way) calls(ctx context.Context, first *Probe) (list []Call) {
 	return list
 }
 
-// reached fills in what became of a probe.
+// reached fills in whether a probe came through.
 func (w *way) reached(call *Call, c dialect.Covered, p *Probe) {
 	e := &events.Event{
 		Envelope: events.Envelope{Event: p.Event, Dialect: w.dialect, Data: p.Payload},
@@ -65,7 +67,8 @@ func (w *way) reached(call *Call, c dialect.Covered, p *Probe) {
 	case w.settings.Events != nil && !slices.Contains(w.settings.Events, p.Event):
 		call.Why = "the agent's settings do not call hookd for " + p.Event
 	case !w.registeredFor(p.Event, taken):
-		call.Why = "the agent's settings call hookd for other tools alone: " + strings.Join(w.settings.Only[p.Event], ", ")
+		only := strings.Join(w.settings.Only[p.Event], ", ")
+		call.Why = "the agent's settings call hookd for other tools alone: " + only
 	case p.EventID == "":
 		call.Why = strings.TrimSpace("hookd did not get " + p.Event + " " + p.Stderr)
 	default:

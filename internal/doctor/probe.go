@@ -46,7 +46,7 @@ type Hooked struct {
 	Error      string        `json:"error,omitempty"`
 }
 
-// probe sends the first and judges what came of it; nil when there is no way to.
+// probe sends the first and judges its result; nil when there is no way to.
 func (w *way) probe(ctx context.Context) *Probe {
 	p := w.send(ctx, dialect.Probe(w.dialect))
 	if p != nil {
@@ -137,8 +137,9 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 				Type string `json:"type"`
 				client.EventRecord
 			}
-			if json.Unmarshal(record, &e) == nil && e.Type == client.RecordEvent && e.SessionID == Session && !w.arrivals[e.EventID] {
-				p.EventID = e.EventID // the last: the others were sent before
+			isProbe := json.Unmarshal(record, &e) == nil && e.Type == client.RecordEvent && e.SessionID == Session
+			if isProbe && !w.arrivals[e.EventID] { // the others were sent before
+				p.EventID = e.EventID
 			}
 			return nil
 		},

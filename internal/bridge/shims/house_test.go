@@ -21,6 +21,7 @@ import (
 var hooks = map[string][2]string{
 	"guard":    {"events: [PreToolUse]\nmatcher: Bash\n", "grep -q '\"command\":\"rm -rf' && { echo 'no rm -rf' >&2; exit 2; }\nexit 0\n"},
 	"rewriter": {"events: [PreToolUse]\nmatcher: Bash\n", `sed -n 's/.*"command":"echo hello".*/{"hookSpecificOutput":{"updatedInput":{"command":"echo -n hello"}}}/p'` + "\n"},
+	"censor":   {"events: [message_sending]\n", "grep -q s3cret && { echo 'no secrets out' >&2; exit 2; }\nexit 0\n"},
 	"asker":    {"events: [PreToolUse]\nmatcher: Bash\n", `sed -n 's/.*"command":"sudo.*/{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"as root?"}}/p'` + "\n"},
 	"start":    {"events: [SessionStart]\n", "echo 'the start'\n"},
 	"prompt":   {"events: [UserPromptSubmit]\n", "grep -q 's3cret' && { echo 'a secret' >&2; exit 2; }\necho 'the date'\n"},

@@ -14,6 +14,7 @@ const maxKept = 200
 const told = [
   "gateway_start", "gateway_stop", "session_end", "before_reset", "agent_end",
   "before_compaction", "after_compaction", "subagent_spawned", "subagent_ended",
+  "model_call_started", "model_call_ended", "message_received", "message_sent",
 ]
 
 /** What a context tells about where an event belongs. */
@@ -65,12 +66,26 @@ export default {
       if (Object.keys(answer).length > 0) return answer
     }, budget)
 
+    on("message_sending", async (event, ctx) => {
+      const verdict = await line.decide(about("message_sending", event, ctx))
+      if (verdict && denies(verdict)) return { cancel: true, cancelReason: reasonOf(verdict) }
+    }, budget)
+
     // The result reaches hooks before the model where OpenClaw has the seam for
-    // it; where it has not, they are told of it afterwards. The id makes both one.
-    const after = (event, ctx) => line.decide({ ...about("after_tool_call", event, ctx), id: afterID(event, ctx) })
-    on("after_tool_call", after)
+    // it; where it has not, they are told of it afterwards. Of the two, hookd gets
+    // the first.
+    const ended = [] // calls that one of the two has told of, and the other has not
+    const after = (from) => (event, ctx) => {
+      const call = event.toolCallId && JSON.stringify([sessionOf(event, ctx), event.runId ?? ctx?.runId, event.toolCallId])
+      const first = ended.findIndex((other) => call && other.call === call && other.from !== from)
+      if (first >= 0) return ended.splice(first, 1)[0].verdict
+      const verdict = line.decide(about("after_tool_call", event, ctx))
+      if (call && ended.push({ call, from, verdict }) > maxKept) ended.shift()
+      return verdict
+    }
+    on("after_tool_call", after("told"))
     try {
-      api.registerAgentToolResultMiddleware?.(safe((event, ctx) => result(line, after, event, ctx)), { runtimes: ["openclaw", "codex"] })
+      api.registerAgentToolResultMiddleware?.(safe((event, ctx) => result(line, after("seam"), event, ctx)), { runtimes: ["openclaw", "codex"] })
     } catch {} // the plugin's manifest is missing, or OpenClaw does not allow it
 
     on("before_agent_finalize", async (event, ctx) => {
@@ -112,10 +127,6 @@ function about(name, event, ctx) {
 
 function sessionOf(event, ctx) {
   return ctx?.sessionId ?? event?.sessionId ?? ctx?.sessionKey ?? event?.sessionKey
-}
-
-function afterID(event, ctx) {
-  return event.toolCallId ? `after:${sessionOf(event, ctx)}:${event.toolCallId}` : randomUUID()
 }
 
 /** OpenClaw lays new parameters over the old ones: one that is gone must be said to be. */

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -106,6 +107,30 @@ func TestOpenClaw(t *testing.T) {
 	if got := h.logged(); !strings.HasPrefix(got, "agent:end {") || !strings.Contains(got, `"session_id":"new"`) {
 		t.Errorf("agent:end got %s", got)
 	}
+	// A model may give the same id to call after call: each is told once, whichever of the
+	// two ways comes first.
+	ended := answer{"name": "after_tool_call", "event": answer{"toolName": "exec", "toolCallId": "call_0", "params": answer{"command": "ls"}, "result": answer{"content": []any{}}, "durationMs": 1}}
+	lint := result("lint", "ok", "call_0")
+	const noted = `{"answer":{"result":{"content":[{"type":"text","text":"ok"},{"type":"text","text":"2 warnings"}],"details":{"aggregated":"ok"}}}}`
+	for range 3 {
+		p.wants("result", lint, noted)
+		p.call("on", ended)
+	}
+	p.call("on", ended)
+	p.wants("result", result("ls", "a b", "call_0"), `{"answer":null}`)
+	list, err := client.New(client.Options{Socket: h.config.Socket}).Accepted(t.Context(), client.EventQuery{Event: "after_tool_call"})
+	hooktest.Must(t, err)
+	told := 0
+	for _, e := range list {
+		if e.SessionID == "s" {
+			told++
+		}
+	}
+	if told != 7 { // c1 to c3, and four with one id
+		t.Errorf("hookd was told of %d calls, want 7", told)
+	}
+	sending := answer{"name": "message_sending", "event": answer{"to": "u", "content": "the key is s3cret"}}
+	p.wants("on", sending, `{"answer":{"cancel":true,"cancelReason":"no secrets out"}`+opts)
 	p.wants("odd", nil, `{}`)
 	p.wants("warned", nil, `{"warned":[]}`)
 	if names := p.call("names", nil)["names"].([]any); len(names) < 14 {

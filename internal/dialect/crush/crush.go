@@ -12,7 +12,8 @@ import (
 // System is what the index of package dialect lists.
 func System() neutral.System {
 	return neutral.System{
-		Name: events.Crush, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe, Inside: neutral.InsideSilent,
+		Name: events.Crush, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe, Inside: neutral.InsideSilent,
 	}
 }
 

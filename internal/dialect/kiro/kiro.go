@@ -11,7 +11,9 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Kiro, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe, Probes: probes}
+	return neutral.System{
+		Name: events.Kiro, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe, Probes: probes,
+	}
 }
 
 // Agent is Kiro's command line. It cannot ask a person for a hook.

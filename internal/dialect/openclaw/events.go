@@ -15,6 +15,16 @@ func Rows() []events.Contract {
 		events.Object.Nullable("params", "the call's arguments"),
 		events.String.Nullable("toolCallId", "id of the call"),
 	)
+	model := events.Fields(common,
+		events.String.Nullable("callId", "the model's call"),
+		events.String.Nullable("provider", "of the model"),
+		events.String.Nullable("model", "the model"),
+	)
+	message := events.Fields(common,
+		events.String.Nullable("channelId", "the channel"),
+		events.String.Field("content", "its text"),
+	)
+	to := events.String.Nullable("to", "who gets it")
 	child := events.Fields(common, events.String.Nullable("childSessionKey", "the subagent's session"))
 	return []events.Contract{
 		{Name: "gateway_start", Kind: events.KindDaemonStart, When: "the Gateway has started", Fields: common},
@@ -50,6 +60,19 @@ func Rows() []events.Contract {
 			Fields: common},
 		{Name: "after_compaction", Kind: events.KindCompactAfter, When: "the conversation was compacted",
 			Fields: common},
+		{Name: "model_call_started", Kind: events.KindModelBefore, When: "before a call of the model, without the prompt",
+			Fields: model},
+		{Name: "model_call_ended", Kind: events.KindModelAfter, When: "a call of the model ended, without the answer",
+			Fields: events.Fields(model,
+				events.String.Nullable("outcome", "completed or error"),
+				events.Number.Nullable("durationMs", "how long it took"),
+			)},
+		{Name: "message_received", When: "a message came in by a channel",
+			Fields: events.Fields(message, events.String.Nullable("from", "its sender"))},
+		{Name: "message_sending", When: "before a message goes out; a block cancels it",
+			Fields: events.Fields(message, to), CanBlock: true},
+		{Name: "message_sent", When: "a message went out, or could not",
+			Fields: events.Fields(message, to, events.Boolean.Nullable("success", "it went out"))},
 		{Name: "subagent_spawned", Kind: events.KindSubagentStart, When: "a subagent starts", Fields: child},
 		{Name: "subagent_ended", Kind: events.KindSubagentStop, When: "a subagent ended", Fields: child},
 	}

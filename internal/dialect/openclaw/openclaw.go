@@ -12,7 +12,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenClaw, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Inside: neutral.InsideTold,
+		Probe: probe,
 	}
 }
 

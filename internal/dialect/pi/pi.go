@@ -11,7 +11,8 @@ import (
 // System is what the index of package dialect lists.
 func System() neutral.System {
 	return neutral.System{
-		Name: events.Pi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe, Inside: neutral.InsideNone,
+		Name: events.Pi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe, Inside: neutral.InsideNone,
 	}
 }
 
