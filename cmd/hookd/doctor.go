@@ -224,7 +224,9 @@ func (p *printer) calls(list []doctor.Call) {
 		if at, err := time.Parse(time.RFC3339, c.Seen); err == nil {
 			seen = at.Local().Format("2006-01-02 15:04")
 		}
-		rows[i] = []cell{text(c.Kind), text(c.Tool), text(c.Event), text(reaches), text(seen), text(strings.Join(c.Hooks, ", "))}
+		rows[i] = []cell{
+			text(c.Kind), text(c.Tool), text(c.Event), text(reaches), text(seen), text(strings.Join(c.Hooks, ", ")),
+		}
 	}
 	p.table([]column{
 		{title: "CALL"}, {title: "TOOL"}, {title: "EVENT"}, {title: "REACHES HOOKD"}, {title: "LAST REAL ONE"},
