@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // killed returns options of a copy of the files of s as they are now, which is what the
@@ -237,6 +238,10 @@ func TestJournalThatIsDamagedUnderTheStore(t *testing.T) {
 			}
 			damage(t, journalDir(s.opts.Path))
 			accept(t, s, event(6, "agent:end", `{}`), "a")
+			hooktest.Until(t, "the damage is told", func() bool {
+				_, told := in.find(IncidentJournal)
+				return told
+			})
 			flush(t, s)
 			if i, ok := in.find(IncidentJournal); !ok || i.Lost != 0 || !strings.Contains(i.Error(), "hookd.db-accepted") {
 				t.Errorf("incident %v", i)
