@@ -189,6 +189,7 @@ func defaultOf(c config.Config, key string) string {
 		"snapshot":             fmt.Sprint(c.Snapshot),
 		"providers":            "none",
 		"http.listen":          "none",
+		"metrics.listen":       "none",
 		"cgroup":               fmt.Sprint(c.Cgroup),
 		"env":                  "none",
 		"agents":               "none",

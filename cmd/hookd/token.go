@@ -14,9 +14,10 @@ import (
 func tokenCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Manage the token of agents that call hookd over HTTP",
+		Short: "Manage the tokens of agents and of metrics over HTTP",
 		Long: `Agents that call hookd over HTTP (http.listen) show a token. A process that knows
-the token can have hooks run.`,
+the token can have hooks run. What reads metrics (metrics.listen) shows another one,
+with which it can do nothing else.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -25,8 +26,9 @@ the token can have hooks run.`,
 		Short: "Replace the token in every file that holds it",
 		Long: `rotate makes a new token and writes it to every file that hookd knows to hold the
 old one: its own, the agent's settings, their backups, and what editors have left
-beside them. These are readable by you alone from then on. A daemon that runs
-takes the new token at once; an agent that runs may have to be started again.`,
+beside them. These are readable by you alone from then on. The token of
+metrics.listen, where that is set, is replaced in its file. A daemon that runs takes a
+new token at once; an agent that runs may have to be started again.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.rotateToken(cmd) },
 	})
@@ -49,8 +51,15 @@ func (a *app) rotateToken(cmd *cobra.Command) error {
 		return fail(exitFailed, "see which user owns the folder, then type `hookd token rotate`", "%w", err)
 	}
 	copies, err := shareToken(cfg, token, old)
+	if cfg.MetricsListen != "" {
+		_, _, bad := loopback.Rotate(cfg.MetricsTokenFile())
+		err = errors.Join(err, bad)
+	}
 	if printed := a.print(rotated{cfg.TokenFile(), copies}, func(p *printer) {
 		p.linef("%s has a new token", cfg.TokenFile())
+		if cfg.MetricsListen != "" {
+			p.linef("%s has a new token for metrics", cfg.MetricsTokenFile())
+		}
 		for _, c := range copies {
 			p.linef("%s has it, too: start the agent again if it runs", c)
 		}

@@ -44,6 +44,8 @@ type Config struct {
 	MaxEventBytes  int64 // of one event on the socket
 
 	HTTPListen string // loopback HOST:PORT for agents that call hooks over HTTP; "" = none
+	// MetricsListen is the loopback HOST:PORT on which metrics are read; "" = none.
+	MetricsListen string
 
 	StorePath    string // default HOME/hookd.db
 	StoreDurable string // fsync or os
@@ -167,6 +169,9 @@ func (c Config) ChangesFile() string { return filepath.Join(c.State, "hookd", "c
 
 // TokenFile is the file of the token for agents that call hooks over HTTP.
 func (c Config) TokenFile() string { return filepath.Join(c.State, "hookd", "http.token") }
+
+// MetricsTokenFile is the file of the token for metrics over HTTP.
+func (c Config) MetricsTokenFile() string { return filepath.Join(c.State, "hookd", "metrics.token") }
 
 // RunsFile lists the runs under way for the next daemon, should this one be killed.
 func (c Config) RunsFile() string { return filepath.Join(c.State, "hookd", "runs") }
@@ -409,6 +414,9 @@ func (c Config) NeedsRestart(next Config) (names []string) {
 	}
 	if c.HTTPListen != next.HTTPListen {
 		names = append(names, "http.listen")
+	}
+	if c.MetricsListen != next.MetricsListen {
+		names = append(names, "metrics.listen")
 	}
 	if c.SlotsObservers != next.SlotsObservers {
 		names = append(names, "slots.observers")

@@ -133,6 +133,11 @@ var keys = []key{
 		"loopback address for agents that call hooks over HTTP, such as 127.0.0.1:7780; default: none (needs a restart)",
 		loopback(func(c *Config) *string { return &c.HTTPListen }),
 	},
+	{
+		"metrics.listen",
+		"loopback address on which metrics are read with a token, such as 127.0.0.1:7781; default: none (needs a restart)",
+		loopback(func(c *Config) *string { return &c.MetricsListen }),
+	},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)",
 		boolean(func(c *Config) *bool { return &c.Cgroup })},
 	{

@@ -339,6 +339,9 @@ func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	if p := d.rejected.Load(); p != nil {
 		list = append(list, *p)
 	}
+	if p := d.metricsHTTP.Problem(); p != nil {
+		list = append(list, *p)
+	}
 	if p := d.agentHTTP.Problem(); p != nil {
 		list = append(list, *p)
 	}

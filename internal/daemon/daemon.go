@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"sync"
@@ -64,33 +65,34 @@ type Options struct {
 
 // Daemon is one hookd on one home.
 type Daemon struct {
-	opts      Options
-	log       *zap.Logger
-	config    atomic.Pointer[config.Config]
-	started   time.Time
-	store     *store.Store
-	hub       *stream.Hub
-	recorder  *recorder.Recorder
-	forward   *forward.Forwarder
-	history   history // complete before the server serves
-	proc      *proc.Runner
-	runner    *runner.Runner
-	dispatch  *dispatch.Dispatcher
-	asks      *ask.Holder
-	fleet     *membership
-	hooked    atomic.Bool // a hook is told of asks
-	discovery *discovery.Discovery
-	server    *server.Server
-	agentHTTP *loopback.Door // nil = none
-	markers   discovery.Markers
-	metrics   *metrics.Metrics
-	trace     *trace.Tracer // nil = off
-	changes   *catalog.Changes
-	ready     atomic.Bool
-	projects  *project.Finder
-	links     *when.Disk
-	suspects  suspects
-	watching  chan struct{} // closed when hooks are watched
+	opts        Options
+	log         *zap.Logger
+	config      atomic.Pointer[config.Config]
+	started     time.Time
+	store       *store.Store
+	hub         *stream.Hub
+	recorder    *recorder.Recorder
+	forward     *forward.Forwarder
+	history     history // complete before the server serves
+	proc        *proc.Runner
+	runner      *runner.Runner
+	dispatch    *dispatch.Dispatcher
+	asks        *ask.Holder
+	fleet       *membership
+	hooked      atomic.Bool // a hook is told of asks
+	discovery   *discovery.Discovery
+	server      *server.Server
+	agentHTTP   *loopback.Door // nil = none
+	metricsHTTP *loopback.Door // nil = none
+	markers     discovery.Markers
+	metrics     *metrics.Metrics
+	trace       *trace.Tracer // nil = off
+	changes     *catalog.Changes
+	ready       atomic.Bool
+	projects    *project.Finder
+	links       *when.Disk
+	suspects    suspects
+	watching    chan struct{} // closed when hooks are watched
 
 	intents <-chan signals.Intent
 	unwatch func() // gives signals back to the system
@@ -139,6 +141,9 @@ func New(o Options) (d *Daemon, err error) {
 	}
 	d.lastGood = catalog.NewLastGood(d.store)
 	if d.agentHTTP, err = loopback.OpenDoor(agentDoor(c, o)); err != nil {
+		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
+	}
+	if d.metricsHTTP, err = loopback.OpenDoor(d.metricsDoor(c)); err != nil {
 		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
 	}
 	d.hub = stream.New(
@@ -257,6 +262,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
+	rooms.Go(func() { d.metricsHTTP.Run(ctx) })
 	rooms.Go(func() { d.followPolicy(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()
@@ -440,6 +446,15 @@ func member(key, value string) rawjson.Member { return rawjson.StringMember(key,
 
 func number(key string, n uint64) rawjson.Member {
 	return rawjson.Member{Key: key, Value: fmt.Appendf(nil, "%d", n)}
+}
+
+// metricsDoor says where metrics are read over HTTP.
+func (d *Daemon) metricsDoor(c config.Config) loopback.DoorOptions {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+api.PathMetrics, d.metrics.Handler())
+	return loopback.DoorOptions{Home: c.Home, Options: loopback.Options{
+		For: loopback.ForMetrics, Handler: mux, Listen: c.MetricsListen, TokenFile: c.MetricsTokenFile(), Log: d.opts.Log,
+	}}
 }
 
 // agentDoor says where agents call hooks over HTTP.

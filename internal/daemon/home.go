@@ -39,7 +39,7 @@ func prepareHome(c config.Config) error {
 	for _, pattern := range []string{"hookd", "hookd/*", "hookd.lock", "hookd.db*"} {
 		found, _ := filepath.Glob(filepath.Join(c.State, pattern)) // the pattern is right
 		for _, path := range found {
-			if path == c.TokenFile() && c.HTTPListen != "" {
+			if path == c.TokenFile() && c.HTTPListen != "" || path == c.MetricsTokenFile() && c.MetricsListen != "" {
 				continue // one that other users could read is changed, see loopback.Door
 			}
 			if err := makePrivate(path); err != nil {

@@ -89,6 +89,7 @@ func Look(ctx context.Context, o Options) []Finding {
 	v.look(short, "lock", home, (*visit).lock)
 	v.look(short, "files", home, (*visit).files)
 	v.look(short, "token", "agents' settings", (*visit).httpToken)
+	v.look(short, "metrics", "the token of metrics", (*visit).metricsToken)
 	v.look(short, "disk", filepath.Dir(store), (*visit).disk)
 	v.store()
 	v.look(short, "watches", "/proc", (*visit).watches)

@@ -182,7 +182,7 @@ func (v *visit) left() bool {
 // files checks the files that only the user may read: the history and the token.
 func (v *visit) files() {
 	private, _ := filepath.Glob(v.Config.StorePath + "*") // a strange pattern finds nothing
-	private = append(private, v.Config.TokenFile(), filepath.Join(v.Config.Home, "hookd"))
+	private = append(private, v.Config.TokenFile(), v.Config.MetricsTokenFile(), filepath.Join(v.Config.Home, "hookd"))
 	bad, seen := false, []string{}
 	for _, path := range private {
 		info, err := os.Stat(path)
@@ -190,7 +190,7 @@ func (v *visit) files() {
 			continue
 		}
 		seen = append(seen, filepath.Base(path))
-		if info.Mode().Perm()&0o077 != 0 && path != v.Config.TokenFile() { // httpToken reports the token
+		if info.Mode().Perm()&0o077 != 0 && !v.isToken(path) { // those are reported by what uses them
 			v.say(
 				"files",
 				Problem,

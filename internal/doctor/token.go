@@ -62,6 +62,30 @@ func (v *visit) httpToken() {
 	}
 }
 
+// isToken reports whether a file is that of a token.
+func (v *visit) isToken(path string) bool {
+	return path == v.Config.TokenFile() || path == v.Config.MetricsTokenFile() && v.Config.MetricsListen != ""
+}
+
+// metricsToken checks metrics.listen, and the file of its token.
+func (v *visit) metricsToken() {
+	if v.Config.MetricsListen == "" {
+		return
+	}
+	path := v.Config.MetricsTokenFile()
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		v.say("metrics", Note, "hookd serve", "the token for metrics on %s is made when hookd starts: %v",
+			v.Config.MetricsListen, err)
+	case info.Mode().Perm()&0o077 != 0:
+		v.say("metrics", Problem, "hookd token rotate", "%s has mode %04o: others may read metrics, and hookd shows none until "+
+			"it has a token that only you can read", path, info.Mode().Perm())
+	default:
+		v.say("metrics", OK, "", "are read on %s with the token in %s", v.Config.MetricsListen, path)
+	}
+}
+
 // token is what the token's file holds, whichever users can read it.
 func (v *visit) token() string {
 	text, _ := readfile.Read(v.Config.TokenFile(), maxTokenFile) // where there is none, no file holds it

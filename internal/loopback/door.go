@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -56,6 +55,9 @@ func OpenDoor(o DoorOptions) (*Door, error) {
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if o.For == (Purpose{}) {
+		o.For = ForAgents
 	}
 	d := &Door{options: o, log: o.Log.Named("daemon")}
 	if err := d.listen(); errors.Is(err, ErrNotLoopback) {
@@ -121,13 +123,16 @@ func (d *Door) newServer() (*Server, error) {
 func (d *Door) fail(err error) {
 	p := &api.Problem{
 		File:    filepath.Join(d.options.Home, "hookd.yaml"),
-		Message: fmt.Sprintf("agents cannot call hooks over HTTP, so those that do reach no hook: %v", err),
+		Message: fmt.Sprintf("%s: %v", d.options.For.Shut, err),
 		Hint:    "see what is in the way with `hookd doctor`; hookd tries again by itself",
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		p.Message += "; another process holds the port and may have been shown the token, which is changed"
-		p.Hint = "stop that process, or set another port for http.listen, start hookd again and type " +
-			"`hookd connect " + strings.Join(Agents(), " ") + " --http`; hookd opens the port by itself when it is free"
+		p.Hint = "stop that process, or set another port for " + d.options.For.Setting + " and start hookd again"
+		if d.options.For.Again != "" {
+			p.Hint += ", then type " + d.options.For.Again
+		}
+		p.Hint += "; hookd opens the port by itself when it is free"
 		d.leaked, d.held = d.leaked || !d.held, true
 		if bad := d.changeLeaked(); bad != nil {
 			p.Message += fmt.Sprintf(" before it is used again (%v)", bad)
@@ -165,7 +170,7 @@ func (d *Door) Run(ctx context.Context) {
 	}
 	for wait := firstRetry; ; {
 		if d.server != nil {
-			d.log.Info("agents may call hooks over HTTP", zap.String("address", d.server.Addr()))
+			d.log.Info(d.options.For.Open, zap.String("address", d.server.Addr()))
 			err := d.server.Serve(ctx)
 			d.server, wait = nil, firstRetry
 			if err == nil {

@@ -1,6 +1,7 @@
 // Package loopback serves agents that call their hooks over HTTP: it listens on a
 // loopback address and answers a request as the bridge would answer on stdout. No
-// process is started.
+// process is started. In the same way, on an address and with a token of their own, it
+// serves metrics.
 //
 // It promises: it listens on loopback addresses only. It reads a request only if it
 // has the token, which is read from its file each time, so that a new one counts at
@@ -53,8 +54,37 @@ func Agents() []string {
 // URL returns the address that an agent posts to. listen is as in the settings.
 func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }
 
-// Options of a Server. Listen, TokenFile and Socket are required.
+// Purpose is what a Server is for, in words for people.
+type Purpose struct {
+	Setting string // the key of its address
+	Open    string // logged when it listens
+	Shut    string // what is wrong while it does not
+	Again   string // what to type, once, when its token has been changed; "" = nothing
+	Wrong   string // what to do about a token that is wrong
+}
+
+// ForAgents is the purpose of a Server for agents, ForMetrics of one for metrics.
+var (
+	ForAgents = Purpose{
+		Setting: "http.listen",
+		Open:    "agents may call hooks over HTTP",
+		Shut:    "agents cannot call hooks over HTTP, so those that do reach no hook",
+		Again:   "`hookd connect " + strings.Join(Agents(), " ") + " --http`",
+		Wrong:   "type hookd token rotate, or hookd connect AGENT --http",
+	}
+	ForMetrics = Purpose{
+		Setting: "metrics.listen",
+		Open:    "metrics may be read over HTTP",
+		Shut:    "metrics cannot be read over HTTP",
+		Wrong:   "see \"Over HTTP\" in docs/metrics.md",
+	}
+)
+
+// Options of a Server. Listen, TokenFile and, for agents, Socket are required.
 type Options struct {
+	For     Purpose
+	Handler http.Handler // what callers with the token reach; nil = the agents' calls
+
 	Listen     string        // host:port, the host a loopback address or localhost
 	TokenFile  string        // of the token that callers must show, see Token
 	Socket     string        // hookd's own
@@ -89,12 +119,15 @@ func Open(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
+	if o.For == (Purpose{}) {
+		o.For = ForAgents
+	}
 	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w", err)
+		return nil, fmt.Errorf("%s: %w", o.For.Setting, err)
 	}
 	if addr, ok := l.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
-		return nil, errors.Join(fmt.Errorf("http.listen %s %w", o.Listen, ErrNotLoopback), l.Close())
+		return nil, errors.Join(fmt.Errorf("%s %s %w", o.For.Setting, o.Listen, ErrNotLoopback), l.Close())
 	}
 	return &Server{opt: o, listener: l, log: o.Log.Named("loopback")}, nil
 }
@@ -116,7 +149,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	go func() { served <- httpServer.Serve(welcoming{s.listener, &s.strangers}) }()
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve http.listen: %w", err)
+		return fmt.Errorf("serve %s: %w", s.opt.For.Setting, err)
 	case <-ctx.Done():
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
@@ -129,6 +162,9 @@ func (s *Server) Serve(ctx context.Context) error {
 }
 
 func (s *Server) handler() http.Handler {
+	if s.opt.Handler != nil {
+		return s.guard(s.opt.Handler)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /agents/{agent}", s.call)
 	return s.guard(mux)
@@ -154,7 +190,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case !hasToken(r, token):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="hookd"`)
 			refuse(http.StatusUnauthorized,
-				"the bearer token is missing or wrong: type hookd token rotate, or hookd connect AGENT --http")
+				"the bearer token is missing or wrong: "+s.opt.For.Wrong)
 		default:
 			s.strangers.remove(guestOf(r.Context()))
 			next.ServeHTTP(w, r)
