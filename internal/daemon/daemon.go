@@ -453,7 +453,8 @@ func (d *Daemon) metricsDoor(c config.Config) loopback.DoorOptions {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+api.PathMetrics, d.metrics.Handler())
 	return loopback.DoorOptions{Home: c.Home, Options: loopback.Options{
-		For: loopback.ForMetrics, Handler: mux, Listen: c.MetricsListen, TokenFile: c.MetricsTokenFile(), Log: d.opts.Log,
+		For: loopback.ForMetrics, Handler: mux, Log: d.opts.Log,
+		Listen: c.MetricsListen, TokenFile: c.MetricsTokenFile(),
 	}}
 }
 
