@@ -110,7 +110,7 @@ func policyLine(now *client.Policy) string {
 // forward prints a line for each target of the setting forward.
 func (p *printer) forward(list []client.Forward) {
 	for _, f := range list {
-		waiting := number(f.Waiting)
+		waiting := fmt.Sprint(f.Waiting)
 		if f.Waiting == 10_000 {
 			waiting = "10000 or more"
 		}
