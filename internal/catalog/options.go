@@ -132,11 +132,7 @@ func knownTools(p hook.Pattern) (agents []hookdir.AgentTools) {
 	for _, row := range events.All() {
 		if row.ToolMatched && p.Match(row.Name) && !seen[row.Dialect] {
 			seen[row.Dialect] = true
-			one := hookdir.AgentTools{Agent: string(row.Dialect)}
-			for _, own := range dialect.OwnTools(row.Dialect) {
-				one.Tools = append(one.Tools, own, dialect.CanonicalTool(own))
-			}
-			agents = append(agents, one)
+			agents = append(agents, hookdir.AgentTools{Agent: string(row.Dialect), Tools: dialect.Tools(row.Dialect)})
 		}
 	}
 	return agents

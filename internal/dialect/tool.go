@@ -120,6 +120,18 @@ func OwnTools(d events.Dialect) (names []string) {
 	return names
 }
 
+// Tools returns the names that a matcher finds the tools of an agent by: its own and the
+// canonical ones. A dialect that calls tools by their canonical names has those alone.
+func Tools(d events.Dialect) (names []string) {
+	names = OwnTools(d)
+	for _, n := range table(d).Tools {
+		if !slices.Contains(names, n.Canonical) {
+			names = append(names, n.Canonical)
+		}
+	}
+	return names
+}
+
 // OwnCall returns a call of a canonical tool as the agent of a dialect makes it. A tool
 // that is not canonical stays as it is, with its arguments.
 func OwnCall(d events.Dialect, tool string, input json.RawMessage) (own string, _ json.RawMessage) {
