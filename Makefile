@@ -20,6 +20,9 @@ build: ## build bin/hookd, bin/hookd-bridge and bin/hookd-fleet-server
 	@mkdir -p bin
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/ ./cmd/...
 
+demo-fleet: build ## show three machines that share hooks, one of them killed
+	@sh demo/fleet.sh bin
+
 demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh bin/hookd
 
@@ -72,7 +75,7 @@ check: ## format, vet and staticcheck, for Linux and macOS; shellcheck where it 
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
 	GOOS=darwin $(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh packaging/*.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh demo/fleet.sh packaging/*.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
 
 vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)
 	govulncheck -db "$${GOVULNDB:-https://vuln.go.dev}" ./...
