@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -196,4 +197,14 @@ func killAfter(ts *testscript.TestScript, neg bool, args []string) {
 			syscall.Kill(status.PID, syscall.SIGKILL)
 		}
 	})
+}
+
+var long = flag.Bool("long", false, "load hookd as much as its promises about memory and kills say")
+
+// amount is how much a test does: the first number with -long.
+func amount(most, short int) int {
+	if *long {
+		return most
+	}
+	return short
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -19,16 +18,6 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/hooktest"
 )
-
-var long = flag.Bool("long", false, "load hookd as much as its promises about memory and kills say")
-
-// amount is how much a test does: the first number with -long.
-func amount(most, short int) int {
-	if *long {
-		return most
-	}
-	return short
-}
 
 const (
 	maxMemory  = (64 + 64) << 20 // the default of queue.max_bytes, and 64 MiB

@@ -61,11 +61,12 @@ func startClone3(ctx context.Context, s *Spec) (Process, error) {
 // thread that made it stands still meanwhile. It has no stack, so it executes a list of
 // system calls that was made before, in a loop that needs registers alone.
 type child struct {
-	clone   cloneArgs
-	result  int    // of clone3: the pid, or the error as a negative number
-	failed  int    // the error of the step that failed, written by the child
-	all     uint64 // the mask of all signals
-	mask    uint64 // the thread's own mask
+	clone  cloneArgs
+	result int    // of clone3: the pid, or the error as a negative number
+	failed int    // the error of the step that failed, written by the child
+	all    uint64 // the mask of all signals
+	//lint:ignore U1000 vfork keeps the thread's own mask here
+	mask    uint64
 	steps   [maxSteps]step
 	n       int
 	pidfd   int32
@@ -76,9 +77,9 @@ type child struct {
 	groups  []uint32
 }
 
-// cloneArgs is struct clone_args in its first version, clone(2).
+// cloneArgs is struct clone_args in its first version, clone(2); what has no name stays 0.
 type cloneArgs struct {
-	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
+	flags, pidfd, _, _, exitSignal, _, _, _, _, _, cgroup uint64
 }
 
 // step is one system call of a child. If it fails, the child ends, unless that is
