@@ -98,8 +98,8 @@ type Grant struct {
 	Call      string    `json:"call"`           // digest of what must be the same in a call
 	Dialect   Dialect   `json:"dialect"`
 	SessionID string    `json:"session_id,omitempty"` // of the only session; "" = of all
-	UID       *int      `json:"uid,omitempty"`        // of the only user, on the system daemon; nil elsewhere
 	Cwd       string    `json:"cwd"`                  // of the only folder
+	UID       *int      `json:"uid,omitempty"`        // of the only user, on the system daemon; nil elsewhere
 	Scope     string    `json:"scope"`                // session, always, or a time such as 15m
 	Made      time.Time `json:"made"`
 	Until     time.Time `json:"until,omitzero"` // zero = until it is revoked
