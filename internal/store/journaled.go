@@ -22,7 +22,7 @@ type place int
 
 const (
 	inJournal  place = iota // and nowhere else
-	beingMoved              // into the database, by the transaction under way
+	beingMoved              // into the database, by the transaction under way: only the writer sees it there
 	inDatabase
 )
 
@@ -120,8 +120,9 @@ func (j *journaled) oldest(most int, before journal.Pos) (list []*entry) {
 	return list
 }
 
-// after returns the first entries with numbers above seq that only the journal has, of
-// events that are wanted.
+// after returns the first entries with numbers above seq that readers of the database may
+// not find there yet, of events that are wanted: those that the transaction under way moves
+// are among them, since nothing of it is seen before it is committed.
 func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -131,14 +132,14 @@ func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (l
 		if len(list) == most {
 			break
 		}
-		if e.place == inJournal && wanted(e.Number) {
+		if e.place != inDatabase && wanted(e.Number) {
 			list = append(list, e)
 		}
 	}
 	return list
 }
 
-// ids returns the ids of events that only the journal has, in the order of their numbers.
+// ids returns the ids of events that the database may not have yet, in the order of their numbers.
 // What cannot be read is left out.
 func (j *journaled) ids() (list []events.SentEvent) {
 	for _, e := range j.after(0, math.MaxInt, func(uint64) bool { return true }) {

@@ -184,6 +184,43 @@ func TestRunsThatEndInTheJournal(t *testing.T) {
 	}
 }
 
+// An event that the transaction under way moves is neither in the journal alone nor seen in
+// the database: it is pending all the same.
+func TestPendingWhileItMoves(t *testing.T) {
+	s := open(t, options(t))
+	e := event(1, "agent:end", `{"n":1}`)
+	e.Sent = &events.Sent{Content: [32]byte{1}, Matched: []string{"a"}}
+	e.ID = "mine"
+	accept(t, s, e, "a")
+	moved, commit := make(chan struct{}), make(chan struct{})
+	s.queue.add(&op{event: 1, done: func(error) {}, exec: func(*database) error {
+		close(moved)
+		<-commit
+		return nil
+	}})
+	<-moved
+	page, err := s.Pending(t.Context(), 0, 1)
+	size, err2 := s.NextPending(t.Context(), 0)
+	sent := 0
+	err3 := s.Sent(t.Context(), time.Time{}, func(events.SentEvent) { sent++ })
+	close(commit)
+	if err != nil || len(page) != 1 || page[0].Hook != "a" || string(page[0].Event.Data) != `{"n":1}` {
+		t.Errorf("pending %+v, %v, want the run of a", page, err)
+	}
+	if err2 != nil || size != 7 {
+		t.Errorf("the next pending event has %d bytes, %v, want 7", size, err2)
+	}
+	if err3 != nil || sent != 1 {
+		t.Errorf("%d ids of senders, %v, want 1", sent, err3)
+	}
+	if err := s.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := pending(t, s); !slices.Equal(got, []string{"1:a"}) {
+		t.Errorf("pending %v after the move, want it once", got)
+	}
+}
+
 // What history keeps does not depend on whether an event ended while only the journal had it.
 func TestHistoryIsTheSameByEitherWay(t *testing.T) {
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }
