@@ -127,9 +127,6 @@ type Spec struct {
 	// Looks, if not nil, is called with each file before it is opened for the start.
 	// A file whose disk does not answer blocks the start.
 	Looks func(path string)
-	// Answered says that the files have answered a moment ago: they are not read before
-	// the start, unless an exec that hangs would hold up more than this run.
-	Answered bool
 	// TermBefore sends SIGTERM and SIGCONT to the process group that long
 	// before the kill. 0, or not less than Timeout: never.
 	TermBefore time.Duration

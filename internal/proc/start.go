@@ -28,11 +28,7 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err := checkSpec(ctx, s); err != nil {
 		return nil, err
 	}
-	if !s.Answered || spawn.Refused() != nil {
-		preread(s)
-	} else if s.Looks != nil {
-		s.Looks(s.Path)
-	}
+	preread(s)
 	if due(s.Latest, time.Now()) {
 		message := "start " + s.Path + ": not started: its files have answered too late"
 		return nil, &StartError{Path: s.Path, Message: message, Err: unix.ETIMEDOUT}

@@ -3,7 +3,6 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/trust"
@@ -17,23 +16,18 @@ type Latest func(id string, again bool) *hook.Hook
 // goes on changing them.
 const admitTries = 3
 
-// oneLook is how long a look at a hook's files serves its starts. docs/security.md says
-// what that means.
-const oneLook = time.Millisecond
-
 // admit returns the version of h that may start now: h itself, or, if its files have
 // changed since it was read, the version that a reload makes. So a hook that was just
 // saved runs as it was saved; each version that runs was read, checked and recorded
 // before; and a refusal is an error, so that a guard denies. looks is called with each
-// file before it is read. Starts that begin within oneLook share one look at the files:
-// then recent is true, for all of them but the first.
-func (r *Runner) admit(h *hook.Hook, looks func(path string)) (_ *hook.Hook, recent bool, err error) {
-	recent, err = h.Seal.CheckRecent(oneLook, looks)
+// file before it is read.
+func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error) {
+	err := h.Seal.CheckWith(looks)
 	var changed *trust.Changed
 	for try := 0; errors.As(err, &changed) && r.latest != nil && try <= admitTries; try++ {
 		now := r.latest(h.ID, try > 0)
 		if now == nil {
-			return nil, false, fmt.Errorf("refused: hook %s has been taken away", h.Name)
+			return nil, fmt.Errorf("refused: hook %s has been taken away", h.Name)
 		}
 		if now == h && try == 0 {
 			continue
@@ -41,9 +35,9 @@ func (r *Runner) admit(h *hook.Hook, looks func(path string)) (_ *hook.Hook, rec
 		h, err = now, now.Seal.CheckWith(looks)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("refused: %w", err)
+		return nil, fmt.Errorf("refused: %w", err)
 	}
-	return h, recent, nil
+	return h, nil
 }
 
 // trusted checks a program that no hook's seal covers.

@@ -137,7 +137,7 @@ func (p *persistent) renew() {
 // spec returns the process of a worker of h. Its environment has no event, because it
 // serves many.
 func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, error) {
-	h, _, err := p.r.admit(h, looks)
+	h, err := p.r.admit(h, looks)
 	if err != nil {
 		return proc.Spec{}, err
 	}

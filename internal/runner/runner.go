@@ -187,7 +187,7 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		j.Inside()
 		return r.send(ctx, j)
 	}
-	h, recent, err := r.admit(j.Hook, j.Looks)
+	h, err := r.admit(j.Hook, j.Looks)
 	if err != nil {
 		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
 	}
@@ -203,7 +203,7 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		j.Inside()
 		return r.model(ctx, j)
 	default:
-		return r.process(ctx, j, recent)
+		return r.process(ctx, j)
 	}
 }
 
@@ -216,8 +216,8 @@ func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch
 // dispatch.Killer.
 func (r *Runner) Kill(j *dispatch.Job) bool { return r.kept.kill(j) }
 
-// process starts the job's process and waits for it. recent: its files have just answered.
-func (r *Runner) process(ctx context.Context, j *dispatch.Job, recent bool) dispatch.Outcome {
+// process starts the job's process and waits for it.
+func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	p := &launch{settings: r.settings.Load(), job: j, dir: r.tempDir}
 	defer p.cleanup()
 	j.Looks(j.Place)
@@ -240,8 +240,7 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job, recent bool) disp
 	out := outcome(r.start(ctx, j, proc.Spec{
 		Path: p.path, Args: p.args, Env: p.env, Dir: dir, As: as(j.Hook),
 		Stdin:   p.stdin,
-		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole, Latest: j.Latest,
-		Looks: j.Looks, Answered: recent,
+		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole, Latest: j.Latest, Looks: j.Looks,
 		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },
 	}))
 	out.Whole = withoutEventID(out.Whole, j.Event.EventID)

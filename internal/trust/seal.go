@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +31,6 @@ type Seal struct {
 	own      []fact // of files.Own: what counts as content
 	refusals []Refusal
 	steps    atomic.Pointer[[]step]
-	looked   atomic.Int64 // when the last CheckRecent began that looked and passed, as sinceStart counts; 0 = none
 }
 
 // Seal reads and judges files.
@@ -185,28 +183,6 @@ func (s *Seal) CheckWith(looks func(path string)) error {
 	}
 	return s.check(s.c, looks)
 }
-
-// CheckRecent is CheckWith, unless one of CheckRecent that passed began less than within
-// ago: then it passes at once, with recent true.
-func (s *Seal) CheckRecent(within time.Duration, looks func(path string)) (recent bool, err error) {
-	if s == nil {
-		return false, nil
-	}
-	now := sinceStart()
-	if last := s.looked.Load(); last > 0 && now-last < int64(within) {
-		return true, nil
-	}
-	if err = s.check(s.c, looks); err != nil {
-		now = 0
-	}
-	s.looked.Store(now)
-	return false, err
-}
-
-// sinceStart is the time since this program began, in nanoseconds; more than 0.
-func sinceStart() int64 { return int64(time.Since(began)) + 1 }
-
-var began = time.Now()
 
 // Recheck is the seal's Check with the cache of c.
 func (c *Checker) Recheck(s *Seal) error {

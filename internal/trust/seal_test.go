@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/internal/hooktest"
 )
@@ -162,29 +161,4 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	})
 
-}
-
-func TestALookServesStartsForAMoment(t *testing.T) {
-	tr := newTree(t)
-	s := tr.seal()
-	var looked int
-	check := func(within time.Duration) (recent bool, err error) {
-		looked = 0
-		return s.CheckRecent(within, func(string) { looked++ })
-	}
-	want := func(what string, recent bool, err error, wantRecent, wantErr bool) {
-		t.Helper()
-		if recent != wantRecent || (err != nil) != wantErr || (looked == 0) != wantRecent {
-			t.Errorf("%s: recent %v, %v, %d files looked at", what, recent, err, looked)
-		}
-	}
-	recent, err := check(time.Hour)
-	want("the first", recent, err, false, false)
-	recent, err = check(time.Hour)
-	want("another start at that time", recent, err, true, false)
-	hooktest.Must(t, os.WriteFile(tr.run, []byte("#!/bin/sh\necho changed\n"), 0o755))
-	recent, err = check(0)
-	want("a later start, after a change", recent, err, false, true)
-	recent, err = check(time.Hour)
-	want("another start, after a look that has found a change", recent, err, false, true)
 }
