@@ -50,6 +50,7 @@ type daemon struct {
 	unready  string
 	query    atomic.Pointer[api.RunQuery]
 	tested   atomic.Pointer[api.Test]
+	passed   atomic.Pointer[api.FleetAnswer]
 }
 
 func newDaemon() *daemon {
@@ -238,7 +239,7 @@ type fixture struct {
 }
 
 func options(d *daemon, socket string) Options {
-	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, Asks: d, State: d}
+	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, Asks: d, State: d, Fleet: d}
 }
 
 func start(t testing.TB, change func(*Options)) *fixture {
