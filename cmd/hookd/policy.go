@@ -121,7 +121,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 			defer cancel()
 			home := policy.NewHome(cfg.PolicyDir())
 			if _, err := home.Repair(); err != nil {
-				return fail(exitRejected, "set it again with `hookd policy set`", "the policy is not as it was signed: %w", err)
+				return fail(exitRejected, "set it again with `hookd policy set`", "compare the policy with what was signed: %w", err)
 			}
 			r, err := home.Update(ctx, catalog.CheckPolicy(cfg))
 			if errors.Is(err, policy.ErrUnset) {

@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/config"
@@ -48,28 +50,38 @@ func policyDirs(c config.Config) discovery.Dirs {
 	d.Problems = PolicyProblems(now)
 	d.List = []discovery.Dir{{
 		Root: now.Dir, Hooks: now.Manifest.HookFolders(), Layer: hook.LayerPolicy, Prefix: PolicyPrefix,
-		Files: func(folder string) hook.Files { return policyFiles(now, folder) },
+		Files: policyFiles(now),
 	}}
 	return d
 }
 
-// policyFiles are the files of one hook of a policy, which must be as they were signed.
-func policyFiles(now policy.Current, folder string) (f hook.Files) {
-	inside, err := filepath.Rel(now.Dir, folder)
-	if err != nil {
-		return hook.Files{Bad: err.Error()}
+// policyFiles returns the files of one hook of a policy, which must be as they were
+// signed, by its folder. What all hooks share is compared once.
+func policyFiles(now policy.Current) func(folder string) hook.Files {
+	filesOf, shared := now.Manifest.FilesOf()
+	sharedDiffers := sync.OnceValue(func() string { return now.Differs(shared) })
+	return func(folder string) (f hook.Files) {
+		inside, err := filepath.Rel(now.Dir, folder)
+		if err != nil {
+			return hook.Files{Bad: err.Error()}
+		}
+		inside = filepath.ToSlash(inside)
+		files := filesOf(inside)
+		if len(files) > maxContent {
+			return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
+		}
+		var own []policy.ManifestFile
+		for _, file := range files {
+			f.Paths = append(f.Paths, filepath.Join(now.Dir, filepath.FromSlash(file.Path)))
+			if inside == "." || strings.HasPrefix(file.Path, inside+"/") {
+				own = append(own, file)
+			}
+		}
+		if bad := cmp.Or(now.Differs(own), sharedDiffers()); bad != "" {
+			f.Bad, f.Mend = "is not as it was signed: "+bad, "hookd policy update"
+		}
+		return f
 	}
-	files := now.Manifest.FilesOf(filepath.ToSlash(inside))
-	if len(files) > maxContent {
-		return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
-	}
-	for _, file := range files {
-		f.Paths = append(f.Paths, filepath.Join(now.Dir, filepath.FromSlash(file.Path)))
-	}
-	if bad := now.Differs(files); bad != "" {
-		f.Bad, f.Mend = "is not as it was signed: "+bad, "hookd policy update"
-	}
-	return f
 }
 
 // PolicyProblems are what a person should know of a policy that is in force.
@@ -113,15 +125,14 @@ func CheckPolicy(c config.Config) policy.Check {
 		opts := readOptions(c, false).Once()
 		opts.Layer, opts.Prefix = hook.LayerPolicy, PolicyPrefix
 		names := map[string]string{}
-		for _, folder := range m.HookFolders() {
-			h, problems := hookdir.Read(filepath.Join(dir, filepath.FromSlash(folder)), opts)
-			if h == nil {
-				return fmt.Errorf("%s: %s", path.Join(folder, hookdir.FileName), Worst(problems).Message)
+		for _, f := range readFolders(dir, m.HookFolders(), opts) {
+			if f.Hook == nil {
+				return fmt.Errorf("%s: %s", path.Join(f.Folder, hookdir.FileName), Worst(f.Problems).Message)
 			}
-			if other, twice := names[h.Name]; twice {
-				return fmt.Errorf("%s and %s are both called %s", other, folder, trust.Quote(h.Name))
+			if other, twice := names[f.Hook.Name]; twice {
+				return fmt.Errorf("%s and %s are both called %s", other, f.Folder, trust.Quote(f.Hook.Name))
 			}
-			names[h.Name] = folder
+			names[f.Hook.Name] = f.Folder
 		}
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -145,7 +146,8 @@ func packDirs(c config.Config) discovery.Dirs {
 		dir := discovery.Dir{Root: home.Dir(name), Hooks: l.HookFolders(), Prefix: pack.Prefix(name)}
 		if l.Kind != pack.FromGallery {
 			dir.Layer = hook.LayerPack
-			dir.Files = func(folder string) hook.Files { return packFiles(l, dir.Root, folder) }
+			filesOf := l.FilesOf()
+			dir.Files = func(folder string) hook.Files { return packFiles(filesOf, dir.Root, folder) }
 		}
 		d.List = append(d.List, dir)
 	}
@@ -153,12 +155,12 @@ func packDirs(c config.Config) discovery.Dirs {
 }
 
 // packFiles are the files of a pack that count as one hook's content.
-func packFiles(l pack.Locked, root, folder string) (f hook.Files) {
+func packFiles(filesOf func(folder string) []string, root, folder string) (f hook.Files) {
 	inside, err := filepath.Rel(root, folder)
 	if err != nil {
 		return hook.Files{Bad: err.Error()}
 	}
-	for _, name := range l.FilesOf(filepath.ToSlash(inside)) {
+	for _, name := range filesOf(filepath.ToSlash(inside)) {
 		f.Paths = append(f.Paths, filepath.Join(root, filepath.FromSlash(name)))
 	}
 	if len(f.Paths) > maxContent {
@@ -263,13 +265,26 @@ type HookFile struct {
 }
 
 // ReadPack reads the hooks of a pack that stands in root.
-func ReadPack(c config.Config, root, name string, content pack.Content) (list []HookFile) {
+func ReadPack(c config.Config, root, name string, content pack.Content) []HookFile {
 	opts := readOptions(c, false)
 	opts.Layer, opts.Prefix = hook.LayerPack, pack.Prefix(name)
-	for _, folder := range content.HookFolders() {
-		h, problems := hookdir.Read(filepath.Join(root, filepath.FromSlash(folder)), opts)
-		list = append(list, HookFile{h, folder, problems})
+	return readFolders(root, content.HookFolders(), opts)
+}
+
+// readFolders reads the hooks of folders below root, several at a time.
+func readFolders(root string, folders []string, opts hookdir.Options) []HookFile {
+	list := make([]HookFile, len(folders))
+	var reading sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for n := range workers {
+		reading.Go(func() {
+			for i := n; i < len(list); i += workers {
+				h, problems := hookdir.Read(filepath.Join(root, filepath.FromSlash(folders[i])), opts)
+				list[i] = HookFile{h, folders[i], problems}
+			}
+		})
 	}
+	reading.Wait()
 	return list
 }
 

@@ -88,7 +88,8 @@ func (d Dir) holds(unit hook.Source) bool {
 	if d.Hooks == nil {
 		return unit.Path == d.Root || filepath.Dir(unit.Path) == d.Root
 	}
-	return slices.ContainsFunc(d.Hooks, func(name string) bool { return filepath.Join(d.Root, name) == unit.Path })
+	name, err := filepath.Rel(d.Root, unit.Path)
+	return err == nil && slices.Contains(d.Hooks, name)
 }
 
 func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {

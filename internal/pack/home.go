@@ -155,24 +155,24 @@ func (h Home) Installed(name string) (Content, error) {
 	return c, err
 }
 
-// Write writes the content into an empty folder, several files at a time: a large bundle
-// has thousands of them.
+// Write writes the content into an empty folder, several folders at a time: a large
+// bundle has a thousand of them.
 func (c Content) Write(dir string) error {
-	made := map[string]bool{}
+	var folders []string
+	files := map[string][]File{} // by folder
 	for _, f := range c {
-		if folder := filepath.Join(dir, filepath.FromSlash(path.Dir(f.Path))); !made[folder] {
-			made[folder] = true
-			if err := os.MkdirAll(folder, 0o700); err != nil {
-				return err
-			}
+		folder := path.Dir(f.Path)
+		if files[folder] == nil {
+			folders = append(folders, folder)
 		}
+		files[folder] = append(files[folder], f)
 	}
 	var writing sync.WaitGroup
 	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
 	for n := range errs {
 		writing.Go(func() {
-			for i := n; i < len(c) && errs[n] == nil; i += len(errs) {
-				errs[n] = c[i].write(dir)
+			for i := n; i < len(folders) && errs[n] == nil; i += len(errs) {
+				errs[n] = writeFolder(filepath.Join(dir, filepath.FromSlash(folders[i])), files[folders[i]])
 			}
 		})
 	}
@@ -190,14 +190,27 @@ func (c Content) Write(dir string) error {
 	return nil
 }
 
-// write writes a file; a link is none.
-func (f File) write(dir string) error {
-	if f.Link != "" {
-		return nil
+// writeFolder makes a folder, which may be there, and writes the files in it that are no
+// links. Mkdir first: the parents of most folders are there.
+func writeFolder(dir string, files []File) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(dir, 0o700)
 	}
-	mode := fs.FileMode(0o600)
-	if f.Exec {
-		mode = 0o700
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return os.WriteFile(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Data, mode)
+	for _, f := range files {
+		if f.Link != "" {
+			continue
+		}
+		mode := fs.FileMode(0o600)
+		if f.Exec {
+			mode = 0o700
+		}
+		if err := os.WriteFile(filepath.Join(dir, path.Base(f.Path)), f.Data, mode); err != nil {
+			return err
+		}
+	}
+	return nil
 }

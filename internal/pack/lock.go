@@ -68,20 +68,19 @@ func (l Locked) Source() Source {
 // HookFolders are the folders of the pack that are hooks, "." for the pack itself.
 func (l Locked) HookFolders() []string { return l.content().HookFolders() }
 
-// FilesOf are the files that count as the content of a hook: those in its folder,
-// and those that the pack's hooks share. Documents are none of the latter.
-func (l Locked) FilesOf(folder string) (paths []string) {
+// FilesOf returns which files count as the content of a hook, by the hook's folder: those
+// in it, and those that the pack's hooks share. Documents are none of the latter.
+func (l Locked) FilesOf() func(folder string) []string {
 	content := l.content()
-	others := slices.DeleteFunc(content.HookFolders(), func(f string) bool { return f == folder })
-	in := func(path, dir string) bool { return dir == "." || strings.HasPrefix(path, dir+"/") }
-	for _, f := range content {
-		own := in(f.Path, folder)
-		if !own && (document(f.Path) || slices.ContainsFunc(others, func(dir string) bool { return in(f.Path, dir) })) {
-			continue
+	parts := content.Parts()
+	return func(folder string) (paths []string) {
+		for _, i := range parts.Of(folder) {
+			if name := content[i].Path; !document(name) || below(name, folder) {
+				paths = append(paths, name)
+			}
 		}
-		paths = append(paths, f.Path)
+		return paths
 	}
-	return paths
 }
 
 // document reports whether a file is there for people and for the forge.

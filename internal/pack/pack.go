@@ -29,7 +29,7 @@ import (
 
 // What a pack may hold at most.
 const (
-	MaxFiles = 2000
+	MaxFiles = 10_000
 	MaxBytes = 32 << 20
 )
 
@@ -82,12 +82,15 @@ func (c Content) HookFolders() []string {
 // Below is the part of the content that stands in a folder of it.
 func (c Content) Below(dir string) (part Content) {
 	for _, f := range c {
-		if dir == "." || strings.HasPrefix(f.Path, dir+"/") {
+		if below(f.Path, dir) {
 			part = append(part, f)
 		}
 	}
 	return part
 }
+
+// below reports whether a file stands in a folder, at any depth.
+func below(name, dir string) bool { return dir == "." || strings.HasPrefix(name, dir+"/") }
 
 // otherFolders are folders with a HOOK.yaml wherever they stand, for a hint.
 func (c Content) otherFolders() (list []string) {

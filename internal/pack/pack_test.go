@@ -207,7 +207,7 @@ func TestWhatAFolderMayNotHold(t *testing.T) {
 		"is setuid or setgid": func(dir string) error {
 			return os.Chmod(filepath.Join(dir, "hooks", "one", "run.sh"), 0o755|os.ModeSetuid)
 		},
-		"more than 2000 files": func(dir string) error {
+		"more than 10000 files": func(dir string) error {
 			for i := range MaxFiles {
 				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d", i)), nil, 0o600); err != nil {
 					return err
@@ -334,7 +334,7 @@ func TestPutAndRemove(t *testing.T) {
 		t.Errorf("hooks in %v", got)
 	}
 	files := []string{"hooks/lib.sh", "hooks/one/HOOK.yaml", "hooks/one/run.sh"}
-	if got := l.FilesOf("hooks/one"); !slices.Equal(got, files) {
+	if got := l.FilesOf()("hooks/one"); !slices.Equal(got, files) {
 		t.Errorf("hook one is made of %v", got)
 	}
 	installed, err := h.Installed("team")
@@ -517,5 +517,32 @@ func TestLocked(t *testing.T) {
 	}
 	if failed := errors.New("failed"); !errors.Is(h.locked(func() error { return failed }), failed) {
 		t.Error("an error is lost")
+	}
+}
+
+// Each hook is made of the files in its folder, and of those in no hook's folder.
+func TestParts(t *testing.T) {
+	all := func(paths ...string) (c Content) {
+		for _, p := range paths {
+			c = append(c, File{Path: p})
+		}
+		return c
+	}
+	many := all("README.md", "a/HOOK.yaml", "a/deep/er/x", "hooks/HOOK.yaml", "hooks/b/HOOK.yaml", "hooks/b/run", "hooks/lib")
+	for _, c := range []struct {
+		content Content
+		folder  string
+		want    []int
+	}{
+		{many, "a", []int{0, 1, 2}},
+		{many, "hooks", []int{0, 3, 4, 5, 6}}, // a hook's folder within another's is part of both
+		{many, "hooks/b", []int{0, 4, 5}},
+		{many, "none", []int{0}},
+		{all("HOOK.yaml", "lib/x"), ".", []int{0, 1}},
+		{all("/HOOK.yaml", "/etc/x"), ".", []int{0, 1}}, // no such path is in checked content
+	} {
+		if got := c.content.Parts().Of(c.folder); !slices.Equal(got, c.want) {
+			t.Errorf("%s is made of %v, want %v", c.folder, got, c.want)
+		}
 	}
 }

@@ -66,8 +66,13 @@ func (h Home) Current() (c Current, set bool, err error) {
 	if err != nil {
 		return c, true, fmt.Errorf("%s: %w", h.File(), err)
 	}
-	c.Dir = filepath.Join(h.dir, c.State.Head.folder(c.Manifest))
+	c.Dir = h.folder(c.State.Head, c.Manifest)
 	return c, true, nil
+}
+
+// folder is where the files of a bundle are.
+func (h Home) folder(head Head, m Manifest) string {
+	return filepath.Join(h.dir, fmt.Sprintf("%d-%s", m.Sequence, head.Digest()[:12]))
 }
 
 func ignore(err, target error) error {
@@ -185,7 +190,7 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 	if err := check(staged, b.Manifest); err != nil {
 		return err
 	}
-	folder := b.Head.folder(b.Manifest)
+	folder := filepath.Base(h.folder(b.Head, b.Manifest))
 	if err := h.swap(staged, folder); err != nil {
 		return err
 	}
@@ -196,7 +201,6 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 	if err := h.write("floors.json", floors); err != nil {
 		return err
 	}
-	s.Head = b.Head
 	if err := h.write("policy.json", s); err != nil {
 		return err
 	}

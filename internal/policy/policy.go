@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/pack"
@@ -195,9 +194,6 @@ func (h Head) manifest() (m Manifest, err error) {
 // Expired reports whether the bundle may not be put in force any more.
 func (m Manifest) Expired(now time.Time) bool { return m.Expires != nil && now.After(*m.Expires) }
 
-// folder is where the files of the bundle are, below the folder of policies.
-func (h Head) folder(m Manifest) string { return fmt.Sprintf("%d-%s", m.Sequence, h.Digest()[:12]) }
-
 // HookFolders are the folders of the bundle that are hooks.
 func (m Manifest) HookFolders() []string { return m.names().HookFolders() }
 
@@ -209,16 +205,17 @@ func (m Manifest) names() (c pack.Content) {
 	return c
 }
 
-// FilesOf are the files in a hook's folder, and those that the hooks of the bundle share.
-func (m Manifest) FilesOf(folder string) (list []ManifestFile) {
-	others := slices.DeleteFunc(m.HookFolders(), func(f string) bool { return f == folder })
-	in := func(path, dir string) bool { return dir == "." || strings.HasPrefix(path, dir+"/") }
-	for _, f := range m.Files {
-		if in(f.Path, folder) || !slices.ContainsFunc(others, func(dir string) bool { return in(f.Path, dir) }) {
-			list = append(list, f)
+// FilesOf returns the files of a hook by its folder, those that all hooks share included,
+// and these alone.
+func (m Manifest) FilesOf() (hook func(folder string) []ManifestFile, shared []ManifestFile) {
+	parts := m.names().Parts()
+	at := func(places []int) (list []ManifestFile) {
+		for _, i := range places {
+			list = append(list, m.Files[i])
 		}
+		return list
 	}
-	return list
+	return func(folder string) []ManifestFile { return at(parts.Of(folder)) }, at(parts.Shared)
 }
 
 // Peek reads a bundle of which no key is known: nothing says who made it, or that it is

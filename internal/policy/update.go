@@ -91,13 +91,11 @@ func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err e
 	}
 	now := time.Now().UTC()
 	s.ETag, s.Fetched, s.Checked, s.Error = got.etag, now, now, ""
-	err = h.locked(func() error { return h.put(b, got.text, key, s, check) })
-	if err != nil {
+	s.Head = b.Head
+	if err := h.locked(func() error { return h.put(b, got.text, key, s, check) }); err != nil {
 		return r, err
 	}
-	r.Changed = true
-	r.Current, _, err = h.Current()
-	return r, err
+	return Result{true, Current{s, b.Manifest, h.folder(b.Head, b.Manifest)}}, nil
 }
 
 // note remembers that the source was asked, and with what result.
