@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -29,8 +28,7 @@ func (c *Client) EmitAll(ctx context.Context, list []Event) ([]Reply, error) {
 		return replies, nil
 	}
 	for _, ev := range list { // before any is sent
-		if _, err := encode(ev); err != nil {
-			err = fmt.Errorf("encode event %q: %w", ev.Event, err)
+		if _, err := appendEvent(nil, &ev); err != nil {
 			return fail(replies, 0, err), err
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"slices"
@@ -77,11 +75,11 @@ func (c *Conn) sendOne(ctx context.Context, list []Event) error {
 	var ids []bool
 	for _, ev := range list {
 		ids = append(ids, ev.ID != "")
-		line, err := encode(ev)
-		if err != nil {
-			return fmt.Errorf("encode event %q: %w", ev.Event, err)
+		var err error
+		if lines, err = appendEvent(lines, &ev); err != nil {
+			return err
 		}
-		lines = append(append(lines, line...), '\n')
+		lines = append(lines, '\n')
 	}
 	c.mu.Lock()
 	c.sent = append(c.sent, ids...)
@@ -163,17 +161,7 @@ func (c *Conn) receiveOne(ctx context.Context) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	var reply struct {
-		Answer
-		Error *Error `json:"error"`
-	}
-	if err := json.Unmarshal(line, &reply); err != nil {
-		return Answer{}, fmt.Errorf("read answer: %w", err)
-	}
-	if reply.Error != nil {
-		return Answer{}, reply.Error
-	}
-	return reply.Answer, nil
+	return parseAnswer(line)
 }
 
 // readAnswer is readLine from a daemon that must be alive.

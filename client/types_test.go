@@ -191,7 +191,7 @@ func TestEachFieldOfAnEventIsSent(t *testing.T) {
 		}
 		reflect.ValueOf(&all).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
 	}
-	line, err := encode(all)
+	line, err := appendEvent(nil, &all)
 	if err != nil {
 		t.Fatal(err)
 	}

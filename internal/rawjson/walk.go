@@ -24,7 +24,7 @@ type Walker struct {
 	src   []byte
 	pos   int
 	depth int
-	fresh bool // nothing of the object under way has been read
+	fresh bool // nothing of the object or array under way has been read
 	bad   bool
 
 	broken bool // there are line ends between the parts
@@ -46,6 +46,22 @@ func (w *Walker) Broken() bool { return w.broken }
 func (w *Walker) Enter() {
 	w.open('{')
 	w.fresh = true
+}
+
+// EnterList steps into the array that begins here.
+func (w *Walker) EnterList() {
+	w.open('[')
+	w.fresh = true
+}
+
+// Element steps to the next value of the array; at the array's end, over it. The
+// caller has to skip or enter the value.
+func (w *Walker) Element() bool {
+	if !w.more(']', w.fresh) {
+		return false
+	}
+	w.fresh = false
+	return true
 }
 
 // open steps over a bracket.
@@ -102,8 +118,7 @@ func (w *Walker) Skip() {
 			w.Skip()
 		}
 	case '[':
-		w.open('[')
-		for first := true; w.more(']', first); first = false {
+		for w.EnterList(); w.Element(); {
 			w.Skip()
 		}
 	case 't':

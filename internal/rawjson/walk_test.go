@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,6 +45,28 @@ func FuzzWalk(f *testing.F) {
 			compareMembers(t, src, keys, values)
 		}
 	})
+}
+
+// Element yields what encoding/json finds in an array, also in one within another.
+func TestElement(t *testing.T) {
+	for _, src := range []string{
+		`[]`, ` [ ] `, `[1]`, `["a", {"b":[2,3]}, [], [4,[5]] ,null]`, `[1,]`, `[,1]`, `[1 2]`, `[`, `[1`, `[1,`, `{}`, `1`, ``, `[]]`, `[{}`, "[\n1]",
+	} {
+		w := Walk([]byte(src))
+		w.Blanks()
+		var got []json.RawMessage
+		for w.EnterList(); w.Element(); {
+			got = append(got, w.Value())
+		}
+		var want []json.RawMessage
+		err := json.Unmarshal([]byte(src), &want)
+		if w.End() != (err == nil) {
+			t.Errorf("%q: End is %v, encoding/json says %v", src, w.End(), err)
+		}
+		if err == nil && fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			t.Errorf("%q: %q, encoding/json has %q", src, got, want)
+		}
+	}
 }
 
 // compareMembers reads the object once more with encoding/json's tokens.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The keys of an answer, docker-agent's, in snake_case; each counts in camelCase too, and in
@@ -33,26 +34,32 @@ const (
 	keyToolOutput = "tool_output" // transform_tool_result only
 )
 
-// vocabulary is a set of keys with the spellings that count.
-type vocabulary struct {
+// vocabulary is a set of keys with the spellings that count. They are made when something
+// first looks for one: the bridge, which is started for each event, reads no answers.
+type vocabulary func() spellings
+
+type spellings struct {
 	spelled map[string]string // snake_case and camelCase to snake_case
 	folded  map[string]string // any letter case, without underscores
 }
 
 func words(keys ...string) vocabulary {
-	v := vocabulary{make(map[string]string), make(map[string]string)}
-	for _, k := range keys {
-		v.spelled[k], v.spelled[camel(k)], v.folded[foldKey(k)] = k, k, k
-	}
-	return v
+	return sync.OnceValue(func() spellings {
+		s := spellings{make(map[string]string), make(map[string]string)}
+		for _, k := range keys {
+			s.spelled[k], s.spelled[camel(k)], s.folded[foldKey(k)] = k, k, k
+		}
+		return s
+	})
 }
 
 // find returns the key that name stands for, and whether name spells it right.
 func (v vocabulary) find(name string) (key string, known, right bool) {
-	if key, right = v.spelled[name]; right {
+	s := v()
+	if key, right = s.spelled[name]; right {
 		return key, true, true
 	}
-	key, known = v.folded[foldKey(name)]
+	key, known = s.folded[foldKey(name)]
 	return key, known, false
 }
 

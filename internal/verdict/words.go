@@ -133,7 +133,7 @@ func (h *heard) word(w Word, path string, value json.RawMessage) error {
 	}
 	h.values[path] = true
 	target := h.inner
-	if _, is := topKeys.spelled[w.Means]; is {
+	if _, is := topKeys().spelled[w.Means]; is {
 		target = h.top
 	}
 	target.values[w.Means] = stricter(w.Means, target.values[w.Means], value)
