@@ -187,5 +187,5 @@ func (c *Contract) Aliases() []*Contract {
 //
 //go:noinline
 func Fields(common []Field, own ...Field) []Field {
-	return append(slices.Clone(common), own...)
+	return slices.Concat(common, own)
 }
