@@ -60,8 +60,10 @@ func TestPackages(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &b)
 		}
-		if err != nil || b.Format != "CycloneDX" || !strings.Contains(fmt.Sprint(b.Components), "modernc.org/sqlite") {
-			t.Errorf("the SBOM of the programs has %v, %v", b.Components, err)
+		for _, name := range []string{"modernc.org/sqlite", "preact"} {
+			if err != nil || b.Format != "CycloneDX" || !strings.Contains(fmt.Sprint(b.Components), name) {
+				t.Errorf("the SBOM of the programs has no %s, only %v, %v", name, b.Components, err)
+			}
 		}
 	})
 	t.Run("archive", func(t *testing.T) { checkArchive(t, dist) })

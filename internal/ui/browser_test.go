@@ -145,7 +145,9 @@ func newHome(t *testing.T, fill func(*seeder)) string {
 	home := hooktest.ShortDir(t)
 	hooktest.Must(t, os.Chmod(home, 0o700))
 	for name, yaml := range map[string]string{
-		"command-guard":   "description: Denies shell commands that destroy, and asks before those that are hard to take back.\nevents: PreToolUse\nmatcher: Bash\ntimeout: 10s\n",
+		"command-guard": "description: Denies shell commands that destroy, and asks before those that are hard to take back.\nevents: PreToolUse\nmatcher: Bash\ntimeout: 10s\n" +
+			"tests:\n  - {name: a push is asked about, data: {command: git push -f}, expect: ask}\n  - {name: the build may go, data: {command: rm -rf dist}, expect: none}\n",
+		"egress-guard":    "shadow: true\nevents: PreToolUse\nmatcher: WebFetch|Bash\n",
 		"secret-guard":    "events: [PreToolUse, PostToolUse]\ntimeout: 5s\n",
 		"tf-plan":         "events: PreToolUse\nmatcher: Write|Edit\ntimeout: 30s\n",
 		"test-at-stop":    "events: Stop\ntimeout: 60s\n",

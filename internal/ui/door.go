@@ -67,7 +67,7 @@ func (d *door) knows(cookie string) bool {
 	return slices.ContainsFunc(d.cookies, func(c string) bool { return same(c, cookie) })
 }
 
-// same compares in a time that tells nothing.
+// same compares in constant time, so that the time tells nothing of the text.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // cookieName differs by port: browsers keep cookies by host alone, and another

@@ -64,7 +64,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	s.used.Store(time.Now().UnixNano())
 }
 
-// give hands a message over, unless ctx ends first.
+// give sends a message to the writer of the stream, unless ctx ends first.
 func give(ctx context.Context, to chan<- message, m message) error {
 	select {
 	case to <- m:
@@ -82,7 +82,7 @@ func (s *Server) followAsks(ctx context.Context, to chan<- message) {
 	for ctx.Err() == nil {
 		for record, err := range s.opt.Client.FollowAsks(ctx, s.opt.Act) {
 			if err != nil {
-				break // the stream of records tells why
+				break // follow reports why
 			}
 			m := message{Ask: &askRecord{Record: record.Raw, OwnWay: asksItself(record.Ask)}}
 			if give(ctx, to, m) != nil {
@@ -109,7 +109,7 @@ func (s *Server) follow(ctx context.Context, r *http.Request, to chan<- message)
 	opt := client.SubscribeOptions{
 		Lost: func(err error) error { return give(message{Connected: &no, Why: err.Error()}) },
 		Opened: func(epoch string, seq uint64) {
-			give(message{Connected: &yes, Epoch: epoch, Seq: seq}) // ended: the next call ends it
+			give(message{Connected: &yes, Epoch: epoch, Seq: seq}) // where ctx has ended, the next call returns that
 		},
 	}
 	query := r.URL.Query()

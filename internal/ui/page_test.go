@@ -3,6 +3,7 @@ package ui_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -226,32 +227,58 @@ func TestEachViewIsAccessible(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	js[chromedp.Void](s, string(axe)+";void 0")
-	hashes := []string{"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "#hooks", "#hooks?hook=tf-plan", s.denied("command-guard"), s.rehearsed()}
+	const pay = "7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811"
+	told := s.asks("git push origin release/2.4")
+	s.until("a question is open", `document.querySelector(".askbox")`)
+	hashes := []string{
+		"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#stream?q=nothing-has-this", "#session?id=" + pay, "#session?show=all&id=" + pay,
+		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", s.denied("command-guard"), "#whatif", s.rehearsed(),
+	}
+	faults := func(what string) {
+		t.Helper()
+		for _, fault := range js[[]string](s, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ") + " " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+			t.Errorf("%s: %s", what, fault)
+		}
+	}
 	for _, scheme := range []string{"light", "dark"} {
 		s.look(1440, 900, scheme)
 		for _, hash := range hashes {
 			s.goTo(hash)
 			s.settled()
-			if strings.HasPrefix(hash, "#stream") || strings.HasPrefix(hash, "#session") {
-				s.until("rows", `document.querySelector("main tr[data-id]")`)
+			if js[bool](s, `!!document.querySelector("#stream tr[data-id], #session tr[data-id]")`) {
 				js[chromedp.Void](s, `void document.querySelector("main tr[data-id]").click()`)
 				s.until("a row is open", `document.querySelector("tr.open")`)
 			}
-			for _, fault := range js[[]string](s, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ") + " " + n.failureSummary.slice(0, 200)).join("; ")))`) {
-				t.Errorf("%s, %s: %s", hash, scheme, fault)
-			}
+			faults(hash + ", " + scheme)
 		}
+		s.keys("?")
+		s.until("the sheet", `document.querySelector("dialog[open]")`)
+		faults("the sheet of keys, " + scheme)
+		s.keys(kb.Escape)
 	}
-	for _, width := range []int64{380, 841, 1024, 1181, 1440} {
+	for _, width := range []int64{380, 1024, 1440, 841, 1181} {
+		if (width == 841 || width == 1181) && !long() {
+			continue
+		}
 		s.look(width, 800, "light")
-		for i, hash := range hashes {
-			if width > 380 && i%2 == 1 && !long() {
-				continue
-			}
+		for _, hash := range hashes {
 			s.goTo(hash)
 			s.settled()
 			s.noWider(hash)
 		}
+	}
+	s.look(380, 800, "dark")
+	s.goTo("#now")
+	s.settled()
+	faults("#now at 380 points, dark")
+	s.press("d", `!document.querySelector(".askbox")`)
+	t.Log(<-told)
+	s.stop()
+	s.until("it is said that hookd is away", `document.querySelector(".banner b")`)
+	for _, width := range []int64{380, 1440} {
+		s.look(width, 900, "light")
+		s.noWider("without the daemon")
+		faults("without the daemon")
 	}
 }
 
@@ -286,21 +313,21 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 	s.look(1440, 900, "light")
 	for i, d := range decisions {
-		if i%3 > 0 && !long() {
-			continue
+		hashes := []string{fmt.Sprintf("#stream?open=%s&at=%d", d.EventID, d.Seq), "#session?id=" + url.QueryEscape(d.SessionID)}
+		if len(d.Runs) > 0 {
+			hashes = append(hashes, "#run?id="+d.Runs[0])
 		}
-		hash := fmt.Sprintf("#stream?open=%s&at=%d", d.EventID, d.Seq)
-		if i%2 == 1 && len(d.Runs) > 0 {
-			hash = "#run?id=" + d.Runs[0]
-		} else if i%5 == 0 && d.SessionID != "" {
-			hash = "#session?id=" + strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", "#", "%23").Replace(d.SessionID)
+		if !long() { // each text in one of the views
+			hashes = hashes[i%len(hashes) : i%len(hashes)+1]
 		}
-		s.goTo(hash)
-		s.settled()
-		s.noWider(hash)
-		s.untouched(hash)
+		for _, hash := range hashes {
+			s.goTo(hash)
+			s.settled()
+			s.noWider(hash)
+			s.untouched(hash)
+		}
 	}
-	for i, text := range hostile()[:20] {
+	for i, text := range hostile() {
 		if i%4 > 0 && !long() {
 			continue
 		}

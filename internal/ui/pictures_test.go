@@ -11,6 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/ui"
 )
@@ -24,10 +26,11 @@ var pictures = []struct {
 	{"now-light", "#now", "light", 1440, 900, ""},
 	{"now-dark", "#now", "dark", 1440, 900, ""},
 	{"now-narrow", "#now", "light", 380, 800, ""},
-	{"stream-light", "#stream", "light", 1440, 900, "envs/staging/queue.tf"},
+	{"stream-light", "recent", "light", 1440, 900, "envs/staging/queue.tf"},
 	{"stream-1024", "#stream", "light", 1024, 768, ""},
-	{"session-light", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "light", 1440, 900, "rm -rf ./var/queue"},
-	{"hooks-dark", "#hooks?hook=command-guard", "dark", 1440, 900, ""},
+	{"session-light", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "light", 1440, 900, "git push -u origin idempotent-charge"},
+	{"hooks-dark", "#hooks?hook=no-prod-db", "dark", 1440, 900, ""},
+	{"hooks-light", "#hooks", "light", 1440, 900, ""},
 	{"run-light", "", "light", 1440, 900, ""},
 	{"whatif-light", "rehearsed", "light", 1440, 900, "rm -rf ./var/queue"},
 }
@@ -53,13 +56,48 @@ func (s *site) click(text string) {
 	s.settled()
 }
 
-// TestPictures writes them to $HOOKD_PICTURES, which `make ui-pictures` sets.
+// changedGuard adds a guard whose new version waits to be allowed; the version before it, and
+// all other hooks, are in force.
+func changedGuard(t *testing.T, home string) {
+	t.Helper()
+	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "reload: {mode: ask}\n", 0o600)
+	const yaml = `description: Denies database clients on production.
+events: PreToolUse
+matcher: Bash
+tests:
+  - {name: a client on production is denied, data: {command: psql -h db-eu-1.prod.internal}, expect: deny}
+  - {name: a replica may be read, data: {command: psql -h replica.prod.internal}, expect: none}
+`
+	const before = `input=$(cat)
+case "$input" in
+*psql*prod*) echo 'no psql on production' >&2; exit 2;;
+esac
+`
+	const after = `input=$(cat)
+for host in $(cat hosts.txt); do
+	case "$input" in
+	*psql*$host*|*mysql*$host*) echo "$host is production: use a replica" >&2; exit 2;;
+	esac
+done
+`
+	dir := hooktest.Hook(t, home, "no-prod-db", yaml, before)
+	cfg, err := config.Load(home, nil, nil)
+	hooktest.Must(t, err)
+	for _, w := range catalog.Waiting(cfg) {
+		hooktest.Must(t, catalog.Allow(cfg, w))
+	}
+	hooktest.Hook(t, home, "no-prod-db", yaml, after)
+	hooktest.Write(t, filepath.Join(dir, "hosts.txt"), "db-eu-1.prod.internal\ndb-eu-2.prod.internal\n", 0o644)
+}
+
+// TestPictures writes them to $HOOKD_PICTURES, which `make test-ui` sets.
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("HOOKD_PICTURES")
 	if dir == "" {
 		t.Skip("SKIP-TOOL pictures: HOOKD_PICTURES names no folder")
 	}
-	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	home := newHome(t, func(s *seeder) { s.day(time.Now()); s.hour(time.Now()) })
+	changedGuard(t, home)
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	told := s.asks("git push --force-with-lease origin release/2.4")
 	s.until("the ask", `document.querySelector(".askbox")?.textContent.includes("after the prompt")`)
@@ -78,11 +116,18 @@ func TestPictures(t *testing.T) {
 			p.hash = s.denied("command-guard")
 		case "rehearsed":
 			p.hash = s.rehearsed()
+		case "recent":
+			p.hash = "#stream?q=since:" + time.Now().Add(-32*time.Minute).Format("15:04")
 		}
 		s.goTo(p.hash)
 		s.settled()
 		if p.click != "" {
 			s.click(p.click)
+			if strings.HasPrefix(p.name, "stream") {
+				for _, command := range []string{"git status --short", "go vet ./...", "make seed"} {
+					s.decide(command) // they wait to be followed
+				}
+			}
 			js[chromedp.Void](s, `void (document.activeElement.blur(), document.getElementById("main").scrollTop = 0)`)
 			s.settled()
 		}

@@ -3,8 +3,10 @@ package ui_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +103,8 @@ type said struct {
 	reason  string
 	ms      float64
 	failed  string // why; "" = it has not
+
+	held time.Duration // for a person, who then allowed it; 0 = it was not
 }
 
 // decide records the runs of hooks and what they make together.
@@ -141,6 +145,13 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *e
 		}
 		if rank[outcome] > rank[d.Decision] {
 			d.Decision, d.Reason, d.DecidedBy = outcome, reason, []string{a.hook}
+		}
+		if a.held > 0 {
+			d.Decision, d.DurationMS = events.OutcomeAllow, float64(a.held.Milliseconds())
+			d.Answered = &events.Answered{
+				By: "person", Answer: events.OutcomeAllow, For: "session", HeldMS: d.DurationMS, Time: e.Time.Add(a.held),
+				From: &events.Answerer{User: "mira", UID: 1000, Door: "page"},
+			}
 		}
 	}
 	for _, o := range observers {
@@ -244,7 +255,7 @@ func (s *seeder) hour(now time.Time) {
 	add(at(21, 23), func(t time.Time) { s.call(t, pay, "Edit", "worker/charge.go", 200*time.Millisecond, two()...) })
 	add(at(20, 20), func(t time.Time) {
 		s.call(t, pay, "Bash", "git push -u origin idempotent-charge", 2100*time.Millisecond, quiet("secret-guard", 4),
-			said{hook: "command-guard", outcome: events.OutcomeAsk, reason: "first push of a branch: its remote and name are new", ms: 6})
+			said{hook: "command-guard", outcome: events.OutcomeAsk, reason: "first push of a branch: its remote and name are new", ms: 6, held: 12400 * time.Millisecond})
 	})
 	add(at(19, 29), func(t time.Time) {
 		s.decide(s.event(t, pay, events.KindTurnStop, "", "Done: the worker keys each charge by its id."), nil,
@@ -262,6 +273,12 @@ func (s *seeder) hour(now time.Time) {
 			s.call(t, infra, []string{"Write", "Edit"}[i%2], f, 0, quiet("secret-guard", 4), said{hook: "tf-plan", failed: "terraform: command not found", ms: 11})
 		})
 	}
+	add(at(51, 12), func(t time.Time) {
+		s.call(t, ledger, "Bash", "git clean -fdx", 0, quiet("secret-guard", 4), deny("command-guard", "deletes ignored files, .env among them", 5))
+	})
+	add(at(36, 31), func(t time.Time) {
+		s.call(t, shop, "Bash", "git checkout -- .", 0, quiet("secret-guard", 4), deny("command-guard", "throws away 4 changed files", 5))
+	})
 	add(at(18, 40), func(t time.Time) {
 		s.call(t, shop, "Read", ".env.production", 0, deny("secret-guard", ".env.* is protected; ask for a value by name", 4))
 	})
@@ -288,6 +305,25 @@ func (s *seeder) hour(now time.Time) {
 		}
 		plan[i], plan[least] = plan[least], plan[i]
 		plan[i].do(plan[i].at)
+	}
+}
+
+// day records what hooks did in the 24 hours before, a run of each every few minutes: their
+// times by the hour.
+func (s *seeder) day(now time.Time) {
+	usual := map[string]float64{"command-guard": 5, "secret-guard": 4, "no-prod-db": 5, "audit-log": 28, "git-checkpoint": 61}
+	for minutes := 1439; minutes > 61; minutes -= 7 {
+		at := now.Add(-time.Duration(minutes) * time.Minute).UTC()
+		for _, hook := range slices.Sorted(maps.Keys(usual)) {
+			ms := usual[hook] * (0.8 + 0.5*s.rnd.Float64())
+			if s.rnd.IntN(12) == 0 {
+				ms *= 2 + 2*float64(minutes%480)/480
+			}
+			s.s.Record(events.Run{
+				ID: events.NewRunID(at), Seq: s.next(), EventID: events.NewID(at), Event: "PreToolUse", Hook: hook, Dialect: events.ClaudeCode, Tool: "Bash",
+				Subject: "go vet ./...", Awaited: hook != "audit-log" && hook != "git-checkpoint", Result: events.ResultOK, Started: at, DurationMS: ms,
+			})
+		}
 	}
 }
 
@@ -340,7 +376,7 @@ func (s *seeder) many(n int, now time.Time) {
 		at := now.Add(-time.Duration(n-i) * 100 * time.Millisecond).UTC()
 		c := calls[i%len(calls)]
 		d := &events.Decided{
-			EventID: events.NewID(at), Seq: s.next(), Time: at, Event: "PreToolUse", Kind: row.Kind, Dialect: in.dialect, SessionID: in.id, Cwd: in.cwd,
+			EventID: events.NewID(at), EventSeq: s.next(), Seq: s.next(), Time: at, Event: "PreToolUse", Kind: row.Kind, Dialect: in.dialect, SessionID: in.id, Cwd: in.cwd,
 			Tool: c[0], Subject: fmt.Sprintf("%s # %d", c[1], i), Decision: events.OutcomeNone, DurationMS: 5,
 		}
 		if i%50 == 7 {

@@ -180,9 +180,21 @@ func pageDir() (string, error) {
 	return filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), "internal", "ui"), nil
 }
 
-// pagePackages returns the npm packages of the page, as "name version".
-func pagePackages(dir string) (list []string, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "assets", "vendor", "VENDOR"))
+// pageFile is a file of another author that the page has, as a line of VENDOR says.
+type pageFile struct {
+	path    string // of the file here
+	pack    string // the npm package that it is of
+	version string
+	licence string // by its SPDX name
+	inPack  string // its path in the package
+	sum     string // SHA-256
+}
+
+// pageFiles returns the files of other authors that the page is served with; those that only
+// its tests have are left out.
+func pageFiles(dir string) (list []pageFile, err error) {
+	vendor := filepath.Join(dir, "assets", "vendor")
+	text, err := os.ReadFile(filepath.Join(vendor, "VENDOR"))
 	if err != nil {
 		return nil, err
 	}
@@ -191,11 +203,20 @@ func pagePackages(dir string) (list []string, err error) {
 		if len(f) != 6 || strings.HasPrefix(line, "#") || strings.Contains(f[0], "testdata") {
 			continue
 		}
-		if name := f[1] + " " + f[2]; !slices.Contains(list, name) {
+		list = append(list, pageFile{filepath.Join(vendor, f[0]), f[1], f[2], f[3], f[4], f[5]})
+	}
+	return list, nil
+}
+
+// pagePackages returns the npm packages of the page, as "name version".
+func pagePackages(dir string) (list []string, err error) {
+	files, err := pageFiles(dir)
+	for _, f := range files {
+		if name := f.pack + " " + f.version; !slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // quotePage adds the licences of what the page of hookd ui is made of.
@@ -255,9 +276,15 @@ type (
 		Ref        string      `json:"bom-ref"`
 		Name       string      `json:"name"`
 		Version    string      `json:"version,omitempty"`
-		PURL       string      `json:"purl,omitempty"`
 		Hashes     []hash      `json:"hashes,omitempty"`
+		Licences   []licence   `json:"licenses,omitempty"`
+		PURL       string      `json:"purl,omitempty"`
 		Components []component `json:"components,omitempty"`
+	}
+	licence struct {
+		License struct {
+			ID string `json:"id"`
+		} `json:"license"`
 	}
 	hash struct {
 		Alg     string `json:"alg"`
@@ -273,6 +300,40 @@ type (
 func library(path, version string) component {
 	purl := "pkg:golang/" + path + "@" + version
 	return component{Type: "library", Ref: purl, Name: path, Version: version, PURL: purl}
+}
+
+// npmPackages describes the npm packages of the page whose files are in a program, each with
+// these files and their sums. A program that has none of them gives none.
+func npmPackages(program []byte) (list []component, err error) {
+	dir, err := pageDir()
+	if err != nil {
+		return nil, err
+	}
+	files, err := pageFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(program, text) {
+			continue
+		}
+		purl := "pkg:npm/" + strings.Replace(f.pack, "@", "%40", 1) + "@" + f.version
+		at := slices.IndexFunc(list, func(c component) bool { return c.Ref == purl })
+		if at < 0 {
+			c := component{Type: "library", Ref: purl, Name: f.pack, Version: f.version, PURL: purl, Licences: make([]licence, 1)}
+			c.Licences[0].License.ID = f.licence
+			at, list = len(list), append(list, c)
+		}
+		list[at].Components = append(list[at].Components, component{
+			Type: "file", Ref: purl + "#" + f.inPack, Name: f.inPack,
+			Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(text))}},
+		})
+	}
+	return list, nil
 }
 
 // newBOM describes built programs by what the linker wrote into them. Its time
@@ -307,6 +368,11 @@ func newBOM(version string, epoch time.Time, files []string) (*bom, error) {
 			}
 			used = append(used, library(m.Path, m.Version))
 		}
+		ofPage, err := npmPackages(text)
+		if err != nil {
+			return nil, err
+		}
+		used = append(used, ofPage...)
 		refs := []string{}
 		for _, c := range used {
 			libraries[c.Ref] = c

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,46 @@ func TestSBOM(t *testing.T) {
 	}
 	if used := b.Dependencies[0].DependsOn; len(used) != 1 || !strings.HasPrefix(used[0], "pkg:golang/stdlib@") {
 		t.Errorf("the bridge, which has the standard library alone, uses %q", used)
+	}
+}
+
+// The SBOM names the npm packages whose files the page is served with, each with its version,
+// licence and the sums of its files: of a program that has the page, and of no other.
+func TestSBOMNamesThePage(t *testing.T) {
+	dir, err := pageDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := pageFiles(dir)
+	if err != nil || len(files) < 5 {
+		t.Fatalf("the page has the files %v of other authors, %v", files, err)
+	}
+	program := []byte("the program begins")
+	for _, f := range files {
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program = append(append(program, text...), 0)
+	}
+	list, err := npmPackages(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		at := slices.IndexFunc(list, func(c component) bool { return c.Name == f.pack && c.Version == f.version })
+		if at < 0 {
+			t.Errorf("%s %s is not named", f.pack, f.version)
+			continue
+		}
+		c := list[at]
+		sum := slices.IndexFunc(c.Components, func(c component) bool { return c.Name == f.inPack && c.Hashes[0].Content == f.sum })
+		if len(c.Licences) != 1 || c.Licences[0].License.ID != f.licence || sum < 0 || c.PURL != c.Ref || strings.Count(c.PURL, "@") != 1 {
+			t.Errorf("%s is described as %+v", f.pack, c)
+		}
+	}
+	if list, err := npmPackages([]byte("another program")); err != nil || len(list) != 0 {
+		t.Errorf("a program without the page has %v, %v", list, err)
 	}
 }
 

@@ -54,7 +54,7 @@ export function Left({ until }) { return html`${minutes(new Date(until) - useClo
 // AskBox is the ask that is open: what, why, who, how long, and what happens then.
 export function AskBox({ a }) {
   const now = useClock(), box = useRef(), [busy, setBusy] = useState(false), [bad, setBad] = useState(''), [writing, write] = useState(null), [prompt, setPrompt] = useState('');
-  const message = useRef(), on = connection.value.state === 'on', agent = agentLabel(a.agent);
+  const message = useRef(), sending = useRef(false), on = connection.value.state === 'on', agent = agentLabel(a.agent);
   useEffect(() => {
     if (!a.session_id) return undefined;
     const abort = new AbortController();
@@ -63,7 +63,8 @@ export function AskBox({ a }) {
   }, [a.id]);
   useLayoutEffect(() => message.current?.focus(), [writing !== null]);
   const answer = async (body) => {
-    if (busy || !on) return;
+    if (sending.current || !on) return; // a second key may come before the first is drawn
+    sending.current = true;
     setBusy(true); setBad('');
     mine.add(a.id);
     try { await post('v1/asks/' + segment(a.id), { ...body, door: 'page' }); } catch (err) {
@@ -71,6 +72,7 @@ export function AskBox({ a }) {
       if (!(err instanceof Refusal)) throw err;
       setBad(err.message);
     }
+    sending.current = false;
     setBusy(false);
   };
   const allow = () => answer({ answer: 'allow' }), deny = () => answer({ answer: 'deny', message: writing || '' });
@@ -89,7 +91,7 @@ export function AskBox({ a }) {
       : html`<div class="row"><button type="button" data-act="allow" disabled=${busy || !on} onClick=${allow}>Allow once <kbd>a</kbd></button><button type="button" data-act="deny" disabled=${busy || !on} onClick=${deny}>Deny <kbd>d</kbd></button>
         ${a.session_id ? html`<button type="button" class="plain" disabled=${busy || !on} onClick=${() => answer({ answer: 'allow', for: 'session' })}>Allow in this session <kbd>s</kbd></button>` : ''}<button type="button" class="plain" disabled=${busy || !on} onClick=${() => write('')}>Deny with a message… <kbd>m</kbd></button>${!on ? html`<span class="s">Not possible while hookd is away</span>` : ''}</div>`}
       ${bad && html`<p class="red" role="alert">${bad}</p>`}</div>
-    ${on ? html`<div class="left"><div><b>${minutes(left)}</b> <span class="s">left of ${minutes(all)}</span></div><div class="track" aria-hidden="true"><i style=${{ width: Math.max(0, Math.min(100, 100 * left / all)) + '%' }} /></div><p>Then ${a.ownWay ? agent + ' asks in its own way.' : agent + ' is told: denied, no answer came in time.'}</p></div>`
+    ${on ? html`<div class="left"><div><b>${minutes(left)}</b> <span class="s">left of ${minutes(all)}</span></div><div class="track" aria-hidden="true"><i style=${{ width: Math.max(0, Math.min(100, 100 * left / all)) + '%' }} /></div><p>Then ${a.ownWay ? agent + ' asks in its own way.' : agent + ' is told: denied, no answer came.'}</p></div>`
       : html`<div class="left"><div><span class="s">asked at ${hhmmss(a.since)}</span></div><p>Whether it is still open is not known.</p></div>`}</div>`;
 }
 

@@ -92,7 +92,7 @@ export function Axis({ from, to, n = 2, middle }) {
   const long = to - from > 86400e3;
   const list = Array.from({ length: n }, (_, i) => from + (to - from) * i / (n - 1));
   const text = (t) => (long ? when(t, hhmm) : hhmm(t));
-  if (middle) return html`<div class="axis"><span>${text(from)}</span><span>${middle}</span><span>${text(to)}</span></div>`;
+  if (middle) return html`<div class="axis mid"><span>${text(from)}</span><span>${middle}</span><span>${text(to)}</span></div>`;
   return html`<div class="axis">${list.map((t) => html`<span>${text(t)}</span>`)}</div>`;
 }
 

@@ -1,7 +1,7 @@
-// What of the hooks needs a person: which fail, wait to be allowed, were given up. Now and
-// Hooks show it, and the count in the bar.
+// The hooks that need a person: those that fail, wait to be allowed, or gave up. Now and Hooks
+// show them, and the bar counts them.
 import { computed, signal } from './lib.js';
-import { ask, follow, segment } from './net.js';
+import { ask, follow } from './net.js';
 import { failed } from './parts.js';
 
 const day = 864e5;
@@ -12,10 +12,11 @@ export const earlier = signal({}); // of the 24 h before
 export const heads = signal({}); // the newest runs of hooks that failed lately, by ' ' + name
 export const dead = signal([]);
 export const waiting = signal([]);
+export const would = signal({}); // how often a hook in the shadow would have said something, by ' ' + name
 
 const byName = (list) => Object.fromEntries(list.map((s) => [' ' + s.hook, s]));
 
-// watch reads it all again when a run fails, a hook changes, and every so often.
+// watch reads all of it when a run fails, when a hook changes, and every 20 s.
 export const watch = () => follow(async (abort) => {
   const now = Date.now(), iso = (t) => new Date(t).toISOString();
   const [h, s, b, d, w] = await Promise.all([
@@ -23,15 +24,18 @@ export const watch = () => follow(async (abort) => {
     ask('v1/stats', { query: { since: iso(now - 2 * day), until: iso(now - day) }, signal: abort }),
     ask('v1/dead', { query: { limit: 200 }, signal: abort }), ask('waiting', { signal: abort }),
   ]);
+  const watches = h.hooks.some(isShadow) ? (await ask('v1/decisions/counts', { query: { shadow: 1, since: iso(now - day) }, signal: abort })).hooks || [] : [];
   const shaky = s.hooks.filter((x) => x.failures > 0 && h.hooks.some((k) => k.name === x.hook)).slice(0, 20);
   const runs = await Promise.all(shaky.map((x) => ask('v1/runs', { query: { hook: x.hook, limit: 50 }, signal: abort })));
   heads.value = Object.fromEntries(shaky.map((x, i) => [' ' + x.hook, runs[i].runs]));
+  would.value = Object.fromEntries(watches.map((c) => [' ' + c.name, c.count]));
   stats.value = byName(s.hooks); earlier.value = byName(b.hooks); dead.value = d.dead;
   waiting.value = w.waiting.filter((v) => v.gone || h.hooks.some((k) => k.name === v.hook && k.state === 'waiting'));
   problems.value = h.problems.filter((p) => !p.warning); hooks.value = h.hooks;
 }, (r) => (r.type === 'run' && failed(r)) || (r.type === 'event' && (r.event || '').startsWith('hookd:')), 20000);
 
-// failing says since when a hook has done nothing but fail: {runs, all, since, why, last}.
+// failing describes the newest runs of a hook that all failed: {runs, all, since, why, last,
+// often}; null = its newest run did not fail. often: each run that was read failed.
 export function failing(name) {
   const list = heads.value[' ' + name] || [];
   let n = 0;
@@ -40,11 +44,12 @@ export function failing(name) {
   return { runs: n, all: n === list.length ? n : list.length, since: list[n - 1].started, why: cause(list[0]), last: list[0], often: n >= list.length };
 }
 
-// cause is why a run failed, without what is said of the exit.
+// cause is why a run failed, without the words about its exit code.
 export const cause = (r) => (r.error || r.reason || r.result).replace(/^(exit code|exit status) \d+: /, '');
 
 const broken = { rejected: 1, refused: 1, degraded: 1 };
-// stateOfHook says what a hook needs: [shape, word, class, group].
+// stateOfHook returns how the state of a hook is shown: [shape, word, class, group]; group '' =
+// it needs nothing.
 export function stateOfHook(h) {
   if (h.state === 'waiting') return ['waits', 'waits', 'state waits', 'needs'];
   if (h.state === 'rejected' || h.state === 'refused') return ['fail', h.state, 'state fail', 'needs'];
@@ -59,10 +64,10 @@ export function stateOfHook(h) {
 }
 export const isShadow = (h) => h.shadow === true;
 
-// problemOf is the first thing that is wrong with a hook.
+// problemOf is the first error of a hook's file, or else the first warning.
 export const problemOf = (h) => (h.problems || []).find((p) => !p.warning) || (h.problems || [])[0];
 
-// needs are the things that wait for a person, besides asks: {kind, name, …}.
+// hookNeeds are the things that wait for a person, without the asks: {kind, name, …}.
 export const hookNeeds = computed(() => {
   const list = [];
   for (const h of hooks.value || []) {
@@ -77,4 +82,3 @@ export const hookNeeds = computed(() => {
   for (const [name, letters] of given) list.push({ kind: 'gave up', name, letters });
   return list;
 });
-export const path = segment;

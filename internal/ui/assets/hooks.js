@@ -2,7 +2,7 @@
 // times, a box to try an event.
 import { html, useEffect, useRef, useState } from './lib.js';
 import { Lines } from './chart.js';
-import { cause, dead, earlier, failing, hooks, problemOf, problems, stateOfHook, stats, waiting } from './health.js';
+import { dead, earlier, failing, hooks, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
 import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, stateOf, useData } from './parts.js';
@@ -15,6 +15,9 @@ const decides = (h) => h.decides === true;
 const groups = [
   ['needs', 'Needs you', ''], ['guard', 'Guards', 'can deny or ask'], ['shadow', 'Shadow', 'recorded, not obeyed'], ['observer', 'Observers', 'never delay an agent'],
 ];
+// urgency orders what needs a person: what stops work first, what is over last.
+const urgency = ['fail', 'waits', 'dead'];
+const byUrgency = (a, b) => urgency.indexOf(stateOfHook(a)[0]) - urgency.indexOf(stateOfHook(b)[0]);
 const groupOf = (h) => stateOfHook(h)[3] || (decides(h) ? 'guard' : 'observer');
 
 // trend says in words how the time of a hook's runs differs from the day before; only
@@ -44,7 +47,7 @@ export function Hooks() {
   const input = useRef();
   useEffect(keep);
   const shown = (list || []).filter((h) => !filter || h.name.toLowerCase().includes(filter) || (h.events || []).some((e) => e.toLowerCase().includes(filter)));
-  const sorted = groups.map(([id, title, note]) => ({ id, title, note, list: shown.filter((h) => groupOf(h) === id) })).filter((g) => g.list.length);
+  const sorted = groups.map(([id, title, note]) => ({ id, title, note, list: shown.filter((h) => groupOf(h) === id).sort(id === 'needs' ? byUrgency : () => 0) })).filter((g) => g.list.length);
   const flat = sorted.flatMap((g) => g.list), at = flat.findIndex((h) => h.name === p.hook), chosen = (list || []).find((h) => h.name === p.hook);
   const select = (i) => {
     const h = flat[Math.max(0, Math.min(i, flat.length - 1))];
@@ -66,13 +69,14 @@ export function Hooks() {
       ${sorted.map((g) => html`<tbody role="rowgroup" key=${g.id}><tr role="row" class="grp"><${Td} colspan=${chosen ? 9 : 10} class="f-wide">${g.title}${g.note && html`<small>${g.note}</small>`}</${Td}></tr>${g.list.map((h) => {
         const s = stats.value[' ' + h.name], i = flat.indexOf(h), on = h.name === p.hook;
         return html`<tr role="row" key=${h.name} data-id=${h.name} tabindex=${i === Math.max(0, at) ? 0 : -1} aria-selected=${on} class=${on ? 'sel' : ''} onClick=${() => put({ hook: on ? '' : h.name })}><${Td} class="f-state"><${State} is=${stateOfHook(h)} /></${Td}><${Td} class="f-who" title=${h.name}><b class="name">${h.name}</b></${Td}><${Td} class="s f-why" title=${(h.events || []).join(', ')}>${runsFor(h)}</${Td}>
-          ${!chosen && html`<${Td} class="f-wide">${lately(h)}</${Td}>`}<${Td} class="num f-time">${number(s?.runs || 0)}</${Td}>${decides(h) ? num(s?.blocked || 0, '') : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${time(s, 'p50_ms')}${time(s, 'p95_ms')}${time(s, 'p99_ms')}</tr>`;
+          ${!chosen && html`<${Td} class="f-wide">${lately(h)}</${Td}>`}<${Td} class="num f-time">${number(s?.runs || 0)}</${Td}>${isShadow(h) ? html`<${Td} class="num f-hide t" title="times that it would have denied, asked or changed something">would ${number(would.value[' ' + h.name] || 0)}</${Td}>` : decides(h) ? num(s?.blocked || 0, '') : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${time(s, 'p50_ms')}${time(s, 'p95_ms')}${time(s, 'p99_ms')}</tr>`;
       })}</tbody>`)}</table>`}</div>${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
 }
 
 function runsFor(h) {
-  const m = h.matcher, events = (h.events || []).join(', ');
-  return m && m !== '*' ? html`${m.split('|').join(', ')} <span class="t">${events}</span>` : events;
+  const m = h.matcher, list = h.events || [], events = list.join(', ');
+  const tools = m && m !== '*' ? m.split('|').join(', ') : list.length && list.every((e) => /tool/i.test(e)) ? 'any tool' : '';
+  return tools ? html`${tools} <span class="t">${events}</span>` : events;
 }
 
 // Side is one hook: the difference first where it waits.

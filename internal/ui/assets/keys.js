@@ -1,4 +1,4 @@
-// What the keys do. A view says what it can by on(): the newest one is asked first.
+// The keys. A view registers what it does with on(); the handler registered last comes first.
 import { html, signal, useEffect, useLayoutEffect, useRef } from './lib.js';
 import { go, route, views } from './state.js';
 
@@ -11,15 +11,15 @@ export function on(map) {
   handlers.push(map);
   return () => handlers.splice(handlers.indexOf(map), 1);
 }
-// useKeys is on for a component.
+// useKeys registers the keys of a component while it is shown.
 export function useKeys(map) {
   const now = useRef(map);
   now.current = map;
   useLayoutEffect(() => on(new Proxy({}, { get: (_, key) => now.current[key] })), []);
 }
 
-// moved notes that rows have moved: what acts waits a moment, so that no key meets a
-// row that was not the one which was looked at.
+// moved notes that rows have moved. For a moment after it the keys that change something do
+// nothing: they could meet another row than the one that was looked at.
 export function moved() { changed = Date.now(); }
 const settled = () => Date.now() - changed > 400;
 const acting = new Set(['a', 'd', 's', 'm']);
@@ -44,7 +44,7 @@ addEventListener('keydown', (e) => {
   }
 });
 
-// What a view showed when it was left, so that its key returns to it.
+// lastOf has the parameters of each view when it was left, so that its key returns to them.
 const lastOf = Object.create(null);
 export function keep() { lastOf[route.value.view] = route.value.p; }
 export const kept = (view) => lastOf[view] || {};

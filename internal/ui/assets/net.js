@@ -1,7 +1,8 @@
-// What the page asks, and the stream that it hears.
+// Requests to hookd, and the live stream from it.
 import { batch, signal } from './lib.js';
 
-// A Refusal is an answer that is none: code says why for programs, message for people.
+// A Refusal is the error of a request that hookd or the page's server refused, or that got no
+// answer: code is for programs, message for people.
 export class Refusal extends Error {
   constructor(status, error) {
     super(error.message || 'no answer');
@@ -9,8 +10,8 @@ export class Refusal extends Error {
   }
 }
 
-// ask sends a request to hookd by way of the page's server. query's members without a
-// value are left out.
+// ask sends a request to hookd through the page's server and returns the answer, or throws a
+// Refusal. Members of query without a value are left out.
 export async function ask(path, { query, method = 'GET', body, signal: abort } = {}) {
   const list = new URLSearchParams();
   for (const key of Object.keys(query || {})) if (query[key] || query[key] === 0) list.set(key, query[key]);
@@ -38,19 +39,26 @@ export const post = (path, body) => ask(path, { method: 'POST', body });
 export const about = signal({});
 export const status = signal(null);
 
-// link: how hookd is reached. state: begin, on, off (hookd is away), gone (hookd ui is).
+// connection is whether hookd can be reached. state: begin (not known yet), on, off (hookd does
+// not answer), gone (hookd ui has ended); since when, in milliseconds.
 export const connection = signal({ state: 'begin', since: Date.now(), why: '' });
-export const back = signal(null); // {records, at}: hookd is there again, for a moment
-export const gaps = signal({ times: 0, records: 0 });
+export const back = signal(null); // {records, missed}: hookd is there again, for a moment; missed are gaps
+// gaps are the records that the stream missed, the newest first: {from, to, begin, end, lost}.
+// from and to are the numbers of the first and the last, from 0 = not known how many; begin
+// and end the times between which they were; lost: the history has none of them either,
+// null = not asked yet.
+export const gaps = signal([]);
+const mostGaps = 50;
 export const rate = signal(0); // records a second
 
 const hearers = new Set();
-// hear calls fn with lists of records as they arrive; null = read again what there is.
+// hear calls fn with lists of records as they arrive, until the function that it returns is
+// called. null instead of a list = records may be missing, read the history again.
 export function hear(fn) {
   hearers.add(fn);
   return () => hearers.delete(fn);
 }
-function tell(records) { batch(() => { for (const fn of hearers) fn(records); }); }
+function publish(records) { batch(() => { for (const fn of hearers) fn(records); }); }
 
 const askers = new Set();
 // hearAsks calls fn with each record of the stream of asks.
@@ -63,7 +71,7 @@ export function listen() {
   source?.close();
   const at = seq === null ? '' : '?since=' + seq + '&epoch=' + encodeURIComponent(epoch);
   source = new EventSource('live' + at);
-  source.onmessage = (e) => heard(JSON.parse(e.data));
+  source.onmessage = (e) => received(JSON.parse(e.data));
   source.onerror = () => {
     source.close();
     off('gone', 'hookd ui has ended');
@@ -78,7 +86,7 @@ function off(state, why) {
   connection.value = { state, since, why };
 }
 
-function heard(m) {
+function received(m) {
   if (m.connected === false) off('off', m.why || '');
   if (m.connected) connected(m);
   if (m.records) arrived(m.records);
@@ -91,10 +99,11 @@ function connected(m) {
   connection.value = { state: 'on', since: Date.now(), why: '' };
   if (seq === null || another) { seq = m.seq; epoch = m.epoch; }
   if (was === 'off' || was === 'gone') {
+    const since = Date.now();
     fetched = 0;
-    setTimeout(() => { back.value = { records: fetched, at: Date.now() }; fetched = -1; }, 400);
+    setTimeout(() => { back.value = { records: fetched, missed: gaps.value.filter((g) => g.end >= since) }; fetched = -1; }, 400);
     setTimeout(() => { back.value = null; }, 5400);
-    tell(null);
+    publish(null);
   }
   refresh();
 }
@@ -103,14 +112,39 @@ function arrived(records) {
   const now = Date.now();
   counted.push([now, records.length]);
   if (fetched >= 0) fetched += records.length;
-  let missed = 0;
+  let missed = false;
   for (const r of records) {
-    if (r.type === 'gap') { missed += r.to - r.from + 1; seq = r.to; } else if (r.seq) seq = r.seq;
+    if (r.type === 'gap') { missed = true; gap(r); seq = r.to; } else if (r.seq) { seq = r.seq; lastSeen = now; }
   }
-  if (missed) gaps.value = { times: gaps.value.times + 1, records: gaps.value.records + missed };
-  tell(records);
-  if (missed) tell(null); // the history has what the stream has not
+  publish(records);
+  if (missed) publish(null); // the history may have what the stream has not
 }
+
+let lastSeen = Date.now(); // when the last record came
+const settle = 1000; // ms after which the history has what it will have
+
+function gap({ from, to }) {
+  const g = { from: from || 0, to, begin: lastSeen, end: Date.now(), lost: null };
+  gaps.value = [g, ...gaps.value].slice(0, mostGaps);
+  setTimeout(() => check(g), settle);
+}
+
+// check asks whether the history has something of a gap.
+async function check(g) {
+  const newest = (path, list, page) => ask(path, { query: { [page]: g.to + 1, limit: 1 } }).then((a) => a[list][0]?.seq || 0);
+  let list;
+  try {
+    list = await Promise.all([newest('v1/decisions', 'decisions', 'after'), newest('v1/runs', 'runs', 'before'), newest('v1/accepted', 'events', 'before')]);
+  } catch (err) {
+    if (!(err instanceof Refusal)) throw err;
+    setTimeout(() => check(g), 5000); // hookd is away
+    return;
+  }
+  const lost = g.from === 0 || Math.max(...list) < g.from;
+  gaps.value = gaps.value.map((x) => (x === g ? { ...g, lost } : x));
+  if (!lost) publish(null); // what was written meanwhile
+}
+export const missing = (g) => (g.from ? g.to - g.from + 1 : 0);
 
 const span = 5000; // over which the rate is counted
 setInterval(() => {
@@ -120,14 +154,14 @@ setInterval(() => {
   rate.value = n < 10 ? Math.round(n * 10) / 10 : Math.round(n);
 }, 1000);
 
-// refresh asks how hookd is.
+// refresh reads the status of hookd.
 export async function refresh() {
-  try { status.value = await ask('v1/status'); } catch { /* the connection tells */ }
+  try { status.value = await ask('v1/status'); } catch { /* the connection shows it */ }
 }
 setInterval(refresh, 15000);
 
-// follow keeps a signal up to date with load while a component shows it: at once, when
-// a record arrives for which wants holds, and every so many ms. One question at a time.
+// follow calls load now, when a record arrives for which wants returns true, and every so many
+// milliseconds (0 = never), until the function that it returns is called. One load runs at a time.
 export function follow(load, wants, every = 0) {
   let busy = false, again = false, timer = 0, stopped = false;
   const abort = new AbortController();
@@ -141,7 +175,7 @@ export function follow(load, wants, every = 0) {
     if (again) { again = false; timer = setTimeout(run, 250); } else if (every) timer = setTimeout(run, every);
   };
   const soon = () => { if (busy) again = true; else { clearTimeout(timer); timer = setTimeout(run, 250); } };
-  const deaf = hear((records) => { if (!records || records.some(wants)) soon(); });
+  const stopHearing = hear((records) => { if (!records || records.some(wants)) soon(); });
   run();
-  return () => { stopped = true; clearTimeout(timer); abort.abort(); deaf(); };
+  return () => { stopped = true; clearTimeout(timer); abort.abort(); stopHearing(); };
 }

@@ -4,8 +4,8 @@ import { Axis, Bars } from './chart.js';
 import { AskBox, Ended, Left, asks, ended } from './asks.js';
 import { hookNeeds, hooks } from './health.js';
 import { keep, useKeys } from './keys.js';
-import { about, ask, follow } from './net.js';
-import { Act, Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, stateOf } from './parts.js';
+import { Refusal, about, ask, connection, follow, post } from './net.js';
+import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
 import { ago, agentLabel, agentName, home, last, number, plural, when, hhmm } from './words.js';
 
@@ -13,6 +13,11 @@ export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
 
 const sessions = signal(null), hour = signal(null), stood = signal(null);
 const width = 6e4; // of a bar
+
+// quietOf returns a session as it is shown. One that was working and has sent nothing for
+// quietAfter is quiet: it may be in one long call, or its agent is gone.
+const quietAfter = 15 * 6e4;
+const quietOf = (s) => (s.state === 'working' && Date.now() - new Date(s.last) > quietAfter ? { ...s, state: 'quiet' } : s);
 
 const watch = () => follow(async (abort) => {
   const now = Date.now(), to = Math.ceil(now / width) * width, from = to - 60 * width, since = new Date(from).toISOString();
@@ -32,7 +37,7 @@ const watch = () => follow(async (abort) => {
 export function Now() {
   useEffect(watch, []);
   useEffect(keep);
-  const list = needs.value, h = hour.value, s = sessions.value;
+  const list = needs.value, h = hour.value, s = sessions.value?.map(quietOf);
   if (!s || !h || !hooks.value) return html`<section class="view" id="now"><${Late} /></section>`;
   if (!s.length && !h.total && !list.length) return html`<${First} />`;
   const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
@@ -76,15 +81,32 @@ function Item({ kind, name, hook, failing, why, waiting, letters }) {
 
 // Retry asks once more before it does what cannot be taken back.
 function Retry({ letters }) {
-  const [sure, set] = useState(false);
-  if (!sure) return html`<button type="button" class="plain link" onClick=${() => set(true)}>Try again${letters.length > 1 ? ` ${letters.length}` : ''}…</button>`;
-  return html`<${Act} label=${letters.length > 1 ? `Yes, all ${letters.length}` : 'Yes'} path=${'v1/dead/' + letters[0].id + '/retry'} plain done=${() => { for (const l of letters.slice(1)) fetch('v1/dead/' + l.id + '/retry', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }); }} />`;
+  const [sure, setSure] = useState(false), [busy, setBusy] = useState(false), [bad, setBad] = useState('');
+  const all = async () => {
+    setBusy(true); setBad('');
+    for (const l of letters) {
+      try { await post('v1/dead/' + l.id + '/retry'); } catch (err) {
+        if (!(err instanceof Refusal)) throw err;
+        setBad(err.message);
+        say(err.message, true);
+        break;
+      }
+    }
+    setBusy(false); setSure(false);
+  };
+  const count = letters.length > 1 ? ' ' + letters.length : '', off = connection.value.state !== 'on';
+  return html`${bad && html`<span class="red" role="alert" title=${bad}>${bad}</span> `}${sure ? html`<button type="button" class="plain link" disabled=${off || busy} onClick=${all}>Yes${count && ', all' + count}</button> <button type="button" class="plain link" disabled=${busy} onClick=${() => setSure(false)}>No</button>`
+    : html`<button type="button" class="plain link" disabled=${off} onClick=${() => setSure(true)}>Try again${count}…</button>`}`;
 }
 
-const order = { waiting: 0, working: 1, idle: 2, ended: 3 };
+const newer = (a, b) => (new Date(a) > new Date(b) ? a : b);
+
+const order = { waiting: 0, working: 1, quiet: 2, idle: 3, ended: 4 };
 function Sessions({ list }) {
-  const held = new Set(asks.value.map((a) => a.session_id));
-  list = list.map((s) => (held.has(s.session_id) ? { ...s, state: 'waiting' } : s));
+  list = list.map((s) => {
+    const held = asks.value.filter((a) => a.session_id && a.session_id === s.session_id && (!a.dialect || a.dialect === s.dialect)), a = held[held.length - 1];
+    return a ? { ...s, state: 'waiting', tool: a.tool || s.tool, subject: a.subject || s.subject, asks: s.asks + held.length, last: newer(s.last, a.since) } : s;
+  });
   const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last));
   const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
   const p = route.value.p, at = rows.findIndex((s) => key(s) === p.sel);
@@ -94,7 +116,7 @@ function Sessions({ list }) {
   useKeys({ j: down, k: up, ArrowDown: down, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1), Enter: () => (now() >= 0 ? enter(now()) : false), Escape: () => (route.value.p.sel ? put({ sel: '' }) : false) });
   return html`<h2>Sessions<small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
     ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>` : html`<${Table} label="Sessions" class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', 'Folder', 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s, i) => html`
-    <tr role="row" key=${key(s)} data-id=${key(s)} tabindex=${i === Math.max(0, at) ? 0 : -1} class=${i === at ? 'sel' : ''} onClick=${() => enter(i)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state, s.state, 'state q']} /></${Td}>
+    <tr role="row" key=${key(s)} data-id=${key(s)} tabindex=${i === Math.max(0, at) ? 0 : -1} class=${i === at ? 'sel' : ''} onClick=${() => enter(i)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state === 'quiet' ? 'idle' : s.state, s.state, 'state q']} /></${Td}>
       <${Td} class="f-who"><a href=${link('session', { id: s.session_id, agent: s.dialect })}>${agentName(s)}</a><span class="t nx"> ${last(s.cwd)}</span></${Td}><${Td} class="s f-hide"><${Folder} s=${s} /></${Td}><${Td} class="f-why"><span class="tool">${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
       <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`}`;
 }
@@ -104,12 +126,12 @@ const Folder = ({ s }) => html`<span title=${s.cwd}>${home(s.cwd)}</span>`;
 function Stood({ total }) {
   const list = stood.value || [];
   return html`<h2>Stood out<small>denied, asked or rewritten in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'decision:deny,ask since:1h' })}>all</a></small></h2>
-    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked or rewritten.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-why', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
+    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked or rewritten.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-reason', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
     <tr role="row" key=${d.event_id} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}><${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
       <${Td} class="f-wide"><a href=${link('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${What} r=${d} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}></tr>`)}</${Table}>`}`;
 }
 
-// First is what there is before anything has happened: what is true, and what to type.
+// First is shown before anything has happened: what is true, and what to type.
 function First() {
   const none = !(hooks.value || []).length;
   return html`<section class="view" id="now"><div class="lead"><div><h1>Nothing has happened yet</h1><p>hookd runs and listens on ${home(about.value.socket)}. No agent has sent it an event in the last day${none ? ', and no hook is there to decide one' : ''}.</p></div></div>

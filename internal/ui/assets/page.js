@@ -3,7 +3,7 @@ import { computed, effect, html, render, signal, useEffect } from './lib.js';
 import { watch } from './health.js';
 import { Hooks } from './hooks.js';
 import { Sheet, sheet, kept } from './keys.js';
-import { about, ask, back, connection, gaps, listen, rate, status } from './net.js';
+import { about, ask, back, connection, gaps, listen, missing, rate, status } from './net.js';
 import { Now, needs } from './now.js';
 import { Icon, Late, said, say } from './parts.js';
 import { Run } from './run.js';
@@ -37,18 +37,28 @@ function Banner() {
     return html`<div class="banner" role="status"><${Icon} name="fail" /><span><b>hookd has not answered since ${hhmmss(c.since)}.</b> What you see is from then. Agents go on without it, unless connected with <code>--fail-closed</code>. It is tried again every few seconds, ${tick} s so far.</span>
       <button type="button" class="plain link" onClick=${listen}>Try now</button></div>`;
   }
-  if (b) return html`<div class="banner quiet" role="status"><${Icon} name="allow" /><span>Connected again, ${plural(b.records, 'record')} fetched.</span></div>`;
+  if (b) return html`<div class="banner quiet" role="status"><${Icon} name="allow" /><span>Connected again, ${plural(b.records, 'record')} fetched${b.missed.length ? `; ${missed(b.missed)} missed` : ''}.</span></div>`;
   return html`<div class="banner none"></div>`;
 }
 const clock = signal(0);
 setInterval(() => { clock.value = Math.round((Date.now() - connection.value.since) / 1000); }, 1000);
 
 function Foot() {
-  const s = status.value, g = gaps.value;
-  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1', 'to'], ['6', 'views'], ['?', 'all keys']];
-  return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => html`<kbd>${c}</kbd>`)} ${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
-    <span>${rate.value} records/s · ${g.times ? html`<span class="amber">${plural(g.times, 'gap')}, ${plural(g.records, 'record')} read from the history</span>` : 'no gaps'}${
+  const s = status.value;
+  const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1 – 6', 'views'], ['?', 'all keys']];
+  return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => (c === '–' ? 'to ' : html`<kbd>${c}</kbd>`))}${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
+    <span>${rate.value} records/s · <${Gaps} />${
       s ? html` · ${s.store.ok ? plural(s.store.runs, 'run') + ' kept' : html`<span class="red">history cannot be written: ${s.store.error}</span>`}` : ''}${s && s.store.lost ? html` · <span class="red">${plural(s.store.lost, 'record')} lost</span>` : ''}</span></footer>`;
+}
+
+// missed is how many records are missing, in words: that may be unknown.
+const missed = (list) => { const n = list.reduce((sum, g) => sum + missing(g), 0); return n ? plural(n, 'record') : 'records'; };
+
+// Gaps says what the stream missed, and whether the history has it.
+function Gaps() {
+  const list = gaps.value, lost = list.filter((g) => g.lost), found = list.filter((g) => g.lost === false);
+  if (!list.length) return 'no gaps';
+  return html`<span class="amber">${plural(list.length, 'gap')}${found.length ? `, ${missed(found)} read from the history` : ''}${lost.length ? `, ${missed(lost)} missing` : ''}</span>`;
 }
 
 function Page() {

@@ -6,8 +6,8 @@ import { agentName, exact, firstLine, home, last, plural, short, took, toolName,
 // Icon is a shape of state; the word beside it is the name.
 export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use href=${'#m-' + name} /></svg>`;
 
-// stateOf says how a decision is shown: [shape, word, class]. Of an ask that was
-// answered the ask is over.
+// stateOf returns how a decision is shown: [shape, word, class]. An ask that was answered is
+// shown with its answer.
 export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
   if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + d.decision, d.decision === 'deny' ? 'state deny' : 'state q'];
@@ -20,7 +20,7 @@ export function stateOf(d) {
 }
 export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${Icon} name=${shape} />${word}</span>`;
 
-// resultOf says how a run is shown.
+// resultOf returns how the result of a run is shown: [shape, word, class].
 export function resultOf(r) {
   switch (r.result) {
     case 'ok': return r.decision && r.decision !== 'none' ? stateOf(r) : r.awaited ? ['none', 'none', 'none'] : ['allow', 'ran', 'none'];
@@ -54,7 +54,7 @@ export function Why({ d }) {
 }
 // without takes a hook's name from the beginning of its own reason.
 const without = (reason, by) => (by || []).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
-// byWhom says what ended a question that was held.
+// byWhom says in words what answered an ask.
 export function byWhom(a) {
   switch (a.by) {
     case 'person': return `by ${a.from?.user || 'a person'}${a.message ? ': “' + a.message + '”' : ''}`;
@@ -68,8 +68,8 @@ export function byWhom(a) {
 export const byPerson = (d) => d.answered?.by === 'person';
 const answered = (d) => (d.answered ? html` <span class="t">· ${byWhom(d.answered)}</span>` : '');
 
-// Table is a real table whatever the width makes of its rows: a grid would take the
-// roles away.
+// Table is a table for screen readers at every width: `display: grid` takes the roles away, so
+// they are set.
 export const Table = ({ class: cls = '', label, cols, head, children }) => html`
   <table role="table" class=${'fold ' + cls} aria-label=${label}>
     <colgroup>${cols.map((c) => html`<col class=${c} />`)}</colgroup>
@@ -79,14 +79,14 @@ export const Table = ({ class: cls = '', label, cols, head, children }) => html`
 const num = /\bn-/;
 export const Td = ({ class: cls, children, ...rest }) => html`<td role="cell" class=${cls} ...${rest}>${children}</td>`;
 
-// Late shows "reading…" only when it takes a while.
+// Late shows "reading…" after 300 ms.
 export function Late() {
   const [shown, show] = useState(false);
   useEffect(() => { const t = setTimeout(() => show(true), 300); return () => clearTimeout(t); }, []);
   return html`<p class="late t" role="status">${shown ? 'reading…' : ' '}</p>`;
 }
 
-// Command is something to type, which can be copied.
+// Command is a command to type, with a button that copies it.
 export function Command({ text }) {
   const [done, copied] = useState(false);
   const take = async () => {
@@ -109,9 +109,6 @@ export function say(text, urgent) {
   waiting = text;
   timer ||= setTimeout(() => { timer = 0; spoken = Date.now(); said.value = waiting; }, 5000 - (now - spoken));
 }
-
-// doable reports whether the page may act now; why says why not.
-export const doable = () => about.value.act && connection.value.state === 'on';
 
 // Act is a button that changes something, or, where the page only shows, the command
 // to type instead.

@@ -37,7 +37,7 @@ export function Run() {
   return html`<${Shown} ...${data} />`;
 }
 
-// word says in one word how the run ended.
+// word returns how the end of a run is shown, in one word.
 const word = (r) => (r.result === 'block' ? ['deny', 'denied', 'state deny'] : r.decision === 'ask' ? ['ask', 'asked', 'state ask'] : r.decision === 'allow' ? ['allow', 'allowed', 'state q'] : failed(r) ? resultOf(r) : r.awaited ? ['none', 'no opinion', 'none'] : ['none', 'observed', 'none']);
 
 function Shown({ run, event, others, hook, stats, before }) {
@@ -121,7 +121,7 @@ function answerWords(out) {
   return list.join(', ') || 'no opinion';
 }
 
-// tells is what the agent was told of all hooks together.
+// tells is what the agent was told: the answers of all hooks together.
 function tells(run, d) {
   if (!run.awaited) return 'nothing: this hook observes';
   if (!d) return 'This decision is not in the history any more.';

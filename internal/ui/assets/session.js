@@ -7,27 +7,32 @@ import { Refusal, ask, hear } from './net.js';
 import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWhom, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
 import { scroller } from './rows.js';
 import { link, put, route } from './state.js';
-import { ago, agentName, firstLine, hhmm, home, number, plural, short, shortSession, span, tookText, toolName, when } from './words.js';
+import { ago, agentName, firstLine, hhmm, home, number, plural, quoted, shortSession, span, tookText, toolName, when } from './words.js';
 
-const mostRead = 5000; // events of a session
+const mostRead = 5000; // events of a session, decisions and runs
+const spare = 1000; // so many more before the oldest are dropped
 const mostShown = 600; // rows; earlier ones on request
 
-// read gets all that is kept of a session: {session, events, decisions, runs}.
+// read returns what the history has of a session: {session, events, decisions, runs, cut}, at
+// most mostRead of each; cut = there is more. null = no such session.
 async function read(id, agent, abort) {
   const sessions = (await ask('v1/sessions', { query: id ? { session: id, limit: 20 } : { limit: 1 }, signal: abort })).sessions;
   const session = sessions.find((s) => !agent || s.dialect === agent) || sessions[0];
   if (!session) return null;
+  let cut = false; // there is more than is read
   const all = async (path, list, page) => {
     const out = [];
-    for (let next = '', i = 0; out.length < mostRead && i < 100; i++) {
+    let next = '';
+    for (let i = 0; out.length < mostRead && i < 100; i++) {
       const a = await ask(path, { query: { session: session.session_id, limit: 1000, [page]: next }, signal: abort });
       out.push(...a[list]);
       if (!(next = a.next)) break;
     }
+    cut ||= !!next;
     return out.filter((r) => !session.dialect || !r.dialect || r.dialect === session.dialect);
   };
   const [events, decisions, runs] = await Promise.all([all('v1/accepted', 'events', 'before'), all('v1/decisions', 'decisions', 'after'), all('v1/runs', 'runs', 'before')]);
-  return { session, events, decisions, runs };
+  return { session, events, decisions, runs, cut };
 }
 
 // story puts events, decisions and runs together: rows in the order of time.
@@ -66,34 +71,86 @@ const levels = {
   all: () => true,
 };
 
-export function Session() {
-  const { p } = route.value, [data, setData] = useState(null), [err, setErr] = useState(null), [extra, setExtra] = useState(0);
-  const cache = useRef(null);
+// lists has for each type of record the list of the session that it belongs to and the name of
+// its id.
+const lists = { event: ['events', 'event_id'], verdict: ['decisions', 'event_id'], run: ['runs', 'run_id'] };
+
+// add puts records that have arrived into a session. It returns whether one was of it and
+// not there yet.
+function add(c, records) {
+  let any = false;
+  for (const r of records) {
+    if (r.session_id !== c.session.session_id || !Object.hasOwn(lists, r.type)) continue;
+    if (c.session.dialect && r.dialect && r.dialect !== c.session.dialect) continue;
+    const [list, id] = lists[r.type];
+    if (c.known.has(r.type + r[id])) continue;
+    c.known.add(r.type + r[id]);
+    c[list].push(r);
+    any = true;
+    if (r.type === 'event') c.session = after(c.session, r);
+  }
+  bound(c);
+  return any;
+}
+
+// after returns a session as it is after one more event.
+function after(session, e) {
+  const state = { 'session.end': 'ended', 'turn.stop': 'idle', 'file.changed': session.state }[e.kind] || 'working';
+  return { ...session, last: e.time, events: session.events + 1, state, ...(e.subject ? { tool: e.tool, subject: e.subject } : {}) };
+}
+
+// bound drops the oldest events, decisions and runs of a long session: mostRead of each stay.
+function bound(c) {
+  for (const [list, id] of Object.values(lists)) {
+    if (c[list].length <= mostRead + spare) continue;
+    c[list].sort((a, b) => a.seq - b.seq);
+    const type = Object.keys(lists).find((t) => lists[t][0] === list);
+    for (const r of c[list].splice(0, c[list].length - mostRead)) c.known.delete(type + r[id]);
+    c.cut = true;
+  }
+}
+
+// useSession returns a session and its new records as they arrive: [data, error]. Records that
+// arrive while it is read are added when it was read. One read runs at a time.
+function useSession(id, agent) {
+  const [data, setData] = useState(null), [err, setErr] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
-    cache.current = null;
+    let now = null, early = [], reading = false, again = false, timer = 0;
     setData(null); setErr(null);
-    const load = () => read(p.id, p.agent, abort.signal).then((d) => { cache.current = d; setData(d || { none: true }); }, (e) => { if (e.name !== 'AbortError') { if (!(e instanceof Refusal)) throw e; setErr(e); } });
-    load();
-    let timer = 0;
-    const draw = () => { timer ||= setTimeout(() => { timer = 0; setData({ ...cache.current }); }, 250); };
-    const deaf = hear((records) => {
-      const c = cache.current;
-      if (!records) { load(); return; }
-      if (!c) { if (!p.id && records.some((r) => r.session_id)) load(); return; }
-      for (const r of records) {
-        if (r.session_id !== c.session.session_id) continue;
-        if (r.type === 'event') {
-          c.events.push(r);
-          c.session = { ...c.session, last: r.time, events: c.session.events + 1, state: r.kind === 'session.end' ? 'ended' : r.kind === 'turn.stop' ? 'idle' : r.kind === 'file.changed' ? c.session.state : 'working', ...(r.subject ? { tool: r.tool, subject: r.subject } : {}) };
-        } else if (r.type === 'verdict') c.decisions.push(r);
-        else if (r.type === 'run') c.runs.push(r);
-        else continue;
-        draw();
+    const load = async () => {
+      if (reading) { again = true; return; }
+      reading = true; early = [];
+      try {
+        const found = await read(id, agent, abort.signal);
+        if (found) {
+          found.known = new Set(Object.keys(lists).flatMap((t) => found[lists[t][0]].map((r) => t + r[lists[t][1]])));
+          add(found, early);
+        }
+        now = found;
+        setErr(null); setData(found ? { ...found } : { none: true });
+      } catch (e) {
+        if (e.name === 'AbortError') return;
+        if (!(e instanceof Refusal)) throw e;
+        if (!now) setErr(e); // else what was read stays
       }
+      reading = false; early = [];
+      if (again) { again = false; load(); }
+    };
+    load();
+    const draw = () => { timer ||= setTimeout(() => { timer = 0; setData({ ...now }); }, 250); };
+    const stop = hear((records) => {
+      if (!records) { load(); return; }
+      if (reading) { for (const r of records) if (r.session_id && early.length < mostRead) early.push(r); }
+      if (now) { if (add(now, records)) draw(); } else if (!reading && !id && records.some((r) => r.session_id)) load();
     });
-    return () => { abort.abort(); deaf(); clearTimeout(timer); };
-  }, [p.id, p.agent]);
+    return () => { abort.abort(); stop(); clearTimeout(timer); };
+  }, [id, agent]);
+  return [data, err];
+}
+
+export function Session() {
+  const { p } = route.value, [data, err] = useSession(p.id, p.agent), [extra, setExtra] = useState(0);
   useEffect(keep);
   if (err) return html`<section class="view" id="session"><${Bad} err=${err} /></section>`;
   if (!data) return html`<section class="view" id="session"><${Late} /></section>`;
@@ -155,9 +212,10 @@ function Story({ data, extra, more }) {
   const state = { working: 'working' + (session.tool && lastRow && lastRow.kind === 'tool.before' ? ', in ' + session.tool + ' for ' + ago(session.last).replace('now', 'a moment') : ''), waiting: 'waiting for a person', idle: 'idle since ' + hhmm(session.last), ended: 'ended at ' + when(session.last, hhmm) }[session.state];
   return html`<section class="view" id="session"><div class="head"><div><p class="crumb"><span title=${session.session_id}>Session ${shortSession(session.session_id)}</span> · since ${when(session.first, hhmm)} · ${span(end - begin)}</p>
       <h1>${agentName(session)} in ${home(session.cwd) || 'no folder'}<small class=${session.state === 'waiting' ? 'state waits' : ''}><${Icon} name=${session.state === 'waiting' ? 'ask' : session.state} />${state}</small></h1>
-      <p>${plural(prompts, 'prompt')}, ${plural(data.decisions.length, 'decision')}${counts ? ': ' + counts : ''}. The agent waited ${tookText(waited)} for hooks${forPerson ? ', ' + tookText(forPerson) + ' of it for you' : ''}.</p></div>
+      <p>${data.cut ? html`Of the newest ${number(mostRead)} events: ` : ''}${plural(prompts, 'prompt')}, ${plural(data.decisions.length, 'decision')}${counts ? ': ' + counts : ''}. The agent waited ${tookText(waited)} for hooks${forPerson ? ', ' + tookText(forPerson) + ' of it for you' : ''}.</p></div>
     <span class="seg" role="group" aria-label="How much is shown">${['short', 'calls', 'all'].map((l) => html`<a href=${link('session', { ...p, show: l === 'calls' ? '' : l })} aria-current=${l === level ? 'true' : undefined}>${l[0].toUpperCase() + l.slice(1)}</a>`)}</span></div>
     <${Strip} rows=${all} begin=${begin} end=${end} shown=${rows} table=${table} />
+    ${data.cut && from === 0 && html`<p class="rest t">Earlier ones are in <a class="link" href=${link('stream', { kind: 'events', q: 'session:' + quoted(session.session_id) })}>Stream</a>.</p>`}
     ${from > 0 && html`<p class="rest"><button type="button" class="plain link" onClick=${more}>${plural(from, 'earlier row')}</button></p>`}
     ${rows.length === 0 ? html`<${Empty}><p class="s">Nothing stood out in this session. <a class="link" href=${link('session', { ...p, show: '' })}>Show its calls</a></p></${Empty}>` : html`
     <table ref=${table} role="table" class="fold time" aria-label="What happened in the session"><colgroup><col class="n-time" /><col /><col class="w-verdict" /><col class="w-hooks" /><col class="w-result" /><col class="w-wait" /></colgroup>
@@ -183,7 +241,7 @@ function Row({ r, on, opened, tab, pick, last, working }) {
 
 const log = (ms) => Math.max(1, Math.min(100, Math.log10(Math.max(1, ms)) * 20)); // 1 ms to 100 s
 
-// result says what came of a call.
+// result is the outcome of a call, in words.
 function result(r, running) {
   if (r.kind === 'turn.stop' || r.kind === 'subagent.stop') return r.d?.decision === 'deny' ? 'keeps working' : r.sub ? 'to the main agent' : 'ended turn';
   if (r.kind !== 'tool.before') return '';

@@ -4,11 +4,11 @@ import { computed, html, signal, useEffect, useRef, useState } from './lib.js';
 import { asks } from './asks.js';
 import { Axis, Bars } from './chart.js';
 import { keep, moved, useKeys } from './keys.js';
-import { Refusal, ask, hear, segment } from './net.js';
+import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
 import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf } from './parts.js';
 import { Virtual, reveal, scroller, useNarrow } from './rows.js';
 import { link, put, route } from './state.js';
-import { agentLabel, agentName, fits, has, hhmm, number, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
+import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
 
 const kinds = {
   decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict', word: 'decision' },
@@ -19,9 +19,9 @@ const mostRows = 200000; // in memory; older ones are read again
 const mostFollowed = 5000; // while what is new is followed
 const mostHeld = 2000; // new ones that wait to be shown; beyond, the list is read again
 
-// feed has the rows of one search. It changes many times a second: version says that
-// it did, once a frame.
-const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, added: 0, place: 0, abort: null, fresh: new Set(), stale: false };
+// feed has the rows of one search. It changes many times a second; version changes at most
+// once a frame, so that the rows are drawn once.
+const feed = { kind: '', text: '', query: {}, rows: [], held: [], waiting: 0, next: 0, loading: false, err: null, whole: false, added: 0, place: 0, abort: null, fresh: new Set(), stale: false, behind: false, read: 0, gaps: new Set() };
 const version = signal(0);
 const paused = signal(false);
 let frame = 0;
@@ -33,8 +33,9 @@ function start(kind, text, place = 0) {
   feed.abort?.abort();
   const { query, bad } = parse(text, kind);
   feed.stale = !bad && !place && !feed.place && kind === feed.kind && text === feed.text && feed.rows.length > 0;
-  Object.assign(feed, { kind, text, query, rows: feed.stale ? feed.rows : [], held: [], waiting: 0, next: 0, err: bad ? new Error(bad) : null, whole: false, place, abort: new AbortController(), loading: false });
+  Object.assign(feed, { kind, text, query, rows: feed.stale ? feed.rows : [], held: [], waiting: 0, next: 0, err: bad ? new Error(bad) : null, whole: false, place, abort: new AbortController(), loading: false, behind: false, read: Date.now() });
   feed.fresh.clear();
+  if (!feed.stale) feed.gaps.clear();
   if (bad) { feed.whole = true; show(); return; }
   if (place) feed.next = place + 1;
   older(100);
@@ -49,13 +50,14 @@ async function older(limit = 1000) {
   try {
     for (let tries = 0, got = 0; got < limit / 2 && tries < 200; tries++) {
       const answer = await ask(k.path, { query: { ...feed.query, [k.page]: feed.next || '', limit }, signal: abort.signal });
-      if (feed.stale) Object.assign(feed, { rows: [], stale: false });
+      if (feed.stale) { Object.assign(feed, { rows: [], stale: false }); feed.gaps.clear(); }
       const known = tries || feed.rows.length ? new Set(feed.rows.slice(-50).map((r) => r.seq)) : new Set();
       const list = answer[k.list].filter((r) => !known.has(r.seq));
       for (const r of list) feed.rows.push(r);
       got += list.length;
       feed.next = answer.next || 0;
       if (!feed.next) { feed.whole = true; break; }
+      weave();
       show();
     }
   } catch (err) {
@@ -64,21 +66,25 @@ async function older(limit = 1000) {
     if (!feed.stale) feed.err = err;
   }
   feed.loading = false;
+  weave();
   if (following && !paused.value) release(); // what came while it was read
   show();
 }
 
-// following: what is new is put on top as it comes. It is not while rows are read.
+// following: new rows are put on top as they arrive. Not while a person reads further down.
 let following = true;
 function follow() {
   following = true;
   paused.value = false;
   put({ open: '', at: '' });
   scroller().scrollTop = 0;
-  if (feed.place || feed.waiting > feed.held.length) start(feed.kind, feed.text);
+  if (feed.place || tooMany()) start(feed.kind, feed.text);
   else release();
 }
+// tooMany reports whether the held rows are not all that is new: then the list is read again.
+const tooMany = () => feed.behind || feed.waiting > feed.held.length;
 function release() {
+  if (tooMany() && !feed.place) { start(feed.kind, feed.text); return; }
   if (!feed.held.length) return;
   const seen = new Set(feed.rows.slice(0, 3000).map((r) => r[kinds[feed.kind].id]));
   const news = feed.held.filter((r) => !seen.has(r[kinds[feed.kind].id]));
@@ -92,15 +98,32 @@ function release() {
     feed.rows.length = mostFollowed - 1000;
     feed.next = feed.rows[feed.rows.length - 1].seq;
     feed.whole = false;
+    feed.gaps = new Set(feed.rows.filter((r) => r.type === 'gap').map((r) => r.seq));
   }
   moved();
   show();
 }
 
+// weave adds a row for each gap that the history does not fill, at its place by number.
+function weave() {
+  for (const g of gaps.value) {
+    if (!g.lost || feed.gaps.has(g.to)) continue;
+    let at = feed.rows.findIndex((r) => r.seq <= g.to);
+    if (at < 0) { if (!feed.whole) continue; at = feed.rows.length; }
+    const id = 'gap ' + g.to;
+    feed.rows.splice(at, 0, { type: 'gap', seq: g.to, event_id: id, run_id: id, gap: g });
+    feed.gaps.add(g.to);
+  }
+}
+
 // arrived takes what is new from the stream.
 function arrived(records) {
   if (!feed.kind) return;
-  if (!records) { if (following && !feed.place) start(feed.kind, feed.text); return; }
+  if (!records) { // something may be in the history that did not arrive
+    if (following && !paused.value && !feed.place) start(feed.kind, feed.text);
+    else if (!feed.place) { feed.behind = true; show(); }
+    return;
+  }
   const k = kinds[feed.kind];
   let n = 0;
   for (const r of records) {
@@ -213,6 +236,7 @@ const range = computed(() => (Object.hasOwn(ranges, route.value.p.range || '') ?
 export function Stream() {
   const search = useRef();
   useEffect(() => hear(arrived), []);
+  useEffect(() => { weave(); show(); }, [gaps.value]);
   useEffect(() => {
     const at = +(route.value.p.at || 0);
     following = !at && !route.value.p.open;
@@ -238,7 +262,7 @@ export function Stream() {
     <div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div></section>`;
 }
 
-// locate goes on from a place that the address names, when the newest rows do not have it.
+// locate reads from the place that the address names, when the newest rows do not reach it.
 async function locate(seq) {
   for (let i = 0; i < 200 && feed.loading; i++) await new Promise((r) => setTimeout(r, 25));
   const lastSeq = feed.rows.length ? feed.rows[feed.rows.length - 1].seq : 0;
@@ -272,7 +296,7 @@ function Search({ input }) {
       aria-label="Search" placeholder=${'tool: decision: agent: hook: cwd: or words'} /></span><span class="end">${kept || ' '}</span></label>`;
 }
 
-// painted shows the words of a search as such, each letter in its place.
+// painted marks the search words in the text, each letter in its place.
 function painted(value) {
   const out = [];
   let at = 0;
@@ -381,6 +405,7 @@ function List() {
     if (!rows.length) return;
     const at = Math.max(0, Math.min(i, rows.length - 1)), id = rows[at][k.id];
     following = false;
+    if (open && rows[at].type === 'gap') open = false;
     put({ sel: id, at: rows[at].seq, ...(open === undefined ? {} : { open: open ? id : '' }) });
     reveal(body(), at, height, open ? at : opened, openHeight);
     focusSoon.current = id;
@@ -401,14 +426,14 @@ function List() {
     G: () => select(rows.length - 1), End: () => select(rows.length - 1),
     Enter: () => { const i = now(); if (i >= 0) select(i, rows[i][k.id] !== route.value.p.open); else select(0); },
     Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '', at: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
-    y: () => { const id = rows[now()]?.[k.id]; return !!id && copy(id).then((ok) => ok && say('copied ' + id, true)); },
+    y: () => { const r = rows[now()], id = r?.type !== 'gap' && r?.[k.id]; return !!id && copy(id).then((ok) => ok && say('copied ' + id, true)); },
   });
   // Scrolling down to read holds what is new back; at the top it is followed again.
   useEffect(() => {
     const main = scroller();
     const f = () => {
       if (main.scrollTop > 160) following = false;
-      else if (main.scrollTop === 0 && !route.value.p.open && !route.value.p.sel && !feed.place && !following && feed.waiting <= feed.held.length) { following = true; if (!paused.value) release(); }
+      else if (main.scrollTop === 0 && !route.value.p.open && !route.value.p.sel && !feed.place && !following && !tooMany()) { following = true; if (!paused.value) release(); }
     };
     main.addEventListener('scroll', f, { passive: true });
     return () => main.removeEventListener('scroll', f);
@@ -421,7 +446,7 @@ function List() {
   const row = (i) => {
     const r = rows[i], id = r[k.id], on = i === current;
     let had = drawn.current.get(id);
-    if (had?.r !== r) drawn.current.set(id, had = { r, cells: cells(r) });
+    if (had?.r !== r) drawn.current.set(id, had = { r, cells: r.type === 'gap' ? gapRow(r.gap) : cells(r) });
     return {
       id, cells: had.cells, tabindex: i === Math.max(0, current) ? 0 : -1, selected: on,
       class: (on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : ''),
@@ -433,7 +458,9 @@ function List() {
     if (i >= 0) select(i, i !== opened);
   };
   const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}>`;
-  const bar = feed.waiting && (!following || paused.value) ? html`${plural(feed.waiting, 'new', 'new')} · ` : feed.place ? 'newer ones are not shown · ' : '';
+  const missed = gaps.value.filter((g) => g.end >= feed.read).reduce((n, g) => n + missing(g), 0);
+  const news = [feed.waiting && plural(feed.waiting, 'new', 'new'), feed.behind && (missed ? plural(missed, 'record') + ' missed' : 'more in the history')].filter(Boolean).join(', ');
+  const bar = news && (!following || paused.value) ? html`${news} · ` : feed.place ? 'newer ones are not shown · ' : '';
   const none = here && !rows.length && !feed.loading;
   return html`<table ref=${table} role="table" class=${'fold stream ' + kind.value} aria-label=${'Newest ' + kind.value} aria-rowcount=${feed.whole ? rows.length + 1 : -1}>
     <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
@@ -452,6 +479,8 @@ function Nothing() {
     <p class="s">Without ${list.map((t, i) => html`${i ? ' or ' : ''}<button type="button" class="plain link" onClick=${() => put({ q: list.filter((o) => o !== t).map((o) => o.text).join(' ') })}><code>${t.text}</code></button>`)} there may be more.</p></${Empty}>`;
 }
 
+// gapRow stands where records are missing.
+const gapRow = (g) => html`<td role="cell" colspan="6" class="gap"><${Icon} name="fail" />${missing(g) ? plural(missing(g), 'record') + ' missed' : 'Records missed'}, ${hhmmss(g.begin)} to ${hhmmss(g.end)} <span class="t">the history has none of them</span></td>`;
 const decisionRow = (d) => html`<td role="cell" class="when mono f-time">${Clock({ t: d.time, fine: true })}</td><td role="cell" class="f-who">${Who({ r: d })}</td><td role="cell" class="f-wide">${What({ r: d })}</td>
   <td role="cell" class="f-state">${State({ is: stateOf(d) })}</td><td role="cell" class="by f-why">${Why({ d: d })}</td><td role="cell" class="num f-hide">${Took({ ms: d.duration_ms })}</td>`;
 const runRow = (r) => html`<td role="cell" class="when mono f-time">${Clock({ t: r.started, fine: true })}</td><td role="cell" class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></td><td role="cell" class="f-wide">${What({ r: r })}</td>

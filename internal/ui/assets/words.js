@@ -98,7 +98,7 @@ export function tokens(text) {
   return list;
 }
 const plain = (v) => (v[0] === '"' ? v.slice(1).replace(/"$/, '').replace(/\\(.)/g, '$1') : v);
-const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\"]/g, '\\$&') + '"' : v);
+export const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\"]/g, '\\$&') + '"' : v);
 
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {

@@ -1,0 +1,221 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/ui"
+)
+
+// Numbers that neither the stream nor the history has are a row of their own, at their place,
+// and the last line and the banner say how many.
+func TestAGapIsARow(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{}, "#stream")
+	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
+	s.decide("echo before the gap")
+	s.until("no gaps yet", `document.querySelector(".foot").textContent.includes("no gaps")`)
+	s.stop()
+	s.until("it is said", `document.querySelector(".conn").textContent.includes("not connected")`)
+	history := openHistory(t, home)
+	history.seq += 212 // numbers that were given and whose records were lost
+	in := agentSession{id: "later", cwd: person + "/src/ledger", dialect: codex}
+	history.decide(history.event(time.Now(), in, events.KindToolBefore, "Bash", "echo after the gap"), nil, quiet("secret-guard", 4))
+	history.close()
+	s.client, s.stop = runDaemon(t, home)
+	s.until("the banner says it", `/Connected again, .* missed/.test(document.querySelector(".banner").textContent)`)
+	s.until("the last line says it", `/1 gap, [0-9]+ records missing/.test(document.querySelector(".foot").textContent)`)
+	const order = `/echo after the gap[^]*2[0-9][0-9] records missed, .* the history has none of them[^]*echo before the gap/`
+	for _, kind := range []string{"", "?kind=events", "?kind=runs", "?q=decision:deny"} {
+		s.goTo("#stream" + kind)
+		s.until("a row of its own in "+kind, `document.querySelector("#stream td.gap")`)
+		if kind == "" {
+			s.until("it stands at its place", order+`.test(document.querySelector("#stream tbody").textContent)`)
+		}
+	}
+	s.goTo("#stream")
+	s.until("rows", `document.querySelector("#stream td.gap")`)
+	s.keys("j", "j", "j", kb.Enter, "k")
+	s.until("keys go over it", `document.querySelector("#stream tr.sel")`)
+}
+
+// While the page is paused it says what it missed, and reads that when it goes on.
+func TestMoreThanIsHeldIsRead(t *testing.T) {
+	home := hooktest.ShortDir(t)
+	hooktest.Must(t, os.Chmod(home, 0o700))
+	hooktest.Write(t, home+"/hooks/shell/HOOK.yaml", "name: shell\ntype: builtin\ncommand: safer_shell\nevents: PreToolUse\nmatcher: Bash\n", 0o644)
+	s := open(t, home, ui.Options{}, "#stream")
+	s.decide("echo first")
+	s.until("the first", `document.querySelector("#stream tr[data-id]")?.textContent.includes("echo first")`)
+	s.keys(" ")
+	s.until("paused", `document.querySelector(".pause").ariaPressed === "true"`)
+	const calls = 2100 // more than the page holds
+	conn, err := s.client.Dial(t.Context())
+	hooktest.Must(t, err)
+	defer conn.Close()
+	var list []client.Event
+	for i := range calls {
+		data, _ := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("echo call %d", i+1)}})
+		list = append(list, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "many", Wait: true, Data: data})
+	}
+	go func() { conn.Send(t.Context(), list...) }() // a failure is one of Receive, too
+	for range calls {
+		_, err := conn.Receive(t.Context())
+		hooktest.Must(t, err)
+	}
+	s.until("all are counted", `document.querySelector(".new")?.textContent.includes("2,100 new")`)
+	if first := s.text(`document.querySelector("#stream tr[data-id]").textContent`); !strings.Contains(first, "echo first") {
+		t.Errorf("the rows moved while the page was paused: the first is %s", first)
+	}
+	s.keys(" ")
+	s.until("the newest is the last call", fmt.Sprintf(`document.querySelector("#stream tr[data-id] code")?.textContent.includes("call %d")`, calls))
+	s.until("and none is between it and the one before", fmt.Sprintf(`document.querySelectorAll("#stream tr[data-id] code")[1]?.textContent.includes("call %d")`, calls-1))
+}
+
+// A daemon that is slow to answer: the heads of the columns are there at once, and
+// "reading…" after a while, until the rows come.
+func TestAViewThatWaitsSaysSo(t *testing.T) {
+	browser(t)
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	daemon := &process{t: t, home: home}
+	s := openWith(t, home, daemon.start(), ui.Options{}, "#now")
+	s.until("the sessions", `document.querySelector("table.sessions")`)
+	hooktest.Must(t, daemon.cmd.Process.Signal(syscall.SIGSTOP))
+	js[chromedp.Void](s, `void (location.hash = "#stream")`)
+	s.until("the heads", `/Time.*Who.*What.*Decision.*Why.*Took/.test(document.querySelector("#stream thead")?.textContent)`)
+	s.until("it is being read", `document.querySelector("#stream .late")?.textContent === "reading…"`)
+	for _, hash := range []string{"#session", "#run"} {
+		js[chromedp.Void](s, fmt.Sprintf("void (location.hash = %q)", hash))
+		s.until("it is being read in "+hash, `document.querySelector(".late")?.textContent === "reading…"`)
+	}
+	js[chromedp.Void](s, `void (location.hash = "#stream")`)
+	s.until("it is being read again", `document.querySelector("#stream .late")`)
+	hooktest.Must(t, daemon.cmd.Process.Signal(syscall.SIGCONT))
+	s.until("the rows", `document.querySelectorAll("#stream tr[data-id]").length > 15 && !document.querySelector(".late")`)
+}
+
+// A second browser that has no link sees nothing, also by the address of the page and by a
+// link that was used.
+func TestASecondBrowserSeesNothing(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	s.until("the sessions", `document.querySelector("table.sessions")`)
+	address := s.text("location.href.split('#')[0]")
+	ctx, cancel := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
+	defer cancel()
+	other := &site{t: t, ctx: ctx}
+	hooktest.Must(t, chromedp.Do(ctx))
+	for _, url := range []string{address, address + "#stream", s.link, address + "v1/decisions", address + "page.js", address + "live"} {
+		other.run(chromedp.Navigate(url))
+		seen := other.text("document.documentElement.textContent")
+		if strings.Contains(seen, "Claude Code") || strings.Contains(seen, "export") || !strings.Contains(seen, "hookd ui") {
+			t.Errorf("%s shows a browser without the link %.200q", url, seen)
+		}
+	}
+	other.run(chromedp.Navigate(address))
+	asked := `Promise.all(["v1/decisions", "about", "v1/asks", "page.css", "live"].map((p) => fetch(p).then((r) => r.status)))`
+	if got := other.text(asked + ".then(String)"); got != "403,403,403,403,403" {
+		t.Errorf("its requests are answered with %s", got)
+	}
+	if got := other.text(`fetch("v1/hooks/command-guard/test", {method: "POST", headers: {"Content-Type": "application/json"}, body: "{}"}).then((r) => r.status)`); got != "403" {
+		t.Errorf("an act is answered with %s", got)
+	}
+	s.run(chromedp.Reload())
+	s.until("the first browser still sees it", `document.querySelector("table.sessions")`)
+	other.run(chromedp.Navigate(s.ui.Link()))
+	other.until("with a link of its own it is there", `document.querySelector("main section.view")`)
+}
+
+// Of several questions each is answered once: a key that is repeated meets neither the same
+// question nor the one that has just moved to its place.
+func TestSeveralQuestionsAtOnce(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	s.look(1440, 900, "light")
+	const open = `document.querySelector(".askbox .cmd")?.textContent`
+	told := map[string]<-chan string{}
+	for i, name := range []string{"one", "two", "three", "four"} {
+		told[name] = s.asks("git push origin " + name)
+		s.until("question "+name, fmt.Sprintf(`document.querySelectorAll(".askbox, .inbox .item .state.ask").length === %d`, i+1))
+	}
+	s.until("the title counts them", `document.title === "(6) hookd"`)
+	s.until("the oldest is open", open+` === "git push origin one"`)
+	s.until("the page says them aloud", `document.querySelector("[aria-live]").textContent.includes("git push origin four")`)
+	for _, width := range []int64{380, 1024, 1440} {
+		s.look(width, 900, "light")
+		s.noWider("four questions")
+	}
+	before := js[float64](s, "performance.now()")
+	s.until("keys count again", fmt.Sprintf("performance.now() > %f + 450", before))
+	js[chromedp.Void](s, `void [1, 2, 3].forEach(() => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "d", bubbles: true, cancelable: true })))`)
+	if got := <-told["one"]; !strings.Contains(got, "allowed=false") {
+		t.Errorf("the first agent was told %s", got)
+	}
+	s.until("the next is open, and no other was answered", open+` === "git push origin two" && document.querySelectorAll(".inbox .item .state.ask").length === 2`)
+	s.until("the outcome is a line, and not that of another answer", `/denied by you/.test(document.querySelector(".inbox").textContent) && !document.querySelector(".askbox [role=alert]")`)
+	s.press("a", open+` === "git push origin three"`)
+	s.press("s", open+` === "git push origin four"`)
+	hooktest.Must(t, s.answerElsewhere("git push origin four"))
+	s.until("it was answered elsewhere", `!document.querySelector(".askbox") && /allowed by/.test(document.querySelector(".inbox").textContent)`)
+	for _, name := range []string{"two", "three", "four"} {
+		if got := <-told[name]; !strings.Contains(got, "allowed=true") {
+			t.Errorf("agent %s was told %s", name, got)
+		}
+	}
+}
+
+// answerElsewhere allows a call that is held, by way of the socket.
+func (s *site) answerElsewhere(subject string) error {
+	s.t.Helper()
+	asks, err := s.client.Asks(s.t.Context())
+	if err != nil {
+		return err
+	}
+	for _, a := range asks.Asks {
+		if a.Subject == subject {
+			_, err := s.client.AnswerAsk(s.t.Context(), a.ID, client.AskReply{Answer: "allow"})
+			return err
+		}
+	}
+	return fmt.Errorf("%s is not held", subject)
+}
+
+// The button runs the tests in a hook's file; what is not as expected comes first.
+func TestTheTestsOfAHookAreRun(t *testing.T) {
+	home := newHome(t, nil)
+	s := open(t, home, ui.Options{Act: true}, "#hooks?hook=command-guard")
+	s.until("it has tests", `/2 tests in its file/.test(document.querySelector(".side")?.textContent)`)
+	js[chromedp.Void](s, `void document.querySelector("[data-act=tests]").click()`)
+	s.until("one is not as expected", `/1 of 2 tests not as expected/.test(document.querySelector(".side").textContent)`)
+	s.until("it comes first, with what was expected", `/^deny the build may go.*expected none.*ask a push is asked about/.test(document.querySelector("dl.tests").innerText.replace(/\s+/g, " "))`)
+	s.until("it can be run again", `document.querySelector("[data-act=tests]").textContent.startsWith("Run them again")`)
+}
+
+// A session that never ends has a bounded part of it in the page, and says so.
+func TestALongSessionIsBounded(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.many(6000, time.Now()) })
+	s := open(t, home, ui.Options{}, "#session?id=load")
+	s.until("the newest is there", `document.querySelector("#session tbody")?.textContent.includes("# 5999")`)
+	s.until("it says that it is not all", `document.querySelector("#session .head p:last-child").textContent.startsWith("Of the newest 5,000 events")`)
+	for i := range 3 {
+		data, _ := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("echo live %d", i)}})
+		_, err := s.client.Decide(t.Context(), client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "load", Data: data})
+		hooktest.Must(t, err)
+	}
+	s.until("what is new comes", `document.querySelector("#session tbody").textContent.includes("echo live 2")`)
+	rows := `[...document.querySelectorAll("#session tr[data-id]")].filter((r) => r.textContent.includes("echo live")).length`
+	if n := js[int](s, rows); n != 3 {
+		t.Errorf("three calls are %d rows", n)
+	}
+}
