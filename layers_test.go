@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
-			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook importer logsink loopback match mcp " +
+			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook hookfiles importer logsink loopback match mcp " +
 			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
@@ -491,6 +491,11 @@ var rooms = map[string]room{
 		"golang.org/x/sys mvdan.cc/sh",
 	},
 	// dialect: its rows say what kind of event a record is of
+	"internal/hookfiles": {
+		"what a person does with the files of hooks, for the page and commands: allow, switch, ask a copy about the past",
+		"/client api catalog config convert events hook match rehearse ui",
+		"",
+	},
 	"internal/ui": {
 		"the page of `hookd ui`: its server and its files; a client of the socket like any other",
 		"/client dialect events",

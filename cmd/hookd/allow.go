@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/hookfiles"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -284,7 +285,7 @@ func (p *printer) texts(w catalog.Pending) {
 }
 
 func (p *printer) diff(before, after string) {
-	for _, l := range diffLines(before, after) {
+	for _, l := range hookfiles.Lines(before, after) {
 		p.line("  ", p.paint(map[byte]colour{'+': green, '-': red}[l[0]], escape(l, keepTabs)))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/hookfiles"
 	"github.com/hookd/hookd/internal/ui"
 )
 
@@ -56,9 +55,9 @@ func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
 	if _, err := loadConfig(cmd); err != nil {
 		return err
 	}
-	opt.Client = client.New(client.Options{Socket: socketOf(cmd), Door: pageDoor})
+	opt.Client = client.New(client.Options{Socket: socketOf(cmd), Door: hookfiles.Door})
 	opt.Version = build().Version
-	opt.Hooks = hookFiles{func() (config.Config, error) { return loadConfig(cmd) }, opt.Client}
+	opt.Hooks = hookfiles.Files{Load: func() (config.Config, error) { return loadConfig(cmd) }, Client: opt.Client}
 	opt.Home, _ = os.UserHomeDir() // without it, folders are shown whole
 	if u, err := user.Current(); err == nil {
 		opt.User = u.Username
@@ -121,57 +120,4 @@ func browse(link string) error {
 	}
 	go c.Wait() // it may go on for as long as the browser does
 	return nil
-}
-
-// pageDoor is what records call what is done on the page.
-const pageDoor = "page"
-
-// hookFiles does for the page what `hookd allow`, `enable`, `disable` and `whatif` do.
-// The settings are read each time: they may change while the page is open.
-type hookFiles struct {
-	load   func() (config.Config, error)
-	client *client.Client
-}
-
-func (f hookFiles) Waiting() (list []ui.Waiting) {
-	cfg, err := f.load()
-	if err != nil {
-		return nil // `hookd status` tells what is wrong with them
-	}
-	for _, w := range catalog.Waiting(cfg) {
-		v := ui.Waiting{
-			Hook: w.Name, File: w.File, New: w.New, Gone: w.Gone, Digest: w.Digest, Changes: w.Changes,
-			Refused: w.Refused, Hidden: w.Hidden, Diffs: []ui.Diff{},
-		}
-		for _, t := range w.Diffs {
-			v.Diffs = append(v.Diffs, ui.Diff{Path: t.Path, Lines: diffLines(t.Old, t.New)})
-		}
-		list = append(list, v)
-	}
-	return list
-}
-
-func (f hookFiles) Allow(shown ui.Waiting) error {
-	cfg, err := f.load()
-	if err != nil {
-		return err
-	}
-	for _, w := range catalog.Waiting(cfg) {
-		if w.Name == shown.Hook && w.Digest == shown.Digest && w.Gone == shown.Gone {
-			w.Door = pageDoor
-			return catalog.Allow(cfg, w)
-		}
-	}
-	return fmt.Errorf("hook %s has changed again: look at it once more", shown.Hook)
-}
-
-func (f hookFiles) Switch(hook string, on bool) error {
-	cfg, err := f.load()
-	if err != nil {
-		return err
-	}
-	if err := known(cfg, hook); err != nil {
-		return err
-	}
-	return catalog.Switch(cfg, hook, on, pageDoor)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -18,10 +16,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/hookfiles"
 	"github.com/hookd/hookd/internal/rehearse"
 )
 
@@ -77,7 +72,7 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	past := pastEvents(ctx, w.a.dial(cmd), q, h, w.limit)
+	past := hookfiles.Past(ctx, w.a.dial(cmd), q, h, w.limit)
 	p := w.progress()
 	sum, err := rehearse.WhatIfLocal(ctx, cfg, h, past, p.watch)
 	p.end()
@@ -93,33 +88,6 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 	}
 	return nil
 }
-
-// pastEvents returns what gives h the events of the history that fit q, at most so many; 0
-// is all.
-func pastEvents(
-	ctx context.Context, c *client.Client, q client.EventQuery, h *hook.Hook, limit int,
-) func(each func(rehearse.Past) error) error {
-	single := match.NewSingle(h, nil)
-	return func(each func(rehearse.Past) error) error {
-		left := limit
-		err := c.Past(ctx, q, func(e client.StoredEvent) error {
-			if !single.Reaches(events.Dialect(e.Dialect), e.Event) {
-				return nil
-			}
-			if left--; limit > 0 && left < 0 {
-				return errEnough
-			}
-			return each(pastOf(e, others(ctx, c, e.EventID, h.Name)))
-		})
-		if errors.Is(err, errEnough) {
-			return nil
-		}
-		return err
-	}
-}
-
-// errEnough ends the reading of the history.
-var errEnough = errors.New("enough")
 
 func (w *whatIf) query() (client.EventQuery, error) {
 	values := url.Values{}
@@ -138,34 +106,6 @@ func (w *whatIf) query() (client.EventQuery, error) {
 		return client.EventQuery{}, fail(exitUsage, bad.Hint+", see `hookd whatif --help`", "%w", bad)
 	}
 	return client.EventQuery(q), nil
-}
-
-// others returns what the other hooks of an event decided.
-func others(ctx context.Context, c *client.Client, eventID, hook string) func() ([]events.Outcome, error) {
-	return func() (list []events.Outcome, err error) {
-		runs, err := c.Runs(ctx, client.RunQuery{EventID: eventID, Limit: api.MaxRuns})
-		for _, r := range runs {
-			if r.Hook != hook && r.Awaited && r.Decision != "" {
-				list = append(list, events.Outcome(r.Decision))
-			}
-		}
-		return list, err
-	}
-}
-
-// pastOf returns an event of the history as a hook is asked about it. others is as in
-// rehearse.Past.
-func pastOf(e client.StoredEvent, others func() ([]events.Outcome, error)) rehearse.Past {
-	p := rehearse.Past{
-		Envelope: convert.Envelope(e), EventID: e.EventID, Time: e.Time, Tool: e.Tool, Subject: e.Subject,
-		Whole: e.Whole, Redacted: e.Redacted, Others: others,
-	}
-	if d := e.Decision; d != nil {
-		p.Decision = &events.Decided{
-			Decision: events.Outcome(d.Decision), Reason: d.Reason, DecidedBy: d.DecidedBy, Rewrote: d.Rewrote,
-		}
-	}
-	return p
 }
 
 // progress is the line on a terminal that says how far it is.

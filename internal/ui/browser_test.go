@@ -226,7 +226,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
-	opt.Hooks = pageHooks{cfg, c}
+	opt.Hooks = pageHooks(cfg, c)
 	server, err := ui.Open(opt)
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)

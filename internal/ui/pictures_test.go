@@ -61,33 +61,31 @@ func (s *site) click(text string) {
 func changedGuard(t *testing.T, home string) {
 	t.Helper()
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "reload: {mode: ask}\n", 0o600)
-	const yaml = `description: Denies database clients on production.
+	const before = `name: no-prod-db
+description: Denies database clients on production.
 events: PreToolUse
 matcher: Bash
+type: script
+script: |
+  case "$(cat)" in
+  *psql*prod*) echo 'no psql on production' >&2; exit 2;;
+  esac
 tests:
   - {name: a client on production is denied, data: {command: psql -h db-eu-1.prod.internal}, expect: deny}
   - {name: a replica may be read, data: {command: psql -h replica.prod.internal}, expect: none}
 `
-	const before = `input=$(cat)
-case "$input" in
-*psql*prod*) echo 'no psql on production' >&2; exit 2;;
-esac
-`
-	const after = `input=$(cat)
-for host in $(cat hosts.txt); do
-	case "$input" in
-	*psql*$host*|*mysql*$host*) echo "$host is production: use a replica" >&2; exit 2;;
-	esac
-done
-`
-	dir := hooktest.Hook(t, home, "no-prod-db", yaml, before)
+	after := strings.NewReplacer(
+		"  *psql*prod*) echo 'no psql on production' >&2; exit 2;;\n",
+		"  *replica.prod*) ;;\n  *psql*prod*|*mysql*prod*)\n    echo 'production: use a replica' >&2\n    exit 2;;\n",
+	).Replace(before)
+	file := filepath.Join(home, "hooks", "no-prod-db", "HOOK.yaml")
+	hooktest.Write(t, file, before, 0o644)
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
 	for _, w := range catalog.Waiting(cfg) {
 		hooktest.Must(t, catalog.Allow(cfg, w))
 	}
-	hooktest.Hook(t, home, "no-prod-db", yaml, after)
-	hooktest.Write(t, filepath.Join(dir, "hosts.txt"), "db-eu-1.prod.internal\ndb-eu-2.prod.internal\n", 0o644)
+	hooktest.Write(t, file, after, 0o644)
 }
 
 // TestPictures writes them to $HOOKD_PICTURES, which `make test-ui` sets.

@@ -1,9 +1,7 @@
 package ui_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,86 +13,15 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hookfiles"
 	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/ui"
 )
 
 // pageHooks are the hooks of a home, as the command gives them to the page.
-type pageHooks struct {
-	cfg config.Config
-	c   *client.Client
-}
-
-func (p pageHooks) Waiting() (list []ui.Waiting) {
-	for _, w := range catalog.Waiting(p.cfg) {
-		v := ui.Waiting{Hook: w.Name, File: w.File, New: w.New, Gone: w.Gone, Digest: w.Digest, Changes: w.Changes, Diffs: []ui.Diff{}}
-		for _, d := range w.Diffs {
-			lines := append(cut("-", d.Old), cut("+", d.New)...)
-			v.Diffs = append(v.Diffs, ui.Diff{Path: d.Path, Lines: lines})
-		}
-		list = append(list, v)
-	}
-	return list
-}
-
-func cut(sign, text string) (lines []string) {
-	for line := range strings.Lines(text) {
-		lines = append(lines, sign+strings.TrimSuffix(line, "\n"))
-	}
-	return lines
-}
-
-func (p pageHooks) Allow(shown ui.Waiting) error {
-	for _, w := range catalog.Waiting(p.cfg) {
-		if w.Name == shown.Hook && w.Digest == shown.Digest {
-			w.Door = "page"
-			return catalog.Allow(p.cfg, w)
-		}
-	}
-	return errors.New("it waits no more")
-}
-
-func (p pageHooks) Switch(hook string, on bool) error { return catalog.Switch(p.cfg, hook, on, "page") }
-
-func (p pageHooks) Texts(hook string) (map[string]string, error) {
-	h, err := catalog.Find(p.cfg, hook)
-	if err != nil {
-		return nil, err
-	}
-	return rehearse.Texts(h)
-}
-
-func (p pageHooks) WhatIf(ctx context.Context, q ui.Question, asking func(sum func() any)) (any, error) {
-	h, err := catalog.Find(p.cfg, q.Hook)
-	if err != nil {
-		return nil, err
-	}
-	if len(q.Texts) > 0 {
-		dir, err := os.MkdirTemp("", "hookd-ui-test-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(dir)
-		if h, err = rehearse.Edited(p.cfg, h, dir, q.Texts); err != nil {
-			return nil, err
-		}
-	}
-	past := func(each func(rehearse.Past) error) error {
-		return p.c.Past(ctx, client.EventQuery{Tool: q.Tool}, func(e client.StoredEvent) error {
-			p := rehearse.Past{Envelope: convert.Envelope(e), EventID: e.EventID, Time: e.Time, Tool: e.Tool, Subject: e.Subject, Whole: e.Whole}
-			if e.Decision != nil {
-				p.Decision = &events.Decided{Decision: events.Outcome(e.Decision.Decision), DecidedBy: e.Decision.DecidedBy, Reason: e.Decision.Reason}
-			}
-			return each(p)
-		})
-	}
-	sum, err := rehearse.WhatIfLocal(ctx, p.cfg, h, past, func(a *rehearse.Asking) { asking(func() any { return a.Sum() }) })
-	return sum.Shortened(50), err
+func pageHooks(cfg config.Config, c *client.Client) ui.Hooks {
+	return hookfiles.Files{Load: func() (config.Config, error) { return cfg, nil }, Client: c}
 }
 
 // asked waits for the answer that the view shows.
@@ -185,7 +112,7 @@ func TestWhatIfIsAnAct(t *testing.T) {
 	home := newHome(t, nil)
 	c, _ := runDaemon(t, home)
 	for _, act := range []bool{false, true} {
-		_, link := serve(t, ui.Options{Client: c, Act: act, Hooks: pageHooks{config.Default(home), c}})
+		_, link := serve(t, ui.Options{Client: c, Act: act, Hooks: pageHooks(config.Default(home), c)})
 		v := enter(t, link)
 		own := map[string]string{"Origin": v.origin, "Content-Type": "application/json"}
 		texts := v.do("GET", v.base+"texts?hook=command-guard", nil)

@@ -324,7 +324,8 @@ func npmPackages(program []byte) (list []component, err error) {
 		purl := "pkg:npm/" + strings.Replace(f.pack, "@", "%40", 1) + "@" + f.version
 		at := slices.IndexFunc(list, func(c component) bool { return c.Ref == purl })
 		if at < 0 {
-			c := component{Type: "library", Ref: purl, Name: f.pack, Version: f.version, PURL: purl, Licences: make([]licence, 1)}
+			c := component{Type: "library", Ref: purl, Name: f.pack, Version: f.version, PURL: purl}
+			c.Licences = make([]licence, 1)
 			c.Licences[0].License.ID = f.licence
 			at, list = len(list), append(list, c)
 		}

@@ -34,6 +34,12 @@ export const watch = () => follow(async (abort) => {
   problems.value = h.problems.filter((p) => !p.warning); hooks.value = h.hooks;
 }, (r) => (r.type === 'run' && failed(r)) || (r.type === 'event' && (r.event || '').startsWith('hookd:')), 20000);
 
+// inForce says in words what runs while a changed hook waits: the version that was allowed, unless
+// one of its programs is another. A program's change is "/path differs".
+export const inForce = (w) => (w.changes.some((c) => c[0] === '/') ? 'Its program has changed: until you allow it, its runs are refused, and a guard denies.' : 'The version that you have allowed stays in force until then.');
+// changed are the changes of a hook that waits, with the names of files in its folder.
+export const changed = (w) => w.changes.map((c) => c.replace(w.file.slice(0, w.file.lastIndexOf('/') + 1), '')).join(', ');
+
 // failing describes the newest runs of a hook that all failed: {runs, all, since, why, last,
 // often}; null = its newest run did not fail. often: each run that was read failed.
 export function failing(name) {

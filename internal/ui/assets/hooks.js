@@ -2,7 +2,7 @@
 // times, a box to try an event.
 import { html, useEffect, useRef, useState } from './lib.js';
 import { Lines } from './chart.js';
-import { dead, earlier, failing, hooks, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
+import { changed, dead, earlier, failing, hooks, inForce, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
 import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, stateOf, useData } from './parts.js';
@@ -35,12 +35,14 @@ function trend(h) {
 // lately says the cause where something is wrong, else what is different.
 function lately(h) {
   const p = problemOf(h), f = failing(h.name), mine = dead.value.filter((d) => d.hook === h.name);
-  if (h.state === 'waiting') return html`<span class="s">${(waiting.value.find((w) => w.hook === h.name)?.changes || []).join(', ') || 'new'}</span>`;
+  if (h.state === 'waiting') return html`<span class="s">${waitsFor(h)}</span>`;
   if ((h.state === 'rejected' || h.state === 'refused' || h.state === 'degraded') && p) return html`<span class="s" title=${p.message}>${p.message}</span>`;
   if (f) return html`<span class="s" title=${f.why}>${f.runs > 1 ? plural(f.runs, 'run') + ': ' : ''}<code>${firstLine(f.why)}</code></span>`;
   if (mine.length) return html`<span class="s" title=${mine[0].reason}>${mine[0].reason}</span>`;
   return html`<span class="t">${trend(h)}</span>`;
 }
+
+const waitsFor = (h) => { const w = waiting.value.find((x) => x.hook === h.name); return !w || w.new ? 'new' : changed(w); };
 
 export function Hooks() {
   const { p } = route.value, list = hooks.value, filter = (p.q || '').toLowerCase();
@@ -118,7 +120,8 @@ function Waits({ w, path }) {
   return html`<h2>What changed <span>${w.new ? 'new' : `+${n('+')} −${n('-')} in ${plural(w.diffs.length, 'file')}`}</span></h2>
     ${w.refused && html`<p class="red"><${Icon} name="fail" />It will not run all the same: ${w.refused}</p>`}
     <div class="diff" tabindex="0">${w.diffs.map((d) => html`<div class="h">${d.path}</div>${d.lines.map((l) => html`<div class=${{ '+': 'a', '-': 'd' }[l[0]] || ''}>${l[0] === '-' ? '−' : l[0]} ${l.slice(1)}</div>`)}`)}${!w.diffs.length && html`<div class="h">${w.changes.join(', ')}</div>`}${(w.hidden || []).map((f) => html`<div class="h">${f}: too long to be shown, look at it yourself</div>`)}</div>
-    <div class="row"><${Act} label="Allow this version" kbd="a" key_="allow" path=${path + '/allow'} body=${{ digest: w.digest }} command=${'hookd allow ' + w.hook} /><a class="link" href=${link('whatif', { hook: w.hook })}>What if</a>${about.value.act && html`<span class="t">the old one stays in force until then</span>`}</div>`;
+    <div class="row"><${Act} label="Allow this version" kbd="a" key_="allow" path=${path + '/allow'} body=${{ digest: w.digest }} command=${'hookd allow ' + w.hook} /><a class="link" href=${link('whatif', { hook: w.hook })}>What if</a></div>
+    <p class="t">${w.new ? 'It does not run until then.' : w.gone ? '' : inForce(w)}</p>`;
 }
 
 // Tests runs the tests in the hook's file; those that are not as expected come first. A

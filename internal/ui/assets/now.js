@@ -2,7 +2,7 @@
 import { computed, html, signal, useEffect, useState } from './lib.js';
 import { Axis, Bars } from './chart.js';
 import { AskBox, Ended, Left, asks, ended } from './asks.js';
-import { hookNeeds, hooks } from './health.js';
+import { changed, hookNeeds, hooks, inForce } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, connection, follow, post } from './net.js';
 import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
@@ -71,7 +71,7 @@ function Item({ kind, name, hook, failing, why, waiting, letters }) {
     case 'degraded':
       return line(['fail', 'degraded', 'state fail'], why ? why.message : 'the last good version runs', null, more('See why'));
     case 'waits':
-      return line(['waits', 'waits', 'state waits'], waiting.gone ? html`${(waiting.changes || []).join(', ')}. It was allowed, and is gone.` : waiting.new ? 'New. It does not run until you allow it.' : html`Changed: ${(waiting.changes || []).join(', ')}. The version that you have allowed stays in force.`, null,
+      return line(['waits', 'waits', 'state waits'], waiting.gone ? html`${changed(waiting)}. It was allowed, and is gone.` : waiting.new ? 'New. It does not run until you allow it.' : html`${changed(waiting)}. ${inForce(waiting)}`, null,
         waiting.gone ? html`<${Command} text=${'hookd allow --gone ' + name} />` : more('See difference'));
   }
   const n = letters.length, newest = letters[0];

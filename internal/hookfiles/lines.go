@@ -1,4 +1,4 @@
-package main
+package hookfiles
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ const (
 	maxShown    = 200
 )
 
-// diffLines says how after differs from before: lines that begin with -, + or
+// Lines says how after differs from before: lines that begin with -, + or
 // a blank, those far from any change left out.
-func diffLines(before, after string) []string {
+func Lines(before, after string) []string {
 	a, b := lines(before), lines(after)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
