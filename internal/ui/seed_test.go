@@ -226,6 +226,9 @@ func (s *seeder) hour(now time.Time) {
 		if s.rnd.IntN(3) > 0 {
 			minutes = 28 * s.rnd.Float64()
 		}
+		if in.id == pay.id && minutes > 5 {
+			in = ledger // what that one did is told below
+		}
 		add(at(minutes+0.3, 0), func(t time.Time) {
 			s.call(t, in, c[0], c[1], time.Duration(100+s.rnd.IntN(5000))*time.Millisecond, quiet("secret-guard", 2+3*s.rnd.Float64()), quiet("command-guard", 3+4*s.rnd.Float64()))
 		})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/ui"
 )
@@ -218,4 +220,47 @@ func TestALongSessionIsBounded(t *testing.T) {
 	if n := js[int](s, rows); n != 3 {
 		t.Errorf("three calls are %d rows", n)
 	}
+}
+
+// The page of one machine of a fleet shows the sessions and decisions of the others, finds them
+// by its search, and says which machine is which.
+func TestThePageShowsTheFleet(t *testing.T) {
+	browser(t)
+	server := fleettest.Start(t, nil)
+	machine := func(name string) (home string, c *client.Client) {
+		home = newHome(t, nil)
+		hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "fleet: {name: "+name+", servers: ["+server.URL()+"]}\n", 0o600)
+		c, _ = runDaemon(t, home)
+		return home, c
+	}
+	home, here := machine("alpha")
+	_, there := machine("beta")
+	hooktest.Until(t, "both are members", func() bool {
+		f, err := here.Fleet(t.Context())
+		return err == nil && len(f.Machines) == 2
+	})
+	s := openWith(t, home, here, ui.Options{}, "#now")
+	data := json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"rm -rf elsewhere"}}`)
+	_, err := there.Decide(t.Context(), client.Event{
+		Event: "PreToolUse", Dialect: "codex", SessionID: "far", Cwd: "/src/far", Data: data,
+	})
+	hooktest.Must(t, err)
+	s.decide("echo at home")
+	s.until("its session is in Now", `/On other machines.*1 machine in touch.*Codex.*beta.*rm -rf elsewhere/.test(document.querySelector("#now")?.textContent)`)
+	s.goTo("#stream?kind=fleet")
+	s.until("the decisions of both", `document.querySelector("tr[data-machine=alpha]") && /deny/.test(document.querySelector("tr[data-machine=beta]")?.textContent)`)
+	s.until("how many there are", `/2 machines.*alpha is this one/.test(document.querySelector("#stream").textContent)`)
+	s.goTo("#stream?kind=fleet&q=machine%3Abeta")
+	s.until("of one machine alone", `document.querySelector("tr[data-machine=beta]") && !document.querySelector("tr[data-machine=alpha]")`)
+	s.goTo("#stream?kind=fleet&q=tol%3ABash")
+	s.until("a wrong word is said", `document.querySelector("#stream [role=alert]")?.textContent.includes("did you mean tool:?")`)
+	s.goTo("#stream?kind=fleet")
+	s.run(chromedp.Reload())
+	s.until("the address brings it back", `document.querySelector("tr[data-machine=beta]")`)
+	for _, width := range []int64{380, 1024, 1440} {
+		s.look(width, 800, "light")
+		s.noWider("the fleet")
+	}
+	server.Stop()
+	s.until("no server answers, and it is said", `/no server answers|cannot be read/.test(document.querySelector("#stream").textContent)`)
 }

@@ -37,8 +37,9 @@ export const watch = () => follow(async (abort) => {
 // inForce says in words what runs while a changed hook waits: the version that was allowed, unless
 // one of its programs is another. A program's change is "/path differs".
 export const inForce = (w) => (w.changes.some((c) => c[0] === '/') ? 'Its program has changed: until you allow it, its runs are refused, and a guard denies.' : 'The version that you have allowed stays in force until then.');
-// changed are the changes of a hook that waits, with the names of files in its folder.
-export const changed = (w) => w.changes.map((c) => c.replace(w.file.slice(0, w.file.lastIndexOf('/') + 1), '')).join(', ');
+// inFolder is a text with the paths in a hook's folder as they are there.
+export const inFolder = (w, text) => text.replace(w.file.slice(0, w.file.lastIndexOf('/') + 1), '');
+export const changed = (w) => w.changes.map((c) => inFolder(w, c)).join(', ');
 
 // failing describes the newest runs of a hook that all failed: {runs, all, since, why, last,
 // often}; null = its newest run did not fail. often: each run that was read failed.

@@ -2,7 +2,7 @@
 // times, a box to try an event.
 import { html, useEffect, useRef, useState } from './lib.js';
 import { Lines } from './chart.js';
-import { changed, dead, earlier, failing, hooks, inForce, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
+import { changed, dead, earlier, failing, hooks, inFolder, inForce, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
 import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, stateOf, useData } from './parts.js';
@@ -93,7 +93,7 @@ function Side({ h }) {
   const word = { waits: 'waits for you to allow it', failing: 'fails', on: decides(h) ? 'guards' : 'observes', off: 'is off', shadow: 'in the shadow' }[state[1]] || state[1];
   return html`<aside class="side" aria-label=${'Hook ' + h.name}><p class="crumb" title=${h.file}>${home(h.file)}</p><h1>${h.name}<small><${State} is=${[state[0], word, state[2]]} /></small></h1>
     ${h.description && html`<p class="s">${h.description}</p>`}
-    ${(h.problems || []).map((x) => html`<p class=${x.warning ? 'amber' : 'red'}><${Icon} name="fail" />${x.line ? 'line ' + x.line + ': ' : ''}${x.message} <span class="s">${x.hint || ''}</span></p>`)}
+    ${(h.problems || []).filter((x) => !w || !/waits to be allowed/.test(x.message)).map((x) => html`<p class=${x.warning ? 'amber' : 'red'}><${Icon} name="fail" />${x.line ? 'line ' + x.line + ': ' : ''}${x.message} <span class="s">${x.hint || ''}</span></p>`)}
     ${w && html`<${Waits} w=${w} path=${path} />`}
     ${f && html`<h2>Why it fails <span>${plural(f.runs, 'run')} in a row, since ${when(f.since, hhmm)}</span></h2><div class="diff"><div>${f.why}</div></div><p><a class="link" href=${link('run', { id: f.last.run_id })}>Last run</a></p>`}
     ${letters.length > 0 && html`<h2>Gave up <span>${plural(letters.length, 'event')}</span></h2>${letters.slice(0, 5).map((d) => html`<p class="s">${when(d.time)} <code>${d.reason}</code></p>`)}`}
@@ -119,7 +119,7 @@ function Waits({ w, path }) {
   const n = (sign) => w.diffs.reduce((s, d) => s + d.lines.filter((l) => l[0] === sign).length, 0);
   return html`<h2>What changed <span>${w.new ? 'new' : `+${n('+')} −${n('-')} in ${plural(w.diffs.length, 'file')}`}</span></h2>
     ${w.refused && html`<p class="red"><${Icon} name="fail" />It will not run all the same: ${w.refused}</p>`}
-    <div class="diff" tabindex="0">${w.diffs.map((d) => html`<div class="h">${d.path}</div>${d.lines.map((l) => html`<div class=${{ '+': 'a', '-': 'd' }[l[0]] || ''}>${l[0] === '-' ? '−' : l[0]} ${l.slice(1)}</div>`)}`)}${!w.diffs.length && html`<div class="h">${w.changes.join(', ')}</div>`}${(w.hidden || []).map((f) => html`<div class="h">${f}: too long to be shown, look at it yourself</div>`)}</div>
+    <div class="diff" tabindex="0">${w.diffs.map((d) => html`<div class="h" title=${d.path}>${inFolder(w, d.path)}</div>${d.lines.map((l) => html`<div class=${{ '+': 'a', '-': 'd' }[l[0]] || ''}>${l[0] === '-' ? '−' : l[0]} ${l.slice(1)}</div>`)}`)}${!w.diffs.length && html`<div class="h">${changed(w)}</div>`}${(w.hidden || []).map((f) => html`<div class="h">${f}: too long to be shown, look at it yourself</div>`)}</div>
     <div class="row"><${Act} label="Allow this version" kbd="a" key_="allow" path=${path + '/allow'} body=${{ digest: w.digest }} command=${'hookd allow ' + w.hook} /><a class="link" href=${link('whatif', { hook: w.hook })}>What if</a></div>
     <p class="t">${w.new ? 'It does not run until then.' : w.gone ? '' : inForce(w)}</p>`;
 }

@@ -2,6 +2,7 @@
 import { computed, html, signal, useEffect, useState } from './lib.js';
 import { Axis, Bars } from './chart.js';
 import { AskBox, Ended, Left, asks, ended } from './asks.js';
+import { fleet } from './fleet.js';
 import { changed, hookNeeds, hooks, inForce } from './health.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, about, ask, connection, follow, post } from './net.js';
@@ -11,6 +12,7 @@ import { ago, agentLabel, agentName, home, last, number, plural, when, hhmm } fr
 
 export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
 
+const elsewhere = signal([]); // sessions of other machines
 const sessions = signal(null), hour = signal(null), stood = signal(null);
 const width = 6e4; // of a bar
 
@@ -30,6 +32,8 @@ const watch = () => follow(async (abort) => {
   const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.rewrote || d.answered)].filter((d) => !seen.has(d.event_id) && seen.add(d.event_id));
   list.sort((a, b) => b.seq - a.seq);
   stood.value = list.slice(0, 20);
+  const own = fleet.value?.machine; // null = it is in no fleet
+  if (own) elsewhere.value = await ask('v1/fleet/sessions', { query: { limit: 50, since: new Date(now - 864e5).toISOString() }, signal: abort }).then((a) => a.sessions.filter((x) => x.machine !== own).map((x) => ({ ...x.session, machine: x.machine })), (err) => { if (err.name === 'AbortError') throw err; return []; });
   hour.value = { ...c, from, to };
   sessions.value = s.sessions;
 }, () => true, 10000);
@@ -39,7 +43,7 @@ export function Now() {
   useEffect(keep);
   const list = needs.value, h = hour.value, s = sessions.value?.map(quietOf);
   if (!s || !h || !hooks.value) return html`<section class="view" id="now"><${Late} /></section>`;
-  if (!s.length && !h.total && !list.length) return html`<${First} />`;
+  if (!s.length && !h.total && !list.length && !fleet.value) return html`<${First} />`;
   const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
   const n = (w) => (h.decisions.find((c) => c.name === w) || { count: 0 }).count;
   const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [h.rewrote, 'rewritten']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
@@ -47,7 +51,7 @@ export function Now() {
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
     <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
     ${(list.length > 0 || ended.value.length > 0) && html`<section class="inbox" aria-label="Waits for you"><${Asks} />${hookNeeds.value.map((x) => html`<${Item} key=${x.kind + ' ' + x.name} ...${x} />`)}</section>`}
-    <${Sessions} list=${s} /><${Stood} total=${h.total} /></section>`;
+    <${Sessions} list=${s} />${fleet.value && html`<${Elsewhere} list=${elsewhere.value.map(quietOf)} />`}<${Stood} total=${h.total} /></section>`;
 }
 
 // Asks: the oldest is open, the others are rows below it; the next one opens when it is
@@ -121,6 +125,15 @@ function Sessions({ list }) {
       <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`}`;
 }
 const key = (s) => s.session_id + '·' + (s.dialect || '');
+
+// Elsewhere are the sessions of the other machines of the fleet; what they did in detail is there.
+function Elsewhere({ list }) {
+  const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last)).slice(0, 20);
+  return html`<h2>On other machines<small>${plural(fleet.value.machines.filter((m) => m.machine !== fleet.value.machine && !m.away).length, 'machine')} in touch · <a class="link" href=${link('stream', { kind: 'fleet' })}>decisions of all</a></small></h2>
+    ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work there in the last 24 hours.</p>` : html`<${Table} label="Sessions on other machines" class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', 'Machine', 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s) => html`
+    <tr role="row" key=${s.machine + key(s)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state === 'quiet' ? 'idle' : s.state, s.state, 'state q']} /></${Td}><${Td} class="f-who">${agentName(s)}<span class="t nx"> ${s.machine}</span></${Td}><${Td} class="s f-hide" title=${s.cwd}>${s.machine}</${Td}><${Td} class="f-why"><span class="tool">${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
+      <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`}`;
+}
 const Folder = ({ s }) => html`<span title=${s.cwd}>${home(s.cwd)}</span>`;
 
 function Stood({ total }) {

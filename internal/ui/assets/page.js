@@ -1,6 +1,7 @@
 // The page: the bar on top, the view, the foot.
 import { computed, effect, html, render, signal, useEffect } from './lib.js';
 import { watch } from './health.js';
+import { watchFleet } from './fleet.js';
 import { Hooks } from './hooks.js';
 import { Sheet, sheet, kept } from './keys.js';
 import { about, ask, back, connection, gaps, listen, missing, rate, status } from './net.js';
@@ -46,7 +47,7 @@ setInterval(() => { clock.value = Math.round((Date.now() - connection.value.sinc
 function Foot() {
   const s = status.value;
   const keys = [['j k', 'move'], ['Enter', 'open'], ['/', 'search'], ['1 – 6', 'views'], ['?', 'all keys']];
-  return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => (c === '–' ? 'to ' : html`<kbd>${c}</kbd>`))}${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
+  return html`<footer class="foot"><span class="keys">${keys.map(([k, what]) => html`<span class="k">${k.split(' ').map((c) => (c === '–' ? html`<span>to</span>` : html`<kbd>${c}</kbd>`))}${what === 'all keys' ? html`<button type="button" class="plain sm" onClick=${() => { sheet.value = true; }}>all keys</button>` : what}</span>`)}</span>
     <span>${rate.value} records/s · <${Gaps} />${
       s ? html` · ${s.store.ok ? plural(s.store.runs, 'run') + ' kept' : html`<span class="red">history cannot be written: ${s.store.error}</span>`}` : ''}${s && s.store.lost ? html` · <span class="red">${plural(s.store.lost, 'record')} lost</span>` : ''}</span></footer>`;
 }
@@ -64,6 +65,7 @@ function Gaps() {
 function Page() {
   const { view } = route.value, [title, View] = parts[view], off = connection.value.state === 'off' || connection.value.state === 'gone';
   useEffect(watch, []);
+  useEffect(watchFleet, []);
   useEffect(() => { document.getElementById('main').scrollTop = 0; }, [view]);
   return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById('main').focus(); }}>To the view</a>
     <${Top} /><${Banner} /><main id="main" tabindex="-1" aria-label=${title} class=${off ? 'off' : ''}>${about.value.version === undefined ? html`<${Late} />` : html`<${View} key=${view} />`}</main><${Foot} />

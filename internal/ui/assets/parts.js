@@ -76,7 +76,7 @@ export const Table = ({ class: cls = '', label, cols, head, children }) => html`
     <thead role="rowgroup"><tr role="row">${head.map((text, i) => html`<th role="columnheader" scope="col" class=${num.test(cols[i]) ? 'num' : ''}>${text}</th>`)}</tr></thead>
     <tbody role="rowgroup">${children}</tbody>
   </table>`;
-const num = /\bn-/;
+const num = /\bn-(?!time)/;
 export const Td = ({ class: cls, children, ...rest }) => html`<td role="cell" class=${cls} ...${rest}>${children}</td>`;
 
 // Late shows "reading…" after 300 ms.

@@ -3,6 +3,7 @@
 import { computed, html, signal, useEffect, useRef, useState } from './lib.js';
 import { asks } from './asks.js';
 import { Axis, Bars } from './chart.js';
+import { Fleet, fleet } from './fleet.js';
 import { keep, moved, useKeys } from './keys.js';
 import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
 import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf } from './parts.js';
@@ -229,6 +230,8 @@ function drawSoon() {
   }, 500);
 }
 
+// ofFleet is whether the decisions of all machines are listed, which fleet.js does.
+const ofFleet = computed(() => route.value.p.kind === 'fleet' && fleet.value !== null);
 const text = computed(() => route.value.p.q || '');
 const kind = computed(() => (Object.hasOwn(kinds, route.value.p.kind || '') ? route.value.p.kind : 'decisions'));
 const range = computed(() => (Object.hasOwn(ranges, route.value.p.range || '') ? route.value.p.range : '1h'));
@@ -240,13 +243,14 @@ export function Stream() {
   useEffect(() => {
     const at = +(route.value.p.at || 0);
     following = !at && !route.value.p.open;
+    if (ofFleet.value) return undefined;
     start(kind.value, text.value);
     if (at) locate(at);
     facets.value = chart.value = null;
     recount(text.value, range.value);
     const again = setInterval(() => recount(text.value, range.value), 60000);
     return () => { clearInterval(again); counting?.abort(); feed.abort?.abort(); };
-  }, [text.value, kind.value, range.value]);
+  }, [text.value, kind.value, range.value, ofFleet.value]);
   useKeys({
     '/': () => { search.current?.focus(); search.current?.select(); },
     f: follow,
@@ -257,9 +261,15 @@ export function Stream() {
     <h1 class="sr">Stream</h1>
     <div class="bar"><${Search} input=${search} />
       <span class="seg" role="group" aria-label="What is listed">${Object.keys(kinds).map((k) => html`<a href=${link('stream', { ...route.value.p, kind: k === 'decisions' ? '' : k, open: '', at: '' })}
-        aria-current=${k === kind.value ? 'true' : undefined}>${k[0].toUpperCase() + k.slice(1)}</a>`)}</span><${Filter} />
+        aria-current=${k === kind.value && !ofFleet.value ? 'true' : undefined}>${k[0].toUpperCase() + k.slice(1)}</a>`)}${fleet.value && html`<a href=${link('stream', { q: text.value, kind: 'fleet' })} aria-current=${ofFleet.value ? 'true' : undefined}>Fleet</a>`}</span>${!ofFleet.value && html`<${Filter} />`}
       <button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) release(); }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button></div>
-    <div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div></section>`;
+    ${ofFleet.value ? html`<${OfFleet} />` : html`<div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div>`}</section>`;
+}
+
+// OfFleet lists what fits the search on all machines.
+function OfFleet() {
+  const { query, bad } = parse(text.value, 'fleet');
+  return bad ? html`<${Bad} err=${new Error(bad)} />` : html`<${Fleet} query=${query} />`;
 }
 
 // locate reads from the place that the address names, when the newest rows do not reach it.
@@ -288,7 +298,7 @@ function Search({ input }) {
   const follow_ = () => { if (back.current) back.current.scrollLeft = input.current.scrollLeft; };
   const f = facets.value, c = chart.value;
   version.value; // so that the count of rows is that of now
-  const kept = kind.value !== 'decisions' ? plural(feed.rows.length, 'row') + (feed.whole ? '' : ' read')
+  const kept = ofFleet.value ? '' : kind.value !== 'decisions' ? plural(feed.rows.length, 'row') + (feed.whole ? '' : ' read')
     : f && number(f.total) + (text.value && c && c.counts.total > f.total ? ' of ' + number(c.counts.total) : '') + ' kept' + (f.done ? '' : ' so far');
   return html`<label class="search"><span class="t" aria-hidden="true">/</span><span class="typed">
     <span class="over" ref=${back} aria-hidden="true">${painted(draft)}</span>

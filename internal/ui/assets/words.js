@@ -86,6 +86,7 @@ export const keys = {
   decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
   runs: ['result', 'hook', 'tool', 'agent', 'session', 'event', 'since', 'until'],
   events: ['event', 'tool', 'agent', 'session', 'cwd', 'since', 'until'],
+  fleet: ['machine', 'decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
 };
 
 // tokens cuts a search into its parts: {text, key, value}; key is '' for free text.

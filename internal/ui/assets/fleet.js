@@ -1,0 +1,70 @@
+// Fleet: sessions and decisions of the other machines of a fleet, where this machine is of one.
+// They come from the fleet's servers, which keep no events and runs: those are on the machine
+// itself.
+import { html, signal, useEffect, useState } from './lib.js';
+import { Refusal, ask, connection } from './net.js';
+import { Bad, Clock, Empty, Icon, Late, State, Table, Td, Took, What, Who, Why, stateOf } from './parts.js';
+import { link } from './state.js';
+import { hhmm, plural, when } from './words.js';
+
+export const fleet = signal(null); // this machine and the others; null = it is in no fleet
+const every = 5000; // ms between two looks
+const mostShown = 500;
+
+// watchFleet reads it while the page is open. A machine in no fleet says so once, until hookd
+// starts again.
+export function watchFleet() {
+  let timer = 0, stopped = false, none = false, since = 0;
+  const look = async () => {
+    if (connection.value.since !== since) { since = connection.value.since; none = false; }
+    if (connection.value.state === 'on' && !none) {
+      try { fleet.value = await ask('v1/fleet'); } catch (err) {
+        if (!(err instanceof Refusal)) throw err;
+        if (err.code === 'not_found') { fleet.value = null; none = true; }
+      }
+    }
+    if (!stopped) timer = setTimeout(look, connection.value.state === 'begin' ? 200 : every);
+  };
+  look();
+  return () => { stopped = true; clearTimeout(timer); };
+}
+
+// Others is a line about the machines of the fleet.
+function Others() {
+  const f = fleet.value, away = f.machines.filter((m) => m.away);
+  if (f.unread) return html`<p class="amber"><${Icon} name="fail" />The fleet cannot be read: ${f.unread}</p>`;
+  return html`<p class="s">${plural(f.machines.length, 'machine')}${f.connected ? '' : html`, <span class="amber">no server answers since ${when(f.since, hhmm)}</span>`}${away.length ? html`; <span class="amber">away: ${away.map((m) => `${m.machine} since ${when(m.time, hhmm)}`).join(', ')}</span>` : ''}${
+    f.machines.filter((m) => (m.failing || []).length).map((m) => html`; <span class="red">${m.machine}: ${m.failing.join(', ')} fails</span>`)}. ${f.machine} is this one.</p>`;
+}
+
+// Fleet lists the newest decisions of all machines of the last day that fit the search.
+export function Fleet({ query }) {
+  const [rows, setRows] = useState(null), [err, setErr] = useState(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer = 0, through = '', all = [];
+    const look = async () => {
+      try {
+        const a = await ask('v1/fleet/decisions', { query: { ...query, after: through, limit: mostShown }, signal: abort.signal });
+        through = a.through || through;
+        const known = new Set(all.map((r) => r.machine + r.event_id));
+        all = [...a.decisions.map((d) => ({ ...d.decision, machine: d.machine })).filter((r) => !known.has(r.machine + r.event_id)), ...all].slice(0, mostShown);
+        setRows(all); setErr(null);
+      } catch (e) {
+        if (e.name === 'AbortError') return;
+        if (!(e instanceof Refusal)) throw e;
+        setErr(e);
+      }
+      timer = setTimeout(look, every);
+    };
+    setRows(null);
+    look();
+    return () => { abort.abort(); clearTimeout(timer); };
+  }, [JSON.stringify(query)]);
+  const own = fleet.value?.machine;
+  return html`<div class="nothing">${fleet.value && html`<${Others} />`}</div>${err ? html`<${Bad} err=${err} />` : !rows ? html`<${Late} />` : !rows.length ? html`<${Empty}><h2>Nothing matches in the fleet</h2><p class="s">These are decisions of the last day, or since the time of the search.</p></${Empty}>`
+    : html`<${Table} label="Decisions of the fleet" class="fleet" cols=${['n-time', 'w-lead', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Machine', 'Who', 'What', 'Decision', 'Why', 'Took']}>${rows.map((r) => html`
+      <tr role="row" key=${r.machine + r.event_id} data-machine=${r.machine}><${Td} class="when mono f-time"><${Clock} t=${r.time} /></${Td}><${Td} class="f-who" title=${r.machine}>${r.machine === own ? html`<a class="link" href=${link('stream', { open: r.event_id, at: r.seq, sel: r.event_id })}>${r.machine}</a>` : r.machine}</${Td}>
+        <${Td} class="f-hide"><${Who} r=${r} /></${Td}><${Td} class="f-wide"><${What} r=${r} /></${Td}><${Td} class="f-state"><${State} is=${stateOf(r)} /></${Td}><${Td} class="by f-why" title=${r.reason || ''}><${Why} d=${r} /></${Td}><${Td} class="num f-hide"><${Took} ms=${r.duration_ms} /></${Td}></tr>`)}</${Table}>
+      ${rows.length >= mostShown ? html`<p class="rest t">The newest ${mostShown}. Narrow the search, or look on the machine itself.</p>` : ''}`}`;
+}
