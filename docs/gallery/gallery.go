@@ -24,8 +24,8 @@ var shared = map[string][]string{
 	"ask-ntfy":      {"asks.py"},
 	"command-guard": {"book.py", "serve.py", "shell.py"},
 	"rate-limit":    {"serve.py"},
-	"secret-guard":  {"book.py", "serve.py", "shell.py"},
-	"self-guard":    {"book.py", "serve.py", "shell.py"},
+	"secret-guard":  {"book.py", "files.py", "serve.py", "shell.py"},
+	"self-guard":    {"book.py", "files.py", "serve.py", "shell.py"},
 }
 
 // Names returns the names of the hooks, sorted.

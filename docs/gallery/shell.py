@@ -32,6 +32,7 @@ MOST_WORDS = 4096  # of a brace expansion
 MOST_BRACES = 64
 MOST_STARTS = 64
 MOST_CHOICES = 24  # values that variables of one command may have together
+TOO_MANY = ()  # the values of a variable that is not looked at for each of them
 
 
 class Unreadable(Exception):
@@ -142,8 +143,9 @@ def read(line, cwd="", home="", variables=None):
     script = Script()
     walk = Walk(script, home or os.path.expanduser("~"))
     state = State(cwd)
-    state.variables.update((name, (Word(value),)) for name, value in (variables or {}).items())
-    state.exported.update(variables or ())
+    if variables:
+        state.variables.update((name, (Word(value),)) for name, value in variables.items())
+        state.exported.update(variables)
     try:
         if COMPUTED in line:
             raise Unreadable("it has control characters")
@@ -173,6 +175,10 @@ def shorten(text, most=80):
 
 PLAIN = re.compile(r"[^\x00-\x20\x7f;&|()<>\\'\"$`~{},*?\[\]!=#@+]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+BLANK = re.compile(r"(?:[ \t]|\\\n)*")
+# A whole word in which nothing is expanded, and that ends where no redirection and no list can begin.
+WHOLE_WORD = re.compile(r"[ \t]*(?:([^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[=#][^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[=]*)"
+                        r"|'([^']*)'|\"([^\"\\$`]*)\")(?=[ \t\n;&|)]|$)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\] \t\n;&|<>$`'\"]*\])?(\+?)=")
 RESERVED = re.compile(r"(if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|coproc|time|\{|\}|!"
@@ -183,6 +189,7 @@ LIKE_COMMAND = re.compile(r"\s*[A-Za-z_./~][\w./~-]*\s*(?:$|(?<=\s)[^\s=+\-*/%<>
 OTHER_TIME = re.compile(r"time[ \t]+-(?!p |- )")  # the program, not the word of the shell
 FUNCTION = re.compile(r"([^ \t\n;&|()<>'\"$`\\=]+)[ \t]*\([ \t]*\)")
 REDIRECT = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
+CASE_ENDS = (";;", ";&")
 SPECIAL = "@*#?-$!0123456789_"
 ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
@@ -212,16 +219,18 @@ class Parser:
         return node
 
     def at(self, text):
+        """Whether a text, or one of a tuple of texts, is next."""
         return self.s.startswith(text, self.i)
 
     def blank(self):
         """Skips blanks, continued lines and a comment."""
         while self.i < self.n:
             c = self.s[self.i]
-            if c in " \t":
-                self.i += 1
-            elif self.at("\\\n"):
-                self.i += 2
+            if c in " \t\\":
+                end = BLANK.match(self.s, self.i).end()
+                if end == self.i:
+                    return
+                self.i = end
             elif c == "#" and (self.i == 0 or self.s[self.i - 1] in " \t\n;&|()"):
                 end = self.s.find("\n", self.i)
                 self.i = self.n if end < 0 else end
@@ -255,16 +264,19 @@ class Parser:
         items, certain = [], True
         while True:
             self.blanks()
-            while self.at(";") and not self.at(";;") and not self.at(";&") and items:
+            while items and self.at(";") and not self.at(CASE_ENDS):
                 self.i += 1
                 self.blanks()
-            if self.i >= self.n or self.s[self.i] == ")" or self.at(";;") or self.at(";&"):
+            if self.i >= self.n or self.s[self.i] == ")" or self.at(CASE_ENDS):
                 break
             if self.reserved() in ("then", "elif", "else", "fi", "do", "done", "esac", "}"):
                 break
             node = self.pipeline()
             self.blank()
-            if self.at("||") or self.at("&&"):
+            if self.i >= self.n:
+                items.append((node, certain))
+                break
+            if self.at(("||", "&&")):
                 items.append((node, certain))
                 certain = self.at("&&")
                 self.i += 2
@@ -272,11 +284,11 @@ class Parser:
             if self.at("&") and not self.at("&>"):
                 self.i += 1
                 node = ("subshell", node, [])
-                if self.at("!") or self.at("|"):  # zsh: &! and &|
+                if self.at(("!", "|")):  # zsh: &! and &|
                     self.i += 1
             elif self.at("\n"):
                 self.newline()
-            elif self.at(";;") or self.at(";&"):
+            elif self.at(CASE_ENDS):
                 items.append((node, certain))
                 break
             elif self.at(";"):
@@ -551,6 +563,11 @@ class Parser:
     def simple(self):
         assigns, words, redirects = [], [], []
         while True:
+            m = WHOLE_WORD.match(self.s, self.i)
+            if m:
+                self.i, n = m.end(), m.lastindex
+                words.append([("text", m.group(n), n > 1)])
+                continue
             self.blank()
             if self.i >= self.n or self.s[self.i] in ";|)\n" or self.at("&") and not self.at("&>"):
                 break
@@ -906,7 +923,7 @@ class State:
         """Gives a variable one of several values; None = one that is not known."""
         if not self.certain and name in self.variables:
             old = self.variables[name]
-            values = None if old is None or values is None else (tuple(old) + tuple(values))[:MOST_CHOICES]
+            values = tuple(old) + tuple(values) if old and values and len(old) < MOST_CHOICES else None
         elif not self.certain:
             values = None
         self.variables[name] = values
@@ -970,9 +987,19 @@ class Walk:
             inner.certain = False
             self.node(node[2], inner, NO_INPUT)
             return ""
-        redirects, stdin = self.redirected(node[-1], state, stdin)
-        if redirects:
-            self.emit(Command([], {}, redirects, stdin, state.cwds, state.via))
+        if not node[-1]:
+            return self.compound(node, state, stdin)
+        out, several = None, False
+        for several in self.choices(looked_at(node[-1]), state):
+            redirects, inner = self.redirected(node[-1], state, stdin)
+            if redirects:
+                self.emit(Command([], {}, redirects, inner, state.cwds, state.via))
+            out = self.compound(node, state, inner)
+        return None if several else out
+
+    def compound(self, node, state, stdin):
+        """Walks a command that has others in it, without its redirections."""
+        kind = node[0]
         if kind == "subshell":
             state = state.copy()
             return self.node(node[1], state, stdin)
@@ -1011,7 +1038,9 @@ class Walk:
 
     def loop(self, node, state, stdin):
         _, name, words, body, _ = node
-        values = [w for parts in words for w in self.expand(parts, state)]
+        values = []
+        for _ in self.choices(words, state):
+            values += [w for parts in words for w in self.expand(parts, state)]
         certain, state.certain = state.certain, False
         if name:
             known = values and len(values) <= MOST_CHOICES and all(w.sure for w in values)
@@ -1065,6 +1094,8 @@ class Walk:
 
     def expand(self, parts, state, split=True):
         """The words that the parts of one word turn into."""
+        if len(parts) == 1 and parts[0][0] == "text":
+            return [Word(parts[0][1], quoted=parts[0][2])] if parts[0][1] or parts[0][2] else []
         words = []
         for plain in braced(parts):
             words.extend(self.fields(plain, state, split))
@@ -1147,10 +1178,9 @@ class Walk:
     def variable(self, name, quoted, state):
         """The text of a variable, None where it is not known, a list for "$@", and the commands that it comes from."""
         if name in state.variables:
-            values = state.variables[name]
-            if not values:
-                return None, ()
-            return (values[0].text if values[0].sure else None), values[0].sources
+            values = state.variables[name] or ()
+            text = values[0].text if len(values) == 1 and values[0].sure else None
+            return text, [s for w in values for s in w.sources]
         if name == "HOME":
             return self.home, ()
         if name == "PWD":
@@ -1169,26 +1199,37 @@ class Walk:
     def simple(self, node, state, stdin):
         """Walks a simple command once for each value that its variables may have."""
         _, assigns, words, redirects = node
-        several = []
-        for parts in words + [r[1] for r in redirects
-                              if isinstance(r[1], list)] + [a[1] for a in assigns if isinstance(a[1], list)]:
-            for name in used(parts):
-                values = state.variables.get(name)
-                if values and len(values) > 1 and name not in several:
-                    several.append(name)
-        if not several:
+        parts = [w for w in words if len(w) != 1 or w[0][0] != "text"]
+        parts += looked_at(redirects) + [a[1] if isinstance(a[1], list) else a[1][1] for a in assigns]
+        if not parts:
             return self.single(node, state, stdin)
-        choices = list(itertools.islice(itertools.product(*(state.variables[n] for n in several)), MOST_CHOICES + 1))
-        if len(choices) > MOST_CHOICES:
-            choices = [None]
-        kept = {n: state.variables[n] for n in several}
-        for choice in choices:
-            for n, name in enumerate(several):
-                state.variables[name] = None if choice is None else (choice[n],)
-            self.single(node, state, stdin)
-        assigned = {a[0] for a in assigns}
-        state.variables.update((n, v) for n, v in kept.items() if n not in assigned)
-        return None
+        out, several = None, False
+        for several in self.choices(parts, state):
+            out = self.single(node, state, stdin)
+        return None if several else out
+
+    def choices(self, words, state):
+        """Yields once for each combination of the values that the variables in words may have, with the state changed
+        to it. What is yielded says whether there are several."""
+        names = dict.fromkeys(name for parts in words for name in used(parts))
+        names = [name for name in names if len(state.variables.get(name) or ()) > 1]
+        if not names:
+            yield False
+            return
+        kept = {name: state.variables[name] for name in names}
+        combinations = list(itertools.islice(itertools.product(*kept.values()), MOST_CHOICES + 1))
+        few = len(combinations) <= MOST_CHOICES
+        left = {name: [] if few else list(kept[name]) for name in names}
+        for one in combinations if few else [None]:
+            for n, name in enumerate(names):
+                state.variables[name] = (one[n],) if few else TOO_MANY
+            yield True
+            for name in names:
+                values = state.variables[name]
+                left[name] = None if left[name] is None or values is None else left[name] + list(values)
+        for name, values in left.items():
+            distinct = {w.text: w for w in values or ()}
+            state.variables[name] = tuple(distinct.values()) if values and len(distinct) <= MOST_CHOICES else None
 
     def single(self, node, state, stdin):
         _, assigns, parts, redirects = node
@@ -1311,7 +1352,7 @@ class Walk:
     def run_written(self, command, state):
         """A file that the line wrote before and now runs: by its path, or found in PATH."""
         word = command.words[0]
-        if not word.sure:
+        if not state.files or not word.sure:
             return
         if "/" in word.text:
             written = state.files.get(self.place(word, state))
@@ -1589,12 +1630,13 @@ class Walk:
 
     def lines_of_options(self, name, command, args, state):
         """Options whose value is a shell line."""
-        options = LINE_OPTIONS.get(name, ())
+        options, in_text = LINE_OPTIONS.get(name, ()), SHELL_IN_TEXT.get(name)
+        bare = [o for o in options if o[0] != "-"]
         if name == "git":
             self.git(command, args, state)
-        for n, word in enumerate(args):
+        for n, word in enumerate(args) if options or in_text else ():
             text, following = word.text, args[n + 1] if n + 1 < len(args) else None
-            for option in options:
+            for option in options if text[:1] == "-" else bare:
                 ends = text == option or len(option) == 2 and re.fullmatch("-[A-Za-z]*" + option[1], text)
                 if ends and not option.endswith("=") and following is not None:
                     self.run_words(name, command, [following], state)
@@ -1602,8 +1644,7 @@ class Walk:
                     self.run_words(name, command, [Word(text[len(option):], sources=word.sources)], state)
                 elif option.startswith("--") and text.startswith(option + "="):
                     self.run_words(name, command, [Word(text[len(option) + 1:], sources=word.sources)], state)
-            m = SHELL_IN_TEXT.get(name)
-            found = m and m.search(text)
+            found = in_text and in_text.search(text)
             if found:
                 self.inner(next(g for g in found.groups() if g is not None), state.copy())
         if name in ("curl", "wget"):
@@ -1778,6 +1819,11 @@ def ranged(text):
     return None
 
 
+def looked_at(redirects):
+    """The words of redirections, and the texts of here-documents."""
+    return [r[1] if isinstance(r[1], list) else r[1]["parts"] or [] for r in redirects]
+
+
 def used(parts):
     """The names of the variables in a word."""
     for part in parts:
@@ -1793,9 +1839,13 @@ def quote(word):
     return "'" + word.text.replace("'", "'\\''").replace(COMPUTED, "'\"$_computed\"'") + "'"
 
 
+PRINTS = {"echo", "printf", "cat", "tee", "head", "tail", "base64", "base32", "openssl", "xxd", "rev", "which", "type",
+          "command", "whence", "pwd", "basename"}
+
+
 def output(name, args, command, state):
     """What a command prints, as far as that is known without running it; else None."""
-    if any(not w.sure or w.glob for w in args):
+    if name not in PRINTS or any(not w.sure or w.glob for w in args):
         return None
     texts = [w.text for w in args]
     if name == "echo":

@@ -167,10 +167,12 @@ class Glob:
 
     def __init__(self, text):
         self.all = text == "*"
-        self.expression = re.compile("|".join(fnmatch.translate(g.lower()) for g in text.split("|")))
+        self.globs = text.lower().split("|")
+        self.plain = not re.search(r"[*?\[]", text)
 
     def fits(self, text):
-        return self.expression.match(text.lower()) is not None
+        text = text.lower()
+        return text in self.globs if self.plain else any(word_glob(g)(text) for g in self.globs)
 
 
 @functools.lru_cache(maxsize=8192)

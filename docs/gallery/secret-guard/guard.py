@@ -7,11 +7,11 @@
 A seat belt, not a sandbox: what a program reads once it runs is not seen.
 """
 import os
-import posixpath
 import re
 import sys
 
 sys.dont_write_bytecode = True
+import files  # noqa: E402
 import rules  # noqa: E402
 import serve  # noqa: E402
 import shell  # noqa: E402
@@ -32,6 +32,8 @@ NO_FILES = {"Glob", "LS", "WebSearch", "TodoWrite", "Task"}
 
 
 MOST_WORDS = 3000  # of a command that are looked at
+GLOB = re.compile(r"[*?\[]")
+HOME = os.path.expanduser("~")
 
 
 class Finding:
@@ -52,40 +54,30 @@ class Look:
     """One look at a call: the rules, and where paths begin."""
 
     def __init__(self, book, cwd, home=""):
-        self.book, self.cwd, self.home = book, cwd, home or os.path.expanduser("~")
-        self.found, self.real = [], {}
+        self.book, self.cwd, self.home = book, cwd, home or HOME
+        self.found, self.links = [], files.links()
 
     def add(self, rule, part, action=None):
         self.found.append(Finding(action or rule.action, rule, shell.shorten(part, 120)))
 
     def path(self, text, cwds=None, glob=None, action=None):
         """Looks at a text as a path, and as what may hold one: name=path, host:path, @path."""
-        for piece in pieces(text):
+        for piece in files.pieces(text):
             for cwd in cwds or (self.cwd,):
-                rule = self.book.path(self.absolute(piece, cwd), self.home) or self.linked(piece, cwd)
-                if rule is None and glob and re.search(r"[*?\[]", glob):
-                    rule = self.book.sample(self.absolute(glob, cwd), self.home)
+                path = files.absolute(piece, cwd, self.home)
+                rule = self.book.path(path, self.home) or self.linked(path)
+                if rule is None and glob and GLOB.search(glob):
+                    rule = self.book.sample(files.absolute(glob, cwd, self.home), self.home)
                 if rule is not None:
                     self.add(rule, text.replace(shell.COMPUTED, "…"), action if rule.action == "deny" else None)
                     return True
         return False
 
-    def absolute(self, text, cwd):
-        if text == "~" or text.startswith("~/"):
-            text = self.home + text[1:]
-        return posixpath.normpath(posixpath.join(cwd or "/", text)).replace("//", "/")
-
-    def linked(self, piece, cwd):
+    def linked(self, path):
         """The rule for what a path is a link to."""
-        path = self.absolute(piece, cwd)
-        if shell.COMPUTED in path or "\n" in path or len(path) > 4096:
+        if shell.COMPUTED in path or len(path) > 4096:
             return None
-        folder, name = posixpath.split(path)
-        if folder not in self.real:
-            self.real[folder] = os.path.realpath(folder)
-        real = posixpath.join(self.real[folder], name)
-        if os.path.islink(real):
-            real = os.path.realpath(real)
+        real = self.links.real(path)
         return self.book.path(real, self.home) if real != path else None
 
     def line(self, text, cwd):
@@ -169,20 +161,6 @@ def searched(words):
     return out
 
 
-def pieces(text):
-    """What of a word may be a path."""
-    if not text or len(text) > 4096:
-        return
-    yield text
-    for mark in ("=", "@", ":", ","):
-        if mark in text:
-            for part in text.split(mark)[1:] if mark != "," else text.split(mark):
-                if part:
-                    yield part
-    if re.match(r"-[A-Za-z][~./]", text):
-        yield text[2:]
-
-
 def strings(value, key=""):
     """Every string in a tool's input, with the argument that it is in."""
     if isinstance(value, str):
@@ -219,9 +197,8 @@ def worst(found):
 def masked(value, book):
     """A result without its secrets."""
     if isinstance(value, str):
-        for rule in book.tokens:
-            if rule.action != "off":
-                value = rule.mask(value, MASK)
+        for rule in book.likely(value):
+            value = rule.mask(value, MASK)
         return value
     if isinstance(value, list):
         return [masked(v, book) for v in value]
@@ -249,8 +226,6 @@ def examples(book):
     """Runs the examples of every rule: what it catches, and what it lets pass."""
     wrong, count = [], 0
     for rule in book.paths + book.tokens:
-        if rule.action == "off":
-            continue
         for text, wanted in [(e, True) for e in rule.catches] + [(e, False) for e in rule.passes]:
             count += 1
             text = text.replace("{}", "").replace("␤", "\n")

@@ -35,6 +35,7 @@ import posixpath
 import re
 
 import book
+import files
 from book import Mistake, listed
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -59,12 +60,11 @@ class Path(Rule):
 
     def fits(self, path, home):
         if self._home != home:
-            expanded = [home + g[1:] if g.startswith("~") else g for g in self.globs]
-            self._fits = re.compile("|".join(translated(g) for g in expanded), re.IGNORECASE)
-            self._home = home
+            self._fits, self._home = fitting(self.globs, home), home
+        if self._fits(path) is None:
+            return False
         name = posixpath.basename(path)
-        exempt = any(fnmatch.fnmatch(name, e) or fnmatch.fnmatch(path, e) for e in self.exempt)
-        return self._fits.fullmatch(path) is not None and not exempt
+        return not any(fnmatch.fnmatch(name, e) or fnmatch.fnmatch(path, e) for e in self.exempt)
 
     def samples(self, folder, name, home):
         """Paths that the rule is about, for a pattern folder/name to match with."""
@@ -114,12 +114,10 @@ class Token(Rule):
         return "".join(out) + text[at:]
 
 
-def translated(glob):
-    """A glob of paths as a regular expression."""
-    text = re.escape(glob)
-    for mark, expression in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
-        text = text.replace(mark, expression)
-    return text + "/?"
+def fitting(globs, home):
+    """The function that says whether one of the globs fits a path."""
+    expressions = [files.expression(g, home) + ["/?"] for g in globs]
+    return re.compile(files.any_of(expressions), re.IGNORECASE | re.DOTALL).fullmatch
 
 
 class Book:
@@ -145,20 +143,25 @@ class Book:
                 self.paths.append(Path(name, file, values))
             else:
                 self.tokens.append(Token(name, file, values))
-        self.known, self.of_program, self.read, self.hints = {}, {}, {}, {}
-        for n, rule in enumerate(self.tokens):
-            for word in rule.words if rule.action in ("deny", "ask") else ():
-                self.hints.setdefault(word, set()).add(n)
-        self.always = {n for n, r in enumerate(self.tokens) if r.action in ("deny", "ask") and not r.words}
+        self.paths, self.tokens = ([r for r in some if r.action != "off"] for some in (self.paths, self.tokens))
+        self.strict = [r for r in self.paths if r.action != "mask"]
+        self.fits, self.known, self.of_program, self.read = {}, {}, {}, {}
+        words = {word for r in self.tokens for word in r.words}
+        self.hints = {word: {n for n, r in enumerate(self.tokens) if word.startswith(tuple(r.words))} for word in words}
+        self.hinted = re.compile("(?=(%s))" % files.any_of([[re.escape(c) for c in w] for w in words])).finditer
+        self.always = {n for n, r in enumerate(self.tokens) if not r.words}
+
+    def likely(self, text):
+        """The rules for secrets that may be in a text, in their order."""
+        found = set(self.always)
+        for m in self.hinted(text.lower()):
+            found |= self.hints[m.group(1)]
+        return [self.tokens[n] for n in sorted(found)]
 
     def secret(self, text):
         """The first rule for a secret in a text, None if there is none."""
         if text not in self.read:
-            lower, likely = text.lower(), set(self.always)
-            for word, rules in self.hints.items():
-                if word in lower:
-                    likely |= rules
-            found = next((self.tokens[n] for n in sorted(likely) if self.tokens[n].finds(text)), None)
+            found = next((r for r in self.likely(text) if r.action != "mask" and r.finds(text)), None)
             if len(text) > 200:
                 return found
             if len(self.read) > 4096:
@@ -172,7 +175,10 @@ class Book:
         if key not in self.known:
             if len(self.known) > 4096:
                 self.known.clear()
-            self.known[key] = next((r for r in self.paths if r.action in ("deny", "ask") and r.fits(path, home)), None)
+            if home not in self.fits:
+                self.fits[home] = fitting([g for r in self.strict for g in r.globs], home)
+            found = self.fits[home](path)
+            self.known[key] = found and next((r for r in self.strict if r.fits(path, home)), None)
         return self.known[key]
 
     def sample(self, pattern, home):
@@ -181,9 +187,7 @@ class Book:
         kept = re.sub(r"\[[^\]]*\]|[*?]", "", name)
         if not (re.search(r"[A-Za-z0-9]", kept) or name.startswith(".") or re.search(r"[*?\[]", folder)):
             return self.path(folder, home)  # ~/.ssh/*
-        for rule in self.paths:
-            if rule.action not in ("deny", "ask"):
-                continue
+        for rule in self.strict:
             for sample in rule.samples(folder, name, home):
                 if (name.startswith(".") == posixpath.basename(sample).startswith(".")
                     and fnmatch.fnmatch(sample, pattern)):

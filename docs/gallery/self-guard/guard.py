@@ -17,6 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import book  # noqa: E402
+import files  # noqa: E402
 import serve  # noqa: E402
 import shell  # noqa: E402
 
@@ -54,6 +55,7 @@ PATHS_IN = re.compile(r"[\w.~$@:/*?\[\]{}%+-]*[\w/*?\]-]")
 
 
 MOST_WORDS = 3000  # of a command that are looked at
+HOME = os.path.expanduser("~")
 
 
 class Rule:
@@ -81,26 +83,21 @@ class Rule:
                 if glob.startswith("~"):
                     yield folder + "/" if self.name == "hookd" else folder + "/" + posixpath.basename(glob.rstrip("/"))
 
-    def expression(self, home):
-        """A regular expression for the paths."""
-        parts = []
-        for glob in self.expanded(home):
-            text = re.escape(glob.rstrip("/"))
-            for mark, expression in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
-                text = text.replace(mark, expression)
-            parts.append(text + "(?:/.*)?" if glob.endswith("/") else text)
-        return "|".join(parts) or "(?!)"
-
     def fits(self, path, home):
         if self._home != home:
-            self._fits, self._home = re.compile(self.expression(home), re.IGNORECASE), home
-        return self._fits.fullmatch(path) is not None
+            self._fits, self._home = fitting(self.expanded(home)), home
+        return self._fits(path) is not None
 
     def folders(self, home):
         """Folders right above what is protected in the home."""
         for glob in self.expanded(home):
             if glob.startswith("/") and "*" not in glob:
                 yield posixpath.dirname(glob.rstrip("/"))
+
+
+def fitting(globs):
+    """The function that says whether one of the globs, which begin with no ~, fits a path."""
+    return re.compile(files.any_of([files.expression(g) for g in globs]), re.IGNORECASE | re.DOTALL).fullmatch
 
 
 class Rules:
@@ -112,6 +109,10 @@ class Rules:
         self.known, self.homes, self.around = {}, {}, {}
         self.hookd_reads = [line.split() for line in book.listed(lists["hookd-commands"].get("reads", ""))]
         self.all = [Rule(name, where[name], values) for name, values in sections.items()]
+        self.of_program = {}
+        for rule in self.all:
+            for program in rule.commands:
+                self.of_program.setdefault(program, []).append(rule)
         self.own = own_programs()
         home = next((p.parent for p in pathlib.Path(__file__).resolve().parents if p.name in ("hooks", "packs")), None)
         hookd = next((r for r in self.all if r.name == "hookd"), None)
@@ -119,12 +120,12 @@ class Rules:
             hookd.globs.append(str(home) + "/")
 
     def at(self, home):
-        """What is known of a home: an expression for all paths, and the folders above them with their rules."""
+        """What is known of a home: what says whether a rule fits a path, and the folders above them with their rules."""
         if home not in self.homes:
-            parts, above = [], {}
+            globs, above = [], {}
             for rule in self.all:
-                parts.append(rule.expression(home))
                 for one in rule.expanded(home):
+                    globs.append(one)
                     names = one.rstrip("/").lower().split("/")
                     if names[0] == "**":
                         for n in range(1, len(names) - 1) if names[1].startswith(".") else ():
@@ -132,12 +133,12 @@ class Rules:
                     for n in range(1, len(names)):
                         if names[0] != "**" and not any("*" in x for x in names[:n]):
                             above.setdefault("/".join(names[:n]) or "/", rule)
-            self.homes[home] = re.compile("|".join(parts), re.IGNORECASE), above
+            self.homes[home] = fitting(globs), above
         return self.homes[home]
 
     def path(self, path, home):
         """The rule for an absolute path, None if there is none."""
-        if self.at(home)[0].fullmatch(path):
+        if self.at(home)[0](path):
             return next(r for r in self.all if r.fits(path, home))
         if path in self.own:
             return next(r for r in self.all if r.name == "hookd")
@@ -209,26 +210,25 @@ class Look:
     """One look at a call."""
 
     def __init__(self, rules, cwd, home=""):
-        self.rules, self.cwd, self.home = rules, cwd, home or os.path.expanduser("~")
-        self.found = []  # (action, text)
+        self.rules, self.cwd, self.home = rules, cwd, home or HOME
+        self.found, self.links = [], files.links()  # found: (action, text)
 
     def deny(self, what, why, action="deny"):
         self.found.append((action, "%s: %s; ask the user to do it (%s)" % (NAME, why, shell.shorten(what, 100))))
 
     def absolute(self, text, cwd):
-        text = text.replace(shell.COMPUTED, "/computed" if text.startswith(shell.COMPUTED) else "computed")
-        if text == "~" or text.startswith("~/"):
-            text = self.home + text[1:]
-        return posixpath.normpath(posixpath.join(cwd or "/", text)).replace("//", "/")
+        if shell.COMPUTED in text:
+            text = text.replace(shell.COMPUTED, "/computed" if text.startswith(shell.COMPUTED) else "computed")
+        return files.absolute(text, cwd, self.home)
 
     def rule(self, text, cwds=None, glob=None):
         """The rule for a path as it is written, or as what it is a link to."""
-        for piece in pieces(text):
+        for piece in files.pieces(text):
             for cwd in cwds or (self.cwd,):
                 path = self.absolute(piece, cwd)
                 found = self.rules.path(path, self.home)
                 if found is None and shell.COMPUTED not in piece and len(path) < 4096:
-                    real = os.path.realpath(path)
+                    real = self.links.real(path)
                     found = self.rules.path(real, self.home) if real != path else None
                     found = found or self.same_file(path)
                 if found is None and glob and re.search(r"[*?\[]", glob):
@@ -312,7 +312,8 @@ class Look:
 
     def files(self, command, name, words):
         """Files that a command may change by its words."""
-        if self.reads(command):
+        reads = self.reads(command)
+        if reads:
             words = outputs(name, words)
         elif name in ("cp", "scp", "rsync", "install", "ditto") and len(words) > 1:
             self.spread(command, name, words)
@@ -331,7 +332,7 @@ class Look:
             if not word.text.startswith("-") or re.search(r"[=/~]", word.text):
                 self.touched(word.text, command.cwds, word.pattern if word.glob else None, below
                              and self.deep(name, command))
-        if not self.found and not self.reads(command) and name not in BUILTINS:
+        if not self.found and not reads and name not in BUILTINS:
             folders = self.rules.folders(self.home)
             rule = next((folders[c] for c in command.cwds if c in folders), None)
             if rule:
@@ -368,11 +369,14 @@ class Look:
                 return
 
     def reads(self, command):
+        known = self.rules.reads.get(command.name)
+        if not known:
+            return False
         texts = [w.text for w in command.words[1:] if not w.text.startswith("-")]
         options = [w.text for w in command.words[1:] if w.text.startswith("-")]
         if command.name == "tar" and texts and re.match(r"[A-Za-z]*x", texts[0]) and command.words[1].text == texts[0]:
             return False  # tar xf, without a dash
-        for rest in self.rules.reads.get(command.name, ()):
+        for rest in known:
             subs = [r for r in rest if not r.startswith("!")]
             if subs and not (texts and texts[0] in subs[0].split("|")):
                 continue
@@ -448,15 +452,16 @@ class Look:
 
     def agents(self, script):
         """An agent that is started with other settings."""
+        started = [c for c in script.commands if c.name in self.rules.of_program]
+        if not started:
+            return
         assigned = set()
         for command in script.commands:
             assigned |= set(command.assigns)
             if command.name in ("export", "declare", "typeset", "readonly"):
                 assigned |= {w.text.partition("=")[0] for w in command.words[1:] if "=" in w.text}
-        for command in script.commands:
-            for rule in self.rules.all:
-                if command.name not in rule.commands:
-                    continue
+        for command in started:
+            for rule in self.rules.of_program[command.name]:
                 if assigned & (set(rule.sets) | {"HOME"}):
                     self.deny(" ".join(command.texts), "this starts %s with other settings, without its"
                                                        " hooks" % rule.name)
@@ -484,20 +489,6 @@ def outputs(name, words):
     if name in ("sed", "gsed", "awk", "gawk", "mawk", "nawk"):
         found += [shell.Word(t) for w in words if re.search(r"\bw\s|>", w.text) for t in PATHS_IN.findall(w.text)]
     return found
-
-
-def pieces(text):
-    """What of a word may be a path: all of it, and what follows = or @ or a short option."""
-    if not text or len(text) > 4096 or "\n" in text:
-        return
-    yield text
-    for mark in ("=", "@", ":"):
-        if mark in text:
-            for part in text.split(mark)[1:]:
-                if part:
-                    yield part
-    if re.match(r"-[A-Za-z][~./]", text):
-        yield text[2:]
 
 
 def strings(value, key=""):

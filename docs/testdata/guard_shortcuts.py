@@ -1,0 +1,74 @@
+"""Compares each guard with itself without its short cuts, on the calls that stdin has, one JSON text a line.
+
+    guard_shortcuts.py FOLDER NAME HOME
+
+FOLDER holds the guard NAME. Prints each call that the two judge differently, and at the end how many were denied.
+"""
+import json
+import os
+import re
+import sys
+
+folder, name, home = sys.argv[1:]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(folder, name))
+import guard  # noqa: E402
+import shell  # noqa: E402
+
+NEVER = re.compile("(?!)")
+event = {"hook_event_name": "PreToolUse", "cwd": os.path.join(home, "project")}
+
+
+def judged(line, tool):
+    call = {"command": line} if tool == "Bash" else {"file_path": line}
+    try:
+        answer = guard.judge(dict(event, tool_name=tool, tool_input=call))
+    except ValueError as e:
+        answer = str(e)
+    return json.dumps(answer)
+
+
+class Always:
+    """Follows links by the library alone."""
+
+    def real(self, path):
+        return os.path.realpath(path)
+
+
+def without_shortcuts():
+    """Takes the short cuts out: each rule is held against each path, each text and each link by itself."""
+    shell.WHOLE_WORD = NEVER
+    if name == "command-guard":
+        for glob in (g for rule in guard.rules.load(name).rules for words in rule.commands for g in words):
+            glob.plain = False
+        guard.rules.load(name).said = Forgets()
+        return
+    guard.files.links = Always
+    if name == "secret-guard":
+        book = guard.rules.load(name)
+        book.read, book.known = Forgets(), Forgets()
+        type(book).path = lambda self, path, home: next((r for r in self.strict if r.fits(path, home)), None)
+        type(book).likely = lambda self, text: self.tokens
+    else:
+        found = guard.load()
+        type(found).path = lambda self, path, home: next(
+            (r for r in self.all if r.fits(path, home) or r.name == "hookd" and path in self.own), None)
+
+
+class Forgets(dict):
+    def __contains__(self, key):
+        return False
+
+
+texts = [json.loads(line) for line in sys.stdin]
+tools = ["Bash"] if name == "command-guard" else ["Bash", "Write"]
+first = [[judged(text, tool) for tool in tools] for text in texts]
+without_shortcuts()
+denied = 0
+for text, answers in zip(texts, first):
+    for tool, answer in zip(tools, answers):
+        denied += '"block"' in answer
+        slow = judged(text, tool)
+        if slow != answer:
+            print("%s %r: %s, without short cuts %s" % (tool, text, answer, slow))
+print(denied)
