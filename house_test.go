@@ -13,7 +13,7 @@ import (
 const maxColumns = 120
 
 // words that say less than the field's own: say what does it, or what is done.
-var words = regexp.MustCompile(`(?i)\b((any|every|no|some)body|who(so)?ever|a-?new` +
+var words = regexp.MustCompile(`(?i)\b((any|every|no|some)body|(any|every|some|no )one|who(so)?ever|a-?new` +
 	`|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep)\b`)
 
 // account is the user of that name, which is the right word for it.
@@ -49,6 +49,29 @@ func TestHouseStyle(t *testing.T) {
 			if references.MatchString(line) {
 				complain("the document is not in the repository: state the rule")
 			}
+		}
+	}
+}
+
+// topLevel is what a newcomer sees first. What a program has left there by mistake does not
+// belong to it.
+const topLevel = ".ci .editorconfig .gitattributes .github .gitignore .golangci.yml " +
+	"ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md THIRD_PARTY action.yml " +
+	"bench client cmd demo docs go.mod go.sum house_test.go internal layers_test.go neutral_test.go packaging sdk testdata"
+
+func TestTopLevel(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("SKIP-TOOL git: this is no checkout: %v", err)
+	}
+	wanted := map[string]bool{}
+	for name := range strings.FieldsSeq(topLevel) {
+		wanted[name] = true
+	}
+	for path := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if name, _, _ := strings.Cut(path, "/"); !wanted[name] {
+			wanted[name] = true // said once
+			t.Errorf("%s is under version control: remove it, or add %s to topLevel", path, name)
 		}
 	}
 }
