@@ -2,7 +2,7 @@
 import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './lib.js';
 import { moved, useKeys } from './keys.js';
 import { Refusal, about, ask, connection, hearAsks, post, segment } from './net.js';
-import { Command, Icon, say } from './parts.js';
+import { Command, Icon, byWay, say } from './parts.js';
 import { link } from './state.js';
 import { agentLabel, firstLine, hhmmss, home } from './words.js';
 
@@ -33,7 +33,7 @@ hearAsks(({ record, own_way: ownWay }) => {
 function outcome({ answered: a, here, agent }) {
   const word = { allow: 'allowed', deny: 'denied' }[a.answer];
   switch (a.by) {
-    case 'person': return `${word} by ${here ? 'you' : a.from?.user || 'a person'}${here ? '' : { page: ' on a page', terminal: ' in a terminal' }[a.from?.door] || (a.from?.door ? ' by way of ' + a.from.door : '')}${a.for && a.for !== 'once' ? ', for ' + ({ session: 'the session', always: 'always' }[a.for] || a.for) : ''}`;
+    case 'person': return `${word} by ${here ? 'you' : a.from?.user || 'a person'}${byWay(here ? { for: a.for } : a)}`;
     case 'grant': return `${word} by grant ${a.id}`;
     case 'timeout': return `no answer came in time: it went ${agentLabel(agent)}'s own way`;
     case 'restart': return `hookd ended: it went ${agentLabel(agent)}'s own way`;

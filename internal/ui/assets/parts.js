@@ -52,8 +52,10 @@ export function Why({ d }) {
   const n = (d.runs || []).length;
   return html`<span class="t">${n ? plural(n, 'hook') + ', no opinion' : 'no hook had an opinion'}</span>`;
 }
-// without takes a hook's name from the beginning of its own reason.
-const without = (reason, by) => (by || []).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
+// without takes a hook's name, whole or without its pack, from the beginning of its own reason.
+const without = (reason, by) => (by || []).flatMap((name) => [name, name.slice(name.lastIndexOf('/') + 1)]).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
+// byWay says in words by which way a person answered, and for how long the answer counts.
+export const byWay = (a) => [{ page: ' on a page', terminal: ' in a terminal' }[a.from?.door] || (a.from?.door ? ' by way of ' + a.from.door : ''), a.for && a.for !== 'once' ? ', for ' + ({ session: 'the session', always: 'always' }[a.for] || a.for) : ''].join('');
 // byWhom says in words what answered an ask.
 export function byWhom(a) {
   switch (a.by) {

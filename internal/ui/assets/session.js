@@ -4,7 +4,7 @@ import { html, useEffect, useMemo, useRef, useState } from './lib.js';
 import { Axis } from './chart.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, ask, hear } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWhom, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
+import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWay, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
 import { scroller } from './rows.js';
 import { link, put, route } from './state.js';
 import { ago, agentName, firstLine, hhmm, home, number, plural, quoted, shortSession, span, tookText, toolName, when } from './words.js';
@@ -263,7 +263,7 @@ function Runs({ r }) {
       <a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || failed(x) ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${firstLine(x.reason || x.error)}</span>
       ${x.awaited ? bar(Math.max(0, +new Date(x.started) - begin), x.duration_ms, '') : html`<span class="tr"></span>`}<span class="num t"><${Took} ms=${x.duration_ms} /></span>`)}
     ${(d?.shadow || []).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow, has no part in the verdict: ${s.reason || ''}</span><span></span><span></span>`)}
-    ${person && html`<span>${d.answered.from?.user || 'a person'}</span><${State} is=${stateOf({ decision: d.decision })} /><span class="s">${byWhom(d.answered)}</span>${bar(0, d.duration_ms, 'p')}<span class="num"><${Took} ms=${d.duration_ms} /></span>`}
+    ${person && html`<span>${d.answered.from?.user || 'a person'}</span><${State} is=${stateOf({ decision: d.decision })} /><span class="s">${byWay(d.answered).replace(/^,? /, '')}${d.answered.message ? ': “' + d.answered.message + '”' : ''}</span>${bar(0, d.duration_ms, 'p')}<span class="num"><${Took} ms=${d.duration_ms} /></span>`}
     ${d && html`<b>verdict</b><${State} is=${stateOf(d)} /><span class="s" title=${d.reason || ''}>${d.reason || d.rewrote ? 'told to ' + agentName(r.e) + ': ' + (firstLine(d.reason) || 'another ' + (d.rewrote || []).join(' and ')) : 'nothing was said against it'}</span><span></span><span class="num"><${Took} ms=${d.duration_ms} /></span>`}
     ${!d && !runs.length && html`<span class="t">no hook ran</span>`}</div></${Td}></tr>`;
 }
