@@ -214,7 +214,7 @@ var rooms = map[string]room{
 		"",
 	},
 	"internal/fleet": {
-		"sends events to hooks on other machines and takes theirs; tells and reads what is so on all machines",
+		"sends events to hooks on other machines and takes theirs; tells and reads what is so on all machines; brings directives",
 		"api events hook store",
 		"go.uber.org/zap",
 	},
@@ -352,7 +352,7 @@ var rooms = map[string]room{
 	},
 	// pack: what a bundle may hold, and how it is written
 	"internal/policy": {
-		"signed bundles of hooks: makes them, and keeps the last good one in force",
+		"signed bundles of hooks, and a fleet's directives of which one runs: makes them, and keeps the last good one in force",
 		"https pack readfile replacefile",
 		"",
 	},

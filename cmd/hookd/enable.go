@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/hook"
 )
 
 func enableCommand(a *app) *cobra.Command {
@@ -64,8 +65,11 @@ func enable(a *app, cmd *cobra.Command, name string) error {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd enable "+name+"`", "%w", err)
 	}
 	s := switched{Hook: name, Enabled: true}
-	if state, file := stateOf(cfg, name); state == "disabled" {
-		s.Enabled, s.Note = false, fmt.Sprintf("%s says `enabled: false`, which wins: change it there", file)
+	switch e := inCatalog(cfg, name); {
+	case e.OffBy != "":
+		s.Enabled, s.Note = false, "it is switched off on all machines of the fleet by "+e.OffBy+": see `hookd fleet enable`"
+	case e.State == hook.Disabled:
+		s.Enabled, s.Note = false, fmt.Sprintf("%s says `enabled: false`, which wins: change it there", e.File)
 	}
 	return a.switched(cmd, s)
 }
@@ -76,7 +80,7 @@ func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
 		return err
 	}
 	if catalog.LayerOf(name).Signed() {
-		return fail(exitFailed, "the whole policy ends with `hookd policy unset`",
+		return fail(exitFailed, "the whole policy ends with `hookd policy unset`; the fleet can switch one off with `hookd fleet disable`",
 			"%s is of the policy: its hooks cannot be switched off", name)
 	}
 	if err := known(cfg, name); err != nil {
@@ -129,13 +133,14 @@ func known(cfg config.Config, name string) error {
 		strings.Join(names, ", "))
 }
 
-func stateOf(cfg config.Config, name string) (state, file string) {
+// inCatalog returns the hook of that name; the zero Entry if there is none.
+func inCatalog(cfg config.Config, name string) hook.Entry {
 	for _, e := range catalog.Scan(cfg).Entries {
 		if e.Name == name {
-			return string(e.State), e.File
+			return e
 		}
 	}
-	return "", ""
+	return hook.Entry{}
 }
 
 // switched has a running daemon reload, and answers.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/fleet/machinekey"
@@ -32,7 +33,8 @@ on all of them with --fleet.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	}
-	cmd.AddCommand(fleetStatusCommand(a), fleetInitCommand(a), fleetKeygenCommand(a), fleetUserCommand(a))
+	cmd.AddCommand(fleetStatusCommand(a), fleetInitCommand(a), fleetKeygenCommand(a), fleetUserCommand(a),
+		fleetRolloutCommand(a), fleetRolloutsCommand(a), fleetDisableCommand(a), fleetEnableCommand(a))
 	return cmd
 }
 
@@ -70,6 +72,9 @@ func (p *printer) fleet(f client.FleetInfo) {
 			f.Events.Doubles, f.Events.Refused)),
 		kv("dead letters", number(f.Dead)),
 	)
+	if f.Directive != nil {
+		p.directive(*f.Directive)
+	}
 	if f.Unread != "" {
 		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))
 		return
@@ -121,17 +126,14 @@ key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot ma
 		Example: "  hookd fleet init --creds operator.nk",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd)
+			cfg, err := fleetConfig(cmd)
 			if err != nil {
 				return err
-			}
-			if !cfg.Fleet.Enabled() {
-				return fail(exitFailed, "set fleet.servers in "+cfg.SettingsFile(), "this machine is in no fleet")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), initTime)
 			defer cancel()
 			names := fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: "operator"}
-			if err := makeStreams(ctx, cfg.Fleet.Addresses(), creds, cfg.Fleet.CA, names); err != nil {
+			if err := makeStreams(ctx, cfg, creds, names); err != nil {
 				return fail(exitFailed, "see that the servers run, and that the key is an operator's", "%w", err)
 			}
 			list := []string{}
@@ -149,8 +151,8 @@ key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot ma
 	return cmd
 }
 
-func makeStreams(ctx context.Context, servers []string, creds, ca string, names fleet.Names) error {
-	b, err := jetstream.Connect(jetstream.Options{Servers: servers, Creds: creds, CA: ca, Machine: names.Machine})
+func makeStreams(ctx context.Context, cfg config.Config, creds string, names fleet.Names) error {
+	b, err := dialServers(ctx, cfg, creds, names.Machine)
 	if err != nil {
 		return err
 	}

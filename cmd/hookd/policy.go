@@ -43,12 +43,14 @@ func policySetCommand(a *app) *cobra.Command {
 	var key string
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "set URL|FILE|DIR",
+		Use:   "set URL|FILE|DIR|fleet",
 		Short: "Put a bundle in force, and follow its source",
 		Long: `set gets the bundle, checks that the key has signed it, and puts its hooks in force;
 when that fails nothing has changed. The source is an https:// URL, a file, or a
-folder of which the newest bundle counts.`,
+folder of which the newest bundle counts. With fleet the machine has the bundle that
+` + "`hookd fleet rollout`" + ` brings to it.`,
 		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
+  hookd policy set fleet --key acme.pub
   hookd policy set ./acme.bundle --key ed25519:tfoLthMGMHEWDEAaq3Cv5JNJJP4Nsug8DHjpJ4wD/N0=`,
 		Args: one("URL, FILE or DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -234,8 +236,12 @@ func policyAnswerOf(now policy.Current) policyAnswer {
 }
 
 func (p *printer) policy(a policyAnswer) {
+	name := "nothing yet"
+	if a.Name != "" {
+		name = fmt.Sprintf("%s, sequence %d", a.Name, a.Sequence)
+	}
 	p.pairs(
-		kv("policy", fmt.Sprintf("%s, sequence %d", a.Name, a.Sequence)),
+		kv("policy", name),
 		kv("from", a.Source),
 		kv("key", a.Key),
 		kv("set", fmt.Sprintf("%s by %s", dayOf(&a.SetAt), a.SetBy)),

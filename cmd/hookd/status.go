@@ -103,6 +103,9 @@ func policyLine(now *client.Policy) string {
 	if now == nil {
 		return ""
 	}
+	if now.Name == "" {
+		return "from the fleet, which has put nothing in force here yet"
+	}
 	return fmt.Sprintf("%s, sequence %d, fetched %s, asked %s",
 		now.Name, now.Sequence, ago(now.Fetched), ago(now.Checked))
 }

@@ -16,9 +16,10 @@ type Fleet struct {
 	Error     string         `json:"error,omitempty"`  // what went wrong last
 	Outbox    FleetOutbox    `json:"outbox"`
 	Events    FleetEvents    `json:"events"`
-	Dead      int            `json:"dead"`             // events that no machine took
-	Machines  []FleetMachine `json:"machines"`         // in the order of their names; none while no server answers
-	Unread    string         `json:"unread,omitempty"` // why the others are not known; "" = they are
+	Dead      int            `json:"dead"`                // events that no machine took
+	Machines  []FleetMachine `json:"machines"`            // in the order of their names; none while no server answers
+	Directive *Directive     `json:"directive,omitempty"` // the newest that this machine has taken; nil = none
+	Unread    string         `json:"unread,omitempty"`    // why the others are not known; "" = they are
 }
 
 // FleetOutbox is what waits on this machine for the servers.
@@ -54,6 +55,39 @@ type FleetMachine struct {
 	Waiting   int        `json:"waiting"`           // events and decisions that it has yet to send
 	Oldest    *time.Time `json:"oldest,omitempty"`  // of them
 	Approvers []string   `json:"approvers,omitempty"`
+	Rollout   *Rolled    `json:"rollout,omitempty"` // nil = it has taken no directive
+}
+
+// Rolled is what a machine has made of the newest directive that it took.
+type Rolled struct {
+	Directive uint64   `json:"directive"`        // its sequence
+	Stage     string   `json:"stage,omitempty"`  // of the policy in force: enforce or canary; "" = it is not the fleet's
+	Shadow    string   `json:"shadow,omitempty"` // NAME@SEQUENCE of what runs in the shadow; "" = nothing
+	Off       []string `json:"off,omitempty"`    // hooks of the machine that are switched off
+	Error     string   `json:"error,omitempty"`  // why it does not have what it is to have; "" = it has
+}
+
+// Directive is what all machines of a fleet are to run, as an operator has signed it.
+type Directive struct {
+	Sequence uint64      `json:"sequence"`
+	Time     time.Time   `json:"time"`
+	By       string      `json:"by"`
+	Key      string      `json:"key"`                // fingerprint of the key that signed it
+	Enforced string      `json:"enforced,omitempty"` // NAME@SEQUENCE for all machines; "" = none
+	Previous string      `json:"previous,omitempty"` // enforced before
+	Next     string      `json:"next,omitempty"`     // on trial
+	Stage    string      `json:"stage,omitempty"`    // of Next: shadow or canary
+	Percent  int         `json:"percent,omitempty"`  // of the machines, for canary
+	Off      []SwitchOff `json:"off"`                // by name of the hook
+}
+
+// SwitchOff is a hook that is switched off on all machines.
+type SwitchOff struct {
+	Hook     string    `json:"hook"`
+	Revision uint64    `json:"revision,omitempty"` // sequence of the only bundle in which it is off; 0 = all
+	Reason   string    `json:"reason"`
+	By       string    `json:"by"`
+	Time     time.Time `json:"time"`
 }
 
 // FleetDecision is a decision of one machine. Its seq is that machine's.

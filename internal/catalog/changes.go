@@ -228,7 +228,7 @@ func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (
 	if was.state != string(e.State) {
 		c.From, c.Change = h.Digest, string(e.State)
 		if e.State == hook.Disabled || was.state == string(hook.Disabled) {
-			c.By = cmp.Or(r.markers.By(h.Name), c.By)
+			c.By = cmp.Or(e.OffBy, r.markers.By(h.Name), c.By)
 		}
 		if len(e.Problems) > 0 {
 			c.Why = Worst(e.Problems).String()

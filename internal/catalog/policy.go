@@ -19,13 +19,17 @@ import (
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// PolicyPrefix begins the names of hooks of a policy.
-const PolicyPrefix = "policy:"
+// PolicyPrefix begins the names of hooks of a policy, ShadowPrefix of those that it has in
+// the shadow.
+const (
+	PolicyPrefix = "policy:"
+	ShadowPrefix = "policy-shadow:"
+)
 
 // LayerOf is the layer that the name of a hook tells, for one that cannot be read.
 func LayerOf(name string) hook.Layer {
 	switch {
-	case strings.HasPrefix(name, PolicyPrefix):
+	case strings.HasPrefix(name, PolicyPrefix), strings.HasPrefix(name, ShadowPrefix):
 		return hook.LayerPolicy
 	case strings.HasPrefix(name, ProjectPrefix):
 		return hook.LayerProject
@@ -48,16 +52,46 @@ func policyDirs(c config.Config) discovery.Dirs {
 		return d
 	}
 	d.Problems = PolicyProblems(now)
-	d.List = []discovery.Dir{{
-		Root: now.Dir, Hooks: now.Manifest.HookFolders(), Layer: hook.LayerPolicy, Prefix: PolicyPrefix,
-		Files: policyFiles(now),
-	}}
+	d.Off = func(h *hook.Hook) (by, why string) { return switchedOff(now, h) }
+	for _, placed := range []struct {
+		policy.Placed
+		prefix string
+		shadow bool
+	}{{now.Placed, PolicyPrefix, false}, {now.Shadow, ShadowPrefix, true}} {
+		if placed.Dir != "" {
+			d.List = append(d.List, discovery.Dir{
+				Root: placed.Dir, Hooks: placed.Manifest.HookFolders(), Layer: hook.LayerPolicy, Prefix: placed.prefix,
+				Shadow: placed.shadow, Files: policyFiles(placed.Placed),
+			})
+		}
+	}
 	return d
+}
+
+// switchedOff returns who has switched a hook off for the whole fleet, and why; by "" = it
+// is not off.
+func switchedOff(now policy.Current, h *hook.Hook) (by, why string) {
+	sequence := uint64(0)
+	switch {
+	case strings.HasPrefix(h.Name, PolicyPrefix):
+		sequence = now.Manifest.Sequence
+	case strings.HasPrefix(h.Name, ShadowPrefix):
+		sequence = now.Shadow.Manifest.Sequence
+	}
+	off := now.Directive.IsOff(h.Name, sequence)
+	if off == nil {
+		return "", ""
+	}
+	key := "a key that cannot be read"
+	if public, err := policy.PublicKey(now.State.Key); err == nil {
+		key = "key " + policy.Fingerprint(public)
+	}
+	return fmt.Sprintf("%s at %s, signed by %s", off.By, off.Time.Format(time.RFC3339), key), off.Reason
 }
 
 // policyFiles returns the files of one hook of a policy, which must be as they were
 // signed, by its folder. What all hooks share is compared once.
-func policyFiles(now policy.Current) func(folder string) hook.Files {
+func policyFiles(now policy.Placed) func(folder string) hook.Files {
 	filesOf, shared := now.Manifest.FilesOf()
 	sharedDiffers := sync.OnceValue(func() string { return now.Differs(shared) })
 	return func(folder string) (f hook.Files) {
@@ -90,7 +124,14 @@ func PolicyProblems(now policy.Current) (list []hook.Problem) {
 		list = append(list, hook.Problem{File: now.State.Source, Message: text, Hint: do, Warning: true})
 	}
 	if now.State.Error != "" {
-		warn(now.State.Error, "hookd policy update")
+		do := "hookd policy update"
+		if now.State.Source == policy.FromFleet {
+			do = "hookd fleet rollouts"
+		}
+		warn(now.State.Error, do)
+	}
+	if now.State.Refused != "" {
+		warn(now.State.Refused, "hookd fleet rollouts")
 	}
 	if now.Manifest.Expired(time.Now()) {
 		warn(fmt.Sprintf("policy %s %d expired at %s and stays in force: build a newer one",
@@ -145,5 +186,9 @@ func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy
 		return policy.Result{}, err
 	}
 	home := policy.NewHome(c.PolicyDir())
+	if source == policy.FromFleet {
+		current, err := home.SetFleet(policy.FormatKey(public), person(""))
+		return policy.Result{Changed: true, Current: current}, err
+	}
 	return home.Set(ctx, source, policy.FormatKey(public), person(""), CheckPolicy(c))
 }

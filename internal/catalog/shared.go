@@ -118,6 +118,9 @@ func (f *finder) add(all *discovery.Dirs, place string, found *discovery.Dirs) {
 	all.Fixed = append(all.Fixed, d.Fixed...)
 	all.Files, all.Folders = append(all.Files, d.Files...), append(all.Folders, d.Folders...)
 	maps.Copy(all.Allowed, d.Allowed)
+	if d.Off != nil {
+		all.Off = d.Off
+	}
 }
 
 // packDirs finds what hooks.lock names. Hooks of the gallery are those of the

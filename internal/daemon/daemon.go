@@ -93,6 +93,7 @@ type Daemon struct {
 	links       *when.Disk
 	suspects    suspects
 	watching    chan struct{} // closed when hooks are watched
+	directed    chan struct{} // a directive of the fleet may want something new
 
 	intents <-chan signals.Intent
 	unwatch func() // gives signals back to the system
@@ -126,10 +127,10 @@ func New(o Options) (d *Daemon, err error) {
 		started:  time.Now().UTC(),
 		markers:  discovery.NewMarkers(c.DisabledDir()),
 		projects: project.NewFinder(), links: when.NewDisk(),
-		watching: make(chan struct{}),
-		intents:  intents,
-		unwatch:  unwatch,
-		files:    readfile.NewPatience(settingsTime, nil),
+		watching: make(chan struct{}), directed: make(chan struct{}, 1),
+		intents: intents,
+		unwatch: unwatch,
+		files:   readfile.NewPatience(settingsTime, nil),
 	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
@@ -264,6 +265,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
 	rooms.Go(func() { d.metricsHTTP.Run(ctx) })
 	rooms.Go(func() { d.followPolicy(ctx) })
+	rooms.Go(func() { d.followFleet(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
@@ -412,6 +414,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) {
 	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())
 	d.fleet.retain(snap.Runnable())
+	d.fleet.changed()
 	for _, change := range snap.Since(before) {
 		d.emitOwn(
 			"hookd:hook-changed",

@@ -54,6 +54,7 @@ func (d *Daemon) joinFleet() (*membership, error) {
 	m.Fleet = fleet.New(fleet.Options{
 		Broker: m.broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name}, Outbox: d.store, Log: d.opts.Log,
 		Accept: d.acceptBrought, Machine: machine{d}, Asked: machine{d}, Decisions: decisions{d},
+		Directives: machine{d},
 	})
 	return m, nil
 }
@@ -80,6 +81,14 @@ func (m *membership) run(ctx context.Context) {
 func (m *membership) retain(hooks []*hook.Hook) {
 	if m != nil {
 		m.Retain(hooks)
+	}
+}
+
+// changed has what is so here told soon, and the newest directive looked for.
+func (m *membership) changed() {
+	if m != nil {
+		m.Changed()
+		m.LookForDirective()
 	}
 }
 

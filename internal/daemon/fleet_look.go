@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"crypto/ed25519"
-	"fmt"
 	"slices"
 	"time"
 
@@ -35,9 +34,8 @@ func (m machine) Facts() api.FleetMachine {
 			facts.Failing = append(facts.Failing, e.Name)
 		}
 	}
-	if p := d.policyInfo(); p != nil {
-		facts.Policy = fmt.Sprintf("%s@%d", p.Name, p.Sequence)
-	}
+	now, _ := d.policyNow()
+	facts.Policy, facts.Rollout = now.Head().Text(), d.rolled(now)
 	for name := range d.config.Load().Fleet.Approvers {
 		facts.Approvers = append(facts.Approvers, name)
 	}
@@ -113,7 +111,7 @@ func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
 		Events: api.FleetEvents{
 			Sent: s.Sent, Taken: s.Taken, Doubles: s.Doubles, Again: s.Again, Skipped: s.Skipped, Refused: s.Refused,
 		},
-		Machines: []api.FleetMachine{},
+		Machines: []api.FleetMachine{}, Directive: c.d.directive(),
 	}
 	if s.Trouble != "" {
 		out.Error = s.Trouble

@@ -72,19 +72,27 @@ func (d *Daemon) updatePolicy(ctx context.Context, said string) string {
 
 // policyInfo is the policy for status; nil = none is set. Files that do not answer, and
 // what cannot be told, are among the problems.
-func (d *Daemon) policyInfo() (info *api.Policy) {
-	found := make(chan *api.Policy, 1)
-	if d.files.Try("policy", func() {
-		now, set, err := policy.NewHome(d.config.Load().PolicyDir()).Current()
-		if err != nil || !set {
-			found <- nil
-			return
-		}
-		found <- PolicyInfo(now)
-	}) {
-		info = <-found
+func (d *Daemon) policyInfo() *api.Policy {
+	if now, set := d.policyNow(); set {
+		return PolicyInfo(now)
 	}
-	return info
+	return nil
+}
+
+// policyNow is the policy that is set; false = none is, or it cannot be told.
+func (d *Daemon) policyNow() (now policy.Current, set bool) {
+	found := make(chan policy.Current, 1)
+	read := d.files.Try("policy", func() {
+		defer close(found)
+		now, set, err := policy.NewHome(d.config.Load().PolicyDir()).Current()
+		if err == nil && set {
+			found <- now
+		}
+	})
+	if read {
+		now, set = <-found
+	}
+	return now, set
 }
 
 // PolicyInfo is what people are told of a policy.

@@ -50,6 +50,7 @@ func (d *Daemon) Reload() api.Reload {
 	snap := d.discovery.Load()
 	if snap.Generation == before { // else publish says so
 		d.noteReload(snap)
+		d.fleet.changed()
 	}
 	return api.Reload{
 		Generation: snap.Generation, Changed: snap.Generation != before,

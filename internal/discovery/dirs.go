@@ -23,6 +23,7 @@ type Dir struct {
 	Layer   hook.Layer // of its hooks
 	Prefix  string     // before their names
 	Project string     // root of the only working tree whose events they get; "" = all events
+	Shadow  bool       // its guards run in the shadow, and its other hooks do not
 
 	// Files are all files of one of its folders; nil = only those that the hook names count.
 	Files func(folder string) hook.Files
@@ -39,6 +40,10 @@ type Dirs struct {
 	Allowed map[string]Approval
 
 	Fixed []*hook.Hook // hooks without a file, registered before all others
+
+	// Off returns who has switched a hook off for all machines of the fleet, and why: it is
+	// off, whatever its layer is. by "" = it is not off. A nil Off is the same.
+	Off func(*hook.Hook) (by, why string)
 
 	Files   []string // whose change can alter the answer
 	Folders []string // in which what comes and goes can
@@ -179,8 +184,17 @@ func (s hooksDir) read(unit hook.Source) reading {
 		return r
 	}
 	h.Files = s.contents(h)
+	s.shade(h)
 	r.hooks, r.file = []*hook.Hook{h}, h.File // one string for both
 	return r
+}
+
+// shade puts a hook of a folder in the shadow there. One that only observes would do what
+// it does twice: it is switched off.
+func (s hooksDir) shade(h *hook.Hook) {
+	if s.Shadow {
+		h.Shadow, h.Enabled = true, h.Enabled && h.MayGuard()
+	}
 }
 
 func (s hooksDir) contents(h *hook.Hook) hook.Files {
@@ -218,5 +232,6 @@ func (s hooksDir) restore(unit hook.Source, text []byte, blind bool) []*hook.Hoo
 	if !blind {
 		h.Files = s.contents(h)
 	}
+	s.shade(h)
 	return []*hook.Hook{h}
 }

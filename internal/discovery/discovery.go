@@ -154,7 +154,7 @@ func (o Options) vetter(files *readfile.Patience, dirs Dirs) vetter {
 		restore: func(unit hook.Source, text []byte, blind bool) []*hook.Hook {
 			return o.restore(dirs, unit, text, blind)
 		},
-		known: o.Known,
+		known: o.Known, off: dirs.Off,
 	}
 	if v.ask {
 		maps.Copy(v.approved, o.Approved())

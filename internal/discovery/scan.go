@@ -296,6 +296,7 @@ func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 		if off && e.State != hook.Disabled && !waits {
 			e.Problems = append(e.Problems, switchedOff(h))
 		}
+		v.switchOff(&e, h)
 		entries = append(entries, same(e, u.before))
 	}
 	return entries

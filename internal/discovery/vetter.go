@@ -28,6 +28,7 @@ type vetter struct {
 	known    func() []hook.Source     // see Options.Known
 	restore  restore
 	files    *readfile.Patience
+	off      func(*hook.Hook) (by, why string) // see Dirs.Off
 }
 
 // restore makes the hooks of an earlier text of a unit's file. If blind it looks at no
@@ -283,6 +284,7 @@ func (v vetter) removed(
 			message = "was allowed, is not there any more, and cannot be read as it was: nothing stands in for it"
 		}
 		e.Problems = []hook.Problem{{File: a.File, Message: message, Hint: why.Do}}
+		v.switchOff(&e, h)
 		list = append(list, same(e, before[a.Source]))
 	}
 	return list
@@ -297,6 +299,27 @@ func same(e hook.Entry, before []hook.Entry) hook.Entry {
 		}
 	}
 	return e
+}
+
+// switchOff switches h, whose entry is e, off if the fleet has. Where it guards, what is
+// missing is no detail.
+func (v vetter) switchOff(e *hook.Entry, h *hook.Hook) {
+	if v.off == nil || h == nil {
+		return
+	}
+	by, why := v.off(h)
+	if by == "" {
+		return
+	}
+	e.State, e.OffBy = hook.Disabled, by
+	p := hook.Problem{
+		File: h.File, Warning: !h.Guards(), Hint: "hookd fleet enable " + trust.Quote(h.Name),
+		Message: "is switched off on all machines of the fleet by " + by + ": " + why,
+	}
+	if h.Guards() {
+		p.Message = "this guard " + p.Message
+	}
+	e.Problems = append([]hook.Problem{p}, e.Problems...)
 }
 
 // switchedOff is the problem of a hook whose marker waits to be allowed.

@@ -39,7 +39,11 @@ func (v *visit) states() {
 	for _, h := range hooks {
 		switch hook.State(h.State) {
 		case hook.Disabled:
-			off = append(off, h.Name)
+			if byFleet := byFleet(h); len(byFleet) > 0 {
+				v.problems("hook "+h.Name, byFleet)
+			} else {
+				off = append(off, h.Name)
+			}
 			continue
 		case hook.Active:
 			active++
@@ -55,6 +59,13 @@ func (v *visit) states() {
 	if len(off) > 0 {
 		v.say("hooks", Note, "hookd enable "+trust.Quote(off[0]), "switched off: %s", names(off))
 	}
+}
+
+// byFleet returns the problem of a hook that the fleet has switched off; nil = it has not.
+func byFleet(h client.Hook) []client.Problem {
+	return slices.DeleteFunc(slices.Clone(h.Problems), func(p client.Problem) bool {
+		return !strings.HasPrefix(p.Hint, "hookd fleet enable ")
+	})
 }
 
 // fromDisk returns the part of the daemon's answer that a scan can give.

@@ -12,6 +12,7 @@ type Broker interface {
 	Publisher
 	Reader
 	Consumer
+	Board
 }
 
 // Publisher stores messages.

@@ -66,6 +66,7 @@ func (f *Fleet) tell(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+		case <-f.news:
 		case <-ctx.Done():
 			return
 		}

@@ -50,9 +50,11 @@ type Options struct {
 	Accept func(env events.Envelope) (duplicate bool, err *events.Error)
 	// Decisions are told; nil = they are not.
 	Decisions Decisions
-	Machine   Machine     // what others are told of this machine; nil = nothing
-	Asked     Asked       // what answers of other machines are for; nil = none counts
-	Log       *zap.Logger // nil = none
+	Machine   Machine // what others are told of this machine; nil = nothing
+	Asked     Asked   // what answers of other machines are for; nil = none counts
+	// Directives are given the newest directive; nil = it is not looked for.
+	Directives Directives
+	Log        *zap.Logger // nil = none
 
 	look time.Duration // how often it is looked at what is so here; 0 = sessionsEvery
 }
@@ -64,7 +66,10 @@ type Fleet struct {
 	log     *zap.Logger
 	leave   chan struct{} // something is to leave
 	decided chan struct{} // there are new decisions
-	count   counts
+	news    chan struct{} // there is something new to tell of this machine
+	// directed has a token when there may be a newer directive.
+	directed chan struct{}
+	count    counts
 
 	mu        sync.Mutex // guards what is below
 	consumers map[string]context.CancelFunc
@@ -89,6 +94,7 @@ func New(o Options) *Fleet {
 	return &Fleet{
 		opts: o, names: o.Names, log: o.Log.Named("fleet"),
 		leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
+		news: make(chan struct{}, 1), directed: make(chan struct{}, 1),
 		consumers: map[string]context.CancelFunc{}, wanted: map[string]Spec{},
 	}
 }
@@ -103,6 +109,10 @@ func (f *Fleet) Run(ctx context.Context) {
 	loops.Go(func() { f.tellAsks(ctx) })
 	if f.opts.Asked != nil {
 		loops.Go(func() { _ = f.opts.Broker.Consume(ctx, f.answers(), f.takeAnswer) }) // it ends with ctx
+	}
+	if f.opts.Directives != nil {
+		loops.Go(func() { f.followDirectives(ctx) })
+		loops.Go(func() { _ = f.opts.Broker.Listen(ctx, f.names.news(), f.LookForDirective) }) // the same
 	}
 	f.mu.Lock()
 	f.run = ctx
@@ -177,7 +187,11 @@ func (f *Fleet) prepare(ctx context.Context) {
 func (f *Fleet) nudge() {
 	wake(f.leave)
 	wake(f.decided)
+	wake(f.directed)
 }
+
+// Changed has what is so on this machine told soon. It does not block.
+func (f *Fleet) Changed() { wake(f.news) }
 
 func wake(c chan struct{}) {
 	select {
@@ -261,6 +275,9 @@ type Status struct {
 	Skipped uint64 // of those that came: no hook here is for them
 	Refused uint64 // messages that were not what they should be
 }
+
+// Name is this machine's.
+func (f *Fleet) Name() string { return f.names.Machine }
 
 // Status returns the state. It fails where the store cannot be read.
 func (f *Fleet) Status(ctx context.Context) (s Status, err error) {

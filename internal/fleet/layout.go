@@ -7,11 +7,12 @@ import "time"
 type Stream struct {
 	Name       string
 	Subjects   []string
-	MaxAge     time.Duration
+	MaxAge     time.Duration // 0 = they stay
 	MaxBytes   int64
 	MaxMessage int  // bytes of one message; 0 = what the server allows
 	PerSubject int  // newest messages that are kept of a subject; 0 = all
 	Refuse     bool // a full stream refuses new messages, else it drops the oldest
+	Objects    bool // it is a bucket of the object store
 }
 
 // How long messages stay. What a hook waits for is longer than a holiday; what is only
@@ -43,7 +44,13 @@ func (n Names) Layout() []Stream {
 	answers.MaxAge, answers.MaxBytes, answers.MaxMessage, answers.PerSubject = keepAnswers, gib/16, maxFact, maxAnswers
 	dead := of(areaDead, n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery))
 	dead.MaxAge, dead.MaxBytes = keepDead, gib/4
-	return []Stream{log, now, work, every, answers, dead}
+	directive := of(areaDirective, n.directive("*"))
+	directive.MaxBytes, directive.MaxMessage, directive.PerSubject = gib/1024, maxFact, 1
+	bundles := Stream{Name: "OBJ_" + n.bundles(), Refuse: true, Objects: true, MaxBytes: gib / 4}
+	for _, part := range []string{"C", "M"} {
+		bundles.Subjects = append(bundles.Subjects, "$O."+n.bundles()+"."+part+".>")
+	}
+	return []Stream{log, now, work, every, answers, dead, directive, bundles}
 }
 
 // advisories is the subject on which JetStream says that a message of an area was given

@@ -35,6 +35,12 @@ const (
 	areaDead   = "dead"   // what no machine could take
 )
 
+// What operators publish for all machines.
+const (
+	areaDirective = "directive" // the newest counts
+	areaBundles   = "bundles"   // a bucket of JetStream's object store
+)
+
 // subject is one that this machine may publish to.
 func (n Names) subject(area string, rest ...string) string {
 	return strings.Join(append([]string{"hookd", n.Tenant, n.Machine, area}, rest...), ".")

@@ -26,15 +26,20 @@ type Permission struct{ Publish, Subscribe []string }
 func (n Names) Permissions(r Role, inbox string) Permission {
 	p := Permission{Subscribe: []string{inbox + ".>"}}
 	if r == RoleOperator {
-		p.Publish = []string{"hookd." + n.Tenant + ".>", "$JS.API.>", "$JS.ACK.>"}
+		p.Publish = []string{"hookd." + n.Tenant + ".>", "$O." + n.bundles() + ".>", "$JS.API.>", "$JS.ACK.>"}
 		return p
 	}
+	p.Subscribe = append(p.Subscribe, n.news())
 	p.Publish = []string{n.subject(">"), "$JS.API.INFO"}
 	for _, area := range []string{areaLog, areaNow} { // read with consumers that end by themselves
 		s := n.stream(area)
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.CREATE."+s+".>",
 			"$JS.API.CONSUMER.MSG.NEXT."+s+".*", "$JS.API.CONSUMER.INFO."+s+".*", "$JS.API.CONSUMER.DELETE."+s+".*")
 	}
+	directive, bundles := n.stream(areaDirective), "OBJ_"+n.bundles()
+	p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+directive, "$JS.API.DIRECT.GET."+directive+".>",
+		"$JS.API.STREAM.INFO."+bundles, "$JS.API.DIRECT.GET."+bundles+".>", "$JS.API.CONSUMER.CREATE."+bundles+".>",
+		"$JS.API.CONSUMER.INFO."+bundles+".*", "$JS.API.CONSUMER.DELETE."+bundles+".*", "$JS.FC."+bundles+".>")
 	own := func(area, consumer string) {
 		s := n.stream(area)
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.INFO."+s+"."+consumer,

@@ -105,6 +105,10 @@ func TestStolenLaptop(t *testing.T) {
 		"$JS.API.CONSUMER.DELETE.HOOKD_t_WORK.work_once", "$JS.API.CONSUMER.CREATE.HOOKD_t_EVERY.every_builder.x",
 		"$JS.API.CONSUMER.MSG.NEXT.HOOKD_t_WORK.work_once", "$JS.ACK.HOOKD_t_WORK.work_once.1.1.1.1.1",
 		"$JS.API.STREAM.MSG.GET.HOOKD_t_WORK", "_INBOX.builder.x",
+		"hookd.t.ALL.directive.newest", "hookd.t.ALL.news", "$O.HOOKD_t_BUNDLES.M.YWNtZUAx", "$O.HOOKD_t_BUNDLES.C.x",
+		"$JS.API.STREAM.PURGE.HOOKD_t_DIRECTIVE", "$JS.API.STREAM.MSG.DELETE.HOOKD_t_DIRECTIVE",
+		"$JS.API.STREAM.DELETE.OBJ_HOOKD_t_BUNDLES", "$JS.API.STREAM.PURGE.OBJ_HOOKD_t_BUNDLES",
+		"$JS.API.DIRECT.GET.HOOKD_other_DIRECTIVE.hookd.other.ALL.directive.newest",
 	} {
 		if why := g.refused(t, subject, false); why == "" {
 			t.Errorf("the laptop may publish to %s", subject)
@@ -115,7 +119,7 @@ func TestStolenLaptop(t *testing.T) {
 			t.Errorf("the laptop may not publish to %s: %s", subject, why)
 		}
 	}
-	for _, subject := range []string{"_INBOX.builder.>", "hookd.>", "_INBOX.>", "$JS.>"} {
+	for _, subject := range []string{"_INBOX.builder.>", "hookd.>", "_INBOX.>", "$JS.>", "hookd.other.ALL.news", "hookd.t.ALL.directive.newest"} {
 		if g.refused(t, subject, true) == "" {
 			t.Errorf("the laptop may subscribe to %s", subject)
 		}

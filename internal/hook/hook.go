@@ -248,6 +248,8 @@ type Entry struct {
 	State    State
 	Problems []Problem // of the file as it stands now
 
+	OffBy string // who has switched it off for all machines of the fleet; "" = the fleet has not
+
 	// Provisional means that Hook was never good: its runs fail, so that a guard that
 	// is refused denies. It is no last good version.
 	Provisional bool

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,14 +41,38 @@ type State struct {
 	Fetched time.Time `json:"fetched"`         // when the bundle in force was
 	Checked time.Time `json:"checked"`         // when the source was asked last
 	Error   string    `json:"error,omitempty"` // why that failed; "" = it did not
-	Head    Head      `json:"head"`            // of the bundle in force
+	Head    Head      `json:"head"`            // of the bundle in force; empty = none came from the fleet yet
+
+	Shadow    Head            `json:"shadow,omitzero"`    // of the bundle that runs in the shadow; empty = none
+	Directive SignedDirective `json:"directive,omitzero"` // the newest of the fleet; empty = there was none
+	Refused   string          `json:"refused,omitempty"`  // why a newer directive does not count; "" = there is none
 }
 
-// Current is the bundle in force.
-type Current struct {
-	State    State
+// Placed is a bundle whose files are on disk; the zero value is none.
+type Placed struct {
 	Manifest Manifest
-	Dir      string // of its files
+	Dir      string // of its files; "" = there is no bundle
+}
+
+// Current is what is in force: State.Head's bundle, and what the fleet says.
+type Current struct {
+	State State
+	Placed
+	Shadow    Placed    // runs beside it, and never counts
+	Directive Directive // of State.Directive; zero = there is none
+}
+
+// Head is the revision in force; nil = there is none.
+func (c Current) Head() *Revision { return c.revision(c.State.Head) }
+
+// ShadowHead is the revision in the shadow; nil = there is none.
+func (c Current) ShadowHead() *Revision { return c.Shadow.revision(c.State.Shadow) }
+
+func (p Placed) revision(h Head) *Revision {
+	if p.Dir == "" {
+		return nil
+	}
+	return &Revision{p.Manifest.Name, p.Manifest.Sequence, h.Digest()}
 }
 
 // File is the path of policy.json.
@@ -60,14 +85,28 @@ func (h Home) Current() (c Current, set bool, err error) {
 		return c, !errors.Is(err, fs.ErrNotExist), ignore(err, fs.ErrNotExist)
 	}
 	key, err := PublicKey(c.State.Key)
-	if err == nil {
-		c.Manifest, err = c.State.Head.Verify(key)
+	if err == nil && (c.State.Source != FromFleet || len(c.State.Head.Text) > 0) {
+		c.Placed, err = h.placed(c.State.Head, key)
+	}
+	if err == nil && len(c.State.Shadow.Text) > 0 {
+		c.Shadow, err = h.placed(c.State.Shadow, key)
+	}
+	if err == nil && !c.State.Directive.Empty() {
+		c.Directive, err = c.State.Directive.verify(key)
 	}
 	if err != nil {
 		return c, true, fmt.Errorf("%s: %w", h.File(), err)
 	}
-	c.Dir = h.folder(c.State.Head, c.Manifest)
 	return c, true, nil
+}
+
+// placed is the bundle of a head that key has signed.
+func (h Home) placed(head Head, key ed25519.PublicKey) (p Placed, err error) {
+	if p.Manifest, err = head.Verify(key); err != nil {
+		return p, err
+	}
+	p.Dir = h.folder(head, p.Manifest)
+	return p, nil
 }
 
 // folder is where the files of a bundle are.
@@ -83,7 +122,7 @@ func ignore(err, target error) error {
 }
 
 // Differs names the first of the files that is not as it was signed; "" = they all are.
-func (c Current) Differs(files []ManifestFile) string {
+func (c Placed) Differs(files []ManifestFile) string {
 	for _, f := range files {
 		path := filepath.Join(c.Dir, filepath.FromSlash(f.Path))
 		text, err := readfile.Read(path, pack.MaxBytes)
@@ -97,40 +136,50 @@ func (c Current) Differs(files []ManifestFile) string {
 	return ""
 }
 
-// Repair writes the files of the bundle in force again, where they are not as they were
-// signed: from its own bytes, which are checked as if they were fetched. It returns the
-// first file that differed, "" = none did.
+// Repair writes the files of the bundles in force and in the shadow again, where they are
+// not as they were signed: from their own bytes, which are checked as if they were
+// fetched. It returns the first file that differed, "" = none did.
 func (h Home) Repair() (differed string, err error) {
 	err = h.locked(func() error {
 		c, set, err := h.Current()
 		if err != nil || !set {
 			return err
 		}
-		if differed = c.Differs(c.Manifest.Files); differed == "" {
-			return nil
-		}
 		key, err := PublicKey(c.State.Key)
 		if err != nil {
 			return err
 		}
-		text, err := readfile.Read(c.Dir+Ending, MaxBytes)
-		if err != nil {
-			return err
-		}
-		b, err := Read(text, key)
-		if err == nil && b.Head.Digest() != c.State.Head.Digest() {
-			err = errors.New("it is another bundle")
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Dir+Ending, err)
-		}
-		staged, err := h.stage(b)
-		if err != nil {
-			return err
-		}
-		return h.swap(staged, filepath.Base(c.Dir))
+		differed, err = h.repair(c.Placed, c.State.Head, key)
+		also, err2 := h.repair(c.Shadow, c.State.Shadow, key)
+		differed = cmp.Or(differed, also)
+		return errors.Join(err, err2)
 	})
 	return differed, err
+}
+
+func (h Home) repair(p Placed, head Head, key ed25519.PublicKey) (differed string, err error) {
+	if p.Dir == "" {
+		return "", nil
+	}
+	if differed = p.Differs(p.Manifest.Files); differed == "" {
+		return "", nil
+	}
+	text, err := readfile.Read(p.Dir+Ending, MaxBytes)
+	if err != nil {
+		return differed, err
+	}
+	b, err := Read(text, key)
+	if err == nil && b.Head.Digest() != head.Digest() {
+		err = errors.New("it is another bundle")
+	}
+	if err != nil {
+		return differed, fmt.Errorf("%s: %w", p.Dir+Ending, err)
+	}
+	staged, err := h.stage(b)
+	if err != nil {
+		return differed, err
+	}
+	return differed, h.swap(staged, filepath.Base(p.Dir))
 }
 
 // Unset ends the policy. What is older than it stays refused.
@@ -160,14 +209,14 @@ func floorKey(key ed25519.PublicKey) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// admits is an error for a bundle that is older than the newest one so far, or another one
-// with the same sequence.
-func (f floor) admits(b Bundle) error {
-	switch m := b.Manifest; {
-	case m.Sequence < f.Sequence:
-		return fmt.Errorf("it is older than what there was: sequence %d after %d", m.Sequence, f.Sequence)
-	case m.Sequence == f.Sequence && b.Head.Digest() != f.Digest:
-		return fmt.Errorf("it is another bundle with the sequence %d: build it with a greater one", m.Sequence)
+// admits is an error for a bundle or directive that is older than the newest one so far, or
+// another one with the same sequence.
+func (f floor) admits(sequence uint64, digest string) error {
+	switch {
+	case sequence < f.Sequence:
+		return fmt.Errorf("it is older than what there was: sequence %d after %d", sequence, f.Sequence)
+	case sequence == f.Sequence && digest != f.Digest:
+		return fmt.Errorf("it is another one with the sequence %d: make it with a greater one", sequence)
 	}
 	return nil
 }
@@ -179,32 +228,43 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 	if err != nil {
 		return err
 	}
-	if err := floors[floorKey(key)].admits(b); err != nil {
+	if err := floors[floorKey(key)].admits(b.Manifest.Sequence, b.Head.Digest()); err != nil {
 		return err
 	}
-	staged, err := h.stage(b)
+	folder, err := h.place(b, text, check)
 	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(staged) // gone by then when all went well
-	if err := check(staged, b.Manifest); err != nil {
-		return err
-	}
-	folder := filepath.Base(h.folder(b.Head, b.Manifest))
-	if err := h.swap(staged, folder); err != nil {
-		return err
-	}
-	if err := replacefile.Write(filepath.Join(h.dir, folder+Ending), text); err != nil {
 		return err
 	}
 	floors[floorKey(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
 	if err := h.write("floors.json", floors); err != nil {
 		return err
 	}
+	s.Head, s.Shadow, s.Directive = b.Head, Head{}, SignedDirective{}
+	if now, set, err := h.Current(); err == nil && set && now.State.Key == s.Key {
+		s.Directive, s.Refused = now.State.Directive, now.State.Refused // hooks that it switches off stay off
+	}
 	if err := h.write("policy.json", s); err != nil {
 		return err
 	}
 	return h.sweep(folder)
+}
+
+// place writes a bundle to its folder, and its bytes beside that, when check has looked at
+// its hooks.
+func (h Home) place(b Bundle, text []byte, check Check) (folder string, err error) {
+	staged, err := h.stage(b)
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(staged) // gone by then when all went well
+	if err := check(staged, b.Manifest); err != nil {
+		return "", err
+	}
+	folder = filepath.Base(h.folder(b.Head, b.Manifest))
+	if err := h.swap(staged, folder); err != nil {
+		return "", err
+	}
+	return folder, replacefile.Write(filepath.Join(h.dir, folder+Ending), text)
 }
 
 // stage writes the files of a bundle where no daemon looks for them.

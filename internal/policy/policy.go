@@ -9,6 +9,11 @@
 // it takes; State says why. What is on disk is compared with the signed manifest at each
 // scan, and a file that differs is a refusal.
 //
+// For a fleet it has directives: signed statements of which bundle machines are to have, at
+// which stage, and which hooks are switched off. The same holds for them: the key decides,
+// the newest counts, and an older one is refused. Only a directive brings back a bundle
+// that is older than the one in force.
+//
 // Update blocks on the network and on files, each within a bound; a verdict never waits
 // for it. Nothing of a bundle is executed here, and no hook is read.
 package policy

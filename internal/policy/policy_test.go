@@ -267,7 +267,7 @@ func TestThereIsNoWayBack(t *testing.T) {
 	text, err := Build(c, "acme", 5, nil, s.key)
 	hooktest.Must(t, err)
 	hooktest.Must(t, os.WriteFile(file, text, 0o600))
-	if _, err := h.Update(t.Context(), anything); err == nil || !strings.Contains(err.Error(), "another bundle with the sequence 5") {
+	if _, err := h.Update(t.Context(), anything); err == nil || !strings.Contains(err.Error(), "another one with the sequence 5") {
 		t.Errorf("another bundle with the same sequence: %v", err)
 	}
 	if inForce(t, h) != 5 {

@@ -38,7 +38,7 @@ func (h Home) Set(ctx context.Context, source, key, by string, check Check) (Res
 }
 
 // Update asks the source again. A failure is noted in State.Error and returned; what is in
-// force stays so.
+// force stays so. It does not ask the fleet: see Follow.
 func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 	c, set, err := h.Current()
 	if err == nil && !set {
@@ -46,6 +46,9 @@ func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 	}
 	if err != nil {
 		return Result{}, err
+	}
+	if c.State.Source == FromFleet {
+		return Result{Current: c}, nil // the fleet tells of newer ones, see Follow
 	}
 	b, got, err := h.get(ctx, c.State, true)
 	if err == nil && !got.unchanged && b.Head.Digest() != c.State.Head.Digest() {
@@ -91,11 +94,12 @@ func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err e
 	}
 	now := time.Now().UTC()
 	s.ETag, s.Fetched, s.Checked, s.Error = got.etag, now, now, ""
-	s.Head = b.Head
 	if err := h.locked(func() error { return h.put(b, got.text, key, s, check) }); err != nil {
 		return r, err
 	}
-	return Result{true, Current{s, b.Manifest, h.folder(b.Head, b.Manifest)}}, nil
+	r.Changed = true
+	r.Current, _, err = h.Current() // with what the fleet says
+	return r, err
 }
 
 // note remembers that the source was asked, and with what result.

@@ -17,6 +17,9 @@ import (
 // readyTime is how long a server may take under load.
 const readyTime = 60 * time.Second
 
+// maxStore is what streams may reserve: what they hold in tests is less than a disk has.
+const maxStore = 1 << 40
+
 // Server is one server, on one folder and one port for as long as the test runs.
 type Server struct {
 	t    testing.TB
@@ -29,6 +32,7 @@ func Start(t testing.TB, change func(*server.Options)) *Server {
 	t.Helper()
 	s := &Server{t: t, opts: server.Options{
 		Host: "127.0.0.1", Port: freePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+		JetStreamMaxStore: maxStore,
 	}}
 	if change != nil {
 		change(&s.opts)
@@ -78,7 +82,7 @@ func Cluster(t testing.TB, n int) []*Server {
 	for i := range list {
 		list[i] = &Server{t: t, opts: server.Options{
 			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: freePort(t), Routes: routes,
-			JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+			JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, JetStreamMaxStore: maxStore,
 			Cluster: server.ClusterOpts{Name: "fleet", Host: "127.0.0.1", Port: ports[i]},
 		}}
 		list[i].Run()

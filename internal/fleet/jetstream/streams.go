@@ -57,7 +57,10 @@ func (b *Broker) config(s fleet.Stream) js.StreamConfig {
 	cfg := js.StreamConfig{
 		Name: s.Name, Subjects: s.Subjects, Retention: js.LimitsPolicy, Storage: js.FileStorage,
 		MaxAge: s.MaxAge, MaxBytes: s.MaxBytes, MaxMsgSize: -1, MaxMsgsPerSubject: -1,
-		Duplicates: min(sameID, s.MaxAge), Discard: js.DiscardOld, AllowDirect: true, Replicas: 1,
+		Duplicates: sameID, Discard: js.DiscardOld, AllowDirect: true, Replicas: 1, AllowRollup: s.Objects,
+	}
+	if s.MaxAge > 0 {
+		cfg.Duplicates = min(sameID, s.MaxAge)
 	}
 	if s.MaxMessage > 0 {
 		cfg.MaxMsgSize = int32(s.MaxMessage)

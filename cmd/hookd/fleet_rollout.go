@@ -1,0 +1,476 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/readfile"
+)
+
+func fleetRolloutCommand(a *app) *cobra.Command {
+	var o directing
+	var shadow, enforce, revert bool
+	var canary string
+	cmd := &cobra.Command{
+		Use:   "rollout BUNDLE",
+		Short: "Bring a signed bundle to the machines, in stages",
+		Long: `rollout signs what all machines are to run, and tells them. BUNDLE is the file of
+` + "`hookd bundle build`" + `, or NAME@SEQUENCE of one that the fleet has already.
+
+With --shadow its guards run on each machine beside what is in force: what they would
+have decided is recorded, and nothing they say counts. With --canary it is in force on
+that part of the machines, chosen by a hash of their names; the others have what was
+enforced last. With --enforce all machines have it. --revert ends a trial, or brings
+back what was enforced before.
+
+Machines follow that have ` + "`hookd policy set fleet --key FILE.pub`" + `. One that is away
+follows when it is back.`,
+		Example: `  hookd fleet rollout acme.bundle --shadow --key acme.key --creds operator.nk
+  hookd fleet rollout acme@8 --canary 10% --key acme.key --creds operator.nk
+  hookd fleet rollout acme@8 --enforce --key acme.key --creds operator.nk
+  hookd fleet rollout --revert --key acme.key --creds operator.nk`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if revert {
+				return cobra.NoArgs(cmd, args)
+			}
+			return one("BUNDLE")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			stage, percent, err := stageOf(shadow, canary)
+			if err != nil {
+				return err
+			}
+			d, err := o.direct(cmd, func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
+				if revert {
+					d, err := d.Revert()
+					return d, wrap(err, exitFailed, "see `hookd fleet rollouts`")
+				}
+				r, err := p.bundle(ctx, args[0])
+				if err != nil {
+					return d, err
+				}
+				d, err = d.Roll(r, stage, percent)
+				return d, wrap(err, exitFailed, "see `hookd fleet rollouts`")
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(d, func(p *printer) { p.line(stageLine(d)) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&shadow, "shadow", false, "run its guards on each machine without effect")
+	flags.StringVar(&canary, "canary", "", "put it in force on a part of the machines, such as 10%")
+	flags.BoolVar(&enforce, "enforce", false, "put it in force on all machines")
+	flags.BoolVar(&revert, "revert", false, "end the trial; without one go back to what was enforced before")
+	cmd.MarkFlagsMutuallyExclusive("shadow", "canary", "enforce", "revert")
+	cmd.MarkFlagsOneRequired("shadow", "canary", "enforce", "revert")
+	_ = cmd.RegisterFlagCompletionFunc("canary", words("1%", "10%", "25%", "50%"))
+	o.flags(cmd)
+	return cmd
+}
+
+// stageOf reads the flags: without shadow and canary it is enforce.
+func stageOf(shadow bool, canary string) (policy.Stage, int, error) {
+	switch {
+	case shadow:
+		return policy.StageShadow, 0, nil
+	case canary == "":
+		return policy.StageEnforce, 0, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(canary, "%"))
+	if err != nil || n < 1 || n > 99 {
+		return "", 0, fail(exitUsage, "give --canary 1% to 99%; all machines are --enforce", "%q is no part of the machines", canary)
+	}
+	return policy.StageCanary, n, nil
+}
+
+func stageLine(d policy.Directive) string {
+	line := "no bundle is in force on any machine"
+	if d.Enforced != nil {
+		line = d.Enforced.Text() + " is in force on all machines"
+	}
+	switch d.Stage {
+	case policy.StageShadow:
+		line += "; " + d.Next.Text() + " runs in the shadow, see `hookd decisions --shadow` on each"
+	case policy.StageCanary:
+		line = fmt.Sprintf("%s is in force on %d%% of the machines, %s on the others", d.Next.Text(), d.Percent,
+			cmp.Or(d.Enforced.Text(), "no bundle"))
+	}
+	return "the machines are told: " + line + "; `hookd fleet rollouts` shows which have it"
+}
+
+func fleetDisableCommand(a *app) *cobra.Command {
+	var o directing
+	off := policy.Off{}
+	cmd := &cobra.Command{
+		Use:   "disable HOOK",
+		Short: "Switch a hook off on all machines, at once",
+		Long: `disable signs that a hook is off on all machines of the fleet, whatever its layer is,
+and tells them. Each that is there switches it off within a second; one that is away
+does when it is back. It stays off over restarts and without servers, until
+` + "`hookd fleet enable`" + `. list, show, status and doctor say who switched it off and why.
+
+With --revision a hook of the policy is off in that bundle alone: a newer bundle has it
+on again.`,
+		Example:           "  hookd fleet disable policy:no-sudo --reason 'denies every call' --key acme.key --creds operator.nk",
+		Args:              one("HOOK"),
+		ValidArgsFunction: hookNames(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			off.Hook = args[0]
+			if off.Reason == "" {
+				return fail(exitUsage, "say why with --reason TEXT: all machines show it", "no reason is given")
+			}
+			if off.Revision != 0 && !strings.HasPrefix(off.Hook, catalog.PolicyPrefix) {
+				return fail(exitUsage, "leave --revision out", "%s is not of the policy: it has no revision", off.Hook)
+			}
+			d, err := o.direct(cmd, func(_ context.Context, p operator, d policy.Directive) (policy.Directive, error) {
+				if err := p.named(off.Hook); err != nil {
+					return d, err
+				}
+				off.By, off.Time = p.by, time.Now().UTC().Truncate(time.Second)
+				return d.SwitchOff(off), nil
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(d, func(p *printer) {
+				p.linef("the machines are told to switch %s off; `hookd fleet rollouts` shows which have", escape(off.Hook, keepNothing))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&off.Reason, "reason", "", "why, for the people of all machines")
+	cmd.Flags().Uint64Var(&off.Revision, "revision", 0, "only in the bundle with this sequence")
+	o.flags(cmd)
+	return cmd
+}
+
+func fleetEnableCommand(a *app) *cobra.Command {
+	var o directing
+	cmd := &cobra.Command{
+		Use:               "enable HOOK",
+		Short:             "End that a hook is switched off on all machines",
+		Example:           "  hookd fleet enable policy:no-sudo --key acme.key --creds operator.nk",
+		Args:              one("HOOK"),
+		ValidArgsFunction: hookNames(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := o.direct(cmd, func(_ context.Context, _ operator, d policy.Directive) (policy.Directive, error) {
+				d, was := d.SwitchOn(args[0])
+				if !was {
+					return d, fail(exitFailed, "see `hookd fleet rollouts`", "the fleet has not switched %s off", args[0])
+				}
+				return d, nil
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(d, func(p *printer) {
+				p.linef("the machines are told that %s is on again, where they have it on themselves", escape(args[0], keepNothing))
+			})
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// directing is how a command signs and sends a directive.
+type directing struct {
+	key, creds string
+	replace    bool
+}
+
+func (o *directing) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.key, "key", "", "private key of the policy: the file of `hookd bundle keygen`")
+	flags.StringVar(&o.creds, "creds", "", "file of an operator's key for the servers; without it fleet.creds")
+	flags.BoolVar(&o.replace, "replace", false, "begin with nothing where another key has signed what the machines run now")
+	_ = cmd.MarkFlagRequired("key")
+	_ = cmd.MarkFlagFilename("key")
+	_ = cmd.MarkFlagFilename("creds")
+}
+
+// operator is a person with a key of the policy, connected to the servers.
+type operator struct {
+	cfg   config.Config
+	key   ed25519.PrivateKey
+	by    string
+	names fleet.Names
+	press *jetstream.Broker
+}
+
+// direct changes the newest directive, signs it and publishes it.
+func (o *directing) direct(
+	cmd *cobra.Command, change func(context.Context, operator, policy.Directive) (policy.Directive, error),
+) (d policy.Directive, err error) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), initTime)
+	defer cancel()
+	p, err := o.connect(ctx, cmd)
+	if err != nil {
+		return d, err
+	}
+	defer p.press.Close()
+	d, seq, err := p.newest(ctx, o.replace)
+	if err != nil {
+		return d, err
+	}
+	if d, err = change(ctx, p, d); err != nil {
+		return d, err
+	}
+	signed, err := d.Sign(p.key, time.Now(), p.by)
+	if err != nil {
+		return d, fail(exitFailed, "", "%w", err)
+	}
+	text, err := json.Marshal(signed)
+	if err != nil {
+		return d, err
+	}
+	if len(text) > policy.MaxDirective {
+		return d, fail(exitFailed, "switch hooks on again with `hookd fleet enable HOOK`", "the directive has %d bytes", len(text))
+	}
+	if err := fleet.ReplaceDirective(ctx, p.press, p.names, text, seq); err != nil {
+		return d, fail(exitFailed, "look at `hookd fleet rollouts`, then try again; the servers must let --creds publish for all machines",
+			"the machines are not told: %w", err)
+	}
+	return signed.Verify(p.public(), p.names.Tenant)
+}
+
+// connect connects to the servers of the settings.
+func (o *directing) connect(ctx context.Context, cmd *cobra.Command) (p operator, err error) {
+	if p.cfg, err = fleetConfig(cmd); err != nil {
+		return p, err
+	}
+	if p.key, err = policy.PrivateKey(o.key); err != nil {
+		return p, fail(exitFailed, "name the file that `hookd bundle keygen FILE` made", "%w", err)
+	}
+	machine, err := p.cfg.Fleet.Machine()
+	if err != nil {
+		return p, err
+	}
+	p.names = fleet.Names{Tenant: p.cfg.Fleet.Tenant, Machine: machine}
+	p.by = "a user of " + machine
+	if u, err := user.Current(); err == nil {
+		p.by = u.Username + " on " + machine
+	}
+	creds := cmp.Or(o.creds, p.cfg.Fleet.Creds)
+	if creds == "" && p.cfg.Fleet.Embedded {
+		creds = fleet.Embedded{Dir: p.cfg.FleetDir()}.Key()
+	}
+	p.press, err = dialServers(ctx, p.cfg, creds, "operator")
+	return p, wrap(err, exitFailed, "see that the servers run, and that --creds names the key of an operator")
+}
+
+// dialServers returns when a server answers.
+func dialServers(ctx context.Context, cfg config.Config, creds, name string) (*jetstream.Broker, error) {
+	b, err := jetstream.Connect(jetstream.Options{
+		Servers: cfg.Fleet.Addresses(), Creds: creds, CA: cfg.Fleet.CA, Machine: name,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for !b.State().Connected {
+		select {
+		case <-b.Changed():
+		case <-ctx.Done():
+			b.Close()
+			return nil, fmt.Errorf("%w: %s", fleet.ErrAway, b.State().Err)
+		}
+	}
+	return b, nil
+}
+
+// fleetConfig reads the settings of a machine of a fleet.
+func fleetConfig(cmd *cobra.Command) (config.Config, error) {
+	cfg, err := loadConfig(cmd)
+	if err == nil && !cfg.Fleet.Enabled() {
+		err = fail(exitFailed, "set fleet.servers in "+cfg.SettingsFile(), "this machine is in no fleet")
+	}
+	return cfg, err
+}
+
+func (p operator) public() ed25519.PublicKey {
+	key, _ := p.key.Public().(ed25519.PublicKey)
+	return key
+}
+
+// newest returns the newest directive that the key has signed, of the servers or of this
+// machine, and the number of that of the servers. Without one it is an empty one.
+func (p operator) newest(ctx context.Context, replace bool) (d policy.Directive, seq uint64, err error) {
+	m, there, err := fleet.LatestDirective(ctx, p.press, p.names)
+	if err != nil {
+		return d, 0, fail(exitFailed, "see that --creds names the key of an operator, and that `hookd fleet init` was run",
+			"the newest directive cannot be read: %w", err)
+	}
+	d.Tenant = p.names.Tenant
+	var signed policy.SignedDirective
+	known := !there
+	if there && json.Unmarshal(m.Data, &signed) == nil {
+		if of, err := signed.Verify(p.public(), p.names.Tenant); err == nil {
+			d, known = of, true
+		}
+	}
+	if here, _, err := policy.NewHome(p.cfg.PolicyDir()).Current(); err == nil {
+		of, err := here.State.Directive.Verify(p.public(), p.names.Tenant)
+		if err == nil && of.Sequence > d.Sequence {
+			d, known = of, true
+		}
+	}
+	if !known && !replace {
+		return d, 0, fail(exitFailed, "use the key that signed it; --replace begins with nothing, on all machines",
+			"what the machines run now is not signed by this key")
+	}
+	return d, m.Seq, nil
+}
+
+// bundle returns the revision of a file, which it uploads, or of NAME@SEQUENCE.
+func (p operator) bundle(ctx context.Context, arg string) (r policy.Revision, err error) {
+	text, err := readfile.Read(arg, policy.MaxBytes)
+	file := err == nil
+	if !file {
+		if name, _, ok := strings.Cut(arg, "@"); !ok || strings.Contains(name, "/") || !errors.Is(err, fs.ErrNotExist) {
+			return r, fail(exitFailed, "name the file of `hookd bundle build`, or NAME@SEQUENCE of one that the fleet has", "%w", err)
+		}
+		if text, err = fleet.GetBundle(ctx, p.press, p.names, arg, policy.MaxBytes); err != nil {
+			return r, fail(exitFailed, "name the file of the bundle: it is uploaded then", "%s: %w", arg, err)
+		}
+	}
+	b, err := policy.Read(text, p.public())
+	if err != nil {
+		return r, fail(exitFailed, "build it with the same --key", "%s: %w", arg, err)
+	}
+	r = policy.Revision{Name: b.Manifest.Name, Sequence: b.Manifest.Sequence, Digest: b.Head.Digest()}
+	if !file {
+		return r, nil
+	}
+	return r, p.upload(ctx, r, text)
+}
+
+// upload stores a bundle unless the fleet has it.
+func (p operator) upload(ctx context.Context, r policy.Revision, text []byte) error {
+	there, err := fleet.GetBundle(ctx, p.press, p.names, r.Text(), policy.MaxBytes)
+	switch {
+	case err == nil && bytes.Equal(there, text):
+		return nil
+	case err == nil:
+		return fail(exitFailed, "build it with a greater --sequence", "the fleet has another bundle that is called %s", r.Text())
+	case errors.Is(err, fleet.ErrNoObject):
+		err = fleet.PutBundle(ctx, p.press, p.names, r.Text(), text)
+	}
+	return wrap(err, exitFailed, "see that --creds names the key of an operator")
+}
+
+// named is an error for the name of a hook that is of the policy here, and was typed
+// without policy:.
+func (p operator) named(hook string) error {
+	whole := catalog.PolicyPrefix + hook
+	found := false
+	for _, e := range catalog.Scan(p.cfg).Entries {
+		if e.Name == hook {
+			return nil
+		}
+		found = found || e.Name == whole
+	}
+	if found {
+		return fail(exitUsage, "did you mean "+whole+"?", "there is no hook %q here", hook)
+	}
+	return nil
+}
+
+// wrap is err with an exit code and what to type; nil of nil. An error that has them stays.
+func wrap(err error, code int, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return fail(code, hint, "%w", err)
+}
+
+func fleetRolloutsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rollouts",
+		Short: "Show which bundle each machine has, at which stage, and what is switched off",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			f, err := a.dial(cmd).Fleet(ctx)
+			if err != nil {
+				return err
+			}
+			answer := map[string]any{"directive": f.Directive, "machines": f.Machines}
+			return a.print(answer, func(p *printer) { p.rollouts(f) })
+		},
+	}
+}
+
+func (p *printer) rollouts(f client.FleetInfo) {
+	if f.Directive == nil {
+		p.line("this machine has taken no directive: a fleet has one after `hookd fleet rollout` or `hookd fleet disable`,")
+		p.line("and machines take it after `hookd policy set fleet --key FILE.pub`")
+	} else {
+		p.directive(*f.Directive)
+	}
+	if f.Unread != "" {
+		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))
+		return
+	}
+	var rows [][]cell
+	for _, m := range f.Machines {
+		r := m.Rollout
+		if r == nil {
+			r = &client.Rolled{Error: "has taken no directive"}
+		}
+		state := cell{"here", green}
+		if m.Away {
+			state = cell{"away", yellow}
+		}
+		rows = append(rows, []cell{
+			text(m.Machine), state, text(m.Policy), text(r.Stage), text(r.Shadow),
+			{strings.Join(r.Off, " "), red}, {strings.Join(m.Failing, " "), red}, {r.Error, red},
+		})
+	}
+	p.table([]column{
+		nameColumn("MACHINE"), {title: "STATE"}, nameColumn("POLICY"), {title: "STAGE"}, nameColumn("SHADOW"),
+		textColumn("OFF"), textColumn("FAILING GUARDS"), textColumn("TROUBLE"),
+	}, rows)
+}
+
+// directive prints what the machines are to run.
+func (p *printer) directive(d client.Directive) {
+	next := d.Next
+	if d.Stage != "" {
+		next += ", " + d.Stage
+	}
+	if d.Percent > 0 {
+		next += fmt.Sprintf(" on %d%% of the machines", d.Percent)
+	}
+	p.pairs(
+		kv("enforced", cmp.Or(d.Enforced, "no bundle")),
+		kv("on trial", next),
+		kv("before", d.Previous),
+		kv("signed", fmt.Sprintf("%s by %s, key %s, sequence %d", p.when(d.Time), d.By, d.Key, d.Sequence)),
+	)
+	for _, o := range d.Off {
+		where := ""
+		if o.Revision != 0 {
+			where = fmt.Sprintf(" in the bundle %d", o.Revision)
+		}
+		p.line(p.paint(red, escape(fmt.Sprintf("OFF: %s%s, %s by %s: %s", o.Hook, where, p.when(o.Time), o.By, o.Reason), keepNothing)))
+	}
+}

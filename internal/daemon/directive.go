@@ -1,0 +1,125 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/policy"
+)
+
+// errRootsPolicy is why a system daemon takes no directive: its policy is root's to change.
+var errRootsPolicy = errors.New("root updates the policy of the system daemon: it takes no directive of the fleet")
+
+// TakeDirective fits fleet.Directives. Hooks that it switches off are off when it returns;
+// bundles are fetched later. Where no policy is set no key can vouch for a directive.
+func (m machine) TakeDirective(_ context.Context, signed []byte) error {
+	d, c := m.d, m.d.config.Load()
+	if c.System {
+		return errRootsPolicy
+	}
+	changed, err := policy.NewHome(c.PolicyDir()).Take(signed, c.Fleet.Tenant)
+	if changed {
+		d.discovery.Load()
+	}
+	select {
+	case d.directed <- struct{}{}:
+	default:
+	}
+	if errors.Is(err, policy.ErrUnset) {
+		return nil
+	}
+	if err == nil && changed {
+		d.log.Info("a directive of the fleet is taken")
+	}
+	return err
+}
+
+// followFleet puts in force what the newest directive wants of this machine, now and after
+// each look for a newer one, until ctx ends.
+func (d *Daemon) followFleet(ctx context.Context) {
+	if d.fleet == nil || d.config.Load().System {
+		return
+	}
+	said := ""
+	for {
+		c := *d.config.Load()
+		r, err := policy.NewHome(c.PolicyDir()).Follow(ctx, policy.Member{
+			Tenant: c.Fleet.Tenant, Machine: d.fleet.Name(), Check: catalog.CheckPolicy(c),
+			Fetch: func(ctx context.Context, name string) ([]byte, error) {
+				return d.fleet.Bundle(ctx, name, policy.MaxBytes)
+			},
+		})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !errors.Is(err, policy.ErrUnset) && err.Error() != said:
+			said = err.Error()
+			d.log.Warn("the policy of the fleet is not in force, what there was stays", zap.Error(err))
+			d.discovery.Load() // it is among the problems
+		case err == nil && r.Changed:
+			d.log.Info("a policy of the fleet is in force", zap.String("policy", r.Current.Head().Text()),
+				zap.String("shadow", r.Current.ShadowHead().Text()))
+			d.discovery.Load()
+		}
+		if err == nil {
+			said = ""
+		}
+		select {
+		case <-d.directed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// rolled is what this machine has made of the newest directive; nil = it took none.
+func (d *Daemon) rolled(now policy.Current) *api.Rolled {
+	switch {
+	case d.config.Load().System:
+		return &api.Rolled{Error: errRootsPolicy.Error()}
+	case now.State.Directive.Empty() && now.State.Refused == "":
+		return nil
+	}
+	r := &api.Rolled{Directive: now.Directive.Sequence, Shadow: now.ShadowHead().Text()}
+	for _, e := range d.discovery.Current().Entries {
+		if e.OffBy != "" && e.State == hook.Disabled {
+			r.Off = append(r.Off, e.Name)
+		}
+	}
+	if now.State.Source == policy.FromFleet {
+		r.Error = now.State.Error
+		force, _, stage := now.Directive.For(d.fleet.Name())
+		if head := now.Head(); head != nil && force != nil && *head == *force {
+			r.Stage = string(stage)
+		}
+	}
+	if now.State.Refused != "" {
+		r.Error = now.State.Refused
+	}
+	return r
+}
+
+// directive is the newest that this machine has taken; nil = none.
+func (d *Daemon) directive() *api.Directive {
+	now, set := d.policyNow()
+	if !set || now.State.Directive.Empty() {
+		return nil
+	}
+	v := now.Directive
+	out := &api.Directive{
+		Sequence: v.Sequence, Time: v.Time, By: v.By, Enforced: v.Enforced.Text(), Previous: v.Previous.Text(),
+		Next: v.Next.Text(), Stage: string(v.Stage), Percent: v.Percent, Off: []api.SwitchOff{},
+	}
+	if key, err := policy.PublicKey(now.State.Key); err == nil {
+		out.Key = policy.Fingerprint(key)
+	}
+	for _, o := range v.Off {
+		out.Off = append(out.Off, api.SwitchOff(o))
+	}
+	return out
+}

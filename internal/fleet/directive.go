@@ -1,0 +1,185 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// A directive is the signed statement of which bundle the machines run and which hooks are
+// switched off, see package policy. The servers hold the newest alone; no machine may
+// publish there, and nothing counts but the signature.
+
+// Directives takes directives.
+type Directives interface {
+	// TakeDirective remembers a directive as it was signed, and puts it in force. An error
+	// says that it does not count. It is called again with the same one.
+	TakeDirective(ctx context.Context, signed []byte) error
+}
+
+// Board holds what is published for all machines.
+type Board interface {
+	// Latest returns the newest message of a subject; false = there is none.
+	Latest(ctx context.Context, stream, subject string) (Stored, bool, error)
+	// Listen calls heard after each announcement on a subject, until ctx ends. It may miss some.
+	Listen(ctx context.Context, subject string, heard func()) error
+	// Object returns an object of a bucket; ErrNoObject if there is none, ErrTooLarge if it
+	// has more than limit bytes.
+	Object(ctx context.Context, bucket, name string, limit int64) ([]byte, error)
+}
+
+// Press publishes for all machines: with the key of an operator.
+type Press interface {
+	Board
+	// Replace stores a message unless the subject has another newest one than that with the
+	// number seq, 0 = none: then it fails with ErrReplaced.
+	Replace(ctx context.Context, m Message, seq uint64) error
+	// PutObject stores an object under a name that has none.
+	PutObject(ctx context.Context, bucket, name string, data []byte) error
+	// Announce has those who listen on a subject hear it now. Nothing is stored.
+	Announce(subject string) error
+}
+
+var (
+	// ErrNoObject is the error of an object that is not there.
+	ErrNoObject = errors.New("the fleet does not have it")
+	// ErrReplaced is the error of a message that was to replace another than the newest.
+	ErrReplaced = errors.New("another operator was first")
+)
+
+// forAll stands in subjects where the name of a machine would be. No machine can have it,
+// so that the permissions of none cover it.
+const forAll = "ALL"
+
+// directive is the subject of directives, news the one on which machines hear that there is
+// another. No stream has that one, and no machine may subscribe to the first: a member that
+// can make consumers could have the server deliver to a subject that has a subscriber, and
+// what it delivers would be stored.
+func (n Names) directive(last string) string {
+	n.Machine = forAll
+	return n.subject(areaDirective, last)
+}
+
+func (n Names) news() string {
+	n.Machine = forAll
+	return n.subject("news")
+}
+
+// newest is the only name in areaDirective.
+const newest = "newest"
+
+// bundles is the bucket of the tenant's bundles.
+func (n Names) bundles() string { return n.stream(areaBundles) }
+
+// LatestDirective returns the newest directive as it was signed, and its number; false =
+// there is none.
+func LatestDirective(ctx context.Context, b Board, n Names) (Stored, bool, error) {
+	return b.Latest(ctx, n.stream(areaDirective), n.directive(newest))
+}
+
+// ReplaceDirective publishes a directive in place of the one with the number seq, 0 = none,
+// and has the machines look.
+func ReplaceDirective(ctx context.Context, p Press, n Names, signed []byte, seq uint64) error {
+	if err := p.Replace(ctx, Message{Subject: n.directive(newest), Data: signed}, seq); err != nil {
+		return err
+	}
+	return p.Announce(n.news())
+}
+
+// GetBundle returns the bytes of a bundle, which nothing vouches for.
+func GetBundle(ctx context.Context, b Board, n Names, name string, limit int64) ([]byte, error) {
+	return b.Object(ctx, n.bundles(), name, limit)
+}
+
+// PutBundle stores a bundle under a name that has none.
+func PutBundle(ctx context.Context, p Press, n Names, name string, text []byte) error {
+	return p.PutObject(ctx, n.bundles(), name, text)
+}
+
+// Bundle returns the bytes of a bundle of the fleet, which nothing vouches for.
+func (f *Fleet) Bundle(ctx context.Context, name string, limit int64) ([]byte, error) {
+	return GetBundle(ctx, f.opts.Broker, f.names, name, limit)
+}
+
+// How often the newest directive is looked for where nothing is heard, after a failure, and
+// at most, whatever is heard.
+const (
+	directiveEvery = time.Minute
+	directiveAgain = 5 * time.Second
+	directiveMost  = 200 * time.Millisecond
+)
+
+// LookForDirective has the newest directive looked for. It does not block.
+func (f *Fleet) LookForDirective() { wake(f.directed) }
+
+// followDirectives takes the newest directive, until ctx ends: when the servers answer
+// again, when one is heard of, and each directiveEvery. What is heard counts for nothing
+// else: any member can find a way to be heard there.
+func (f *Fleet) followDirectives(ctx context.Context) {
+	if f.opts.Directives == nil {
+		return
+	}
+	said := ""
+	for {
+		wait := time.Duration(0)
+		if f.online() {
+			err := f.takeDirective(ctx)
+			if text := fmt.Sprint(err); err != nil && ctx.Err() == nil && text != said {
+				said = text
+				f.log.Warn("a directive of the fleet is not in force", zap.Error(err))
+			} else if err == nil {
+				said = ""
+			}
+			wait = directiveEvery
+			if err != nil {
+				wait = directiveAgain
+			}
+		}
+		if !f.heard(ctx, wait) {
+			return
+		}
+	}
+}
+
+// heard waits until there may be a newer directive; false = ctx has ended. wait 0 is
+// without an end.
+func (f *Fleet) heard(ctx context.Context, wait time.Duration) bool {
+	var due <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-due:
+	case <-f.directed:
+	case <-ctx.Done():
+		return false
+	}
+	return backOffFor(ctx, directiveMost)
+}
+
+// backOffFor waits; false = ctx has ended.
+func backOffFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (f *Fleet) takeDirective(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, directiveEvery)
+	defer cancel()
+	m, there, err := LatestDirective(ctx, f.opts.Broker, f.names)
+	if err != nil || !there {
+		return err
+	}
+	return f.opts.Directives.TakeDirective(ctx, m.Data)
+}
