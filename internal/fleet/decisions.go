@@ -25,29 +25,8 @@ type Decisions interface {
 
 // tellDecisions tells what is decided, in order, until ctx ends.
 func (f *Fleet) tellDecisions(ctx context.Context) {
-	for tries := 0; f.opts.Decisions != nil; {
-		n, err := f.tellBatch(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil && n > 0:
-			tries = 0
-			continue
-		case err == nil:
-			tries = 0
-			select {
-			case <-f.decided:
-			case <-ctx.Done():
-				return
-			}
-			continue
-		case !errors.Is(err, ErrAway) && tries == 0:
-			f.log.Warn("decisions for the fleet wait in the history", zap.Error(err))
-		}
-		if !backOff(ctx, tries, nil) {
-			return
-		}
-		tries++
+	if f.opts.Decisions != nil {
+		f.move(ctx, f.tellBatch, f.decided, "decisions for the fleet wait in the history")
 	}
 }
 

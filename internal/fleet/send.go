@@ -65,39 +65,40 @@ const sendBatch = 256
 
 // send moves the outbox to the servers.
 func (f *Fleet) send(ctx context.Context) {
+	f.move(ctx, f.sendBatch, f.leave, "events for the fleet wait on disk")
+}
+
+// move moves one batch after another while there is something, then when more has a token,
+// until ctx ends. What fails is tried again after a pause, which ends when more has a token
+// and the servers were away: prepare puts one there when they answer again.
+func (f *Fleet) move(ctx context.Context, batch func(context.Context) (int, error), more <-chan struct{}, waits string) {
 	for tries := 0; ; {
-		n, err := f.sendBatch(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil && n > 0:
+		n, err := batch(ctx)
+		if err == nil {
 			tries = 0
-			continue
-		case err == nil:
-			tries = 0
-			select {
-			case <-f.leave:
-			case <-ctx.Done():
+			if n == 0 {
+				select {
+				case <-more:
+				case <-ctx.Done():
+				}
+			}
+			if ctx.Err() != nil {
 				return
 			}
 			continue
-		case !errors.Is(err, ErrAway) && tries == 0:
-			f.log.Warn("events for the fleet wait on disk", zap.Error(err))
 		}
-		if !backOff(ctx, tries, f.leaveOnline()) {
+		if !errors.Is(err, ErrAway) && tries == 0 && ctx.Err() == nil {
+			f.log.Warn(waits, zap.Error(err))
+		}
+		var early <-chan struct{}
+		if !f.opts.Broker.State().Connected {
+			early = more
+		}
+		if !backOff(ctx, tries, early) {
 			return
 		}
 		tries++
 	}
-}
-
-// leaveOnline is leave while the servers answer: without them more events are no reason to
-// try.
-func (f *Fleet) leaveOnline() <-chan struct{} {
-	if f.opts.Broker.State().Connected {
-		return nil
-	}
-	return f.leave // prepare nudges when they answer again
 }
 
 // sendBatch sends the first messages that wait, and returns how many the servers have.
