@@ -58,18 +58,19 @@ follows when it is back.`,
 			if err != nil {
 				return err
 			}
-			d, err := o.direct(cmd, func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
+			change := func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
 				if revert {
 					d, err := d.Revert()
-					return d, wrap(err, exitFailed, "see `hookd fleet rollouts`")
+					return d, wrap(err, "see `hookd fleet rollouts`")
 				}
 				r, err := p.bundle(ctx, args[0])
 				if err != nil {
 					return d, err
 				}
 				d, err = d.Roll(r, stage, percent)
-				return d, wrap(err, exitFailed, "see `hookd fleet rollouts`")
-			})
+				return d, wrap(err, "see `hookd fleet rollouts`")
+			}
+			d, err := o.direct(cmd, change)
 			if err != nil {
 				return err
 			}
@@ -274,7 +275,7 @@ func (o *directing) connect(ctx context.Context, cmd *cobra.Command) (p operator
 		creds = fleet.Embedded{Dir: p.cfg.FleetDir()}.Key()
 	}
 	p.press, err = dialServers(ctx, p.cfg, creds, "operator")
-	return p, wrap(err, exitFailed, "see that the servers run, and that --creds names the key of an operator")
+	return p, wrap(err, "see that the servers run, and that --creds names the key of an operator")
 }
 
 // dialServers returns when a server answers.
@@ -373,7 +374,7 @@ func (p operator) upload(ctx context.Context, r policy.Revision, text []byte) er
 	case errors.Is(err, fleet.ErrNoObject):
 		err = fleet.PutBundle(ctx, p.press, p.names, r.Text(), text)
 	}
-	return wrap(err, exitFailed, "see that --creds names the key of an operator")
+	return wrap(err, "see that --creds names the key of an operator")
 }
 
 // named is an error for the name of a hook that is of the policy here, and was typed
@@ -393,12 +394,12 @@ func (p operator) named(hook string) error {
 	return nil
 }
 
-// wrap is err with an exit code and what to type; nil of nil. An error that has them stays.
-func wrap(err error, code int, hint string) error {
+// wrap is err with what to type; nil of nil.
+func wrap(err error, hint string) error {
 	if err == nil {
 		return nil
 	}
-	return fail(code, hint, "%w", err)
+	return fail(exitFailed, hint, "%w", err)
 }
 
 func fleetRolloutsCommand(a *app) *cobra.Command {
@@ -471,6 +472,7 @@ func (p *printer) directive(d client.Directive) {
 		if o.Revision != 0 {
 			where = fmt.Sprintf(" in the bundle %d", o.Revision)
 		}
-		p.line(p.paint(red, escape(fmt.Sprintf("OFF: %s%s, %s by %s: %s", o.Hook, where, p.when(o.Time), o.By, o.Reason), keepNothing)))
+		line := fmt.Sprintf("OFF: %s%s, %s by %s: %s", o.Hook, where, p.when(o.Time), o.By, o.Reason)
+		p.line(p.paint(red, escape(line, keepNothing)))
 	}
 }

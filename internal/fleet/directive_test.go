@@ -238,7 +238,7 @@ func TestDirectivesReachMachines(t *testing.T) {
 	builder.gets(t, "acme@1+")
 }
 
-// A directive of one tenant is nothing to another, whoever publishes it there.
+// A directive of one tenant is nothing to another, also where it is published there.
 func TestDirectivesStayInTheirTenant(t *testing.T) {
 	url := fleettest.Start(t, nil).URL()
 	ann := newBundler(t)

@@ -71,7 +71,9 @@ func (f *Fleet) send(ctx context.Context) {
 // move moves one batch after another while there is something, then when more has a token,
 // until ctx ends. What fails is tried again after a pause, which ends when more has a token
 // and the servers were away: prepare puts one there when they answer again.
-func (f *Fleet) move(ctx context.Context, batch func(context.Context) (int, error), more <-chan struct{}, waits string) {
+func (f *Fleet) move(
+	ctx context.Context, batch func(context.Context) (int, error), more <-chan struct{}, waits string,
+) {
 	for tries := 0; ; {
 		n, err := batch(ctx)
 		if err == nil {

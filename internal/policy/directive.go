@@ -117,7 +117,8 @@ func (s SignedDirective) Verify(key ed25519.PublicKey, tenant string) (d Directi
 }
 
 func (s SignedDirective) verify(key ed25519.PublicKey) (d Directive, err error) {
-	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, append([]byte(directiveMagic), s.Text...), s.Signature) {
+	text := append([]byte(directiveMagic), s.Text...)
+	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, text, s.Signature) {
 		return d, ErrKey
 	}
 	if err := json.Unmarshal(s.Text, &d); err != nil {

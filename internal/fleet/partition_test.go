@@ -1,0 +1,154 @@
+package fleet_test
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// wire is the network between two halves of a cluster, which can be cut.
+type wire struct {
+	t *testing.T
+
+	mu   sync.Mutex
+	cut  bool
+	open []net.Conn
+}
+
+// to returns an address that leads to a port while the wire is whole.
+func (w *wire) to(port int) *url.URL {
+	w.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	hooktest.Must(w.t, err)
+	w.t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go w.carry(in, port)
+		}
+	}()
+	return &url.URL{Scheme: "nats", Host: l.Addr().String()}
+}
+
+func (w *wire) carry(in net.Conn, port int) {
+	defer in.Close()
+	out, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	w.mu.Lock()
+	if w.cut {
+		w.mu.Unlock()
+		return
+	}
+	w.open = append(w.open, in, out)
+	w.mu.Unlock()
+	go func() {
+		_, _ = io.Copy(out, in)
+		out.Close()
+	}()
+	_, _ = io.Copy(in, out)
+}
+
+// set cuts the wire or mends it.
+func (w *wire) set(cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = cut
+	for _, c := range w.open {
+		c.Close()
+	}
+	w.open = nil
+}
+
+// halves are three servers that are one cluster, of which the third is behind a wire.
+func halves(t *testing.T) (two, one string, w *wire) {
+	t.Helper()
+	var ports [3]int
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		hooktest.Must(t, err)
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+	}
+	w = &wire{t: t}
+	direct := func(port int) *url.URL { return &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)} }
+	routes := [3][]*url.URL{
+		{direct(ports[1]), w.to(ports[2])}, {direct(ports[0]), w.to(ports[2])}, {w.to(ports[0]), w.to(ports[1])},
+	}
+	var servers [3]*fleettest.Server
+	for i := range servers {
+		servers[i] = fleettest.Start(t, func(o *server.Options) {
+			o.ServerName, o.Routes = fmt.Sprint("n", i), routes[i]
+			o.Cluster = server.ClusterOpts{Name: "fleet", Host: "127.0.0.1", Port: ports[i]}
+			o.Cluster.Advertise = w.to(ports[i]).Host // else servers tell each other a way around the wire
+		})
+	}
+	return servers[0].URL(), servers[2].URL(), w
+}
+
+// Two halves of a fleet cannot reach each other, and an approver in each answers the same
+// ask. In the half without most servers no answer can be given: the ask waits, wherever its
+// machine is. When the halves meet the first answer wins, and the other changes nothing.
+func TestHalvesAnswerTheSameAsk(t *testing.T) {
+	for name, among := range map[string]bool{"the machine is among most": true, "the machine is cut off": false} {
+		t.Run(name, func(t *testing.T) {
+			two, one, w := halves(t)
+			public, key, err := ed25519.GenerateKey(nil)
+			hooktest.Must(t, err)
+			l := &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []events.Ask{{
+				ID: events.NewID(time.Now()), Hook: "guard", Subject: "git push", Until: time.Now().Add(time.Hour).UTC(),
+			}}}
+			at := one
+			if among {
+				at = two
+			}
+			l.join(t, at, "b")
+			ann, bob := join(t, two, "ann"), join(t, one, "bob")
+			of := shown(t, ann)
+			shown(t, bob)
+			w.set(true)
+
+			yes, no := statement(of), statement(of)
+			no.Answer = events.OutcomeDeny
+			pass := func(m *machine, s api.FleetStatement) error {
+				return m.PassAnswer(t.Context(), fleet.SignAnswer(s, key))
+			}
+			hooktest.Until(t, "the half with most servers stores an answer", func() bool { return pass(ann, no) == nil })
+			if err := pass(bob, yes); err == nil {
+				t.Error("the half with one server says that it stored an answer")
+			}
+			if got := l.answers(); !among && len(got) > 0 {
+				t.Errorf("a machine that is cut off has the answers %v", got)
+			}
+			w.set(false)
+			hooktest.Until(t, "the first answer is given", func() bool { return len(l.answers()) > 0 })
+			hooktest.Until(t, "the other answer is stored, too", func() bool { return pass(bob, yes) == nil })
+			hooktest.Until(t, "both were looked at", func() bool {
+				n, err := ann.broker.Waiting(t.Context(), "HOOKD_t_ANSWER", "answer_b")
+				return err == nil && n == 0
+			})
+			if got := l.answers(); !slices.Equal(got, []string{"ann deny"}) {
+				t.Errorf("the answers are %v", got)
+			}
+		})
+	}
+}
