@@ -31,13 +31,18 @@ func (c *call) patience(host time.Duration) time.Duration {
 	return own
 }
 
+// deadline is how long the agent waits for this call.
+func (c *call) deadline() time.Duration {
+	if c.Timeout > 0 {
+		return c.Timeout
+	}
+	return c.agent.Timeout(c.event)
+}
+
 // ask sends the event and returns the verdict; nil where there is none to
 // wait for.
 func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
-	host := c.Timeout
-	if host <= 0 {
-		host = c.agent.Timeout(c.event)
-	}
+	host := c.deadline()
 	ctx, cancel := context.WithDeadline(ctx, c.start.Add(c.patience(host)))
 	defer cancel()
 	conn, err := client.New(client.Options{Socket: c.Socket}).Dial(ctx)

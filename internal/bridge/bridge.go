@@ -60,11 +60,11 @@ type call struct {
 	state   state
 	id      string // of the first event of a pair
 
-	borrowed bool // called through the settings of one agent, in the form of another
+	way  string // the agent whose settings have called: Options.Agent as it was given
+	mark mark   // of an event that the agent may send by another way, too
 
-	// mark records that hookd has answered; it is called once the agent has the
-	// answer. nil = hookd has not answered.
-	mark func()
+	heard bool             // hookd has answered
+	said  *verdict.Verdict // what it has answered; nil = an event that none decides
 }
 
 // Run answers one call of an agent and returns the exit code.
@@ -72,7 +72,9 @@ func Run(ctx context.Context, o Options) (exit int) { return run(ctx, o, nil) }
 
 // run is Run, for a command line with the given mistake in it.
 func run(ctx context.Context, o Options, mistake error) (exit int) {
-	c := &call{Options: o, start: time.Now(), agent: dialect.Agent(events.Dialect(o.Agent)), state: newState(o.State)}
+	c := &call{
+		Options: o, start: time.Now(), agent: dialect.Agent(events.Dialect(o.Agent)), state: newState(o.State), way: o.Agent,
+	}
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
@@ -90,8 +92,10 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 		reply.Exit = 1 // an error that the agent shows and that denies nothing
 	}
 	exit = c.write(reply)
-	if c.mark != nil && exit == reply.Exit {
-		c.mark()
+	if c.heard && exit == reply.Exit {
+		c.answered(c.said)
+	} else {
+		c.mark.withdraw()
 	}
 	return exit
 }
@@ -107,14 +111,14 @@ func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, 
 	if err := c.read(ctx); err != nil || mistake != nil {
 		return c.fail(errors.Join(mistake, err), c.guarded()), true
 	}
-	if c.agent.Skips != nil && c.agent.Skips(c.event, c.payload) || c.isSecondCall() {
+	if c.agent.Skips != nil && c.agent.Skips(c.event, c.payload) || c.isSecondCall(ctx) {
 		return c.reply(nil), false
 	}
 	v, err := c.ask(ctx)
 	if err != nil {
 		return c.fail(err, false), false
 	}
-	c.mark = func() { c.answered(v) }
+	c.heard, c.said = true, v
 	return c.reply(v), false
 }
 

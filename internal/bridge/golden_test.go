@@ -129,7 +129,8 @@ func golden(t *testing.T, d *table, o Options, payload string) []byte {
 	}
 	if event := events.LookupIn(events.Dialect(o.Agent), o.Args[0]); event != nil && len(event.Takes) > 0 {
 		d.set(specific)
-		o.Getenv = func(string) string { return "sdk-cli" } // as CLAUDE_CODE_ENTRYPOINT of a run without a person
+		// A run without a person.
+		o.Getenv = func(name string) string { return map[string]string{"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}[name] }
 		got := called(t, o, payload)
 		fmt.Fprintf(&b, "\n-- specific: exit %d\n%s", got.exit, got.stdout)
 	}

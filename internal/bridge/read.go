@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 const (
@@ -58,7 +59,19 @@ func (c *call) read(ctx context.Context) error {
 	if c.agent.Normal != nil {
 		c.payload = c.agent.Normal(c.event, c.payload)
 	}
+	c.addCwd()
 	return nil
+}
+
+// addCwd adds the current directory to a payload without one, where the agent's hooks have
+// it in their environment.
+func (c *call) addCwd() {
+	if c.agent.CwdVariable == "" || rawjson.Get(c.payload, "cwd") != nil {
+		return
+	}
+	if dir := c.Getenv(c.agent.CwdVariable); dir != "" {
+		c.payload = rawjson.With(c.payload, rawjson.Member{Key: "cwd", Value: rawjson.Quote(dir)})
+	}
 }
 
 func (c *call) readPayload(ctx context.Context) error {

@@ -2,10 +2,12 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
@@ -15,12 +17,12 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// Some agents run the hooks in another agent's settings after their own, so the
-// bridge may be called twice for one event: see neutral.Guest. The agent's own call
-// leaves a mark once its answer is written; the call out of the other settings that
-// finds the mark of the same event has no opinion. Settings are not looked at:
-// what they say now need not be what the running agent has read. Without a mark
-// the event is sent, since twice is better than never.
+// Some agents run the hooks in other agents' settings beside their own, so the bridge
+// may be called twice for one event, by two ways: see neutral.Guest. The call that comes
+// first leaves a mark, which says that its answer is written once it is. The call that
+// finds the mark of the other way waits for that and has no opinion; it takes the mark
+// away. Settings are not looked at: what they say now need not be what the running agent
+// has read. Without a mark the event is sent, since twice is better than never.
 
 // guest returns the agent that runs this call, if it is one that runs the hooks of
 // others too: c.Agent, or one that has sent its event to a hook of c.Agent's settings.
@@ -30,29 +32,23 @@ func (c *call) guest() (events.Dialect, *neutral.Guest) {
 		return d, g
 	}
 	for _, d := range dialect.Guests(d) {
-		if g := dialect.Guest(d); g.Sent(c.payload) {
+		if g := dialect.Guest(d); g.Sent(c.payload, c.Getenv) {
 			return d, g
 		}
 	}
 	return "", nil
 }
 
-// hosts reports whether other agents run the hooks in the settings of c.Agent.
-func (c *call) hosts() bool { return len(dialect.Guests(events.Dialect(c.Agent))) > 0 }
-
 // foreign takes over an event that another agent gives to hooks of c.Agent's settings
 // in its own form.
 func (c *call) foreign() {
-	if rawjson.Get(c.payload, c.agent.EventField) != nil {
-		return
-	}
 	for _, d := range dialect.Guests(events.Dialect(c.Agent)) {
 		g := dialect.Guest(d)
-		if g.Named == nil {
+		if g.Named == nil || !g.Sent(c.payload, c.Getenv) {
 			continue
 		}
 		if name := g.Named(c.payload); events.LookupIn(d, name) != nil {
-			c.agent, c.Agent, c.event, c.borrowed = dialect.Agent(d), string(d), name, true
+			c.agent, c.Agent, c.event = dialect.Agent(d), string(d), name
 			return
 		}
 	}
@@ -85,33 +81,28 @@ func (c *call) input() json.RawMessage {
 	return first(c.payload, "tool_input", "toolArgs", "toolInput")
 }
 
-// answered writes the mark: hookd has this event, and the agent has its answer.
-func (c *call) answered(v *verdict.Verdict) {
-	if c.borrowed || c.hosts() {
-		return
-	}
-	inputs := []json.RawMessage{c.input()}
-	if v != nil && v.UpdatedInput != nil { // the second call has the new one
-		inputs = append(inputs, v.UpdatedInput)
-	}
-	for _, input := range inputs {
-		if key := c.moment(input); key != "" {
-			c.marks().put(key, "1")
-		}
-	}
-}
-
-// isSecondCall reports whether this call is the second one for an event that hookd has
-// answered.
-func (c *call) isSecondCall() bool {
-	if !c.borrowed && !c.hosts() {
+// isSecondCall reports whether hookd has answered this event, by the agent's other call.
+// While that one is under way it waits, for half of its own time at most.
+func (c *call) isSecondCall(ctx context.Context) bool {
+	key := c.moment(c.input())
+	if key == "" || c.guarded() { // the user can write marks
 		return false
 	}
-	if c.guarded() {
-		return false // the user can write marks
+	c.mark = c.marks().mark(key, c.way)
+	ctx, cancel := context.WithDeadline(ctx, c.start.Add(c.patience(c.deadline())/2))
+	defer cancel()
+	return c.mark.join(ctx)
+}
+
+// answered notes in the mark that hookd has this event, and that the agent has its answer.
+func (c *call) answered(v *verdict.Verdict) {
+	c.mark.answer()
+	if v == nil || v.UpdatedInput == nil {
+		return
 	}
-	key := c.moment(c.input())
-	return key != "" && c.marks().take(key) != ""
+	if key := c.moment(v.UpdatedInput); key != "" { // the second call has the new input
+		c.marks().mark(key, c.way).answer()
+	}
 }
 
 // marks are kept apart, where what is too old goes with each new one.
@@ -148,3 +139,6 @@ func ordered(value json.RawMessage) json.RawMessage {
 	}
 	return text
 }
+
+// lookAgain is how often a call looks whether the other one has been answered.
+const lookAgain = 5 * time.Millisecond

@@ -35,7 +35,7 @@ func TestRequiredDeniesInEachDialect(t *testing.T) {
 		}
 		payload := map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": "ls"}, "prompt": "p"}
 		if agent.EventField != "" {
-			payload[agent.EventField] = row.Name
+			payload[strings.Fields(agent.EventField)[0]] = row.Name
 		}
 		text, err := json.Marshal(payload)
 		hooktest.Must(t, err)

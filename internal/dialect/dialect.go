@@ -44,7 +44,7 @@ func Settings(d events.Dialect) *neutral.Settings {
 	return &s
 }
 
-// Guest returns how the agent that speaks d runs the hooks of another agent's
+// Guest returns how the agent that speaks d runs the hooks of other agents'
 // settings; nil = it does not.
 func Guest(d events.Dialect) *neutral.Guest {
 	if e := find(d); e != nil {
@@ -56,7 +56,7 @@ func Guest(d events.Dialect) *neutral.Guest {
 // Guests returns the dialects whose agents run the hooks in host's settings too.
 func Guests(host events.Dialect) (list []events.Dialect) {
 	for _, e := range *index.Load() {
-		if e.Guest != nil && e.Guest.Host == host {
+		if e.Guest != nil && slices.Contains(e.Guest.Hosts, host) {
 			list = append(list, e.Name)
 		}
 	}

@@ -14,8 +14,10 @@ import (
 // form. Only its payloads have a time and the name hookName.
 func guest() *neutral.Guest {
 	return &neutral.Guest{
-		Host: events.ClaudeCode,
-		Sent: func(payload json.RawMessage) bool { return rawjson.Get(payload, "timestamp") != nil },
+		Hosts: []events.Dialect{events.ClaudeCode},
+		Sent: func(payload json.RawMessage, _ func(string) string) bool {
+			return rawjson.Get(payload, "timestamp") != nil
+		},
 		Named: func(payload json.RawMessage) string {
 			if rawjson.Get(payload, "sessionId") == nil {
 				return ""

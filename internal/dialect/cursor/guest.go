@@ -12,8 +12,10 @@ import (
 // Code's form with its own version in it.
 func guest() *neutral.Guest {
 	return &neutral.Guest{
-		Host: events.ClaudeCode,
-		Sent: func(payload json.RawMessage) bool { return rawjson.Get(payload, "cursor_version") != nil },
+		Hosts: []events.Dialect{events.ClaudeCode},
+		Sent: func(payload json.RawMessage, _ func(string) string) bool {
+			return rawjson.Get(payload, "cursor_version") != nil
+		},
 		When: func(payload json.RawMessage, row *events.Contract) string {
 			generation, _ := rawjson.GetString(payload, "generation_id")
 			use, _ := rawjson.GetString(payload, "tool_use_id")

@@ -11,12 +11,13 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Devin, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{Name: events.Devin, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe}
 }
 
 // Agent is Devin's command line. That it can ask a person for a hook is not documented.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Answer: Answer,
+		Table: Table(), EventField: "hook_event_name", CwdVariable: projectDir,
+		Timeout: neutral.Always(60 * time.Second), Answer: Answer,
 	}
 }

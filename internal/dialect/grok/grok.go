@@ -38,16 +38,11 @@ func Agent() neutral.Agent {
 func guest() *neutral.Guest {
 	agent := Agent()
 	return &neutral.Guest{
-		Host: events.ClaudeCode,
-		Sent: func(payload json.RawMessage) bool {
+		Hosts: []events.Dialect{events.ClaudeCode},
+		Sent: func(payload json.RawMessage, _ func(string) string) bool {
 			return rawjson.Get(payload, "hookEventName") != nil && rawjson.Get(payload, "workspaceRoot") != nil
 		},
-		Named: func(payload json.RawMessage) string {
-			if rawjson.Get(payload, "workspaceRoot") == nil {
-				return ""
-			}
-			return agent.EventName(payload)
-		},
+		Named: agent.EventName,
 		When: func(payload json.RawMessage, _ *events.Contract) string {
 			text, _ := rawjson.GetString(payload, "timestamp")
 			return text

@@ -3,6 +3,7 @@ package neutral
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -14,8 +15,8 @@ import (
 type Agent struct {
 	Table Table
 
-	// EventField is the payload's field that names the event; "" = only the
-	// bridge's argument does.
+	// EventField is the payload's field that names the event, or several, separated by
+	// blanks, of which a payload has one; "" = only the bridge's argument does.
 	EventField string
 	// Variables has the event's name and its payload where the agent writes them into
 	// its hooks' environment and not to stdin.
@@ -23,6 +24,9 @@ type Agent struct {
 	// EventWords are other names of events in EventField: "word=name",
 	// separated by blanks.
 	EventWords string
+	// CwdVariable is the variable of its hooks' environment that has the current directory,
+	// where its payloads have no cwd; "" = none.
+	CwdVariable string
 	// Timeout is how long the agent waits for the bridge, where its settings
 	// say nothing else.
 	Timeout func(event string) time.Duration
@@ -99,9 +103,10 @@ func Always(d time.Duration) func(string) time.Duration {
 // EventName returns the event that a payload names, as its row does; "" if it
 // names none.
 func (a *Agent) EventName(payload json.RawMessage) string {
-	if a.EventField == "" {
-		return ""
+	for field := range strings.FieldsSeq(a.EventField) {
+		if name, _ := rawjson.GetString(payload, field); name != "" {
+			return cmp.Or(translated(name, a.EventWords, false), name)
+		}
 	}
-	name, _ := rawjson.GetString(payload, a.EventField)
-	return cmp.Or(translated(name, a.EventWords, false), name)
+	return ""
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Guest says how an agent runs the hooks in the settings of another agent, its host,
-// after its own: then the bridge is called twice for one event.
+// Guest says how an agent runs the hooks in the settings of other agents, its hosts,
+// beside its own: then the bridge is called twice for one event.
 type Guest struct {
-	Host events.Dialect // whose settings
-	// Sent reports whether the agent has sent a payload to a hook of the host's settings.
-	Sent func(payload json.RawMessage) bool
+	Hosts []events.Dialect // whose settings
+	// Sent reports whether the agent has sent a payload to a hook of a host's settings.
+	// getenv reads the hook's environment.
+	Sent func(payload json.RawMessage, getenv func(string) string) bool
 	// Named returns the event of such a payload in the agent's own form; "" = it has
 	// the host's form. Nil = it always has that.
 	Named func(payload json.RawMessage) string

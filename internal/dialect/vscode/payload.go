@@ -2,9 +2,11 @@ package vscode
 
 import "github.com/hookd/hookd/internal/dialect/neutral"
 
-// Table says where its payloads hold what. Older versions call the session sessionId.
+// Table says where its payloads hold what. Documents and versions differ in the names of the
+// session and the event.
 func Table() neutral.Table {
 	table := neutral.SharedTable(tools, "")
-	table.Rows = append(table.Rows, neutral.Row{Field: "sessionId", Fact: neutral.Session})
+	table.Rows = append(table.Rows,
+		neutral.Row{Field: "sessionId", Fact: neutral.Session}, neutral.Row{Field: "hookEventName", Fact: neutral.Event})
 	return table
 }

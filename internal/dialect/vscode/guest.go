@@ -1,0 +1,28 @@
+package vscode
+
+import (
+	"encoding/json"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
+)
+
+// guest: Visual Studio Code runs the hooks of Copilot's and of Claude Code's settings, one
+// after the other, and gives all of them the same payload (source: chatHookService.ts of
+// its chat extension). hookEventName tells it from Copilot's command line; a payload with
+// hook_event_name is taken for that one's, which has the same times.
+func guest() *neutral.Guest {
+	agent := Agent()
+	return &neutral.Guest{
+		Hosts: []events.Dialect{events.ClaudeCode, events.Copilot},
+		Sent: func(payload json.RawMessage, _ func(string) string) bool {
+			return rawjson.Get(payload, "hookEventName") != nil && rawjson.Get(payload, "workspaceRoot") == nil
+		},
+		Named: agent.EventName,
+		When: func(payload json.RawMessage, _ *events.Contract) string {
+			at, _ := rawjson.GetString(payload, "timestamp")
+			return at
+		},
+	}
+}
