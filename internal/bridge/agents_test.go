@@ -285,7 +285,7 @@ func (r real) found(t *testing.T) string {
 
 // scenarios are the columns of the table, in order.
 var scenarios = []string{
-	"deny", "rewrite", "context", "result", "agent:end", "together", "decoys", "subagent", "killed", "restarted",
+	"deny", "rewrite", "context", "result", "agent:end", "together", "decoys", "subagent", "killed", "restarted", "once",
 }
 
 // The same hooks work unchanged in every agent that is installed. What an agent cannot do

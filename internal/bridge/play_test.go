@@ -3,6 +3,7 @@
 package bridge
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -30,6 +33,7 @@ func (s *stage) playAll(t *testing.T) []string {
 		"subagent":  s.subagent,
 		"killed":    s.killed,
 		"restarted": s.restarted,
+		"once":      s.once,
 	}
 	row := []string{s.name, s.says(t)}
 	for _, name := range scenarios {
@@ -234,5 +238,32 @@ func (s *stage) restarted(t *testing.T) {
 	asked := s.model.asked()
 	if last := asked[len(asked)-1]; s.cannot["deny"] == "" && !strings.Contains(last, theReason) {
 		t.Errorf("the model was not told why its call was denied:\n%.6000s", last)
+	}
+}
+
+// once connects all agents in one home, and Claude Code in the project: what one of them
+// reads of the others' settings makes no call come twice.
+func (s *stage) once(t *testing.T) {
+	for _, o := range []connect.Options{{Agent: "claude-code", Project: s.work}, {}} {
+		for _, name := range connect.Names() {
+			if o.Agent != "" && name != o.Agent || name == string(s.dialect) {
+				continue
+			}
+			each := o
+			each.Agent, each.Home, each.Bridge, each.Socket = name, s.home, s.bridge, s.socket
+			each.Getenv = func(string) string { return "" }
+			plan, err := connect.Connect(each)
+			if manual := (*connect.ManualError)(nil); errors.As(err, &manual) || name == string(events.DockerAgent) || name == string(events.Kiro) {
+				continue // its file has no place of its own
+			}
+			hooktest.Must(t, err)
+			hooktest.Must(t, plan.Apply())
+		}
+	}
+	s.play(t, script{commands: []string{"touch once-4711"}})
+	runs, err := s.client().Runs(t.Context(), client.RunQuery{Hook: "guard", Text: "once-4711"})
+	hooktest.Must(t, err)
+	if len(runs) != 1 || !s.has("once-4711") {
+		t.Errorf("the guard ran %d times for one call, which was made: %t", len(runs), s.has("once-4711"))
 	}
 }

@@ -51,6 +51,7 @@ type stage struct {
 	real
 	t         *testing.T // of all of the agent's scenarios
 	program   string
+	bridge    string // hookd-bridge
 	home      string // the agent's
 	work      string // where it works
 	hookd     string // hookd's home
@@ -67,7 +68,7 @@ type stage struct {
 func newStage(t *testing.T, r real, program, bridge string) *stage {
 	t.Helper()
 	s := &stage{
-		real: r, t: t, program: program, model: &model{}, notified: make(chan string, 99),
+		real: r, t: t, program: program, bridge: bridge, model: &model{}, notified: make(chan string, 99),
 		home: hooktest.ShortDir(t), work: hooktest.ShortDir(t), ended: hooktest.ShortDir(t),
 	}
 	server := httptest.NewServer(r.model(s.model))

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Connecting Cursor, which may run Claude Code's hooks at once with its own, tells
-// that, in whatever order both are connected. Copilot runs them one after the
-// other: the bridge sends each event once.
+// Connecting Cursor, whose payloads may not tell the calls of one event, tells that, in
+// whatever order both are connected. Copilot's do: the bridge sends each event once.
 func TestEventsThatComeTwice(t *testing.T) {
 	for _, tt := range []struct {
 		first, second string
@@ -27,7 +26,7 @@ func TestEventsThatComeTwice(t *testing.T) {
 		alone := apply(t, Connect, o)
 		o.Agent = tt.second
 		p := apply(t, Connect, o)
-		if got := strings.Contains(strings.Join(p.Notes, "\n"), "makes both calls"); got != tt.want || strings.Contains(strings.Join(alone.Notes, "\n"), "makes both calls") {
+		if got := strings.Contains(strings.Join(p.Notes, "\n"), "name the same call"); got != tt.want || strings.Contains(strings.Join(alone.Notes, "\n"), "name the same call") {
 			t.Errorf("%+v: got notes %q, then %q", tt, alone.Notes, p.Notes)
 		}
 		o.Agent = tt.first
