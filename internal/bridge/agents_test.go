@@ -36,6 +36,7 @@ type real struct {
 	leaves   bool                      // it leaves processes behind, which end with a name space of their own
 	ends     bool                      // a denial ends its run: each command has one
 	ownID    bool                      // its payloads have an agent_id
+	hooks    map[string][2]string      // beside agentHooks
 	// cannot has the scenarios that its protocol does not offer, each with what is seen
 	// instead, for the table.
 	cannot map[string]string

@@ -5,6 +5,7 @@ package bridge
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -104,7 +105,9 @@ func (s *stage) furnish(t *testing.T) {
 			"grep -q held-4711 || exit 0\n: > '" + s.work + "/holds'\nwhile [ ! -e '" + s.work + "/released' ]; do sleep 0.05; done\necho held >&2\nexit 2\n",
 		},
 	}
-	for name, hook := range agentHooks {
+	maps.Copy(hooks, agentHooks)
+	for name, hook := range s.hooks {
+		hook[1] = strings.NewReplacer("WORK", s.work, "HOME", s.home).Replace(hook[1])
 		hooks[name] = hook
 	}
 	s.hookd, s.door = furnished(t, hooks), freePort(t)
