@@ -25,7 +25,9 @@ func init() {
 // newAnswers are hooks that say what Claude Code alone reads, by the scenario that looks
 // for it. WORK and HOME stand for the folders of the stage.
 var newAnswers = map[string][2]string{
-	"start": {"events: [SessionStart]\n", `mkdir -p HOME/.claude/skills/late-4711
+	"start": {"events: [SessionStart]\n", `[ ! -e WORK/watched ] || exit 0
+: > WORK/watched
+mkdir -p HOME/.claude/skills/late-4711
 printf -- '---\nname: late-4711\ndescription: late-4711 greets\n---\nGreet.\n' > HOME/.claude/skills/late-4711/SKILL.md
 echo '{"hookSpecificOutput":{"hookEventName":"SessionStart","session_title":"title-4711","initial_user_message":"greet 4711","watch_paths":["WORK/watched"],"reload_skills":true}}'
 `},
@@ -45,7 +47,8 @@ func TestRealAgentsNewAnswers(t *testing.T) {
 	r.hooks = newAnswers
 	s := newStage(t, r, program, built(t, t.TempDir()))
 
-	changes := "n=0; while [ ! -e changed ] && [ $n -lt 300 ]; do echo $n > watched; sleep 0.1; n=$((n+1)); done"
+	// A watcher reports a file that was left alone for a while after its change.
+	changes := "n=0; while [ ! -e changed ] && [ $n -lt 300 ]; do [ $((n%50)) != 0 ] || echo $n > watched; sleep 0.1; n=$((n+1)); done"
 	s.play(t, script{commands: []string{changes}})
 	first := s.model.asked()[0]
 	for scenario, seen := range map[string]bool{
