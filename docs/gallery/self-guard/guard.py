@@ -70,6 +70,7 @@ class Rule:
         self.globs = values.get("path", "").split()
         self.sets, self.commands = values.get("sets", "").split(), values.get("command", "").split()
         self.options = values.get("options", "").split()
+        self.changes = [line.split() for line in book.listed(values.get("changes", ""))]
         self.catches, self.passes = book.listed(values.get("catches", "")), book.listed(values.get("passes", ""))
         self._home, self._fits = None, None
 
@@ -465,10 +466,19 @@ class Look:
                 if assigned & (set(rule.sets) | {"HOME"}):
                     self.deny(" ".join(command.texts), "this starts %s with other settings, without its"
                                                        " hooks" % rule.name)
+                if any(follow(phrase, command.words[1:]) for phrase in rule.changes):
+                    self.deny(" ".join(command.texts), "this changes hookd's place in the settings of %s" % rule.name)
                 for word in command.words[1:]:
                     if any(fnmatch.fnmatchcase(word.text, o) or word.text.startswith(o + "=") for o in rule.options):
                         self.deny(" ".join(command.texts), "this starts %s with other settings, perhaps without its"
                                                            " hooks" % rule.name)
+
+
+def follow(phrase, words):
+    """Whether the globs of a phrase fit words of a command in their order, others between them or not."""
+    rest = iter(words)
+    return all(any(not w.sure or fnmatch.fnmatchcase(w.text, one) for w in rest for one in glob.split("|"))
+               for glob in phrase)
 
 
 def targets(words):
