@@ -52,8 +52,13 @@ func (p *printer) shipped(r shipped.Report) {
 		"update hookd: what has no row is not registered by hookd connect, and hooks can decide nothing about it")
 	list(r.NotIn, yellowed, "hookd has a row, and this release does not have",
 		"a newer or an older release has it: hooks for it never run with this one")
-	list(r.Left, func(text string) string { return text }, "without a row on purpose",
-		"hookd does not register them, so hooks hear nothing of them")
+	if len(r.Left) > 0 {
+		p.line("without a row on purpose:")
+	}
+	for _, left := range r.Left {
+		p.line("  " + escape(strings.Join(left.Names, " "), keepNothing))
+		p.line("    " + left.Why)
+	}
 	if !r.Differs() {
 		p.line(fmt.Sprintf("the rows of %s are those of this release", r.Agent))
 	}

@@ -17,7 +17,7 @@ func (a *agent) path(o Options) (string, error) {
 	case o.Managed:
 		return a.managed(o.root)
 	case a.Given && o.File == "":
-		return "", fmt.Errorf("connect %s: name its file", a.name)
+		return "", fmt.Errorf("connect %[1]s: name its file: hookd connect %[1]s --file FILE", a.name)
 	case a.Given:
 		return filepath.Abs(o.File)
 	case o.Project != "" && a.Project == "":

@@ -38,8 +38,14 @@ type Report struct {
 	Files   []string `json:"files"`             // that the names stand in
 	Names   []string `json:"names"`             // that it ships, as rows are called
 	NoRow   []string `json:"no_row"`            // of these, those that the table lacks
-	Left    []string `json:"left_out"`          // of these, those that are left out on purpose
+	Left    []Left   `json:"left_out"`          // of these, those that are left out on purpose
 	NotIn   []string `json:"not_in"`            // rows that it does not ship
+}
+
+// Left are names that are left out for one reason.
+type Left struct {
+	Names []string `json:"names"`
+	Why   string   `json:"why"`
 }
 
 // Differs reports whether there is anything to do.
@@ -47,8 +53,8 @@ func (r Report) Differs() bool { return len(r.NoRow)+len(r.NotIn) > 0 }
 
 // Compare looks at an agent. program is its path; "" = it is looked for on PATH.
 func Compare(agent events.Dialect, program string) (Report, error) {
-	r := Report{Agent: string(agent)}
-	for _, list := range []*[]string{&r.Files, &r.Names, &r.NoRow, &r.Left, &r.NotIn} {
+	r := Report{Agent: string(agent), Left: []Left{}}
+	for _, list := range []*[]string{&r.Files, &r.Names, &r.NoRow, &r.NotIn} {
 		*list = []string{}
 	}
 	s := dialect.Settings(agent)
@@ -178,19 +184,31 @@ func (r *Report) compare(agent events.Dialect, s *neutral.Shipped) {
 			rows = append(rows, c.Name)
 		}
 	}
-	left, elsewhere := strings.Fields(s.Left), strings.Fields(s.Elsewhere)
 	for _, name := range r.Names {
-		switch {
-		case slices.Contains(rows, name):
-		case slices.Contains(left, name):
-			r.Left = append(r.Left, name)
-		default:
+		if !slices.Contains(rows, name) {
 			r.NoRow = append(r.NoRow, name)
 		}
 	}
+	for _, left := range s.Left {
+		r.leave(left)
+	}
+	elsewhere := strings.Fields(s.Elsewhere)
 	for _, row := range rows {
 		if !slices.Contains(r.Names, row) && !slices.Contains(elsewhere, row) {
 			r.NotIn = append(r.NotIn, row)
 		}
+	}
+}
+
+// leave moves the names that are left out from those that have no row.
+func (r *Report) leave(left neutral.LeftOut) {
+	l := Left{Why: left.Why}
+	for name := range strings.FieldsSeq(left.Names) {
+		if i := slices.Index(r.NoRow, name); i >= 0 {
+			l.Names, r.NoRow = append(l.Names, name), slices.Delete(r.NoRow, i, i+1)
+		}
+	}
+	if len(l.Names) > 0 {
+		r.Left = append(r.Left, l)
 	}
 }

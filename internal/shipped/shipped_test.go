@@ -96,7 +96,7 @@ func TestLeftAndElsewhere(t *testing.T) {
 	text := `a.trigger("chat.message",b)a.trigger("tool.execute.before",b)a.trigger("tool.execute.after")a.trigger("file.open")` +
 		`a.trigger("experimental.session.compacting",b)a.trigger("chat.params",b)`
 	r, err := Compare(events.OpenCode, install(t, ".", text))
-	if err != nil || r.Differs() || !slices.Equal(r.Left, []string{"chat.params"}) {
+	if err != nil || r.Differs() || len(r.Left) != 1 || !slices.Equal(r.Left[0].Names, []string{"chat.params"}) || r.Left[0].Why == "" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
@@ -126,6 +126,13 @@ func TestTables(t *testing.T) {
 		s := dialect.Settings(events.Dialect(agent)).Ships
 		if err := (&Report{}).read(t.TempDir(), s); err != nil || len(s.Files) == 0 {
 			t.Errorf("%s: %v, files %q", agent, err, s.Files)
+		}
+		for _, left := range s.Left {
+			for name := range strings.FieldsSeq(left.Names) {
+				if slices.Contains(rowsOf(events.Dialect(agent)), name) || left.Why == "" {
+					t.Errorf("%s: %s has a row, or no reason: %q", agent, name, left.Why)
+				}
+			}
 		}
 		for _, row := range strings.Fields(s.Elsewhere) {
 			if !slices.Contains(rowsOf(events.Dialect(agent)), row) {

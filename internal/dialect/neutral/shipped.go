@@ -12,10 +12,15 @@ type Shipped struct {
 	// Row returns the name of the row for a text in quotes, "" for one that is no event's
 	// name; nil = the text is the name.
 	Row func(text string) string
-	// Left are events that have no row on purpose, separated by blanks. Where a plugin is what
-	// calls hookd, it does not tell of them.
-	Left string
+	// Left are the events that have no row on purpose.
+	Left []LeftOut
 	// Elsewhere are rows of events that the agent tells of in another way, under a name that
 	// does not stand there.
 	Elsewhere string
+}
+
+// LeftOut are events of an agent that have no row, with the reason that users read.
+type LeftOut struct {
+	Names string // separated by blanks
+	Why   string
 }
