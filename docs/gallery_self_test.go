@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,15 @@ func section(name string, s *neutral.Settings) string {
 		sets = append(sets, s.Entry.Env)
 		if s.Entry.File != "" {
 			paths = append(paths, "~/"+path.Join(s.Dir, s.Entry.File))
+		}
+	}
+	if s.Tools != nil { // hookd may be one of its MCP servers
+		at := "~/" + path.Join(s.Dir, s.Tools.Servers.File)
+		if s.Tools.Servers.InHome {
+			at = "~/" + s.Tools.Servers.File
+		}
+		if !slices.Contains(paths, at) {
+			paths = append(paths, at)
 		}
 	}
 	file := strings.TrimSuffix(paths[0], "/")
