@@ -73,7 +73,8 @@ func Run(ctx context.Context, o Options) (exit int) { return run(ctx, o, nil) }
 // run is Run, for a command line with the given mistake in it.
 func run(ctx context.Context, o Options, mistake error) (exit int) {
 	c := &call{
-		Options: o, start: time.Now(), agent: dialect.Agent(events.Dialect(o.Agent)), state: newState(o.State), way: o.Agent,
+		Options: o, way: o.Agent, start: time.Now(),
+		agent: dialect.Agent(events.Dialect(o.Agent)), state: newState(o.State),
 	}
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv

@@ -11,7 +11,9 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.Devin, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe}
+	return neutral.System{
+		Name: events.Devin, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe,
+	}
 }
 
 // Agent is Devin's command line. That it can ask a person for a hook is not documented.

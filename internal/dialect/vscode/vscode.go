@@ -11,13 +11,15 @@ import (
 
 // System is what the index of package dialect lists.
 func System() neutral.System {
-	return neutral.System{Name: events.VSCode, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe}
+	return neutral.System{
+		Name: events.VSCode, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe,
+	}
 }
 
 // Agent is Visual Studio Code.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name hookEventName", Timeout: neutral.Always(30 * time.Second), Asks: "PreToolUse",
-		Answer: form.Answer,
+		Table: Table(), EventField: "hook_event_name hookEventName", Timeout: neutral.Always(30 * time.Second),
+		Asks: "PreToolUse", Answer: form.Answer,
 	}
 }
