@@ -81,7 +81,8 @@ func TestEveryAgentByteForByte(t *testing.T) {
 	}
 }
 
-// An agent whose hooks are files gets them beside those of others, and they go alone.
+// An agent whose hooks are files gets them beside those of others, which may be read-only,
+// in a folder that a link may lead to; and they go alone.
 func TestEveryPluginAlone(t *testing.T) {
 	for _, a := range agents() {
 		if a.whole == nil {
@@ -89,8 +90,19 @@ func TestEveryPluginAlone(t *testing.T) {
 		}
 		t.Run(string(a.name), func(t *testing.T) {
 			o, dir := options(t, string(a.name), nil)
+			real := filepath.Join(t.TempDir(), "dotfiles")
 			mine := filepath.Join(dir, "mine.ts")
+			for _, err := range []error{
+				os.Mkdir(real, 0o755), os.MkdirAll(filepath.Dir(filepath.Dir(dir)), 0o755), os.Symlink(real, filepath.Dir(dir)),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
 			write(t, mine, []byte("// mine\n"))
+			if err := os.Chmod(mine, 0o400); err != nil {
+				t.Fatal(err)
+			}
 			apply(t, Connect, o)
 			if s := Inspect(o); len(s.Missing) > 0 || len(s.Events) == 0 {
 				t.Errorf("connected: %+v", s)
@@ -99,6 +111,10 @@ func TestEveryPluginAlone(t *testing.T) {
 			left, err := os.ReadDir(dir)
 			if err != nil || len(left) != 1 || !bytes.Equal(readOrNil(t, mine), []byte("// mine\n")) {
 				t.Errorf("left: %v, %v", left, err)
+			}
+			link, err := os.Readlink(filepath.Dir(dir))
+			if info, err2 := os.Stat(mine); err != nil || link != real || err2 != nil || info.Mode().Perm() != 0o400 {
+				t.Errorf("the link leads to %q, mode %v, %v, %v", link, info.Mode(), err, err2)
 			}
 		})
 	}
