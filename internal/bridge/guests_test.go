@@ -158,4 +158,8 @@ func TestMarkOfACallThatFailed(t *testing.T) {
 	if left, err := os.ReadDir(s.dir); err != nil || len(left) != 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
+	first.answer()
+	if s.prune(0); second.join(t.Context()) {
+		t.Error("a mark that was pruned counts")
+	}
 }

@@ -97,7 +97,7 @@ func (c *call) isSecondCall(ctx context.Context) bool {
 // answered notes in the mark that hookd has this event, and that the agent has its answer.
 func (c *call) answered(v *verdict.Verdict) {
 	c.mark.answer()
-	if v == nil || v.UpdatedInput == nil {
+	if c.mark.path == "" || v == nil || v.UpdatedInput == nil {
 		return
 	}
 	if key := c.moment(v.UpdatedInput); key != "" { // the second call has the new input

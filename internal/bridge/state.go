@@ -101,7 +101,7 @@ func (s state) prune(age time.Duration) {
 		return
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > age {
+		if info, err := e.Info(); err == nil && !info.IsDir() && time.Since(info.ModTime()) > age {
 			os.Remove(filepath.Join(s.dir, e.Name()))
 		}
 	}
