@@ -54,35 +54,57 @@ func TestAGapIsARow(t *testing.T) {
 
 // While the page is paused it says what it missed, and reads that when it goes on.
 func TestMoreThanIsHeldIsRead(t *testing.T) {
-	home := hooktest.ShortDir(t)
-	hooktest.Must(t, os.Chmod(home, 0o700))
-	hooktest.Write(t, home+"/hooks/shell/HOOK.yaml", "name: shell\ntype: builtin\ncommand: safer_shell\nevents: PreToolUse\nmatcher: Bash\n", 0o644)
+	home := quickHome(t)
 	s := open(t, home, ui.Options{}, "#stream")
 	s.decide("echo first")
 	s.until("the first", `document.querySelector("#stream tr[data-id]")?.textContent.includes("echo first")`)
 	s.keys(" ")
 	s.until("paused", `document.querySelector(".pause").ariaPressed === "true"`)
 	const calls = 2100 // more than the page holds
-	conn, err := s.client.Dial(t.Context())
-	hooktest.Must(t, err)
-	defer conn.Close()
-	var list []client.Event
-	for i := range calls {
-		data, _ := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("echo call %d", i+1)}})
-		list = append(list, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "many", Wait: true, Data: data})
-	}
-	go func() { conn.Send(t.Context(), list...) }() // a failure is one of Receive, too
-	for range calls {
-		_, err := conn.Receive(t.Context())
-		hooktest.Must(t, err)
-	}
+	js[chromedp.Void](s, `void document.querySelector("#stream tr[data-id]").focus()`)
+	focused := s.text(`document.activeElement.dataset.id`)
+	s.callMany("many", calls)
 	s.until("all are counted", `document.querySelector(".new")?.textContent.includes("2,100 new")`)
 	if first := s.text(`document.querySelector("#stream tr[data-id]").textContent`); !strings.Contains(first, "echo first") {
 		t.Errorf("the rows moved while the page was paused: the first is %s", first)
 	}
+	if now := s.text(`document.activeElement.dataset.id`); now != focused {
+		t.Errorf("the focus was on row %s and is on %q", focused, now)
+	}
 	s.keys(" ")
 	s.until("the newest is the last call", fmt.Sprintf(`document.querySelector("#stream tr[data-id] code")?.textContent.includes("call %d")`, calls))
 	s.until("and none is between it and the one before", fmt.Sprintf(`document.querySelectorAll("#stream tr[data-id] code")[1]?.textContent.includes("call %d")`, calls-1))
+}
+
+// quickHome makes a home whose only hook is built in, so that many calls take no time.
+func quickHome(t *testing.T) string {
+	t.Helper()
+	home := hooktest.ShortDir(t)
+	hooktest.Must(t, os.Chmod(home, 0o700))
+	const yaml = "name: shell\ntype: builtin\ncommand: safer_shell\nevents: PreToolUse\nmatcher: Bash\n"
+	hooktest.Write(t, home+"/hooks/shell/HOOK.yaml", yaml, 0o644)
+	return home
+}
+
+// callMany sends so many shell commands in a session, "echo call 1" and so on, and waits until
+// all are decided.
+func (s *site) callMany(session string, calls int) {
+	s.t.Helper()
+	conn, err := s.client.Dial(s.t.Context())
+	hooktest.Must(s.t, err)
+	defer conn.Close()
+	var list []client.Event
+	for i := range calls {
+		data, _ := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("echo call %d", i+1)}})
+		list = append(list, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: session, Wait: true, Data: data})
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- conn.Send(s.t.Context(), list...) }()
+	for range calls {
+		_, err := conn.Receive(s.t.Context())
+		hooktest.Must(s.t, err)
+	}
+	hooktest.Must(s.t, <-sent)
 }
 
 // A daemon that is slow to answer: the heads of the columns are there at once, and
@@ -206,19 +228,21 @@ func TestTheTestsOfAHookAreRun(t *testing.T) {
 
 // A session that never ends has a bounded part of it in the page, and says so.
 func TestALongSessionIsBounded(t *testing.T) {
-	home := newHome(t, func(s *seeder) { s.many(6000, time.Now()) })
+	home := quickHome(t)
+	history := openHistory(t, home)
+	history.many(6000, time.Now())
+	history.close()
 	s := open(t, home, ui.Options{}, "#session?id=load")
 	s.until("the newest is there", `document.querySelector("#session tbody")?.textContent.includes("# 5999")`)
-	s.until("it says that it is not all", `document.querySelector("#session .head p:last-child").textContent.startsWith("Of the newest 5,000 events")`)
-	for i := range 3 {
-		data, _ := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("echo live %d", i)}})
-		_, err := s.client.Decide(t.Context(), client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "load", Data: data})
-		hooktest.Must(t, err)
-	}
-	s.until("what is new comes", `document.querySelector("#session tbody").textContent.includes("echo live 2")`)
-	rows := `[...document.querySelectorAll("#session tr[data-id]")].filter((r) => r.textContent.includes("echo live")).length`
-	if n := js[int](s, rows); n != 3 {
-		t.Errorf("three calls are %d rows", n)
+	s.until("it says that it is not all", `document.querySelector("#session .head p:last-child").textContent.startsWith("Of the newest 5,000 events: 0 prompts, 5,000 decisions")`)
+	s.callMany("load", 900)
+	s.until("what is new comes, once", `document.querySelector("#session tbody").textContent.includes("echo call 900") && document.querySelector("#session .head p:last-child").textContent.includes(" 5,900 decisions")`)
+	s.callMany("load", 200)
+	s.until("the oldest were dropped", `/ 5,[01][0-9][0-9] decisions/.test(document.querySelector("#session .head p:last-child").textContent)`)
+	rows := `[...document.querySelectorAll("#session tr[data-id]")].filter((r) => r.textContent.includes("echo call 200")).length`
+	s.until("the newest call is there", rows+" > 0")
+	if n := js[int](s, rows); n != 1 {
+		t.Errorf("one call is %d rows", n)
 	}
 }
 
