@@ -208,6 +208,9 @@ func (o *directing) flags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("creds")
 }
 
+// directTime is how long a bundle may take on its way to the servers.
+const directTime = 10 * time.Minute
+
 // operator is a person with a key of the policy, connected to the servers.
 type operator struct {
 	cfg   config.Config
@@ -221,7 +224,7 @@ type operator struct {
 func (o *directing) direct(
 	cmd *cobra.Command, change func(context.Context, operator, policy.Directive) (policy.Directive, error),
 ) (d policy.Directive, err error) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), initTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), directTime)
 	defer cancel()
 	p, err := o.connect(ctx, cmd)
 	if err != nil {
@@ -274,6 +277,8 @@ func (o *directing) connect(ctx context.Context, cmd *cobra.Command) (p operator
 	if creds == "" && p.cfg.Fleet.Embedded {
 		creds = fleet.Embedded{Dir: p.cfg.FleetDir()}.Key()
 	}
+	ctx, cancel := context.WithTimeout(ctx, initTime)
+	defer cancel()
 	p.press, err = dialServers(ctx, p.cfg, creds, "operator")
 	return p, wrap(err, "see that the servers run, and that --creds names the key of an operator")
 }

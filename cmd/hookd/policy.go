@@ -48,7 +48,7 @@ func policySetCommand(a *app) *cobra.Command {
 		Long: `set gets the bundle, checks that the key has signed it, and puts its hooks in force;
 when that fails nothing has changed. The source is an https:// URL, a file, or a
 folder of which the newest bundle counts. With fleet the machine has the bundle that
-` + "`hookd fleet rollout`" + ` brings to it.`,
+` + "`hookd fleet rollout`" + ` brings to it; a folder of that name is ./fleet.`,
 		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
   hookd policy set fleet --key acme.pub
   hookd policy set ./acme.bundle --key ed25519:tfoLthMGMHEWDEAaq3Cv5JNJJP4Nsug8DHjpJ4wD/N0=`,

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -180,12 +181,16 @@ func CheckPolicy(c config.Config) policy.Check {
 }
 
 // SetPolicy puts the bundle of a source in force, signed by key, which is a text or a file.
+// Of policy.FromFleet nothing is in force before the fleet brings it.
 func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy.Result, error) {
 	public, err := policy.PublicKey(key)
 	if err != nil {
 		return policy.Result{}, err
 	}
 	home := policy.NewHome(c.PolicyDir())
+	if source == policy.FromFleet && c.System {
+		return policy.Result{}, errors.New("the system daemon takes no bundle from the fleet: give it a URL, a file or a folder")
+	}
 	if source == policy.FromFleet {
 		current, err := home.SetFleet(policy.FormatKey(public), person(""))
 		return policy.Result{Changed: true, Current: current}, err

@@ -99,8 +99,13 @@ func PutBundle(ctx context.Context, p Press, n Names, name string, text []byte) 
 	return p.PutObject(ctx, n.bundles(), name, text)
 }
 
+// bundleTime is how long a bundle may take on its way to a machine.
+const bundleTime = 10 * time.Minute
+
 // Bundle returns the bytes of a bundle of the fleet, which nothing vouches for.
 func (f *Fleet) Bundle(ctx context.Context, name string, limit int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, bundleTime)
+	defer cancel()
 	return GetBundle(ctx, f.opts.Broker, f.names, name, limit)
 }
 
@@ -159,11 +164,11 @@ func (f *Fleet) heard(ctx context.Context, wait time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-	return backOffFor(ctx, directiveMost)
+	return rest(ctx, directiveMost)
 }
 
-// backOffFor waits; false = ctx has ended.
-func backOffFor(ctx context.Context, d time.Duration) bool {
+// rest waits; false = ctx has ended.
+func rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

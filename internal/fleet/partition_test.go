@@ -111,6 +111,7 @@ func halves(t *testing.T) (two, one string, w *wire) {
 func TestHalvesAnswerTheSameAsk(t *testing.T) {
 	for name, among := range map[string]bool{"the machine is among most": true, "the machine is cut off": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			two, one, w := halves(t)
 			public, key, err := ed25519.GenerateKey(nil)
 			hooktest.Must(t, err)
