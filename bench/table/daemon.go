@@ -34,6 +34,15 @@ type hooks map[string]string
 // start starts a daemon with these hooks and settings (lines such as
 // HOOKD_CGROUP=false) and returns when it is ready.
 func (b *bench) start(h hooks, settings ...string) (*daemon, error) {
+	d, err := b.home(h)
+	if err != nil {
+		return nil, err
+	}
+	return d, b.serve(d, settings)
+}
+
+// home makes a home with these hooks for a daemon that serve starts.
+func (b *bench) home(h hooks) (*daemon, error) {
 	b.homes++
 	d := &daemon{home: filepath.Join(b.dir, fmt.Sprint("h", b.homes)), log: new(bytes.Buffer)}
 	for name, text := range h {
@@ -45,7 +54,7 @@ func (b *bench) start(h hooks, settings ...string) (*daemon, error) {
 			return nil, err
 		}
 	}
-	return d, b.serve(d, settings)
+	return d, nil
 }
 
 // serve starts d on its home, which may have been used before.

@@ -140,7 +140,7 @@ func fanOut(b *bench) ([]row, error) {
 	r := row{
 		what: "deliveries per second, 1 sender, 10 subscribers, paced by the slowest",
 		checks: []check{
-			atLeast("≥ 3,000,000", 3e6, s.median("hookd"), "%.0f"),
+			atLeast("≥ 5,000,000", 5e6, s.median("hookd"), "%.0f"),
 			atMost("no gaps", 0, float64(status.Gaps), "%.0f gaps"),
 		},
 		beside: beside,

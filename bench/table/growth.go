@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // growing is one thing that grows, and what one event then costs the daemon.
@@ -18,6 +19,8 @@ var growths = []growing{
 	{"subscribers", "subscribers, each of which gets every event", "subscribers", []int{1, 10, 100}, true, costOfSubscribers},
 	{"sessions", "sessions, whose runs are kept in order", "sessions", []int{10, 100, 1000}, false, costOfSessions},
 	{"payload", "payload", "bytes", []int{256, 2560, 25600}, true, costOfPayload},
+	{"events", "events since the start, one after another", "events", []int{10_000, 100_000, 1_000_000}, false, costOfEvents},
+	{"history", "runs in the history, and one more of each event", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
 }
 
 // growth plots the processor time of the daemon per event as things grow
@@ -63,13 +66,12 @@ func (b *bench) medianOf(sample func() (float64, error)) (float64, error) {
 }
 
 // costOf returns the µs of processor time that d spends on each event that
-// send sends; send says how many it sent.
+// send sends, also of what it does later for them; send says how many it sent.
 func (d *daemon) costOf(send func() (int, error)) (float64, error) {
-	pid := d.pid()
 	if _, err := send(); err != nil { // to warm up
 		return 0, err
 	}
-	before, err := usageOf(pid)
+	before, err := d.settled()
 	if err != nil {
 		return 0, err
 	}
@@ -77,11 +79,28 @@ func (d *daemon) costOf(send func() (int, error)) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	after, err := usageOf(pid)
+	after, err := d.settled()
 	if err != nil {
 		return 0, err
 	}
-	return float64((after.cpu - before.cpu).Nanoseconds()) / 1000 / float64(n), nil
+	return float64((after - before).Nanoseconds()) / 1000 / float64(n), nil
+}
+
+// settled returns the processor time of a daemon that has done what was left to do, such
+// as to move accepts from the journal to the database.
+func (d *daemon) settled() (time.Duration, error) {
+	const still, often = 2 * time.Millisecond, 200 * time.Millisecond
+	pid := d.pid()
+	last, err := usageOf(pid)
+	for begin := time.Now(); err == nil; {
+		time.Sleep(often)
+		var now usage
+		if now, err = usageOf(pid); err == nil && now.cpu-last.cpu < still || time.Since(begin) > patience {
+			return now.cpu, err
+		}
+		last = now
+	}
+	return 0, err
 }
 
 func costOfHooks(b *bench, n int) (float64, error) {
@@ -121,33 +140,69 @@ func costOfSubscribers(b *bench, n int) (float64, error) {
 	})
 }
 
-// costOfSessions sends events of many sessions to a built-in, whose runs cost
-// next to nothing but their order.
-func costOfSessions(b *bench, sessions int) (float64, error) {
-	d, err := b.start(hooks{"keep": "name: keep\nevents: [\"bench:session\"]\ntype: builtin\ncommand: add_date\n"})
+// costOfEvents is the mean of so many events.
+func costOfEvents(b *bench, n int) (float64, error) {
+	d, err := b.start(nil)
 	if err != nil {
 		return 0, err
 	}
 	defer d.stop()
-	const n = 5000
+	return d.costOf(func() (int, error) { return n, d.send(n, noMatch(lineBytes)) })
+}
+
+// growingEvents is how many events each measurement of costOfRuns takes.
+const growingEvents = 5000
+
+// builtinHook runs in the daemon, where a run costs next to nothing but its record and
+// its order.
+func builtinHook(event string) hooks {
+	return hooks{"keep": fmt.Sprintf("name: keep\nevents: [%q]\ntype: builtin\ncommand: add_date\n", event)}
+}
+
+// costOfHistory fills the history with runs before it measures.
+func costOfHistory(b *bench, runs int) (float64, error) {
+	d, err := b.start(builtinHook("bench:session"))
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	for left := runs; left > 0; left -= growingEvents { // no more at once than the queue in memory has room for
+		if err := d.runSessions(min(left, growingEvents), 100); err != nil {
+			return 0, err
+		}
+	}
+	return d.costOf(func() (int, error) { return growingEvents, d.runSessions(growingEvents, 100) })
+}
+
+// costOfSessions sends events of many sessions, whose runs are kept in order.
+func costOfSessions(b *bench, sessions int) (float64, error) {
+	d, err := b.start(builtinHook("bench:session"))
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	return d.costOf(func() (int, error) { return growingEvents, d.runSessions(growingEvents, sessions) })
+}
+
+// runSessions sends n events of so many sessions over one connection, and returns when
+// their runs are recorded.
+func (d *daemon) runSessions(n, sessions int) error {
+	before, err := d.runs()
+	if err != nil {
+		return err
+	}
 	var lines []byte
 	for i := range n {
 		lines = append(lines, line("bench:session", fmt.Sprintf(`"session_id":"s%d",`, i%sessions), "", lineBytes)...)
 	}
-	return d.costOf(func() (int, error) {
-		before, err := d.runs()
-		if err != nil {
-			return 0, err
-		}
-		c, err := d.dial()
-		if err != nil {
-			return 0, err
-		}
-		defer c.Close()
-		go c.Write(lines)
-		if _, err := countAnswers(c, n); err != nil {
-			return 0, err
-		}
-		return n, d.waitRuns(before + n)
-	})
+	c, err := d.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	go c.Write(lines)
+	if _, err := countAnswers(c, n); err != nil {
+		return err
+	}
+	return d.waitRuns(before + n)
 }

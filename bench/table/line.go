@@ -45,7 +45,7 @@ func lineDoor(b *bench) ([]row, error) {
 	return []row{{
 		what: fmt.Sprintf("events accepted and answered per second, no hook matches, one line connection, %d bytes", lineBytes),
 		checks: []check{
-			atLeast("≥ 1,000,000", 1e6, s.median("hookd"), "%.0f"),
+			atLeast("≥ 2,000,000", 2e6, s.median("hookd"), "%.0f"),
 			info("of a bare echo of lines", fmt.Sprintf("%.2f ×", s.ratio("hookd", "echo"))),
 		},
 		beside: fmt.Sprintf("bare echo %s; lines of 1,200 bytes %s",

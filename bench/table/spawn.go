@@ -14,7 +14,7 @@ func spawnGlibc(b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.spawn(program, "static no-op with glibc", 1.05, 0.80, true)
+	return b.spawn(program, "static no-op with glibc", 1.0, 0.70, true)
 }
 
 func spawnBare(b *bench) ([]row, error) {
@@ -22,7 +22,7 @@ func spawnBare(b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.spawn(program, "no-op without libc", 1.2, 0.45, false)
+	return b.spawn(program, "no-op without libc", 1.0, 0.42, false)
 }
 
 // spawn compares the daemon, twice, with os/exec, C and, if asked to, peers.

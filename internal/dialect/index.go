@@ -83,7 +83,7 @@ var systems = []neutral.System{
 
 // entry is a system of the index with its agent, made when something first asks.
 type entry struct {
-	neutral.System
+	*neutral.System
 	agent func() *neutral.Agent
 }
 
@@ -93,18 +93,19 @@ func init() { install(systems) }
 
 // install makes list the index, and its rows the contract table.
 func install(list []neutral.System) {
-	var entries []entry
-	var columns []events.Column
-	for _, s := range list {
-		columns = append(columns, events.Column{Dialect: s.Name, Rows: s.Events, Captured: s.Captured})
-		entries = append(entries, entry{s, sync.OnceValue(func() *neutral.Agent { return newAgent(s) })})
+	entries := make([]entry, len(list)) // at each start of a bridge
+	columns := make([]events.Column, len(list))
+	for i := range list {
+		s := &list[i]
+		columns[i] = events.Column{Dialect: s.Name, Rows: s.Events, Captured: s.Captured}
+		entries[i] = entry{s, sync.OnceValue(func() *neutral.Agent { return newAgent(s) })}
 	}
 	index.Store(&entries)
 	events.SetTable(columns...)
 }
 
 // newAgent returns the agent of s; nil if it has none.
-func newAgent(s neutral.System) *neutral.Agent {
+func newAgent(s *neutral.System) *neutral.Agent {
 	if s.Agent == nil {
 		return nil
 	}
