@@ -92,12 +92,14 @@ func realCall(b *bench) ([]row, error) {
 			atMost("p99 ≤ 2 × p50", 2, quantile(s["bridge"], 0.99)/s.median("bridge"), "%.2f ×"),
 			info("faster than the same guard as a plain command hook", fmt.Sprintf("%.1f ×", slow.ratio("plain", "bridge"))),
 		},
-		beside: fmt.Sprintf("p50 / p99 in ms: bridge %s, /bin/true %s, the guard started for each call %s", millis(s["bridge"]), millis(s["true"]), millis(slow["plain"])),
+		beside: fmt.Sprintf("p50 / p99 in ms: bridge %s, /bin/true %s, the guard started for each call %s",
+			millis(s["bridge"]), millis(s["true"]), millis(slow["plain"])),
 	}
 	if lacks != nil {
 		r.beside += ", " + rival + ": not installed"
 	} else {
-		r.checks = append(r.checks, info("faster than "+rival+", a guard of commands in Node.js", fmt.Sprintf("%.1f ×", slow.ratio(rival, "bridge"))))
+		r.checks = append(r.checks, info("faster than "+rival+", a guard of commands in Node.js",
+			fmt.Sprintf("%.1f ×", slow.ratio(rival, "bridge"))))
 		r.beside += ", " + rival + " " + millis(slow[rival])
 	}
 	return []row{r}, nil
@@ -116,7 +118,8 @@ func denies(d *daemon, args []string) error {
 // hookCommand is a program that an agent starts with the payload on its stdin.
 func hookCommand(d *daemon, payload string, args ...string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(environment(), "LIBREFANG_HOME="+d.home, "MAX_CALLS=1000", "PER_SECONDS=60", "AUDIT_LOG="+filepath.Join(d.home, "plain.jsonl"))
+	cmd.Env = append(environment(), "LIBREFANG_HOME="+d.home,
+		"MAX_CALLS=1000", "PER_SECONDS=60", "AUDIT_LOG="+filepath.Join(d.home, "plain.jsonl"))
 	cmd.Stdin = strings.NewReader(payload)
 	return cmd
 }
@@ -191,7 +194,8 @@ func session(b *bench) ([]row, error) {
 		return sum / 1000
 	}
 	return []row{{
-		what:   fmt.Sprintf("time that five hooks (%s) add to a session of %d tool calls", strings.Join(sessionHooks, ", "), sessionCalls),
+		what: fmt.Sprintf("time that five hooks (%s) add to a session of %d tool calls",
+			strings.Join(sessionHooks, ", "), sessionCalls),
 		checks: []check{info("less than as plain command hooks", fmt.Sprintf("%.0f ×", added("plain")/added("hookd")))},
 		beside: fmt.Sprintf("hookd %.2f s, plain command hooks, all started at once, %.1f s; p50 / p99 of a call in ms: %s and %s",
 			added("hookd"), added("plain"), millis(s["hookd"]), millis(s["plain"])),

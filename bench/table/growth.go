@@ -19,8 +19,8 @@ var growths = []growing{
 	{"subscribers", "subscribers, each of which gets every event", "subscribers", []int{1, 10, 100}, true, costOfSubscribers},
 	{"sessions", "sessions, whose runs are kept in order", "sessions", []int{10, 100, 1000}, false, costOfSessions},
 	{"payload", "payload", "bytes", []int{256, 2560, 25600}, true, costOfPayload},
-	{"events", "events since the start, one after another", "events", []int{10_000, 100_000, 1_000_000}, false, costOfEvents},
-	{"history", "runs in the history, and one more of each event", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
+	{"events", "events since the start", "events", []int{10_000, 100_000, 1_000_000}, false, costOfEvents},
+	{"history", "runs in the history", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
 }
 
 // growth plots the processor time of the daemon per event as things grow
