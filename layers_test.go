@@ -230,7 +230,7 @@ var rooms = map[string]room{
 		"github.com/nats-io/nkeys",
 	},
 	"internal/fleet/fleettest": {
-		"tests only: real NATS servers, one or a cluster",
+		"tests only: real NATS servers, in the process or as processes, one or a cluster",
 		"hooktest",
 		"github.com/nats-io/nats-server/v2",
 	},

@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	// Under the race detector each program would sleep a second before it exits.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
-	testscript.Main(m, map[string]func(){"hookd": main})
+	testscript.Main(m, map[string]func(){"hookd": main, "note-events": noteEvents})
 }
 
 // TestScripts runs testdata/script: one script or more for each command, with

@@ -1,17 +1,14 @@
-// Package fleettest is for tests: real NATS servers with JetStream, one or a cluster, in
-// the test's process.
+// Package fleettest is for tests: real NATS servers with JetStream, in the test's process or
+// as processes of their own, alone or as a cluster.
 package fleettest
 
 import (
 	"fmt"
 	"net"
-	"net/url"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-
-	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // readyTime is how long a server may take under load.
@@ -31,7 +28,7 @@ type Server struct {
 func Start(t testing.TB, change func(*server.Options)) *Server {
 	t.Helper()
 	s := &Server{t: t, opts: server.Options{
-		Host: "127.0.0.1", Port: freePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+		Host: "127.0.0.1", Port: FreePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 		JetStreamMaxStore: maxStore,
 	}}
 	if change != nil {
@@ -69,38 +66,8 @@ func (s *Server) Stop() {
 	}
 }
 
-// Cluster starts n servers that are one cluster, and waits until it has a leader.
-func Cluster(t testing.TB, n int) []*Server {
-	t.Helper()
-	ports := make([]int, n)
-	var routes []*url.URL
-	for i := range ports {
-		ports[i] = freePort(t)
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", ports[i])})
-	}
-	list := make([]*Server, n)
-	for i := range list {
-		list[i] = &Server{t: t, opts: server.Options{
-			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: freePort(t), Routes: routes,
-			JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, JetStreamMaxStore: maxStore,
-			Cluster: server.ClusterOpts{Name: "fleet", Host: "127.0.0.1", Port: ports[i]},
-		}}
-		list[i].Run()
-		t.Cleanup(list[i].Stop)
-	}
-	hooktest.Until(t, "the cluster has a leader", func() bool {
-		for _, s := range list {
-			if s.s.JetStreamIsLeader() {
-				return true
-			}
-		}
-		return false
-	})
-	return list
-}
-
-// freePort returns a port that is free now.
-func freePort(t testing.TB) int {
+// FreePort returns a port that is free now.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

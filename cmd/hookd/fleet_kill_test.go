@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+var (
+	noted   = regexp.MustCompile(`"note":"([^"]+)"`)
+	eventID = regexp.MustCompile(`"event_id":"([^"]+)"`)
+)
+
+// noteEvents is the program of a persistent hook: it appends what each event has as note to
+// the file that it is given, in one write, and answers.
+func noteEvents() {
+	out, err := os.OpenFile(os.Args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Fprintf(out, "%s\n", noted.FindSubmatch(lines.Bytes())[1])
+		fmt.Printf("{\"event_id\":%q}\n", eventID.FindSubmatch(lines.Bytes())[1])
+	}
+}
+
+// The fleet of the test, its load, and how often one of it is killed.
+const (
+	fleetMachines = 3
+	fleetAgents   = 5   // on each machine, with a session each
+	fleetRate     = 500 // events a second, of all agents together
+	everyTenth    = 10  // of the events of an agent is for each machine
+	killEvery     = time.Second
+)
+
+// member is a machine of a fleet: a daemon that is killed and started again.
+type member struct {
+	t      *testing.T
+	name   string
+	home   string
+	client *client.Client
+	cmd    *exec.Cmd
+}
+
+// newMember makes a machine with a hook that runs on one machine for each event, and one
+// that runs on all. Both note what they ran for.
+func newMember(t *testing.T, name string, servers []string) *member {
+	t.Helper()
+	home := hooktest.ShortDir(t)
+	m := &member{t: t, name: name, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock")})}
+	note := filepath.Join(filepath.Dir(hookdBinary(t, home)), "note-events")
+	self, err := os.Executable()
+	hooktest.Must(t, err)
+	hooktest.Must(t, os.Symlink(self, note))
+	for hook, event := range map[string]string{"fleet": "agent:step", "every": "agent:mark"} {
+		hooktest.Write(t, filepath.Join(home, "hooks", hook, "HOOK.yaml"), fmt.Sprintf(
+			"name: %s\nevents: [%s]\nscope: %s\nmode: persistent\ncommand: [%s, %s]\n",
+			hook, event, hook, note, m.notes(hook)), 0o644)
+	}
+	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
+		fmt.Sprintf("fleet: {name: %s, servers: [%s]}\n", name, strings.Join(servers, ", ")), 0o644)
+	m.start()
+	t.Cleanup(m.kill)
+	return m
+}
+
+func (m *member) notes(hook string) string { return filepath.Join(m.home, hook+".notes") }
+
+// start starts the daemon and does not wait for it.
+func (m *member) start() {
+	m.cmd = exec.Command(hookdBinary(m.t, m.home), "serve", "--fire-startup=false")
+	m.cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+m.home)
+	log, err := os.OpenFile(filepath.Join(m.home, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	hooktest.Must(m.t, err)
+	defer log.Close()
+	m.cmd.Stderr = log
+	hooktest.Must(m.t, m.cmd.Start())
+}
+
+func (m *member) kill() {
+	_ = m.cmd.Process.Kill()
+	_ = m.cmd.Wait()
+}
+
+// agent sends events of one session through one machine, one after another.
+type agent struct {
+	session  string
+	of       *member
+	accepted map[string]bool // notes of events that the machine has accepted
+}
+
+// send sends events at a rate until ctx ends, also to a machine that has come back.
+func (a *agent) send(ctx context.Context, rate time.Duration) {
+	tick := time.NewTicker(rate)
+	defer tick.Stop()
+	var conn *client.Conn
+	for n := 0; ; n++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if conn == nil {
+			var err error
+			if conn, err = a.of.client.Dial(ctx); err != nil {
+				conn = nil
+				continue
+			}
+		}
+		event, note := "agent:step", fmt.Sprintf("%s/%06d", a.session, n)
+		if n%everyTenth == 0 {
+			event = "agent:mark"
+		}
+		err := conn.Send(ctx, client.Event{Event: event, SessionID: a.session, Data: fmt.Appendf(nil, `{"note":%q}`, note)})
+		if err == nil {
+			_, err = conn.Receive(ctx)
+		}
+		if err != nil { // it may have been accepted all the same
+			conn.Close()
+			conn = nil
+			continue
+		}
+		a.accepted[note] = true
+	}
+}
+
+// TestFleetOfKilledMachines kills one of three machines and three servers each second, while
+// agents send 500 events a second. Each event that was accepted runs, on one machine or on
+// each, in the order of its session, and runs twice only if it was in flight at a kill.
+func TestFleetOfKilledMachines(t *testing.T) {
+	servers := fleettest.Cluster(t, 3)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.URL())
+	}
+	members := make([]*member, fleetMachines)
+	for i := range members {
+		members[i] = newMember(t, fmt.Sprintf("m%d", i), urls)
+	}
+	for _, m := range members {
+		hooktest.Until(t, "the machine sees the others", func() bool {
+			f, err := m.client.Fleet(t.Context())
+			return err == nil && f.Unread == "" && len(f.Machines) == fleetMachines
+		})
+	}
+	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 12))*time.Second)
+	defer end()
+	var agents []*agent
+	var sending sync.WaitGroup
+	for i := range fleetMachines * fleetAgents {
+		m := members[i%fleetMachines]
+		a := &agent{session: fmt.Sprintf("%s-a%d", m.name, i), of: m, accepted: map[string]bool{}}
+		agents = append(agents, a)
+		sending.Go(func() { a.send(ctx, time.Second*fleetMachines*fleetAgents/fleetRate) })
+	}
+	kills := killInTurn(ctx, members, servers)
+	sending.Wait()
+	began := time.Now()
+	drained(t, members, urls)
+	accepted := map[string]bool{}
+	for _, a := range agents {
+		for note := range a.accepted {
+			accepted[note] = true
+		}
+	}
+	t.Logf("%d kills, %d events accepted, all taken %s after the last", kills, len(accepted), time.Since(began).Round(time.Second))
+	countNotes(t, members, accepted, kills)
+}
+
+// killInTurn kills a machine and a server by turns, and starts each again at once, until ctx
+// ends. It returns how many it has killed.
+func killInTurn(ctx context.Context, members []*member, servers []*fleettest.Process) (kills int) {
+	tick := time.NewTicker(killEvery)
+	defer tick.Stop()
+	for ; ; kills++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return kills
+		}
+		if i := kills / 2 % fleetMachines; kills%2 == 0 {
+			members[i].kill()
+			members[i].start()
+		} else {
+			servers[i].Kill()
+			servers[i].Run()
+		}
+	}
+}
+
+// drained waits until nothing is on its way.
+func drained(t *testing.T, members []*member, urls []string) {
+	t.Helper()
+	b, err := jetstream.Connect(jetstream.Options{Servers: urls, Machine: "watcher"})
+	hooktest.Must(t, err)
+	defer b.Close()
+	consumers := map[string]string{"work_fleet": "HOOKD_default_WORK"}
+	for _, m := range members {
+		consumers["every_"+m.name] = "HOOKD_default_EVERY"
+		hooktest.Until(t, m.name+" has sent everything", func() bool {
+			f, err := m.client.Fleet(t.Context())
+			st, bad := m.client.Status(t.Context())
+			return err == nil && bad == nil && f.Outbox.Events == 0 && st.Store.PendingRuns == 0 && st.Queued == 0
+		})
+	}
+	for name, stream := range consumers {
+		hooktest.Until(t, name+" has everything", func() bool {
+			n, err := b.Waiting(t.Context(), stream, name)
+			return err == nil && n == 0
+		})
+	}
+	for _, m := range members {
+		hooktest.Until(t, m.name+" has run everything", func() bool {
+			st, err := m.client.Status(t.Context())
+			return err == nil && st.Store.PendingRuns == 0 && st.Queued == 0
+		})
+	}
+}
+
+// inFlight is how many events one machine can have had that it had taken from the servers,
+// and had not told them yet, or had given to a hook that had not answered.
+const inFlight = 3 * 64
+
+// countNotes holds what ran against what was accepted.
+func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills int) {
+	t.Helper()
+	once := map[string]int{}
+	var doubles, lost int
+	for _, m := range members {
+		for note, n := range readNotes(t, m.notes("fleet"), nil) {
+			once[note] += n
+		}
+		every := readNotes(t, m.notes("every"), inSession(t, m.name))
+		for note := range accepted {
+			if mark(note) && every[note] == 0 {
+				t.Errorf("%s was not on %s", note, m.name)
+			}
+			doubles += max(0, every[note]-1)
+		}
+	}
+	for note := range accepted {
+		if !mark(note) && once[note] == 0 {
+			lost++
+		}
+		doubles += max(0, once[note]-1)
+	}
+	t.Logf("%d lost, %d ran again, at most %d were in flight at a kill", lost, doubles, kills*inFlight)
+	if lost > 0 || doubles > kills*inFlight || len(accepted) == 0 {
+		t.Errorf("of %d events %d are lost, and %d ran again", len(accepted), lost, doubles)
+	}
+}
+
+// mark reports whether the event of a note is for each machine.
+func mark(note string) bool { return strings.HasSuffix(note, "0") }
+
+// readNotes counts the notes of a file, and calls first with each when it stands there first.
+func readNotes(t *testing.T, file string, first func(note string)) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	hooktest.Must(t, err)
+	times := map[string]int{}
+	for note := range strings.Lines(string(text)) {
+		note = strings.TrimSpace(note)
+		if times[note]++; times[note] == 1 && first != nil {
+			first(note)
+		}
+	}
+	return times
+}
+
+// inSession fails the test for a note that stands first behind a later one of its session.
+func inSession(t *testing.T, machine string) func(note string) {
+	newest := map[string]string{}
+	return func(note string) {
+		session, _, _ := strings.Cut(note, "/")
+		if note < newest[session] {
+			t.Errorf("on %s %s ran after %s", machine, note, newest[session])
+		}
+		newest[session] = note
+	}
+}

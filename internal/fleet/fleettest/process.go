@@ -1,0 +1,143 @@
+package fleettest
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// asServer is the variable by which a test's program is a server: its arguments, one a line.
+const asServer = "FLEETTEST_SERVER"
+
+// init makes the test's own program a server when Process has started it: what the program
+// nats-server does with the same arguments.
+func init() {
+	args := os.Getenv(asServer)
+	if args == "" {
+		return
+	}
+	opts, err := server.ConfigureOptions(flag.NewFlagSet("nats-server", flag.ExitOnError), strings.Split(args, "\n"), nil, nil, nil)
+	if err == nil {
+		var s *server.Server
+		if s, err = server.NewServer(opts); err == nil {
+			s.ConfigureLogger()
+			if err = server.Run(s); err == nil {
+				s.WaitForShutdown()
+				os.Exit(0)
+			}
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// Process is a server that is a process of its own, on one file of settings for as long as
+// the test runs. The test's program is the server.
+type Process struct {
+	t       testing.TB
+	config  string
+	monitor int // port
+	url     string
+	cmd     *exec.Cmd
+	log     *os.File
+}
+
+// NewProcess makes a server of a file of settings. Run starts it. url is where clients
+// connect.
+func NewProcess(t testing.TB, config, url string) *Process {
+	t.Helper()
+	log, err := os.Create(config + ".log")
+	hooktest.Must(t, err)
+	p := &Process{t: t, config: config, url: url, monitor: FreePort(t), log: log}
+	t.Cleanup(func() {
+		p.Kill()
+		log.Close()
+	})
+	return p
+}
+
+// URL is where clients connect.
+func (p *Process) URL() string { return p.url }
+
+// Run starts the server and does not wait for it.
+func (p *Process) Run() {
+	p.t.Helper()
+	self, err := os.Executable()
+	hooktest.Must(p.t, err)
+	p.cmd = exec.Command(self)
+	p.cmd.Env = append(os.Environ(), asServer+"="+strings.Join([]string{"-c", p.config, "-m", fmt.Sprint(p.monitor)}, "\n"))
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	hooktest.Must(p.t, p.cmd.Start())
+}
+
+// Kill ends the server at once, as kill -9 does; its folder stays.
+func (p *Process) Kill() {
+	if p.cmd != nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		p.cmd = nil
+	}
+}
+
+// Signal sends a signal to the server.
+func (p *Process) Signal(s os.Signal) { hooktest.Must(p.t, p.cmd.Process.Signal(s)) }
+
+// Healthy reports whether the server serves clients, and knows the leader of its cluster.
+func (p *Process) Healthy() bool {
+	answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/healthz", p.monitor))
+	if err != nil {
+		return false
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+// Log returns what the server has said.
+func (p *Process) Log() string {
+	text, err := os.ReadFile(p.log.Name())
+	hooktest.Must(p.t, err)
+	return string(text)
+}
+
+// Processes starts servers, and waits until all of them serve.
+func Processes(t testing.TB, list ...*Process) {
+	t.Helper()
+	for _, p := range list {
+		p.Run()
+	}
+	for _, p := range list {
+		hooktest.Until(t, "a server serves", p.Healthy)
+	}
+}
+
+// Cluster starts n servers that are one cluster, each a process of its own.
+func Cluster(t testing.TB, n int) []*Process {
+	t.Helper()
+	ports, routes := make([]int, n), make([]string, n)
+	for i := range ports {
+		ports[i] = FreePort(t)
+		routes[i] = fmt.Sprintf("nats-route://127.0.0.1:%d", ports[i])
+	}
+	list := make([]*Process, n)
+	for i := range list {
+		dir, client := t.TempDir(), FreePort(t)
+		config := filepath.Join(dir, "nats.conf")
+		hooktest.Write(t, config, fmt.Sprintf(`server_name: n%d
+listen: "127.0.0.1:%d"
+jetstream: { store_dir: %q }
+cluster: { name: fleet, listen: "127.0.0.1:%d", routes: [ %s ] }
+`, i+1, client, dir, ports[i], strings.Join(routes, ", ")), 0o600)
+		list[i] = NewProcess(t, config, fmt.Sprintf("nats://127.0.0.1:%d", client))
+	}
+	Processes(t, list...)
+	return list
+}
