@@ -33,6 +33,17 @@ type FleetOutbox struct {
 	Why       string     `json:"why,omitempty"`     // of the last of them
 }
 
+// FleetLag is how this machine is in its fleet, without the others.
+type FleetLag struct {
+	Tenant    string      `json:"tenant"`
+	Machine   string      `json:"machine"`
+	Connected bool        `json:"connected"`
+	Since     time.Time   `json:"since"`           // since when it is so
+	Error     string      `json:"error,omitempty"` // what went wrong last
+	Outbox    FleetOutbox `json:"outbox"`
+	Unread    string      `json:"unread,omitempty"` // why the outbox is not known; "" = it is
+}
+
 // FleetEvents counts since the start of the daemon.
 type FleetEvents struct {
 	Sent    uint64 `json:"sent"`

@@ -619,6 +619,7 @@ type DaemonInfo struct {
 	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
 	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
 	Forward     []Forward      `json:"forward,omitempty"`
+	Fleet       *FleetLag      `json:"fleet,omitempty"` // nil = it is in none
 	Problems    []Problem      `json:"problems"`
 }
 

@@ -95,6 +95,7 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("persistent", number(st.Copies)),
 	)
 	p.forward(st.Forward)
+	p.pairs(kv("fleet", lagLine(st.Fleet)))
 	p.problems(st.Problems)
 }
 
@@ -135,6 +136,28 @@ func (p *printer) forward(list []client.Forward) {
 		}
 		p.pairs(kv("forward", line))
 	}
+}
+
+// lagLine says how the machine is in its fleet, and what waits; "" = it is in none.
+func lagLine(f *client.FleetLag) string {
+	if f == nil {
+		return ""
+	}
+	line := fmt.Sprintf("%s of %s, ", f.Machine, f.Tenant)
+	if f.Connected {
+		line += "connected since " + ago(f.Since)
+	} else {
+		line += "NO SERVER ANSWERS, since " + ago(f.Since)
+	}
+	if f.Unread != "" {
+		line += "; what waits cannot be read: " + f.Unread
+	} else {
+		line += "; waiting: " + outboxLine(f.Outbox)
+	}
+	if f.Error != "" {
+		line += "; " + f.Error
+	}
+	return line
 }
 
 // tally writes counts in the order of their names.

@@ -271,7 +271,7 @@ func (c *control) Status(ctx context.Context) api.Status {
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
-		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx),
+		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx), Fleet: d.fleetLag(ctx),
 		Problems: d.problems(snap),
 	}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"slices"
@@ -92,6 +93,39 @@ var errNoFleet = &events.Error{
 	Code: events.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/fleet.md",
 }
 
+// outbox returns what waits on this machine for the servers.
+func outbox(s fleet.Status) api.FleetOutbox {
+	o := api.FleetOutbox{
+		Events: s.Outbox.Messages, Bytes: s.Outbox.Bytes, Refused: s.Outbox.Refused, Why: s.Outbox.Why,
+		Decisions: s.Decisions,
+	}
+	if oldest := s.Oldest(); !oldest.IsZero() {
+		o.Oldest = &oldest
+	}
+	return o
+}
+
+// lagTime is how long it may take to read what waits for the fleet.
+const lagTime = 2 * time.Second
+
+// fleetLag returns how this machine is in its fleet; nil = it is in none.
+func (d *Daemon) fleetLag(ctx context.Context) *api.FleetLag {
+	if d.fleet == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lagTime)
+	defer cancel()
+	s, err := d.fleet.Status(ctx)
+	lag := &api.FleetLag{
+		Tenant: s.Tenant, Machine: s.Machine, Connected: s.State.Connected, Since: s.State.Since,
+		Error: cmp.Or(s.Trouble, s.State.Err), Outbox: outbox(s),
+	}
+	if err != nil {
+		lag.Unread = err.Error()
+	}
+	return lag
+}
+
 // Fleet fits server.Fleet.
 func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
 	if c.d.fleet == nil {
@@ -103,21 +137,13 @@ func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
 	}
 	out := api.Fleet{
 		Machine: s.Machine, Tenant: s.Tenant,
-		Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since, Error: s.State.Err,
-		Outbox: api.FleetOutbox{
-			Events: s.Outbox.Messages, Bytes: s.Outbox.Bytes, Refused: s.Outbox.Refused, Why: s.Outbox.Why,
-			Decisions: s.Decisions,
-		},
+		Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since,
+		Error:  cmp.Or(s.Trouble, s.State.Err),
+		Outbox: outbox(s),
 		Events: api.FleetEvents{
 			Sent: s.Sent, Taken: s.Taken, Doubles: s.Doubles, Again: s.Again, Skipped: s.Skipped, Refused: s.Refused,
 		},
 		Machines: []api.FleetMachine{}, Directive: c.d.directive(),
-	}
-	if s.Trouble != "" {
-		out.Error = s.Trouble
-	}
-	if !s.Outbox.Oldest.IsZero() {
-		out.Outbox.Oldest = &s.Outbox.Oldest
 	}
 	list, err := c.d.fleet.Machines(ctx)
 	if err == nil {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -87,7 +88,7 @@ func (d *Daemon) load() metrics.Load {
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
-		Store: d.storeLoad(), Forward: d.forwardLoad(),
+		Store: d.storeLoad(), Forward: d.forwardLoad(), Fleet: d.fleetLoad(),
 	}
 	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
@@ -107,6 +108,28 @@ func (d *Daemon) storeLoad() *metrics.Store {
 		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
 		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
 	}
+}
+
+// fleetLoad returns how this machine is in its fleet; nil = it is in none.
+func (d *Daemon) fleetLoad() *metrics.Fleet {
+	if d.fleet == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lagTime)
+	defer cancel()
+	s, err := d.fleet.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	f := &metrics.Fleet{
+		Up:      s.State.Connected && s.Trouble == "",
+		Waiting: map[string]int{"events": s.Outbox.Messages, "decisions": s.Decisions, "refused": s.Outbox.Refused},
+		Sent:    s.Sent, Taken: s.Taken, Doubles: s.Doubles, Refused: s.Refused,
+	}
+	if oldest := s.Oldest(); !oldest.IsZero() {
+		f.Lag = time.Since(oldest)
+	}
+	return f
 }
 
 // spawnErrors are the reasons of a process that did not start: a short list, because

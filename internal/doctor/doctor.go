@@ -197,6 +197,7 @@ func (v *visit) daemon(ctx context.Context) {
 	)
 	v.condition(st)
 	v.checkForward(st.Forward)
+	v.fleet(ctx, st.Fleet)
 }
 
 // condition reports what is wrong with a daemon that answers.

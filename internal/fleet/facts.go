@@ -82,10 +82,8 @@ func (f *Fleet) facts(ctx context.Context) api.FleetMachine {
 		return facts
 	}
 	facts.Waiting = s.Outbox.Messages + s.Decisions
-	for _, oldest := range []time.Time{s.Outbox.Oldest, s.Untold} {
-		if !oldest.IsZero() && (facts.Oldest == nil || oldest.Before(*facts.Oldest)) {
-			facts.Oldest = &oldest
-		}
+	if oldest := s.Oldest(); !oldest.IsZero() {
+		facts.Oldest = &oldest
 	}
 	return facts
 }

@@ -34,7 +34,7 @@ import (
 // Outbox keeps what is to leave until the servers have it.
 type Outbox interface {
 	PutOutgoing(ctx context.Context, m store.Outgoing) error
-	Outgoing(ctx context.Context, limit int) ([]store.Outgoing, error)
+	Outgoing(ctx context.Context, limit int, bytes int64) ([]store.Outgoing, error)
 	SentOutgoing(ctx context.Context, numbers []uint64) error
 	RefuseOutgoing(ctx context.Context, n uint64, why string) error
 	OutboxLoad(ctx context.Context) (store.OutboxLoad, error)
@@ -69,6 +69,7 @@ type Fleet struct {
 	news    chan struct{} // there is something new to tell of this machine
 	// directed has a token when there may be a newer directive.
 	directed chan struct{}
+	begun    chan struct{} // closed when the streams were there once
 	count    counts
 
 	mu        sync.Mutex // guards what is below
@@ -95,6 +96,7 @@ func New(o Options) *Fleet {
 		opts: o, names: o.Names, log: o.Log.Named("fleet"),
 		leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
 		news: make(chan struct{}, 1), directed: make(chan struct{}, 1),
+		begun:     make(chan struct{}),
 		consumers: map[string]context.CancelFunc{}, wanted: map[string]Spec{},
 	}
 }
@@ -108,7 +110,7 @@ func (f *Fleet) Run(ctx context.Context) {
 	loops.Go(func() { f.tell(ctx) })
 	loops.Go(func() { f.tellAsks(ctx) })
 	if f.opts.Asked != nil {
-		loops.Go(func() { _ = f.opts.Broker.Consume(ctx, f.answers(), f.takeAnswer) }) // it ends with ctx
+		loops.Go(func() { f.consume(ctx, f.answers(), f.takeAnswer) })
 	}
 	if f.opts.Directives != nil {
 		loops.Go(func() { f.followDirectives(ctx) })
@@ -150,6 +152,7 @@ func backOff(ctx context.Context, tries int, wake <-chan struct{}) bool {
 
 // prepare makes the streams, and looks for them again each time the servers answer again.
 func (f *Fleet) prepare(ctx context.Context) {
+	begin := sync.OnceFunc(func() { close(f.begun) })
 	for tries := 0; ; tries++ {
 		err := ErrAway
 		if f.opts.Broker.State().Connected {
@@ -168,6 +171,7 @@ func (f *Fleet) prepare(ctx context.Context) {
 				zap.String("type", "hookd fleet init with a key that may make them"))
 		}
 		if err == nil {
+			begin()
 			f.nudge()
 			select {
 			case <-f.opts.Broker.Changed():
@@ -254,7 +258,16 @@ func (f *Fleet) reconcile() {
 		if key == deadKey {
 			handle = f.copyDead
 		}
-		f.working.Go(func() { _ = f.opts.Broker.Consume(ctx, spec, handle) }) // it ends with ctx
+		f.working.Go(func() { f.consume(ctx, spec, handle) })
+	}
+}
+
+// consume takes messages of a consumer until ctx ends, from when there are streams.
+func (f *Fleet) consume(ctx context.Context, spec Spec, handle func(context.Context, Delivery)) {
+	select {
+	case <-f.begun:
+		_ = f.opts.Broker.Consume(ctx, spec, handle) // it ends with ctx
+	case <-ctx.Done():
 	}
 }
 
@@ -293,6 +306,14 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 		s.Decisions, s.Untold, err = f.opts.Decisions.Waiting(ctx)
 	}
 	return s, err
+}
+
+// Oldest returns when the oldest of what was not sent or told was made; zero = there is none.
+func (s Status) Oldest() time.Time {
+	if s.Outbox.Oldest.IsZero() || !s.Untold.IsZero() && s.Untold.Before(s.Outbox.Oldest) {
+		return s.Untold
+	}
+	return s.Outbox.Oldest
 }
 
 func encode(v any) []byte {

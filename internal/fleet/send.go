@@ -59,9 +59,12 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 	return nil
 }
 
-// What leaves at once. A machine that was away for long sends one batch after another,
-// each when the servers have the one before.
-const sendBatch = 256
+// What leaves at once, in messages and in bytes. A machine that was away for long sends one
+// batch after another, each when the servers have the one before.
+const (
+	sendBatch = 256
+	sendBytes = 1 << 20
+)
 
 // send moves the outbox to the servers.
 func (f *Fleet) send(ctx context.Context) {
@@ -108,7 +111,7 @@ func (f *Fleet) sendBatch(ctx context.Context) (n int, err error) {
 	if !f.opts.Broker.State().Connected {
 		return 0, ErrAway
 	}
-	waiting, err := f.opts.Outbox.Outgoing(ctx, sendBatch)
+	waiting, err := f.opts.Outbox.Outgoing(ctx, sendBatch, sendBytes)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}

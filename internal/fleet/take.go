@@ -68,11 +68,11 @@ func (f *Fleet) accept(ctx context.Context, d Delivery, p passed, area string) {
 			if err := d.Later(laterBy(d.Try)); err != nil {
 				f.log.Debug("a message of the fleet could not be given back", zap.Error(err))
 			}
-			backOff(ctx, min(tries, 3), nil) // not at once more of what this machine does not take
+			backOff(ctx, min(tries, 2), nil) // not at once more of what this machine does not take
 			return
 		}
 		d.Still()
-		if !backOff(ctx, min(tries, 3), nil) {
+		if !backOff(ctx, min(tries, 2), nil) { // for less than the servers wait for a machine
 			return
 		}
 	}

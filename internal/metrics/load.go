@@ -18,6 +18,15 @@ type Load struct {
 	Gaps        uint64 // gap records sent to subscribers
 	Store       *Store // nil = none
 	Forward     []Forward
+	Fleet       *Fleet // nil = the machine is in none
+}
+
+// Fleet is how far this machine is behind in its fleet. The counts are since the start.
+type Fleet struct {
+	Up                            bool           // a server answers, and has the streams
+	Waiting                       map[string]int // by what waits
+	Lag                           time.Duration  // age of the oldest that waits; 0 = nothing does
+	Sent, Taken, Doubles, Refused uint64         // events
 }
 
 // Forward is how far decisions were handed on to one target.
@@ -53,6 +62,7 @@ type gauge struct {
 	by    func(Load) map[string]int // instead of value, when there is a label
 	store func(*Store) float64      // instead of value, when it is the store's
 	each  func(Forward) float64     // instead of value, when it is that of a target
+	fleet func(*Fleet) float64      // instead of value, when it is the fleet's
 }
 
 func loadGauge(name, help string, value func(Load) float64) gauge {
@@ -70,6 +80,10 @@ func storeGauge(name, help string, value func(*Store) float64) gauge {
 func targetGauge(name, help string, value func(Forward) float64) gauge {
 	desc := prometheus.NewDesc(name, help, []string{"target"}, nil)
 	return gauge{desc: desc, kind: prometheus.GaugeValue, each: value}
+}
+
+func fleetGauge(name, help string, value func(*Fleet) float64) gauge {
+	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, fleet: value}
 }
 
 // counter makes it a metric that only grows.
@@ -137,6 +151,27 @@ var gauges = []gauge{
 		func(f Forward) float64 { return float64(f.Failed) }).counter(),
 	targetGauge("hookd_forward_missed_total", "Decisions that were pruned before they were handed on.",
 		func(f Forward) float64 { return float64(f.Missed) }).counter(),
+
+	fleetGauge("hookd_fleet_up", "1 while a server of the fleet answers and has its streams.",
+		func(f *Fleet) float64 { return boolean(f.Up) }),
+	loadGauges("hookd_fleet_waiting", "what",
+		"What this machine has for the fleet: events and decisions that were not sent yet, and events that the servers never take.",
+		func(l Load) map[string]int {
+			if l.Fleet == nil {
+				return nil
+			}
+			return l.Fleet.Waiting
+		}),
+	fleetGauge("hookd_fleet_lag_seconds", "Age of the oldest event or decision that was not sent to the fleet; 0 if there is none.",
+		func(f *Fleet) float64 { return f.Lag.Seconds() }),
+	fleetGauge("hookd_fleet_sent_total", "Events that the servers of the fleet have.",
+		func(f *Fleet) float64 { return float64(f.Sent) }).counter(),
+	fleetGauge("hookd_fleet_taken_total", "Events of other machines that were accepted here.",
+		func(f *Fleet) float64 { return float64(f.Taken) }).counter(),
+	fleetGauge("hookd_fleet_doubles_total", "Events of other machines that came again after they were accepted here.",
+		func(f *Fleet) float64 { return float64(f.Doubles) }).counter(),
+	fleetGauge("hookd_fleet_refused_total", "Messages of the fleet that were not what they should be.",
+		func(f *Fleet) float64 { return float64(f.Refused) }).counter(),
 }
 
 func boolean(b bool) float64 {
@@ -173,6 +208,10 @@ func (g gauge) collect(l Load, ch chan<- prometheus.Metric) {
 	case g.each != nil:
 		for _, f := range l.Forward {
 			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.each(f), f.Target)
+		}
+	case g.fleet != nil:
+		if l.Fleet != nil {
+			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.fleet(l.Fleet))
 		}
 	case l.Store != nil:
 		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.store(l.Store))

@@ -220,6 +220,7 @@ func exercised() *Metrics {
 			Depth: map[string]int{"observers": 3}, Inflight: map[string]int{"decidable": 2}, Hooks: map[string]int{"active": 1},
 			Oldest: time.Minute, Store: &Store{Up: true, Bytes: 7},
 			Forward: []Forward{{Target: "siem", Waiting: 3}},
+			Fleet:   &Fleet{Up: true, Waiting: map[string]int{"events": 2}, Lag: time.Minute},
 		}
 	}
 	m := New(o)

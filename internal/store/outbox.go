@@ -46,15 +46,19 @@ func (s *Store) PutOutgoing(ctx context.Context, m Outgoing) error {
 	return nil
 }
 
-// Outgoing returns the first messages that wait, limit at most.
-func (s *Store) Outgoing(ctx context.Context, limit int) (all []Outgoing, err error) {
+// Outgoing returns the first messages that wait: limit at most, and no more than have that many
+// bytes together; the first is always among them.
+func (s *Store) Outgoing(ctx context.Context, limit int, bytes int64) (all []Outgoing, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (m Outgoing, err error) {
 			var at int64
 			err = row.Scan(&m.N, &m.ID, &m.Subject, &m.Key, &at, &m.Body)
 			m.At = moment(at)
 			return m, err
-		}, `SELECT n, id, subject, key, at, body FROM outbox WHERE refused IS NULL ORDER BY n LIMIT ?`, limit)
+		}, `SELECT o.n, id, subject, key, at, body FROM outbox o JOIN (
+				SELECT n, length(body) AS own, sum(length(body)) OVER (ORDER BY n) AS through FROM (
+					SELECT n, body FROM outbox WHERE refused IS NULL ORDER BY n LIMIT ?)
+			) w ON w.n = o.n WHERE through <= ? OR through = own ORDER BY o.n`, limit, bytes)
 		return err
 	})
 	if err != nil {

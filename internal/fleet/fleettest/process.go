@@ -25,7 +25,8 @@ func init() {
 	if args == "" {
 		return
 	}
-	opts, err := server.ConfigureOptions(flag.NewFlagSet("nats-server", flag.ExitOnError), strings.Split(args, "\n"), nil, nil, nil)
+	flags := flag.NewFlagSet("nats-server", flag.ExitOnError)
+	opts, err := server.ConfigureOptions(flags, strings.Split(args, "\n"), nil, nil, nil)
 	if err == nil {
 		var s *server.Server
 		if s, err = server.NewServer(opts); err == nil {
@@ -74,7 +75,7 @@ func (p *Process) Run() {
 	self, err := os.Executable()
 	hooktest.Must(p.t, err)
 	p.cmd = exec.Command(self)
-	p.cmd.Env = append(os.Environ(), asServer+"="+strings.Join([]string{"-c", p.config, "-m", fmt.Sprint(p.monitor)}, "\n"))
+	p.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=-c\n%s\n-m\n%d", asServer, p.config, p.monitor))
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	hooktest.Must(p.t, p.cmd.Start())
 }

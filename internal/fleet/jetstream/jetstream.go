@@ -15,7 +15,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,8 +46,9 @@ type Broker struct {
 	log     *zap.Logger
 	changed chan struct{}
 
-	mu    sync.Mutex // guards what is below
-	state fleet.State
+	mu      sync.Mutex // guards what is below
+	state   fleet.State
+	trouble map[string]string // consumers that could not begin, and why
 }
 
 var _ fleet.Broker = (*Broker)(nil)
@@ -53,8 +56,8 @@ var _ fleet.Broker = (*Broker)(nil)
 // How long the client waits.
 const (
 	dialTime   = 10 * time.Second
-	callTime   = 10 * time.Second // of a call whose context has no end
-	firstPause = time.Second      // before a connection is tried again; doubles
+	callTime   = 5 * time.Second // for one answer: what a server that ends had been asked is asked again
+	firstPause = time.Second     // before a connection is tried again; doubles
 	mostPause  = time.Minute
 	pingEvery  = 15 * time.Second // two without an answer end a connection
 )
@@ -64,7 +67,7 @@ func Connect(o Options) (*Broker, error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	b := &Broker{log: o.Log.Named("fleet"), changed: make(chan struct{}, 1)}
+	b := &Broker{log: o.Log.Named("fleet"), changed: make(chan struct{}, 1), trouble: map[string]string{}}
 	b.state.Since = time.Now()
 	opts := []nats.Option{
 		nats.Name("hookd " + o.Machine), nats.CustomInboxPrefix(Inbox(o.Machine)),
@@ -172,11 +175,34 @@ func (b *Broker) refused(err error) {
 	}
 }
 
+// noteConsumer notes why a consumer could not begin; nil = it has. The log says it when it
+// changes.
+func (b *Broker) noteConsumer(c fleet.Spec, err error) {
+	name := c.Stream + " " + c.Name
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil {
+		delete(b.trouble, name)
+		return
+	}
+	if b.trouble[name] != err.Error() {
+		b.log.Warn("events of the fleet cannot be taken now", zap.String("stream", c.Stream),
+			zap.String("consumer", c.Name), zap.Error(err))
+	}
+	b.trouble[name] = err.Error()
+}
+
 // State fits fleet.Publisher.
 func (b *Broker) State() fleet.State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.state
+	s := b.state
+	for _, name := range slices.Sorted(maps.Keys(b.trouble)) {
+		if s.Err == "" {
+			s.Err = "consumer " + name + ": " + b.trouble[name]
+		}
+	}
+	return s
 }
 
 // Changed fits fleet.Reader.
@@ -184,10 +210,13 @@ func (b *Broker) Changed() <-chan struct{} { return b.changed }
 
 // why returns the error of a call in the words of this package.
 func (b *Broker) why(err error) error {
-	state := b.State()
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
+	}
+	b.mu.Lock()
+	state := b.state
+	b.mu.Unlock()
+	switch {
 	case !state.Connected || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrReconnectBufExceeded):
 		return fmt.Errorf("%w: %w", fleet.ErrAway, err)
 	case errors.Is(err, nats.ErrMaxPayload):

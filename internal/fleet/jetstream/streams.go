@@ -16,9 +16,11 @@ import (
 const (
 	sameID   = 10 * time.Minute // a message with the ID of another is stored once within it
 	copies   = 3                // of each stream, where the servers are a cluster
-	ackWait  = 30 * time.Second // a message is given to another machine when this one is silent
+	ackWait  = 10 * time.Second // a message is given to another machine when this one is silent
 	maxTries = 50               // after which a message is a dead letter
-	window   = 64               // messages that all machines of a consumer have at once
+	window   = 64               // messages that a machine has at once
+	// messages that all machines of a consumer have at once: one that ends keeps its window for ackWait
+	windows = 16 * window
 )
 
 // Prepare fits fleet.Publisher. A stream that is there is left as it is, but for its
@@ -96,7 +98,7 @@ func (b *Broker) Consume(ctx context.Context, c fleet.Spec, handle func(context.
 			tries = 0
 		}
 		if err != nil && ctx.Err() == nil {
-			b.refused(fmt.Errorf("consumer %s of %s: %w", c.Name, c.Stream, b.why(err)))
+			b.noteConsumer(c, b.why(err))
 		}
 	}
 	return ctx.Err()
@@ -107,7 +109,7 @@ func (b *Broker) consumer(ctx context.Context, c fleet.Spec) (js.Consumer, error
 	defer cancel()
 	cfg := js.ConsumerConfig{
 		Durable: c.Name, FilterSubject: c.Subject, AckPolicy: js.AckExplicitPolicy, AckWait: ackWait,
-		MaxDeliver: maxTries, MaxAckPending: window, InactiveThreshold: c.Idle, DeliverPolicy: js.DeliverAllPolicy,
+		MaxDeliver: maxTries, MaxAckPending: windows, InactiveThreshold: c.Idle, DeliverPolicy: js.DeliverAllPolicy,
 	}
 	if c.Serial {
 		cfg.MaxAckPending = 1
@@ -144,6 +146,7 @@ func (b *Broker) consume(
 	if err != nil {
 		return 0, err
 	}
+	b.noteConsumer(c, nil)
 	defer context.AfterFunc(ctx, messages.Stop)()
 	places := make(chan struct{}, most)
 	defer func() { // all calls have returned
