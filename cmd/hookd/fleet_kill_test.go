@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,10 +66,7 @@ func newMember(t *testing.T, name string, servers []string) *member {
 	t.Helper()
 	home := hooktest.ShortDir(t)
 	m := &member{t: t, name: name, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock")})}
-	note := filepath.Join(filepath.Dir(hookdBinary(t, home)), "note-events")
-	self, err := os.Executable()
-	hooktest.Must(t, err)
-	hooktest.Must(t, os.Symlink(self, note))
+	note := m.makeNotes()
 	for hook, event := range map[string]string{"fleet": "agent:step", "every": "agent:mark"} {
 		hooktest.Write(t, filepath.Join(home, "hooks", hook, "HOOK.yaml"), fmt.Sprintf(
 			"name: %s\nevents: [%s]\nscope: %s\nmode: persistent\ncommand: %s\nargs: [%s]\n",
@@ -79,6 +77,15 @@ func newMember(t *testing.T, name string, servers []string) *member {
 	m.start()
 	t.Cleanup(m.kill)
 	return m
+}
+
+// makeNotes puts the program of the hooks in place, and returns its path.
+func (m *member) makeNotes() string {
+	note := filepath.Join(filepath.Dir(hookdBinary(m.t, m.home)), "note-events")
+	self, err := os.Executable()
+	hooktest.Must(m.t, err)
+	hooktest.Must(m.t, os.Symlink(self, note))
+	return note
 }
 
 func (m *member) notes(hook string) string { return filepath.Join(m.home, hook+".notes") }
@@ -244,12 +251,13 @@ func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills
 	once := map[string]int{}
 	var doubles, lost int
 	for _, m := range members {
-		ran := readNotes(t, m.notes("fleet"), nil)
+		ran := readNotes(t, m.notes("fleet"))
 		t.Logf("%s ran %d events of scope fleet", m.name, len(ran))
 		for note, n := range ran {
 			once[note] += n
 		}
-		every := readNotes(t, m.notes("every"), inSession(t, m.name))
+		m.inOrder()
+		every := readNotes(t, m.notes("every"))
 		for note := range accepted {
 			if mark(note) && every[note] == 0 {
 				t.Errorf("%s was not on %s", note, m.name)
@@ -272,8 +280,8 @@ func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills
 // mark reports whether the event of a note is for each machine.
 func mark(note string) bool { return strings.HasSuffix(note, "0") }
 
-// readNotes counts the notes of a file, and calls first with each when it stands there first.
-func readNotes(t *testing.T, file string, first func(note string)) map[string]int {
+// readNotes counts the notes of a file.
+func readNotes(t *testing.T, file string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if !errors.Is(err, fs.ErrNotExist) { // it ran for none
@@ -281,22 +289,33 @@ func readNotes(t *testing.T, file string, first func(note string)) map[string]in
 	}
 	times := map[string]int{}
 	for note := range strings.Lines(string(text)) {
-		note = strings.TrimSpace(note)
-		if times[note]++; times[note] == 1 && first != nil {
-			first(note)
-		}
+		times[strings.TrimSpace(note)]++
 	}
 	return times
 }
 
-// inSession fails the test for a note that stands first behind a later one of its session.
-func inSession(t *testing.T, machine string) func(note string) {
-	newest := map[string]string{}
-	return func(note string) {
-		session, _, _ := strings.Cut(note, "/")
-		if note < newest[session] {
-			t.Errorf("on %s %s ran after %s", machine, note, newest[session])
+// inOrder fails the test where the machine has accepted an event that is for each machine
+// behind a later one of its session. Runs begin in the order in which events were accepted.
+func (m *member) inOrder() {
+	m.t.Helper()
+	newest, since, n := map[string]string{}, uint64(0), 0
+	err := m.client.Tail(m.t.Context(), client.TailOptions{Since: &since, Once: true}, func(raw json.RawMessage) error {
+		var r struct {
+			Type, Event string
+			Data        struct{ Note string }
 		}
-		newest[session] = note
+		if err := json.Unmarshal(raw, &r); err != nil || r.Type != "event" || r.Event != "agent:mark" {
+			return err
+		}
+		session, _, _ := strings.Cut(r.Data.Note, "/")
+		if r.Data.Note < newest[session] {
+			m.t.Errorf("%s has accepted %s after %s", m.name, r.Data.Note, newest[session])
+		}
+		newest[session] = r.Data.Note
+		n++
+		return nil
+	})
+	if err != nil || n == 0 {
+		m.t.Errorf("%s tells of %d events, %v", m.name, n, err)
 	}
 }

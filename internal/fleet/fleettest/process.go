@@ -134,9 +134,9 @@ func Cluster(t testing.TB, n int) []*Process {
 		config := filepath.Join(dir, "nats.conf")
 		hooktest.Write(t, config, fmt.Sprintf(`server_name: n%d
 listen: "127.0.0.1:%d"
-jetstream: { store_dir: %q }
+jetstream: { store_dir: %q, max_file_store: %d }
 cluster: { name: fleet, listen: "127.0.0.1:%d", routes: [ %s ] }
-`, i+1, client, dir, ports[i], strings.Join(routes, ", ")), 0o600)
+`, i+1, client, dir, maxStore, ports[i], strings.Join(routes, ", ")), 0o600)
 		list[i] = NewProcess(t, config, fmt.Sprintf("nats://127.0.0.1:%d", client))
 	}
 	Processes(t, list...)
