@@ -177,3 +177,26 @@ func (c *Client) PassAnswer(ctx context.Context, a FleetAnswer) error {
 	_, err := post[struct{}](ctx, c, api.PathFleetAnswers, a)
 	return err
 }
+
+// FleetDeadLetters lists events that no machine took, newest first: for hook, or for all
+// when that is ""; limit at most, 50 when that is 0. The machine needs the role of a worker,
+// as for all calls that are about one.
+func (c *Client) FleetDeadLetters(ctx context.Context, hook string, limit int) ([]DeadLetter, error) {
+	return c.deadLetters(ctx, api.PathFleetDead, hook, limit)
+}
+
+// FleetDeadLetter returns one of them, with the data that its hook was to be given.
+func (c *Client) FleetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	return get[DeadLetter](ctx, c, deadPath(api.PathFleetDead, id))
+}
+
+// RetryFleetDeadLetter has this machine take it. It fails with CodeNotFound where the
+// machine does not have the hook.
+func (c *Client) RetryFleetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	return post[DeadLetter](ctx, c, deadPath(api.PathFleetDead, id)+"/retry", nil)
+}
+
+// DropFleetDeadLetter deletes it.
+func (c *Client) DropFleetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	return c.dropDeadLetter(ctx, deadPath(api.PathFleetDead, id))
+}

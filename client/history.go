@@ -169,6 +169,10 @@ func (c *Client) StatsBy(ctx context.Context, q StatsQuery) ([]GroupStats, error
 // DeadLetters lists runs that were given up, newest first: of hook, or of all
 // when that is ""; limit at most, 50 when that is 0.
 func (c *Client) DeadLetters(ctx context.Context, hook string, limit int) ([]DeadLetter, error) {
+	return c.deadLetters(ctx, api.PathDead, hook, limit)
+}
+
+func (c *Client) deadLetters(ctx context.Context, path, hook string, limit int) ([]DeadLetter, error) {
 	values := url.Values{}
 	if hook != "" {
 		values.Set("hook", hook)
@@ -176,30 +180,34 @@ func (c *Client) DeadLetters(ctx context.Context, hook string, limit int) ([]Dea
 	if limit > 0 {
 		values.Set("limit", strconv.Itoa(limit))
 	}
-	dead, err := get[deadPage](ctx, c, withQuery(api.PathDead, values))
+	dead, err := get[deadPage](ctx, c, withQuery(path, values))
 	return dead.Dead, err
 }
 
 // DeadLetter returns one of them, with the data that its hook was to be given.
 func (c *Client) DeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return get[DeadLetter](ctx, c, deadPath(id))
+	return get[DeadLetter](ctx, c, deadPath(api.PathDead, id))
 }
 
 // RetryDeadLetter has it tried again, now and with today's hook.
 func (c *Client) RetryDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return post[DeadLetter](ctx, c, deadPath(id)+"/retry", nil)
+	return post[DeadLetter](ctx, c, deadPath(api.PathDead, id)+"/retry", nil)
 }
 
 // DropDeadLetter deletes it.
 func (c *Client) DropDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	reply, err := c.request(ctx, "DELETE", deadPath(id), nil)
+	return c.dropDeadLetter(ctx, deadPath(api.PathDead, id))
+}
+
+func (c *Client) dropDeadLetter(ctx context.Context, path string) (DeadLetter, error) {
+	reply, err := c.request(ctx, "DELETE", path, nil)
 	if err != nil {
 		return DeadLetter{}, err
 	}
 	return decode[DeadLetter](reply)
 }
 
-func deadPath(id int64) string { return api.PathDead + "/" + strconv.FormatInt(id, 10) }
+func deadPath(path string, id int64) string { return path + "/" + strconv.FormatInt(id, 10) }
 
 func withQuery(path string, values url.Values) string {
 	if query := values.Encode(); query != "" {

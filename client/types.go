@@ -579,7 +579,8 @@ type DeadLetter struct {
 	EventID  string    `json:"event_id"`
 	Event    string    `json:"event"`
 	Hook     string    `json:"hook"`
-	Attempts int       `json:"attempts"` // that ended; 0 = it never ran
+	Machine  string    `json:"machine,omitempty"` // of the event; "" = this one
+	Attempts int       `json:"attempts"`          // that ended; 0 = it never ran
 	Reason   string    `json:"reason"`
 	RunID    string    `json:"run_id,omitempty"` // of the last attempt
 	Time     time.Time `json:"time"`

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -24,7 +25,9 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -271,6 +274,20 @@ func (m ids) fill(path string) string {
 	return path
 }
 
+// fleetDead puts two dead letters, 1 and 2, to where a machine that takes work keeps them.
+func fleetDead(t *testing.T, url string) {
+	t.Helper()
+	b, err := jetstream.Connect(jetstream.Options{Servers: []string{url}, Machine: "other"})
+	hooktest.Must(t, err)
+	defer b.Close()
+	for range 2 {
+		text := fmt.Sprintf(`{"machine":"other","hook":"work","event_id":%q,"tries":50,"event":{"event":"work:one","data":{}}}`,
+			events.NewID(time.Now()))
+		letter := []fleet.Message{{Subject: "hookd.default.other.dead.work", Data: []byte(text)}}
+		hooktest.Until(t, "it is there", func() bool { return b.Publish(t.Context(), letter)[0] == nil })
+	}
+}
+
 // deadLetters makes two of them, an event that can be replayed, and a run that
 // goes on.
 func deadLetters(h *house) ids {
@@ -349,14 +366,17 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	hook("broken", "events: ['[']\ncommand: ./x\n")
 	hook("long", "events: ['long:*']\ntype: script\nscript: 'exec sleep 600'\ntimeout: 10m\n")
 	hook("dies", "events: ['dies:*']\ncommand: ./missing\nretry: {max: 1, backoff: 1ms}\n")
+	hook("work", "events: ['work:*']\nscope: fleet\ntype: script\nscript: ':'\n")
+	fleetServer := fleettest.Start(t, nil)
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
-		"fleet: {name: m, servers: ["+fleettest.Start(t, nil).URL()+"]}\n", 0o600)
+		"fleet: {name: m, servers: ["+fleetServer.URL()+"]}\n", 0o600)
 	s, h := loadSpec(t), start(t, home)
 	c := door(h)
 	hooktest.Until(t, "the fleet has its streams and the machine", func() bool {
 		f, err := h.client.Fleet(t.Context())
 		return err == nil && len(f.Machines) == 1
 	})
+	fleetDead(t, fleetServer.URL())
 	ids := deadLetters(h)
 	ids["ASK"] = heldAsk(h)
 	requests := []struct {
@@ -451,6 +471,12 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/fleet/asks", "", "", "", 200},
 		{"POST", "/v1/fleet/answers", "", "", signedAnswer, 200},
 		{"POST", "/v1/fleet/answers", "", "", `[`, 400},
+		{"GET", "/v1/fleet/dead", "", "", "", 200},
+		{"GET", "/v1/fleet/dead/1", "/v1/fleet/dead/{id}", "", "", 200},
+		{"GET", "/v1/fleet/dead/x", "/v1/fleet/dead/{id}", "", "", 400},
+		{"POST", "/v1/fleet/dead/1/retry", "/v1/fleet/dead/{id}/retry", "", "", 200},
+		{"DELETE", "/v1/fleet/dead/2", "/v1/fleet/dead/{id}", "", "", 200},
+		{"DELETE", "/v1/fleet/dead/2", "/v1/fleet/dead/{id}", "", "", 404},
 		{"GET", "/v1/status", "", "", "", 200},
 		{"GET", "/healthz", "", "", "", 200},
 		{"GET", "/readyz", "", "", "", 200},

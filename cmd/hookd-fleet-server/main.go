@@ -48,6 +48,10 @@ func main() {
 // startTime is how long the server may take to recover its streams.
 const startTime = 2 * time.Minute
 
+// maxStore is what all streams may reserve, also on a small disk: a tenant's reserve 7 GiB and
+// take only what they hold.
+const maxStore = 64 << 30
+
 // run serves until a signal, or until stdin ends: its other end is hookd's, however that
 // ends.
 func run(listen, store, key string) error {
@@ -68,7 +72,7 @@ func run(listen, store, key string) error {
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "hookd-fleet", Host: host, Port: int(number), JetStream: true, StoreDir: store,
-		SyncInterval: time.Second, MaxPayload: 8 << 20, NoSigs: true,
+		SyncInterval: time.Second, MaxPayload: 8 << 20, NoSigs: true, JetStreamMaxStore: maxStore,
 		Nkeys: []*server.NkeyUser{{Nkey: public}},
 	})
 	if err != nil {

@@ -16,9 +16,12 @@ func dlqCommand(a *app) *cobra.Command {
 		Short: "See, retry or drop runs that were given up",
 		Long: `A run is given up, as a dead letter, when the retries that its hook declares are
 used up, or when its event was too old as hookd came back (replay_max_age). Dead
-letters are kept for 30 days.`,
+letters are kept for 30 days. With --fleet they are events that no machine of the fleet
+took; to retry one is to take it on this machine.`,
 	}
 	var hook string
+	var ofFleet bool
+	cmd.PersistentFlags().BoolVar(&ofFleet, "fleet", false, "events that no machine of the fleet took")
 	var limit int
 	list := &cobra.Command{
 		Use:     "list",
@@ -28,7 +31,11 @@ letters are kept for 30 days.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
-			dead, err := a.dial(cmd).DeadLetters(ctx, hook, limit)
+			list := a.dial(cmd).DeadLetters
+			if ofFleet {
+				list = a.dial(cmd).FleetDeadLetters
+			}
+			dead, err := list(ctx, hook, limit)
 			if err != nil {
 				return err
 			}
@@ -46,16 +53,25 @@ letters are kept for 30 days.`,
 				fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
 				return client.DeadLetter{}, err
 			}
+			if ofFleet {
+				return c.DropFleetDeadLetter(ctx, id)
+			}
 			return c.DropDeadLetter(ctx, id)
 		}, "dropped")
 	drop.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.AddCommand(list,
 		dlqOne(a, "show ID", "Show a dead letter with its event's data",
 			func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+				if ofFleet {
+					return c.FleetDeadLetter(ctx, id)
+				}
 				return c.DeadLetter(ctx, id)
 			}, ""),
 		dlqOne(a, "retry ID", "Try a dead letter again, now and with today's hook",
 			func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
+				if ofFleet {
+					return c.RetryFleetDeadLetter(ctx, id)
+				}
 				return c.RetryDeadLetter(ctx, id)
 			}, "retried"),
 		drop)
@@ -96,12 +112,14 @@ func (p *printer) deadLetters(dead []client.DeadLetter) {
 	var rows [][]cell
 	for _, d := range dead {
 		rows = append(rows, []cell{textf("%d", d.ID), text(d.Time.Local().Format("2006-01-02 15:04:05")),
-			text(d.Hook), text(d.Event), textf("%d", d.Attempts), text(d.EventID), text(shorten(d.Reason, 100))})
+			text(d.Machine), text(d.Hook), text(d.Event), textf("%d", d.Attempts),
+			text(d.EventID), text(shorten(d.Reason, 100))})
 	}
 	p.table(
 		[]column{
 			{title: "ID"},
 			{title: "GIVEN UP"},
+			asideColumn("MACHINE"),
 			nameColumn("HOOK"),
 			nameColumn("EVENT"),
 			{title: "ATTEMPTS"},
@@ -114,12 +132,16 @@ func (p *printer) deadLetters(dead []client.DeadLetter) {
 
 func (p *printer) deadLetter(d client.DeadLetter, done string) {
 	if done != "" {
-		p.linef("%s: %s for %s, see `hookd history --event %s`", done, escape(d.Hook, keepNothing),
-			escape(d.Event, keepNothing), d.EventID)
+		see := "--event " + d.EventID
+		if d.Machine != "" { // the event has another id here
+			see = "--hook " + d.Hook
+		}
+		p.linef("%s: %s for %s, see `hookd history %s`", done, escape(d.Hook, keepNothing),
+			escape(d.Event, keepNothing), escape(see, keepNothing))
 		return
 	}
 	p.pairs(
-		kv("hook", d.Hook), kv("event", d.Event+" "+d.EventID),
+		kv("machine", d.Machine), kv("hook", d.Hook), kv("event", d.Event+" "+d.EventID),
 		kv("given up", d.Time.Local().Format("2006-01-02 15:04:05")),
 		kv("attempts", fmt.Sprint(d.Attempts)), kv("reason", d.Reason), kv("last run", d.RunID),
 		kv("data", string(d.Data)),

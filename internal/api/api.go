@@ -37,6 +37,7 @@ const (
 	PathFleetSessions  = "/v1/fleet/sessions"
 	PathFleetAsks      = "/v1/fleet/asks"
 	PathFleetAnswers   = "/v1/fleet/answers"
+	PathFleetDead      = "/v1/fleet/dead"
 
 	PathHealthz = "/healthz"
 	PathReadyz  = "/readyz"
@@ -513,7 +514,8 @@ type DeadLetter struct {
 	EventID  string    `json:"event_id"`
 	Event    string    `json:"event"`
 	Hook     string    `json:"hook"`
-	Attempts int       `json:"attempts"` // that ended; 0 = it never ran
+	Machine  string    `json:"machine,omitempty"` // of the event; "" = this one
+	Attempts int       `json:"attempts"`          // that ended; 0 = it never ran
 	Reason   string    `json:"reason"`
 	RunID    string    `json:"run_id,omitempty"` // of the last attempt
 	Time     time.Time `json:"time"`

@@ -25,11 +25,12 @@ func (v *visit) fleet(ctx context.Context, lag *client.FleetLag) {
 	if o.Oldest != nil {
 		waits += fmt.Sprintf(", the oldest is %s old", time.Since(*o.Oldest).Round(time.Second))
 	}
+	since := lag.Since.Local().Format("2006-01-02 15:04:05")
 	switch {
 	case lag.Unread != "":
 		v.say("fleet", Problem, do, "what waits for the fleet cannot be read: %s", lag.Unread)
 	case !lag.Connected:
-		v.say("fleet", Problem, do, "no server answers since %s: %s; %s", lag.Since.Local().Format("2006-01-02 15:04:05"), waits,
+		v.say("fleet", Problem, do, "no server answers since %s: %s; %s", since, waits,
 			cmp.Or(lag.Error, "why is not known yet"))
 	case lag.Error != "":
 		v.say("fleet", Problem, do, "%s; %s", lag.Error, waits)

@@ -13,6 +13,7 @@ type Broker interface {
 	Reader
 	Consumer
 	Board
+	Keeper
 }
 
 // Publisher stores messages.
@@ -36,6 +37,14 @@ type Reader interface {
 	Waiting(ctx context.Context, stream, consumer string) (int, error)
 	// Changed has a token when the servers answer again after they did not.
 	Changed() <-chan struct{}
+}
+
+// Keeper looks after what is stored.
+type Keeper interface {
+	// Count returns how many messages of a stream have a subject of a pattern. It reads none.
+	Count(ctx context.Context, stream, subject string) (int, error)
+	// Drop deletes a message by its number; nil = it is not there any more.
+	Drop(ctx context.Context, stream string, seq uint64) error
 }
 
 // Consumer gives messages to machines.

@@ -1,12 +1,17 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
 )
 
 // A message that no machine took as often as it was offered is a dead letter. The server
@@ -27,24 +32,29 @@ type advisory struct {
 	Deliveries int    `json:"deliveries"`
 }
 
+// givenUp is a message as it is kept.
+type givenUp struct {
+	passed
+	Tries int `json:"tries"`
+}
+
+// copyDead copies the message that an advisory is about.
 func (f *Fleet) copyDead(ctx context.Context, d Delivery) {
 	var a advisory
 	if err := json.Unmarshal(d.Data, &a); err != nil || a.Stream != f.names.stream(areaWork) {
 		f.took(d)
 		return
 	}
-	var lost *Stored
-	q := Query{Stream: a.Stream, Subject: f.names.all(areaWork, ">"), After: a.Seq - 1}
-	err := f.opts.Broker.Read(ctx, q, func(m Stored) bool {
-		if m.Seq == a.Seq {
-			lost = &m
-		}
-		return false
-	})
+	lost, err := f.stored(ctx, areaWork, ">", a.Seq)
 	if err == nil && lost != nil {
-		hook := strings.TrimPrefix(a.Consumer, workConsumer)
+		g := givenUp{Tries: a.Deliveries}
+		if g.passed, err = f.read(Delivery{Stored: *lost}, areaWork); err != nil { // it was refused by all
+			f.took(d)
+			return
+		}
 		err = f.opts.Broker.Publish(ctx, []Message{{
-			Subject: f.names.subject(areaDead, token(hook)), ID: fmt.Sprintf("%s/%d", a.Stream, a.Seq), Data: lost.Data,
+			Subject: f.names.subject(areaDead, token(g.Hook)), ID: fmt.Sprintf("%s/%d", a.Stream, a.Seq),
+			Data: encode(g),
 		}})[0]
 	}
 	if err != nil {
@@ -53,14 +63,130 @@ func (f *Fleet) copyDead(ctx context.Context, d Delivery) {
 		}
 		return
 	}
-	f.log.Warn("no machine took an event for a hook: it is a dead letter of the fleet",
+	f.log.Warn("no machine took an event for a hook: it is a dead letter of the fleet, see `hookd dlq list --fleet`",
 		zap.String("hook", strings.TrimPrefix(a.Consumer, workConsumer)), zap.Int("tries", a.Deliveries))
 	f.took(d)
 }
 
+// stored returns the message of an area with a number; nil = it is not there.
+func (f *Fleet) stored(ctx context.Context, area, subject string, seq uint64) (found *Stored, err error) {
+	q := Query{Stream: f.names.stream(area), Subject: f.names.all(area, subject), After: seq - 1}
+	err = f.opts.Broker.Read(ctx, q, func(m Stored) bool {
+		if m.Seq == seq {
+			found = &m
+		}
+		return false
+	})
+	return found, err
+}
+
 // Dead returns how many dead letters the fleet has.
-func (f *Fleet) Dead(ctx context.Context) (n int, err error) {
+func (f *Fleet) Dead(ctx context.Context) (int, error) {
+	return f.opts.Broker.Count(ctx, f.names.stream(areaDead), f.names.all(areaDead, "*"))
+}
+
+// DeadLetters returns the dead letters of a hook, of all for "", the newest first and
+// without their data: limit at most, 50 for 0. It needs the role of a worker, as all calls
+// that are about one do.
+func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (api.DeadLetters, error) {
+	var list []api.DeadLetter
+	limit = min(cmp.Or(limit, usualAnswer), mostAnswer)
 	q := Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*")}
-	err = f.opts.Broker.Read(ctx, q, func(Stored) bool { n++; return true })
-	return n, err
+	err := f.opts.Broker.Read(ctx, q, func(m Stored) bool {
+		g, err := f.readDead(m)
+		if err != nil || hook != "" && g.Hook != hook {
+			return true
+		}
+		letter := g.letter(m)
+		letter.Data = nil
+		if list = append(list, letter); len(list) >= 2*limit {
+			list = slices.Clone(list[len(list)-limit:])
+		}
+		return true
+	})
+	list = list[max(0, len(list)-limit):]
+	slices.Reverse(list)
+	return api.DeadLetters{Dead: append([]api.DeadLetter{}, list...)}, err
+}
+
+// DeadLetter returns one of them, with its data. It fails with CodeNotFound where there is
+// none with that number.
+func (f *Fleet) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+	g, m, bad := f.dead(ctx, id)
+	if bad != nil {
+		return api.DeadLetter{}, bad
+	}
+	return g.letter(m), nil
+}
+
+// RetryDead has this machine accept the event of one of them, and forgets the letter. It
+// needs the hook here.
+func (f *Fleet) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+	g, m, bad := f.dead(ctx, id)
+	if bad != nil {
+		return api.DeadLetter{}, bad
+	}
+	if _, bad := f.opts.Accept(g.brought()); bad != nil {
+		if bad.Code == events.CodeNotFound {
+			return api.DeadLetter{}, &events.Error{
+				Code:    bad.Code,
+				Message: fmt.Sprintf("this machine has no hook %s of scope fleet for %s", g.Hook, g.Event.Event),
+				Hint:    "type it on a machine that has the hook",
+			}
+		}
+		return api.DeadLetter{}, bad
+	}
+	f.log.Info("took a dead letter of the fleet", zap.String("hook", g.Hook), zap.String("machine", g.Machine),
+		zap.String("event_id", g.EventID))
+	return g.letter(m), f.forget(ctx, m)
+}
+
+// DropDead forgets one of them.
+func (f *Fleet) DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+	g, m, bad := f.dead(ctx, id)
+	if bad != nil {
+		return api.DeadLetter{}, bad
+	}
+	return g.letter(m), f.forget(ctx, m)
+}
+
+func (f *Fleet) forget(ctx context.Context, m Stored) *events.Error {
+	return Refusal(f.opts.Broker.Drop(ctx, f.names.stream(areaDead), m.Seq))
+}
+
+// dead returns a dead letter by its number in the stream.
+func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m Stored, bad *events.Error) {
+	found, err := f.stored(ctx, areaDead, "*", uint64(max(id, 1)))
+	if err != nil {
+		return g, m, Refusal(err)
+	}
+	if found != nil {
+		m = *found
+		if g, err = f.readDead(m); err == nil {
+			return g, m, nil
+		}
+	}
+	return g, m, &events.Error{
+		Code: events.CodeNotFound, Message: fmt.Sprintf("the fleet has no dead letter %d", id), Hint: "see `hookd dlq list --fleet`",
+	}
+}
+
+// readDead reads a dead letter, and checks that it is what its subject says.
+func (f *Fleet) readDead(m Stored) (g givenUp, err error) {
+	_, rest, ok := f.names.sender(m.Subject, areaDead)
+	if err := json.Unmarshal(m.Data, &g); err != nil {
+		return g, err
+	}
+	if !ok || len(rest) != 1 || rest[0] != token(g.Hook) {
+		return g, fmt.Errorf("it is for hook %q, and stands under %s", g.Hook, m.Subject)
+	}
+	return g, g.check()
+}
+
+// letter is a dead letter as people see it. Its id is its number in the stream.
+func (g givenUp) letter(m Stored) api.DeadLetter {
+	return api.DeadLetter{
+		ID: int64(m.Seq), EventID: g.EventID, Event: g.Event.Event, Hook: g.Hook, Machine: g.Machine, Attempts: g.Tries,
+		Reason: "no machine took it", Time: m.Time, Data: g.Event.Data,
+	}
 }

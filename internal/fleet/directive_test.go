@@ -346,4 +346,4 @@ func TestGiantDirectivesAndBundles(t *testing.T) {
 // nothing is an outbox that has nothing.
 type nothing struct{ fleet.Outbox }
 
-func (nothing) Outgoing(context.Context, int) ([]store.Outgoing, error) { return nil, nil }
+func (nothing) Outgoing(context.Context, int, int64) ([]store.Outgoing, error) { return nil, nil }

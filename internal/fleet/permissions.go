@@ -30,7 +30,10 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 		return p
 	}
 	p.Subscribe = append(p.Subscribe, n.news())
-	p.Publish = []string{n.subject(">"), "$JS.API.INFO"}
+	p.Publish = []string{"$JS.API.INFO", n.subject(areaEvery)}
+	for _, area := range []string{areaLog, areaNow, areaWork, areaAnswer} {
+		p.Publish = append(p.Publish, n.subject(area, ">"))
+	}
 	for _, area := range []string{areaLog, areaNow} { // read with consumers that end by themselves
 		s := n.stream(area)
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.CREATE."+s+".>",
@@ -50,7 +53,8 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	own(areaAnswer, answerConsumer+n.Machine)
 	if r == RoleWorker {
 		own(areaWork, "*")
-		own(areaDead, deadConsumer)
+		own(areaDead, "*")
+		p.Publish = append(p.Publish, n.subject(areaDead, ">"), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead))
 		return p
 	}
 	for _, area := range []string{areaWork, areaDead} {

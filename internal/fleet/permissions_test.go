@@ -98,6 +98,9 @@ func TestStolenLaptop(t *testing.T) {
 		list, err := builder.Machines(t.Context())
 		return err == nil && len(list) == 1 && list[0].Machine == "laptop"
 	})
+	if n, err := laptop.Dead(t.Context()); n != 0 || err != nil {
+		t.Errorf("the laptop counts %d dead letters, %v", n, err)
+	}
 	for _, subject := range []string{
 		"hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.builder.now.machine", "hookd.t.builder.log.decision",
 		"hookd.t.builder.answer.laptop.x", "hookd.other.laptop.every", "hookd.other.ops2.log.decision",
@@ -109,6 +112,8 @@ func TestStolenLaptop(t *testing.T) {
 		"$JS.API.STREAM.PURGE.HOOKD_t_DIRECTIVE", "$JS.API.STREAM.MSG.DELETE.HOOKD_t_DIRECTIVE",
 		"$JS.API.STREAM.DELETE.OBJ_HOOKD_t_BUNDLES", "$JS.API.STREAM.PURGE.OBJ_HOOKD_t_BUNDLES",
 		"$JS.API.DIRECT.GET.HOOKD_other_DIRECTIVE.hookd.other.ALL.directive.newest",
+		"hookd.t.laptop.dead.once",
+		"$JS.API.STREAM.MSG.DELETE.HOOKD_t_DEAD", "$JS.API.CONSUMER.CREATE.HOOKD_t_DEAD.x.hookd.t.*.dead.*",
 	} {
 		if why := g.refused(t, subject, false); why == "" {
 			t.Errorf("the laptop may publish to %s", subject)

@@ -177,14 +177,19 @@ func (f *Fleet) read(d Delivery, area string) (p passed, err error) {
 	if area == areaWork && (len(rest) != 1 || rest[0] != token(p.Hook)) {
 		return p, fmt.Errorf("it is for hook %q, and stands under %s", p.Hook, strings.Join(rest, "."))
 	}
+	return p, p.check()
+}
+
+// check is an error for what could not have been an event.
+func (p passed) check() error {
 	if !events.IsID(p.EventID) {
-		return p, fmt.Errorf("its event has the id %q", p.EventID)
+		return fmt.Errorf("its event has the id %q", p.EventID)
 	}
 	if bad := events.CheckName(p.Event.Event); bad != nil {
-		return p, bad
+		return bad
 	}
 	if !json.Valid(p.Event.Data) || len(p.Event.Data) == 0 || p.Event.Data[0] != '{' {
-		return p, errors.New("its data is no object")
+		return errors.New("its data is no object")
 	}
-	return p, nil
+	return nil
 }

@@ -41,10 +41,7 @@ const senderPrefix = "fleet:"
 // place where the order counts, else another machine may be faster.
 func (f *Fleet) accept(ctx context.Context, d Delivery, p passed, area string) {
 	for tries := 0; ; tries++ {
-		env := p.Event
-		env.Sender, env.ID, env.Owned = senderPrefix+p.Machine, p.EventID+"/"+p.Hook, true
-		env.Brought = &events.Brought{Machine: p.Machine, EventID: p.EventID, Hook: p.Hook, Depth: p.Depth}
-		duplicate, bad := f.opts.Accept(env)
+		duplicate, bad := f.opts.Accept(p.brought())
 		switch {
 		case bad == nil:
 			if duplicate {
@@ -76,6 +73,14 @@ func (f *Fleet) accept(ctx context.Context, d Delivery, p passed, area string) {
 			return
 		}
 	}
+}
+
+// brought is the event as this machine accepts it.
+func (p passed) brought() events.Envelope {
+	env := p.Event
+	env.Sender, env.ID, env.Owned = senderPrefix+p.Machine, p.EventID+"/"+p.Hook, true
+	env.Brought = &events.Brought{Machine: p.Machine, EventID: p.EventID, Hook: p.Hook, Depth: p.Depth}
+	return env
 }
 
 func (f *Fleet) took(d Delivery) {

@@ -35,3 +35,25 @@ func (s *Server) postFleetAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	answer(w, struct{}{}, s.opt.Fleet.PassAnswer(r.Context(), given))
 }
+
+func (s *Server) getFleetDead(w http.ResponseWriter, r *http.Request) {
+	limit, bad := numberParam(r.URL.Query().Get("limit"), "limit", api.MaxRuns)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	dead, bad := s.opt.Fleet.FleetDeadLetters(r.Context(), r.URL.Query().Get("hook"), int(limit))
+	answer(w, dead, bad)
+}
+
+func (s *Server) getFleetDeadLetter(w http.ResponseWriter, r *http.Request) {
+	deadLetter(w, r, s.opt.Fleet.FleetDeadLetter)
+}
+
+func (s *Server) postRetryFleetDead(w http.ResponseWriter, r *http.Request) {
+	deadLetter(w, r, s.opt.Fleet.RetryFleetDead)
+}
+
+func (s *Server) deleteFleetDead(w http.ResponseWriter, r *http.Request) {
+	deadLetter(w, r, s.opt.Fleet.DropFleetDead)
+}

@@ -28,6 +28,22 @@ func (d *daemon) FleetAsks(context.Context) (api.FleetAsks, *events.Error) {
 	return api.FleetAsks{Asks: []api.FleetAsk{{Machine: "m2", About: "digest"}}}, nil
 }
 
+func (d *daemon) FleetDeadLetters(_ context.Context, hook string, limit int) (api.DeadLetters, *events.Error) {
+	return api.DeadLetters{Dead: []api.DeadLetter{{ID: int64(limit), Hook: hook}}}, nil
+}
+
+func (d *daemon) FleetDeadLetter(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "one"}, nil
+}
+
+func (d *daemon) RetryFleetDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "retried"}, nil
+}
+
+func (d *daemon) DropFleetDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
+}
+
 func (d *daemon) PassAnswer(_ context.Context, a api.FleetAnswer) *events.Error {
 	if string(a.Signature) != "signed" {
 		return &events.Error{Code: events.CodeForbidden, Message: "no approver has signed it"}

@@ -137,6 +137,10 @@ type Fleet interface {
 	FleetAsks(ctx context.Context) (api.FleetAsks, *events.Error)
 	// PassAnswer sends the answer of an approver to the machine that asks.
 	PassAnswer(ctx context.Context, a api.FleetAnswer) *events.Error
+	FleetDeadLetters(ctx context.Context, hook string, limit int) (api.DeadLetters, *events.Error)
+	FleetDeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	RetryFleetDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	DropFleetDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
 }
 
 // State answers how the daemon is, and reloads it. Ready returns why it is not

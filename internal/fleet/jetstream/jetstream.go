@@ -10,6 +10,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -36,6 +37,7 @@ type Options struct {
 	Creds   string // file of an nkey seed, or a .creds file; "" = none
 	CA      string // file of certificates; "" = those of the system
 	Machine string // names the connection and its inbox
+	Tries   int    // after which a message is a dead letter; 0 = 50
 	Log     *zap.Logger
 }
 
@@ -44,6 +46,7 @@ type Broker struct {
 	nc      *nats.Conn
 	js      js.JetStream
 	log     *zap.Logger
+	tries   int
 	changed chan struct{}
 
 	mu      sync.Mutex // guards what is below
@@ -67,7 +70,10 @@ func Connect(o Options) (*Broker, error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	b := &Broker{log: o.Log.Named("fleet"), changed: make(chan struct{}, 1), trouble: map[string]string{}}
+	b := &Broker{
+		log: o.Log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries), changed: make(chan struct{}, 1),
+		trouble: map[string]string{},
+	}
 	b.state.Since = time.Now()
 	opts := []nats.Option{
 		nats.Name("hookd " + o.Machine), nats.CustomInboxPrefix(Inbox(o.Machine)),
@@ -350,6 +356,37 @@ func stored(m js.Msg, meta *js.MsgMetadata) fleet.Stored {
 		Message: fleet.Message{Subject: m.Subject(), ID: m.Headers().Get(js.MsgIDHeader), Data: m.Data()},
 		Seq:     meta.Sequence.Stream, Time: meta.Timestamp,
 	}
+}
+
+// Count fits fleet.Keeper.
+func (b *Broker) Count(ctx context.Context, stream, subject string) (n int, err error) {
+	found, err := b.js.Stream(ctx, stream)
+	if err != nil {
+		return 0, fmt.Errorf("count in %s: %w", stream, b.why(err))
+	}
+	info, err := found.Info(ctx, js.WithSubjectFilter(subject))
+	if err != nil {
+		return 0, fmt.Errorf("count in %s: %w", stream, b.why(err))
+	}
+	for _, of := range info.State.Subjects {
+		n += int(of)
+	}
+	return n, nil
+}
+
+// Drop fits fleet.Keeper.
+func (b *Broker) Drop(ctx context.Context, stream string, seq uint64) error {
+	found, err := b.js.Stream(ctx, stream)
+	if err == nil {
+		err = found.DeleteMsg(ctx, seq)
+	}
+	if errors.Is(err, js.ErrMsgNotFound) {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete message %d of %s: %w", seq, stream, b.why(err))
+	}
+	return nil
 }
 
 // Waiting fits fleet.Reader.

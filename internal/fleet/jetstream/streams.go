@@ -109,7 +109,7 @@ func (b *Broker) consumer(ctx context.Context, c fleet.Spec) (js.Consumer, error
 	defer cancel()
 	cfg := js.ConsumerConfig{
 		Durable: c.Name, FilterSubject: c.Subject, AckPolicy: js.AckExplicitPolicy, AckWait: ackWait,
-		MaxDeliver: maxTries, MaxAckPending: windows, InactiveThreshold: c.Idle, DeliverPolicy: js.DeliverAllPolicy,
+		MaxDeliver: b.tries, MaxAckPending: windows, InactiveThreshold: c.Idle, DeliverPolicy: js.DeliverAllPolicy,
 	}
 	if c.Serial {
 		cfg.MaxAckPending = 1
