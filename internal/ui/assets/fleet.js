@@ -2,9 +2,10 @@
 // They come from the fleet's servers, which keep no events and runs: those are on the machine
 // itself.
 import { html, signal, useEffect, useState } from './lib.js';
+import { useKeys } from './keys.js';
 import { Refusal, ask, connection } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Table, Td, Took, What, Who, Why, stateOf } from './parts.js';
-import { link } from './state.js';
+import { Bad, Clock, Empty, Icon, Late, State, Table, Td, Took, What, Who, Why, copy, say, stateOf } from './parts.js';
+import { link, put, route } from './state.js';
 import { hhmm, plural, when } from './words.js';
 
 export const fleet = signal(null); // this machine and the others; null = it is in no fleet
@@ -61,10 +62,23 @@ export function Fleet({ query }) {
     look();
     return () => { abort.abort(); clearTimeout(timer); };
   }, [JSON.stringify(query)]);
-  const own = fleet.value?.machine;
+  const own = fleet.value?.machine, idOf = (r) => r.machine + ' ' + r.event_id, list = rows || [], at = list.findIndex((r) => idOf(r) === route.value.p.sel);
+  const now = () => list.findIndex((r) => idOf(r) === route.value.p.sel);
+  const select = (i) => {
+    const r = list[Math.max(0, Math.min(i, list.length - 1))];
+    if (!r) return;
+    put({ sel: idOf(r) });
+    setTimeout(() => document.querySelector(`#stream tr[data-id="${CSS.escape(idOf(r))}"]`)?.focus(), 0);
+  };
+  const down = () => select(now() + 1), up = () => select(now() - 1);
+  useKeys({
+    j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(list.length - 1),
+    Escape: () => { const { p } = route.value; if (p.sel) put({ sel: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
+    y: () => { const r = list[now()]; return !!r && copy(r.event_id).then((ok) => ok && say('copied ' + r.event_id, true)); },
+  });
   return html`<div class="nothing">${fleet.value && html`<${Others} />`}</div>${err ? html`<${Bad} err=${err} />` : !rows ? html`<${Late} />` : !rows.length ? html`<${Empty}><h2>Nothing matches in the fleet</h2><p class="s">These are decisions of the last day, or since the time of the search.</p></${Empty}>`
-    : html`<${Table} label="Decisions of the fleet" class="fleet" cols=${['n-time', 'w-lead', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Machine', 'Who', 'What', 'Decision', 'Why', 'Took']}>${rows.map((r) => html`
-      <tr role="row" key=${r.machine + r.event_id} data-machine=${r.machine}><${Td} class="when mono f-time"><${Clock} t=${r.time} /></${Td}><${Td} class="f-who" title=${r.machine}>${r.machine === own ? html`<a class="link" href=${link('stream', { open: r.event_id, at: r.seq, sel: r.event_id })}>${r.machine}</a>` : r.machine}</${Td}>
+    : html`<${Table} label="Decisions of the fleet" class="fleet" cols=${['n-time', 'w-lead', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Machine', 'Who', 'What', 'Decision', 'Why', 'Took']}>${rows.map((r, i) => html`
+      <tr role="row" key=${idOf(r)} data-id=${idOf(r)} data-machine=${r.machine} tabindex=${i === Math.max(0, at) ? 0 : -1} aria-selected=${i === at} class=${i === at ? 'sel' : ''} onClick=${() => put({ sel: i === at ? '' : idOf(r) })}><${Td} class="when mono f-time"><${Clock} t=${r.time} /></${Td}><${Td} class="f-who" title=${r.machine}>${r.machine === own ? html`<a class="link" href=${link('stream', { open: r.event_id, at: r.seq, sel: r.event_id })}>${r.machine}</a>` : r.machine}</${Td}>
         <${Td} class="f-hide"><${Who} r=${r} /></${Td}><${Td} class="f-wide"><${What} r=${r} /></${Td}><${Td} class="f-state"><${State} is=${stateOf(r)} /></${Td}><${Td} class="by f-why" title=${r.reason || ''}><${Why} d=${r} /></${Td}><${Td} class="num f-hide"><${Took} ms=${r.duration_ms} /></${Td}></tr>`)}</${Table}>
       ${rows.length >= mostShown ? html`<p class="rest t">The newest ${mostShown}. Narrow the search, or look on the machine itself.</p>` : ''}`}`;
 }

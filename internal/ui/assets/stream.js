@@ -262,7 +262,7 @@ export function Stream() {
     <div class="bar"><${Search} input=${search} />
       <span class="seg" role="group" aria-label="What is listed">${Object.keys(kinds).map((k) => html`<a href=${link('stream', { ...route.value.p, kind: k === 'decisions' ? '' : k, open: '', at: '' })}
         aria-current=${k === kind.value && !ofFleet.value ? 'true' : undefined}>${k[0].toUpperCase() + k.slice(1)}</a>`)}${fleet.value && html`<a href=${link('stream', { q: text.value, kind: 'fleet' })} aria-current=${ofFleet.value ? 'true' : undefined}>Fleet</a>`}</span>${!ofFleet.value && html`<${Filter} />`}
-      <button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) release(); }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button></div>
+      ${!ofFleet.value && html`<button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) release(); }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button>`}</div>
     ${ofFleet.value ? html`<${OfFleet} />` : html`<div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div>`}</section>`;
 }
 
