@@ -27,7 +27,8 @@ func TestGuardsReadAsBash(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIP-TOOL python3")
 	}
-	bash, lines := shelltest.New(t), shelltest.Lines()
+	bash := shelltest.New(t)
+	lines := append(shelltest.Lines(), "bash <<< 'm1 a' 3<<< 'm2 b'", "BASH_CMDS[m2]=$(type -p m1); m2 a")
 	var in bytes.Buffer
 	for _, line := range lines {
 		text, err := json.Marshal(line)

@@ -32,6 +32,7 @@ MOST_WORDS = 4096  # of a brace expansion
 MOST_BRACES = 64
 MOST_STARTS = 64
 MOST_CHOICES = 24  # values that variables of one command may have together
+MOST_FOLDERS = 8  # that a command may run in
 TOO_MANY = ()  # the values of a variable that is not looked at for each of them
 
 
@@ -55,6 +56,12 @@ class Word:
     def __init__(self, text, glob=False, pattern=None, many=False, quoted=False, sources=()):
         self.text, self.glob, self.many, self.quoted, self.sources = text, glob, many, quoted, tuple(sources)
         self.pattern = text if pattern is None else pattern
+
+    def __eq__(self, other):
+        return isinstance(other, Word) and (self.text, self.many, self.glob) == (other.text, other.many, other.glob)
+
+    def __hash__(self):
+        return hash(self.text)
 
     @property
     def sure(self):
@@ -132,6 +139,8 @@ class Script:
 def program(word):
     """The program that a first word names, "" if that is not known."""
     name = word.text.rstrip("/").rsplit("/", 1)[-1]
+    if name[-4:].lower() == ".exe":
+        name = name[:-4]
     if COMPUTED in name or word.glob and name != "[" and re.search(r"[*?\[]", word.pattern.rsplit("/", 1)[-1]):
         return ""
     return name.lower()
@@ -150,6 +159,7 @@ def read(line, cwd="", home="", variables=None):
         if COMPUTED in line:
             raise Unreadable("it has control characters")
         walk.text(line, state)
+        walk.sprung()
     except Unreadable as e:
         script.unclear.append(Doubt(str(e), shorten(line)))
     except RecursionError:
@@ -165,7 +175,7 @@ def shorten(text, most=80):
 # ---------------------------------------------------------------------------------------------------------------------
 # From text to a tree. Nodes are tuples whose first member says what they are:
 #   ("simple", assigns, words, redirects)   assigns: (name, parts or list of parts, adds)
-#   ("seq", [(node, certain)])              certain: it runs if what stands before it ran
+#   ("seq", [(node, after)])                after: "" or the && or || before it
 #   ("pipe", [node]) ("subshell", node, redirects) ("group", node, redirects) ("loop", name, words, node, redirects)
 #   ("branch", [node], redirects)           each of them may run
 #   ("function", name, node) ("words", [parts], redirects) ("doubt", why, node)
@@ -189,6 +199,9 @@ LIKE_COMMAND = re.compile(r"\s*[A-Za-z_./~][\w./~-]*\s*(?:$|(?<=\s)[^\s=+\-*/%<>
 OTHER_TIME = re.compile(r"time[ \t]+-(?!p |- )")  # the program, not the word of the shell
 FUNCTION = re.compile(r"([^ \t\n;&|()<>'\"$`\\=]+)[ \t]*\([ \t]*\)")
 REDIRECT = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
+# What gives a variable a value in arithmetic.
+COUNTS = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)"
+                    r"|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 CASE_ENDS = (";;", ";&")
 SPECIAL = "@*#?-$!0123456789_"
 ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -261,7 +274,7 @@ class Parser:
 
     def sequence(self):
         self.deeper()
-        items, certain = [], True
+        items, after = [], ""
         while True:
             self.blanks()
             while items and self.at(";") and not self.at(CASE_ENDS):
@@ -274,11 +287,11 @@ class Parser:
             node = self.pipeline()
             self.blank()
             if self.i >= self.n:
-                items.append((node, certain))
+                items.append((node, after))
                 break
             if self.at(("||", "&&")):
-                items.append((node, certain))
-                certain = self.at("&&")
+                items.append((node, after))
+                after = self.s[self.i:self.i + 2]
                 self.i += 2
                 continue
             if self.at("&") and not self.at("&>"):
@@ -289,12 +302,12 @@ class Parser:
             elif self.at("\n"):
                 self.newline()
             elif self.at(CASE_ENDS):
-                items.append((node, certain))
+                items.append((node, after))
                 break
             elif self.at(";"):
                 self.i += 1
-            items.append((node, certain))
-            certain = True
+            items.append((node, after))
+            after = ""
         self.depth -= 1
         return ("seq", items)
 
@@ -343,7 +356,7 @@ class Parser:
         elif word in ("while", "until"):
             self.i += 5
             condition = self.sequence()
-            node = ("branch", [("seq", [(condition, True), (self.body(), True)])], self.redirects())
+            node = ("loop", "", [], ("seq", [(condition, ""), (self.body(), "")]), self.redirects())
         elif word == "if":
             node = self.condition()
         elif word == "case":
@@ -443,7 +456,7 @@ class Parser:
         nodes = [self.sequence()]
         while True:
             self.take("then")
-            branches.append(("seq", [(n, True) for n in nodes] + [(self.sequence(), True)]))
+            branches.append(("seq", [(n, "") for n in nodes] + [(self.sequence(), "")]))
             nodes = []
             word = self.reserved()
             if word == "elif":
@@ -482,7 +495,7 @@ class Parser:
                     continue
                 self.expect(")")
                 break
-            branches.append(("seq", [(("words", patterns, []), True), (self.sequence(), True)]))
+            branches.append(("seq", [(("words", patterns, []), ""), (self.sequence(), "")]))
             for end in (";;&", ";;", ";&", ";|"):
                 if self.at(end):
                     self.i += len(end)
@@ -531,10 +544,10 @@ class Parser:
             if document["mark"] is None:
                 self.fail("a here-document's end is computed")
             self.waiting.append(document)
-            return ("<<", document)
+            return ("<<", document, m.group(1))
         if self.i >= self.n or self.s[self.i] in ";&|()\n":
             self.fail("a redirection has no file")
-        return (operator, self.word())
+        return (operator, self.word(), m.group(1))
 
     def documents(self):
         """Reads the here-documents that begin here."""
@@ -784,9 +797,10 @@ class Parser:
 
     def arithmetic(self, end, stops=";{}"):
         """The parts of an arithmetic expression up to end."""
-        parts, level = [], 0
+        parts, level, start = [], 0, self.i
         while self.i < self.n:
             if level == 0 and self.at(end):
+                parts += [("sets", m.group(1) or m.group(2)) for m in COUNTS.finditer(self.s, start, self.i)]
                 self.i += len(end)
                 return parts
             c = self.s[self.i]
@@ -810,9 +824,10 @@ class Parser:
             self.i = m.end()
             return ("var", m.group(1), quoted)
         odd = re.compile(r"\$\{(\(|[^}]*@P\})").match(self.s, self.i)
+        m = re.compile(r"\$\{([A-Za-z_]\w*)(?:\[[^]]*\])?:?=").match(self.s, self.i)
         self.i += 2
         self.deeper()
-        parts = []
+        parts = [("sets", m.group(1))] if m else []
         while True:
             if self.i >= self.n:
                 self.fail("} is missing")
@@ -888,7 +903,30 @@ BLANKS = " \t\n"
 INDEX = re.compile(r"\[[^\]]*(?:\$\(|`)")
 INDEXES = {"declare", "typeset", "local", "export", "readonly", "read", "unset", "printf", "test", "[", "let", "wait",
            "getopts"}
+SEES_ASSIGNS = {"eval", "source", "."}  # what runs lines in the same shell
 DECLARES = ("export", "declare", "local", "readonly", "typeset")
+
+
+UNKNOWN = (Word(COMPUTED, many=True),)
+KNOWN = ("variables", "functions", "aliases")
+# What a shell gives a value by itself, whatever it was given.
+SET_BY_SHELL = {"_", "BASHPID", "BASH_COMMAND", "COMP_LINE", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "FUNCNAME",
+                "HISTCMD", "LINENO", "MAPFILE", "OLDPWD", "OPTARG", "OPTIND", "PIPESTATUS", "PPID", "PWD", "RANDOM",
+                "READLINE_LINE", "REPLY", "SECONDS", "SHLVL", "SRANDOM"}
+
+
+def united(mine, its):
+    """The values of a variable that has those or these; None = not known."""
+    if not mine and not its:
+        return None
+    both = tuple(mine or UNKNOWN)
+    both += tuple(v for v in its or UNKNOWN if v not in both)
+    return both if len(both) <= MOST_CHOICES else None
+
+
+def united_folders(mine, its):
+    both = tuple(dict.fromkeys(tuple(mine) + tuple(its)))
+    return both if len(both) <= MOST_FOLDERS else both[:MOST_FOLDERS] + ("",)
 
 
 class State:
@@ -898,6 +936,10 @@ class State:
         self.cwds = (cwd,)
         self.variables = {"IFS": (Word(BLANKS),)}
         self.functions, self.aliases, self.files = {}, {}, {}
+        self.assigned = set()  # all variables that the line gives a value
+        self.locals = set()  # of a function
+        self.entered = {}  # what was known when a function that runs now began
+        self.opened = None  # what exec has opened as standard input
         self.exported = {"IFS"}  # variables that a shell within the line has, too
         self.arguments = None  # of a function, a list of words; None = not known
         self.certain = True
@@ -908,10 +950,42 @@ class State:
     def copy(self):
         other = State.__new__(State)
         other.__dict__.update(self.__dict__)
-        for name in ("variables", "functions", "aliases"):
+        for name in KNOWN:
             setattr(other, name, dict(getattr(self, name)))
         other.exported = set(self.exported)
         return other
+
+    def merge(self, other, folders=True):
+        """Makes this what is known where either this or the other holds. Returns whether that changed it."""
+        changed = False
+        for name in KNOWN:
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine == its:
+                continue
+            for key in mine.keys() | its.keys():
+                if name == "variables":
+                    both = united(mine.get(key), its.get(key))
+                else:  # without a meaning it is a program, which is looked at in any case
+                    both = mine.get(key, ()) + tuple(m for m in its.get(key, ()) if m not in mine.get(key, ()))
+                if key not in mine or mine[key] != both:
+                    mine[key], changed = both, True
+        if folders and not set(other.cwds) <= set(self.cwds):
+            self.cwds, changed = united_folders(self.cwds, other.cwds), True
+        self.exported |= other.exported
+        if self.arguments != other.arguments:
+            changed, self.arguments = changed or self.arguments is not None, None
+        return changed
+
+    def become(self, other):
+        """Takes over what is known in the other."""
+        for name in KNOWN + ("exported", "cwds", "arguments"):
+            setattr(self, name, getattr(other, name))
+
+    def forget(self, before):
+        """Variables that are not as they were before may be anything."""
+        for name, values in self.variables.items():
+            if name not in before.variables or before.variables[name] != values:
+                self.variables[name] = united(values, None)
 
     def child(self):
         """Variables as a shell has them that the line starts: those that are not exported are empty there."""
@@ -921,20 +995,26 @@ class State:
 
     def set(self, name, values):
         """Gives a variable one of several values; None = one that is not known."""
-        if not self.certain and name in self.variables:
-            old = self.variables[name]
-            values = tuple(old) + tuple(values) if old and values and len(old) < MOST_CHOICES else None
-        elif not self.certain:
+        self.assigned.add(name)
+        if name in SET_BY_SHELL:
             values = None
+        elif not self.certain:
+            values = united(self.variables.get(name), values)
         self.variables[name] = values
 
-    def go(self, folder):
-        self.cwds = (folder,) if self.certain else tuple(dict.fromkeys((folder,) + self.cwds))[:4]
+    def define(self, table, name, meaning):
+        """Gives a function or an alias a meaning, besides those that it may have."""
+        old = () if self.certain else table.get(name, ())
+        table[name] = old if meaning in old else old + (meaning,)
+
+    def go(self, folders):
+        self.cwds = united_folders(folders, () if self.certain else self.cwds)
 
 
 class Walk:
     def __init__(self, script, home):
         self.script, self.home = script, home
+        self.traps = []  # command, state and words of each trap
 
     def doubt(self, why, part="", sources=()):
         self.script.unclear.append(Doubt(why, shorten(part), sources))
@@ -982,7 +1062,7 @@ class Walk:
         if kind == "pipe":
             return self.pipe(node[1], state, stdin)
         if kind == "function":
-            state.functions[node[1]] = node[2]
+            state.define(state.functions, node[1], node[2])
             inner = state.copy()
             inner.certain = False
             self.node(node[2], inner, NO_INPUT)
@@ -1018,22 +1098,32 @@ class Walk:
         return ""
 
     def sequence(self, items, state, stdin):
-        out = []
-        for node, certain in items:
-            before = state.certain
-            state.certain = before and certain
-            out.append(self.node(node, state, stdin))
-            state.certain = before
+        out, first, folders = [], None, state.cwds
+        for n, (node, after) in enumerate(items):
+            if after and first is None:
+                first = state.copy()  # what follows && or || may not run
+            elif not after:
+                folders = state.cwds
+            certain, state.certain = state.certain, state.certain and after != "||"
+            out.append(self.node(node, state, state.opened or stdin))
+            state.certain = certain
+            if n + 1 == len(items) or not items[n + 1][1]:
+                if first is not None:
+                    state.merge(first)
+                    first = None
+                if n + 1 < len(items):
+                    state.cwds = united_folders(state.cwds, folders)  # a cd may have failed
         return None if None in out else "".join(out)
 
     def pipe(self, stages, state, stdin):
-        out = None
+        out, inner = None, None
         begin = len(self.script.commands)
         for stage in stages:
             inner = state.copy()
             out = self.node(stage, inner, stdin)
             state.files.update(inner.files)
             stdin = Input(out, self.script.commands[begin:])
+        state.merge(inner)  # some shells run the last one themselves
         return out
 
     def loop(self, node, state, stdin):
@@ -1045,7 +1135,19 @@ class Walk:
         if name:
             known = values and len(values) <= MOST_CHOICES and all(w.sure for w in values)
             state.variables[name] = tuple(values) if known else None
+        before, known = state.copy(), dict(state.files)
         self.node(body, state, stdin)
+        for last in (False, True):  # again, with what the body has changed
+            once = before.copy()
+            if not once.merge(state) and state.files.keys() == known.keys():
+                break
+            known = dict(state.files)
+            state.become(once)
+            if last:
+                state.forget(before)
+            before = state.copy()
+            self.node(body, state, stdin)
+        state.merge(before)
         state.certain = certain
         return None
 
@@ -1059,21 +1161,24 @@ class Walk:
     def redirected(self, redirects, state, stdin):
         """The redirections with their words, and the standard input that they leave."""
         found = []
-        for operator, what in redirects:
+        for operator, what, number in redirects:
+            given = None
             if operator == "<<":
                 first = len(self.script.commands)
                 word = self.joined(what["parts"] or [], state)
-                stdin = Input(word.text if word.sure else None, self.script.commands[first:])
-                continue
-            words = self.expand(what, state) or [Word(COMPUTED, many=True)]
-            for word in words:  # of several zsh writes each
-                if operator == "<<<":
-                    stdin = Input(word.text + "\n" if word.sure else None, word.sources)
+                given = Input(word.text if word.sure else None, self.script.commands[first:])
+            for word in self.expand(what, state) or [Word(COMPUTED, many=True)] if given is None else ():
+                if operator == "<<<":  # of several words zsh takes each
+                    given = Input(word.text + "\n" if word.sure else None, word.sources)
                     continue
                 if operator in ("<", "<>"):
-                    stdin = state.files.get(self.place(word, state)) or Input(None, word.sources)
+                    given = state.files.get(self.place(word, state)) or Input(None, word.sources)
+                elif operator == "<&" and word.text not in ("0", "0-", "-"):
+                    given = Input(None, word.sources)
                 both = operator == ">&" and not re.fullmatch(r"\d+-?|-", word.text)
                 found.append(("&>" if both else operator, word))
+            if given is not None and number in ("", "0"):
+                stdin = given
         return found, stdin
 
     def place(self, word, state):
@@ -1113,6 +1218,8 @@ class Walk:
                 current.add(part[1], False, glob=True)
             elif kind == "brace":
                 current.add(part[1], False)
+            elif kind == "sets":
+                state.set(part[1], None)
             elif kind == "joined":
                 for inner in part[1] or [("text", "", True)]:
                     current = self.value(inner, state, split, fields, current)
@@ -1258,7 +1365,14 @@ class Walk:
             return stdin.text if any(o[0].startswith("<") for o in redirects) else ""  # $(<f)
         self.lines_of_variables(values, state)
         command = Command(words, values, found, stdin, state.cwds, state.via)
+        if command.name == "exec" and len(words) == 1 and redirects:
+            state.opened = stdin if stdin.given else Input(None)
+        before = {name: state.variables.get(name) for name in values}
+        for name in values if command.name in SEES_ASSIGNS or command.name in state.functions else ():
+            state.set(name, (values[name],))
         out = self.execute(command, state)
+        for name in values if command.name in SEES_ASSIGNS or command.name in state.functions else ():
+            state.variables[name] = united(before[name], state.variables.get(name))
         for operator, word in found:
             if operator in (">", ">>", ">|", "&>", "&>>"):
                 place = self.place(word, state)
@@ -1273,7 +1387,7 @@ class Walk:
 
     def lines_of_variables(self, values, state):
         for name, word in values.items():
-            if name == "BASH_ENV" or name in PROMPTS and re.search(r"\$\(|`", word.text):
+            if name in ("BASH_ENV", "BASH_CMDS", "BASH_ALIASES") or name in PROMPTS and re.search(r"\$\(|`", word.text):
                 self.doubt("%s may run commands" % name, word.text, word.sources)
             if name in LINE_VARIABLES and word.text:
                 self.inner(word.text, state.copy())
@@ -1312,16 +1426,12 @@ class Walk:
                     self.doubt("an index may run commands", word.text, word.sources)
         if "/" not in command.words[0].text:
             if name in state.aliases and name not in command.via:
-                line = " ".join([state.aliases[name]] + [quote(w) for w in args])
-                return self.below(command, name, lambda s: self.inner(line, s), state)
-            command.recursive = name in state.functions and name in command.via
-            if name in state.functions and not command.recursive:
-                body = state.functions[name]
-
-                def call(inner):
-                    inner.arguments = args
-                    self.node(body, inner, command.stdin)
-                return self.below(command, name, call, state)
+                rest = [quote(w) for w in args]
+                for text in state.aliases[name]:
+                    self.below(command, name, lambda s, t=text: self.inner(" ".join([t] + rest), s), state)
+                return None
+            if name in state.functions:
+                return self.function(name, command, args, state)
         builtin = None
         if name.isalpha() or name in ".:":
             builtin = getattr(self, "do_" + {".": "source", ":": "true"}.get(name, name), None)
@@ -1338,6 +1448,32 @@ class Walk:
             self.wrapped(name, wrapper, command, args, state)
         self.run_written(command, state)
         return output(name, args, command, state)
+
+    def function(self, name, command, args, state):
+        """Calls a function of the line, in each of the meanings that it may have."""
+        command.recursive = name in state.entered
+        if command.recursive:
+            same = state.arguments is not None and [w.text for w in args] == [w.text for w in state.arguments]
+            then = state.entered[name].copy()
+            then.arguments = state.arguments
+            if args and not same or then.merge(state):
+                self.doubt("a function calls itself with other values", " ".join(command.texts))
+            return None
+        ends = []
+        for body in state.functions[name]:
+            inner = state.copy()
+            inner.arguments, inner.locals, inner.entered = args, set(), dict(state.entered, **{name: state.copy()})
+            self.below(command, name, lambda s, b=body: self.node(b, s, command.stdin), inner, changes_state=True)
+            inner.arguments = state.arguments
+            for local in inner.locals:  # it is again what it was, or was not made
+                inner.variables[local] = united(state.variables.get(local), inner.variables.get(local))
+            for trap in self.traps:
+                trap[1] = state if trap[1] is inner else trap[1]
+            ends.append(inner)
+        state.become(ends[0])
+        for end in ends[1:]:
+            state.merge(end)
+        return None
 
     def below(self, command, name, walk, state, changes_state=False):
         """Walks what a command runs, with it in the list of the programs that run it."""
@@ -1359,19 +1495,20 @@ class Walk:
         else:
             written = next((f for place, f in state.files.items() if posixpath.basename(place) == word.text), None)
         if written:
-            self.run_input("sh", command, written, state)
+            self.run_input("sh", command, written, state, command.words[1:])
 
-    def run_input(self, name, command, given, state):
-        """A shell that reads its commands from given."""
+    def run_input(self, name, command, given, state, arguments=None):
+        """A shell that reads its commands from given; arguments are those of a script, None = not known."""
         for source in given.sources:
             source.executed = True
         if given.text is None:
             self.doubt("%s runs what it reads" % name, " ".join(command.texts), given.sources)
             return None
         def call(inner):
-            inner.arguments = None
+            inner.arguments = arguments
             if name in SHELLS:
                 inner.child()
+                inner.variables.update((n, (w,)) for n, w in command.assigns.items())
             return self.inner(given.text, inner)
         return self.below(command, name, call, state)
 
@@ -1392,18 +1529,19 @@ class Walk:
     def do_cd(self, command, args, state):
         folders = [w for w in args if not re.match(r"-[LPe@]+$|--$", w.text)]
         word = folders[0] if folders else Word(self.home)
-        if word.sure and word.text and word.text != "-" and not word.glob:
-            cwd = state.cwds[0]
+        known = word.sure and word.text and not word.text.startswith("-") and not word.glob
+        if known and (folders or command.name != "pushd"):
             absolute = word.text.startswith("/")
-            state.go(posixpath.normpath(posixpath.join(cwd, word.text)) if cwd or absolute else "")
+            state.go([posixpath.normpath(posixpath.join(cwd, word.text)) if cwd or absolute else ""
+                      for cwd in state.cwds])
         else:
-            state.go("")
+            state.go([""])
         return ""
 
     do_pushd = do_cd
 
     def do_popd(self, command, args, state):
-        state.go("")
+        state.go([""])
 
     def do_true(self, command, args, state):
         return ""
@@ -1432,7 +1570,7 @@ class Walk:
         for word in args:
             name, sign, value = word.text.partition("=")
             if sign:
-                state.aliases[name.lower()] = value
+                state.define(state.aliases, name.lower(), value)
                 if "<<" in value:
                     self.doubt("an alias begins a here-document", value)
                 self.below(command, "alias", lambda s: self.inner(value, s), state)
@@ -1443,10 +1581,21 @@ class Walk:
             args = args[1:]
         if len(args) > 1 and args[0].text not in ("-", ""):
             self.run_words("trap", command, args[:1], state)
+            self.traps.append([command, state, args])
         return ""
+
+    def sprung(self):
+        """Walks what traps run once more, with what is known at the end."""
+        for command, state, args in self.traps:
+            inner = state.copy()
+            for name in inner.assigned if {w.text for w in args[1:]} - {"EXIT", "0"} else ():
+                inner.variables[name] = united(inner.variables.get(name), None)  # it may run at any time
+            self.run_words("trap", command, args[:1], inner)
 
     def do_export(self, command, args, state):
         changes = any(re.match(r"[-+]\w*[ilnuc]", w.text) for w in args)  # the value is not what is written
+        if any(re.match(r"-\w*n", w.text) for w in args) and command.name != "export":
+            self.doubt("a variable stands for another", " ".join(command.texts))
         for word in args:
             m = ASSIGN.match(word.text)
             if command.name == "export" or "-x" in (w.text for w in args):
@@ -1454,6 +1603,8 @@ class Walk:
             if not m:
                 continue
             value = Word(word.text[m.end():], sources=word.sources)
+            if command.name not in ("export", "readonly"):
+                state.locals.add(m.group(1))
             state.set(m.group(1), None if changes or m.group(2) or m.group(3) else (value,))
             self.lines_of_variables({m.group(1): value}, state)
         return ""
@@ -1463,7 +1614,7 @@ class Walk:
     def do_read(self, command, args, state):
         for word in args:
             if NAME.fullmatch(word.text):
-                state.variables[word.text] = None
+                state.set(word.text, None)
         return ""
 
     do_getopts = do_unset = do_read
@@ -1486,7 +1637,15 @@ class Walk:
     def do_set(self, command, args, state):
         texts = [w.text for w in args]
         if "--" in texts:
-            state.arguments = args[texts.index("--") + 1:]
+            state.arguments = args[texts.index("--") + 1:] if state.certain else None
+        elif any(not t.startswith(("-", "+")) for t in texts):
+            state.arguments = None
+        return ""
+
+    def do_shift(self, command, args, state):
+        n = int(args[0].text) if args and args[0].text.isdigit() else 0 if args else 1
+        known = state.certain and state.arguments is not None and n and not any(w.many for w in state.arguments)
+        state.arguments = state.arguments[n:] if known else None
         return ""
 
     def do_bind(self, command, args, state):
@@ -1518,7 +1677,8 @@ class Walk:
                 elif text == "--command" and rest:
                     text_follows = True
                 continue
-            if "c" in text[1:]:
+            if "c" in text[1:] or name in POWER and "-command".startswith(text.lower()) \
+                    or name in POWER and "-encodedcommand".startswith(text.lower()):
                 text_follows = True
             if text[-1] in "oO" and rest:
                 rest.pop(0)
@@ -1529,6 +1689,7 @@ class Walk:
                 return None
             arguments, state_now = rest[2:], state.copy()
             state_now.child()
+            state_now.variables.update((n, (w,)) for n, w in command.assigns.items())
             state_now.arguments = arguments
             if len(rest) > 1:
                 state_now.variables["0"] = (rest[1],)
@@ -1540,7 +1701,7 @@ class Walk:
                 self.doubt("%s runs what it reads" % name, " ".join(command.texts))
             written = state.files.get(self.place(rest[0], state))
             if written or rest[0].sources and not rest[0].sure:
-                return self.run_input(name, command, written or Input(None, rest[0].sources), state)
+                return self.run_input(name, command, written or Input(None, rest[0].sources), state, rest[1:])
             if rest[0].text.startswith(COMPUTED) and rest[0].many:
                 self.doubt("%s runs a file whose name is computed" % name, " ".join(command.texts))
             return None
@@ -1603,13 +1764,16 @@ class Walk:
             if word.text == COMPUTED:
                 self.doubt("%s runs code that is computed" % name, " ".join(command.texts), word.sources)
         command.code = "\n".join(w.text for w in code)
-        self.lines_of_code(name, command, state, language is AWKS)
+        self.lines_of_code(name, command, command.code, state, language is AWKS)
+        for line in command.code.splitlines() if name in SHELL_IN_TEXT else ():
+            found = SHELL_IN_TEXT[name].search(line)
+            if found:
+                self.inner(next(g for g in found.groups() if g is not None), state.copy())
         return None
 
-    def lines_of_code(self, name, command, state, every):
+    def lines_of_code(self, name, command, code, state, every):
         """Commands that code in another language starts, as far as they stand in it word for word. every: also a string
         of one word."""
-        code = command.code
         if not STARTS.search(code):
             return
         for texts in itertools.islice(listed(code), 200):
@@ -1656,12 +1820,48 @@ class Walk:
                 state.files[self.place(word, state)] = Input(command.stdin.text, [command])
         elif name in ("cp", "mv", "ln", "install") and len(args) > 1:
             copied = state.files.get(self.place(args[-2], state))
+            if not copied and PROGRAM.search(args[-2].text):
+                copied = Input(quote(args[-2]) + ' "$@"\n', [command])
             if copied:
                 state.files[self.place(args[-1], state)] = copied
         elif name in ("sed", "gsed") and any(SED_RUNS.search(w.text) and w.text[2:] for w in args):
             self.doubt("sed runs what it reads", " ".join(command.texts))
-        if name in STDIN_IS_LINES and command.stdin.given:
+        if name in STDIN_IS_LINES and command.stdin.given or name in STARTS_SHELL and command.stdin.text:
             self.run_input(name, command, command.stdin, state)
+        if in_text and command.stdin.text:
+            for line in command.stdin.text.splitlines():
+                found = in_text.search(line)
+                if found:
+                    self.inner(next(g for g in found.groups() if g is not None), state.copy())
+        if name in ("make", "gmake"):
+            self.make(command, args, state)
+        if name not in NO_CODE:
+            for before, word in zip(args, args[1:]):
+                if before.text in CODE_OPTIONS and word.text not in options and re.search(r"\S\s\S", word.text):
+                    self.perhaps(name, command, word.text, state)
+
+    def make(self, command, args, state):
+        """The recipes of a makefile that the line wrote, or that stands on the input."""
+        given = [command.stdin] if any(w.text in ("-", "-f-", "--file=-", "--makefile=-") + STDIN for w in args) else []
+        named = [w for w in args if not w.text.startswith("-")] + [Word(n) for n in ("GNUmakefile", "makefile",
+                                                                                     "Makefile")]
+        given += [state.files[p] for p in (self.place(w, state) for w in named) if p in state.files]
+        for one in given:
+            if one.text is None:
+                self.doubt("make runs what it reads", " ".join(command.texts), one.sources)
+            for line in (one.text or "").replace("\\\n", " ").splitlines():
+                recipe = line[1:] if line.startswith("\t") else line.partition(";")[2]
+                self.inner(recipe.lstrip("@-+ ").replace("$$", "$"), state.copy())
+
+    def perhaps(self, name, command, text, state):
+        """Text that may be a shell line, or code with such lines. In doubt it is neither."""
+        kept = list(self.script.unclear)
+        try:
+            self.below(command, name, lambda s: self.text(text.replace(COMPUTED, "${_computed}"), s), state)
+        except Unreadable:
+            pass
+        self.script.unclear[:] = kept
+        self.lines_of_code(name, command, text, state, False)
 
     def git(self, command, args, state):
         """Settings and subcommands of git that run a line."""
@@ -1706,6 +1906,10 @@ class Walk:
         if not rest:
             return
         cwds = state.cwds if not wrapper.elsewhere else ("",)
+        if rest[0].text in (":::", "::::"):  # parallel without a command runs each word
+            for word in rest[1:]:
+                self.run_words(name, command, [word], state)
+            return
         if wrapper.finds:
             for words in found_commands(rest):
                 inner = Command(words, {}, (), NO_INPUT, cwds, command.via + (name,))
@@ -1932,10 +2136,11 @@ def formatted(texts):
 
 
 STARTS = re.compile(r"system|\|&?\s*getline|print.*\||popen|subprocess|exec|spawn|child_process|\bqx\b|Runtime|`|shell"
-                    r"|\.run\(|\brun\(|Command|getline|\|\s*\"|\bsh\b|%x")
+                    r"|\.run\(|\brun\b|command|cmd|getline|\|\s*\"|\bsh\b|%x|run-program", re.IGNORECASE)
 STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:qx|%x)\s*[{(\[][^\n})\]]*[})\]]")
 STRINGS_IN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
-BETWEEN = re.compile(r"\s*,\s*\[?\s*")
+CALLS = re.compile(r"\b(?:exec|system|spawn)\w*$|\(list$")
+BETWEEN = re.compile(r"\s*,\s*\[?\s*|\s+(?:\(list\s+)?")
 
 
 def listed(code):
@@ -1948,7 +2153,8 @@ def listed(code):
         else:
             if row:
                 yield row
-            row = [m.group(0)] if code[end:m.start()].rstrip()[-1:] in ("[", "(") else []
+            before = code[end:m.start()].rstrip()
+            row = [m.group(0)] if before[-1:] in ("[", "(") or CALLS.search(before) else []
         end = m.end()
     if row:
         yield row
@@ -1964,12 +2170,16 @@ def unescape(literal_text):
 
 
 SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "fish", "csh", "tcsh", "nu",
-          "elvish", "pwsh", "posh"}
+          "elvish", "pwsh", "powershell", "posh"}
+POWER = ("pwsh", "powershell")
 SHELLS_READ = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "posh"}
 AWKS = ("-e", "--source")
 INTERPRETERS = [
     (re.compile(r"(?:python|pypy)[0-9.]*(?:-config)?|py|ipython3?"), ("-c",)),
     (re.compile(r"perl[0-9.]*"), ("-e", "-E")),
+    (re.compile(r"r|octave(?:-cli)?|gnuplot|guile[0-9.]*|racket|sbcl|clisp|ghci?|ocaml|crystal|nim|erl|iex|dc|jshell|m4"
+                r"|expect|xonsh|clojure|clj|bb|janet|hy|kotlin|jrunscript"),
+     ("-e", "-c", "--eval", "-eval", "eval", "e", "--expression")),
     (re.compile(r"j?ruby[0-9.]*|lua(?:jit)?[0-9.]*|rscript|osascript|elixir|julia|groovy|tclsh|raku|scala|swift"),
      ("-e",)),
     (re.compile(r"node(?:js)?|bun|deno|tsx|ts-node"), ("-e", "-p", "--eval", "--print", "-pe", "eval")),
@@ -2021,17 +2231,33 @@ SHELL_IN_TEXT = {
                  "sqlite3": re.compile(r"^\s*\.(?:shell|system)\s+(.+)"),
     "psql": re.compile(r"\\!\s*(.+)"), "mysql": re.compile(r"(?:^|;)\s*(?:system|\\!)\s+(.+)"),
                  "gdb": re.compile(r"^(?:!|shell\s)(.+)"),
+    "ed": re.compile(r"^!(.+)"), "dc": re.compile(r"!\s*(.+)"), "less": re.compile(r"^\+?!(.+)"),
+    "m4": re.compile(r"syscmd\(\s*`?(.+?)'?\)"), "tclsh": re.compile(r"\b(?:exec|spawn|system)\s+(.+)"),
+    "sftp": re.compile(r"^\s*!(.+)"), "ftp": re.compile(r"^\s*!(.+)"), "crontab": re.compile(
+        r"^\s*(?:@\w+|(?:[\d*/,-]+\s+){4}[\w*/,-]+)\s+(.+)"),
     "sed": re.compile(r"^(?:\d+|\$|/[^/]*/)?e\s+(.+)"), "socat": re.compile(r"(?i)(?:exec|system):['\"]?([^,'\"]+)"),
 }
 for _same, _as in (("vi", "vim"), ("nvim", "vim"), ("ex", "vim"), ("view", "vim"), ("mariadb", "mysql"),
-                   ("gsed", "sed"), ("lldb", "gdb")):
+                   ("gsed", "sed"), ("lldb", "gdb"),
+                   ("expect", "tclsh"), ("more", "less"), ("lftp", "ftp")):
     SHELL_IN_TEXT[_same] = SHELL_IN_TEXT[_as]
+PROGRAM = re.compile(r"/s?bin/[^/]+$")
 GIT_LINES = re.compile(r"core\.(sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|diff\.external|pager\..+"
                        r"|credential\.(.+\.)?helper"
                        r"|diff\..+\.(textconv|command)|filter\..+\.(clean|smudge|process)|(merge|diff)tool\..+\.cmd"
                        r"|merge\..+\.driver|gpg\.program|interactive\.difffilter|web\.browser|browser\..+\.cmd")
 SED_RUNS = re.compile(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\s*(?:[;}]|$)")  # s/a/b/e
 STDIN_IS_LINES = {"at", "batch", "parallel"}
+STARTS_SHELL = {"ssh", "unshare", "nsenter", "newgrp", "script", "machinectl", "toolbox", "telnet", "nc", "ncat",
+                "login", "lxc-attach", "sg", "fakechroot", "fakeroot", "firejail", "proot", "bwrap", "schroot",
+                "distrobox"}
+CODE_OPTIONS = {"-c", "-e", "-x", "-ex", "-C", "--eval", "-eval", "--exec", "--execute", "--command", "--expression",
+                "--run", "--cmd", "/c", "/C"}
+# In these the text behind such an option is none that is run, or it is read elsewhere.
+NO_CODE = {"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "git", "sed", "gsed", "jq", "yq", "gron",
+           "tar", "gcc", "cc", "clang", "g++", "curl", "wget", "gh", "glab", "docker", "podman", "kubectl", "psql",
+           "mysql", "sqlite3", "ls", "ps", "cut", "tr", "sort", "uniq", "wc", "head", "tail", "cat", "diff", "zip",
+           "unzip"}
 
 
 class Wrapper:
@@ -2212,7 +2438,11 @@ WRAPPERS = {
             "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
     "tmux": Wrapper("-s -n -t -c -x -y -e -F -L -S -f", sub="new-session|new|new-window|neww|split-window|splitw"
                                                             "|respawn-pane|respawn-window|run-shell|run|if-shell|popup"
-                                                            "|display-popup", joined=True),
+                                                            "|display-popup|send-keys|send", joined=True),
+    "pssh": Wrapper("-h -H -l -p -t -o -e -O -x", joined=True, elsewhere=True), "stuff": Wrapper(joined=True),
+            "pdsh": Wrapper("-w -x -l -g -t -u -f", joined=True, elsewhere=True),
+            "wsl": Wrapper("-d -u --distribution --user --cd", elsewhere=True),
+            "cmd": Wrapper(skip=1, joined=True), "schroot": Wrapper("-c -u -d", dashes=True, elsewhere=True),
     "screen": Wrapper(anywhere=True), "xterm": Wrapper(dashes=True), "gnome-terminal": Wrapper(dashes=True),
             "expect": Wrapper(), "coverage": Wrapper(sub="run"),
 }
