@@ -129,8 +129,8 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"api builtin config dialect discovery events hook judge match pack policy project readfile replacefile source/* store " +
-			"trust when",
+		"/docs/gallery api builtin config dialect discovery events hook judge match pack policy project readfile replacefile " +
+			"source/* spell store trust when",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say
@@ -154,7 +154,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events fleet fleet/jetstream fleet/machinekey forward hook loopback match " +
-			"metrics policy proc project readfile recorder rehearse runner server signals spell store stream trace trust verdict when",
+			"metrics policy proc project readfile recorder rehearse runner server signals store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {

@@ -59,7 +59,7 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 			user, _ := os.UserHomeDir() // without one ~ means nothing
 			source, err := pack.Parse(args[0], user)
 			if err != nil {
-				return fail(exitUsage, "see `hookd add --help`", "%w", err)
+				return fail(exitUsage, catalog.Meant(args[0], nil)+"see `hookd add --help`", "%w", err)
 			}
 			source.Path, source.Track = strings.Trim(filepath.ToSlash(filepath.Clean(folder)), "/"), track
 			if source.Path == "." {

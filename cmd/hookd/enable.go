@@ -127,9 +127,10 @@ func known(cfg config.Config, name string) error {
 		names = append(names, e.Name)
 	}
 	if len(names) == 0 {
-		return fail(exitFailed, "make a hook with `hookd new hello --lang sh`", "no hook %q: there are none in %s", name, cfg.HooksDir)
+		hint := catalog.Meant(name, nil) + "make a hook with `hookd new hello --lang sh`"
+		return fail(exitFailed, hint, "no hook %q: there are none in %s", name, cfg.HooksDir)
 	}
-	return fail(exitFailed, meant(name, names)+"see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir,
+	return fail(exitFailed, catalog.Meant(name, names)+"see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir,
 		strings.Join(names, ", "))
 }
 

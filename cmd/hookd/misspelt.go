@@ -46,7 +46,7 @@ func (t typed) misspelt(ctx context.Context, c *client.Client) error {
 // misspeltHook is misspelt for a hook.
 func misspeltHook(ctx context.Context, c *client.Client, hook string) error {
 	_, err := c.Hook(ctx, hook)
-	if refused := convert.Error(err); err != nil && refused != nil && strings.Contains(refused.Hint, "did you mean") {
+	if refused := convert.Error(err); err != nil && refused != nil && !strings.HasPrefix(refused.Hint, "see ") {
 		return err
 	}
 	return nil

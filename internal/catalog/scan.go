@@ -170,7 +170,9 @@ func Find(c config.Config, name string) (*hook.Hook, error) {
 // Named returns the hook of that name in the hooks directory, also one that waits to be
 // allowed.
 func Named(c config.Config, name string) (*hook.Hook, error) {
+	var names []string
 	for _, e := range Scan(c).Entries {
+		names = append(names, e.Name)
 		if e.Name == name || e.Hook != nil && e.Hook.Name == name {
 			switch {
 			case e.Waits != nil: // to look at what it does is why one runs it here
@@ -181,7 +183,7 @@ func Named(c config.Config, name string) (*hook.Hook, error) {
 			return e.Hook, nil
 		}
 	}
-	return nil, fmt.Errorf("no hook %q in %s; see `hookd validate`", name, c.HooksDir)
+	return nil, NoHook(name, c.HooksDir, names)
 }
 
 // Tested returns the hooks that have tests, in registration order, and the names of

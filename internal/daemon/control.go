@@ -18,7 +18,6 @@ import (
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/spell"
 	"github.com/hookd/hookd/internal/stream"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -285,11 +284,7 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 		}
 		names = append(names, e.Name)
 	}
-	err := &events.Error{Code: events.CodeNotFound, Message: fmt.Sprintf("no hook %q", name), Hint: "see `hookd list`"}
-	if near := spell.Near(name, names); near != "" {
-		err.Hint = fmt.Sprintf("did you mean %s? see `hookd list`", near)
-	}
-	return hook.Entry{}, err
+	return hook.Entry{}, catalog.NoHook(name, d.config.Load().HooksDir, names)
 }
 
 // hook is catalog.Show with what the daemon knows of the hook.
