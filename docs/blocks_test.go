@@ -136,11 +136,16 @@ func TestWritingHooksBlocks(t *testing.T) {
 		"|| echo \"denied\"":  "\ndenied\n",
 		"hookd test ask-push": "ask",
 		"hookd list -o wide":  "no-main",
+		"--hook tidy-up":      "a newer event of the session came within 1s",
 	}
 	u.prints(slices.DeleteFunc(snippets(t, "writing-hooks.md"), func(s snippet) bool { return s.lang != "sh" }), says)
 	hooktest.Until(t, "the background child has written", func() bool {
 		_, err := os.Stat(filepath.Join(u.home, "hooks", "index-later", "indexed"))
 		return err == nil
+	})
+	hooktest.Until(t, "the last of three events has run, and it alone", func() bool {
+		text, err := os.ReadFile(filepath.Join(u.home, "hooks", "tidy-up", "tidied"))
+		return err == nil && strings.Count(string(text), "\n") == 1
 	})
 }
 
