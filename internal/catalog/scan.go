@@ -183,7 +183,9 @@ func Named(c config.Config, name string) (*hook.Hook, error) {
 			return e.Hook, nil
 		}
 	}
-	return nil, NoHook(name, c.HooksDir, names)
+	missing := NoHook(name, c.HooksDir, names)
+	missing.Code = events.CodeRejected // as for one that is there and cannot be used
+	return nil, missing
 }
 
 // Tested returns the hooks that have tests, in registration order, and the names of
