@@ -264,8 +264,10 @@ terminal only, and not with ` + "`NO_COLOR`" + `.
 	return b.String()
 }
 
+// commandDoc writes a command, and its own commands one level below it.
 func commandDoc(b *strings.Builder, cmd *cobra.Command) {
-	fmt.Fprintf(b, "\n## hookd %s\n\n%s.\n", cmd.Use, cmd.Short)
+	level := strings.Repeat("#", 1+strings.Count(cmd.CommandPath(), " "))
+	fmt.Fprintf(b, "\n%s %s%s\n\n%s.\n", level, strings.TrimSuffix(cmd.CommandPath(), cmd.Name()), cmd.Use, cmd.Short)
 	if cmd.Long != "" {
 		b.WriteString("\n" + cmd.Long + "\n")
 	}
@@ -279,6 +281,11 @@ func commandDoc(b *strings.Builder, cmd *cobra.Command) {
 	if cmd.LocalNonPersistentFlags().HasAvailableFlags() {
 		b.WriteString("\n")
 		flagTable(b, cmd.LocalNonPersistentFlags())
+	}
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden {
+			commandDoc(b, sub)
+		}
 	}
 }
 
