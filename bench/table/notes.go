@@ -5,14 +5,14 @@ package main
 var inTheWay = map[string]string{
 	"spawn-glibc":        spawnInTheWay,
 	"spawn-bare":         spawnInTheWay,
-	"persistent":         "of the 39 µs of processor time that a run costs the daemon, 23 are the database's one writer: the run with its four indexes takes 9, the event 4, its pending row 4, the pages of the log 3.",
+	"persistent":         "in a profile from before the journal, of the 39 µs of processor time that a run cost the daemon, 23 were the database's one writer: the run with its four indexes took 9, the event 4, its pending row 4, the pages of the log 3.",
 	"verdict-spawn":      "client, daemon and hook wake each other across two cores; a start is handed to a goroutine of its own, so that one that hangs cannot hold the answer, which costs 40 to 60 µs; pipes and the look at the hook's files (trust) come before it.",
 	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th percentile is the database's writer on the other core.",
 	"verdict-large":      "one goroutine reads, checks and copies each event of 15 MiB, in four passes over its bytes, and its sender has the other core; each of the four wakes of a verdict waits its turn between them, and the collector of what was copied takes a turn, too.",
 	"line":               lineInTheWay,
 	"ndjson":             lineInTheWay,
 	"fanout":             "the sender's lines cost as much as in `line`; they share two cores with ten writers and the ten readers of the benchmark.",
-	"durable":            "the daemon and the sender take 64 µs of the two cores for an accept, 20 of them SQLite's writer, and for a fifth of the time both cores are idle: all 64 wait for the same commit. The tail is the writer waiting for a core, and checkpoints.",
+	"durable":            "of the daemon's processor time the connections take three fifths (reading, matching, redaction, answering), the journal a fifth, half of that the wait for the disk; the sender shares the two cores. The tail is a writer that waits for a core.",
 	"call":               "a Go program that asks the daemon for the same verdict with four system calls takes 1.9 × /bin/true; hookd's packages, which make the program larger, are a half of what the bridge adds to that, and what it does with the call the other half.",
 	"hooks-10000":        "two thirds of the processor time of a load is reading and sealing, half of that the YAML parser's, and an eighth the garbage collector's; after it some 33 MiB of the heap are in use (800 bytes a hook and 600 for the facts that are checked before each start) and 13 MiB are lost between them.",
 }
