@@ -34,7 +34,7 @@ var visitors = []struct {
 	{"devin, a start", "devin/SessionStart-measured.json", []Options{{Agent: "devin", Getenv: devins}, {Agent: "claude-code", Getenv: devins}}},
 	{"vscode", "vscode/PreToolUse-source.json", []Options{{Agent: "copilot", Args: []string{"preToolUse"}}, {Agent: "claude-code"}}},
 	{"vscode in Claude Code's words", "vscode/PreToolUse.json", []Options{{Agent: "copilot", Args: []string{"preToolUse"}}, {Agent: "claude-code"}}},
-	{"vscode, three settings", "vscode/PreToolUse-source.json", []Options{{Agent: "vscode"}, {Agent: "claude-code"}}},
+	{"vscode, by a file of its own", "vscode/PreToolUse-source.json", []Options{{Agent: "vscode"}, {Agent: "claude-code"}}},
 	{"grok", "grok/PreToolUse.json", []Options{{Agent: "grok"}, {Agent: "claude-code"}}},
 }
 

@@ -22,6 +22,9 @@ func (s state) mark(key, way string) mark {
 	return mark{s.path(key), way}
 }
 
+// lookAgain is how often a call looks whether the other one has been answered.
+const lookAgain = 5 * time.Millisecond
+
 // The words of a link: the way, the process, and whether the answer is written.
 const (
 	begun   = "begun"

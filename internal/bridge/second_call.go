@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
@@ -139,6 +138,3 @@ func ordered(value json.RawMessage) json.RawMessage {
 	}
 	return text
 }
-
-// lookAgain is how often a call looks whether the other one has been answered.
-const lookAgain = 5 * time.Millisecond
