@@ -27,8 +27,9 @@ func openStore(
 ) (*store.Store, error) {
 	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
-		Held:  dispatch.QueueShare(c.QueueMaxBytes),
-		About: about,
+		Held:   dispatch.QueueShare(c.QueueMaxBytes),
+		Memory: store.MemoryDir(c.StorePath),
+		About:  about,
 		Incident: func(in store.Incident) {
 			switch in.Kind {
 			case store.IncidentHealed:
@@ -39,6 +40,8 @@ func openStore(
 					zap.String("path", in.Path),
 					zap.Error(in.Err),
 				)
+			case store.IncidentMemory:
+				log.Warn("a kill of hookd may take the decisions of the last 25 ms", zap.String("path", in.Path), zap.Error(in.Err))
 			case store.IncidentJournal:
 				log.Error(
 					"a part of the journal of accepted events is lost",

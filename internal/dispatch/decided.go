@@ -42,6 +42,7 @@ func (d *Dispatcher) recordDecision(rec *events.Decided, done []*attempt) {
 		d.recorder.Decided(rec)
 		return
 	}
+	d.recorder.Deciding(rec)
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()

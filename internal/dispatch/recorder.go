@@ -42,6 +42,9 @@ type Recorder interface {
 	// Decided records a decision, after the runs that made it; d is the Recorder's
 	// own from now on. What is kept of it is kept even if the event is not.
 	Decided(d *events.Decided)
+	// Deciding says that Decided is to follow for d, when the verdict is out already: a kill
+	// of the process in between is not to take it.
+	Deciding(d *events.Decided)
 	// Keeps reports whether what is accepted now outlives the process.
 	Keeps() bool
 	// Pending returns what was kept and has not ended, in the order accepted:
@@ -94,6 +97,9 @@ func (Unrecorded) Begun(func() events.UnderWay) {}
 
 // Decided fits Recorder.
 func (Unrecorded) Decided(*events.Decided) {}
+
+// Deciding fits Recorder.
+func (Unrecorded) Deciding(*events.Decided) {}
 
 // Keeps fits Recorder.
 func (Unrecorded) Keeps() bool { return false }

@@ -26,6 +26,7 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 		d.recordDecision(rec, done)
 		return
 	}
+	d.recorder.Deciding(rec)
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()

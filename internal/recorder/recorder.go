@@ -179,6 +179,13 @@ func (r *Recorder) Begun(u func() events.UnderWay) {
 	}
 }
 
+// Deciding fits dispatch.Recorder.
+func (r *Recorder) Deciding(d *events.Decided) {
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	r.store.Deciding(d)
+}
+
 // Decided fits dispatch.Recorder.
 func (r *Recorder) Decided(d *events.Decided) {
 	r.storing.RLock()

@@ -21,18 +21,24 @@ type decisionDetail struct {
 }
 
 // Decided writes the record of a decision, later and without waiting; d is the
-// store's own from now on.
+// store's own from now on. With Options.Memory it outlives a kill of the process from when
+// Decided returns.
 func (s *Store) Decided(d *events.Decided) {
 	s.given.Load().note(d.Seq)
-	size := opCost + len(d.Subject) + len(d.Reason)
-	s.queue.add(&op{size: size, number: d.Seq, exec: func(db *database) error {
+	o := &op{size: opCost + len(d.Subject) + len(d.Reason), number: d.Seq}
+	o.exec = func(db *database) error {
 		err := s.insertDecision(db, d)
 		if refused(err) {
 			s.queue.drop(d.Seq)
 			return nil
 		}
 		return err
-	}})
+	}
+	s.unwritten.hold(d)
+	if o.after = s.unwritten.release(d); o.after != nil {
+		o.lean = nothing // so that after is called
+	}
+	s.queue.add(o)
 }
 
 // insertDecision writes a decision and counts it. One that is there already,

@@ -96,6 +96,7 @@ const (
 	IncidentCorrupt IncidentKind = "corrupt" // moved aside, a new file was begun
 	IncidentGone    IncidentKind = "gone"    // deleted from outside, a new file was begun
 	IncidentJournal IncidentKind = "journal" // a part of the journal is not there, damaged, or of another database
+	IncidentMemory  IncidentKind = "memory"  // Options.Memory cannot be used: a kill may take decisions
 )
 
 // Incident is something that a person should hear of.
@@ -125,6 +126,8 @@ func (i Incident) Error() string {
 		return fmt.Sprintf("store %s: %v: a new one begun, %s", i.Path, i.Err, lost)
 	case IncidentJournal:
 		return fmt.Sprintf("store %s: %v: %s", i.Path, i.Err, lost)
+	case IncidentMemory:
+		return fmt.Sprintf("store: %s: %v", i.Path, i.Err)
 	case IncidentHealed:
 		return fmt.Sprintf("store %s: writes again", i.Path)
 	default:

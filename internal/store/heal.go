@@ -427,6 +427,7 @@ func (s *Store) finish() {
 	if log := s.journaled.journal(); log != nil {
 		log.Close(empty)
 	}
+	s.unwritten.close(s.opts.Memory, s.closeErr == nil)
 	s.unlock()
 }
 

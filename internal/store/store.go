@@ -8,7 +8,8 @@
 // the calls that say so waits for the disk: Accept tells later, and Note, Record,
 // Started, Done, Retry, GiveUp and the manifests are written, in the order called,
 // 25 ms later or when there are enough of them for a commit, Note's after 250 ms.
-// A loss of power may take back what was written so in the 250 ms before it.
+// A loss of power may take back what was written so in the 250 ms before it. A decision
+// outlives a kill of the process from when Decided has returned, see Options.Memory.
 // Readers never wait for the writer, and find accepted events once Settle has returned.
 //
 // Failure. While the disk is full, broken or read-only, Accept fails at once
@@ -52,6 +53,10 @@ type Options struct {
 	Durable Durability // "" = DurableFsync
 	Policy  Policy
 	Held    int64 // bytes of pending payload that are in memory as well; 0 = 32 MiB
+
+	// Memory is a folder in memory, see MemoryDir, in which decisions outlive a kill of the
+	// process until the database has them; "" = they are lost with it.
+	Memory string
 
 	// Incident is told when the store breaks, heals, or had to begin a new
 	// file. nil = not told. It is called from Open or from the store's own
@@ -105,6 +110,7 @@ type Store struct {
 	live       *live
 	manifests  *manifests
 	places     places
+	unwritten  unwritten
 	counts     counters
 	given      atomic.Pointer[given]
 	sentAgain  atomic.Pointer[sentLister] // see KeepSent; nil = none
@@ -165,6 +171,9 @@ func Open(o Options) (*Store, error) {
 	s.Configure(o.Policy)
 	if err := s.start(); err != nil {
 		return nil, err
+	}
+	if err := s.openUnwritten(); err != nil {
+		s.report(Incident{Kind: IncidentMemory, Err: err, Path: o.Memory})
 	}
 	s.firstSeq = s.w.seen + 1
 	s.accepts.Add(1)

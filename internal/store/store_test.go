@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv(crashEnv) != "":
 		crashChild()
 		return
+	case os.Getenv(unwrittenEnv) != "":
+		unwrittenChild()
+		return
 	case os.Getenv(givenEnv) != "":
 		givenChild()
 		return

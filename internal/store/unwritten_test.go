@@ -1,0 +1,195 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/audit"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+const unwrittenEnv = "HOOKD_STORE_UNWRITTEN_TEST"
+
+// unwrittenChild hands denials over from eight goroutines and prints the number of each once
+// Decided has returned, until it is killed.
+func unwrittenChild() {
+	s, err := Open(Options{Path: os.Getenv(unwrittenEnv), Memory: os.Getenv(unwrittenEnv + "_MEMORY")})
+	if err != nil {
+		panic(err)
+	}
+	var last atomic.Uint64
+	last.Store(s.FirstSeq())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				seq := last.Add(1)
+				s.Decided(denial(seq))
+				fmt.Println("decided", seq) // one write
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func denial(seq uint64) *events.Decided {
+	return &events.Decided{
+		EventID: fmt.Sprint("E", seq), Seq: seq, EventSeq: seq, Time: time.Now(), Event: "x", Subject: "rm -rf /",
+		Decision: events.OutcomeDeny, DecidedBy: []string{"guard"}, Reason: "never",
+	}
+}
+
+// Each decision that was handed over is in the history once, and once in the chain, whenever
+// the process is killed.
+func TestDecisionsOutliveAKill(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	handed := map[uint64]bool{}
+	for range 5 {
+		killWhileDeciding(t, o, handed)
+	}
+	s := open(t, o)
+	hooktest.Must(t, s.Flush(t.Context()))
+	stored := map[uint64]bool{}
+	rows, err := s.db.reading.QueryContext(t.Context(), `SELECT event_seq FROM decisions`)
+	hooktest.Must(t, err)
+	for rows.Next() {
+		var seq uint64
+		hooktest.Must(t, rows.Scan(&seq))
+		stored[seq] = true
+	}
+	hooktest.Must(t, rows.Close())
+	for seq := range handed {
+		if !stored[seq] {
+			t.Errorf("decision %d is lost", seq)
+		}
+	}
+	hooktest.Must(t, s.Close())
+	checker, denied := audit.NewChecker(audit.Head{}), 0
+	head, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Record, _ audit.Hash) error {
+		checker.Add(r, nil)
+		denied++
+		return nil
+	})
+	hooktest.Must(t, err)
+	if r := checker.End(true, &head); len(r.Findings) > 0 || denied != len(stored)+1 {
+		t.Errorf("%d decisions and %d records of the chain, with its beginning: %+v", len(stored), denied, r.Findings)
+	}
+	t.Logf("%d decisions handed over", len(handed))
+	if _, err := os.Lstat(o.Memory); !os.IsNotExist(err) {
+		t.Errorf("the folder in memory is left: %v", err)
+	}
+}
+
+// killWhileDeciding kills a child at a random moment and notes what it has handed over.
+func killWhileDeciding(t *testing.T, o Options, handed map[uint64]bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), unwrittenEnv+"="+o.Path, unwrittenEnv+"_MEMORY="+o.Memory)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	hooktest.Must(t, err)
+	hooktest.Must(t, cmd.Start())
+	defer cmd.Wait()
+	after := 1 + rand.IntN(2000)
+	for lines, n := bufio.NewScanner(out), 0; lines.Scan(); n++ {
+		var seq uint64
+		var word string
+		if _, err := fmt.Sscan(lines.Text(), &word, &seq); err != nil {
+			break // cut off by the kill
+		}
+		handed[seq] = true
+		if n == after { // what is in the pipe was handed over, too, so read on
+			hooktest.Must(t, cmd.Process.Kill())
+		}
+	}
+}
+
+// A decision that was held and never handed over is restored once, behind all others; the
+// answer to an ask is one of its own.
+func TestWhatWasHeldIsRestored(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	s.Targets([]string{"web"})
+	ask, answer := denial(10), denial(10)
+	ask.Decision, answer.Answered = events.OutcomeAsk, &events.Answered{}
+	s.Decided(ask)
+	s.Deciding(answer)
+	s.Deciding(denial(11))
+	hooktest.Must(t, s.Flush(t.Context()))
+	s.Forwarded("web", 10, 0)
+	copied := filepath.Join(t.TempDir(), "copy") // as a kill leaves it
+	hooktest.Must(t, os.CopyFS(copied, os.DirFS(o.Memory)))
+	hooktest.Must(t, s.Close())
+	o.Memory = copied
+	for range 2 {
+		s = open(t, o)
+		hooktest.Must(t, s.Flush(t.Context()))
+		a, err := s.Ahead(t.Context(), "web", 10)
+		hooktest.Must(t, err)
+		if len(a.Decisions) != 2 || a.Decisions[0].Answered == nil || a.Decisions[1].EventID != "E11" {
+			t.Errorf("restored are %+v", a.Decisions)
+		}
+		hooktest.Must(t, s.Close())
+	}
+}
+
+// Where memory is full decisions are written as without it.
+func TestMemoryThatCannotBeUsed(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	hooktest.Must(t, os.RemoveAll(o.Memory))
+	hooktest.Must(t, os.WriteFile(o.Memory, nil, 0o600))
+	for seq := range uint64(3) {
+		s.Decided(denial(seq + 10))
+	}
+	hooktest.Must(t, s.Flush(t.Context()))
+	var n int
+	hooktest.Must(t, s.db.reading.QueryRowContext(t.Context(), `SELECT count(*) FROM decisions`).Scan(&n))
+	if n != 3 {
+		t.Errorf("%d decisions", n)
+	}
+}
+
+// What the database has is not held in memory: it takes a few segments, whatever comes.
+func TestMemoryIsBounded(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	for seq := range uint64(20_000) {
+		s.Decided(denial(seq + 10))
+		if seq%1000 == 0 {
+			hooktest.Must(t, s.Flush(t.Context()))
+		}
+	}
+	if size := s.unwritten.log.Size(); size > 3*unwrittenSegment {
+		t.Errorf("%d bytes are in memory", size)
+	}
+}
+
+func BenchmarkDecided(b *testing.B) {
+	for name, memory := range map[string]string{"none": "", "memory": MemoryDir(filepath.Join(b.TempDir(), "x.db"))} {
+		b.Run(name, func(b *testing.B) {
+			s, err := Open(Options{Path: filepath.Join(b.TempDir(), "a.db"), Memory: memory})
+			hooktest.Must(b, err)
+			seq := s.FirstSeq()
+			for b.Loop() {
+				seq++
+				s.Decided(denial(seq))
+			}
+			b.StopTimer()
+			hooktest.Must(b, s.Close())
+		})
+	}
+}
