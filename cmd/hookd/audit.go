@@ -139,7 +139,7 @@ func (p *printer) auditReport(r audit.Report) {
 	}
 	what := "each is as it was written"
 	if n := len(r.Findings) + r.More; n > 0 {
-		what = p.paint(red, fmt.Sprintf("%d findings", n))
+		what = p.paint(red, plural(n, "finding"))
 	}
 	pruned := ""
 	if r.Pruned > 0 {

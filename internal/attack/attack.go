@@ -96,8 +96,8 @@ var ownAttempts = []attempt{
 		return c.ownDaemon()
 	}},
 	{"take the call of hookd out of the agent's settings", func(c *copied) error { c.gone = true; return nil }},
-	{"delete the socket", func(c *copied) error { return os.Remove(c.socket()) }},
 	{"kill the daemon", func(c *copied) error { c.kill(); return nil }},
+	{"delete the socket", func(c *copied) error { return os.Remove(c.socket()) }},
 }
 
 // copied is a home with a guard, its daemon, and how the agent calls the bridge.
@@ -280,10 +280,15 @@ func stop(cmd *exec.Cmd) {
 	}
 }
 
-// end takes everything away.
+// end takes everything away. A daemon that ends by itself leaves nothing in memory.
 func (c *copied) end() {
 	for _, cmd := range append(c.others, c.daemon) {
-		stop(cmd)
+		if cmd != nil && cmd.Process != nil {
+			late := time.AfterFunc(commandTime, func() { _ = cmd.Process.Kill() })
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+			_ = cmd.Wait()
+			late.Stop()
+		}
 	}
 	os.RemoveAll(c.dir)
 }

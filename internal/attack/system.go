@@ -78,10 +78,21 @@ func (o Options) trySystem(ctx context.Context) (list []Result) {
 	list = append(list, managedSettings()...)
 	list = append(list, killDaemon(place))
 	upper := client.New(client.Options{Socket: place.Socket, Timeout: 5 * time.Second})
-	_, err = upper.Hooks(ctx)
-	add("read its hooks, history and asks", err == nil, seenOf(err, "it answers"))
+	list = append(list, readSystem(ctx, upper))
 	list = append(list, o.moveEnvironment(ctx, upper, required)...)
 	return list
+}
+
+// readSystem asks the system daemon for what is root's.
+func readSystem(ctx context.Context, upper *client.Client) Result {
+	r := Result{Layer: System, What: "read its hooks, history and asks"}
+	_, err := upper.Hooks(ctx)
+	if errors.Is(err, client.ErrNotRunning) {
+		r.Seen = "not tried: " + err.Error()
+		return r
+	}
+	r.Tried, r.Worked, r.Seen = true, err == nil, seenOf(err, "it answers")
+	return r
 }
 
 // moveEnvironment tries to have the bridge ask another daemon.

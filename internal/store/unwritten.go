@@ -50,16 +50,23 @@ func (s *Store) openUnwritten() error {
 	if dir == "" || s.down.Load() != nil {
 		return nil
 	}
-	var left []*events.Decided
+	type key struct {
+		event    uint64
+		decision events.Outcome
+		answered bool
+	}
+	left, known := []*events.Decided(nil), map[key]bool{}
+	u := &s.unwritten
 	o := journal.Options{Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
 		d := &events.Decided{}
 		if json.Unmarshal(text, d) != nil || d.EventSeq <= s.w.state.pruned {
 			return nil
 		}
+		k := key{d.EventSeq, d.Decision, d.Answered != nil}
 		is, err := hasDecision(s.db, d)
-		if err == nil && !is {
-			left = append(left, d)
+		if err == nil && !is && !known[k] {
+			known[k], left, u.list = true, append(left, d), append(u.list, &held{at: e.Pos})
 		}
 		return err
 	})
@@ -72,10 +79,11 @@ func (s *Store) openUnwritten() error {
 	if err != nil {
 		return fmt.Errorf("open the decisions in memory: %w", err)
 	}
-	s.unwritten.log = log
-	for _, d := range left {
+	u.log, u.of = log, map[*events.Decided]*held{}
+	for i, d := range left {
 		s.w.seen++
 		d.Seq = s.w.seen
+		u.of[d] = u.list[i] // it is there already
 		s.Decided(d)
 	}
 	return nil
@@ -126,9 +134,6 @@ func (u *unwritten) hold(d *events.Decided) {
 	}
 	h := &held{at: entries[0].Pos}
 	u.list = append(u.list, h)
-	if u.of == nil {
-		u.of = map[*events.Decided]*held{}
-	}
 	u.of[d] = h
 }
 
