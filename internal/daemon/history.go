@@ -41,7 +41,11 @@ func openStore(
 					zap.Error(in.Err),
 				)
 			case store.IncidentMemory:
-				log.Warn("a kill of hookd may take the decisions of the last 25 ms", zap.String("path", in.Path), zap.Error(in.Err))
+				log.Warn(
+					"a kill of hookd may take the decisions of the last 25 ms",
+					zap.String("path", in.Path),
+					zap.Error(in.Err),
+				)
 			case store.IncidentJournal:
 				log.Error(
 					"a part of the journal of accepted events is lost",
