@@ -1,6 +1,7 @@
 package events
 
 import (
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -159,6 +160,9 @@ func OfKind(k Kind) []*Contract { return slices.Clone(table().index().byKind[k])
 
 // All returns every row, dialects in the order of the columns.
 func All() []*Contract { return slices.Clone(table().index().all) }
+
+// Rows goes through what All returns, and copies nothing.
+func Rows() iter.Seq[*Contract] { return slices.Values(table().index().all) }
 
 // Dialects returns all dialects in the order of the columns.
 func Dialects() []Dialect {

@@ -20,7 +20,7 @@ func (h *Hook) Decides() bool {
 		return false
 	}
 	for _, p := range h.Patterns {
-		for _, c := range events.All() {
+		for c := range events.Rows() {
 			if p.Match(c.Name) && h.Blocks(c, p) {
 				return true
 			}

@@ -117,7 +117,12 @@ func (d *draft) checkWildcard() {
 
 // closes reports whether a pattern matches an event that can be denied.
 func closes(p hook.Pattern) bool {
-	return slices.ContainsFunc(events.All(), func(c *events.Contract) bool { return c.FailClosed && p.Match(c.Name) })
+	for c := range events.Rows() {
+		if c.FailClosed && p.Match(c.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // meansToDeny looks for a denial in what the hook runs and is expected to answer.
