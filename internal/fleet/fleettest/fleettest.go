@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // readyTime is how long a server may take under load.
@@ -64,6 +66,31 @@ func (s *Server) Stop() {
 		s.s.WaitForShutdown()
 		s.s = nil
 	}
+}
+
+// Stored returns how many messages a stream has, and the bytes that they take on disk; 0 for a
+// stream that is not there.
+func (s *Server) Stored(stream string) (messages, bytes uint64) {
+	s.t.Helper()
+	info, err := s.s.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
+	hooktest.Must(s.t, err)
+	for _, account := range info.AccountDetails {
+		for _, of := range account.Streams {
+			if of.Name == stream {
+				return of.State.Msgs, of.State.Bytes
+			}
+		}
+	}
+	return 0, 0
+}
+
+// Received returns how many messages clients have sent to the server: all that it stores,
+// answers and acknowledges.
+func (s *Server) Received() int64 {
+	s.t.Helper()
+	v, err := s.s.Varz(nil)
+	hooktest.Must(s.t, err)
+	return v.InMsgs
 }
 
 // FreePort returns a port that is free now.

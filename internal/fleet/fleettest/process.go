@@ -62,6 +62,9 @@ func NewProcess(t testing.TB, config, url string) *Process {
 	t.Cleanup(func() {
 		p.Kill()
 		log.Close()
+		if t.Failed() {
+			t.Log(p.Log())
+		}
 	})
 	return p
 }

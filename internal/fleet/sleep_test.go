@@ -1,0 +1,140 @@
+package fleet_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/store"
+)
+
+// memory is an outbox in memory.
+type memory struct {
+	fleet.Outbox
+	mu   sync.Mutex
+	list []store.Outgoing
+	n    uint64
+}
+
+func (s *memory) PutOutgoing(_ context.Context, m store.Outgoing) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	m.N = s.n
+	s.list = append(s.list, m)
+	return nil
+}
+
+func (s *memory) Outgoing(_ context.Context, limit int, _ int64) ([]store.Outgoing, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list[:min(limit, len(s.list))]), nil
+}
+
+func (s *memory) SentOutgoing(_ context.Context, numbers []uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = slices.DeleteFunc(s.list, func(m store.Outgoing) bool { return slices.Contains(numbers, m.N) })
+	return nil
+}
+
+func (s *memory) OutboxLoad(context.Context) (l store.OutboxLoad, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.Messages = len(s.list); l.Messages > 0 {
+		l.Oldest = s.list[0].At
+	}
+	return l, nil
+}
+
+// sleeper is a broker whose servers may be away. Each answer of theirs takes 20 ms.
+type sleeper struct {
+	fleet.Broker
+	changed chan struct{}
+
+	mu     sync.Mutex
+	away   bool
+	calls  int // while they are away
+	most   int // messages that were on their way at once
+	stored []string
+}
+
+func (s *sleeper) State() fleet.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fleet.State{Connected: !s.away}
+}
+
+func (s *sleeper) Changed() <-chan struct{} { return s.changed }
+
+func (s *sleeper) Prepare(context.Context, []fleet.Stream) error { return nil }
+
+func (s *sleeper) Publish(_ context.Context, list []fleet.Message) []error {
+	time.Sleep(20 * time.Millisecond) // of the bubble's clock
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := make([]error, len(list))
+	s.most = max(s.most, len(list))
+	if s.away {
+		s.calls++
+	}
+	for i, m := range list {
+		if errs[i] = fleet.ErrAway; !s.away {
+			errs[i] = nil
+			s.stored = append(s.stored, m.ID)
+		}
+	}
+	return errs
+}
+
+// Servers are away for an hour, in which a machine has two events a second for the others.
+// It says how far it is behind and does not try without servers. Then all events leave, those
+// of a session in order, and no more than a batch is on its way at once.
+func TestAnHourWithoutServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, broker := &memory{}, &sleeper{changed: make(chan struct{}, 1), away: true}
+		f := fleet.New(fleet.Options{Broker: broker, Names: fleet.Names{Tenant: "t", Machine: "m"}, Outbox: box})
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { f.Run(ctx); close(ended) }()
+		var want []string
+		for n := range 7200 {
+			scope := hook.ScopeFleet
+			if n%10 == 0 {
+				scope = hook.ScopeEvery
+			}
+			e := &events.Event{EventID: fmt.Sprintf("%06d", n), Time: time.Now(), Envelope: events.Envelope{
+				Event: "agent:end", SessionID: "s", Data: json.RawMessage(`{}`),
+			}}
+			if err := f.Send(ctx, e, "h", scope); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, e.EventID+"/h")
+			time.Sleep(time.Second / 2)
+		}
+		if s, err := f.Status(ctx); err != nil || s.Outbox.Messages != 7200 || time.Since(s.Oldest()) < time.Hour {
+			t.Errorf("after an hour the machine tells %+v, %v", s, err)
+		}
+		broker.mu.Lock()
+		broker.away = false
+		broker.mu.Unlock()
+		broker.changed <- struct{}{}
+		time.Sleep(5 * time.Minute)
+		end()
+		<-ended
+		if broker.calls > 0 || broker.most > 256 {
+			t.Errorf("%d calls without servers, and %d messages on their way at once", broker.calls, broker.most)
+		}
+		if !slices.Equal(broker.stored, want) {
+			t.Errorf("the servers have %d of %d events, or in another order", len(broker.stored), len(want))
+		}
+	})
+}
