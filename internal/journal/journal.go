@@ -411,20 +411,6 @@ func (j *Journal) Free(p Pos) {
 	}
 }
 
-// Present fails with ErrGone when a segment that may be needed was deleted or cut off.
-// One that was deleted can still be read as long as the journal is open.
-func (j *Journal) Present() error {
-	j.mu.Lock()
-	segments := slices.Clone(j.segments)
-	j.mu.Unlock()
-	for _, s := range segments {
-		if err := s.present(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Size is what the journal takes on disk, in bytes. It never waits.
 func (j *Journal) Size() (bytes int64) {
 	j.mu.Lock()

@@ -58,6 +58,7 @@ func harm(t testing.TB, path string, texts ...string) {
 
 // Whatever becomes of a record afterwards is found, and the record named.
 func TestTheChainTellsWhatWasChanged(t *testing.T) {
+	t.Parallel()
 	whole := chained(t, 20)
 	noted := verified(t, whole, audit.Head{})
 	if len(noted.Findings) > 0 || noted.Records != 21 || noted.Head.N != 21 {

@@ -51,6 +51,7 @@ func crashChild() {
 }
 
 func TestAcknowledgedEventsSurviveKill(t *testing.T) {
+	t.Parallel()
 	for _, durable := range []Durability{DurableFsync, DurableOS} {
 		t.Run(string(durable), func(t *testing.T) {
 			o := options(t)
@@ -188,6 +189,7 @@ func faultChild() {
 }
 
 func TestFailedSyncRefusesAndHeals(t *testing.T) {
+	t.Parallel()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("needs strace")

@@ -12,6 +12,7 @@ import (
 // Whatever another program does to the files, the next event is accepted, once,
 // into a file that holds it and all that was pending in memory.
 func TestFilesThatAreDamagedUnderTheStore(t *testing.T) {
+	t.Parallel()
 	truncate := func(suffix string, size int64) func(string) error {
 		return func(path string) error { return os.Truncate(path+suffix, size) }
 	}

@@ -172,6 +172,7 @@ func TestDecisionQueriesUseTheirIndex(t *testing.T) {
 }
 
 func TestTextIsIndexedByItself(t *testing.T) {
+	t.Parallel()
 	s := open(t, options(t))
 	for i := range 2*indexRows + 3 {
 		d := decision(uint64(i+2), time.Now())

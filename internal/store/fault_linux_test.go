@@ -77,6 +77,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 }
 
 func TestFullDiskHealsByItself(t *testing.T) {
+	t.Parallel()
 	for _, durable := range []Durability{DurableFsync, DurableOS} {
 		t.Run(string(durable), func(t *testing.T) {
 			o := options(t)

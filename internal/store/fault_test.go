@@ -102,6 +102,7 @@ func fileSize(t *testing.T, path string) int64 {
 }
 
 func TestCorruptDatabaseIsMovedAsideAtStart(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		from, to int64 // to 0 = the end
@@ -326,6 +327,7 @@ func TestUnwritablePathIsNoReasonNotToStart(t *testing.T) {
 }
 
 func TestLockedDatabaseIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	s, _ := watched(t, o)
 	other, err := sql.Open("sqlite", dsn(o.Path))

@@ -126,6 +126,7 @@ func TestTheFileOfNumbersIsCutOff(t *testing.T) {
 // A database has one store at a time, by whatever name it is reached, and the
 // next one when that is closed.
 func TestOneStoreADatabase(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	s := open(t, o)
 	accept(t, s, event(1, "agent:end", "{}"), "a")

@@ -80,6 +80,7 @@ func TestRunByPrefix(t *testing.T) {
 }
 
 func TestPayloadPolicy(t *testing.T) {
+	t.Parallel()
 	small, large := `{"k":"hush"}`, `{"k":"hush","t":"`+strings.Repeat("é", 3000)+`"}`
 	parts := `{"k":"hush","t":"` + strings.Repeat("é", partBytes) + `","end":"hush"}`
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "[secret]")) }

@@ -127,6 +127,7 @@ func TestPrunedEventsStayGone(t *testing.T) {
 
 // Each event is pending or ended, however its runs end, be it in one transaction or in several.
 func TestRunsThatEndInTheJournal(t *testing.T) {
+	t.Parallel()
 	key := func(hook string) events.PendingKey { return events.PendingKey{Seq: 1, Hook: hook} }
 	e := event(1, "agent:end", `{"secret":1}`)
 	for name, tt := range map[string]struct {
@@ -223,6 +224,7 @@ func TestPendingWhileItMoves(t *testing.T) {
 
 // What history keeps does not depend on whether an event ended while only the journal had it.
 func TestHistoryIsTheSameByEitherWay(t *testing.T) {
+	t.Parallel()
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }
 	for _, kept := range []Payload{PayloadNone, PayloadPreview, PayloadFull} {
 		for _, data := range []string{`{}`, `{"a":"hush"}`, `{"a":"` + strings.Repeat("y", 5000) + `"}`, `{"a":"hush` + strings.Repeat("z", 600_000) + `"}`} {
@@ -259,6 +261,7 @@ func TestHistoryIsTheSameByEitherWay(t *testing.T) {
 
 // Whatever happens to the journal of a daemon that runs, nothing that it accepted is lost.
 func TestJournalThatIsDamagedUnderTheStore(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, dir string){
 		"deleted": func(t *testing.T, dir string) { os.RemoveAll(dir) },
 		"file":    func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "1.seg")) },
@@ -296,6 +299,7 @@ func TestJournalThatIsDamagedUnderTheStore(t *testing.T) {
 }
 
 func TestJournalThatIsNotAsItShouldBeAtStart(t *testing.T) {
+	t.Parallel()
 	filled := func(t *testing.T) Options {
 		s := open(t, options(t))
 		for seq := uint64(1); seq <= 5; seq++ {

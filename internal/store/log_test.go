@@ -11,6 +11,7 @@ import (
 
 // Under a load that never rests the log still begins again.
 func TestLogStaysSmallUnderLoad(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	o.Policy.Payload = PayloadFull
 	s := open(t, o)

@@ -219,6 +219,7 @@ func (m *machine) check(t *testing.T, s *Store, when string) {
 // Whenever the power is cut, what was accepted is pending or has ended, once and in order, also
 // when it is cut again while the next daemon reads what is left.
 func TestPowerCutAtEveryWriteOfTheJournal(t *testing.T) {
+	t.Parallel()
 	whole := journaltest.New(1, -1)
 	m := &machine{disk: whole, accepted: map[uint64]bool{}, told: map[uint64]bool{}}
 	s := m.on(t)
@@ -230,15 +231,18 @@ func TestPowerCutAtEveryWriteOfTheJournal(t *testing.T) {
 		step = 11
 	}
 	for cut := 3; cut < operations; cut += step {
-		m := &machine{disk: journaltest.New(uint64(cut), cut), accepted: map[uint64]bool{}, told: map[uint64]bool{}}
-		r := rand.New(rand.NewPCG(uint64(cut), 1))
-		for round := range 3 {
-			s := m.on(t)
-			if round > 0 {
-				m.check(t, s, fmt.Sprintf("cut after %d, round %d", cut, round))
+		t.Run(fmt.Sprint("cut=", cut), func(t *testing.T) {
+			t.Parallel()
+			m := &machine{disk: journaltest.New(uint64(cut), cut), accepted: map[uint64]bool{}, told: map[uint64]bool{}}
+			r := rand.New(rand.NewPCG(uint64(cut), 1))
+			for round := range 3 {
+				s := m.on(t)
+				if round > 0 {
+					m.check(t, s, fmt.Sprint("round ", round))
+				}
+				m.work(s, r, 20)
+				m.cut(s, []int{25, -1, -1}[round])
 			}
-			m.work(s, r, 20)
-			m.cut(s, []int{25, -1, -1}[round])
-		}
+		})
 	}
 }

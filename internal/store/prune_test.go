@@ -98,6 +98,7 @@ func TestPruneByAge(t *testing.T) {
 }
 
 func TestPruneByBytes(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	o.Policy.MaxBytes = 3 << 20
 	s := open(t, o)
@@ -130,6 +131,7 @@ func TestPruneByBytes(t *testing.T) {
 }
 
 func TestPruneShrinksTheFile(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	s := open(t, o)
 	for i := uint64(1); i <= 600; i++ {
@@ -208,6 +210,7 @@ func TestPruneRunsByItself(t *testing.T) {
 // While more comes than pruning deletes, it does not end; the log is merged all
 // the same.
 func TestTheLogIsMergedWhilePruning(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	o.sweep, o.Policy.MaxRuns = time.Millisecond, 1
 	s := open(t, o)

@@ -69,6 +69,7 @@ func TestRoomOfEventsOutOfOrder(t *testing.T) {
 // However many events come, and however large they are, the records of their
 // runs are written as fast as they come: none is dropped while the disk works.
 func TestRecordsKeepUp(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{opCost, 1 << 20} {
 		q := newQueue(time.Hour)
 		for range 200 {

@@ -393,6 +393,7 @@ func TestManifestsOutliveRestarts(t *testing.T) {
 }
 
 func TestManyWritersAtOnce(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	o.Durable = DurableFsync
 	s := open(t, o)

@@ -52,6 +52,7 @@ func statements(script string) (list []string) {
 // A process that is killed anywhere in the upgrade from the version before decisions
 // leaves a database that the next one upgrades, with all that it held.
 func TestUpgradeIsKilled(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	const before = 5
 	db, err := openDatabase(o.Path, DurableOS, migrations[:before])
