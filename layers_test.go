@@ -462,7 +462,7 @@ var rooms = map[string]room{
 	"internal/store": {
 		"SQLite: accepted events, pending runs, history, dead letters, the audit chain; a journal in front of it",
 		"audit events journal",
-		"modernc.org/sqlite",
+		"modernc.org/libc modernc.org/sqlite",
 	},
 	"internal/stream": {
 		"sequence numbers, the ring that subscribers read, gaps",

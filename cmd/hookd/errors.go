@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/convert"
@@ -63,11 +63,35 @@ func usage(cmd *cobra.Command, err error) error {
 		if words := strings.Fields(near); len(words) > 0 {
 			_, typed, _ := strings.Cut(text, `"`)
 			typed, _, _ = strings.Cut(typed, `"`)
-			word := cmp.Or(spell.Near(typed, words), words[0])
-			hint = "did you mean `" + cmd.CommandPath() + " " + word + "`? All commands: `hookd --help`"
+			word := spell.Near(typed, words)
+			if word == "" && strings.HasPrefix(words[0], typed) {
+				word = words[0] // cobra's words are near by a measure of its own: of short ones, all
+			}
+			if word != "" {
+				hint = "did you mean `" + cmd.CommandPath() + " " + word + "`? All commands: `hookd --help`"
+			}
 		}
 	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		hint = meantFlag(cmd, unknown.GetSpecifiedName()) + hint
+	}
 	return &failure{exitUsage, errors.New(text), hint}
+}
+
+// meantFlag is meant for a flag of a command, without its dashes.
+func meantFlag(cmd *cobra.Command, typed string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	near := spell.Near(typed, names)
+	if near == "" {
+		return ""
+	}
+	return "did you mean --" + near + "? "
 }
 
 // explain gives any error an exit code and a next command.

@@ -8,18 +8,48 @@ import (
 )
 
 // Near returns the word that was most likely meant by text, or "" when none is close:
-// up to one wrong letter in three, case and separators aside.
+// up to one wrong letter in three, case and separators aside, where they tell words apart
+// that are as close; else the only word that begins with text, from four letters on.
 func Near(text string, words []string) string {
-	text = plain(text)
-	best, most := "", len(text)/3
+	letters := plain(text)
+	best, most, exact := "", len(letters)/3, 0
 	for _, w := range words {
-		if d, near := Distance(text, plain(w), most); near {
-			if best, most = w, d-1; d == 0 {
-				break
-			}
+		d, near := Distance(letters, plain(w), most)
+		if !near {
+			continue
+		}
+		if e := slips(text, w); best == "" || d < most || e < exact {
+			best, most, exact = w, d, e
 		}
 	}
+	if best == "" && len(letters) >= shortest {
+		return beginning(letters, words)
+	}
 	return best
+}
+
+// shortest is how many letters tell a word that begins with them.
+const shortest = 4
+
+// beginning returns the only word that begins with text; "" = there is none, or there are more.
+func beginning(text string, words []string) (only string) {
+	for _, w := range words {
+		if strings.HasPrefix(plain(w), text) && w != only {
+			if only != "" {
+				return ""
+			}
+			only = w
+		}
+	}
+	return only
+}
+
+// slips is the distance between two words as they are written.
+func slips(a, b string) int {
+	if d, near := Distance(a, b, longest); near {
+		return d
+	}
+	return longest + 1
 }
 
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")

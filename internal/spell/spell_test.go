@@ -18,6 +18,19 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// Case and separators decide between words that are as close.
+func TestNearTellsCaseApart(t *testing.T) {
+	words := []string{"pre_tool_use", "PreToolUse", "preToolUse", "claude-code", "codex", "copilot", "agent:start", "agent:end"}
+	for _, tt := range []struct{ text, want string }{
+		{"PreToolUs", "PreToolUse"}, {"pre_tool_us", "pre_tool_use"}, {"preToolUs", "preToolUse"}, {"preToolUse", "preToolUse"},
+		{"claud", "claude-code"}, {"claude", "claude-code"}, {"Claude_C", "claude-code"}, {"agent", ""}, {"cop", ""}, {"co", ""},
+	} {
+		if got := Near(tt.text, words); got != tt.want {
+			t.Errorf("Near(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 // Giving up early changes no answer.
 func TestDistance(t *testing.T) {
 	words := []string{"", "a", "ab", "ba", "abc", "acb", "cab", "abcd", "badc", "agent:end", "agent:edn", "agnet:edn", "session:end", "app1:done", "ab:cd"}

@@ -424,6 +424,7 @@ func (s *Store) finish() {
 		}
 	}
 	s.detach()
+	s.w.slack.release()
 	if log := s.journaled.journal(); log != nil {
 		log.Close(empty)
 	}

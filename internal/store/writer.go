@@ -23,6 +23,7 @@ type writer struct {
 	sessions *sessionCache
 	begun    *begun
 	audit    auditChain
+	slack    slack
 	moved    []*entry // from the journal into the database, by the transaction under way
 	ending   ending
 	orphans  bool        // the database was lost before it was read: the journal is what is left of it
@@ -212,6 +213,7 @@ func (s *Store) transact(batch []*op) (err error) {
 	if _, err := s.db.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	s.w.slack.renew()
 	s.w.begun.settle()
 	s.settle(true)
 	s.committed(full)
