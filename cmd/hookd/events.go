@@ -144,7 +144,7 @@ func (p *printer) contract(c *events.Contract) {
 		kv("when", c.When),
 		kv("hooks can", strings.Join(powers(c), ", ")),
 		kv("hooks run", order),
-		kv("others call it", strings.Join(aliases(c), ", ")),
+		kv(othersCallIt, p.listed(len(othersCallIt), aliases(c))),
 	)
 	if len(c.Fields) == 0 {
 		return
@@ -154,6 +154,18 @@ func (p *printer) contract(c *events.Contract) {
 		rows = append(rows, []cell{text("  " + f.Name), text(fieldType(f)), text(f.Doc)})
 	}
 	p.table([]column{{title: "  FIELD"}, nameColumn("TYPE"), textColumn("MEANING")}, rows)
+}
+
+const othersCallIt = "others call it"
+
+// listed is a list as the value of a pair whose names have so many letters: in lines that fit
+// the terminal.
+func (p *printer) listed(name int, list []string) string {
+	text := strings.Join(list, ", ")
+	if room := p.width - name - between; room >= roomy && !p.wide {
+		return strings.Join(wrapped(text, room), "\n")
+	}
+	return text
 }
 
 func fieldType(f events.Field) string {

@@ -42,8 +42,9 @@ func asideColumn(title string) column { return column{title: title, yield: 3} }
 func pathColumn(title string) column  { return column{title: title, yield: 2, end: true} }
 
 const (
-	narrowest = 8 // columns that are left of a text
-	between   = 2 // blanks between columns
+	roomy     = 24 // columns that are left of a text as long as another one has more
+	narrowest = 8  // columns that are left of a text
+	between   = 2  // blanks between columns
 )
 
 // table writes rows under a header. Columns are as wide as they need to be; on a
@@ -101,22 +102,30 @@ func shrink(header []column, widths []int, width int) {
 		over += w
 	}
 	most := slices.MaxFunc(header, func(a, b column) int { return a.yield - b.yield }).yield
-	for yield := most; yield >= 0 && over > 0; yield-- {
-		for over > 0 {
-			widest := -1
-			for i, h := range header {
-				if h.yield == yield && widths[i] > max(narrowest, len(h.title)) &&
-					(widest < 0 || widths[i] > widths[widest]) {
-					widest = i
-				}
-			}
-			if widest < 0 {
-				break
-			}
-			widths[widest]--
-			over--
-		}
+	for yield := most; yield > 0; yield-- {
+		over -= narrow(header, widths, yield, roomy, over)
 	}
+	for yield := most; yield >= 0; yield-- {
+		over -= narrow(header, widths, yield, narrowest, over)
+	}
+}
+
+// narrow takes over from the columns of a yield, the widest first, and leaves least of each. It
+// returns how much it has taken.
+func narrow(header []column, widths []int, yield, least, over int) (taken int) {
+	for ; taken < over; taken++ {
+		widest := -1
+		for i, h := range header {
+			if h.yield == yield && widths[i] > max(least, len(h.title)) && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return taken
 }
 
 // cut shortens s to so many columns, and shows that it did. end keeps the end.

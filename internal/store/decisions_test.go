@@ -308,7 +308,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started := time.Now().Add(-time.Minute).UTC()
+	started := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour) // an hour that is not read as part of a day
 	for _, text := range []string{
 		`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, result, started, ended, detail)
 			VALUES (2, 'R1', 'E1', 'agent:end', 'log', 's', '', '', 'ok', ` + fmt.Sprint(started.UnixNano()) + `, ` + fmt.Sprint(started.UnixNano()) + `, CAST('{"exit_code":0,"queue_ms":1,"duration_ms":2,"stdout":{"bytes":0},"stderr":{"bytes":0}}' AS BLOB))`,

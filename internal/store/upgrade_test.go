@@ -60,7 +60,7 @@ func TestUpgradeIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 500
-	started := time.Now().Add(-time.Minute).UTC()
+	started := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour) // an hour that is not read as part of a day
 	for i := range n {
 		run := fmt.Sprintf(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name, result, started, ended, detail)
 			VALUES (%d, 'R%d', 'E1', 'agent:end', 'log', 's', '', '', 'ok', %d, %[3]d, CAST('{}' AS BLOB))`, i+2, i, started.UnixNano())
