@@ -351,5 +351,6 @@ func (p *printer) fleetAsks(list []client.FleetAsk) {
 		{title: "ASK"}, nameColumn("MACHINE"), {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"),
 		textColumn("SUBJECT"), textColumn("REASON"),
 	}, rows)
-	p.line("answer with `hookd allow-ask ASK --key FILE` or `hookd deny-ask ASK --key FILE`, with the key of an approver")
+	p.line("answer with the key of an approver: `hookd allow-ask ASK --key FILE`,")
+	p.line("or `hookd deny-ask ASK --key FILE`")
 }

@@ -93,9 +93,9 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
 		kv("processes", kill+"; started by "+st.Starts),
 		kv("persistent", number(st.Copies)),
+		kv("fleet", lagLine(st.Fleet)),
 	)
 	p.forward(st.Forward)
-	p.pairs(kv("fleet", lagLine(st.Fleet)))
 	p.problems(st.Problems)
 }
 

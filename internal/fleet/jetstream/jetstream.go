@@ -216,8 +216,8 @@ func (b *Broker) Changed() <-chan struct{} { return b.changed }
 
 // why returns the error of a call in the words of this package.
 func (b *Broker) why(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, fleet.ErrAway) {
+		return err
 	}
 	b.mu.Lock()
 	state := b.state
