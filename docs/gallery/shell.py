@@ -2040,7 +2040,10 @@ def used(parts):
 def quote(word):
     if word.text == COMPUTED:
         return "$_computed" if word.many else '"$_computed"'
-    return "'" + word.text.replace("'", "'\\''").replace(COMPUTED, "'\"$_computed\"'") + "'"
+    pieces = re.split(r"([*?\[\]])", word.text) if word.glob else [word.text]
+    for n in range(0, len(pieces), 2):  # between them stands what may match several files
+        pieces[n] = "'" + pieces[n].replace("'", "'\\''").replace(COMPUTED, "'\"$_computed\"'") + "'"
+    return "".join(pieces)
 
 
 PRINTS = {"echo", "printf", "cat", "tee", "head", "tail", "base64", "base32", "openssl", "xxd", "rev", "which", "type",
