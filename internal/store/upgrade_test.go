@@ -86,7 +86,7 @@ func TestUpgradeIsKilled(t *testing.T) {
 	if err != nil || len(page.Runs) != n || s.Epoch() != "E" || s.Health().Runs != n {
 		t.Errorf("got %d runs %v of epoch %s, %d counted", len(page.Runs), err, s.Epoch(), s.Health().Runs)
 	}
-	stats, err := s.Stats(t.Context(), StatsQuery{Since: started.Add(-time.Second)})
+	stats, err := s.Stats(t.Context(), StatsQuery{Since: started.Add(-time.Second), Until: started.Add(time.Second)})
 	if err != nil || len(stats) != n || stats[0].Runs != 4 {
 		t.Errorf("got the counts of %d hooks %v", len(stats), err)
 	}
