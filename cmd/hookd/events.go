@@ -142,7 +142,7 @@ func (p *printer) contract(c *events.Contract) {
 		kv("kind", string(c.Kind)),
 		kv("also", string(c.Also)),
 		kv("when", c.When),
-		kv("hooks can", strings.Join(powers(c), ", ")),
+		kv("hooks can", p.listed(len(othersCallIt), powers(c))),
 		kv("hooks run", order),
 		kv(othersCallIt, p.listed(len(othersCallIt), aliases(c))),
 	)
