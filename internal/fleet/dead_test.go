@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hookd/hookd/internal/api"
@@ -41,7 +42,7 @@ func TestDeadLettersOfTheFleet(t *testing.T) {
 		t.Fatalf("the dead letters are %+v", list)
 	}
 	first, bad := a.DeadLetter(t.Context(), list[1].ID)
-	if bad != nil || string(first.Data) != want[0] {
+	if bad != nil || !slices.Contains(want, string(first.Data)) { // they are given up in any order
 		t.Errorf("the first is %+v, %v", first, bad)
 	}
 	if _, bad := a.RetryDead(t.Context(), first.ID); bad == nil || bad.Code != events.CodeNotFound {
@@ -53,7 +54,7 @@ func TestDeadLettersOfTheFleet(t *testing.T) {
 	if _, bad := a.RetryDead(t.Context(), first.ID); bad != nil {
 		t.Fatal(bad)
 	}
-	if got := a.data(); len(got) != 1 || got[0] != want[0] {
+	if got := a.data(); len(got) != 1 || got[0] != string(first.Data) {
 		t.Errorf("the machine took %v", got)
 	}
 	if _, bad := a.DropDead(t.Context(), list[0].ID); bad != nil {
