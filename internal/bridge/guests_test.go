@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +38,9 @@ var visitors = []struct {
 	{"vscode in Claude Code's words", "vscode/PreToolUse.json", []Options{{Agent: "copilot", Args: []string{"preToolUse"}}, {Agent: "claude-code"}}},
 	{"vscode, by a file of its own", "vscode/PreToolUse-source.json", []Options{{Agent: "vscode"}, {Agent: "claude-code"}}},
 	{"grok", "grok/PreToolUse.json", []Options{{Agent: "grok"}, {Agent: "claude-code"}}},
+	{"cursor", "cursor/preToolUse.json", []Options{{Agent: "cursor"}, {Agent: "claude-code"}}},
+	{"cursor, a result", "cursor/postToolUse.json", []Options{{Agent: "cursor"}, {Agent: "claude-code"}}},
+	{"cursor, a start", "cursor/sessionStart-measured.json", []Options{{Agent: "cursor"}, {Agent: "claude-code"}}},
 }
 
 // An event that an agent sends by two ways is sent once, whichever comes first, also
@@ -57,7 +62,7 @@ func TestEachEventOnceByTwoWays(t *testing.T) {
 						if i == 1 && (got.exit != 0 || strings.Contains(got.stdout, "no")) {
 							t.Errorf("the second call said %+v", got)
 						}
-						if strings.Contains(v.payload, "/PreToolUse") && i == 0 && !strings.Contains(got.stdout, `"no"`) {
+						if strings.Contains(strings.ToLower(v.payload), "/pretooluse") && i == 0 && !strings.Contains(got.stdout, `"no"`) {
 							t.Errorf("the first call said %+v", got)
 						}
 					}
@@ -93,7 +98,7 @@ func TestEachEventOnceAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A guard on the canonical tool sees what Devin and Visual Studio Code give to hooks in
+// A guard on the canonical tool sees what Devin, Cursor and Visual Studio Code give to hooks in
 // others' settings, with its folder, and the answer is in the agent's own words.
 func TestGuestsAreReadAsWhatTheyAre(t *testing.T) {
 	for _, tt := range []struct {
@@ -106,6 +111,7 @@ func TestGuestsAreReadAsWhatTheyAre(t *testing.T) {
 		{Options{Agent: "claude-code"}, "vscode/PreToolUse-source.json", "", `"permissionDecision":"deny"`, events.VSCode},
 		{Options{Agent: "copilot", Args: []string{"preToolUse"}}, "vscode/PreToolUse-source.json", "",
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"`, events.VSCode},
+		{Options{Agent: "claude-code"}, "cursor/preToolUse.json", "/project", `"permission":"deny"`, events.Cursor},
 	} {
 		env := catch(t, tt.o, captured(t, tt.payload))
 		if len(env) != 1 || env[0].Dialect != tt.as || env[0].Cwd != tt.cwd || env[0].SessionID == "" {
@@ -122,6 +128,43 @@ func TestGuestsAreReadAsWhatTheyAre(t *testing.T) {
 		if got := called(t, o, captured(t, tt.payload)).stdout; !strings.Contains(got, tt.wants) {
 			t.Errorf("%s: the answer is %s", o.Agent, got)
 		}
+	}
+}
+
+// Agents that run no hooks of others' settings are never taken for ones that do: all
+// their calls are sent, also those of a hook that was copied from Claude Code's settings.
+func TestAgentsThatRunTheirOwnHooksAlone(t *testing.T) {
+	for _, payload := range []string{"droid/PreToolUse.json", "qoder/PreToolUse.json", "qwen-code/PreToolUse.json", "codex/PreToolUse.json"} {
+		agent, _, _ := strings.Cut(payload, "/")
+		t.Run(agent, func(t *testing.T) {
+			hookd := &seen{v: verdict.Verdict{Continue: true, Message: "no"}}
+			socket, state := hookd.serve(t), t.TempDir()
+			for _, by := range []string{agent, "claude-code", agent} {
+				called(t, Options{Agent: by, Socket: socket, State: state}, captured(t, payload))
+				if sent := hookd.take(); len(sent) != 1 {
+					t.Errorf("the call of %s sent %q", by, sent)
+				}
+			}
+		})
+	}
+}
+
+// A payload that begins with a byte order mark is read, a part of such a mark is not, and
+// nothing waits for more of a payload than there is.
+func TestByteOrderMark(t *testing.T) {
+	payload := captured(t, "cursor/preToolUse.json")
+	for _, by := range []string{"cursor", "claude-code"} {
+		if got := catch(t, Options{Agent: by}, "\ufeff"+payload); len(got) != 1 || got[0].Event != "preToolUse" || !json.Valid(got[0].Data) {
+			t.Errorf("%s: hookd got %+v", by, got)
+		}
+	}
+	if got := catch(t, Options{Agent: "cursor"}, "\xef\xbb"+payload); len(got) != 0 {
+		t.Errorf("hookd got %+v", got)
+	}
+	short, in := io.Pipe()
+	go io.WriteString(in, "{}") // and stays open
+	if value, err := readObject(t.Context(), short); err != nil || string(value) != "{}" {
+		t.Errorf("got %s, %v", value, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -109,7 +110,7 @@ func readObject(ctx context.Context, in io.Reader) (json.RawMessage, error) {
 	go func() {
 		limited := &io.LimitedReader{R: in, N: maxPayload}
 		var r read
-		r.err = json.NewDecoder(limited).Decode(&r.value)
+		r.err = json.NewDecoder(withoutMark(limited)).Decode(&r.value)
 		switch {
 		case errors.Is(r.err, io.EOF):
 			r.err = nil
@@ -128,6 +129,23 @@ func readObject(ctx context.Context, in io.Reader) (json.RawMessage, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// byteOrderMark begins each payload of Cursor's command line (seen by others with
+// 2026.09.02). A reader of JSON may leave it out (RFC 8259, 8.1).
+const byteOrderMark = "\ufeff"
+
+// withoutMark returns in without a byte order mark at its start. It waits for no more
+// bytes than it needs to see that there is none.
+func withoutMark(in io.Reader) io.Reader {
+	r := bufio.NewReader(in)
+	if head, _ := r.Peek(1); string(head) != byteOrderMark[:1] {
+		return r
+	}
+	if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		r.Discard(len(byteOrderMark))
+	}
+	return r
 }
 
 // newEvent returns the event to send.

@@ -76,6 +76,12 @@ func TestCopilotBesideClaudeCodeSendsEachEventOnce(t *testing.T) {
 		if got := hookd.take(); len(got) > 0 || quiet.exit != 0 || quiet.stderr != "" {
 			t.Errorf("%s: the second call sent %q and said %+v", e[0], got, quiet)
 		}
+		called(t, other, claudes) // now it comes first
+		hookd.take()
+		quiet = called(t, own, ownPayload)
+		if got := hookd.take(); len(got) > 0 || quiet.exit != 0 || quiet.stderr != "" {
+			t.Errorf("%s: Copilot's own call, as the second, sent %q and said %+v", e[0], got, quiet)
+		}
 		// Alone, it is sent: that one of the settings is connected no more, or not yet.
 		called(t, other, claudes)
 		if got := hookd.take(); len(got) == 0 {
@@ -173,8 +179,8 @@ func TestCopilotsFormOutOfClaudeCodesSettings(t *testing.T) {
 	}
 }
 
-// Cursor as it is documented: its payloads have cursor_version, and a tool's
-// call its tool_use_id.
+// Should Cursor give hooks in Claude Code's settings that one's names of events: its
+// payloads have cursor_version, and a tool's call its tool_use_id.
 func TestCursorBesideClaudeCode(t *testing.T) {
 	hookd := &seen{v: verdict.Verdict{Allowed: true, Continue: true}}
 	socket, state := hookd.serve(t), t.TempDir()

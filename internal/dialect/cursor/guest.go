@@ -8,14 +8,18 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// guest: Cursor runs the hooks in Claude Code's settings after its own, in Claude
-// Code's form with its own version in it.
+// guest: Cursor runs the hooks in Claude Code's settings after its own, with its own
+// payloads: others have seen sessionStart and preToolUse with 2026.08.11 and 2026.09.02
+// of its command line. A payload under Claude Code's name of the event is read as that
+// one's.
 func guest() *neutral.Guest {
+	agent := Agent()
 	return &neutral.Guest{
 		Hosts: []events.Dialect{events.ClaudeCode},
 		Sent: func(payload json.RawMessage, _ func(string) string) bool {
 			return rawjson.Get(payload, "cursor_version") != nil
 		},
+		Named: agent.EventName,
 		When: func(payload json.RawMessage, row *events.Contract) string {
 			generation, _ := rawjson.GetString(payload, "generation_id")
 			use, _ := rawjson.GetString(payload, "tool_use_id")
