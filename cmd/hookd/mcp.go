@@ -23,13 +23,15 @@ func mcpCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp AGENT",
 		Short: "Serve an agent's hooks as MCP tools, on stdin and stdout",
-		Long: `mcp is a server of the Model Context Protocol that an agent starts itself. It has two
-tools: hook, for agents that call MCP tools as hooks, which answers in that agent's own
-form; and would_deny, with which the model may ask what hooks would decide about a call of
-its own session. would_deny makes nothing happen and leaves nothing in the history.
+		Long: `mcp is a server of the Model Context Protocol that an agent starts itself. It
+has two tools: hook, for agents that call MCP tools as hooks, which answers in
+that agent's own form; and would_deny, with which the model may ask what hooks
+would decide about a call of its own session. would_deny makes nothing happen
+and leaves nothing in the history.
 
-An agent lets a call pass when a tool fails or its server is gone. So hook denies what it
-could not check, and a guard that must hold is registered as a command: see docs/agents.md.`,
+An agent lets a call pass when a tool fails or its server is gone. So hook
+denies what it could not check, and a guard that must hold is registered as a
+command: see docs/agents.md.`,
 		Example: `  claude mcp add --scope user hookd -- hookd mcp claude-code
   codex mcp add hookd -- hookd mcp codex`,
 		Args:              one("AGENT"),
