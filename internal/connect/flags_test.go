@@ -2,6 +2,7 @@ package connect
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/bridge/shims"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // settled are options with a socket, and with failClosed where that is said.
@@ -249,4 +251,29 @@ func written(t *testing.T, path string) (text string) {
 		text += string(readOrNil(t, filepath.Join(path, e.Name())))
 	}
 	return text
+}
+
+// No two agents have a settings file in common, so that each is called by its own entry:
+// Kilo and OpenCode, which began as one program, too.
+func TestAgentsHaveFilesOfTheirOwn(t *testing.T) {
+	o := Options{Home: t.TempDir(), Bridge: bridge, Getenv: func(string) string { return "" }}
+	of := map[string]string{}
+	for _, a := range agents() {
+		o.Agent = string(a.name)
+		plan, err := Connect(o)
+		if manual := (*ManualError)(nil); a.Given || errors.As(err, &manual) {
+			continue // a person names its file, or it has none
+		}
+		hooktest.Must(t, err)
+		hooktest.Must(t, plan.Apply())
+		for _, change := range plan.Changes {
+			if other := of[change.Path]; other != "" {
+				t.Errorf("%s and %s have %s in common", other, o.Agent, change.Path)
+			}
+			of[change.Path] = o.Agent
+		}
+	}
+	if len(of) < 20 {
+		t.Errorf("only %d files were looked at", len(of))
+	}
 }
