@@ -148,7 +148,10 @@ var others = []real{
 		settings: ".config/kilo/kilo.json",
 		text:     func(string, *stage) string { return `{"autoupdate": false, "share": "disabled"}` },
 		command: func(url string) (args, env []string) {
-			return []string{"run", "--auto", "do it"}, forked("KILO", url)
+			// It asks its maker for models, whatever it is told, and waits for a network that does
+			// not answer: so it has one that refuses at once.
+			return []string{"run", "--auto", "do it"},
+				append(forked("KILO", url), "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=127.0.0.1")
 		},
 	},
 	{
