@@ -35,18 +35,31 @@ func (d *Dispatcher) About(e *events.Event) (tool, subject string) {
 	return dialect.Subject(e, d.opts.Redact)
 }
 
-// recordDecision hands a decision over after the runs that led to it: at once, unless a
-// background child of a hook still holds a pipe. The verdict does not wait for that.
+// recordDecision hands a decision over after the runs that led to it and the decisions of
+// its session before it: at once, unless a background child of a hook still holds a pipe, or
+// held one then. The verdict does not wait for that.
 func (d *Dispatcher) recordDecision(rec *events.Decided, done []*attempt) {
-	if !slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil }) {
+	late := slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
+	before, recorded := d.turns.take(rec, late)
+	if !late && before == nil {
 		d.recorder.Decided(rec)
 		return
 	}
+	d.recordLater(rec, before, recorded, func() { waitRecorded(done) })
+}
+
+// recordLater hands a decision over when wait has returned and before is closed, then calls
+// recorded. It does not wait.
+func (d *Dispatcher) recordLater(rec *events.Decided, before <-chan struct{}, recorded func(), wait func()) {
 	d.recorder.Deciding(rec)
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()
-		waitRecorded(done)
+		defer recorded()
+		wait()
+		if before != nil {
+			<-before
+		}
 		d.recorder.Decided(rec)
 	}()
 }

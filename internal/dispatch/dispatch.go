@@ -29,7 +29,7 @@
 //	stall, underway         its deadline; which others there are at the same time
 //	answer, outputs         what it says
 //	retry, putoff           when it is tried again
-//	decided, record         what is written down of it
+//	decided, record, turns  what is written down of it
 //	queue, lane, task       the observers' queue
 //	lineage, chain, starts  which run sends an event
 //	project, prompts        what is known of where an event happens
@@ -102,6 +102,7 @@ type Dispatcher struct {
 	prompts  *prompts
 	stalls   stalls
 	underWay underWay
+	turns    turns // of decisions to be recorded
 
 	backlog backlog
 	retries retries

@@ -26,10 +26,8 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 		d.recordDecision(rec, done)
 		return
 	}
-	d.recorder.Deciding(rec)
-	d.pending.Add(1)
-	go func() {
-		defer d.pending.Done()
+	before, recorded := d.turns.take(rec, true)
+	d.recordLater(rec, before, recorded, func() {
 		defer d.watching.leave(e)
 		watched := d.shadowed(e, ms, done)
 		for _, a := range watched {
@@ -39,8 +37,7 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 		}
 		waitRecorded(done)
 		waitRecorded(watched)
-		d.recorder.Decided(rec)
-	}()
+	})
 }
 
 // shadowed runs hooks in the shadow side by side, each as if it stood at its place

@@ -1,0 +1,49 @@
+package dispatch
+
+import (
+	"sync"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// turns keeps the decisions of a session in the order in which they were made: one that
+// waits for its runs to be recorded has those after it wait, too. The zero value is ready.
+type turns struct {
+	mu   sync.Mutex
+	last map[turnOf]chan struct{} // closed when the newest decision that waits is recorded
+}
+
+// turnOf is what has turns of its own. Sessions of two agents may have the same id.
+type turnOf struct {
+	dialect events.Dialect
+	session string
+}
+
+// take is called for each decision in the order in which they are made. The decision is
+// recorded after before is closed, nil = at once, and then done is called. waits says that
+// the decision is not recorded at once in any case. A decision of no session has no turn.
+func (t *turns) take(e *events.Decided, waits bool) (before <-chan struct{}, done func()) {
+	if e.SessionID == "" {
+		return nil, func() {}
+	}
+	of := turnOf{e.Dialect, e.SessionID}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, behind := t.last[of]
+	if !behind && !waits {
+		return nil, func() {}
+	}
+	if t.last == nil {
+		t.last = map[turnOf]chan struct{}{}
+	}
+	mine := make(chan struct{})
+	t.last[of] = mine
+	return last, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.last[of] == mine {
+			delete(t.last, of)
+		}
+		close(mine)
+	}
+}
