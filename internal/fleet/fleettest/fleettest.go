@@ -5,6 +5,7 @@ package fleettest
 import (
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,13 +94,21 @@ func (s *Server) Received() int64 {
 	return v.InMsgs
 }
 
-// FreePort returns a port that is free now.
+// given are the ports that FreePort has returned: the system may offer a free one again.
+var given sync.Map
+
+// FreePort returns a port that is free now, and that it has not returned before.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		if _, twice := given.LoadOrStore(port, true); !twice {
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
