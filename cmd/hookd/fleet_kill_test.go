@@ -295,7 +295,7 @@ func readNotes(t *testing.T, file string) map[string]int {
 }
 
 // inOrder fails the test where the machine has accepted an event that is for each machine
-// behind a later one of its session. Runs begin in the order in which events were accepted.
+// behind a later one of its session.
 func (m *member) inOrder() {
 	m.t.Helper()
 	newest, since, n := map[string]string{}, uint64(0), 0

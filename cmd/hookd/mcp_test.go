@@ -132,8 +132,13 @@ func TestMCPHook(t *testing.T) {
 			if !strings.Contains(s.seen("real"), `"tool_input":{"command":"forbidden"}`) {
 				t.Errorf("the guard was given %s", s.seen("real"))
 			}
-			decisions, err := s.client.Decisions(t.Context(), client.DecisionQuery{})
-			if err != nil || len(decisions) != 2 || decisions[1].Subject != "forbidden" || decisions[1].SessionID != "mine" {
+			var decisions []client.Decision
+			var err error
+			hooktest.Until(t, "both decisions are recorded", func() bool { // a moment after the answer, if output is late
+				decisions, err = s.client.Decisions(t.Context(), client.DecisionQuery{})
+				return err != nil || len(decisions) == 2
+			})
+			if err != nil || decisions[1].Subject != "forbidden" || decisions[1].SessionID != "mine" {
 				t.Errorf("the history has %+v, %v", decisions, err)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // toolCall is an event of Claude Code before a tool call, in session s1.
@@ -48,8 +49,13 @@ func TestDecisionsAreOnRecord(t *testing.T) {
 		{"mcp__gh__make", `{"n":1,"title":"An issue"}`, client.Decision{Subject: "An issue", Decision: client.OutcomeNone, Runs: make([]string, 1)}},
 	} {
 		a := h.emit(toolCall(tt.tool, tt.input))
-		e, err := h.client.Event(t.Context(), a.EventID)
-		if err != nil || e.Decision == nil {
+		var e client.StoredEvent
+		var err error
+		hooktest.Until(t, "the decision is recorded", func() bool { // a moment after the answer, if output is late
+			e, err = h.client.Event(t.Context(), a.EventID)
+			return err != nil || e.Decision != nil
+		})
+		if err != nil {
 			t.Errorf("%s %.80s: got %+v %v, want a decision", tt.tool, tt.input, e, err)
 			continue
 		}
