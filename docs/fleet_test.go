@@ -86,7 +86,7 @@ func authority(t *testing.T, dir string) {
 	write("tls.key", "EC PRIVATE KEY", raw, err)
 }
 
-// The servers of fleet.md run with their configuration as it stands there, but for addresses
+// The servers of fleet.md run with their configuration as it stands there, except for addresses
 // and paths; a machine with the settings of fleet.md is in their fleet by TLS, and one that
 // trusts another authority is not and says why.
 func TestThreeServersOfTheFleetDocument(t *testing.T) {
