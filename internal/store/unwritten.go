@@ -1,16 +1,19 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/journal"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // unwritten has the decisions that the database does not have yet, in a journal whose
@@ -44,7 +47,7 @@ const (
 const databaseLink = "database"
 
 // openUnwritten opens the journal in the folder Options.Memory, and hands over what a
-// process that was killed has left in it, with new numbers. Only Open calls it.
+// process that was killed has left in it. Only Open calls it.
 func (s *Store) openUnwritten() error {
 	dir := s.opts.Memory
 	if dir == "" || s.down.Load() != nil {
@@ -81,9 +84,31 @@ func (s *Store) openUnwritten() error {
 	}
 	u.log, u.of = log, map[*events.Decided]*held{}
 	for i, d := range left {
+		u.of[d] = u.list[i] // it is there already
+	}
+	return s.writeLeft(left)
+}
+
+// writeLeft hands over what a process that was killed has left. A decision keeps its
+// number, which subscribers know it by, unless it had none or a later one is written: a
+// target of forward may be past it then.
+func (s *Store) writeLeft(left []*events.Decided) error {
+	var newest uint64
+	if err := s.db.row(`SELECT ifnull(max(seq), 0) FROM decisions`).Scan(&newest); err != nil {
+		return fmt.Errorf("read the newest decision: %w", err)
+	}
+	slices.SortStableFunc(left, func(a, b *events.Decided) int { return cmp.Compare(a.Seq, b.Seq) })
+	first := slices.IndexFunc(left, func(d *events.Decided) bool { return d.Seq > newest })
+	if first < 0 {
+		first = len(left)
+	}
+	for _, d := range left[first:] {
+		s.w.seen = max(s.w.seen, d.Seq)
+		s.Decided(d)
+	}
+	for _, d := range left[:first] {
 		s.w.seen++
 		d.Seq = s.w.seen
-		u.of[d] = u.list[i] // it is there already
 		s.Decided(d)
 	}
 	return nil
@@ -124,7 +149,7 @@ func (u *unwritten) hold(d *events.Decided) {
 	if u.of[d] != nil || u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
 		return
 	}
-	text := append(d.AppendJSON([]byte{'{'}), '}')
+	text := append(d.AppendJSON(rawjson.AppendInt([]byte{'{'}, "seq", int64(d.Seq))), '}')
 	entries, err := u.log.Append([]journal.Record{{Number: d.EventSeq, Head: text}})
 	if err != nil { // memory is full, or the folder was deleted
 		if u.log.Renew() != nil {

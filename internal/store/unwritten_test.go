@@ -201,3 +201,39 @@ func BenchmarkDecided(b *testing.B) {
 		}
 	}
 }
+
+// A decision that a kill has left keeps its number, so that a subscriber that has it is not
+// told of it again, unless a later one is written: a target of forward may be past it.
+func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
+	o := options(t)
+	o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // until Flush
+	s := open(t, o)
+	first := s.FirstSeq()
+	s.Decided(denial(first + 2))
+	hooktest.Must(t, s.Flush(t.Context()))
+	for _, seq := range []uint64{first + 4, first + 1, first + 3} {
+		s.Decided(denial(seq))
+	}
+	late := denial(first + 5)
+	late.Seq = 0
+	s.Deciding(late)
+	memory := filepath.Join(t.TempDir(), "memory")
+	hooktest.Must(t, os.CopyFS(memory, os.DirFS(o.Memory)))
+	o = killed(t, s)
+	o.Memory = memory
+	s = open(t, o)
+	hooktest.Must(t, s.Flush(t.Context()))
+	got, err := s.Decisions(t.Context(), DecisionQuery{Limit: 10})
+	hooktest.Must(t, err)
+	if len(got.Decisions) != 5 {
+		t.Fatalf("%d decisions, want 5", len(got.Decisions))
+	}
+	for _, d := range got.Decisions {
+		if kept := d.Seq == d.EventSeq; kept != (d.EventSeq >= first+2 && d.EventSeq <= first+4) {
+			t.Errorf("decision %d has the number %d", d.EventSeq, d.Seq)
+		}
+		if d.EventSeq == first+1 && d.Seq <= first+4 {
+			t.Errorf("the one that was passed has the number %d", d.Seq)
+		}
+	}
+}
