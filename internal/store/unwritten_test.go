@@ -121,11 +121,12 @@ func TestWhatWasHeldIsRestored(t *testing.T) {
 	o.Memory = filepath.Join(t.TempDir(), "memory")
 	s := open(t, o)
 	s.Targets([]string{"web"})
-	ask, answer := denial(10), denial(10)
+	ask, answer, other := denial(10), denial(10), denial(11)
 	ask.Decision, answer.Answered = events.OutcomeAsk, &events.Answered{}
+	answer.Seq, other.Seq = 0, 0 // they get one when they are handed over
 	s.Decided(ask)
 	s.Deciding(answer)
-	s.Deciding(denial(11))
+	s.Deciding(other)
 	hooktest.Must(t, s.Flush(t.Context()))
 	s.Forwarded("web", 10, 0)
 	copied := filepath.Join(t.TempDir(), "copy") // as a kill leaves it
