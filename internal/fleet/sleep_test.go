@@ -55,15 +55,17 @@ func (s *memory) OutboxLoad(context.Context) (l store.OutboxLoad, err error) {
 	return l, nil
 }
 
-// sleeper is a broker whose servers may be away. Each answer of theirs takes 20 ms.
+// sleeper is a broker whose servers may be away.
 type sleeper struct {
 	fleet.Broker
 	changed chan struct{}
+	enough  int
+	has     chan struct{} // closed when the servers have so many messages
 
 	mu     sync.Mutex
 	away   bool
 	calls  int // while they are away
-	most   int // messages that were on their way at once
+	most   int // messages of one call
 	stored []string
 }
 
@@ -78,7 +80,6 @@ func (s *sleeper) Changed() <-chan struct{} { return s.changed }
 func (s *sleeper) Prepare(context.Context, []fleet.Stream) error { return nil }
 
 func (s *sleeper) Publish(_ context.Context, list []fleet.Message) []error {
-	time.Sleep(20 * time.Millisecond) // of the bubble's clock
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	errs := make([]error, len(list))
@@ -89,7 +90,9 @@ func (s *sleeper) Publish(_ context.Context, list []fleet.Message) []error {
 	for i, m := range list {
 		if errs[i] = fleet.ErrAway; !s.away {
 			errs[i] = nil
-			s.stored = append(s.stored, m.ID)
+			if s.stored = append(s.stored, m.ID); len(s.stored) == s.enough {
+				close(s.has)
+			}
 		}
 	}
 	return errs
@@ -97,16 +100,20 @@ func (s *sleeper) Publish(_ context.Context, list []fleet.Message) []error {
 
 // Servers are away for an hour, in which a machine has two events a second for the others.
 // It says how far it is behind and does not try without servers. Then all events leave, those
-// of a session in order, and no more than a batch is on its way at once.
+// of a session in order, a batch at a time.
 func TestAnHourWithoutServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		box, broker := &memory{}, &sleeper{changed: make(chan struct{}, 1), away: true}
+		const count = 7200
+		box := &memory{}
+		broker := &sleeper{changed: make(chan struct{}, 1), enough: count, has: make(chan struct{}), away: true}
 		f := fleet.New(fleet.Options{Broker: broker, Names: fleet.Names{Tenant: "t", Machine: "m"}, Outbox: box})
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { f.Run(ctx); close(ended) }()
 		var want []string
-		for n := range 7200 {
+		tick := time.NewTicker(time.Second / 2)
+		defer tick.Stop()
+		for n := range count {
 			scope := hook.ScopeFleet
 			if n%10 == 0 {
 				scope = hook.ScopeEvery
@@ -118,20 +125,21 @@ func TestAnHourWithoutServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			want = append(want, e.EventID+"/h")
-			time.Sleep(time.Second / 2)
+			<-tick.C
 		}
-		if s, err := f.Status(ctx); err != nil || s.Outbox.Messages != 7200 || time.Since(s.Oldest()) < time.Hour {
+		if s, err := f.Status(ctx); err != nil || s.Outbox.Messages != count || time.Since(s.Oldest()) < time.Hour {
 			t.Errorf("after an hour the machine tells %+v, %v", s, err)
 		}
 		broker.mu.Lock()
 		broker.away = false
 		broker.mu.Unlock()
 		broker.changed <- struct{}{}
-		time.Sleep(5 * time.Minute)
+		<-broker.has
+		synctest.Wait() // whatever comes twice has come
 		end()
 		<-ended
 		if broker.calls > 0 || broker.most > 256 {
-			t.Errorf("%d calls without servers, and %d messages on their way at once", broker.calls, broker.most)
+			t.Errorf("%d calls without servers, and %d messages in one call", broker.calls, broker.most)
 		}
 		if !slices.Equal(broker.stored, want) {
 			t.Errorf("the servers have %d of %d events, or in another order", len(broker.stored), len(want))
