@@ -13,20 +13,11 @@ const largeBytes = 15 << 20
 // verdictBesideLarge asks a persistent guard 100 times a second while another connection
 // sends one large event after another, and before it does.
 func verdictBesideLarge(b *bench) ([]row, error) {
-	text, err := workerHook("pre_tool_use")
+	d, a, end, err := b.askingWorker()
 	if err != nil {
 		return nil, err
 	}
-	d, err := b.start(hooks{"worker": text})
-	if err != nil {
-		return nil, err
-	}
-	defer d.stop()
-	a, err := d.asking(guard())
-	if err != nil {
-		return nil, err
-	}
-	defer a.conn.Close()
+	defer end()
 	ask := map[string]func() (time.Duration, error){"hookd": func() (time.Duration, error) { return a.ask(ranOK) }}
 	alone, err := b.paced(ask)
 	if err != nil {

@@ -104,20 +104,11 @@ func workerAlone() (float64, error) {
 // verdictPersistent asks a persistent guard, as fast as it answers and 100
 // times a second, and a bare relay to the same program.
 func verdictPersistent(b *bench) ([]row, error) {
-	text, err := workerHook("pre_tool_use")
+	_, a, stop, err := b.askingWorker()
 	if err != nil {
 		return nil, err
 	}
-	d, err := b.start(hooks{"worker": text})
-	if err != nil {
-		return nil, err
-	}
-	defer d.stop()
-	a, err := d.asking(guard())
-	if err != nil {
-		return nil, err
-	}
-	defer a.conn.Close()
+	defer stop()
 	socket, stop, err := b.listening("relay")
 	if err != nil {
 		return nil, err
@@ -241,4 +232,20 @@ func (f forwarder) there() bool {
 		}
 	}
 	return true
+}
+
+// askingWorker starts a daemon with a persistent guard, and connects to ask it.
+func (b *bench) askingWorker() (d *daemon, a *asking, stop func(), err error) {
+	text, err := workerHook("pre_tool_use")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if d, err = b.start(hooks{"worker": text}); err != nil {
+		return nil, nil, nil, err
+	}
+	if a, err = d.asking(guard()); err != nil {
+		d.stop()
+		return nil, nil, nil, err
+	}
+	return d, a, func() { a.conn.Close(); d.stop() }, nil
 }
