@@ -55,6 +55,7 @@ async function older(limit = 1000) {
       const known = tries || feed.rows.length ? new Set(feed.rows.slice(-50).map((r) => r.seq)) : new Set();
       const list = answer[k.list].filter((r) => !known.has(r.seq));
       for (const r of list) feed.rows.push(r);
+      unhold(list);
       got += list.length;
       feed.next = answer.next || 0;
       if (!feed.next) { feed.whole = true; break; }
@@ -82,16 +83,25 @@ function follow() {
   if (feed.place || tooMany()) start(feed.kind, feed.text);
   else release();
 }
+// A row can be read and brought by the stream, in either order: it is shown and counted once.
+const idOf = (r) => r[kinds[feed.kind].id];
+const isShown = (r) => r.seq <= (feed.rows[0]?.seq || 0) && feed.rows.some((row) => idOf(row) === idOf(r));
+function unhold(list) {
+  if (!feed.held.length) return;
+  const read = new Set(list.map(idOf)), left = feed.held.filter((r) => !read.has(idOf(r)));
+  feed.waiting -= feed.held.length - left.length;
+  feed.held = left;
+}
+
 // tooMany reports whether the held rows are not all that is new: then the list is read again.
 const tooMany = () => feed.behind || feed.waiting > feed.held.length;
 function release() {
   if (tooMany() && !feed.place) { start(feed.kind, feed.text); return; }
   if (!feed.held.length) return;
-  const seen = new Set(feed.rows.slice(0, 3000).map((r) => r[kinds[feed.kind].id]));
-  const news = feed.held.filter((r) => !seen.has(r[kinds[feed.kind].id]));
+  const seen = new Set(feed.rows.slice(0, 3000).map(idOf)), news = feed.held.filter((r) => !seen.has(idOf(r)));
   feed.rows = news.concat(feed.rows);
   feed.added += news.length;
-  if (news.length <= 20) for (const r of news) feed.fresh.add(r[kinds[feed.kind].id]);
+  if (news.length <= 20) for (const r of news) feed.fresh.add(idOf(r));
   if (feed.fresh.size > 200) feed.fresh.clear();
   feed.held = [];
   feed.waiting = 0;
@@ -128,7 +138,7 @@ function arrived(records) {
   const k = kinds[feed.kind];
   let n = 0;
   for (const r of records) {
-    if (r.type !== k.record || !fits(r, feed.kind, feed.query)) continue;
+    if (r.type !== k.record || !fits(r, feed.kind, feed.query) || isShown(r)) continue;
     n++;
     if (feed.held.length < mostHeld) feed.held.unshift(r); // beyond, they are only counted
   }
