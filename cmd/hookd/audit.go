@@ -44,7 +44,8 @@ as it was written. The exit code is 1 when there is one.
 It prints the head of the chain. Note that elsewhere, and give it with --head
 later: so a chain is found out that was made again as a whole.`,
 		Example: `  hookd audit verify
-  hookd audit verify --head 1204:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+  hookd audit verify --head \
+    1204:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
   hookd audit verify export.ndjson`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

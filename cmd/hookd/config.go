@@ -35,7 +35,7 @@ running one does with a change, "hookd reload" says.`,
 func settingNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, k := range config.Keys() {
-		names = append(names, k.Name+"\t"+k.Doc)
+		names = append(names, k.Name+"\t"+plainDoc(k.Doc))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
@@ -91,6 +91,7 @@ func (p *printer) setting(s config.Setting, cfg config.Config) {
 	if s.Held {
 		held = "a change in hookd.yaml waits for `hookd allow --settings`"
 	}
-	p.pairs(kv("setting", s.Name), kv("value", s.Value), kv("from", s.From), kv("waits", held), kv("means", s.Doc),
+	p.pairs(kv("setting", s.Name), kv("value", s.Value), kv("from", s.From), kv("waits", held),
+		kv("means", plainDoc(s.Doc)),
 		kv("set it", fmt.Sprintf("%s in %s, or $%s", s.Name, cfg.SettingsFile(), config.EnvName(s.Name))))
 }

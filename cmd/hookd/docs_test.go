@@ -26,6 +26,9 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 
 const root = "../.."
 
+// inDocs is a document as help names it.
+var inDocs = regexp.MustCompile(`\bdocs/([a-z-]+\.md)`)
+
 // TestDocs keeps the generated parts of the documents what the code says.
 func TestDocs(t *testing.T) {
 	sameFile(t, "docs/events.md", eventsDoc())
@@ -304,7 +307,7 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if slices.Contains([]string{"false", "0s", "0", "[]"}, def) {
 			def = ""
 		}
-		row(b, name, f.Usage, def)
+		row(b, name, inDocs.ReplaceAllString(f.Usage, "[$1]($1)"), def)
 	})
 }
 

@@ -27,7 +27,8 @@ func emitCommand(a *app) *cobra.Command {
 what they answered; the exit code is then 1 when the event was denied.`,
 		Example: `  hookd emit agent:end --data '{"agent_id":"a1","status":"ok"}'
   hookd emit pre_tool_use --data @call.json --wait
-  git diff | jq -Rs '{tool_output:.}' | hookd emit transform_tool_result --data - --wait -o json`,
+  git diff | jq -Rs '{tool_output:.}' |
+    hookd emit transform_tool_result --data - --wait -o json`,
 		Args:              one("EVENT"),
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {

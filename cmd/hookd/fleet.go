@@ -204,7 +204,7 @@ func fleetUserCommand(a *app) *cobra.Command {
 machine with its public key, and what it may do. A machine publishes under its own name
 alone, and reads what all machines of the tenant tell. A worker also takes work of hooks
 of scope fleet. An operator makes streams.`,
-		Example: "  hookd fleet user laptop-7 UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
+		Example: "  hookd fleet user laptop-7 \\\n    UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
 			"  hookd fleet user ops U… --role operator",
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -132,7 +132,7 @@ does when it is back. It stays off over restarts and without servers, until
 
 With --revision a hook of the policy is off in that bundle alone: a newer bundle has it
 on again.`,
-		Example:           "  hookd fleet disable policy:no-sudo --reason 'denies every call' --key acme.key --creds operator.nk",
+		Example:           "  hookd fleet disable policy:no-sudo --reason 'denies every call' \\\n    --key acme.key --creds operator.nk",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -200,7 +200,7 @@ type directing struct {
 
 func (o *directing) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.key, "key", "", "private key of the policy: the file of `hookd bundle keygen`")
+	flags.StringVar(&o.key, "key", "", "file with the private key of the policy, of hookd bundle keygen")
 	flags.StringVar(&o.creds, "creds", "", "file of an operator's key for the servers; without it fleet.creds")
 	flags.BoolVar(&o.replace, "replace", false, "begin with nothing where another key has signed what the machines run now")
 	_ = cmd.MarkFlagRequired("key")

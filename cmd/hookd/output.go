@@ -113,7 +113,8 @@ type pair struct {
 
 func kv(name, value string) pair { return pair{name, text(value)} }
 
-// pairs writes names and values; those without a value are left out.
+// pairs writes names and values; those without a value are left out. On a terminal a value
+// that is too long goes on below itself.
 func (p *printer) pairs(list ...pair) {
 	width := 0
 	for _, kv := range list {
@@ -121,8 +122,11 @@ func (p *printer) pairs(list ...pair) {
 	}
 	for _, kv := range list {
 		if kv.value.text != "" {
-			value := strings.ReplaceAll(escape(shorten(kv.value.text, maxValue), keepNewlines), "\n",
-				"\n"+strings.Repeat(" ", width+2))
+			value := escape(shorten(kv.value.text, maxValue), keepNewlines)
+			if p.width > 0 && !p.wide {
+				value = fillLines(value, max(p.width-width-2, leastHelp))
+			}
+			value = strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", width+2))
 			p.line(p.paint(bold, kv.name), strings.Repeat(" ", width-len(kv.name)+2), p.paint(kv.value.c, value))
 		}
 	}

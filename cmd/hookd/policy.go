@@ -51,7 +51,8 @@ folder of which the newest bundle counts. With fleet the machine has the bundle 
 ` + "`hookd fleet rollout`" + ` brings to it; a folder of that name is ./fleet.`,
 		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
   hookd policy set fleet --key acme.pub
-  hookd policy set ./acme.bundle --key ed25519:tfoLthMGMHEWDEAaq3Cv5JNJJP4Nsug8DHjpJ4wD/N0=`,
+  hookd policy set ./acme.bundle --key \
+    ed25519:tfoLthMGMHEWDEAaq3Cv5JNJJP4Nsug8DHjpJ4wD/N0=`,
 		Args: one("URL, FILE or DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd)

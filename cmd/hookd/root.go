@@ -110,6 +110,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 		}
 	}
 	root.SetHelpCommandGroupID("More")
+	root.SetHelpFunc(a.help)
 	return root
 }
 

@@ -42,7 +42,8 @@ They are read once, so the agent cannot change them.
 Signals are passed on, and the exit code is the command's. With --fail-on deny it
 is 1 where the command ended well and a call was denied.`,
 		Example: `  hookd run --hooks ./hooks -- claude -p 'fix the tests'
-  hookd run --policy https://example.org/acme.bundle --key acme.pub --fail-closed -- codex exec 'fix the tests'
+  hookd run --policy https://example.org/acme.bundle --key acme.pub \
+    --fail-closed -- codex exec 'fix the tests'
   hookd run --hooks ./hooks --summary summary.md --fail-on deny -- ./agent.sh`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

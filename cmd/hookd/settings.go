@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,13 +26,22 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 		if k.Name == "socket" || len(want) > 0 && !slices.Contains(want, k.Name) {
 			continue
 		}
-		cmd.Flags().String(k.Flag, "", strings.ReplaceAll(k.Doc, "`", "'")) // in backquotes it would be the name of the value
+		cmd.Flags().String(k.Flag, "", plainDoc(k.Doc))
 		flag := cmd.Flags().Lookup(k.Flag)
 		flag.Annotations = map[string][]string{settingFlag: {k.Name}}
 		if k.Name == "fire_startup" {
 			flag.NoOptDefVal = "true"
 		}
 	}
+}
+
+// links are those of the documents to each other.
+var links = regexp.MustCompile(`\[[^]]+\]\(([^)]+)\)`)
+
+// plainDoc is what a setting means, for a terminal. Flags would take what is in backquotes for
+// the name of their value.
+func plainDoc(doc string) string {
+	return links.ReplaceAllString(strings.ReplaceAll(doc, "`", "'"), "docs/$1")
 }
 
 // settingFlag marks the flags of settings: a command may have one of its own that

@@ -31,7 +31,8 @@ be a folder.`,
 		Example: `  hookd test guard-rm
   hookd test --all
   hookd test ./guard-rm --local --watch
-  hookd test guard-rm --event pre_tool_use --data '{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}'
+  hookd test guard-rm --event pre_tool_use \
+    --data '{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}'
   hookd test guard-rm --from 01JD`,
 		Args:              t.check,
 		ValidArgsFunction: hookNames(a),

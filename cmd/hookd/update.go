@@ -133,7 +133,7 @@ looked at.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; changed hooks wait for `hookd allow`")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; changed hooks wait for hookd allow")
 	return cmd
 }
 

@@ -31,7 +31,8 @@ const Usage = `usage: hookd-bridge AGENT [EVENT] [flags]       answer an agent's
 
 flags of AGENT:
   --fail-closed    deny what hookd guards when there is no verdict
-  --ask=none       leave it to the agent where a hook asks and the agent cannot (default: deny)
+  --ask=none       where a hook asks and the agent cannot, leave it to the agent
+                   (default: deny)
   --timeout=30s    how long the agent waits (default: what that agent documents)
   --socket=PATH    hookd's socket
 flags of emit:
@@ -45,7 +46,7 @@ flags of emit:
 func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case len(args) == 0 || args[0] == "-h" || args[0] == "--help" || args[0] == "help":
-		fmt.Fprintf(stderr, "%s\nagents: %s\n", Usage, strings.Join(dialect.Agents(), " "))
+		fmt.Fprintf(stderr, "%s\nagents:%s\n", Usage, agentLines())
 		return exitFailed
 	case args[0] == "emit":
 		return emit(ctx, args[1:], stdin, stdout, stderr)
@@ -62,6 +63,21 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		err = fmt.Errorf("--ask is %q: type --ask=deny or --ask=none", o.Ask)
 	}
 	return run(ctx, o, err)
+}
+
+// agentLines lists the agents on lines of at most 80 columns.
+func agentLines() string {
+	var b strings.Builder
+	column := len("agents:")
+	for _, name := range dialect.Agents() {
+		if column+1+len(name) > 80 {
+			b.WriteString("\n       ")
+			column = len("agents:")
+		}
+		b.WriteString(" " + name)
+		column += 1 + len(name)
+	}
+	return b.String()
 }
 
 func flags() *flag.FlagSet {
