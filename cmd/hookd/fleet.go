@@ -240,7 +240,7 @@ func fleetDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery, follow bool
 	if !follow {
 		return a.print(page, func(p *printer) { p.fleetDecisions(page.Decisions) })
 	}
-	return followFleet(ctx, a, cmd, query, page)
+	return a.follower().fleet(ctx, cmd, query, page)
 }
 
 func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDecisions, error) {
@@ -249,37 +249,49 @@ func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDe
 	return a.dial(cmd).FleetDecisions(ctx, q)
 }
 
-// fleetLook is how often new decisions are asked for.
-const fleetLook = time.Second
+// How often new decisions are asked for, and how many at once.
+const (
+	fleetLook = time.Second
+	fleetPart = 1000
+)
 
-// followFleet prints page, oldest first, and then each decision that is told.
-func followFleet(
-	ctx context.Context, a *app, cmd *cobra.Command, q client.FleetQuery, page client.FleetDecisions,
+// fleet prints page, oldest first, and then each decision that a machine tells. Like run, it
+// outlives the daemon, and the servers of the fleet.
+func (f *follower) fleet(
+	ctx context.Context, cmd *cobra.Command, q client.FleetQuery, page client.FleetDecisions,
 ) error {
-	p := a.printer(a.out)
 	tick := time.NewTicker(fleetLook)
 	defer tick.Stop()
 	for {
 		for _, d := range slices.Backward(page.Decisions) {
-			p.fleetDecision(d, a.format == "json")
+			f.p.fleetDecision(d, f.a.format == "json")
 		}
-		if p.err != nil {
-			return p.err
+		if f.p.err != nil {
+			return f.p.err
 		}
-		q.After, q.Since = max(page.Through, 1), time.Time{}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if page.Through > 0 { // else there was nothing yet since q.Since
+			q.After, q.Since, q.Limit = page.Through, time.Time{}, fleetPart
+		}
+		if len(page.Decisions) < fleetPart {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		next, err := f.a.fleetPage(cmd, q)
+		switch {
+		case ctx.Err() != nil:
 			return nil
+		case err == nil:
+			f.found()
+			page = next
+		default:
+			if err := f.wait(err); err != nil {
+				return err
+			}
+			page = client.FleetDecisions{}
 		}
-		next, err := a.fleetPage(cmd, q)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		page = next
 	}
 }
 

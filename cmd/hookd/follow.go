@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os/signal"
 	"slices"
 	"strings"
@@ -60,20 +61,34 @@ func (f *follower) run(cmd *cobra.Command, opt client.SubscribeOptions, show fun
 	return f.end()
 }
 
-// wait is called while the daemon is away.
+// wait is called while the daemon is away, or does not get at what it is asked for. It
+// returns err where waiting would change nothing.
 func (f *follower) wait(err error) error {
-	if !f.lost {
+	var refused *client.Error
+	answered := errors.As(err, &refused)
+	switch {
+	case answered && refused.Code != client.CodeInternal && !client.Retryable(err):
+		return err
+	case f.lost:
+	case answered:
+		f.say("%v: waiting, Ctrl-C ends", err)
+	default:
 		f.say("hookd has gone (%v): waiting for it, Ctrl-C ends", err)
 	}
 	f.lost = true
 	return nil
 }
 
-func (f *follower) back(epoch string, seq uint64) {
+// found is called when the daemon answers.
+func (f *follower) found() {
 	if f.lost {
 		f.say("hookd is back")
 	}
 	f.lost = false
+}
+
+func (f *follower) back(epoch string, seq uint64) {
+	f.found()
 	if f.a.format == "json" {
 		raw, err := json.Marshal(map[string]any{"type": "epoch", "epoch": epoch, "seq": seq})
 		if err == nil {

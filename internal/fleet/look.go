@@ -67,7 +67,8 @@ func (f *Fleet) Sessions(ctx context.Context, q api.SessionQuery) (api.FleetSess
 	return api.FleetSessions{Sessions: append([]api.FleetSession{}, list[:min(len(list), limit)]...)}, err
 }
 
-// Decisions returns the newest decisions of all machines that fit, each once: one that was
+// Decisions returns the newest decisions of all machines that fit, or with q.After the first
+// ones after it, so that a reader who goes on misses none. Each is there once: one that was
 // sent twice stands in the log twice.
 func (f *Fleet) Decisions(ctx context.Context, q api.FleetQuery) (page api.FleetDecisions, err error) {
 	limit := min(cmp.Or(q.Limit, usualAnswer), mostAnswer)
@@ -90,7 +91,11 @@ func (f *Fleet) Decisions(ctx context.Context, q api.FleetQuery) (page api.Fleet
 			return true
 		}
 		seen[m.ID] = true
-		if list = append(list, d); len(list) >= 2*limit {
+		list = append(list, d)
+		if q.After > 0 {
+			return len(list) < limit
+		}
+		if len(list) >= 2*limit {
 			list = append([]api.FleetDecision{}, list[len(list)-limit:]...)
 		}
 		return true

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// TestAFollowedFleet kills the daemon that a follower asks, and ends the servers of the
+// fleet. The follower says so, goes on when they are back, and has missed no decision.
+func TestAFollowedFleet(t *testing.T) {
+	server := fleettest.Start(t, nil)
+	asked, other := newMember(t, "asked", []string{server.URL()}), newMember(t, "other", []string{server.URL()})
+	hooktest.Until(t, "the machine sees the other", func() bool {
+		f, err := asked.client.Fleet(t.Context())
+		return err == nil && f.Unread == "" && len(f.Machines) == 2
+	})
+	hooktest.Hook(t, other.home, "guard", "events: [PreToolUse]\n", "exit 2\n")
+	hooktest.Until(t, "the guard is loaded", func() bool {
+		hook, err := other.client.Hook(t.Context(), "guard")
+		return err == nil && hook.Name == "guard"
+	})
+	out, said := filepath.Join(asked.home, "out"), filepath.Join(asked.home, "said")
+	follow := followInto(t, asked, out, said)
+
+	decide(t, other, 1)
+	hooktest.Until(t, "the first decision is shown", func() bool { return strings.Contains(content(t, out), "/1 ") })
+
+	asked.kill()
+	hooktest.Until(t, "the loss of the daemon is told", func() bool { return strings.Contains(content(t, said), "hookd has gone") })
+	for n := 2; n <= fleetPart+100; n++ { // more than one answer has
+		decide(t, other, n)
+	}
+	asked.start()
+	hooktest.Until(t, "the newest decision is shown", func() bool {
+		return strings.Contains(content(t, out), fmt.Sprintf("/%d ", fleetPart+100))
+	})
+
+	server.Stop()
+	hooktest.Until(t, "the loss of the servers is told", func() bool {
+		return strings.Contains(content(t, said), "no server of the fleet answers: waiting")
+	})
+	decide(t, other, fleetPart+101)
+	server.Run()
+	hooktest.Until(t, "the last decision is shown", func() bool {
+		return strings.Contains(content(t, out), fmt.Sprintf("/%d ", fleetPart+101))
+	})
+	hooktest.Must(t, follow.Process.Signal(syscall.SIGINT))
+	hooktest.Must(t, follow.Wait())
+
+	shown := content(t, out)
+	for n := 1; n <= fleetPart+101; n++ {
+		if times := strings.Count(shown, fmt.Sprintf("/%d ", n)); times != 1 {
+			t.Errorf("decision %d is shown %d times", n, times)
+		}
+	}
+	if got := strings.Count(content(t, said), "hookd is back"); got != 2 {
+		t.Errorf("the follower said\n%s", content(t, said))
+	}
+}
+
+// followInto starts `decisions --fleet -f` with the daemon of a machine.
+func followInto(t *testing.T, m *member, out, said string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(hookdBinary(t, m.home), "decisions", "--fleet", "-f")
+	cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+m.home)
+	var err error
+	cmd.Stdout, err = os.Create(out)
+	hooktest.Must(t, err)
+	cmd.Stderr, err = os.Create(said)
+	hooktest.Must(t, err)
+	hooktest.Must(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd
+}
+
+// decide has a machine decide about its nth call.
+func decide(t *testing.T, m *member, n int) {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("cat /%d ;", n)}})
+	hooktest.Must(t, err)
+	_, err = m.client.EmitWait(t.Context(), client.Event{Event: "PreToolUse", Dialect: "codex", SessionID: "s", Data: data})
+	hooktest.Must(t, err)
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	hooktest.Must(t, err)
+	return string(raw)
+}
