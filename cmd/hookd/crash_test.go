@@ -12,15 +12,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// TestKilledDaemonLosesNothing kills hookd at random moments while eight agents
-// send numbered events, and counts what ran.
+// TestKilledDaemonLosesNothing kills hookd after a random number of answers while eight
+// agents send numbered events, and counts what ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
 	rounds := 50
 	if testing.Short() {
@@ -29,9 +29,9 @@ func TestKilledDaemonLosesNothing(t *testing.T) {
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")
 	writeCrashHook(t, home, ran)
-	senders := make([]*sender, 8)
+	senders, answers := make([]*sender, 8), new(atomic.Int64)
 	for i := range senders {
-		senders[i] = &sender{session: fmt.Sprint("s", i), socket: filepath.Join(home, "hookd.sock")}
+		senders[i] = &sender{session: fmt.Sprint("s", i), socket: filepath.Join(home, "hookd.sock"), answers: answers}
 	}
 	for range rounds {
 		kill := serveUntilKilled(t, home)
@@ -40,7 +40,8 @@ func TestKilledDaemonLosesNothing(t *testing.T) {
 		for _, s := range senders {
 			sending.Go(func() { s.send(round) })
 		}
-		<-time.After(time.Duration(20+rand.IntN(250)) * time.Millisecond) // the moment is random: nothing is waited for
+		enough := answers.Load() + rand.Int64N(400)
+		hooktest.Until(t, "agents have got that many answers", func() bool { return answers.Load() >= enough })
 		kill()
 		end()
 		sending.Wait()
@@ -111,6 +112,7 @@ func serveUntilKilled(t *testing.T, home string) (kill func()) {
 // sender is an agent with one session and one event under way.
 type sender struct {
 	session, socket string
+	answers         *atomic.Int64 // of all agents
 	next            int
 	acknowledged    []int
 }
@@ -133,6 +135,7 @@ func (s *sender) send(ctx context.Context) {
 			return
 		}
 		s.acknowledged = append(s.acknowledged, s.next)
+		s.answers.Add(1)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/hooktest"
@@ -139,7 +138,14 @@ type load struct {
 	peak     int             // of memory, in bytes
 }
 
-// kill starts hookd, and kills it while senders and subscribers are busy.
+func (l *load) answers() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.answered)
+}
+
+// kill starts hookd, and kills it after a random number of answers while senders and
+// subscribers are busy.
 func (l *load) kill(home string, round int) {
 	l.Helper()
 	kill := serveUntilKilled(l.T, home)
@@ -156,10 +162,11 @@ func (l *load) kill(home string, round int) {
 	if err != nil {
 		l.Error(err)
 	}
-	for end := time.Now().Add(time.Duration(100+rand.IntN(900)) * time.Millisecond); time.Now().Before(end); { // the moment is random: nothing is waited for
+	enough := l.answers() + rand.IntN(400)
+	hooktest.Until(l.T, "that many events are answered", func() bool {
 		l.peak = max(l.peak, peakMemory(st.PID))
-		<-time.After(5 * time.Millisecond)
-	}
+		return l.answers() >= enough
+	})
 	kill()
 	end()
 	busy.Wait()

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
@@ -40,6 +39,12 @@ func (a *arrivals) add(ids []string) {
 			a.order = append(a.order, id)
 		}
 	}
+}
+
+func (a *arrivals) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.order)
 }
 
 // flaky is a server of which every second answer is a failure, half of them after it has
@@ -110,8 +115,8 @@ func fileIDs(path string) (ids []string) {
 	return ids
 }
 
-// TestKilledDaemonForwardsEachDecision kills hookd at random moments while four sessions
-// are denied their calls, and targets fail half of the time. Each decision of the history
+// TestKilledDaemonForwardsEachDecision kills hookd after random numbers of answers while four
+// sessions are denied their calls, and targets fail half of the time. Each decision of the history
 // arrives at each target, in order.
 func TestKilledDaemonForwardsEachDecision(t *testing.T) {
 	h := newHome(t)
@@ -128,7 +133,8 @@ func TestKilledDaemonForwardsEachDecision(t *testing.T) {
 		for s := range 4 {
 			sending.Go(func() { denials(h, fmt.Sprint("s", s), answered) })
 		}
-		<-time.After(time.Duration(100+rand.IntN(600)) * time.Millisecond) // the moment is random: nothing is waited for
+		enough := answered.count() + rand.IntN(1000)
+		hooktest.Until(t, "that many calls are answered", func() bool { return answered.count() >= enough })
 		h.end(syscall.SIGKILL)
 		sending.Wait()
 	}
