@@ -127,6 +127,8 @@ func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, 
 	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", AgentName: q.Agent, State: q.State}}}, nil
 }
 
+func (d *daemon) Batch(server.Peer) server.Batch { return nil }
+
 func (d *daemon) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	if env.Event == "test:hang" {
 		return api.Answer{}, func() (api.Answer, *events.Error) {

@@ -28,6 +28,8 @@ type decider struct {
 	seen []string
 }
 
+func (d *decider) Batch(server.Peer) server.Batch { return nil }
+
 func (d *decider) Begin(_ server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

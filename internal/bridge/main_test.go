@@ -57,6 +57,8 @@ type emitting struct {
 	ctx context.Context
 }
 
+func (emitting) Batch(server.Peer) server.Batch { return nil }
+
 func (e emitting) Begin(_ server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
 	own := owned(env)
 	return api.Answer{}, func() (api.Answer, *events.Error) { return e.emitter(e.ctx, own) }, nil

@@ -47,21 +47,12 @@ func (d *Dispatcher) admit(
 	index := d.index.Load()
 	known := index.Named(env.Dialect, env.Event)
 	e := passing.Get().(*events.Event)
-	e.Envelope, e.EventID, e.Time, e.Depth, e.Contract = *env, events.NewID(now), now.UTC(), depth, known.Contract
-	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
-	if env.Peer != nil { // not before: an event that is sent again by another process is the same
-		e.Data, e.Owned = withPeer(env.Data, env.Peer), true
-	}
-	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
-
-	e.Unread, e.Trial = true, e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
-	e.Project = d.projectOf(index, e.Cwd, now)
-
+	d.fill(e, env, index, known, now)
+	e.EventID, e.Depth = events.NewID(now), depth
 	if b := env.Brought; b != nil {
 		e.Machine, e.Depth = b.Machine, min(max(b.Depth, 0), MaxDepth)
 		again = &replay{of: b.EventID, only: b.Hook}
 	}
-	d.prompts.note(e)
 	matched := known.Match(e)
 	if again != nil {
 		e.ReplayOf = again.of
@@ -88,6 +79,27 @@ func (d *Dispatcher) admit(
 	}
 	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
 	return rcpt, a.rest(), nil
+}
+
+// fill makes e the event of an envelope that came now. Its ids and depth are the caller's.
+func (d *Dispatcher) fill(
+	e *events.Event,
+	env *events.Envelope,
+	index *match.Index,
+	known *match.Named,
+	now time.Time,
+) {
+	e.Envelope, e.Time, e.Contract = *env, now.UTC(), known.Contract
+	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
+	if env.Peer != nil { // not before: an event that is sent again by another process is the same
+		e.Data, e.Owned = withPeer(env.Data, env.Peer), true
+	}
+	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
+
+	e.Tool, e.Subject, e.Unread = "", "", true
+	e.Trial = e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
+	e.Project = d.projectOf(index, e.Cwd, now)
+	d.prompts.note(e)
 }
 
 // withPeer returns data with the process that sent it, whatever data says of that.

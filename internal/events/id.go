@@ -17,9 +17,12 @@ const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 // that every id of a process is greater than those before it.
 type ids struct {
 	mu   sync.Mutex
-	ms   uint64   // of the last one
-	last [26]byte // zero = there is none
+	ms   uint64         // of the last one
+	last [idLength]byte // zero = there is none
 }
+
+// idLength is how many characters an id has.
+const idLength = 26
 
 // randomAt is where the random bits begin in the text of an id.
 const randomAt = 10
@@ -28,7 +31,7 @@ var process ids
 
 // IsID reports whether s has the form of an id, in large or small letters.
 func IsID(s string) bool {
-	if len(s) != 26 || s[0] < '0' || s[0] > '7' {
+	if len(s) != idLength || s[0] < '0' || s[0] > '7' {
 		return false
 	}
 	return strings.Trim(strings.ToUpper(s), crockford) == ""
@@ -41,9 +44,37 @@ func NewID(t time.Time) string { return process.next(t) }
 // NewRunID returns the id of a run, from the same sequence as NewID.
 func NewRunID(t time.Time) string { return process.next(t) }
 
+// NewIDs returns the ids of n events accepted at t, in order. They have one piece of
+// memory together.
+func NewIDs(t time.Time, n int) IDs { return process.several(t, n) }
+
+// IDs are ids that were made together.
+type IDs struct{ text string }
+
+// At returns the id with index i.
+func (l IDs) At(i int) string { return l.text[i*idLength : (i+1)*idLength] }
+
+func (s *ids) several(t time.Time, n int) IDs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var text strings.Builder
+	text.Grow(n * idLength)
+	for range n {
+		s.advance(t)
+		text.Write(s.last[:])
+	}
+	return IDs{text.String()}
+}
+
 func (s *ids) next(t time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.advance(t)
+	return string(s.last[:])
+}
+
+// advance makes the next id the last one. The caller holds mu.
+func (s *ids) advance(t time.Time) {
 	ms := uint64(max(t.UnixMilli(), 0))
 	switch {
 	case ms > s.ms || s.last[0] == 0:
@@ -51,7 +82,6 @@ func (s *ids) next(t time.Time) string {
 	case !s.count():
 		s.draw(s.ms + 1)
 	}
-	return string(s.last[:])
 }
 
 // draw takes new random bits.
@@ -76,7 +106,7 @@ func (s *ids) count() bool {
 
 // encodeULID spells 128 bits, 48 of ms and 16 of hi, in 26 characters of 5 bits,
 // the first of them 3.
-func encodeULID(ms, hi, lo uint64) (out [26]byte) {
+func encodeULID(ms, hi, lo uint64) (out [idLength]byte) {
 	high := ms<<16 | hi // the upper 64 bits
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = crockford[lo&31]

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,10 +17,13 @@ import (
 )
 
 const (
-	lineBuffer = 32 << 10
-	fullBuffer = 128 << 10 // of a sender that fills the other: fewer reads and writes
-	keepBuffer = 1 << 20   // a larger buffer is given back after use
+	lineBuffered = 32 << 10
+	fullBuffer   = 128 << 10 // of a sender that fills the other: fewer reads and writes
+	keepBuffer   = 1 << 20   // a larger buffer is given back after use
 )
+
+// maxBatch is how many lines are accepted together.
+const maxBatch = 256
 
 // errClose ends a connection whose last answer says why.
 var errClose = errors.New("closed by the server")
@@ -59,35 +61,43 @@ type lines struct {
 	parser events.Parser
 	src    io.Reader
 	write  func([]byte) error
-	in     *bufio.Reader
-	ahead  []byte    // comes before what src has
+	in     lineBuffer
+	ended  error     // why nothing more comes from src; nil = something may
 	filled bool      // in had no room for all that there was
 	came   time.Time // when what in has was read, or a line of it had been waited for
 	long   []byte    // a line that in has no room for
 	room   *share    // that long has
 	slow   func()    // ends the reading; see intake
+	batch  Batch     // of events that are accepted together; nil = none
+	added  int       // events in batch
 	out    []byte    // answers not written yet
 	owed   []owed    // answers that come after out
 }
 
 // newLines reads src; slow ends a read of it that is under way.
 func (s *Server) newLines(peer Peer, src io.Reader, slow func(), write func([]byte) error) *lines {
-	l := &lines{server: s, peer: peer, src: src, slow: slow, write: write}
-	l.in = bufio.NewReaderSize(l, lineBuffer)
-	return l
+	return &lines{
+		server: s, peer: peer, src: src, slow: slow, write: write,
+		in: lineBuffer{buf: make([]byte, lineBuffered)},
+	}
 }
 
-// Read is how in gets more: whatever was asked before has its answer before
-// there is any wait for input.
-func (l *lines) Read(p []byte) (int, error) {
-	if len(l.ahead) > 0 {
-		n := copy(p, l.ahead)
-		l.ahead = l.ahead[n:]
-		return n, nil
+// fill reads more into in, which has room.
+func (l *lines) fill() {
+	if l.ended = l.flush(); l.ended != nil {
+		return
 	}
-	if err := l.flush(); err != nil {
-		return 0, err
+	if l.filled && len(l.in.buf) < fullBuffer {
+		l.in.grow(fullBuffer)
 	}
+	room := l.in.room()
+	n, err := l.read(room)
+	l.in.end += n
+	l.filled, l.ended = n == len(room), err
+}
+
+// read reads from src. Whatever was asked before has its answer already: see flush.
+func (l *lines) read(p []byte) (int, error) {
 	if l.conn != nil {
 		l.conn.waits(true)
 	}
@@ -98,15 +108,8 @@ func (l *lines) Read(p []byte) (int, error) {
 	if l.room != nil {
 		l.room.came()
 	}
-	l.came, l.filled = time.Now(), n == len(p)
+	l.came = time.Now()
 	return n, err
-}
-
-// grow makes in larger.
-func (l *lines) grow() {
-	rest, _ := l.in.Peek(l.in.Buffered()) // never more than there is
-	l.ahead = bytes.Clone(rest)
-	l.in = bufio.NewReaderSize(l, fullBuffer)
 }
 
 func (l *lines) flush() error {
@@ -132,8 +135,36 @@ type owed struct {
 // maxOwed is how many lines may wait for the disk together.
 const maxOwed = 1024
 
+// accept accepts the events of the batch. A panic is answered like any other error.
+func (l *lines) accept() {
+	left := l.added
+	if l.added = 0; left == 0 {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			l.server.logPanic(v)
+			l.refuseAll(left, errInternal())
+		}
+	}()
+	err := l.batch.Accept(func(a *api.Answer) {
+		left--
+		l.say(&owed{answer: *a})
+	})
+	if err != nil {
+		l.refuseAll(left, err)
+	}
+}
+
+func (l *lines) refuseAll(n int, err *events.Error) {
+	for range n {
+		l.say(&owed{bad: err})
+	}
+}
+
 // settle completes the answers to the lines read so far, in their order.
 func (l *lines) settle() {
+	l.accept()
 	for i := range l.owed {
 		o := l.owed[i]
 		l.owed[i] = owed{}
@@ -169,7 +200,7 @@ func (l *lines) append(o *owed) {
 	l.out = appendAnswer(l.out, &o.answer)
 }
 
-// say answers a line, behind those before it.
+// say answers a line, behind those before it that are not in the batch.
 func (l *lines) say(o *owed) {
 	if o.rest == nil && len(l.owed) == 0 {
 		l.append(o)
@@ -184,7 +215,7 @@ func (l *lines) say(o *owed) {
 // line asks to subscribe (the subscription), or there is a reason to close
 // that has been written (errClose).
 func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
-	l.ctx = ctx
+	l.ctx, l.batch = ctx, l.server.opt.Emitter.Batch(l.peer)
 	defer l.free()
 	defer func() {
 		if v := recover(); v != nil {
@@ -217,21 +248,29 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 }
 
 // next returns the next line, or why there can be no more. A last line needs no
-// newline. The line is good until the next call.
+// newline. The line is good until the next call, that of an event in the batch until
+// that is accepted.
 func (l *lines) next() (line []byte, bad *events.Error, err error) {
 	if l.room != nil {
 		l.settle() // else what waits for the disk would have no bound
 		l.free()
 	}
-	if l.filled && l.in.Size() < fullBuffer {
-		l.grow()
-	}
-	line, err = l.in.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		line, bad, err = l.nextLong(line)
-	}
-	if bad != nil || err != nil && (err != io.EOF || len(line) == 0) {
-		return nil, bad, err
+	line, whole := l.in.next()
+	for ; !whole; line, whole = l.in.next() {
+		if l.ended == io.EOF && !l.in.empty() {
+			line = l.in.take()
+			break
+		}
+		if l.ended != nil {
+			return nil, nil, l.ended
+		}
+		if l.in.full() {
+			if line, bad, err = l.nextLong(); bad != nil || err != nil {
+				return nil, bad, err
+			}
+			break
+		}
+		l.fill()
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) > l.server.opt.MaxEventBytes {
@@ -242,28 +281,39 @@ func (l *lines) next() (line []byte, bad *events.Error, err error) {
 
 // nextLong reads a line that does not fit into the buffer, when there is room
 // for all of it. Its sender has as long as that of a body.
-func (l *lines) nextLong(start []byte) (line []byte, bad *events.Error, err error) {
-	most := l.server.opt.MaxEventBytes
-	start = bytes.Clone(start)
+func (l *lines) nextLong() (line []byte, bad *events.Error, err error) {
+	most, step := l.server.opt.MaxEventBytes, len(l.in.buf)
 	if err := l.flush(); err != nil {
 		return nil, nil, err
 	}
+	start := bytes.Clone(l.in.take())
 	if l.room, bad = l.server.intake.take(l.ctx, int64(most), l.slow); bad != nil {
 		return nil, bad, nil
 	}
 	l.long = start
-	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
+	for end := -1; end < 0 && l.ended == nil; {
 		if len(l.long) > most {
 			return nil, tooLarge(most), nil
 		}
-		line, err = l.in.ReadSlice('\n')
-		l.long = append(grow(l.long, len(l.long)+len(line), most+fullBuffer), line...)
+		had := len(l.long)
+		l.long = grow(l.long, had+step, most+2*fullBuffer)
+		var n int
+		n, l.ended = l.read(l.long[had : had+step])
+		if end = bytes.IndexByte(l.long[had:had+n], '\n'); end < 0 {
+			l.long = l.long[:had+n]
+			continue
+		}
+		l.in.put(l.long[had+end+1 : had+n])
+		l.long = l.long[:had+end+1]
 	}
 	if bad = l.room.slow(); bad != nil {
 		return nil, bad, nil
 	}
+	if l.ended != nil && l.ended != io.EOF {
+		return nil, nil, l.ended
+	}
 	l.room.whole()
-	return l.long, nil, err
+	return l.long, nil, nil
 }
 
 // free gives back what the last line took, if that was long.
@@ -280,6 +330,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	}
 	env, bad := l.parser.Parse(line)
 	if bad != nil {
+		l.accept()
 		if q, ok := readSubscribe(line); ok {
 			return l.subscribe(q)
 		}
@@ -309,6 +360,13 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		return nil
 	}
 	env.At = l.came // one look at the clock for all that came together
+	if l.batch != nil && l.batch.Add(env) {
+		if l.added++; l.added == maxBatch {
+			l.accept()
+		}
+		return nil
+	}
+	l.accept()
 	var o owed
 	o.answer, o.rest, o.bad = l.server.opt.Emitter.Begin(l.peer, env)
 	env.Data = nil // which the parser would hold
@@ -316,7 +374,10 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	return nil
 }
 
-func (l *lines) refuse(e *events.Error) { l.say(&owed{bad: e}) }
+func (l *lines) refuse(e *events.Error) {
+	l.accept()
+	l.say(&owed{bad: e})
+}
 
 func (l *lines) subscribe(q api.Subscribe) Subscription {
 	if l.post {

@@ -67,6 +67,80 @@ func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
 	}
 }
 
+// Events that are accepted together have their answers in the order of the lines, among
+// those that wait for the disk or their verdict, and lines that are none.
+func TestLinesOfAllKindsAreAnsweredInOrder(t *testing.T) {
+	f := start(t, nil)
+	close(f.release)
+	conn := f.dial()
+	const n = 6000
+	kinds := []string{"many:a", "many:a", "many:a", "agent:end", "many:b", "test:disk", "", "many:c", "many:c", "waits"}
+	var text strings.Builder
+	for i := range n {
+		switch kind := kinds[i*i%97%len(kinds)]; kind {
+		case "":
+			fmt.Fprintf(&text, "{\"event\":%d}\n", i)
+		case "waits":
+			fmt.Fprintf(&text, `{"event":"agent:end","id":"%d","wait":true}`+"\n", i)
+		default:
+			fmt.Fprintf(&text, `{"event":"%s","id":"%d","data":{"x":"%s"}}`+"\n", kind, i, strings.Repeat("x", i%500))
+		}
+	}
+	go func() {
+		io.WriteString(conn, text.String())
+		conn.CloseWrite()
+	}()
+	seq := uint64(0)
+	for i := range n {
+		r := parseReply(t, conn.read())
+		if kinds[i*i%97%len(kinds)] == "" {
+			if r.Error == nil || r.Error.Code != events.CodeBadField {
+				t.Fatalf("answer %d: %+v, want a refusal", i, r)
+			}
+			continue
+		}
+		if want := fmt.Sprintf("id-%d", i); r.EventID != want {
+			t.Fatalf("answer %d: %+v, want %s", i, r, want)
+		}
+		if kinds[i*i%97%len(kinds)] != "test:disk" { // numbered late
+			if r.Seq <= seq {
+				t.Fatalf("answer %d has number %d after %d", i, r.Seq, seq)
+			}
+			seq = r.Seq
+		}
+	}
+	if got := conn.read(); got != "EOF" {
+		t.Errorf("then %q, want the end", got)
+	}
+}
+
+// Events that are refused together, or whose acceptance panics, have an answer each.
+func TestRefusalsOfABatch(t *testing.T) {
+	for _, tt := range []struct{ send, want string }{
+		{"many:a many:full many:a agent:end", "queue_full queue_full queue_full ok"},
+		{"many:a many:panic many:a agent:end many:a", "ok internal internal ok ok"},
+		{"many:a many:panic-early agent:end", "ok internal EOF"},
+	} {
+		f := start(t, nil)
+		conn := f.dial()
+		var text strings.Builder
+		for _, name := range strings.Fields(tt.send) {
+			fmt.Fprintf(&text, `{"event":"%s"}`+"\n", name)
+		}
+		conn.send(text.String())
+		conn.CloseWrite()
+		for i, want := range strings.Fields(tt.want) {
+			text := conn.read()
+			if strings.HasPrefix(text, "{") {
+				text = code(t, text)
+			}
+			if text != want {
+				t.Errorf("%s: answer %d is %s, want %s", tt.send, i, text, want)
+			}
+		}
+	}
+}
+
 // A line whose completion panics has its own answer, and so have its neighbours.
 func TestALineThatPanicsLate(t *testing.T) {
 	f := start(t, nil)
@@ -199,7 +273,7 @@ func FuzzLineProtocol(f *testing.F) {
 	}
 	const limit = 256
 	f.Fuzz(func(t *testing.T, input []byte) {
-		if len(input) > lineBuffer {
+		if len(input) > lineBuffered {
 			return // there, blanks around a line count for its length
 		}
 		d := newDaemon()
@@ -244,6 +318,8 @@ type emitFunc func(*events.Envelope) (api.Answer, *events.Error)
 func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (api.Answer, *events.Error) {
 	return e(env)
 }
+
+func (emitFunc) Batch(Peer) Batch { return nil }
 
 func (e emitFunc) Begin(_ Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
 	answer, bad := e(env)

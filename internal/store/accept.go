@@ -109,9 +109,22 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	if e.Sent != nil {
 		s.noteSent(e)
 	}
-	if !s.queue.room(e.Seq, len(e.Data), e.Time) {
-		return
+	if s.queue.room(e.Seq, len(e.Data), e.Time) {
+		s.noteLater(e, prepared)
 	}
+}
+
+// NoteAll is Note for events without ids of their senders that came together, in the
+// order of their numbers.
+func (s *Store) NoteAll(es []*events.Event) {
+	s.given.Load().note(es[len(es)-1].Seq)
+	for _, e := range es[:s.queue.rooms(es)] {
+		s.noteLater(e, nil)
+	}
+}
+
+// noteLater queues an event that there is room for.
+func (s *Store) noteLater(e *events.Event, prepared *Prepared) {
 	own := *e
 	if prepared == nil {
 		own.Data = bytes.Clone(e.Data)

@@ -1,6 +1,10 @@
 package stream
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/hookd/hookd/internal/events"
+)
 
 const (
 	chunkSize = 32 << 10
@@ -23,19 +27,38 @@ type chunk struct {
 	readers atomic.Int32 // goes up only under Hub.mu
 }
 
-// record encodes a record in its place. One for which there is no room has
-// memory of its own from append. The data of a large one is not copied.
+// record encodes a record in its place. The data of a large one is not copied.
 func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) record {
-	if m.last == nil || cap(m.last.buf)-len(m.last.buf) < chunkRest {
-		m.next()
-	}
-	c := m.last
-	used := len(c.buf)
-	line := encode(seq, c.buf[used:])
+	line := encode(seq, m.room())
 	if data == nil {
 		line = oneLine(line)
 	}
-	r := record{name: name, line: line[:len(line):len(line)], data: data}
+	r := m.placed(line)
+	r.name, r.data = name, data
+	return r
+}
+
+// event encodes the record of an event with small data, which has its number.
+func (m *memory) event(e *events.Event) record {
+	r := m.placed(oneLine(appendWhole(m.room(), e.Seq, e)))
+	r.name = e.Event
+	return r
+}
+
+// room is where the next record goes: empty, with a capacity of at least chunkRest.
+func (m *memory) room() []byte {
+	if m.last == nil || cap(m.last.buf)-len(m.last.buf) < chunkRest {
+		m.next()
+	}
+	return m.last.buf[len(m.last.buf):]
+}
+
+// placed is the record that was appended to room. One for which that was too small has
+// memory of its own from append.
+func (m *memory) placed(line []byte) record {
+	c := m.last
+	used := len(c.buf)
+	r := record{line: line[:len(line):len(line)]}
 	if room := c.buf[used : used+1]; &room[0] == &line[0] {
 		c.buf = c.buf[:used+len(line)]
 		c.records++

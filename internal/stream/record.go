@@ -19,15 +19,17 @@ const envelopeRoom = 512
 // with what the sender said about itself. e.Seq is not read: the number is
 // the one that Publish gives.
 func EventRecord(e *events.Event) Encoder {
-	return func(seq uint64, dst []byte) []byte {
-		dst = slices.Grow(dst, envelopeRoom+len(e.Data))
-		dst = append(appendEvent(dst, seq, e), dataKey...)
-		if len(e.Data) == 0 {
-			dst = append(dst, "{}"...)
-		}
-		dst = append(dst, e.Data...)
-		return append(dst, '}')
+	return func(seq uint64, dst []byte) []byte { return appendWhole(dst, seq, e) }
+}
+
+func appendWhole(dst []byte, seq uint64, e *events.Event) []byte {
+	dst = slices.Grow(dst, envelopeRoom+len(e.Data))
+	dst = append(appendEvent(dst, seq, e), dataKey...)
+	if len(e.Data) == 0 {
+		dst = append(dst, "{}"...)
 	}
+	dst = append(dst, e.Data...)
+	return append(dst, '}')
 }
 
 // LargeData is the size from which on an event's data is shown apart from the rest
@@ -47,6 +49,23 @@ func (h *Hub) PublishEvent(e *events.Event, data []byte) uint64 {
 		return h.publish(e.Event, encode, data, about{e.Contract, e.Dialect})
 	}
 	return h.publish(e.Event, encode, data, about{})
+}
+
+// PublishEvents publishes accepted events with small data, as EventRecord has them, one
+// after the other, and gives each its number. Nothing comes between them, and
+// subscribers wake once.
+func (h *Hub) PublishEvents(es []*events.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range es {
+		e.Seq = h.next
+		r := h.memory.event(e)
+		if e.Unread && h.about != nil {
+			r.about = about{e.Contract, e.Dialect}
+		}
+		h.keep(r)
+	}
+	h.call()
 }
 
 // about is what it takes to look up later what an event is about; the zero value is
