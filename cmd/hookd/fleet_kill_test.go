@@ -61,7 +61,8 @@ type member struct {
 }
 
 // newMember makes a machine with a hook that runs on one machine for each event, and one
-// that runs on all. Both note what they ran for.
+// that runs on all. Both note what they ran for, in a file that is an argument of theirs: so
+// they change all the time, and are reloaded.
 func newMember(t *testing.T, name string, servers []string) *member {
 	t.Helper()
 	home := hooktest.ShortDir(t)
@@ -251,13 +252,13 @@ func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills
 	once := map[string]int{}
 	var doubles, lost int
 	for _, m := range members {
-		ran := readNotes(t, m.notes("fleet"))
+		ran := readNotes(t, m.notes("fleet"), nil)
 		t.Logf("%s ran %d events of scope fleet", m.name, len(ran))
 		for note, n := range ran {
 			once[note] += n
 		}
 		m.inOrder()
-		every := readNotes(t, m.notes("every"))
+		every := readNotes(t, m.notes("every"), m.ranInOrder())
 		for note := range accepted {
 			if mark(note) && every[note] == 0 {
 				t.Errorf("%s was not on %s", note, m.name)
@@ -280,8 +281,8 @@ func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills
 // mark reports whether the event of a note is for each machine.
 func mark(note string) bool { return strings.HasSuffix(note, "0") }
 
-// readNotes counts the notes of a file.
-func readNotes(t *testing.T, file string) map[string]int {
+// readNotes counts the notes of a file, and calls first with each when it stands there first.
+func readNotes(t *testing.T, file string, first func(note string)) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if !errors.Is(err, fs.ErrNotExist) { // it ran for none
@@ -289,9 +290,25 @@ func readNotes(t *testing.T, file string) map[string]int {
 	}
 	times := map[string]int{}
 	for note := range strings.Lines(string(text)) {
-		times[strings.TrimSpace(note)]++
+		note = strings.TrimSpace(note)
+		if times[note]++; times[note] == 1 && first != nil {
+			first(note)
+		}
 	}
 	return times
+}
+
+// ranInOrder returns a function that is called with each event that the machine ran, and fails
+// the test for one that ran behind a later one of its session.
+func (m *member) ranInOrder() func(note string) {
+	newest := map[string]string{}
+	return func(note string) {
+		session, _, _ := strings.Cut(note, "/")
+		if note < newest[session] {
+			m.t.Errorf("%s has run %s after %s", m.name, note, newest[session])
+		}
+		newest[session] = note
+	}
 }
 
 // inOrder fails the test where the machine has accepted an event that is for each machine

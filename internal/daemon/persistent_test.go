@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hookd/hookd/client"
@@ -229,6 +230,59 @@ func TestReloadOfAPersistentHook(t *testing.T) {
 	writeHook(t, home, "guard", yaml+"enabled: false\n", answering)
 	h.Reload()
 	h.until("the process of a disabled hook has ended", func() bool { return !lives(strconv.Itoa(second)) })
+}
+
+// While a hook and the environment of all hooks change, each event of a session is read after
+// those before it, by whatever process.
+func TestReloadsKeepTheOrderOfSessions(t *testing.T) {
+	home := newHome(t)
+	const yaml = "events: ['agent:step']\nmode: persistent\n"
+	dir := writeHook(t, home, "audit", yaml, answering)
+	settings := config.Default(home)
+	settings.FireStartup = false
+	var round atomic.Int64
+	h := startWith(t, home, func(o *Options) {
+		o.Config = settings
+		o.Reconfigure = func() (config.Config, error) {
+			c := settings
+			c.Env = map[string]string{"ROUND": strconv.FormatInt(round.Load(), 10)}
+			return c, nil
+		}
+	})
+	const n = 300
+	for i := range n {
+		h.emit(fmt.Sprintf(`{"event":"agent:step","session_id":"s%d","data":{"i":%d}}`, i%3, i))
+		switch i % 20 {
+		case 9:
+			writeHook(t, home, "audit", yaml, fmt.Sprintf("%s# %d\n", answering, i))
+			h.Reload()
+		case 19:
+			round.Add(1)
+			h.Reload()
+		}
+	}
+	h.until("all are answered", func() bool { return h.hook("audit").Counts["ok"] == n })
+	text, err := os.ReadFile(filepath.Join(dir, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		var at struct {
+			I       int
+			Session string `json:"session_id"`
+		}
+		if err := json.Unmarshal([]byte(line), &at); err != nil {
+			t.Fatal(err)
+		}
+		if at.I < newest[at.Session] {
+			t.Errorf("event %d was read after %d", at.I, newest[at.Session])
+		}
+		newest[at.Session] = at.I
+	}
+	if got := len(pids(t, dir)); got < n/20 {
+		t.Errorf("the hook had %d processes, want one for each reload", got)
+	}
 }
 
 func TestStopEndsPersistentHooks(t *testing.T) {

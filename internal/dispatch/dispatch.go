@@ -156,8 +156,8 @@ func New(o Options) *Dispatcher {
 	}
 	d.ctx, d.kill = context.WithCancel(context.Background())
 	d.queue = newQueue(o.Observers, o.MaxEvents, QueueShare(o.MaxBytes), d.observe)
-	if _, ok := o.Runner.(Submitter); ok {
-		d.queue.submit = d.submit
+	if s, ok := o.Runner.(Submitter); ok {
+		d.queue.submit, d.queue.settings = d.submit, s.Settings
 	}
 	d.retries.again = d.again
 	d.Publish(&hook.Snapshot{})

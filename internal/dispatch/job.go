@@ -34,6 +34,9 @@ type Job struct {
 	Latest  time.Time       // what has not started by then does not start, and is killed if it does
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
 	Awaited bool            // the sender waits for it: it must not stand behind observers
+	// Settings is what Submitter.Settings returned for a job that is submitted; jobs with
+	// others may run beside it.
+	Settings int
 
 	// Looks is to be called before each file that is looked at for the start,
 	// and Inside when the job runs inside the daemon from now on.
@@ -94,10 +97,14 @@ type Outcome struct {
 
 // Submitter is a Runner that runs observers' jobs of persistent hooks without
 // a goroutine for each. Submit does not block; done is called once, when the
-// job has ended or ctx has killed it. Jobs of one hook begin in the order in
-// which they were submitted.
+// job has ended or ctx has killed it. Jobs of one version of a hook with the same
+// Job.Settings begin in the order in which they were submitted, where the hook has one
+// worker; while there is no process to spare for that, they wait.
 type Submitter interface {
 	Submit(ctx context.Context, j *Job, done func(Outcome))
+	// Settings returns the number of the settings in force that workers are started with.
+	// It does not block.
+	Settings() int
 }
 
 // Killer is a Runner that can end a job of a persistent hook alone. Kill does not wait

@@ -9,16 +9,33 @@ import (
 // laneKey names runs that must not overtake each other.
 type laneKey struct{ hook, session string }
 
+// lane has runs that must not overtake each other. One of them is under way at a time, or
+// as many as go through one pipe that is in order.
+type lane struct {
+	key     laneKey
+	pipe    pipe // of those under way
+	running int
+	waiting fifo
+}
+
+// pipe names the workers that a run goes to: other versions of the hook have workers of their
+// own, and so have other settings. The zero value is none.
+type pipe struct {
+	digest   string
+	settings int
+	inOrder  bool // it is one worker, which gets its runs one after another
+}
+
 // usage counts the runs of a hook that limits its concurrency.
 type usage struct {
 	running int
 	waiting fifo
 }
 
-// lane returns the key of the runs that t must not overtake; ordered is false
+// laneKey returns the key of the runs that t must not overtake; ordered is false
 // when there are none: order parallel, no session to be in order with, or a
 // retry, which does not hold back later events.
-func (t *task) lane() (key laneKey, ordered bool) {
+func (t *task) laneKey() (key laneKey, ordered bool) {
 	if t.attempt > 0 {
 		return laneKey{}, false
 	}
@@ -60,6 +77,14 @@ func (f *fifo) pop() *task {
 	return t
 }
 
+// first returns the task that pop would return; nil = none.
+func (f *fifo) first() *task {
+	if len(f.list) == 0 {
+		return nil
+	}
+	return f.list[0]
+}
+
 func (f *fifo) empty() bool { return len(f.list) == 0 }
 
 func (f *fifo) drain() []*task {
@@ -81,11 +106,11 @@ func (q *queue) limit(t *task) int {
 	return h.Concurrency
 }
 
-// lane is the task's own, except for a hook with one pipe, which keeps the order of
-// sessions by itself: its runs need not wait for each other.
-func (q *queue) lane(t *task) (key laneKey, ordered bool) {
-	if h := t.match.Hook; q.piped(h) && h.Concurrency <= 1 && h.Order != hook.OrderSerial {
-		return laneKey{}, false
+// pipeOf returns the pipe that t would go through now.
+func (q *queue) pipeOf(t *task) pipe {
+	h := t.match.Hook
+	if !q.piped(h) {
+		return pipe{}
 	}
-	return t.lane()
+	return pipe{digest: h.Digest, settings: q.settings(), inOrder: h.Concurrency <= 1 && h.Order != hook.OrderSerial}
 }

@@ -4,11 +4,9 @@ package dispatch
 func (d *Dispatcher) submit(t *task, ended func()) {
 	a := t.try()
 	over := d.prepareJob(a)
+	a.job.Settings = t.settings
 	done := func(out Outcome) {
 		over()
-		if out.Short && d.putOff(t) {
-			return
-		}
 		defer d.pending.Done()
 		d.end(a, out)
 		t.tell(a.run)

@@ -2,7 +2,9 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -17,10 +19,19 @@ import (
 type pipes struct {
 	*fake
 
-	mu      sync.Mutex
-	begun   []string // payloads, in order
-	waiting []func(Outcome)
-	most    int
+	mu       sync.Mutex
+	begun    []string // payloads, in order
+	jobs     []*Job   // that wait
+	waiting  []func(Outcome)
+	most     int
+	settings int
+	beside   []string // jobs that a worker got while another had one of their session
+}
+
+func (p *pipes) Settings() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.settings
 }
 
 func (p *pipes) Submit(_ context.Context, j *Job, done func(Outcome)) {
@@ -29,6 +40,12 @@ func (p *pipes) Submit(_ context.Context, j *Job, done func(Outcome)) {
 	if j.Awaited {
 		panic("an awaited job among the observers")
 	}
+	for _, other := range p.jobs {
+		if other.Event.SessionID == j.Event.SessionID && (other.Hook.Digest != j.Hook.Digest || other.Settings != j.Settings) {
+			p.beside = append(p.beside, string(j.Payload))
+		}
+	}
+	p.jobs = append(p.jobs, j)
 	p.begun = append(p.begun, string(j.Payload))
 	p.waiting = append(p.waiting, done)
 	p.most = max(p.most, len(p.waiting))
@@ -39,7 +56,7 @@ func (p *pipes) answer(n int) {
 	p.mu.Lock()
 	n = min(n, len(p.waiting))
 	done := slices.Clone(p.waiting[:n])
-	p.waiting = slices.Delete(p.waiting, 0, n)
+	p.waiting, p.jobs = slices.Delete(p.waiting, 0, n), slices.Delete(p.jobs, 0, n)
 	p.mu.Unlock()
 	for _, d := range done {
 		d(Outcome{Started: time.Now()})
@@ -111,6 +128,106 @@ func TestPipedObservers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A changed hook has another worker, and so have changed settings: it gets an event of a
+// session when the worker before it has answered those that came before. Other sessions do not
+// wait for that.
+func TestPipedObserversOfAChangedHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, p := newPipes(t, Options{})
+		publish := func(digest string) {
+			h := matchtest.With(matchtest.Hook("audit", "x"), kept)
+			h.Digest = digest
+			b.Publish(matchtest.Snapshot(h))
+		}
+		var want []string
+		emit := func(session string, i int) {
+			b.emit(t, fmt.Sprintf(`{"event":"x","session_id":%q,"data":{"i":%d}}`, session, i))
+			synctest.Wait()
+		}
+		begun := func(list ...int) {
+			t.Helper()
+			for _, i := range list {
+				want = append(want, fmt.Sprintf(`{"i":%d}`, i))
+			}
+			if got, _, _ := p.state(); !slices.Equal(got, want) {
+				t.Fatalf("begun %v, want %v", got, want)
+			}
+		}
+		answer := func(n int) { p.answer(n); synctest.Wait() }
+		publish("1")
+		emit("a", 0)
+		emit("a", 1)
+		publish("2")
+		emit("a", 2)
+		emit("b", 3)
+		publish("1") // as it was; what waits goes before it
+		emit("a", 4)
+		p.mu.Lock()
+		p.settings++
+		p.mu.Unlock()
+		emit("b", 5)
+		begun(0, 1, 3)
+		answer(1)
+		begun()
+		answer(1) // both of session a
+		begun(2)
+		answer(1)
+		begun(5)
+		answer(1)
+		begun(4)
+		answer(2)
+		if s := b.Stats(); len(p.beside) > 0 || s.RunningObserve != 0 || s.QueuedRuns != 0 || len(b.queue.lanes) != 0 {
+			t.Errorf("%v began beside others of their session, %+v at the end with lanes %v", p.beside, s, b.queue.lanes)
+		}
+	})
+}
+
+// However hooks and settings change, no two workers have events of one session at once, and
+// each event runs.
+func TestPipedObserversOfAHookThatChangesOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, p := newPipes(t, Options{})
+		random := rand.New(rand.NewPCG(24, 24))
+		const n = 2000
+		for i := range n {
+			if i == 0 || random.IntN(5) == 0 {
+				h := matchtest.With(matchtest.Hook("audit", "x"), kept)
+				h.Concurrency = random.IntN(3)
+				h.Digest = fmt.Sprint(random.IntN(3), h.Concurrency)
+				b.Publish(matchtest.Snapshot(h))
+			}
+			if random.IntN(9) == 0 {
+				p.mu.Lock()
+				p.settings++
+				p.mu.Unlock()
+			}
+			b.emit(t, fmt.Sprintf(`{"event":"x","session_id":"s%d","data":{"i":%d}}`, random.IntN(7), i))
+			if random.IntN(3) == 0 {
+				synctest.Wait()
+				p.answer(random.IntN(8))
+			}
+		}
+		for b.Stats().QueuedRuns+b.Stats().RunningObserve > 0 {
+			synctest.Wait()
+			p.answer(1)
+		}
+		newest := map[string]int{}
+		for _, r := range b.tape.find("audit") {
+			var at struct{ I int }
+			if err := json.Unmarshal([]byte(r.Input), &at); err != nil {
+				t.Fatal(err)
+			}
+			if at.I < newest[r.SessionID] {
+				t.Errorf("event %d ended after %d of its session", at.I, newest[r.SessionID])
+			}
+			newest[r.SessionID] = at.I
+		}
+		if got, _, _ := p.state(); len(got) != n || len(p.beside) > 0 || len(b.queue.lanes)+len(b.queue.hooks) > 0 {
+			t.Errorf("%d of %d began, %v beside others of their session; lanes %v", len(got), n, p.beside, b.queue.lanes)
+		}
+	})
 }
 
 // A stop leaves nothing behind: what has not begun is dropped, what has is

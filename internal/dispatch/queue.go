@@ -18,7 +18,8 @@ type queue struct {
 
 	// submit begins a task of a persistent hook and calls ended after it,
 	// maybe before it returns; nil = they run like any other.
-	submit func(t *task, ended func())
+	submit   func(t *task, ended func())
+	settings func() int // see Submitter; nil when submit is
 
 	mu        sync.Mutex // guards all below
 	slots     int        // free
@@ -29,7 +30,7 @@ type queue struct {
 	pipe      fifo // ready, of persistent hooks; see flow
 	flowing   bool
 	resting   map[*task]bool    // put off; they keep their place in their lane
-	lanes     map[laneKey]*fifo // runs that wait for the one before them; an entry means one is under way
+	lanes     map[laneKey]*lane // that have runs
 	hooks     map[string]*usage // by hook id, only of hooks with a limit
 	events    map[*events.Event]int
 	bytes     int64
@@ -40,7 +41,7 @@ type queue struct {
 func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
-		resting: map[*task]bool{}, lanes: map[laneKey]*fifo{}, hooks: map[string]*usage{},
+		resting: map[*task]bool{}, lanes: map[laneKey]*lane{}, hooks: map[string]*usage{},
 		events: map[*events.Event]int{},
 	}
 }
@@ -107,17 +108,35 @@ func (q *queue) push(tasks []*task) bool {
 
 // enter puts t behind the runs that it must not overtake, if there are any.
 func (q *queue) enter(t *task) {
-	key, ordered := q.lane(t)
+	key, ordered := t.laneKey()
 	if !ordered {
+		t.settings = q.pipeOf(t).settings
 		q.admit(t)
 		return
 	}
-	if lane, busy := q.lanes[key]; busy {
-		lane.push(t)
-		return
+	if t.lane = q.lanes[key]; t.lane == nil {
+		t.lane = &lane{key: key}
+		q.lanes[key] = t.lane
 	}
-	q.lanes[key] = &fifo{}
-	q.admit(t)
+	t.lane.waiting.push(t)
+	q.advance(t.lane)
+}
+
+// advance admits the first runs of a lane while they need not wait for those under way.
+func (q *queue) advance(l *lane) {
+	for t := l.waiting.first(); t != nil; t = l.waiting.first() {
+		p := q.pipeOf(t)
+		if l.running > 0 && (!p.inOrder || p != l.pipe) {
+			return
+		}
+		l.pipe, t.settings = p, p.settings
+		l.running++
+		l.waiting.pop()
+		q.admit(t)
+	}
+	if l.running == 0 {
+		delete(q.lanes, l.key)
+	}
 }
 
 // admit makes t ready unless its hook already runs as often as it may.
@@ -205,12 +224,9 @@ func (q *queue) release(t *task) {
 			delete(q.hooks, t.match.Hook.ID)
 		}
 	}
-	if key, ordered := q.lane(t); ordered {
-		if next := q.lanes[key].pop(); next != nil {
-			q.admit(next)
-		} else {
-			delete(q.lanes, key)
-		}
+	if l := t.lane; l != nil {
+		l.running--
+		q.advance(l)
 	}
 }
 
@@ -228,7 +244,7 @@ func (q *queue) close() []*task {
 		left = append(left, u.waiting.drain()...)
 	}
 	for _, lane := range q.lanes {
-		left = append(left, lane.drain()...)
+		left = append(left, lane.waiting.drain()...)
 	}
 	q.queued = 0
 	for _, t := range left {
@@ -245,9 +261,8 @@ func (q *queue) rest(t *task) bool {
 	if q.closed {
 		return false
 	}
-	if q.running--; !q.piped(t.match.Hook) {
-		q.slots++
-	}
+	q.running--
+	q.slots++
 	q.queued++
 	q.resting[t] = true
 	q.start()

@@ -15,6 +15,9 @@ type task struct {
 	nested  bool // a hook waits for it
 	attempt int  // attempts that ended before
 	short   int  // starts in a row for which the system had no process
+
+	lane     *lane // that it stands in; nil = in none; guarded by queue.mu
+	settings int   // of the worker that it goes to; guarded by queue.mu until it is submitted
 }
 
 func (t *task) tell(r events.Run) {

@@ -44,7 +44,7 @@ func newPersistent(r *Runner) *persistent {
 		joined:   func(string, dispatch.Process, func() int) func() { return nothing },
 	}
 	p.workers = worker.New(worker.Options{
-		Proc: r.proc, Log: r.log,
+		Proc: r.proc, Log: r.log, Short: func(err error) { r.shortage.note(r.log, err) },
 		Starting: func() func() { return p.starting() },
 		Joined: func(id string, started proc.Process, depth func() int) func() {
 			return p.joined(id, dispatch.Process{PID: started.PID, Cgroup: started.Cgroup}, depth)
@@ -71,13 +71,8 @@ func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
 	p.abortAfter(ctx)
 	c := call(j)
-	c.Done = func(a worker.Answer) {
-		if proc.Short(a.Err) {
-			p.r.shortage.note(p.r.log, a.Err)
-		}
-		done(outcomeOf(j, a))
-	}
-	p.pool(j.Hook).Submit(c)
+	c.Done = func(a worker.Answer) { done(outcomeOf(j, a)) }
+	p.poolWith(j.Settings, j.Hook).Submit(c)
 }
 
 // kill ends the job; false when no worker has it or is about to get it.
@@ -90,8 +85,12 @@ func (p *persistent) abortAfter(ctx context.Context) {
 }
 
 // pool returns the workers of h under the current settings.
-func (p *persistent) pool(h *hook.Hook) *worker.Pool {
-	return p.workers.Pool(p.key(h), func() worker.Hook {
+func (p *persistent) pool(h *hook.Hook) *worker.Pool { return p.poolWith(p.r.Settings(), h) }
+
+// poolWith returns the workers of h that are for a generation of settings. One that starts
+// when there are newer ones starts with those.
+func (p *persistent) poolWith(settings int, h *hook.Hook) *worker.Pool {
+	return p.workers.Pool(worker.Key{ID: h.ID, Digest: h.Digest, Settings: settings}, func() worker.Hook {
 		return worker.Hook{
 			Name:    h.Name,
 			Workers: h.Concurrency,
@@ -101,7 +100,7 @@ func (p *persistent) pool(h *hook.Hook) *worker.Pool {
 }
 
 func (p *persistent) key(h *hook.Hook) worker.Key {
-	return worker.Key{ID: h.ID, Digest: h.Digest, Settings: p.r.settings.Load().generation}
+	return worker.Key{ID: h.ID, Digest: h.Digest, Settings: p.r.Settings()}
 }
 
 // retain drains the workers of all hooks but these.

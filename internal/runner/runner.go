@@ -207,6 +207,9 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	}
 }
 
+// Settings returns the generation of the settings that workers are started with.
+func (r *Runner) Settings() int { return r.settings.Load().generation }
+
 // Submit gives the job of a persistent hook to its process.
 func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
 	r.kept.submit(ctx, j, done)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/hookd/hookd/internal/proc"
 )
 
 // Back-off of a hook whose workers end without an answer: after
@@ -84,7 +86,7 @@ func (o *observerPool) assign() {
 		o.waiting.remove(c)
 		w.enqueue(c)
 	}
-	for open := o.open(); o.starting < o.waiting.n && open+o.starting < o.pool.hook.Workers; {
+	for taken := o.taken(); o.starting < o.waiting.n && taken+o.starting < o.pool.hook.Workers; {
 		o.starting++
 		go o.startWorker(o.waiting.first.Timeout)
 	}
@@ -100,6 +102,17 @@ func (o *observerPool) workerFor(c *Call) (best *observerWorker) {
 		}
 	}
 	return best
+}
+
+// taken returns how many workers take the place of another one: also those that are about to
+// end and have calls, which are requeued before those that wait.
+func (o *observerPool) taken() (n int) {
+	for _, w := range o.workers {
+		if !w.closing || w.calls.n > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // open returns how many workers are not about to end.
@@ -125,10 +138,7 @@ func (o *observerPool) warm(patience time.Duration) {
 // startWorker starts a worker and assigns calls. Its goroutine becomes the worker's
 // reader. Calls that wait fail after patience if a file's disk does not answer.
 func (o *observerPool) startWorker(patience time.Duration) {
-	s := o.pool.startup()
-	overdue := time.AfterFunc(patience, func() { o.startOverdue(s, patience) })
-	p, err := o.pool.startWorker("observers", s)
-	overdue.Stop()
+	p, err := o.startProcess(patience)
 	o.mu.Lock()
 	o.starting--
 	if err != nil {
@@ -143,6 +153,23 @@ func (o *observerPool) startWorker(patience time.Duration) {
 	o.mu.Unlock()
 	go w.write()
 	w.read()
+}
+
+// startProcess starts the process of a worker. While the system has none to spare it tries
+// again: the calls that wait keep their order.
+func (o *observerPool) startProcess(patience time.Duration) (p *process, err error) {
+	for tries := 0; ; tries++ {
+		s := o.pool.startup()
+		overdue := time.AfterFunc(patience, func() { o.startOverdue(s, patience) })
+		p, err = o.pool.startWorker("observers", s)
+		overdue.Stop()
+		if !proc.Short(err) {
+			return p, err
+		}
+		if o.pool.set.opts.Short(err); !o.pool.set.pause(tries) {
+			return nil, err
+		}
+	}
 }
 
 // startOverdue is called when a start has not ended in time. Waiting calls fail

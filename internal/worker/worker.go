@@ -14,7 +14,9 @@
 // The deadline of a line counts from when it is the oldest that its worker has
 // not answered: the same time that a process of its own would have had. While a
 // hook keeps crashing, its observers' lines fail at once until the back-off is
-// over; Ask always tries, because a sender waits.
+// over; Ask always tries, because a sender waits. While the system has no process to
+// spare, the lines of observers wait. A hook with one worker at a time gets them in
+// the order submitted, also when that worker ends and another one takes its place.
 //
 // Nothing that a program does blocks anything but the caller of Ask, memory is
 // bounded, and an idle worker costs no wake-up.
@@ -25,6 +27,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -106,6 +109,10 @@ type Options struct {
 	// function it returns is called when the worker has ended. Nil = not called.
 	Joined func(id string, p proc.Process, depth func() int) (left func())
 
+	// Short is called when no process can be started for now: the start is tried again, after a
+	// pause that grows from firstPause to mostPause. Nil = not called.
+	Short func(error)
+
 	grace time.Duration // how long Ask waits past its deadline for a kill; 0 = 200 ms
 }
 
@@ -118,6 +125,7 @@ type Set struct {
 	pools   map[Key]*Pool
 	current func(Key) bool // reports whether the key is of a hook in force; nil = all are
 	closed  bool           // no more workers are started
+	closing chan struct{}  // closed when closed is set
 	alive   sync.WaitGroup // workers that have not ended
 }
 
@@ -132,8 +140,11 @@ func New(o Options) *Set {
 	if o.Joined == nil {
 		o.Joined = func(string, proc.Process, func() int) func() { return func() {} }
 	}
+	if o.Short == nil {
+		o.Short = func(error) {}
+	}
 	o.grace = cmp.Or(o.grace, 200*time.Millisecond)
-	return &Set{opts: o, log: o.Log.Named("worker"), pools: map[Key]*Pool{}}
+	return &Set{opts: o, log: o.Log.Named("worker"), pools: map[Key]*Pool{}, closing: make(chan struct{})}
 }
 
 // Pool returns the workers of a hook. describe is called for a new key only.
@@ -187,7 +198,7 @@ func (s *Set) Close(ctx context.Context) {
 	s.Retain(func(Key) bool { return false })
 	ended := make(chan struct{})
 	s.mu.Lock()
-	s.closed = true
+	s.close()
 	s.mu.Unlock()
 	go func() { s.alive.Wait(); close(ended) }()
 	select {
@@ -211,7 +222,7 @@ func (s *Set) Kill() { s.kill(true) }
 
 func (s *Set) kill(all bool) {
 	s.mu.Lock()
-	s.closed = true
+	s.close()
 	var pools []*Pool
 	for _, p := range s.pools {
 		pools = append(pools, p)
@@ -219,6 +230,33 @@ func (s *Set) kill(all bool) {
 	s.mu.Unlock()
 	for _, p := range pools {
 		p.kill(all)
+	}
+}
+
+// close has no more workers started. The caller holds mu.
+func (s *Set) close() {
+	if !s.closed {
+		s.closed = true
+		close(s.closing)
+	}
+}
+
+// Pauses between two starts while no process can be started.
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = 10 * time.Second
+)
+
+// pause waits before start number tries+1; false when no more workers are started.
+func (s *Set) pause(tries int) bool {
+	d := min(firstPause<<min(tries, 10), mostPause)
+	timer := time.NewTimer(d/2 + rand.N(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.closing:
+		return false
 	}
 }
 

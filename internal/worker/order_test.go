@@ -1,0 +1,132 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/proc"
+)
+
+// answers are those without a failure, in the order in which they came.
+type answers struct {
+	mu   sync.Mutex
+	ids  []string
+	want []string // ids in the order submitted
+	all  sync.WaitGroup
+}
+
+// submit submits a call whose answer counts if it has no failure.
+func (a *answers) submit(p *Pool, c *Call) {
+	a.mu.Lock()
+	a.want = append(a.want, c.ID)
+	a.mu.Unlock()
+	a.all.Add(1)
+	c.Done = func(ans Answer) {
+		defer a.all.Done()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if ans.Err == nil && ans.Failure == "" && !ans.TimedOut {
+			a.ids = append(a.ids, c.ID)
+		}
+	}
+	p.Submit(c)
+}
+
+// However a worker ends, the calls that it had go before those that came while it ended.
+func TestSubmitOrderAfterTheEndOfAWorker(t *testing.T) {
+	for name, end := range map[string]func(b *bench, p *Pool) *Call{
+		"crash": func(b *bench, _ *Pool) *Call { return call("once=" + filepath.Join(b.TempDir(), "once")) },
+		"deadline": func(*bench, *Pool) *Call {
+			c := call("hang")
+			c.Timeout = 200 * time.Millisecond
+			return c
+		},
+		"cancel": func(b *bench, p *Pool) *Call {
+			c := call("hang")
+			go b.until("the call is with a worker", func() bool {
+				p.observers.mu.Lock()
+				there := len(p.observers.workers) == 1 && p.observers.workers[0].calls.n > 0
+				p.observers.mu.Unlock()
+				return there && b.set.Cancel(p.key.ID, c.ID)
+			})
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got answers
+			var p *Pool
+			var first sync.Once
+			b := newBench(t, Options{Joined: func(string, proc.Process, func() int) func() {
+				return func() { // the worker has ended, and its calls are not requeued yet
+					first.Do(func() {
+						for range 10 {
+							got.submit(p, call(""))
+						}
+						p.observers.mu.Lock()
+						defer p.observers.mu.Unlock()
+						if n := p.observers.starting; n > 0 {
+							t.Errorf("%d workers are started for calls that are not the oldest", n)
+						}
+					})
+				}
+			}})
+			p = b.pool("lines", 0)
+			got.submit(p, end(b, p))
+			for range 10 {
+				got.submit(p, call(""))
+			}
+			got.all.Wait()
+			if name != "crash" { // its call has failed
+				got.want = got.want[1:]
+			}
+			if !slices.Equal(got.ids, got.want) {
+				t.Errorf("answered\n%v, submitted\n%v", got.ids, got.want)
+			}
+		})
+	}
+}
+
+// While there is no process to spare calls wait, and keep their order.
+func TestSubmitWithoutAProcess(t *testing.T) {
+	var short, starts atomic.Int32
+	b := newBench(t, Options{Short: func(error) { short.Add(1) }})
+	var got answers
+	p := b.pool("lines", 0)
+	spec := p.hook.Spec
+	p.hook.Spec = func(looks func(string)) (proc.Spec, error) {
+		if starts.Add(1) <= 3 {
+			got.submit(p, call(""))
+			return proc.Spec{}, fmt.Errorf("start: %w", unix.EAGAIN)
+		}
+		return spec(looks)
+	}
+	for range 10 {
+		got.submit(p, call(""))
+	}
+	got.all.Wait()
+	if !slices.Equal(got.ids, got.want) || short.Load() != 3 || b.starts(p) != 1 {
+		t.Errorf("answered\n%v, submitted\n%v; %d starts, %d were tried again", got.ids, got.want, b.starts(p), short.Load())
+	}
+}
+
+// A stop does not wait until there is a process to spare.
+func TestCloseWithoutAProcess(t *testing.T) {
+	short := make(chan struct{}, 100)
+	b := newBench(t, Options{Short: func(error) { short <- struct{}{} }})
+	p := b.pool("lines", 0)
+	p.hook.Spec = func(func(string)) (proc.Spec, error) { return proc.Spec{}, unix.ENFILE }
+	done := submit(p, call(""))
+	<-short
+	b.set.Close(t.Context())
+	if a := b.await(done); !errors.Is(a.Err, unix.ENFILE) {
+		t.Errorf("got %+v", a)
+	}
+}
