@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -157,11 +158,10 @@ func (b *bench) pool(mode string, workers int) *Pool {
 	})
 }
 
-var lastID int
+var lastID atomic.Int64
 
 func call(do string) *Call {
-	lastID++
-	id := fmt.Sprintf("01TEST%04d", lastID)
+	id := fmt.Sprintf("01TEST%04d", lastID.Add(1))
 	line, _ := json.Marshal(order{EventID: id, Do: do})
 	return &Call{ID: id, Line: append(line, '\n'), Timeout: time.Minute}
 }

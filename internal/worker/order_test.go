@@ -17,22 +17,37 @@ import (
 
 // answers are those without a failure, in the order in which they came.
 type answers struct {
-	mu   sync.Mutex
-	ids  []string
-	want []string // ids in the order submitted
-	all  sync.WaitGroup
+	submitting sync.Mutex
+
+	mu    sync.Mutex
+	ids   []string
+	want  []string // ids in the order submitted
+	ended int
+}
+
+// wait waits until all calls have ended.
+func (a *answers) wait(b *bench) (ids, want []string) {
+	b.Helper()
+	b.until("all calls have ended", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		ids, want = slices.Clone(a.ids), slices.Clone(a.want)
+		return a.ended == len(a.want)
+	})
+	return ids, want
 }
 
 // submit submits a call whose answer counts if it has no failure.
 func (a *answers) submit(p *Pool, c *Call) {
+	a.submitting.Lock()
+	defer a.submitting.Unlock()
 	a.mu.Lock()
 	a.want = append(a.want, c.ID)
 	a.mu.Unlock()
-	a.all.Add(1)
 	c.Done = func(ans Answer) {
-		defer a.all.Done()
 		a.mu.Lock()
 		defer a.mu.Unlock()
+		a.ended++
 		if ans.Err == nil && ans.Failure == "" && !ans.TimedOut {
 			a.ids = append(a.ids, c.ID)
 		}
@@ -83,12 +98,12 @@ func TestSubmitOrderAfterTheEndOfAWorker(t *testing.T) {
 			for range 10 {
 				got.submit(p, call(""))
 			}
-			got.all.Wait()
+			ids, want := got.wait(b)
 			if name != "crash" { // its call has failed
-				got.want = got.want[1:]
+				want = want[1:]
 			}
-			if !slices.Equal(got.ids, got.want) {
-				t.Errorf("answered\n%v, submitted\n%v", got.ids, got.want)
+			if !slices.Equal(ids, want) {
+				t.Errorf("answered\n%v, submitted\n%v", ids, want)
 			}
 		})
 	}
@@ -111,9 +126,9 @@ func TestSubmitWithoutAProcess(t *testing.T) {
 	for range 10 {
 		got.submit(p, call(""))
 	}
-	got.all.Wait()
-	if !slices.Equal(got.ids, got.want) || short.Load() != 3 || b.starts(p) != 1 {
-		t.Errorf("answered\n%v, submitted\n%v; %d starts, %d were tried again", got.ids, got.want, b.starts(p), short.Load())
+	ids, want := got.wait(b)
+	if !slices.Equal(ids, want) || short.Load() != 3 || b.starts(p) != 1 {
+		t.Errorf("answered\n%v, submitted\n%v; %d starts, %d were tried again", ids, want, b.starts(p), short.Load())
 	}
 }
 
