@@ -75,6 +75,9 @@ func (w *Walker) open(bracket byte) {
 // Member steps to the value of the next member of the object; at the object's
 // end, over it. The caller has to skip or enter the value.
 func (w *Walker) Member() bool {
+	if w.nextPlain() {
+		return true
+	}
 	if !w.more('}', w.fresh) {
 		return false
 	}
@@ -89,6 +92,31 @@ func (w *Walker) Member() bool {
 	w.expect(':')
 	w.Blanks()
 	return !w.bad
+}
+
+// nextPlain is Member for a key without escapes and no blanks around it, as most are
+// written. It is false, and has done nothing, for any other.
+func (w *Walker) nextPlain() bool {
+	src, start := w.src, w.pos
+	if w.bad || len(src)-start < len(`,"":0`) {
+		return false
+	}
+	if !w.fresh {
+		if src[start] != ',' {
+			return false
+		}
+		start++
+	}
+	if src[start] != '"' {
+		return false
+	}
+	start++
+	end := endOfPlain(src, start)
+	if len(src)-end < len(`":0`) || src[end] != '"' || src[end+1] != ':' || isBlank(src[end+2]) {
+		return false
+	}
+	w.key, w.escaped, w.fresh, w.pos = src[start:end], false, false, end+len(`":`)
+	return true
 }
 
 // more steps to the next part of an object or array, over the comma before it
