@@ -38,9 +38,10 @@ func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) re
 	return r
 }
 
-// event encodes the record of an event with small data, which has its number.
-func (m *memory) event(e *events.Event) record {
-	r := m.placed(oneLine(appendWhole(m.room(), e.Seq, e)))
+// event encodes the record of an event with small data on one line, which has its number;
+// last is the envelope of the one before it.
+func (m *memory) event(e *events.Event, last *envelope) record {
+	r := m.placed(append(appendData(last.append(m.room(), e), e), '\n'))
 	r.name = e.Event
 	return r
 }
