@@ -1,7 +1,7 @@
 package store
 
 import (
-	"database/sql"
+	"context"
 	"flag"
 	"fmt"
 	"testing"
@@ -14,7 +14,7 @@ import (
 var manyDecisions = flag.Int("decisions", 0, "how many decisions are made up; 0 = the test is skipped")
 
 // TestDecisions makes up decisions and prints how long it takes to find some of
-// them, before their text is indexed and after that.
+// them, right after they were written and beside a writer.
 func TestDecisions(t *testing.T) {
 	if *manyDecisions == 0 {
 		t.Skip("takes minutes; run it with -decisions 1000000")
@@ -46,18 +46,31 @@ func TestDecisions(t *testing.T) {
 			t.Logf("  %d found, in %d parts", found, pages)
 		}
 	}
-	ask("first: ")
-	timed(t, "text is indexed", func() {
-		for tick := time.Tick(100 * time.Millisecond); !indexed(t, o.Path); {
-			select {
-			case <-tick:
-			case <-t.Context().Done(): // the test's own time is over
-				t.FailNow()
-			}
+	ask("right after: ")
+	stop := make(chan struct{})
+	written := make(chan int)
+	go func() { written <- writeDecisions(s, stop) }()
+	ask("beside a writer: ")
+	close(stop)
+	t.Logf("%d decisions were written meanwhile", <-written)
+}
+
+// writeDecisions writes decisions as fast as they are stored, until stop is closed, and
+// returns how many.
+func writeDecisions(s *store.Store, stop <-chan struct{}) (n int) {
+	first := s.FirstSeq() + 10*uint64(*manyDecisions)
+	for ; ; n++ {
+		select {
+		case <-stop:
+			return n
+		default:
 		}
-	})
-	t.Logf("%d MiB", s.Health().Bytes>>20)
-	ask("indexed: ")
+		d := madeUp(first, n, time.Now())
+		s.Decided(d)
+		if n%1000 == 0 && s.Flush(context.Background()) != nil {
+			return n
+		}
+	}
 }
 
 // all asks for one page of decisions, part by part as a client does: how many there
@@ -77,21 +90,6 @@ func all(t *testing.T, s *store.Store, q store.DecisionQuery) (found, parts int)
 	}
 }
 
-// indexed reports whether all text is.
-func indexed(t *testing.T, path string) (all bool) {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	err = db.QueryRow(`SELECT (SELECT seq FROM indexed) = (SELECT max(seq) FROM decisions)`).Scan(&all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // makeDecisions spreads them evenly over a year, 50 a session, of a few tools, 2 %
 // denials.
 func makeDecisions(t *testing.T, s *store.Store) {
@@ -99,19 +97,7 @@ func makeDecisions(t *testing.T, s *store.Store) {
 	first, now, begin := s.FirstSeq(), time.Now(), processorTime(t)
 	step := 365 * 24 * time.Hour / time.Duration(*manyDecisions)
 	for i := range *manyDecisions {
-		at := now.Add(-step * time.Duration(*manyDecisions-i))
-		d := &events.Decided{
-			EventID: events.NewID(at), Seq: first + uint64(2*i+1), EventSeq: first + uint64(2*i), Time: at, Event: "PreToolUse",
-			Kind: events.KindToolBefore, Dialect: events.ClaudeCode, SessionID: fmt.Sprint("s", i/50), Tool: "Bash", Cwd: "/home/me/project",
-			Subject: fmt.Sprintf("git push origin feature-%d && make test # needle %d of this line", i%1000, i), Decision: events.OutcomeNone,
-			DurationMS: 3, Runs: []string{events.NewRunID(at)},
-		}
-		switch {
-		case i%50 == 0:
-			d.Decision, d.Reason, d.DecidedBy = events.OutcomeDeny, "no pushes on Fridays", []string{"no-push"}
-		case i%5000 == 1:
-			d.Tool = "mcp__rare__tool"
-		}
+		d := madeUp(first, i, now.Add(-step*time.Duration(*manyDecisions-i)))
 		s.Decided(d)
 		if i%5000 == 0 {
 			if err := s.Flush(t.Context()); err != nil {
@@ -126,4 +112,21 @@ func makeDecisions(t *testing.T, s *store.Store) {
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// madeUp makes decision i of those whose numbers begin with first.
+func madeUp(first uint64, i int, at time.Time) *events.Decided {
+	d := &events.Decided{
+		EventID: events.NewID(at), Seq: first + uint64(2*i+1), EventSeq: first + uint64(2*i), Time: at, Event: "PreToolUse",
+		Kind: events.KindToolBefore, Dialect: events.ClaudeCode, SessionID: fmt.Sprint("s", i/50), Tool: "Bash", Cwd: "/home/me/project",
+		Subject: fmt.Sprintf("git push origin feature-%d && make test # needle %d of this line", i%1000, i), Decision: events.OutcomeNone,
+		DurationMS: 3, Runs: []string{events.NewRunID(at)},
+	}
+	switch {
+	case i%50 == 0:
+		d.Decision, d.Reason, d.DecidedBy = events.OutcomeDeny, "no pushes on Fridays", []string{"no-push"}
+	case i%5000 == 1:
+		d.Tool = "mcp__rare__tool"
+	}
+	return d
 }

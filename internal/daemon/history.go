@@ -42,7 +42,7 @@ func openStore(
 				)
 			case store.IncidentMemory:
 				log.Warn(
-					"a kill of hookd may take the decisions of the last 25 ms",
+					"a kill of hookd takes the decisions that are not written yet, of the last 25 to 250 ms",
 					zap.String("path", in.Path),
 					zap.Error(in.Err),
 				)

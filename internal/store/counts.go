@@ -56,20 +56,13 @@ func (s *Store) CountDecisions(
 		if err != nil {
 			return err
 		}
-		var indexed int64
-		if err := db.QueryRowContext(ctx, `SELECT seq FROM indexed`).Scan(&indexed); err != nil {
-			return err
-		}
 		begin, words := time.Now(), trigrams(q.Text)
 		for to := high; to > low; {
-			from, found := max(low, to-countPart), words
-			switch { // the text of the newest is not indexed yet
-			case to > indexed+1:
-				from, found = max(from, indexed+1), ""
-			case words != "":
+			from := max(low, to-countPart)
+			if words != "" {
 				from = max(low, to-10*countPart)
 			}
-			if err := sum.add(ctx, db, q, from, to, found); err != nil {
+			if err := sum.add(ctx, db, q, words, from, to); err != nil {
 				return err
 			}
 			if to = from; to > low && time.Since(begin) > countTime {
@@ -108,9 +101,9 @@ type alike struct {
 	count                                 int64
 }
 
-// add counts the decisions with numbers from ≤ seq < to. SQLite puts those that are
-// alike together: far fewer rows come out than it reads.
-func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, from, to int64, words string) error {
+// add counts the decisions with numbers from ≤ seq < to; words are the trigrams of q.Text.
+// SQLite puts those that are alike together: far fewer rows come out than it reads.
+func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words string, from, to int64) error {
 	start := "0"
 	if t.every > 0 {
 		start = fmt.Sprintf("d.at - d.at %% %d", t.every.Nanoseconds())
@@ -118,7 +111,14 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, from, to i
 	columns := start + ` AS start, d.decision AS decision, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
 		CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END AS agent,
 		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`
-	inner, args := q.sql(columns, from, to, words, int(to-from))
+	inner, args := q.sql(columns, from, to, int(to-from))
+	if words != "" {
+		blocks, err := textBlocks(ctx, db, words, from, to)
+		if err != nil || len(blocks) == 0 {
+			return err
+		}
+		inner, args = q.inBlocks(columns, blocks, from, to)
+	}
 	rows, err := list(ctx, db, func(row scanner) (a alike, err error) {
 		return a, row.Scan(&a.start, &a.decision, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.count)
 	}, `SELECT start, decision, agent, tool, hooks, session, rewrote, count(*) FROM (`+inner+`)

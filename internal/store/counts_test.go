@@ -71,7 +71,7 @@ func TestCountsUseTheIndex(t *testing.T) {
 		"SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)":          {Tools: []string{"Bash"}},
 		"SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)": {Sessions: []string{"s"}},
 	} {
-		text, args := q.sql("d.at AS start", 1, 9, "", 9)
+		text, args := q.sql("d.at AS start", 1, 9, 9)
 		plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
 			var a, b, c int
 			return text, row.Scan(&a, &b, &c, &text)

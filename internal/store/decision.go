@@ -67,7 +67,7 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 			return err
 		}
 	}
-	s.w.decided++
+	s.w.texts.add(d)
 	if err := s.chainDecision(db, d); err != nil {
 		return err
 	}
@@ -115,19 +115,13 @@ func (s *Store) Decision(ctx context.Context, e *events.Event) (found *events.De
 	return found, nil
 }
 
-// deleteDecisions deletes those that a condition selects, and their text.
+// deleteDecisions deletes those that a condition selects. Their text goes later.
 func deleteDecisions(db *database, which string, arg int64) error {
 	if err := missForward(db, which, arg); err != nil {
 		return fmt.Errorf("count decisions that were not handed on: %w", err)
 	}
-	for _, text := range []string{
-		`DELETE FROM decisions_text WHERE rowid IN
-			(SELECT seq FROM decisions WHERE ` + which + ` AND seq <= (SELECT seq FROM indexed))`,
-		`DELETE FROM decisions WHERE ` + which,
-	} {
-		if _, err := db.exec(text, arg); err != nil {
-			return fmt.Errorf("delete decision: %w", err)
-		}
+	if _, err := db.exec(`DELETE FROM decisions WHERE `+which, arg); err != nil {
+		return fmt.Errorf("delete decision: %w", err)
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,14 +46,10 @@ func (s *Store) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPa
 		if err != nil || low >= high {
 			return err
 		}
-		var indexed int64
-		if err := db.QueryRowContext(ctx, `SELECT seq FROM indexed`).Scan(&indexed); err != nil {
-			return err
-		}
 		w := walk[events.Decided]{limit: q.Limit, low: low, high: high}
 		w.seq = func(d events.Decided) uint64 { return d.Seq }
 		w.between = func(from, to int64, limit int) ([]events.Decided, error) {
-			return q.between(ctx, db, from, to, indexed, limit)
+			return q.between(ctx, db, from, to, limit)
 		}
 		page.Decisions, page.Next, err = w.down()
 		return err
@@ -110,47 +108,68 @@ func firstSince(ctx context.Context, db *sql.DB, text string, low, high int64, t
 	return low, nil
 }
 
-// between returns the newest decisions with numbers from ≤ seq < to. Up to
-// indexed their text is looked up; beyond, it is read.
-func (q DecisionQuery) between(
-	ctx context.Context, db *sql.DB, from, to, indexed int64, limit int,
-) ([]events.Decided, error) {
-	words := trigrams(q.Text)
-	if words == "" || from > indexed {
-		return q.statement(ctx, db, from, to, "", limit)
+// between returns the newest decisions with numbers from ≤ seq < to.
+func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]events.Decided, error) {
+	if words := trigrams(q.Text); words != "" {
+		return q.withText(ctx, db, words, from, to, limit)
 	}
-	var found []events.Decided
-	if to > indexed+1 {
-		var err error
-		if found, err = q.statement(ctx, db, indexed+1, to, "", limit); err != nil || len(found) == limit {
-			return found, err
-		}
-		to = indexed + 1
-	}
-	older, err := q.statement(ctx, db, from, to, words, limit-len(found))
-	return append(found, older...), err
-}
-
-// statement reads with the index that promises the fewest rows. words, unless it
-// is empty, is what decisions_text must have.
-func (q DecisionQuery) statement(
-	ctx context.Context, db *sql.DB, from, to int64, words string, limit int,
-) ([]events.Decided, error) {
-	text, args := q.sql(decisionColumns, from, to, words, limit)
+	text, args := q.sql(decisionColumns, from, to, limit)
 	return list(ctx, db, scanDecision, text, args...)
 }
 
-// sql selects columns of the newest decisions that fit, as statement says.
-func (q DecisionQuery) sql(columns string, from, to int64, words string, limit int) (text string, args []any) {
-	c := conditions{table: "d."}
-	table, seq := "decisions d", "d.seq"
-	if words != "" {
-		table, seq = "decisions_text t CROSS JOIN decisions d ON d.seq = t.rowid", "t.rowid"
-		c.add("decisions_text MATCH ?", words)
+// How many blocks withText reads at first, and at most in one statement.
+const (
+	firstBlocks = 2
+	mostBlocks  = 64
+)
+
+// withText is between by way of the index of text: a few blocks at first, since where many
+// have the text they are enough.
+func (q DecisionQuery) withText(
+	ctx context.Context, db *sql.DB, words string, from, to int64, limit int,
+) (found []events.Decided, err error) {
+	blocks, err := textBlocks(ctx, db, words, from, to)
+	for n := firstBlocks; err == nil && len(blocks) > 0 && len(found) < limit; n = min(2*n, mostBlocks) {
+		n = min(n, len(blocks))
+		text, args := q.inBlocks(decisionColumns, blocks[:n], from, to)
+		var more []events.Decided
+		more, err = list(ctx, db, scanDecision, text, args...)
+		slices.SortFunc(more, func(a, b events.Decided) int { return cmp.Compare(b.Seq, a.Seq) })
+		found, blocks = append(found, more...), blocks[n:]
 	}
-	c.add(seq+" >= ?", from)
-	c.add(seq+" < ?", to)
-	index := q.index(words, &c)
+	return found[:min(limit, len(found))], err
+}
+
+// inBlocks selects columns of the decisions in blocks that fit with numbers from ≤ seq < to,
+// in no order.
+func (q DecisionQuery) inBlocks(columns string, blocks []int64, from, to int64) (text string, args []any) {
+	ends := make([][2]int64, len(blocks))
+	for i, b := range blocks {
+		ends[i] = [2]int64{max(b, from), min(b+textBlock, to)}
+	}
+	numbers, _ := json.Marshal(ends) // integers: it cannot fail
+	c := conditions{table: "d."}
+	c.add("d.seq >= b.value ->> 0") // and from and to are in no condition: SQLite might look between those
+	c.add("d.seq < b.value ->> 1")
+	q.restrict(&c)
+	return `SELECT ` + columns + ` FROM json_each(?) b CROSS JOIN decisions d WHERE ` + c.text(),
+		append([]any{string(numbers)}, c.args...)
+}
+
+// sql selects columns of the newest decisions that fit, with the index that promises the
+// fewest rows.
+func (q DecisionQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
+	c := conditions{table: "d."}
+	c.add("d.seq >= ?", from)
+	c.add("d.seq < ?", to)
+	q.restrict(&c)
+	index := q.index(&c)
+	return `SELECT ` + columns + ` FROM decisions d` + index + ` WHERE ` + c.text() + ` ORDER BY d.seq DESC LIMIT ?`,
+		append(c.args, limit)
+}
+
+// restrict adds the conditions of the decisions that fit.
+func (q DecisionQuery) restrict(c *conditions) {
 	c.in(q.Decisions, "decision")
 	c.in(q.Tools, "tool")
 	c.in(q.Sessions, "session_id")
@@ -160,7 +179,6 @@ func (q DecisionQuery) sql(columns string, from, to int64, words string, limit i
 	c.folders("cwd", q.Cwds)
 	if q.EventID != "" {
 		c.add("d.event_seq = (SELECT seq FROM events WHERE id = ?)", q.EventID)
-		index = " INDEXED BY decisions_event"
 	}
 	if q.Text != "" {
 		pattern := like(q.Text)
@@ -175,19 +193,14 @@ func (q DecisionQuery) sql(columns string, from, to int64, words string, limit i
 	if !q.Until.IsZero() {
 		c.add("d.at < ?", q.Until.UnixNano())
 	}
-	if words == "" {
-		table += index
-	}
-	text = `SELECT ` + columns + ` FROM ` + table + ` WHERE ` + c.text() + ` ORDER BY ` + seq + ` DESC LIMIT ?`
-	return text, append(c.args, limit)
 }
 
 // index names the index for what one value is asked for; "" = the numbers alone.
 // Where any of several values fits, the order of numbers serves better.
-func (q DecisionQuery) index(words string, c *conditions) string {
+func (q DecisionQuery) index(c *conditions) string {
 	switch {
-	case words != "":
-		return ""
+	case q.EventID != "":
+		return " INDEXED BY decisions_event"
 	case len(q.Sessions) == 1:
 		c.add("d.session_id <> ''")
 		return " INDEXED BY decisions_session"
@@ -256,8 +269,8 @@ func like(part string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(part) + "%"
 }
 
-// mostTrigrams are looked up for a text, those that promise the fewest rows. What is
-// found is read in any case, and to look up words that most rows have takes long: of a
+// mostTrigrams are looked up for a text, those that promise the fewest blocks. What is
+// found is read in any case, and to look up words that most blocks have takes long: of a
 // million decisions of about the same words, one was found in seconds by all
 // trigrams of its text, and in some 10 ms by four of them.
 const mostTrigrams = 4

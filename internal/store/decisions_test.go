@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // decision makes one about the event with the number before its own.
@@ -68,7 +66,7 @@ func (q DecisionQuery) fits(d events.Decided) bool {
 }
 
 // What each query finds is what it would find by looking at each decision,
-// however much of their text is indexed.
+// however many texts were indexed together.
 func TestDecisionQueries(t *testing.T) {
 	s := open(t, options(t))
 	begin := time.Now().Add(-100 * time.Hour).UTC()
@@ -101,19 +99,21 @@ func TestDecisionQueries(t *testing.T) {
 		{Text: "no sudo here", Tools: []string{"Bash"}, Decisions: []string{"deny"}, Sessions: []string{"s1"}},
 		{Since: begin.Add(20 * time.Hour), Until: begin.Add(30 * time.Hour)}, {Until: begin.Add(time.Hour)}, {Since: begin.Add(99 * time.Hour), Text: "git push"},
 	}
-	for _, indexed := range []int64{0, 150, 600} {
-		err := s.do(t.Context(), func(db *database) error {
-			_, err := db.exec(`DELETE FROM decisions_text`)
-			if err == nil {
-				_, err = db.exec(`INSERT INTO decisions_text (rowid, text) SELECT seq, subject || char(10) || reason FROM decisions WHERE seq <= ?`, indexed)
+	for _, together := range []int{0, 1, 7, 300} { // as they were written; what a transaction has together; as versions before did
+		if together > 0 {
+			err := s.do(t.Context(), func(db *database) error {
+				_, err := db.exec(`DELETE FROM decisions_text`)
+				for part := range slices.Chunk(all, together) {
+					for i := range part {
+						s.w.texts.add(&part[i])
+					}
+					err = errors.Join(err, s.w.texts.flush(db))
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if err == nil {
-				_, err = db.exec(`UPDATE indexed SET seq = ?`, indexed)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 		for _, q := range queries {
 			var want, got []uint64
@@ -135,7 +135,7 @@ func TestDecisionQueries(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("indexed up to %d, %+v: got %d, want %d", indexed, q, len(got), len(want))
+				t.Errorf("indexed %d together, %+v: got %d, want %d", together, q, len(got), len(want))
 			}
 		}
 	}
@@ -155,41 +155,46 @@ func TestDecisionQueriesUseTheirIndex(t *testing.T) {
 		{DecisionQuery{Tools: []string{"Bash"}}, "SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)"},
 		{DecisionQuery{Sessions: []string{"s"}, Tools: []string{"Bash"}}, "SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)"},
 		{DecisionQuery{Decisions: []string{"deny"}}, "SEARCH d USING INDEX decisions_decision (decision=? AND rowid>? AND rowid<?)"},
-		{DecisionQuery{Text: "sudo"}, "SCAN t VIRTUAL TABLE INDEX"},
-		{DecisionQuery{Text: "sudo"}, "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"},
 		{DecisionQuery{EventID: "E"}, "SEARCH d USING INDEX decisions_event (event_seq=? AND rowid>? AND rowid<?)"},
 	} {
-		text, args := tt.q.sql(decisionColumns, 1, 9, trigrams(tt.q.Text), 50)
-		plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
-			var a, b, c int
-			return text, row.Scan(&a, &b, &c, &text)
-		}, `EXPLAIN QUERY PLAN `+text, args...)
-		got := strings.Join(plan, "; ")
-		if err != nil || !strings.Contains(got, tt.plan) || strings.Contains(got, "SCAN d") || strings.Contains(got, "TEMP B-TREE") {
-			t.Errorf("%+v: plan %q %v, want %q", tt.q, got, err, tt.plan)
-		}
+		text, args := tt.q.sql(decisionColumns, 1, 9, 50)
+		checkPlan(t, s, text, args, tt.plan)
+	}
+	text, args := textQuery(trigrams("sudo"), 1, 9)
+	checkPlan(t, s, text, args, "SCAN decisions_text VIRTUAL TABLE INDEX 192:M1><") // by words and numbers, in their order
+	text, args = DecisionQuery{Text: "sudo"}.inBlocks(decisionColumns, []int64{64, 0}, 1, 99)
+	checkPlan(t, s, text, args, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)")
+}
+
+// checkPlan checks how a statement is answered: as wanted, without a look at all of a table
+// and without sorting.
+func checkPlan(t *testing.T, s *Store, text string, args []any, want string) {
+	t.Helper()
+	plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
+		var a, b, c int
+		return text, row.Scan(&a, &b, &c, &text)
+	}, `EXPLAIN QUERY PLAN `+text, args...)
+	got := strings.Join(plan, "; ")
+	if err != nil || !strings.Contains(got, want) || strings.Contains(got, "SCAN d ") || strings.HasSuffix(got, "SCAN d") || strings.Contains(got, "TEMP B-TREE") {
+		t.Errorf("%s: plan %q %v, want %q", text, got, err, want)
 	}
 }
 
-func TestTextIsIndexedByItself(t *testing.T) {
+// Text is found as soon as its decision is, also of many that are written at once.
+func TestTextIsIndexedWithItsDecision(t *testing.T) {
 	t.Parallel()
 	s := open(t, options(t))
-	for i := range 2*indexRows + 3 {
+	for i := range 1000 {
 		d := decision(uint64(i+2), time.Now())
 		d.Subject = fmt.Sprintf("needle %d of many", i)
 		s.Decided(d)
 	}
 	flush(t, s)
-	hooktest.Until(t, "all text is indexed", func() bool {
-		var seq int
-		err := s.read(t.Context(), func(db *sql.DB) error {
-			return db.QueryRowContext(t.Context(), `SELECT seq FROM indexed`).Scan(&seq)
-		})
-		return err == nil && seq == 2*indexRows+4
-	})
-	page, err := s.Decisions(t.Context(), DecisionQuery{Text: "needle 77 of"})
-	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].Seq != 79 {
-		t.Errorf("got %+v %v", page, err)
+	for _, n := range []int{0, 77, 999} {
+		page, err := s.Decisions(t.Context(), DecisionQuery{Text: fmt.Sprintf("needle %d of", n)})
+		if err != nil || len(page.Decisions) != 1 || page.Decisions[0].Seq != uint64(n+2) {
+			t.Errorf("needle %d: got %+v %v", n, page, err)
+		}
 	}
 }
 
@@ -204,13 +209,7 @@ func TestPruneDecisions(t *testing.T) {
 			accept(t, s, event(2*i+1, "pre_tool_use", `{}`))
 		}
 		s.Decided(decision(2*i+2, time.Now()))
-	}
-	flush(t, s)
-	if _, err := s.db.reading.Exec(`SELECT 1`); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.do(t.Context(), func(db *database) error { _, err := indexStep(db); return err }); err != nil {
-		t.Fatal(err)
+		flush(t, s) // each has an index row of its own
 	}
 	prune(t, s)
 	page, err := s.Decisions(t.Context(), DecisionQuery{})
@@ -363,42 +362,6 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 		if _, err := openDatabase(path, DurableOS, migrations[:before]); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "install that hookd, or move the file away") {
 			t.Errorf("the older hookd got %v", err)
 		}
-	}
-}
-
-// While decisions are written their text waits to be indexed, but not too much of it.
-func TestTextWaitsForQuiet(t *testing.T) {
-	o := options(t)
-	o.quiet = time.Hour // its own indexer waits, x does not
-	s := open(t, o)
-	x := s.newIndexer()
-	x.timer.Stop()
-	write := func(from, n uint64) {
-		for i := from; i < from+n; i++ {
-			s.Decided(decision(2*i+2, time.Now()))
-		}
-		flush(t, s)
-	}
-	indexed := func() (seq uint64) {
-		t.Helper()
-		if err := s.db.reading.QueryRow(`SELECT seq FROM indexed`).Scan(&seq); err != nil {
-			t.Fatal(err)
-		}
-		return seq
-	}
-	write(0, 3)
-	x.step(t.Context())
-	if seq := indexed(); seq != 0 {
-		t.Errorf("indexed up to %d right after it was written", seq)
-	}
-	x.step(t.Context())
-	if seq := indexed(); seq != 6 {
-		t.Errorf("indexed up to %d when it was quiet, want 6", seq)
-	}
-	write(3, indexLate+1)
-	x.step(t.Context())
-	if seq := indexed(); seq != 6+2*indexRows {
-		t.Errorf("indexed up to %d beside the others, want %d", seq, 6+2*indexRows)
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Store) attach() error {
 		if err := prepareFile(s.opts.Path); err != nil {
 			return fmt.Errorf("open store %s: %w", s.opts.Path, classify(err))
 		}
-		lock, err := lockDatabase(s.opts.Path)
+		lock, err := lockDatabase(s.opts.Path, s.opts.patience)
 		if err != nil {
 			return fmt.Errorf("open store: %w", classify(err))
 		}

@@ -14,12 +14,14 @@ import (
 func lockPath(path string) string { return path + "-lock" }
 
 // lockPatience is for a hookd that was killed a moment ago: the kernel takes a
-// while to end a process.
-const lockPatience = time.Second
+// while to end a process, and one that it was about to start has the lock until it has
+// become another program.
+const lockPatience = 5 * time.Second
 
 // lockDatabase keeps the database at path to this process: two of them would
-// give the same numbers and run each other's events. It fails with ErrLocked.
-func lockDatabase(path string) (*os.File, error) {
+// give the same numbers and run each other's events. It fails with ErrLocked
+// after patience.
+func lockDatabase(path string, patience time.Duration) (*os.File, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -36,7 +38,7 @@ func lockDatabase(path string) (*os.File, error) {
 		switch {
 		case err == nil:
 			return f, nil
-		case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EWOULDBLOCK) && time.Since(begin) < lockPatience:
+		case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EWOULDBLOCK) && time.Since(begin) < patience:
 			continue
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			err = fmt.Errorf("open %s: %w: give each home a store.path of its own", path, ErrLocked)

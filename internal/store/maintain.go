@@ -23,9 +23,7 @@ func (s *Store) maintain() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-s.ended; cancel() }()
 	merge, sweep := time.NewTimer(idleMerge), time.NewTimer(max(s.opts.sweep, 0))
-	text := s.newIndexer()
 	defer merge.Stop()
-	defer text.timer.Stop()
 	defer sweep.Stop()
 	if s.opts.sweep < 0 {
 		sweep.Stop()
@@ -41,10 +39,6 @@ func (s *Store) maintain() {
 				sweep.Reset(s.opts.sweep)
 				resting = false
 			}
-		case <-s.spoken:
-			text.wake()
-		case <-text.timer.C:
-			text.step(ctx)
 		case <-merge.C:
 			if s.volume.Load() > 0 {
 				s.checkpoint(ctx)

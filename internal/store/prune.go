@@ -31,7 +31,7 @@ func (s *Store) Prune(ctx context.Context) error {
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
 	steps := []func(*database) (bool, error){
 		p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.audit, p.refusedOutgoing, p.places,
-		p.oldest, p.shrink,
+		p.oldest, p.texts, p.shrink,
 	}
 	for _, step := range steps {
 		for more := true; more; {

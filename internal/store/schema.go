@@ -14,7 +14,7 @@ const applicationID = 0x686b6400
 // how many were applied. They are only ever appended to.
 var migrations = []string{
 	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
-	schemaV11,
+	schemaV11, schemaV12,
 }
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
@@ -199,9 +199,8 @@ END;
 `
 
 // Decisions are read by what people ask for: one tool, one session, what was not
-// let through, the event. Text in them is found by way of decisions_text, which
-// is filled later than they are, up to the number in indexed; beyond it, and for
-// less than three characters, they are read themselves.
+// let through, the event. Text in them is found by way of decisions_text; for less
+// than three characters they are read themselves.
 const schemaV6 = `
 ALTER TABLE runs ADD COLUMN tool TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN subject TEXT NOT NULL DEFAULT '';
@@ -327,6 +326,14 @@ CREATE TABLE journaled (
 	offset  INTEGER NOT NULL
 ) STRICT;
 INSERT INTO journaled VALUES (1, 1, 0);
+`
+
+// The text of decisions is indexed with them, of those in a block of numbers together; see textBlock.
+// Rows that the versions before have indexed are right as they are, what they have not is indexed here.
+const schemaV12 = `
+INSERT INTO decisions_text (rowid, text) SELECT max(seq), group_concat(subject || char(10) || reason, char(10))
+	FROM decisions WHERE seq > (SELECT seq FROM indexed) GROUP BY seq / 64;
+DROP TABLE indexed;
 `
 
 // migrate brings the database to the newest version, each step whole or not

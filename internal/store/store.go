@@ -7,7 +7,8 @@
 // or Forget ends them: at least once, never silently dropped. Nothing but
 // the calls that say so waits for the disk: Accept tells later, and Note, Record,
 // Started, Done, Retry, GiveUp and the manifests are written, in the order called,
-// 25 ms later or when there are enough of them for a commit, Note's after 250 ms.
+// 25 ms later, or when there are enough of them for a commit; a busy daemon's and Note's
+// up to 250 ms later.
 // A loss of power may take back what was written so in the 250 ms before it. A decision
 // outlives a kill of the process from when Decided has returned, see Options.Memory.
 // Readers never wait for the writer, and find accepted events once Settle has returned.
@@ -26,7 +27,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +67,11 @@ type Options struct {
 	// not kept.
 	About func(e *events.Event) (tool, subject string)
 
-	probe time.Duration // between attempts to heal; 0 = 1 s
-	delay time.Duration // that a record may wait for company; 0 = 25 ms
-	sweep time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
-	quiet time.Duration // without a new decision until its text is indexed; 0 = indexDelay
-	files journal.Files // of the journal; nil = those of the operating system
+	probe    time.Duration // between attempts to heal; 0 = 1 s
+	delay    time.Duration // that a record waits for company, ten times that when there are many; 0 = 25 ms
+	sweep    time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
+	patience time.Duration // for the lock of the database; 0 = lockPatience
+	files    journal.Files // of the journal; nil = those of the operating system
 
 	synced func() // called when a loss of power takes back nothing of the database; nil = not
 }
@@ -122,8 +122,6 @@ type Store struct {
 	volume     atomic.Int64               // bytes written since the last checkpoint, roughly
 	full       chan struct{}              // the log is large enough for a checkpoint
 	grown      chan struct{}              // something was written that came from outside
-	decided    atomic.Uint64              // decisions that were written
-	spoken     chan struct{}              // there are decisions whose text is not indexed
 	narrowed   chan struct{}              // there is another policy
 	catchUp    atomic.Bool                // the next commit is to be followed by a checkpoint
 	ended      chan struct{}              // closed when the goroutines are to end
@@ -154,16 +152,16 @@ func Open(o Options) (*Store, error) {
 	setDefault(&o.Held, 32<<20)
 	setDefault(&o.probe, time.Second)
 	setDefault(&o.delay, 25*time.Millisecond)
+	setDefault(&o.patience, lockPatience)
 	if o.sweep == 0 {
 		o.sweep = time.Minute
 	}
-	o.quiet = cmp.Or(o.quiet, indexDelay)
 	s := &Store{
 		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
 		arrivals: newArrivals(), journaled: newJournaled(),
 		distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
 		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
-		spoken: make(chan struct{}, 1), narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
+		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
 	s.w.sessions, s.w.ending = newSessionCache(), ending{}

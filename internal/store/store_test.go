@@ -74,7 +74,7 @@ func (in *incidents) find(k IncidentKind) (Incident, bool) {
 }
 
 func options(t testing.TB) Options {
-	return Options{Path: filepath.Join(t.TempDir(), "home", "hookd.db"), Durable: DurableOS, probe: 20 * time.Millisecond, delay: time.Millisecond, sweep: -1}
+	return Options{Path: filepath.Join(t.TempDir(), "home", "hookd.db"), Durable: DurableOS, probe: 20 * time.Millisecond, delay: time.Millisecond, sweep: -1, patience: 100 * time.Millisecond}
 }
 
 func open(t testing.TB, o Options) *Store {

@@ -23,6 +23,7 @@ type writer struct {
 	sessions *sessionCache
 	begun    *begun
 	audit    auditChain
+	texts    texts
 	slack    slack
 	moved    []*entry // from the journal into the database, by the transaction under way
 	ending   ending
@@ -32,7 +33,6 @@ type writer struct {
 	synced   time.Time   // when there were none
 	full     bool        // the next commit is synced
 	loaded   bool        // the database was read once, so memory knows what is pending
-	decided  uint64      // decisions since the last commit
 	cutOff   bool        // a part of the database was deleted: what is pending is written again
 }
 
@@ -164,6 +164,7 @@ func (s *Store) transact(batch []*op) (err error) {
 			s.w.sessions.forget()
 			s.w.begun.forget()
 			s.w.audit.forget()
+			s.w.texts.forget()
 			err = classify(err)
 		}
 	}()
@@ -207,6 +208,9 @@ func (s *Store) transact(batch []*op) (err error) {
 	if err := s.w.audit.flush(s.db); err != nil {
 		return err
 	}
+	if err := s.w.texts.flush(s.db); err != nil {
+		return err
+	}
 	if err := s.saveState(); err != nil {
 		return err
 	}
@@ -218,11 +222,6 @@ func (s *Store) transact(batch []*op) (err error) {
 	s.settle(true)
 	s.committed(full)
 	s.wrote(bytes, news)
-	if s.w.decided > 0 {
-		s.decided.Add(s.w.decided)
-		s.w.decided = 0
-		nudge(s.spoken)
-	}
 	if err := s.db.present(); err != nil {
 		return err
 	}
