@@ -125,7 +125,7 @@ func TestGivenSocketIsChecked(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want it to say %q", err, tt.want)
 			}
-			lock, err := takeLock(withDefaults(o).Lock)
+			lock, _, err := takeLock(withDefaults(o).Lock)
 			if err != nil {
 				t.Fatalf("the lock is still held: %v", err)
 			}

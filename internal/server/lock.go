@@ -31,31 +31,37 @@ func (e *LockedError) Error() string {
 }
 
 // takeLock takes the lock that says "this home has its daemon" and writes the
-// pid into it. The kernel gives it up when the process ends, however it ends.
+// pid into it; before is the pid of the daemon before, 0 = there was none. The kernel
+// gives it up when the process ends, however it ends.
 // The file stays: removing it would let two processes lock two files.
-func takeLock(path string) (*os.File, error) {
+func takeLock(path string) (f *os.File, before int, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := lockFile(f); err != nil {
 		f.Close()
-		return nil, err
+		return nil, 0, err
 	}
+	before = readPID(f)
 	if err := writePID(f); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("write pid to %s: %w", path, err)
+		return nil, 0, fmt.Errorf("write pid to %s: %w", path, err)
 	}
-	return f, nil
+	return f, before, nil
 }
 
-// lockPatience is for a predecessor that was killed a moment ago: the kernel
-// takes a while to end a process, and one that it was about to start still has
-// the lock until it has become another program.
-const lockPatience = time.Second
+// How long the lock and the socket of a daemon are waited for that was killed a moment ago:
+// the kernel takes a while to end a process, and one that it was about to start still has
+// both until it has become another program, which takes long where the machine is busy.
+const (
+	lockPatience   = time.Second     // while the holder runs
+	killedPatience = 5 * time.Second // when it does not run any more
+	waitStep       = 10 * time.Millisecond
+)
 
 func lockFile(f *os.File) error {
 	for begin := time.Now(); ; {
@@ -66,11 +72,12 @@ func lockFile(f *os.File) error {
 		case unix.EINTR:
 			continue
 		case unix.EWOULDBLOCK:
-			if time.Since(begin) < lockPatience {
-				time.Sleep(10 * time.Millisecond)
+			holder, waited := readPID(f), time.Since(begin)
+			if waited < lockPatience || waited < killedPatience && holder != 0 && !runs(holder) {
+				time.Sleep(waitStep)
 				continue
 			}
-			return &LockedError{Path: f.Name(), PID: readPID(f)}
+			return &LockedError{Path: f.Name(), PID: holder}
 		}
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
@@ -84,8 +91,11 @@ func writePID(f *os.File) error {
 	return err
 }
 
+// runs reports whether there is a process with this pid.
+func runs(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH }
+
 func readPID(f *os.File) int {
-	text, err := io.ReadAll(io.LimitReader(f, 32))
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
 	if err != nil {
 		return 0
 	}

@@ -251,13 +251,13 @@ func Listen(opt Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	lock, err := takeLock(opt.Lock)
+	lock, before, err := takeLock(opt.Lock)
 	if err != nil {
 		return nil, err
 	}
 	listener := opt.Listener
 	if listener == nil {
-		listener, err = bind(opt.Socket, opt.socketMode())
+		listener, err = bind(opt.Socket, opt.socketMode(), before)
 	} else {
 		err = checkGiven(listener, opt.Socket, opt.socketMode())
 	}

@@ -8,8 +8,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/peer"
 )
 
 // maxPath is the longest socket path the system takes: 107 bytes on Linux,
@@ -45,9 +48,10 @@ func (o Options) folderMode() os.FileMode {
 	return 0o700
 }
 
-// bind makes the socket, with a mode that no umask changes. The lock must be held.
-func bind(path string, mode os.FileMode) (net.Listener, error) {
-	if err := removeStale(path); err != nil {
+// bind makes the socket, with a mode that no umask changes. The lock must be held;
+// before is the pid of the daemon that held it before, 0 = none.
+func bind(path string, mode os.FileMode, before int) (net.Listener, error) {
+	if err := removeStale(path, before); err != nil {
 		return nil, err
 	}
 	listener, err := listenPrivate(path)
@@ -100,9 +104,10 @@ func samePath(a, b string) bool {
 }
 
 // removeStale removes the socket that a killed daemon left. The lock has said
-// that no daemon of this home lives; one of another home may have been given
-// the same socket.
-func removeStale(path string) error {
+// that no daemon of this home runs; one of another home may have been given
+// the same socket. A process that the killed one, with the pid before, was about to start may
+// hold the socket a little longer than the lock: that is waited for.
+func removeStale(path string, before int) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -116,18 +121,37 @@ func removeStale(path string) error {
 			path,
 		)
 	}
-	conn, err := net.Dial("unix", path)
-	if err == nil {
-		conn.Close()
+	for begin := time.Now(); ; time.Sleep(waitStep) {
+		listener, err := listenerOf(path)
+		full := errors.Is(err, unix.EAGAIN) // as many connections as fit wait to be taken
+		switch {
+		case errors.Is(err, unix.ECONNREFUSED):
+			return os.Remove(path)
+		case (full || err == nil && listener == before) && before != 0 && time.Since(begin) < killedPatience:
+			continue
+		case err != nil && !full:
+			return fmt.Errorf("probe %s: %w", path, err)
+		}
 		return fmt.Errorf(
 			"bind %s: another process listens there: stop it (a service manager's, with: systemctl --user stop hookd.socket), or set `socket:` to another path",
 			path,
 		)
 	}
-	if !errors.Is(err, unix.ECONNREFUSED) {
-		return fmt.Errorf("probe %s: %w", path, err)
+}
+
+// listenerOf returns the pid of the process that began to listen at path.
+func listenerOf(path string) (pid int, err error) {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return 0, err
 	}
-	return os.Remove(path)
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	p, err := peer.Of(raw)
+	return p.PID, err
 }
 
 // listenWith binds; binding does not block, so there is nothing to cancel.

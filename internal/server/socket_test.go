@@ -32,8 +32,27 @@ func playRole(role string) int {
 			fmt.Println(err)
 			return 1
 		}
+		if kept := os.Getenv("SERVER_TEST_KEPT"); kept != "" {
+			if err := startHeir(s, kept == "lock"); err != nil {
+				fmt.Println(err)
+				return 1
+			}
+		}
 		fmt.Println("ready")
 		s.Serve(context.Background())
+		return 0
+	case "heir": // has a killed daemon's descriptors until a process connects
+		f := os.NewFile(3, "socket")
+		l, err := net.FileListener(f)
+		f.Close()
+		if err == nil {
+			l.(*net.UnixListener).SetUnlinkOnClose(false)
+			l.(*net.UnixListener).SetDeadline(time.Now().Add(time.Minute))
+			_, err = l.Accept()
+		}
+		if err != nil {
+			return 1
+		}
 		return 0
 	case "send": // one event, and print the answer
 		conn, err := net.Dial("unix", socket)
@@ -49,6 +68,24 @@ func playRole(role string) int {
 		return 0
 	}
 	return 2
+}
+
+// startHeir starts a process that has the socket of a server, and its lock if it is to.
+func startHeir(s *Server, lock bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	socket, err := s.listener.(*net.UnixListener).File()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), "SERVER_TEST_ROLE=heir")
+	if cmd.ExtraFiles = []*os.File{socket}; lock {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, s.lock)
+	}
+	return cmd.Start()
 }
 
 func role(t *testing.T, name, socket string) *exec.Cmd {
@@ -117,6 +154,38 @@ func TestKilledDaemonLeavesNothingInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.Close()
+}
+
+// A process that a killed daemon was about to start may have its socket, and its lock,
+// for longer than the daemon itself: the next daemon waits for that.
+func TestWhatAKilledDaemonsChildHoldsIsWaitedFor(t *testing.T) {
+	for _, kept := range []string{"socket", "lock"} {
+		t.Run(kept, func(t *testing.T) {
+			socket := filepath.Join(hooktest.ShortDir(t), "s")
+			t.Setenv("SERVER_TEST_KEPT", kept)
+			first := startRole(t, socket)
+			first.Process.Kill()
+			first.Wait()
+			listened := make(chan error)
+			go func() {
+				s, err := Listen(options(newDaemon(), socket))
+				if err == nil {
+					s.Shutdown(t.Context())
+				}
+				listened <- err
+			}()
+			if kept == "lock" { // nothing else connects
+				conn, err := net.Dial("unix", socket)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+			}
+			if err := <-listened; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func TestSocketOfAnotherHomeIsNotTaken(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *Server) bindAgain() (net.Listener, error) {
 	if s.draining {
 		return nil, nil
 	}
-	l, err := bind(s.opt.Socket, s.opt.socketMode())
+	l, err := bind(s.opt.Socket, s.opt.socketMode(), 0)
 	if err != nil {
 		return nil, err
 	}
