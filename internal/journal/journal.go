@@ -9,7 +9,7 @@
 // Failure. After a write or a sync that failed, the records of that Append are void, the
 // file is never written again, and each Append fails with the same error until Renew has
 // begun another segment, which says where the last good one ends. A segment that was
-// deleted is noticed by the next Append, which then fails with ErrGone. What Open cannot
+// deleted is noticed by the next Append that looks (Options.Look), which then fails with ErrGone. What Open cannot
 // read is left out and told in Found.
 //
 // What it does not do: it knows nothing of what the records say, keeps none in memory, and
@@ -24,6 +24,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // SegmentBytes is the size of a segment in a journal that is in use. The first one of a
@@ -55,6 +56,11 @@ type Options struct {
 	Adopt  bool   // segments of any owner are read; else those of others are set aside
 	Sync   bool   // a record survives a loss of power
 	Bytes  int64  // of a segment; 0 = SegmentBytes
+
+	// Look is the time between two looks of Append whether the segment was deleted, which take
+	// as long as an Append to memory: what is appended in between to a segment that was deleted is
+	// lost with the process. 0 = each Append looks.
+	Look time.Duration
 
 	Files Files // nil = those of the operating system
 }
@@ -104,6 +110,7 @@ type Journal struct {
 	size    int64     // of the next segment that is made
 	good    Pos       // the end of what Append has confirmed
 	closed  bool
+	looked  time.Time // when Append looked last whether the segment was deleted
 
 	coming atomic.Int64 // bytes of the segment that is being made
 
@@ -128,12 +135,13 @@ func (j *Journal) Append(records []Record) ([]Entry, error) {
 		return nil, err
 	}
 	entries, touched, err := j.write(records)
+	look := j.opts.Look == 0 || time.Since(j.looked) > j.opts.Look
 	for _, s := range touched {
 		if err == nil && j.opts.Sync {
 			err = s.file.Sync()
 		}
-		if err == nil {
-			err = s.present()
+		if err == nil && look {
+			err, j.looked = s.present(), time.Now()
 		}
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/journal"
 	"github.com/hookd/hookd/internal/journal/journaltest"
@@ -316,6 +317,21 @@ func TestDeletedSegmentIsNoticed(t *testing.T) {
 				t.Errorf("what was written to the file that is open cannot be read: %v", err)
 			}
 		})
+	}
+}
+
+// With Options.Look only an Append that looks notices it.
+func TestDeletedSegmentIsLookedFor(t *testing.T) {
+	for look, want := range map[time.Duration]error{time.Hour: nil, 1: journal.ErrGone} {
+		dir := t.TempDir()
+		j, _, _ := opened(t, journal.Options{Dir: dir, Owner: "me", Look: look}, journal.Pos{})
+		appendAll(t, j, record(1, 100))
+		if err := os.Remove(filepath.Join(dir, "1.seg")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, want) {
+			t.Errorf("a look each %v: got %v, want %v", look, err, want)
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ const (
 	unwrittenSegment = 4 << 20
 	maxUnwritten     = 16 << 20
 	memoryRetry      = time.Second
+	memoryLook       = 25 * time.Millisecond // see journal.Options
 )
 
 // databaseLink names, in a folder in memory, the database that it belongs to.
@@ -60,7 +61,7 @@ func (s *Store) openUnwritten() error {
 	}
 	left, known := []*events.Decided(nil), map[key]bool{}
 	u := &s.unwritten
-	o := journal.Options{Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment}
+	o := journal.Options{Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
 		d := &events.Decided{}
 		if json.Unmarshal(text, d) != nil || d.EventSeq <= s.w.state.pruned {
