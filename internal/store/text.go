@@ -53,10 +53,10 @@ func (t *texts) flush(db *database) error {
 // from ≤ seq < to whose text has words; see trigrams.
 func textBlocks(ctx context.Context, db *sql.DB, words string, from, to int64) ([]int64, error) {
 	query, args := textQuery(words, from, to)
-	blocks, err := list(ctx, db, func(row scanner) (block int64, err error) { return block, row.Scan(&block) }, query, args...)
-	for i := range blocks {
-		blocks[i] = blockOf(blocks[i])
-	}
+	blocks, err := list(ctx, db, func(row scanner) (block int64, err error) {
+		err = row.Scan(&block)
+		return blockOf(block), err
+	}, query, args...)
 	return slices.Compact(blocks), err
 }
 
