@@ -319,7 +319,36 @@ func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (api.Ans
 	return e(env)
 }
 
-func (emitFunc) Batch(Peer) Batch { return nil }
+func (e emitFunc) Batch(Peer) Batch { return &emitMany{emit: e} }
+
+// emitMany is a batch that takes every second event.
+type emitMany struct {
+	emit  emitFunc
+	asked int
+	taken []*events.Envelope
+}
+
+func (m *emitMany) Add(env *events.Envelope) bool {
+	if m.asked++; m.asked%2 == 0 || env.Wait {
+		return false
+	}
+	own := *env
+	m.taken = append(m.taken, &own)
+	return true
+}
+
+func (m *emitMany) Accept(each func(*api.Answer)) *events.Error {
+	taken := m.taken
+	m.taken = nil
+	for _, env := range taken {
+		a, err := m.emit(env)
+		if err != nil {
+			return err
+		}
+		each(&a)
+	}
+	return nil
+}
 
 func (e emitFunc) Begin(_ Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
 	answer, bad := e(env)

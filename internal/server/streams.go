@@ -59,20 +59,38 @@ func (s *Server) untilDrain(ctx context.Context, c *conn) (context.Context, cont
 	return ctx, cancel
 }
 
-// pump writes records until the stream, the client or ctx ends. The client's
-// own pace is the only thing it waits for.
+// pump writes records until the stream, the client or ctx ends, and a ping when there is
+// none for so long. The client's own pace is the only thing it waits for.
 func (s *Server) pump(ctx context.Context, sub Subscription, write func([]byte) error) {
-	var buf []byte
-	for {
-		quiet, cancel := context.WithTimeout(ctx, s.opt.Ping)
-		records, err := sub.Next(quiet, buf[:0])
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			records, err = append(records, pingLine...), nil
+	last := time.Now() // when something was written
+	for left := s.opt.Ping; ; left = s.opt.Ping - time.Since(last) {
+		if left <= 0 {
+			if write([]byte(pingLine)) != nil {
+				return
+			}
+			last, left = time.Now(), s.opt.Ping
 		}
-		if err != nil || write(records) != nil {
+		quiet, cancel := context.WithTimeout(ctx, left) // not one for each write: it takes as long as some records
+		err := pumpUntil(quiet, sub, write, &last)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return
 		}
+	}
+}
+
+// pumpUntil is pump until ctx ends, without pings. It sets last.
+func pumpUntil(ctx context.Context, sub Subscription, write func([]byte) error, last *time.Time) error {
+	var buf []byte
+	for {
+		records, err := sub.Next(ctx, buf[:0])
+		if err != nil {
+			return err
+		}
+		if write(records) != nil {
+			return errClose
+		}
+		*last = time.Now()
 		if buf = records; cap(buf) > keepBuffer {
 			buf = nil
 		}

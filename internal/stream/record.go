@@ -136,10 +136,12 @@ func EventHead(e *events.Event) Encoder {
 // EventData returns data on one line: data itself, which must not change any
 // more, or a copy where it has line ends.
 func EventData(data []byte) []byte {
-	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 {
-		return data
+	for piece := range slices.Chunk(data, batchBytes) { // IndexByte holds up the garbage collector, and so all others
+		if bytes.IndexByte(piece, '\n') >= 0 || bytes.IndexByte(piece, '\r') >= 0 {
+			return blankLineEnds(bytes.Clone(data))
+		}
 	}
-	return blankLineEnds(bytes.Clone(data))
+	return data
 }
 
 // BriefEventRecord encodes an event of whose data, size bytes, only the
