@@ -113,6 +113,10 @@ func outboxLine(o client.FleetOutbox) string {
 	return line
 }
 
+// operatorName is what commands of an operator call themselves to the servers, whatever the
+// machine's entry there is called: what answers come on.
+const operatorName = "operator"
+
 // initTime is how long making all streams may take.
 const initTime = time.Minute
 
@@ -132,7 +136,7 @@ key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot ma
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), initTime)
 			defer cancel()
-			names := fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: "operator"}
+			names := fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: operatorName}
 			if err := makeStreams(ctx, cfg, creds, names); err != nil {
 				return fail(exitFailed, "see that the servers run, and that the key is an operator's", "%w", err)
 			}
@@ -218,8 +222,12 @@ of scope fleet. An operator makes streams.`,
 			if err := names.Check(); err != nil {
 				return fail(exitUsage, "", "%w", err)
 			}
-			entry := names.User(fleet.Role(role), jetstream.Inbox(args[0]), args[1])
-			return a.print(map[string]string{"user": entry}, func(p *printer) { p.block(entry) })
+			caller := args[0]
+			if fleet.Role(role) == fleet.RoleOperator {
+				caller = operatorName
+			}
+			entry := names.User(fleet.Role(role), jetstream.Inbox(caller), args[1])
+			return a.print(map[string]string{"user": entry}, func(p *printer) { p.line("  ", entry) })
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", role, "machine, worker or operator")

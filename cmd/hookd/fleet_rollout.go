@@ -279,7 +279,7 @@ func (o *directing) connect(ctx context.Context, cmd *cobra.Command) (p operator
 	}
 	ctx, cancel := context.WithTimeout(ctx, initTime)
 	defer cancel()
-	p.press, err = dialServers(ctx, p.cfg, creds, "operator")
+	p.press, err = dialServers(ctx, p.cfg, creds, operatorName)
 	return p, wrap(err, "see that the servers run, and that --creds names the key of an operator")
 }
 
