@@ -82,6 +82,7 @@ type Spec struct {
 	Stream, Name string
 	Subject      string        // pattern
 	Serial       bool          // one message at a time, in order
+	Shared       bool          // a machine that the servers do not give it to leaves it to others
 	Idle         time.Duration // without a machine that asks it is forgotten; 0 = never
 }
 

@@ -212,6 +212,7 @@ func (f *Fleet) Retain(hooks []*hook.Hook) {
 			name := token(h.Name)
 			wanted[name] = Spec{
 				Stream: f.names.stream(areaWork), Name: workConsumer + name, Subject: f.names.all(areaWork, name),
+				Shared: true,
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
@@ -87,7 +89,10 @@ func TestStolenLaptop(t *testing.T) {
 		hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), layout) == nil })
 	}
 	l := &local{}
-	laptop := joinAs(t, g.options("t", "laptop"), fleet.Options{Machine: l, Decisions: l, Asked: l}, each)
+	said, lines := observer.New(zap.InfoLevel)
+	options := g.options("t", "laptop")
+	options.Log = zap.New(said)
+	laptop := joinAs(t, options, fleet.Options{Machine: l, Decisions: l, Asked: l}, once, each)
 	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once, each)
 	laptop.emit(t, once, 0, 3)
 	laptop.emit(t, each, 3, 3)
@@ -98,6 +103,12 @@ func TestStolenLaptop(t *testing.T) {
 		list, err := builder.Machines(t.Context())
 		return err == nil && len(list) == 1 && list[0].Machine == "laptop"
 	})
+	hooktest.Until(t, "the laptop leaves work and dead letters to others", func() bool {
+		return lines.FilterMessageSnippet("is left to other machines").Len() == 2
+	})
+	if s := laptop.broker.State(); s.Err != "" || lines.FilterLevelExact(zap.WarnLevel).Len() > 0 {
+		t.Errorf("the laptop is in trouble, since it is no worker: %s; %v", s.Err, lines.All())
+	}
 	if n, err := laptop.Dead(t.Context()); n != 0 || err != nil {
 		t.Errorf("the laptop counts %d dead letters, %v", n, err)
 	}

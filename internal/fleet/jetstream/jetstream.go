@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,7 @@ type Broker struct {
 	mu      sync.Mutex // guards what is below
 	state   fleet.State
 	trouble map[string]string // consumers that could not begin, and why
+	left    map[string]bool   // shared consumers by stream.name; true = the servers do not give it to this machine
 }
 
 var _ fleet.Broker = (*Broker)(nil)
@@ -72,7 +74,7 @@ func Connect(o Options) (*Broker, error) {
 	}
 	b := &Broker{
 		log: o.Log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries), changed: make(chan struct{}, 1),
-		trouble: map[string]string{},
+		trouble: map[string]string{}, left: map[string]bool{},
 	}
 	b.state.Since = time.Now()
 	opts := []nats.Option{
@@ -169,10 +171,24 @@ func (b *Broker) away(err error) {
 	}
 }
 
+// askedConsumer finds the consumer in what a server says of a question that it refuses.
+var askedConsumer = regexp.MustCompile(`(?i)^nats: permissions violation.*"\$JS\.API\.CONSUMER\.INFO\.([^"]+)"`)
+
 // refused notes what a server does not let this machine do, which a call sees only as an
-// answer that does not come.
+// answer that does not come. That it may not have a shared consumer is no trouble: others do.
 func (b *Broker) refused(err error) {
 	b.mu.Lock()
+	if m := askedConsumer.FindStringSubmatch(err.Error()); m != nil {
+		if left, shared := b.left[m[1]]; shared {
+			b.left[m[1]] = true
+			b.mu.Unlock()
+			if !left {
+				b.log.Info("a consumer of the fleet is left to other machines: the servers do not let this one take work",
+					zap.String("consumer", m[1]))
+			}
+			return
+		}
+	}
 	first := b.state.Err != err.Error()
 	b.state.Err = err.Error()
 	b.mu.Unlock()
@@ -189,6 +205,9 @@ func (b *Broker) noteConsumer(c fleet.Spec, err error) {
 	defer b.mu.Unlock()
 	if err == nil {
 		delete(b.trouble, name)
+		if c.Shared {
+			b.left[c.Stream+"."+c.Name] = false
+		}
 		return
 	}
 	if b.trouble[name] != err.Error() {

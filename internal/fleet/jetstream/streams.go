@@ -82,12 +82,13 @@ func (b *Broker) config(s fleet.Stream) js.StreamConfig {
 // Consume fits fleet.Consumer. It makes the consumer, and makes it again should it be
 // gone, until ctx ends.
 func (b *Broker) Consume(ctx context.Context, c fleet.Spec, handle func(context.Context, fleet.Delivery)) error {
+	b.share(c)
 	for tries := 0; ctx.Err() == nil; tries++ {
 		if tries > 0 {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(pause(min(tries-1, 4))):
+			case <-time.After(b.pauseFor(c, tries)):
 			}
 		}
 		if !b.State().Connected {
@@ -97,11 +98,36 @@ func (b *Broker) Consume(ctx context.Context, c fleet.Spec, handle func(context.
 		if took > 0 {
 			tries = 0
 		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !b.isLeft(c) {
 			b.noteConsumer(c, b.why(err))
 		}
 	}
 	return ctx.Err()
+}
+
+// share notes that a consumer may be one of other machines alone.
+func (b *Broker) share(c fleet.Spec) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c.Shared {
+		b.left[c.Stream+"."+c.Name] = false
+	}
+}
+
+// isLeft is whether the servers do not give a consumer to this machine, as far as is known.
+func (b *Broker) isLeft(c fleet.Spec) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.left[c.Stream+"."+c.Name]
+}
+
+// pauseFor is how long Consume waits before it tries a consumer again. One that is left to other
+// machines is asked for each minute: the machine may become a worker.
+func (b *Broker) pauseFor(c fleet.Spec, tries int) time.Duration {
+	if b.isLeft(c) {
+		return mostPause
+	}
+	return pause(min(tries-1, 4))
 }
 
 func (b *Broker) consumer(ctx context.Context, c fleet.Spec) (js.Consumer, error) {
