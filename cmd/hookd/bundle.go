@@ -244,7 +244,7 @@ func (p *printer) bundle(b built) {
 
 // dayOf is a time for people; "" for none.
 func dayOf(t *time.Time) string {
-	if t == nil {
+	if t == nil || t.IsZero() {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04:05")

@@ -62,7 +62,7 @@ func (p *printer) fleet(f client.FleetInfo) {
 	if !f.Connected {
 		state = "NO SERVER ANSWERS, since " + ago(f.Since)
 	}
-	p.pairs(
+	list := []pair{
 		kv("fleet", f.Tenant),
 		kv("machine", f.Machine),
 		kv("servers", state),
@@ -71,9 +71,11 @@ func (p *printer) fleet(f client.FleetInfo) {
 		kv("events", fmt.Sprintf("%d sent, %d taken, %d came twice, %d refused", f.Events.Sent, f.Events.Taken,
 			f.Events.Doubles, f.Events.Refused)),
 		kv("dead letters", number(f.Dead)),
-	)
+	}
 	if f.Directive != nil {
-		p.directive(*f.Directive)
+		p.directive(*f.Directive, list...)
+	} else {
+		p.pairs(list...)
 	}
 	if f.Unread != "" {
 		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ follows when it is back.`,
 			if err != nil {
 				return err
 			}
-			return a.print(d, func(p *printer) { p.line(stageLine(d)) })
+			return a.print(d, func(p *printer) { p.sentence(plain, stageLine(d)) })
 		},
 	}
 	flags := cmd.Flags()
@@ -143,8 +144,8 @@ on again.`,
 			if off.Revision != 0 && !strings.HasPrefix(off.Hook, catalog.PolicyPrefix) {
 				return fail(exitUsage, "leave --revision out", "%s is not of the policy: it has no revision", off.Hook)
 			}
-			d, err := o.direct(cmd, func(_ context.Context, p operator, d policy.Directive) (policy.Directive, error) {
-				if err := p.named(off.Hook); err != nil {
+			d, err := o.direct(cmd, func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
+				if err := p.named(ctx, d, off.Hook); err != nil {
 					return d, err
 				}
 				off.By, off.Time = p.by, time.Now().UTC().Truncate(time.Second)
@@ -154,7 +155,7 @@ on again.`,
 				return err
 			}
 			return a.print(d, func(p *printer) {
-				p.linef("the machines are told to switch %s off; `hookd fleet rollouts` shows which have", escape(off.Hook, keepNothing))
+				p.sentence(plain, "the machines are told to switch "+off.Hook+" off; `hookd fleet rollouts` shows which have")
 			})
 		},
 	}
@@ -184,7 +185,7 @@ func fleetEnableCommand(a *app) *cobra.Command {
 				return err
 			}
 			return a.print(d, func(p *printer) {
-				p.linef("the machines are told that %s is on again, where they have it on themselves", escape(args[0], keepNothing))
+				p.sentence(plain, "the machines are told that "+args[0]+" is on again, where they have it on themselves")
 			})
 		},
 	}
@@ -382,11 +383,11 @@ func (p operator) upload(ctx context.Context, r policy.Revision, text []byte) er
 	return wrap(err, "see that --creds names the key of an operator")
 }
 
-// named is an error for the name of a hook that is of the policy here, and was typed
-// without policy:.
-func (p operator) named(hook string) error {
+// named is an error for the name of a hook that is of the policy, of this machine or of the
+// fleet, and was typed without policy:.
+func (p operator) named(ctx context.Context, d policy.Directive, hook string) error {
 	whole := catalog.PolicyPrefix + hook
-	found := false
+	found := p.bundled(ctx, d.Enforced, hook) || p.bundled(ctx, d.Next, hook)
 	for _, e := range catalog.Scan(p.cfg).Entries {
 		if e.Name == hook {
 			return nil
@@ -397,6 +398,20 @@ func (p operator) named(hook string) error {
 		return fail(exitUsage, "did you mean "+whole+"?", "there is no hook %q here", hook)
 	}
 	return nil
+}
+
+// bundled is whether a bundle of the fleet has a hook in a folder of that name, as far as can be
+// seen now.
+func (p operator) bundled(ctx context.Context, r *policy.Revision, hook string) bool {
+	if r == nil {
+		return false
+	}
+	text, err := fleet.GetBundle(ctx, p.press, p.names, r.Text(), policy.MaxBytes)
+	if err != nil {
+		return false
+	}
+	b, err := policy.Read(text, p.public())
+	return err == nil && slices.Contains(b.Manifest.HookFolders(), "hooks/"+hook)
 }
 
 // wrap is err with what to type; nil of nil.
@@ -427,8 +442,8 @@ func fleetRolloutsCommand(a *app) *cobra.Command {
 
 func (p *printer) rollouts(f client.FleetInfo) {
 	if f.Directive == nil {
-		p.line("this machine has taken no directive: a fleet has one after `hookd fleet rollout` or `hookd fleet disable`,")
-		p.line("and machines take it after `hookd policy set fleet --key FILE.pub`")
+		p.sentence(plain, "this machine has taken no directive: a fleet has one after `hookd fleet rollout` or "+
+			"`hookd fleet disable`, and machines take it after `hookd policy set fleet --key FILE.pub`")
 	} else {
 		p.directive(*f.Directive)
 	}
@@ -457,8 +472,8 @@ func (p *printer) rollouts(f client.FleetInfo) {
 	}, rows)
 }
 
-// directive prints what the machines are to run.
-func (p *printer) directive(d client.Directive) {
+// directive prints what the machines are to run, below what stands before.
+func (p *printer) directive(d client.Directive, before ...pair) {
 	next := d.Next
 	if d.Stage != "" {
 		next += ", " + d.Stage
@@ -466,18 +481,18 @@ func (p *printer) directive(d client.Directive) {
 	if d.Percent > 0 {
 		next += fmt.Sprintf(" on %d%% of the machines", d.Percent)
 	}
-	p.pairs(
+	p.pairs(append(before,
 		kv("enforced", cmp.Or(d.Enforced, "no bundle")),
 		kv("on trial", next),
 		kv("before", d.Previous),
 		kv("signed", fmt.Sprintf("%s by %s, key %s, sequence %d", p.when(d.Time), d.By, d.Key, d.Sequence)),
-	)
+	)...)
 	for _, o := range d.Off {
 		where := ""
 		if o.Revision != 0 {
 			where = fmt.Sprintf(" in the bundle %d", o.Revision)
 		}
 		line := fmt.Sprintf("OFF: %s%s, %s by %s: %s", o.Hook, where, p.when(o.Time), o.By, o.Reason)
-		p.line(p.paint(red, escape(line, keepNothing)))
+		p.sentence(red, line)
 	}
 }

@@ -92,6 +92,17 @@ func (p *printer) linef(format string, args ...any) {
 	p.line(escape(fmt.Sprintf(format, args...), keepNothing))
 }
 
+// sentence writes a text of people, on several lines where the terminal is too narrow for one.
+func (p *printer) sentence(c colour, text string) {
+	text = escape(text, keepNothing)
+	if p.width > 0 && !p.wide {
+		text = fillLines(text, p.width)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		p.line(p.paint(c, line))
+	}
+}
+
 func (p *printer) paint(c colour, s string) string {
 	if !p.colours || c == plain || s == "" {
 		return s

@@ -237,9 +237,9 @@ func policyAnswerOf(now policy.Current) policyAnswer {
 }
 
 func (p *printer) policy(a policyAnswer) {
-	name := "nothing yet"
+	name, hooks := "nothing yet", ""
 	if a.Name != "" {
-		name = fmt.Sprintf("%s, sequence %d", a.Name, a.Sequence)
+		name, hooks = fmt.Sprintf("%s, sequence %d", a.Name, a.Sequence), fmt.Sprint(len(a.Hooks))
 	}
 	p.pairs(
 		kv("policy", name),
@@ -250,7 +250,7 @@ func (p *printer) policy(a policyAnswer) {
 		kv("asked", dayOf(&a.Checked)),
 		kv("expires", dayOf(a.Expires)),
 		kv("trouble", a.Error),
-		kv("hooks", fmt.Sprint(len(a.Hooks))),
+		kv("hooks", hooks),
 	)
 	for _, folder := range a.Hooks {
 		p.line("  " + escape(folder, keepNothing))

@@ -14,13 +14,18 @@ import (
 )
 
 func statusCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var fleet bool
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the daemon's state",
 		Long: `status shows the daemon's state. The exit code is 3 when it does not run. Where the
-machine has a system daemon, a line says whether that one answers.`,
+machine has a system daemon, a line says whether that one answers. With --fleet it is
+` + "`hookd fleet status`" + `: how all machines of the fleet are.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fleet {
+				return fleetStatus(a, cmd)
+			}
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
 			layer := systemLayer(ctx, cmd)
@@ -34,6 +39,8 @@ machine has a system daemon, a line says whether that one answers.`,
 			return a.print(st, func(p *printer) { p.status(st, layer) })
 		},
 	}
+	cmd.Flags().BoolVar(&fleet, "fleet", false, "all machines of the fleet")
+	return cmd
 }
 
 // systemLayer says how the machine's system daemon is; "" = there is none.
