@@ -144,13 +144,14 @@ on again.`,
 			if off.Revision != 0 && !strings.HasPrefix(off.Hook, catalog.PolicyPrefix) {
 				return fail(exitUsage, "leave --revision out", "%s is not of the policy: it has no revision", off.Hook)
 			}
-			d, err := o.direct(cmd, func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
+			change := func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
 				if err := p.named(ctx, d, off.Hook); err != nil {
 					return d, err
 				}
 				off.By, off.Time = p.by, time.Now().UTC().Truncate(time.Second)
 				return d.SwitchOff(off), nil
-			})
+			}
+			d, err := o.direct(cmd, change)
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,9 @@ import (
 
 // deadLetters is the consumer of the advisories.
 func (f *Fleet) deadLetters() Spec {
-	return Spec{Stream: f.names.stream(areaDead), Name: deadConsumer, Shared: true, Subject: f.names.advisories(areaWork)}
+	return Spec{
+		Stream: f.names.stream(areaDead), Name: deadConsumer, Subject: f.names.advisories(areaWork), Shared: true,
+	}
 }
 
 // advisory is the part that matters of a JetStream advisory of its type
