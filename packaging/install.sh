@@ -35,7 +35,7 @@ main() {
 	trap 'rm -rf "$work"' EXIT
 	trap 'exit 1' INT TERM HUP
 	fetch "$from/SHA256SUMS" "$work/SHA256SUMS"
-	line=$(grep -E "^[0-9a-f]{64}  hookd-[0-9A-Za-z.+-]+-$system\.tar\.gz\$" "$work/SHA256SUMS") ||
+	line=$(grep -E "^[0-9a-f]{64}  hookd-[0-9][0-9A-Za-z.+-]*-$system\.tar\.gz\$" "$work/SHA256SUMS") ||
 		fail "the release at $from has no archive for $system"
 	[ "$(printf '%s\n' "$line" | wc -l)" -eq 1 ] || fail "the release at $from has several archives for $system"
 	want=${line%%  *}

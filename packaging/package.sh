@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds a release: for each of SYSTEMS and ARCHS an archive of the programs, man
-# pages, completions and licences, an npm package and a Python wheel; for Linux a
-# .deb and a .rpm as well; the npm package that picks one of those, install.sh, the archive
+# pages, completions and licences, another one of hookd-fleet-server, an npm package and a
+# Python wheel; for Linux a .deb and a .rpm of both as well; the npm package that picks one of those, install.sh, the archive
 # of the sources, the Homebrew formula that builds from it, and SHA256SUMS over
 # everything in DIST. VERSION is the tag's. Needs Go and a POSIX system; nfpm comes
 # as a module, pinned in packaging/tools. With the same VERSION and
@@ -25,14 +25,30 @@ export VERSION SOURCE_DATE_EPOCH GOTOOLCHAIN CGO_ENABLED=0
 mkdir -p "$DIST"
 DIST=$(cd "$DIST" && pwd)
 
-# build DIR builds both programs for GOOS and GOARCH.
+# build DIR PROGRAM... builds programs for GOOS and GOARCH.
 build() {
-	go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o "$1/" ./cmd/hookd ./cmd/hookd-bridge
+	dir=$1
+	shift
+	for name in "$@"; do
+		go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o "$dir/" "./cmd/$name"
+	done
 }
 
-# sbom SYSTEM DIR writes what both programs in DIR are made of, as CycloneDX JSON.
+# sbom FILE PROGRAM... writes what programs are made of, as CycloneDX JSON.
 sbom() {
-	go run ./packaging/notices -sbom "$DIST/hookd-$VERSION-$1.cdx.json" -version "$VERSION" "$2/hookd" "$2/hookd-bridge"
+	file=$DIST/$1
+	shift
+	go run ./packaging/notices -sbom "$file" -version "$VERSION" "$@"
+}
+
+# server SYSTEM ARCH makes the archive of the server of a fleet, in $work/hookd-fleet-server-...
+server() {
+	fleet=$work/hookd-fleet-server-$VERSION-$1-$2
+	mkdir -p "$fleet"
+	GOOS=$1 GOARCH=$2 build "$fleet" hookd-fleet-server
+	sbom "${fleet##*/}.cdx.json" "$fleet/hookd-fleet-server"
+	cp LICENSE THIRD_PARTY "$fleet/"
+	pack "$fleet" "$DIST/${fleet##*/}.tar.gz"
 }
 
 # pack FOLDER FILE makes an archive that differs only when its files do.
@@ -65,7 +81,7 @@ npm_system() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-build "$work/here"
+build "$work/here" hookd hookd-bridge
 "$work/here/hookd" man "$work/man"
 gzip -9n "$work"/man/*.1
 
@@ -81,9 +97,10 @@ for system in $SYSTEMS; do
 		if [ "$system-$ARCH" = "$(go env GOOS)-$(go env GOARCH)" ]; then
 			cp "$work/here/hookd" "$work/here/hookd-bridge" "$folder/"
 		else
-			GOOS=$system GOARCH=$ARCH build "$folder"
+			GOOS=$system GOARCH=$ARCH build "$folder" hookd hookd-bridge
 		fi
-		sbom "$system-$ARCH" "$folder"
+		sbom "hookd-$VERSION-$system-$ARCH.cdx.json" "$folder/hookd" "$folder/hookd-bridge"
+		server "$system" "$ARCH"
 		cp LICENSE README.md THIRD_PARTY packaging/install-tree.sh "$folder/"
 		cp -R "$work/man" "$folder/man"
 		for shell in bash zsh fish; do
@@ -104,7 +121,7 @@ for system in $SYSTEMS; do
 		STAGE=$work/$ARCH
 		export ARCH STAGE
 		mkdir -p "$STAGE/bin" "$STAGE/doc"
-		cp "$folder/hookd" "$folder/hookd-bridge" "$STAGE/bin/"
+		cp "$folder/hookd" "$folder/hookd-bridge" "$fleet/hookd-fleet-server" "$STAGE/bin/"
 		cp -R "$work/man" "$STAGE/man"
 		cp "$work"/completion.* packaging/systemd/hookd.socket "$STAGE/"
 		sed 's,%h/.local/bin/hookd,/usr/bin/hookd,' packaging/systemd/hookd.service >"$STAGE/hookd.service"
@@ -114,7 +131,9 @@ for system in $SYSTEMS; do
 		go run ./packaging/gallery "$STAGE/doc/docs/gallery" # each hook whole
 		find "$STAGE" -exec env TZ=UTC0 touch -t "$STAMP" {} +
 		for kind in deb rpm; do
-			go tool -modfile=packaging/tools/go.mod nfpm package -f packaging/nfpm.yaml -p "$kind" -t "$DIST"
+			for config in packaging/nfpm.yaml packaging/nfpm-fleet-server.yaml; do
+				go tool -modfile=packaging/tools/go.mod nfpm package -f "$config" -p "$kind" -t "$DIST"
+			done
 		done
 	done
 done

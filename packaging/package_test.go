@@ -42,12 +42,12 @@ func TestPackages(t *testing.T) {
 	dist := buildPackages(t)
 	t.Run("deb", func(t *testing.T) {
 		root := t.TempDir()
-		installDeb(t, one(t, dist, "*.deb"), root)
+		installDeb(t, one(t, dist, "hookd_*.deb"), root)
 		checkRoot(t, root, "usr/share/zsh/vendor-completions/_hookd", "usr/share/doc/hookd/copyright")
 	})
 	t.Run("rpm", func(t *testing.T) {
 		root := t.TempDir()
-		unpackRPM(t, one(t, dist, "*.rpm"), root)
+		unpackRPM(t, one(t, dist, "hookd-1*.rpm"), root)
 		checkRoot(t, root, "usr/share/zsh/site-functions/_hookd",
 			"usr/share/licenses/hookd/LICENSE", "usr/share/licenses/hookd/THIRD_PARTY")
 	})
@@ -56,7 +56,7 @@ func TestPackages(t *testing.T) {
 			Format     string `json:"bomFormat"`
 			Components []struct{ Name string }
 		}
-		text, err := os.ReadFile(one(t, dist, "*-linux-"+runtime.GOARCH+".cdx.json"))
+		text, err := os.ReadFile(one(t, dist, "hookd-1.2.3-linux-"+runtime.GOARCH+".cdx.json"))
 		if err == nil {
 			err = json.Unmarshal(text, &b)
 		}
@@ -66,6 +66,7 @@ func TestPackages(t *testing.T) {
 			}
 		}
 	})
+	t.Run("fleet server", func(t *testing.T) { checkFleetServer(t, dist) })
 	t.Run("archive", func(t *testing.T) { checkArchive(t, dist) })
 	t.Run("sums", func(t *testing.T) { checkSums(t, dist) })
 	t.Run("formula", func(t *testing.T) { checkFormula(t, dist) })
@@ -94,6 +95,51 @@ func buildPackages(t *testing.T) (dist string) {
 		t.Fatalf("package.sh: %v\n%s", err, out)
 	}
 	return dist
+}
+
+// checkFleetServer looks for the program in an archive, a .deb and a .rpm of its own, and tries
+// it. hookd's do not have it.
+func checkFleetServer(t *testing.T, dist string) {
+	name := "hookd-fleet-server-1.2.3-linux-" + runtime.GOARCH
+	archive, deb, rpm := t.TempDir(), t.TempDir(), t.TempDir()
+	if out, err := exec.Command("tar", "-xzf", filepath.Join(dist, name+".tar.gz"), "-C", archive).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	unpackRPM(t, one(t, dist, "hookd-fleet-server-*.rpm"), rpm)
+	found := []string{
+		filepath.Join(archive, name, "hookd-fleet-server"), filepath.Join(archive, name, "LICENSE"),
+		filepath.Join(rpm, "usr/bin/hookd-fleet-server"), filepath.Join(rpm, "usr/share/licenses/hookd-fleet-server/THIRD_PARTY"),
+	}
+	if _, err := exec.LookPath("dpkg-deb"); err == nil {
+		file := one(t, dist, "hookd-fleet-server_*.deb")
+		if out, err := exec.Command("dpkg-deb", "-x", file, deb).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		out, err := exec.Command("dpkg-deb", "-f", file, "Depends").CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != "hookd" {
+			t.Errorf("the .deb depends on %q, %v", out, err)
+		}
+		found = append(found, filepath.Join(deb, "usr/bin/hookd-fleet-server"),
+			filepath.Join(deb, "usr/share/doc/hookd-fleet-server/copyright"))
+	}
+	for _, file := range found {
+		info, err := os.Stat(file)
+		if err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, or empty", file, err)
+			continue
+		}
+		if filepath.Base(file) != "hookd-fleet-server" {
+			continue
+		}
+		out, err := exec.Command(file, "--version").CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), "hookd-fleet-server 1.2.3 ") {
+			t.Errorf("%s --version said %q, %v", file, out, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dist, name+".cdx.json"))
+	if err != nil || !strings.Contains(string(text), "github.com/nats-io/nats-server/v2") {
+		t.Errorf("the SBOM of the server has no nats-server, %v", err)
+	}
 }
 
 // checkArchive unpacks the archive of this machine and tries the program in it.

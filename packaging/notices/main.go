@@ -27,7 +27,10 @@ import (
 
 // What is shipped, and for which systems.
 var (
-	programs = []string{"github.com/hookd/hookd/cmd/hookd", "github.com/hookd/hookd/cmd/hookd-bridge"}
+	programs = []string{
+		"github.com/hookd/hookd/cmd/hookd", "github.com/hookd/hookd/cmd/hookd-bridge",
+		"github.com/hookd/hookd/cmd/hookd-fleet-server",
+	}
 	systems  = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 )
 
@@ -125,8 +128,8 @@ func (m module) notices() ([]string, error) {
 	return slices.Sorted(maps.Keys(files)), nil
 }
 
-const preface = `The programs hookd and hookd-bridge are made of hookd's own code, whose licence
-is in LICENSE, and of the modules below, under the licences below each.
+const preface = `The programs hookd, hookd-bridge and hookd-fleet-server are made of hookd's own code, whose
+licence is in LICENSE, and of the modules below, under the licences below each.
 ` + "`make notices`" + ` writes this file.
 `
 
