@@ -15,8 +15,12 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/pack"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/ui"
 )
 
@@ -246,13 +250,46 @@ func TestALongSessionIsBounded(t *testing.T) {
 	}
 }
 
+// rollOut brings a bundle to all machines of a fleet and switches its guard off.
+func rollOut(t *testing.T, url, file string, names fleet.Names) {
+	t.Helper()
+	key, err := policy.PrivateKey(file)
+	hooktest.Must(t, err)
+	text, err := policy.Build(pack.Content{
+		{Path: "hooks/guard/HOOK.yaml", Data: []byte("name: guard\nevents: [pre_tool_use]\ntype: script\nscript: exit 2\n")},
+	}, "acme", 1, nil, key)
+	hooktest.Must(t, err)
+	read, err := policy.Peek(text)
+	hooktest.Must(t, err)
+	b, err := jetstream.Connect(jetstream.Options{Servers: []string{url}, Machine: names.Machine})
+	hooktest.Must(t, err)
+	defer b.Close()
+	hooktest.Until(t, "the operator is connected", func() bool { return b.State().Connected })
+	hooktest.Must(t, fleet.PutBundle(t.Context(), b, names, "acme@1", text))
+	d, err := policy.Directive{Tenant: names.Tenant}.Roll(
+		policy.Revision{Name: "acme", Sequence: 1, Digest: read.Head.Digest()}, policy.StageEnforce, 0)
+	hooktest.Must(t, err)
+	d = d.SwitchOff(policy.Off{Hook: "policy:guard", Reason: "denies too much", By: "ann", Time: time.Now().UTC()})
+	signed, err := d.Sign(key, time.Now(), "ann")
+	hooktest.Must(t, err)
+	directive, err := json.Marshal(signed)
+	hooktest.Must(t, err)
+	hooktest.Must(t, fleet.ReplaceDirective(t.Context(), b, names, directive, 0))
+}
+
 // The page of one machine of a fleet shows the sessions and decisions of the others, finds them
 // by its search, and says which machine is which.
 func TestThePageShowsTheFleet(t *testing.T) {
 	browser(t)
 	server := fleettest.Start(t, nil)
+	names := fleet.Names{Tenant: "default", Machine: "ops"}
+	file := filepath.Join(t.TempDir(), "key")
+	public, err := policy.Generate(file)
+	hooktest.Must(t, err)
 	machine := func(name string) (home string, c *client.Client) {
 		home = newHome(t, nil)
+		_, err := policy.NewHome(filepath.Join(home, "hookd", "policy")).SetFleet(public, "ann")
+		hooktest.Must(t, err)
 		hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "fleet: {name: "+name+", servers: ["+server.URL()+"]}\n", 0o600)
 		c, _ = runDaemon(t, home)
 		return home, c
@@ -265,7 +302,7 @@ func TestThePageShowsTheFleet(t *testing.T) {
 	})
 	s := openWith(t, home, here, ui.Options{}, "#now")
 	data := json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"rm -rf elsewhere"}}`)
-	_, err := there.Decide(t.Context(), client.Event{
+	_, err = there.Decide(t.Context(), client.Event{
 		Event: "PreToolUse", Dialect: "codex", SessionID: "far", Cwd: "/src/far", Data: data,
 	})
 	hooktest.Must(t, err)
@@ -274,6 +311,12 @@ func TestThePageShowsTheFleet(t *testing.T) {
 	s.goTo("#stream?kind=fleet")
 	s.until("the decisions of both", `document.querySelector("tr[data-machine=alpha]") && /deny/.test(document.querySelector("tr[data-machine=beta]")?.textContent)`)
 	s.until("how many there are", `/2 machines.*alpha is this one/.test(document.querySelector("#stream").textContent)`)
+	if js[bool](s, `!!document.querySelector("tr[data-rolled]")`) {
+		t.Error("the page shows a roll-out before there was one")
+	}
+	rollOut(t, server.URL(), file, names)
+	s.until("which bundle and stage each machine has", `["alpha", "beta"].every((m) => /here.*acme@1.*enforce.*policy:guard is off/.test(document.querySelector("tr[data-rolled=" + m + "]")?.textContent))`)
+	s.until("what is off, why, and who signed", `/Rolled out.*signed by ann.*In force on all machines: acme@1.*policy:guard is off on all machines: denies too much.*ann/.test(document.querySelector("#stream").textContent)`)
 	s.keys("j", "j")
 	s.until("keys move over its rows", `document.activeElement.matches("tr.sel[data-machine]") && document.activeElement.previousElementSibling`)
 	s.keys(kb.Escape)

@@ -31,7 +31,7 @@ var (
 		"github.com/hookd/hookd/cmd/hookd", "github.com/hookd/hookd/cmd/hookd-bridge",
 		"github.com/hookd/hookd/cmd/hookd-fleet-server",
 	}
-	systems  = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
+	systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 )
 
 // isNotice matches the files that a licence asks to be passed on.

@@ -38,6 +38,20 @@ function Others() {
     f.machines.filter((m) => (m.failing || []).length).map((m) => html`; <span class="red">${m.machine}: ${m.failing.join(', ')} fails</span>`)}. ${f.machine} is this one.</p>`;
 }
 
+// Rollout says what operators have brought to the machines, and what each has made of it. A fleet
+// that has had nothing shows nothing.
+function Rollout() {
+  const { directive: d, machines } = fleet.value;
+  if (!d && !machines.some((m) => m.rollout)) return '';
+  const old = d && (d.enforced || 'no bundle');
+  return html`<div class="nothing"><h2>Rolled out${d && html`<small title=${d.key}>signed by ${d.by}, ${when(d.time)}</small>`}</h2>${d && html`<p class="s">${d.stage === 'canary' ? `${d.next} is in force on ${d.percent}% of the machines, ${old} on the others.` : `In force on all machines: ${old}.${d.next ? ` In the shadow: ${d.next}.` : ''}`}</p>
+    ${d.off.map((o) => html`<p class="red" key=${o.hook}><${Icon} name="fail" />${o.hook} is off on all machines${o.revision ? `, in the bundle ${o.revision}` : ''}: ${o.reason} <span class="s">${o.by}, ${when(o.time)}</span></p>`)}`}</div>
+    ${machines.length > 0 && html`<${Table} label="What each machine has" cols=${['w-who', 'w-state', 'w-who', 'w-state', 'w-who', '']} head=${['Machine', 'State', 'Policy', 'Stage', 'Shadow', 'Off, trouble']}>${machines.map((m) => {
+      const r = m.rollout || { error: 'has taken no directive' };
+      return html`<tr role="row" key=${m.machine} data-rolled=${m.machine}><${Td} class="f-who">${m.machine}</${Td}><${Td} class="f-state"><${State} is=${m.away ? ['idle', 'away', 'state ask'] : ['ok', 'here', 'state q']} /></${Td}><${Td} class="f-time">${m.policy}</${Td}><${Td} class="f-time s">${r.stage}</${Td}><${Td} class="f-why">${r.shadow}</${Td}><${Td} class="f-wide red">${[...(r.off || []).map((h) => h + ' is off'), r.error || ''].filter(Boolean).join('; ')}</${Td}></tr>`;
+    })}</${Table}>`}`;
+}
+
 // Fleet lists the newest decisions of all machines of the last day that fit the search.
 export function Fleet({ query }) {
   const [rows, setRows] = useState(null), [err, setErr] = useState(null);
@@ -76,7 +90,7 @@ export function Fleet({ query }) {
     Escape: () => { const { p } = route.value; if (p.sel) put({ sel: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
     y: () => { const r = list[now()]; return !!r && copy(r.event_id).then((ok) => ok && say('copied ' + r.event_id, true)); },
   });
-  return html`<div class="nothing">${fleet.value && html`<${Others} />`}</div>${err ? html`<${Bad} err=${err} />` : !rows ? html`<${Late} />` : !rows.length ? html`<${Empty}><h2>Nothing matches in the fleet</h2><p class="s">These are decisions of the last day, or since the time of the search.</p></${Empty}>`
+  return html`<div class="nothing">${fleet.value && html`<${Others} />`}</div>${fleet.value && html`<${Rollout} />`}${err ? html`<${Bad} err=${err} />` : !rows ? html`<${Late} />` : !rows.length ? html`<${Empty}><h2>Nothing matches in the fleet</h2><p class="s">These are decisions of the last day, or since the time of the search.</p></${Empty}>`
     : html`<${Table} label="Decisions of the fleet" class="fleet" cols=${['n-time', 'w-lead', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Machine', 'Who', 'What', 'Decision', 'Why', 'Took']}>${rows.map((r, i) => html`
       <tr role="row" key=${idOf(r)} data-id=${idOf(r)} data-machine=${r.machine} tabindex=${i === Math.max(0, at) ? 0 : -1} aria-selected=${i === at} class=${i === at ? 'sel' : ''} onClick=${() => put({ sel: i === at ? '' : idOf(r) })}><${Td} class="when mono f-time"><${Clock} t=${r.time} /></${Td}><${Td} class="f-who" title=${r.machine}>${r.machine === own ? html`<a class="link" href=${link('stream', { open: r.event_id, at: r.seq, sel: r.event_id })}>${r.machine}</a>` : r.machine}</${Td}>
         <${Td} class="f-hide"><${Who} r=${r} /></${Td}><${Td} class="f-wide"><${What} r=${r} /></${Td}><${Td} class="f-state"><${State} is=${stateOf(r)} /></${Td}><${Td} class="by f-why" title=${r.reason || ''}><${Why} d=${r} /></${Td}><${Td} class="num f-hide"><${Took} ms=${r.duration_ms} /></${Td}></tr>`)}</${Table}>
