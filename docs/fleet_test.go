@@ -9,18 +9,16 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
-	"github.com/hookd/hookd/internal/fleet/machinekey"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -57,80 +55,78 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
-// authority makes an authority, and a certificate of it for this machine, in a folder: ca.crt,
-// tls.crt and tls.key.
+// authority makes an authority that has signed nothing: ca.crt in a folder.
 func authority(t *testing.T, dir string) {
 	t.Helper()
 	root := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of the test"}, IsCA: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "another"}, IsCA: true,
 		NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	rootKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	hooktest.Must(t, err)
-	leafKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	raw, err := x509.CreateCertificate(rand.Reader, root, root, key.Public(), key)
 	hooktest.Must(t, err)
-	write := func(name, kind string, raw []byte, err error) {
-		hooktest.Must(t, err)
-		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw})
-		hooktest.Write(t, filepath.Join(dir, name), string(text), 0o600)
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, root, root, rootKey.Public(), rootKey)
-	write("ca.crt", "CERTIFICATE", raw, err)
-	raw, err = x509.CreateCertificate(rand.Reader, leaf, root, leafKey.Public(), rootKey)
-	write("tls.crt", "CERTIFICATE", raw, err)
-	raw, err = x509.MarshalECPrivateKey(leafKey)
-	write("tls.key", "EC PRIVATE KEY", raw, err)
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
+	hooktest.Write(t, filepath.Join(dir, "ca.crt"), string(text), 0o600)
 }
 
-// The servers of fleet.md run with their configuration as it stands there, except for addresses
-// and paths; a machine with the settings of fleet.md is in their fleet by TLS, and one that
-// trusts another authority is not and says why.
+// The steps of fleet.md are typed as they stand there, except for addresses and keys: three
+// servers of a certificate and an authority that they make, and a machine that is in their fleet
+// by TLS. A machine that trusts another authority is not and says why.
 func TestThreeServersOfTheFleetDocument(t *testing.T) {
-	dir, home := t.TempDir(), newHome(t)
-	authority(t, dir)
-	entry := func(machine string, role fleet.Role) (key, text string) {
-		key = filepath.Join(dir, machine+".nk")
-		hooktest.Must(t, machinekey.New(key))
-		public, err := machinekey.Public(key)
-		hooktest.Must(t, err)
-		return key, fleet.Names{Tenant: "default", Machine: machine}.User(role, jetstream.Inbox(machine), public) + "\n"
+	hooktest.NeedTool(t, "openssl")
+	bin, err := programs()
+	hooktest.Must(t, err)
+	user := newHome(t)
+	dir, home := filepath.Join(user, "nats"), filepath.Join(user, ".librefang")
+	hooktest.Must(t, os.MkdirAll(home, 0o700))
+	hooktest.Must(t, os.MkdirAll(dir, 0o700))
+	types := func(script string) string {
+		t.Helper()
+		cmd := exec.Command("sh", "-ec", script)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+user, "LIBREFANG_HOME=", "PATH="+bin+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+		return strings.TrimSpace(string(out))
 	}
-	operator, first := entry("operator", fleet.RoleOperator)
-	laptop, second := entry("laptop-7", fleet.RoleMachine)
-	hooktest.Write(t, filepath.Join(dir, "machines.conf"), "users: [\n"+first+second+"]\n", 0o600)
+	types(replaced(t, fenced(t, "openssl req -x509"), "DNS:n1.example.org,DNS:n2.example.org,DNS:n3.example.org", "IP:127.0.0.1"))
+	laptop, operator := types(fenced(t, "fleet keygen ~/")), types("hookd fleet keygen ops.nk")
+	entries := fenced(t, "> machines/laptop-7")
+	example := regexp.MustCompile(`\bU[A-Z2-7]{55}\b`).FindAllString(entries, -1)
+	if len(example) != 2 {
+		t.Fatalf("the entries have the keys %q", example)
+	}
+	types(replaced(t, entries, example[0], laptop, example[1], operator))
 	ports := make([]int, 6)
 	for i := range ports {
 		ports[i] = fleettest.FreePort(t)
 	}
-	servers, addresses := make([]*fleettest.Process, 3), make([]string, 3)
+	servers := make([]*fleettest.Process, 3)
 	settings := fenced(t, "tls://n1.example.org")
 	for i := range servers {
 		config := replaced(t, fenced(t, "server_name: n1"), "server_name: n1", fmt.Sprintf("server_name: n%d", i+1),
 			"0.0.0.0:4222", fmt.Sprintf("127.0.0.1:%d", ports[i]), "0.0.0.0:6222", fmt.Sprintf("127.0.0.1:%d", ports[3+i]),
-			"/etc/nats", dir, "/var/lib/nats", filepath.Join(dir, fmt.Sprint("store", i)),
+			"/etc/nats/tls.crt", strconv.Quote(filepath.Join(dir, "tls.crt")),
+			"/etc/nats/tls.key", strconv.Quote(filepath.Join(dir, "tls.key")),
+			"/etc/nats/ca.crt", strconv.Quote(filepath.Join(dir, "ca.crt")),
+			"/var/lib/nats", strconv.Quote(filepath.Join(dir, fmt.Sprint("store", i))),
 			"n1.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[3]),
 			"n2.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[4]),
 			"n3.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[5]))
 		file := filepath.Join(dir, fmt.Sprintf("n%d.conf", i+1))
 		hooktest.Write(t, file, config, 0o600)
-		addresses[i] = fmt.Sprintf("tls://127.0.0.1:%d", ports[i])
-		servers[i] = fleettest.NewProcess(t, file, addresses[i])
-		settings = replaced(t, settings, fmt.Sprintf("tls://n%d.example.org:4222", i+1), addresses[i])
+		address := fmt.Sprintf("tls://127.0.0.1:%d", ports[i])
+		servers[i] = fleettest.NewProcess(t, file, address)
+		settings = replaced(t, settings, fmt.Sprintf("tls://n%d.example.org:4222", i+1), address)
 	}
 	fleettest.Processes(t, servers...)
-	b, err := jetstream.Connect(jetstream.Options{
-		Servers: addresses, Creds: operator, CA: filepath.Join(dir, "ca.crt"), Machine: "operator",
-	})
-	hooktest.Must(t, err)
-	defer b.Close()
-	layout := fleet.Names{Tenant: "default", Machine: "operator"}.Layout()
-	hooktest.Until(t, "the operator has made the streams", func() bool { return b.Prepare(t.Context(), layout) == nil })
-	settings = replaced(t, settings, "fleet.nk", laptop, "/etc/ssl/hookd-ca.crt", filepath.Join(dir, "ca.crt")) + "  name: laptop-7\n"
+	settings = replaced(t, settings, "/etc/ssl/hookd-ca.crt", strconv.Quote(filepath.Join(dir, "ca.crt"))) + "  name: laptop-7\n"
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), settings, 0o600)
+	if said := types("hookd fleet init --creds ops.nk"); !strings.Contains(said, "tenant default has its streams") {
+		t.Errorf("init said %q", said)
+	}
 	h := start(t, home)
 	hooktest.Until(t, "the machine is in the fleet", func() bool {
 		f, err := h.client.Fleet(t.Context())
