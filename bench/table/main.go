@@ -4,6 +4,7 @@
 //	go run ./bench/table                     all of it, some ten minutes
 //	go run ./bench/table -run 'spawn|line'   the rows whose name matches
 //	go run ./bench/table -o docs/benchmarks.md
+//	go run ./bench/table -run fleet -plots docs/benchmarks   only the plots of some rows
 //	go run ./bench/table -run against -against /path/to/older/hookd
 //	go run ./bench/table -soak 20m           mixed load instead of the table
 //
@@ -41,6 +42,7 @@ var measures = []measure{
 	{"hooks-10000", manyHooks},
 	{"growth", growth},
 	{"cores", cores},
+	{"fleet", fleetMessages},
 	{"idle", idle},
 	{"size", binarySize},
 	{"against", against},
@@ -62,6 +64,7 @@ func run() error {
 	pattern := flag.String("run", "", "only the measures whose name matches this regular expression")
 	list := flag.Bool("list", false, "list the measures")
 	out := flag.String("o", "", "write the table into this Markdown file, between its two marks, and the plots beside it")
+	plots := flag.String("plots", "", "write the plots of what is measured into this folder, and no table")
 	long := flag.Duration("soak", 0, "put a daemon under mixed load for so long instead")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each comparison")
 	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
@@ -89,7 +92,10 @@ func run() error {
 	rows := b.measureAll(wanted)
 	report := newReport(b, rows)
 	fmt.Print(report.text())
-	if *out != "" {
+	switch {
+	case *plots != "":
+		return writePlots(*plots, b.plots)
+	case *out != "":
 		return report.write(*out, b.plots)
 	}
 	return nil

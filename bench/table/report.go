@@ -109,6 +109,11 @@ func (r report) write(file string, plots []plot) error {
 	if err := replaceIn(file, "table", r.markdown()); err != nil {
 		return err
 	}
+	return writePlots(file, plots)
+}
+
+// writePlots writes plots where writePlot does.
+func writePlots(file string, plots []plot) error {
 	for _, p := range plots {
 		if err := writePlot(file, p.file, p.svg()); err != nil {
 			return err

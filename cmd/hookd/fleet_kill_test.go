@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,18 +150,14 @@ func (a *agent) send(ctx context.Context, rate time.Duration) {
 	}
 }
 
-// TestFleetOfKilledMachines kills one of three machines and three servers each second, while
-// agents send 500 events a second. Each event that was accepted runs, on one machine or on
-// each, in the order of its session, and runs twice only if it was in flight at a kill.
-func TestFleetOfKilledMachines(t *testing.T) {
-	servers := fleettest.Cluster(t, 3)
-	var urls []string
+// newMembers makes the machines of a fleet on servers, and returns when each sees the others.
+func newMembers(t *testing.T, servers []*fleettest.Process) (members []*member, urls []string) {
+	t.Helper()
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	members := make([]*member, fleetMachines)
-	for i := range members {
-		members[i] = newMember(t, fmt.Sprintf("m%d", i), urls)
+	for i := range fleetMachines {
+		members = append(members, newMember(t, fmt.Sprintf("m%d", i), urls))
 	}
 	for _, m := range members {
 		hooktest.Until(t, "the machine sees the others", func() bool {
@@ -168,8 +165,12 @@ func TestFleetOfKilledMachines(t *testing.T) {
 			return err == nil && f.Unread == "" && len(f.Machines) == fleetMachines
 		})
 	}
-	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 12))*time.Second)
-	defer end()
+	return members, urls
+}
+
+// sendEvents has agents send events through members until ctx ends. The function that it
+// returns waits for that, and returns the notes of all events that were accepted.
+func sendEvents(ctx context.Context, members []*member) (accepted func() map[string]bool) {
 	var agents []*agent
 	var sending sync.WaitGroup
 	for i := range fleetMachines * fleetAgents {
@@ -178,16 +179,29 @@ func TestFleetOfKilledMachines(t *testing.T) {
 		agents = append(agents, a)
 		sending.Go(func() { a.send(ctx, time.Second*fleetMachines*fleetAgents/fleetRate) })
 	}
+	return func() map[string]bool {
+		sending.Wait()
+		all := map[string]bool{}
+		for _, a := range agents {
+			maps.Copy(all, a.accepted)
+		}
+		return all
+	}
+}
+
+// TestFleetOfKilledMachines kills one of three machines and three servers each second, while
+// agents send 500 events a second. Each event that was accepted runs, on one machine or on
+// each, in the order of its session, and runs twice only if it was in flight at a kill.
+func TestFleetOfKilledMachines(t *testing.T) {
+	servers := fleettest.Cluster(t, 3)
+	members, urls := newMembers(t, servers)
+	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 12))*time.Second)
+	defer end()
+	sent := sendEvents(ctx, members)
 	kills := killInTurn(ctx, members, servers)
-	sending.Wait()
+	accepted := sent()
 	began := time.Now()
 	drained(t, members, urls)
-	accepted := map[string]bool{}
-	for _, a := range agents {
-		for note := range a.accepted {
-			accepted[note] = true
-		}
-	}
 	t.Logf("%d kills, %d events accepted, all taken %s after the last", kills, len(accepted), time.Since(began).Round(time.Second))
 	countNotes(t, members, accepted, kills)
 }

@@ -1,6 +1,7 @@
 package fleettest
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -103,6 +104,21 @@ func (p *Process) Healthy() bool {
 	}
 	answer.Body.Close()
 	return answer.StatusCode == http.StatusOK
+}
+
+// Received returns how many bytes the server got since it started, of clients and of other
+// servers; 0 while it does not answer.
+func (p *Process) Received() int64 {
+	answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/varz", p.monitor))
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	var of server.Varz
+	if json.NewDecoder(answer.Body).Decode(&of) != nil {
+		return 0
+	}
+	return of.InBytes
 }
 
 // Log returns what the server has said.
