@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
@@ -236,16 +235,11 @@ func (c *Client) followAsks(ctx context.Context, answers bool, yield func(AskRec
 
 // streamBegins reads the head of an answer that goes on until the connection ends.
 func streamBegins(in *bufio.Reader, path string) error {
-	text := textproto.NewReader(in)
-	line, err := text.ReadLine()
+	h, err := readHead(in)
 	if err != nil {
 		return err
 	}
-	header, err := text.ReadMIMEHeader()
-	if err != nil {
-		return err
-	}
-	if _, rest, _ := strings.Cut(line, " "); strings.HasPrefix(rest, "200") {
+	if _, rest, _ := strings.Cut(h.line, " "); strings.HasPrefix(rest, "200") {
 		return nil
 	}
 	body, err := io.ReadAll(io.LimitReader(in, 1<<20))
@@ -256,7 +250,7 @@ func streamBegins(in *bufio.Reader, path string) error {
 	if json.Unmarshal(body, &refused) == nil && refused.Error != nil {
 		return refused.Error
 	}
-	return fmt.Errorf("%s: hookd answered with %q (%s)", path, line, header.Get("Content-Type"))
+	return fmt.Errorf("%s: hookd answered with %q (%s)", path, h.line, h.contentType)
 }
 
 func parseAskRecord(raw json.RawMessage) (r AskRecord, err error) {

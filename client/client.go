@@ -36,7 +36,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -52,10 +51,20 @@ var (
 	ErrNotRunning = errors.New("hookd is not running")
 	// ErrForeign is the ErrNotRunning of a socket on which a process of another
 	// user listens. Nothing was sent to it.
-	ErrForeign = fmt.Errorf("%w: another user's process listens on its socket", ErrNotRunning)
+	ErrForeign error = foreign{}
 	// ErrTimeout says that no answer came in time.
 	ErrTimeout = errors.New("no answer from hookd in time")
 )
+
+// foreign is ErrForeign. It is a type as package fmt, which could make it, takes longer to
+// start than the rest of this package.
+type foreign struct{}
+
+func (foreign) Error() string {
+	return ErrNotRunning.Error() + ": another user's process listens on its socket"
+}
+
+func (foreign) Unwrap() error { return ErrNotRunning }
 
 // Options of a Client; the zero value is that of the user's own daemon.
 type Options struct {
@@ -210,9 +219,19 @@ func (c *Client) limit(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.timeout)
 }
 
+// socket is a connection. A call of Read or Write that waits ends at its deadline or when
+// the connection is closed.
+type socket interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+	SyscallConn() (syscall.RawConn, error)
+}
+
 // dial connects, and has the kernel say which process listens before a byte
 // is sent: any user who can write to a folder on the way can put a socket there.
-func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+func (c *Client) dial(ctx context.Context) (socket, error) {
 	conn, err := connect(ctx, c.Socket())
 	switch {
 	case err == nil:
@@ -235,17 +254,16 @@ const dialTime = 5 * time.Second
 
 // connect connects to a socket. One that does not answer costs a goroutine and a
 // thread until it does.
-func connect(ctx context.Context, socket string) (net.Conn, error) {
+func connect(ctx context.Context, path string) (socket, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	type dialled struct {
-		conn net.Conn
+		conn socket
 		err  error
 	}
 	done := make(chan dialled, 1)
 	go func() {
-		var d net.Dialer
-		conn, err := d.DialContext(ctx, "unix", socket)
+		conn, err := open(path)
 		done <- dialled{conn, err}
 	}()
 	select {
@@ -257,17 +275,17 @@ func connect(ctx context.Context, socket string) (net.Conn, error) {
 				d.conn.Close()
 			}
 		}()
-		return nil, fmt.Errorf("connect to %s: %w", socket, ctx.Err())
+		return nil, fmt.Errorf("connect to %s: %w", path, ctx.Err())
 	}
 }
 
 // checkListener refuses a listener that is neither the own user's nor root's.
-func (c *Client) checkListener(conn net.Conn) error {
-	socket, err := conn.(*net.UnixConn).SyscallConn()
+func (c *Client) checkListener(conn socket) error {
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())
 	}
-	listener, err := peer.Of(socket)
+	listener, err := peer.Of(raw)
 	switch place := system.Here(); {
 	case err != nil: // unknown is not trusted
 		return fmt.Errorf("%w: %w (socket %s)", ErrForeign, err, c.Socket())

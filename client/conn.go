@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net"
 	"os"
 	"slices"
 	"sync"
@@ -21,7 +20,7 @@ import (
 // whose ctx has ended during a call is closed.
 type Conn struct {
 	client *Client
-	conn   net.Conn
+	conn   socket
 	in     *bufio.Reader
 	layers *layers // two connections in place of this one; nil = there is no system daemon
 

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/textproto"
 	"net/url"
 	"os"
 	"strconv"
@@ -107,7 +105,7 @@ const requestTime = 5 * time.Second
 
 // patient reads from a daemon that must be alive.
 type patient struct {
-	net.Conn
+	socket
 	client *Client
 	ctx    context.Context
 }
@@ -115,7 +113,7 @@ type patient struct {
 func (p *patient) Read(b []byte) (int, error) {
 	for {
 		p.SetReadDeadline(time.Now().Add(requestTime))
-		n, err := p.Conn.Read(b)
+		n, err := p.socket.Read(b)
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !p.client.alive(p.ctx) {
 			return n, err
 		}
@@ -125,24 +123,19 @@ func (p *patient) Read(b []byte) (int, error) {
 // readResponse reads a response that has a Content-Length, as all of hookd's
 // have that are not streams.
 func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
-	text := textproto.NewReader(in)
-	line, err := text.ReadLine()
+	h, err := readHead(in)
 	if err != nil {
 		return 0, nil, err
 	}
-	version, rest, _ := strings.Cut(line, " ")
+	version, rest, _ := strings.Cut(h.line, " ")
 	code, _, _ := strings.Cut(rest, " ")
 	status, err = strconv.Atoi(code)
 	if !strings.HasPrefix(version, "HTTP/1.") || err != nil || status < 100 || status > 999 {
-		return 0, nil, fmt.Errorf("not an HTTP answer: %q", line)
+		return 0, nil, fmt.Errorf("not an HTTP answer: %q", h.line)
 	}
-	header, err := text.ReadMIMEHeader()
-	if err != nil {
-		return 0, nil, err
-	}
-	size, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
+	size, err := strconv.ParseInt(h.contentLength, 10, 64)
 	if err != nil || size < 0 {
-		return 0, nil, fmt.Errorf("answer without a length: Content-Length is %q", header.Get("Content-Length"))
+		return 0, nil, fmt.Errorf("answer without a length: Content-Length is %q", h.contentLength)
 	}
 	body, err = io.ReadAll(io.LimitReader(in, size))
 	if err == nil && int64(len(body)) < size {
