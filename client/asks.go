@@ -10,7 +10,6 @@ import (
 	"io"
 	"iter"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
@@ -239,7 +238,7 @@ func streamBegins(in *bufio.Reader, path string) error {
 	if err != nil {
 		return err
 	}
-	if _, rest, _ := strings.Cut(h.line, " "); strings.HasPrefix(rest, "200") {
+	if h.status == 200 {
 		return nil
 	}
 	body, err := io.ReadAll(io.LimitReader(in, 1<<20))

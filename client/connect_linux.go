@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// open connects to a socket. Package net, which does the same, looks up types of other
-// networks when a program starts, and names both ends of each connection: a twentieth of
-// the time that a program takes which an agent starts for one event.
+// open connects to a socket. An agent starts a program of this package for each event, and
+// package net, which does the same, would be up to a twentieth of its time: it has tables
+// to make when a program starts, and names both ends of each connection.
 func open(path string) (socket, error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

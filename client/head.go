@@ -3,12 +3,16 @@ package client
 import (
 	"bufio"
 	"errors"
+	"fmt"
+	"io"
+	"strconv"
 	"strings"
 )
 
-// head is the first line of an HTTP answer, and what of its header is looked at.
+// head is the first line of an HTTP answer, its status, and what of its header is looked at.
 type head struct {
 	line          string
+	status        int
 	contentType   string
 	contentLength string
 }
@@ -22,6 +26,12 @@ func readHead(in *bufio.Reader) (h head, err error) {
 	left := maxHead
 	if h.line, err = readHeadLine(in, &left); err != nil {
 		return h, err
+	}
+	version, rest, _ := strings.Cut(h.line, " ")
+	code, _, _ := strings.Cut(rest, " ")
+	h.status, err = strconv.Atoi(code)
+	if !strings.HasPrefix(version, "HTTP/1.") || err != nil || h.status < 100 || h.status > 999 {
+		return h, fmt.Errorf("not an HTTP answer: %q", h.line)
 	}
 	for {
 		line, err := readHeadLine(in, &left)
@@ -41,7 +51,8 @@ func readHead(in *bufio.Reader) (h head, err error) {
 	}
 }
 
-// readHeadLine reads one line without its end, of at most left bytes.
+// readHeadLine reads one line without its end, of at most left bytes. The last one needs
+// no end.
 func readHeadLine(in *bufio.Reader, left *int) (string, error) {
 	var line []byte
 	for {
@@ -50,7 +61,7 @@ func readHeadLine(in *bufio.Reader, left *int) (string, error) {
 			return "", errors.New("the head of the answer is too long")
 		}
 		line = append(line, part...)
-		if err == nil {
+		if err == nil || err == io.EOF && len(line) > 0 {
 			return strings.TrimRight(string(line), "\r\n"), nil
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

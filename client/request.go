@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
@@ -127,12 +126,6 @@ func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	version, rest, _ := strings.Cut(h.line, " ")
-	code, _, _ := strings.Cut(rest, " ")
-	status, err = strconv.Atoi(code)
-	if !strings.HasPrefix(version, "HTTP/1.") || err != nil || status < 100 || status > 999 {
-		return 0, nil, fmt.Errorf("not an HTTP answer: %q", h.line)
-	}
 	size, err := strconv.ParseInt(h.contentLength, 10, 64)
 	if err != nil || size < 0 {
 		return 0, nil, fmt.Errorf("answer without a length: Content-Length is %q", h.contentLength)
@@ -141,7 +134,7 @@ func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
 	if err == nil && int64(len(body)) < size {
 		err = io.ErrUnexpectedEOF
 	}
-	return status, body, err
+	return h.status, body, err
 }
 
 // escape makes name one segment of a path.

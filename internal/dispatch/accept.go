@@ -376,7 +376,7 @@ func (a *admission) startNested() {
 				d.pending.Done()
 				return
 			}
-			d.execute(attempt, func() {
+			d.execute(attempt, func(bool) {
 				defer d.pending.Done()
 				d.permits.give(depth)
 				t.tell(attempt.run)

@@ -216,27 +216,6 @@ func runs(done []*attempt) []events.Run {
 	return list
 }
 
-// limited returns the run that comes through done, or a timed-out one when that is
-// not there shortly after until or the end of all runs; it is recorded later.
-func (d *Dispatcher) limited(until time.Time, m match.Match, done <-chan *attempt) *attempt {
-	timer := time.NewTimer(time.Until(until) + grace)
-	defer timer.Stop()
-	select {
-	case r := <-done:
-		return r
-	case <-timer.C:
-		return stuck(m)
-	case <-d.ctx.Done():
-	}
-	timer.Reset(grace)
-	select {
-	case r := <-done:
-		return r
-	case <-timer.C:
-		return stuck(m)
-	}
-}
-
 func stuck(m match.Match) *attempt {
 	why := "still runs after its deadline and the kill"
 	return &attempt{
@@ -268,21 +247,38 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 		l.permits.give(depth)
 		return d.unstarted(a, "the deadline of the event passed before its turn")
 	}
-	done := make(chan *attempt, 1)
 	d.pending.Add(1)
-	run := func() {
-		d.execute(a, func() {
-			defer d.pending.Done()
-			l.permits.give(depth)
-			done <- a
-		})
+	ended := func() {
+		l.permits.give(depth)
+		d.pending.Done()
 	}
 	if m.Hook.Persistent { // its Runner is back in time, and needs no other goroutine
-		run()
-		return <-done
+		d.execute(a, func(bool) { ended() })
+		return a
 	}
-	go run()
-	return d.limited(l.until, m, done)
+	return d.asides.do(func(t *turn) {
+		unlimited := l.limit(func() { t.giveUp(stuck(m)) })
+		d.execute(a, func(late bool) {
+			unlimited()
+			ended()
+			if late {
+				t.giveUp(a)
+			} else {
+				t.end(a)
+			}
+		})
+	})
+}
+
+// limit calls over when a run is not back shortly after the time of the lane, or after the
+// end of all runs, unless unlimited is called before. Such a run is recorded later.
+func (l decidingLane) limit(over func()) (unlimited func()) {
+	timer := time.AfterFunc(time.Until(l.until)+grace, over)
+	stop := context.AfterFunc(l.d.ctx, func() { timer.Reset(grace) })
+	return func() {
+		stop()
+		timer.Stop()
+	}
 }
 
 // crowdedOut answers for hooks that cannot be asked, as too many events wait for

@@ -73,6 +73,7 @@ func TestAGuardWithoutAProcessDenies(t *testing.T) {
 		if r.Verdict.Allowed || len(r.Runs) != 1 || r.Runs[0].Result != events.ResultSpawnError {
 			t.Errorf("verdict %+v, runs %+v, want a denial", r.Verdict, r.Runs)
 		}
+		b.Drain(t.Context())
 	})
 }
 

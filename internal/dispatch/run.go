@@ -14,7 +14,7 @@ import (
 // observe runs one task of the observers' lane.
 func (d *Dispatcher) observe(t *task, ended func()) {
 	a := t.try()
-	d.execute(a, func() {
+	d.execute(a, func(bool) {
 		defer d.pending.Done()
 		t.tell(a.run)
 		ended()
@@ -22,19 +22,19 @@ func (d *Dispatcher) observe(t *task, ended func()) {
 }
 
 // execute makes an attempt: it runs the hook, reads its answer, records the run
-// and logs what went wrong. end is called once after that, maybe before execute
-// returns: a Runner that is held by files that do not answer is not waited for. A
-// queued run that could not start because no process was available goes back to the queue
-// instead.
-func (d *Dispatcher) execute(a *attempt, end func()) {
+// and logs what went wrong. end is called once after that: late and by another goroutine
+// when the Runner is held by files that do not answer, which is not waited for, else at
+// last. A queued run that could not start because no process was available goes back to the
+// queue instead.
+func (d *Dispatcher) execute(a *attempt, end func(late bool)) {
 	over := d.prepareJob(a)
-	d.bounded(a.job, func(out Outcome) {
+	d.bounded(a.job, func(out Outcome, late bool) {
 		over()
 		if out.Short && d.putOff(a.task) {
 			return
 		}
 		d.end(a, out)
-		end()
+		end(late)
 	})
 }
 

@@ -46,16 +46,16 @@ func (s *stage) at() (file string, running bool) {
 }
 
 // bounded runs a job and calls end once: with its outcome, or, when its files do
-// not answer until Job.Latest, with that of a run that timed out. Such a run is
-// left to itself. Until it comes back, others of its hook fail at once: so each
+// not answer until Job.Latest, late with that of a run that timed out, by another
+// goroutine. Such a run is left to itself. Until it comes back, others of its hook fail at once: so each
 // hook holds few threads, and is tried again as soon as its files answer.
-func (d *Dispatcher) bounded(j *Job, end func(Outcome)) {
+func (d *Dispatcher) bounded(j *Job, end func(out Outcome, late bool)) {
 	if j.Hook.Persistent {
-		end(d.run(j))
+		end(d.run(j), false)
 		return
 	}
 	if err := d.stalls.refuse(j); err != nil {
-		end(unstartable(err))
+		end(unstartable(err), false)
 		return
 	}
 	begun := time.Now()
@@ -67,14 +67,14 @@ func (d *Dispatcher) bounded(j *Job, end func(Outcome)) {
 			time.AfterFunc(time.Until(j.Latest.Add(killTime)), giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
-			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)})
+			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)
 		}
 	}
 	timer := time.AfterFunc(time.Until(j.Latest), giveUp)
 	out := d.run(j)
 	timer.Stop()
 	if d.stalls.back(j) {
-		end(out)
+		end(out, false)
 		return
 	}
 	d.log.Info(
