@@ -101,6 +101,9 @@ func (a *app) policyTaken(cmd *cobra.Command, cfg config.Config, now policy.Curr
 	if err != nil {
 		return err
 	}
+	if err := policy.NewHome(cfg.PolicyDir()).Sweep(); err != nil {
+		return fail(exitFailed, "see the permissions of "+cfg.PolicyDir(), "the policy is in force, an older bundle stays on disk: %w", err)
+	}
 	answer := policyAnswerOf(now)
 	return a.print(answer, func(p *printer) {
 		p.policy(answer)
@@ -126,7 +129,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 			if _, err := home.Repair(); err != nil {
 				return fail(exitRejected, "set it again with `hookd policy set`", "compare the policy with what was signed: %w", err)
 			}
-			r, err := home.Update(ctx, catalog.CheckPolicy(cfg))
+			r, err := home.Update(ctx, catalog.CheckPolicy(cfg, nil))
 			if errors.Is(err, policy.ErrUnset) {
 				return fail(exitFailed, "set one with `hookd policy set URL --key FILE.pub`", "%w", err)
 			}

@@ -56,7 +56,7 @@ func TestWhatADirectiveMakesOfHooks(t *testing.T) {
 		_, err = home.Take(text, "t")
 		hooktest.Must(t, err)
 		_, err = home.Follow(t.Context(), policy.Member{
-			Tenant: "t", Machine: "m", Check: CheckPolicy(c),
+			Tenant: "t", Machine: "m", Check: CheckPolicy(c, nil),
 			Fetch: func(_ context.Context, name string) ([]byte, error) { return bundles[name], nil },
 		})
 		hooktest.Must(t, err)

@@ -129,7 +129,7 @@ func readOptions(c config.Config, strict bool) hookdir.Options {
 // their own and their canonical names; nil where it matches none of an agent.
 func knownTools(p hook.Pattern) (agents []hookdir.AgentTools) {
 	seen := map[events.Dialect]bool{}
-	for _, row := range events.All() {
+	for row := range events.Rows() {
 		if row.ToolMatched && p.Match(row.Name) && !seen[row.Dialect] {
 			seen[row.Dialect] = true
 			agents = append(agents, hookdir.AgentTools{Agent: string(row.Dialect), Tools: dialect.Tools(row.Dialect)})
@@ -146,7 +146,7 @@ func checkGuard(h *hook.Hook, p hook.Pattern) string {
 		return ""
 	}
 	watches := false
-	for _, row := range events.All() {
+	for row := range events.Rows() {
 		if !p.Match(row.Name) || !b.Needs(row) {
 			continue
 		}

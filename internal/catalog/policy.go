@@ -1,14 +1,12 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/config"
@@ -90,30 +88,23 @@ func switchedOff(now policy.Current, h *hook.Hook) (by, why string) {
 	return fmt.Sprintf("%s at %s, signed by %s", off.By, off.Time.Format(time.RFC3339), key), off.Reason
 }
 
-// policyFiles returns the files of one hook of a policy, which must be as they were
-// signed, by its folder. What all hooks share is compared once.
+// policyFiles returns the files of one hook of a policy and what is signed of them, by its
+// folder.
 func policyFiles(now policy.Placed) func(folder string) hook.Files {
-	filesOf, shared := now.Manifest.FilesOf()
-	sharedDiffers := sync.OnceValue(func() string { return now.Differs(shared) })
-	return func(folder string) (f hook.Files) {
+	filesOf := now.Manifest.FilesOf()
+	return func(folder string) hook.Files {
 		inside, err := filepath.Rel(now.Dir, folder)
 		if err != nil {
 			return hook.Files{Bad: err.Error()}
 		}
-		inside = filepath.ToSlash(inside)
-		files := filesOf(inside)
+		files := filesOf(filepath.ToSlash(inside))
 		if len(files) > maxContent {
 			return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
 		}
-		var own []policy.ManifestFile
+		f := hook.Files{Signed: make(map[string]trust.Signed, len(files)), Mend: "hookd policy update"}
 		for _, file := range files {
-			f.Paths = append(f.Paths, filepath.Join(now.Dir, filepath.FromSlash(file.Path)))
-			if inside == "." || strings.HasPrefix(file.Path, inside+"/") {
-				own = append(own, file)
-			}
-		}
-		if bad := cmp.Or(now.Differs(own), sharedDiffers()); bad != "" {
-			f.Bad, f.Mend = "is not as it was signed: "+bad, "hookd policy update"
+			path := filepath.Join(now.Dir, filepath.FromSlash(file.Path))
+			f.Paths, f.Signed[path] = append(f.Paths, path), trust.Signed{Sum: file.SHA256, Exec: file.Exec}
 		}
 		return f
 	}
@@ -161,12 +152,13 @@ func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 }
 
 // CheckPolicy returns the look at a bundle before it is put in force: each of its hooks
-// must be readable, and the names apart.
-func CheckPolicy(c config.Config) policy.Check {
+// must be readable, and the names apart. The hooks are kept in known, for the scan that
+// follows; nil = they are not.
+func CheckPolicy(c config.Config, known *hookdir.Readings) policy.Check {
 	return func(dir string, m policy.Manifest) error {
 		opts := readOptions(c, false).Once()
 		opts.Layer, opts.Prefix = hook.LayerPolicy, PolicyPrefix
-		names := map[string]string{}
+		names, readings := map[string]string{}, []hookdir.Reading(nil)
 		for _, f := range readFolders(dir, m.HookFolders(), opts) {
 			if f.Hook == nil {
 				return fmt.Errorf("%s: %s", path.Join(f.Folder, hookdir.FileName), Worst(f.Problems).Message)
@@ -175,7 +167,9 @@ func CheckPolicy(c config.Config) policy.Check {
 				return fmt.Errorf("%s and %s are both called %s", other, f.Folder, trust.Quote(f.Hook.Name))
 			}
 			names[f.Hook.Name] = f.Folder
+			readings = append(readings, hookdir.Reading{Dir: f.Hook.Dir, Hook: f.Hook, Problems: f.Problems})
 		}
+		known.Keep(opts, readings)
 		return nil
 	}
 }
@@ -195,5 +189,5 @@ func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy
 		current, err := home.SetFleet(policy.FormatKey(public), person(""))
 		return policy.Result{Changed: true, Current: current}, err
 	}
-	return home.Set(ctx, source, policy.FormatKey(public), person(""), CheckPolicy(c))
+	return home.Set(ctx, source, policy.FormatKey(public), person(""), CheckPolicy(c, nil))
 }

@@ -1,45 +1,71 @@
 package catalog
 
 import (
+	"context"
+	"crypto/ed25519"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/pack"
 	"github.com/hookd/hookd/internal/policy"
 )
 
-// signed makes a key, and a file with a bundle of n hooks, which share a file.
-func signed(t testing.TB, n int) (bundle, key string) {
+// signer makes bundles.
+type signer struct {
+	key    ed25519.PrivateKey
+	public string
+}
+
+func newSigner(t testing.TB) signer {
 	t.Helper()
-	dir := t.TempDir()
-	key = filepath.Join(dir, "key")
-	public, err := policy.Generate(key)
+	file := filepath.Join(t.TempDir(), "key")
+	public, err := policy.Generate(file)
 	hooktest.Must(t, err)
-	secret, err := policy.PrivateKey(key)
+	key, err := policy.PrivateKey(file)
 	hooktest.Must(t, err)
+	return signer{key, public}
+}
+
+// bundle makes a bundle of n hooks, which share a file. The timeout of the first few of
+// them is the sequence, in seconds; their scripts have it, too.
+func (s signer) bundle(t testing.TB, sequence, n, few int) []byte {
+	t.Helper()
 	c := pack.Content{{Path: "hooks/lib.sh", Data: []byte("# shared\n")}}
 	for i := range n {
-		dir := fmt.Sprintf("hooks/guard-%d/", i)
-		c = append(c, pack.File{Path: dir + "HOOK.yaml", Data: fmt.Appendf(nil, "name: guard-%d\nevents: [x]\ncommand: ./run\n", i)},
-			pack.File{Path: dir + "run", Exec: true, Data: []byte("#!/bin/sh\nexit 0\n")})
+		says := 1
+		if i < few {
+			says = sequence
+		}
+		dir := fmt.Sprintf("hooks/guard-%04d/", i)
+		c = append(c, pack.File{Path: dir + "HOOK.yaml", Data: fmt.Appendf(nil, `# yaml-language-server: $schema=https://example.org/hook.schema.json
+name: guard-%04d
+description: no command line with word %d
+events: [pre_tool_use]
+matcher: Bash
+command: ./run.sh
+timeout: %ds
+`, i, i, says)},
+			pack.File{Path: dir + "run.sh", Exec: true, Data: fmt.Appendf(nil,
+				"#!/bin/sh\n# of %d\ngrep -q 'word-%d ' && { echo 'this is not for agents' >&2; exit 2; }\nexit 0\n", says, i)})
 	}
-	text, err := policy.Build(c, "acme", 1, nil, secret)
+	text, err := policy.Build(c, "acme", uint64(sequence), nil, s.key)
 	hooktest.Must(t, err)
-	bundle = filepath.Join(dir, "acme.bundle")
-	hooktest.Must(t, os.WriteFile(bundle, text, 0o600))
-	return bundle, public
+	return text
 }
 
 // A file that one hook has alone concerns that hook, one that all share concerns all.
 func TestWhatDiffersFromThePolicy(t *testing.T) {
-	bundle, key := signed(t, 3)
-	for file, want := range map[string]int{"hooks/guard-1/run": 1, "hooks/lib.sh": 3} {
+	s, bundle := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
+	hooktest.Must(t, os.WriteFile(bundle, s.bundle(t, 1, 3, 3), 0o600))
+	for file, want := range map[string]int{"hooks/guard-0001/run.sh": 1, "hooks/lib.sh": 3} {
 		c := config.Default(t.TempDir())
-		r, err := SetPolicy(t.Context(), c, bundle, key)
+		r, err := SetPolicy(t.Context(), c, bundle, s.public)
 		hooktest.Must(t, err)
 		hooktest.Must(t, os.WriteFile(filepath.Join(r.Current.Dir, file), []byte("#!/bin/sh\n# another\n"), 0o700))
 		refused := 0
@@ -54,26 +80,44 @@ func TestWhatDiffersFromThePolicy(t *testing.T) {
 	}
 }
 
-// BenchmarkPolicy takes a bundle of 1,000 hooks up: "set" checks it and puts it in force,
-// "scan" reads its hooks as a daemon then does.
-func BenchmarkPolicy(b *testing.B) {
-	bundle, key := signed(b, 1000)
-	b.Run("set", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := SetPolicy(b.Context(), config.Default(b.TempDir()), bundle, key); err != nil {
-				b.Fatal(err)
+// BenchmarkTakeUp has a daemon's hooks follow a bundle of 1,000 hooks to the next one, from
+// the bytes of its source to a snapshot with its hooks. In "changed" each hook is another
+// one, in "one" a single one is.
+func BenchmarkTakeUp(b *testing.B) {
+	for name, changed := range map[string]int{"changed": 1000, "one": 1} {
+		b.Run(name, func(b *testing.B) {
+			s := newSigner(b)
+			c, file := config.Default(b.TempDir()), filepath.Join(b.TempDir(), "acme.bundle")
+			next := func(sequence int) {
+				hooktest.Must(b, os.WriteFile(file, s.bundle(b, sequence, 1000, changed), 0o600))
 			}
-		}
-	})
-	b.Run("scan", func(b *testing.B) {
-		c := config.Default(b.TempDir())
-		if _, err := SetPolicy(b.Context(), c, bundle, key); err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if s := Scan(c); len(s.Runnable()) != 1000 {
-				b.Fatalf("%d hooks are active", len(s.Runnable()))
+			next(1)
+			_, err := SetPolicy(b.Context(), c, file, s.public)
+			hooktest.Must(b, err)
+			opts, ready := Options(c), make(chan struct{})
+			opts.Quiet, opts.Max = time.Hour, time.Hour // no scan but that of Load
+			opts.Watching = func() { close(ready) }
+			d := discovery.New(opts)
+			hooktest.Run(b, func(ctx context.Context) error { return d.Run(ctx, nil) })
+			<-ready
+			home := policy.NewHome(c.PolicyDir())
+			var update, load time.Duration
+			for sequence := 2; b.Loop(); sequence++ {
+				b.StopTimer()
+				next(sequence)
+				b.StartTimer()
+				begin := time.Now()
+				_, err := home.Update(b.Context(), CheckPolicy(c, d.Readings()))
+				hooktest.Must(b, err)
+				updated := time.Now()
+				snap := d.Load()
+				update, load = update+updated.Sub(begin), load+time.Since(updated)
+				if n := len(snap.Runnable()); n != 1000 || snap.Runnable()[0].Timeout != time.Duration(sequence)*time.Second {
+					b.Fatalf("%d hooks are active", n)
+				}
 			}
-		}
-	})
+			b.ReportMetric(float64(update.Microseconds())/1000/float64(b.N), "update-ms")
+			b.ReportMetric(float64(load.Microseconds())/1000/float64(b.N), "load-ms")
+		})
+	}
 }

@@ -49,7 +49,7 @@ func (d *Daemon) followFleet(ctx context.Context) {
 	for {
 		c := *d.config.Load()
 		r, err := policy.NewHome(c.PolicyDir()).Follow(ctx, policy.Member{
-			Tenant: c.Fleet.Tenant, Machine: d.fleet.Name(), Check: catalog.CheckPolicy(c),
+			Tenant: c.Fleet.Tenant, Machine: d.fleet.Name(), Check: catalog.CheckPolicy(c, d.discovery.Readings()),
 			Fetch: func(ctx context.Context, name string) ([]byte, error) {
 				return d.fleet.Bundle(ctx, name, policy.MaxBytes)
 			},
@@ -65,6 +65,7 @@ func (d *Daemon) followFleet(ctx context.Context) {
 			d.log.Info("a policy of the fleet is in force", zap.String("policy", r.Current.Head().Text()),
 				zap.String("shadow", r.Current.ShadowHead().Text()))
 			d.discovery.Load()
+			d.sweepPolicy()
 		}
 		if err == nil {
 			said = ""

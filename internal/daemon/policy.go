@@ -52,7 +52,7 @@ func (d *Daemon) followPolicy(ctx context.Context) {
 // updatePolicy logs a failure once, said being the last one.
 func (d *Daemon) updatePolicy(ctx context.Context, said string) string {
 	c := *d.config.Load()
-	r, err := policy.NewHome(c.PolicyDir()).Update(ctx, catalog.CheckPolicy(c))
+	r, err := policy.NewHome(c.PolicyDir()).Update(ctx, catalog.CheckPolicy(c, d.discovery.Readings()))
 	switch {
 	case errors.Is(err, policy.ErrUnset), ctx.Err() != nil:
 		return ""
@@ -66,8 +66,16 @@ func (d *Daemon) updatePolicy(ctx context.Context, said string) string {
 		m := r.Current.Manifest
 		d.log.Info("a new policy is in force", zap.String("name", m.Name), zap.Uint64("sequence", m.Sequence))
 		d.discovery.Load()
+		d.sweepPolicy()
 	}
 	return ""
+}
+
+// sweepPolicy removes bundles that hooks are not read from any more.
+func (d *Daemon) sweepPolicy() {
+	if err := policy.NewHome(d.config.Load().PolicyDir()).Sweep(); err != nil {
+		d.log.Warn("bundles of the policy that are not in force cannot be removed", zap.Error(err))
+	}
 }
 
 // policyInfo is the policy for status; nil = none is set. Files that do not answer, and

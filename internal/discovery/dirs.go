@@ -178,6 +178,9 @@ func (s hooksDir) read(unit hook.Source) reading {
 		name:  s.Prefix + filepath.Base(unit.Path),
 		file:  filepath.Join(unit.Path, hookdir.FileName),
 		files: hookdir.Files(unit.Path, h),
+		// Another version is another folder, and what differs from what was signed does not
+		// start. A watch would change no answer, and have a thousand hooks be read twice.
+		still: s.Layer.Signed(),
 	}
 	if h == nil {
 		r.problems = problems

@@ -142,6 +142,9 @@ func (o Options) withDefaults() Options {
 	if o.Watching == nil {
 		o.Watching = func() {}
 	}
+	if o.Read.Readings == nil {
+		o.Read.Readings = new(hookdir.Readings)
+	}
 	return o
 }
 

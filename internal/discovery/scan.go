@@ -60,7 +60,7 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 	snap.Problems = problems
 	var units []*unit
 	for u := range readAll(found, v, before) {
-		if !u.isHung {
+		if !u.isHung && !u.still {
 			watches = append(watches, u.watch)
 		}
 		stays := u.named && len(u.before) > 0 // a file that the settings name fails when it is gone

@@ -55,6 +55,7 @@ type reading struct {
 	files    []string       // whose change can alter the reading
 	absent   bool           // there is no unit
 	named    bool           // the settings name this one file, not a pattern
+	still    bool           // nothing of it is watched
 }
 
 func (r reading) rejected() bool {

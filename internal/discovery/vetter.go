@@ -101,7 +101,12 @@ func (v vetter) asAllowed(a Approval, blind bool) *hook.Hook {
 
 // seal sets the seal and the digest of h from its files.
 func (v vetter) seal(h *hook.Hook) {
-	f := trust.Files{Contents: v.asks(h) || h.Layer.Sealed(), Listed: h.Files.Folders}
+	f := trust.Files{
+		Contents: v.asks(h) || h.Layer.Sealed(), Listed: h.Files.Folders, Signed: h.Files.Signed, Mend: h.Files.Mend,
+	}
+	if signed, is := h.Files.Signed[h.File]; is && signed.Sum != h.Sum {
+		f.Bad = append(f.Bad, trust.Refusal{Path: h.File, Fact: "is not as it was signed", Do: h.Files.Mend})
+	}
 	if h.Files.Bad != "" {
 		f.Bad = append(f.Bad, trust.Refusal{Path: h.Dir, Fact: h.Files.Bad,
 			Do: cmp.Or(h.Files.Mend, "ls -la "+trust.Quote(h.Dir))})

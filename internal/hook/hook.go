@@ -6,7 +6,6 @@ package hook
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -163,10 +162,11 @@ func (l Layer) Text() string {
 
 // Files are all files that count as a hook's content.
 type Files struct {
-	Paths   []string // of regular files
-	Folders []string // in which no entry may come or go
-	Bad     string   // why they cannot be told; "" = they are told
-	Mend    string   // the command that shows or mends that; "" = the folder is listed
+	Paths   []string                // of regular files
+	Folders []string                // in which no entry may come or go
+	Signed  map[string]trust.Signed // by path, what is signed of files; nil = nothing is
+	Bad     string                  // why they cannot be told; "" = they are told
+	Mend    string                  // the command that shows or mends what is wrong with them; "" = the folder is listed
 }
 
 // Relative is the path of a file as it is the same in every working tree of the
@@ -263,13 +263,22 @@ func (h *Hook) Guards() bool { return !h.Shadow && h.MayGuard() }
 
 // MayGuard is Guards of a hook that may be in the shadow.
 func (h *Hook) MayGuard() bool {
-	all := events.All()
 	for _, p := range h.Patterns {
-		for _, named := range all {
-			blocks := func(c *events.Contract) bool { return c.Kind == named.Kind && h.Blocks(c, p) }
-			if p.Match(named.Name) && slices.ContainsFunc(all, blocks) {
+		for named := range events.Rows() {
+			if p.Match(named.Name) && h.blocksKind(named.Kind, p) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// blocksKind reports whether a pattern makes the hook one of the verdict of a row of that
+// kind.
+func (h *Hook) blocksKind(kind events.Kind, p Pattern) bool {
+	for c := range events.Rows() {
+		if c.Kind == kind && h.Blocks(c, p) {
+			return true
 		}
 	}
 	return false

@@ -218,7 +218,6 @@ func (h Home) putDirected(was Current, bundles []*fetchedBundle, check Check) er
 		return errors.New("there is a newer directive")
 	}
 	var heads [2]Head
-	var folders []string
 	for i, b := range bundles {
 		if b == nil {
 			continue
@@ -229,7 +228,7 @@ func (h Home) putDirected(was Current, bundles []*fetchedBundle, check Check) er
 				return err
 			}
 		}
-		heads[i], folders = b.Head, append(folders, filepath.Base(dir))
+		heads[i] = b.Head
 	}
 	if err := h.raiseFloor(now, bundles[0]); err != nil {
 		return err
@@ -237,8 +236,5 @@ func (h Home) putDirected(was Current, bundles []*fetchedBundle, check Check) er
 	at := time.Now().UTC()
 	s := now.State
 	s.Head, s.Shadow, s.Fetched, s.Checked, s.Error = heads[0], heads[1], at, at, ""
-	if err := h.write("policy.json", s); err != nil {
-		return err
-	}
-	return h.sweep(folders...)
+	return h.write("policy.json", s)
 }

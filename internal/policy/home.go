@@ -81,7 +81,7 @@ func (h Home) File() string { return filepath.Join(h.dir, "policy.json") }
 // Current reads what is in force; false = no policy is set. An error means that one is set
 // and cannot be told, or is not what its key has signed.
 func (h Home) Current() (c Current, set bool, err error) {
-	if err := h.read("policy.json", 2*maxManifest, &c.State); err != nil {
+	if c.State, err = h.state(); err != nil {
 		return c, !errors.Is(err, fs.ErrNotExist), ignore(err, fs.ErrNotExist)
 	}
 	key, err := PublicKey(c.State.Key)
@@ -98,6 +98,15 @@ func (h Home) Current() (c Current, set bool, err error) {
 		return c, true, fmt.Errorf("%s: %w", h.File(), err)
 	}
 	return c, true, nil
+}
+
+// maxState is how long policy.json may be, in bytes: it has two manifests in base64.
+const maxState = 4 * maxManifest
+
+// state is what policy.json says, unchecked.
+func (h Home) state() (s State, err error) {
+	err = h.read("policy.json", maxState, &s)
+	return s, err
 }
 
 // placed is the bundle of a head that key has signed.
@@ -223,48 +232,58 @@ func (f floor) admits(sequence uint64, digest string) error {
 
 // put puts a bundle in force. The caller holds the lock. policy.json is written last: what
 // is interrupted before has changed nothing.
-func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check Check) error {
+func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check Check) (c Current, err error) {
 	floors, err := h.floors()
 	if err != nil {
-		return err
+		return c, err
 	}
 	if err := floors[floorKey(key)].admits(b.Manifest.Sequence, b.Head.Digest()); err != nil {
-		return err
+		return c, err
 	}
-	folder, err := h.place(b, text, check)
+	dir, err := h.place(b, text, check)
 	if err != nil {
-		return err
+		return c, err
 	}
 	floors[floorKey(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
 	if err := h.write("floors.json", floors); err != nil {
-		return err
+		return c, err
 	}
 	s.Head, s.Shadow, s.Directive = b.Head, Head{}, SignedDirective{}
-	if now, set, err := h.Current(); err == nil && set && now.State.Key == s.Key {
-		s.Directive, s.Refused = now.State.Directive, now.State.Refused // hooks that it switches off stay off
+	if now, err := h.state(); err == nil && now.Key == s.Key {
+		s.Directive, s.Refused = now.Directive, now.Refused // hooks that it switches off stay off
 	}
 	if err := h.write("policy.json", s); err != nil {
-		return err
+		return c, err
 	}
-	return h.sweep(folder)
+	c = Current{State: s, Placed: Placed{b.Manifest, dir}}
+	if !s.Directive.Empty() {
+		c.Directive, err = s.Directive.verify(key)
+	}
+	return c, err
 }
 
-// place writes a bundle to its folder, and its bytes beside that, when check has looked at
-// its hooks.
-func (h Home) place(b Bundle, text []byte, check Check) (folder string, err error) {
-	staged, err := h.stage(b)
-	if err != nil {
+// place writes a bundle to its folder, and its bytes beside that, if check finds nothing
+// wrong with its hooks. Until policy.json names the folder no daemon looks for hooks there.
+func (h Home) place(b Bundle, text []byte, check Check) (dir string, err error) {
+	dir = h.folder(b.Head, b.Manifest)
+	_, err = os.Lstat(dir)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew || (Placed{b.Manifest, dir}).Differs(b.Manifest.Files) != "" {
+		staged, err := h.stage(b)
+		if err != nil {
+			return "", err
+		}
+		if err := h.swap(staged, filepath.Base(dir)); err != nil {
+			return "", errors.Join(err, os.RemoveAll(staged))
+		}
+	}
+	if err := check(dir, b.Manifest); err != nil {
+		if isNew {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
 		return "", err
 	}
-	defer os.RemoveAll(staged) // gone by then when all went well
-	if err := check(staged, b.Manifest); err != nil {
-		return "", err
-	}
-	folder = filepath.Base(h.folder(b.Head, b.Manifest))
-	if err := h.swap(staged, folder); err != nil {
-		return "", err
-	}
-	return folder, replacefile.Write(filepath.Join(h.dir, folder+Ending), text)
+	return dir, replacefile.Write(dir+Ending, text)
 }
 
 // stage writes the files of a bundle where no daemon looks for them.
@@ -296,8 +315,19 @@ func (h Home) swap(staged, folder string) error {
 	return os.RemoveAll(old)
 }
 
-// sweep removes bundles that are not in force any more, but for the newest of them: its
-// hooks may run until the daemon has read the new ones.
+// Sweep removes bundles that are not in force any more, except for the newest of them,
+// whose runs may not have finished. It is called when the daemon has read the new ones:
+// where bundles are large, the disk takes its time.
+func (h Home) Sweep() error {
+	return h.locked(func() error {
+		c, _, err := h.Current()
+		if err != nil {
+			return err
+		}
+		return h.sweep(filepath.Base(c.Dir), filepath.Base(c.Shadow.Dir))
+	})
+}
+
 func (h Home) sweep(current ...string) error {
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {

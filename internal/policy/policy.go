@@ -210,17 +210,16 @@ func (m Manifest) names() (c pack.Content) {
 	return c
 }
 
-// FilesOf returns the files of a hook by its folder, those that all hooks share included,
-// and these alone.
-func (m Manifest) FilesOf() (hook func(folder string) []ManifestFile, shared []ManifestFile) {
+// FilesOf returns which files a hook is made of, by its folder: those in it, and those that
+// all hooks share.
+func (m Manifest) FilesOf() func(folder string) []ManifestFile {
 	parts := m.names().Parts()
-	at := func(places []int) (list []ManifestFile) {
-		for _, i := range places {
+	return func(folder string) (list []ManifestFile) {
+		for _, i := range parts.Of(folder) {
 			list = append(list, m.Files[i])
 		}
 		return list
 	}
-	return func(folder string) []ManifestFile { return at(parts.Of(folder)) }, at(parts.Shared)
 }
 
 // Peek reads a bundle of which no key is known: nothing says who made it, or that it is

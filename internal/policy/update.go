@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Check looks at the hooks of a bundle that was written to dir and is not in force yet. An
-// error refuses the bundle.
+// Check looks at the hooks of a bundle in dir, which is not in force yet and stays there when
+// it is. An error refuses the bundle.
 type Check func(dir string, m Manifest) error
 
 // Result is what came of asking a source.
@@ -94,11 +94,11 @@ func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err e
 	}
 	now := time.Now().UTC()
 	s.ETag, s.Fetched, s.Checked, s.Error = got.etag, now, now, ""
-	if err := h.locked(func() error { return h.put(b, got.text, key, s, check) }); err != nil {
-		return r, err
-	}
-	r.Changed = true
-	r.Current, _, err = h.Current() // with what the fleet says
+	err = h.locked(func() error {
+		r.Current, err = h.put(b, got.text, key, s, check)
+		return err
+	})
+	r.Changed = err == nil
 	return r, err
 }
 

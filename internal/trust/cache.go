@@ -16,6 +16,7 @@ type cache struct {
 	facts  map[string]*fact
 	links  map[string]linkTarget
 	heads  map[string]string // first lines of programs
+	sums   map[string]string // digests of files
 	status map[string]status // what paths lead to
 }
 
@@ -35,7 +36,7 @@ func (c *Checker) Cached() *Checker {
 	next := *c
 	next.cache = &cache{
 		plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{},
-		heads: map[string]string{}, status: map[string]status{},
+		heads: map[string]string{}, sums: map[string]string{}, status: map[string]status{},
 	}
 	return &next
 }
@@ -92,6 +93,12 @@ func (c *Checker) firstLine(file, home string) string {
 		c.walk().path(file, above)
 		return firstLine(file)
 	})
+}
+
+// sum is fileSum for a hook whose folder is home. The facts of the file were read before,
+// see lstat: where it has changed since, the seal does not match.
+func (c *Checker) sum(path, home string) string {
+	return cached(c, path, home, func(m *cache) map[string]string { return m.sums }, func() string { return fileSum(path) })
 }
 
 // cached returns what look returns, from the cache if path is in it.

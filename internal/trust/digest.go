@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"github.com/hookd/hookd/internal/readfile"
@@ -88,9 +89,16 @@ func sumOf(path string) string {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	h := sha256.New()
-	if n, err := io.Copy(h, io.LimitReader(f, maxHashed+1)); err != nil || n > maxHashed {
+	h, buffer := sha256.New(), buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	if n, err := io.CopyBuffer(h, io.LimitReader(f, maxHashed+1), *buffer); err != nil || n > maxHashed {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// buffers are those of sumOf: a scan reads thousands of small files.
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 32<<10)
+	return &b
+}}

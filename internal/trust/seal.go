@@ -22,6 +22,15 @@ type Files struct {
 	Bad    []Refusal // what is wrong with it besides
 
 	Contents bool // Own is compared byte for byte, whatever times and sizes say
+
+	Signed map[string]Signed // by path, what files of Own must be: others are refused; nil = any is right
+	Mend   string            // the command that makes files what is signed
+}
+
+// Signed is what a signature says of a regular file.
+type Signed struct {
+	Sum  string // SHA-256 of its bytes, in hexadecimal
+	Exec bool   // its owner may execute it
 }
 
 // Seal is the state of a hook's files when they were read.
@@ -50,7 +59,7 @@ func (c *Checker) Seal(files Files) *Seal {
 // the system does not change a hook.
 func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	w := c.walk()
-	w.home, w.refusals = files.Folder, slices.Clone(files.Bad)
+	w.home, w.mend, w.refusals = files.Folder, files.Mend, slices.Clone(files.Bad)
 	if files.Folder != "" {
 		w.path(files.Folder, folder)
 	}
@@ -74,7 +83,9 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 			as = reading
 		}
 		f, _ := w.path(path, as)
-		if f.missing || f.uid != 0 || c.uid == 0 {
+		if want, signed := files.Signed[path]; signed {
+			own = append(own, w.signed(path, f, want))
+		} else if f.missing || f.uid != 0 || c.uid == 0 {
 			own = append(own, w.content(path, f, files.Contents))
 		}
 	}
@@ -112,8 +123,20 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 			tooLarge := fmt.Sprintf("is larger than %d MiB: its content cannot be allowed", maxHashed>>20)
 			w.refuse(Refusal{Path: path, Fact: tooLarge, Do: "ls -l " + Quote(path)})
 		} else {
-			c.sum = fileSum(path)
+			c.sum = w.c.sum(path, w.home)
 		}
+	}
+	return c
+}
+
+// signed returns the content facts of a file, and refuses one that is not as it was
+// signed. Its bytes are read after its facts: a change in between is one of its facts at
+// the next check.
+func (w *walk) signed(path string, f *fact, want Signed) fact {
+	c := w.content(path, f, true)
+	itself := w.c.lstat(path, w.home) // f is that of a link's target
+	if c.sum != want.Sum || !itself.is(unix.S_IFREG) || itself.mode&unix.S_IXUSR != 0 != want.Exec {
+		w.refuse(Refusal{Path: path, Fact: "is not as it was signed", Do: w.mend})
 	}
 	return c
 }

@@ -28,6 +28,7 @@ const maxLinks = 40
 type walk struct {
 	c        *Checker
 	home     string // a folder whose files are not cached; "" = none
+	mend     string // see Files.Mend
 	steps    []step
 	refusals []Refusal
 	seen     map[string]int // path of a step to its place in steps

@@ -64,6 +64,9 @@ type Options struct {
 	// the command, which is not looked up in PATH, and nothing about working_dir.
 	Blind bool
 
+	// Readings has hooks that were read with the same options a moment ago; nil = none.
+	Readings *Readings
+
 	programs *sync.Map // path to program; nil = no cache
 }
 
@@ -77,6 +80,9 @@ func (o Options) Once() Options {
 // Read reads the hook of the folder dir. The hook is nil when it is rejected; then at
 // least one problem is no warning. Problems are in the order of the file.
 func Read(dir string, opt Options) (*hook.Hook, []hook.Problem) {
+	if known, found := opt.Readings.take(dir, opt); found {
+		return known.Hook, known.Problems
+	}
 	d := newDraft(dir, opt.withDefaults())
 	definition := d.load()
 	if definition == nil {

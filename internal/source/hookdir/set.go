@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -127,8 +128,8 @@ func (d *draft) setMatcher(n *yaml.Node) {
 	if !d.text(n, text) || *text == "" || *text == "*" {
 		return
 	}
-	// Compiled alone first: the anchor must not balance an unbalanced pattern.
-	if _, err := regexp.Compile(*text); err != nil {
+	// Parsed alone first: the anchor must not balance an unbalanced pattern.
+	if _, err := syntax.Parse(*text, syntax.Perl); err != nil {
 		d.reject(n, "RE2 syntax, like \"shell|edit_.*\"", "bad matcher %q: %v", *text, err)
 		return
 	}
