@@ -341,3 +341,28 @@ func TestReadMode(t *testing.T) {
 		}
 	}
 }
+
+// What was checked is what is read next: once, and only as what it was checked as.
+func TestReadingsAreTakenOnce(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, FileName)
+	hooktest.Must(t, os.WriteFile(file, []byte("name: first\nevents: x\ntype: script\nscript: \"true\"\n"), 0o600))
+	known := new(Readings)
+	opt := Options{Prefix: "policy:", Layer: hook.LayerPolicy, Readings: known}
+	h, problems := Read(dir, opt)
+	if h == nil {
+		t.Fatal(problems)
+	}
+	known.Keep(opt, []Reading{{Dir: dir, Hook: h, Problems: problems}})
+	hooktest.Must(t, os.WriteFile(file, []byte("name: second\nevents: x\ntype: script\nscript: \"true\"\n"), 0o600))
+	shadow := opt
+	shadow.Prefix = "policy-shadow:"
+	for i, c := range []struct {
+		opt  Options
+		want string
+	}{{shadow, "policy-shadow:second"}, {opt, "policy:first"}, {opt, "policy:second"}} {
+		if got, _ := Read(dir, c.opt); got == nil || got.Name != c.want {
+			t.Errorf("%d: got %+v, want %s", i, got, c.want)
+		}
+	}
+}
