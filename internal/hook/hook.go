@@ -166,7 +166,7 @@ type Files struct {
 	Folders []string                // in which no entry may come or go
 	Signed  map[string]trust.Signed // by path, what is signed of files; nil = nothing is
 	Bad     string                  // why they cannot be told; "" = they are told
-	Mend    string                  // the command that shows or mends what is wrong with them; "" = the folder is listed
+	Mend    string                  // the command that mends them; "" = the folder is listed
 }
 
 // Relative is the path of a file as it is the same in every working tree of the

@@ -98,7 +98,8 @@ func (c *Checker) firstLine(file, home string) string {
 // sum is fileSum for a hook whose folder is home. The facts of the file were read before,
 // see lstat: where it has changed since, the seal does not match.
 func (c *Checker) sum(path, home string) string {
-	return cached(c, path, home, func(m *cache) map[string]string { return m.sums }, func() string { return fileSum(path) })
+	sums := func(m *cache) map[string]string { return m.sums }
+	return cached(c, path, home, sums, func() string { return fileSum(path) })
 }
 
 // cached returns what look returns, from the cache if path is in it.
