@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 )
 
 // Kept is a question that is held, or an answer that is remembered, as text that the
@@ -39,8 +40,12 @@ func dropAsk(db *database, id string) error {
 	return nil
 }
 
-// Asks returns the questions that were not dropped, in the order of their ids.
-func (s *Store) Asks(ctx context.Context) ([]Kept, error) { return s.kept(ctx, "asks") }
+// Asks returns the questions that were not dropped, in the order of their ids. One whose
+// decision a kill has left in memory is not among them: that is about to be recorded.
+func (s *Store) Asks(ctx context.Context) ([]Kept, error) {
+	all, err := s.kept(ctx, "asks")
+	return slices.DeleteFunc(all, func(k Kept) bool { return s.unwritten.asked[k.ID] }), err
+}
 
 // SaveGrants keeps answers, all or none. It returns when they are on disk, or why they
 // cannot be.

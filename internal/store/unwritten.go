@@ -20,7 +20,8 @@ import (
 // folder is in memory: they outlive a kill of the process, and no verdict waits for a disk.
 // A loss of power takes them. The zero unwritten holds none.
 type unwritten struct {
-	log *journal.Journal // nil = there is none
+	log   *journal.Journal // nil = there is none
+	asked map[string]bool  // ids of the asks that end with what a kill has left; set by Open alone
 
 	mu    sync.Mutex                // guards all below; held while memory is written to
 	list  []*held                   // in the order of the journal, from the first that the database does not have
@@ -83,9 +84,12 @@ func (s *Store) openUnwritten() error {
 	if err != nil {
 		return fmt.Errorf("open the decisions in memory: %w", err)
 	}
-	u.log, u.of = log, map[*events.Decided]*held{}
+	u.log, u.of, u.asked = log, map[*events.Decided]*held{}, map[string]bool{}
 	for i, d := range left {
 		u.of[d] = u.list[i] // it is there already
+		if d.Answered != nil {
+			u.asked[d.Answered.AskID] = true
+		}
 	}
 	return s.writeLeft(left)
 }
