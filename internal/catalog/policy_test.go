@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,61 @@ timeout: %ds
 	text, err := policy.Build(c, "acme", uint64(sequence), nil, s.key)
 	hooktest.Must(t, err)
 	return text
+}
+
+// What the right key has signed may be hostile all the same: it is refused as a whole, and
+// what was in force stays so.
+func TestHostileBundlesAreRefused(t *testing.T) {
+	s, file := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
+	good := pack.File{Path: "hooks/a/HOOK.yaml", Data: []byte("name: a\nevents: x\ntype: script\nscript: \"true\"\n")}
+	definition := func(text string) pack.Content {
+		return pack.Content{{Path: "hooks/a/HOOK.yaml", Data: []byte(text)}}
+	}
+	beside := func(path string) pack.Content { return pack.Content{good, {Path: path}} }
+	bomb := "name: a\na: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for n := 'b'; n <= 'k'; n++ {
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", n-1), 10), ", "))
+	}
+	var empty pack.Content
+	for i := range pack.MaxFiles {
+		empty = append(empty, pack.File{Path: fmt.Sprintf("hooks/a/%d", i)})
+	}
+	for name, c := range map[string]struct {
+		content pack.Content
+		want    string
+	}{
+		"an alias bomb":         {definition(bomb + "events: *k\ncommand: ./x\n"), "HOOK.yaml"},
+		"lists in lists":        {definition("name: a\nevents: " + strings.Repeat("[", 200_000)), "HOOK.yaml"},
+		"a large definition":    {definition("# " + strings.Repeat("x", 1<<20)), "larger than"},
+		"too many empty files":  {append(empty, good), "more than 10000 files"},
+		"folders in folders":    {beside("hooks/a/" + strings.Repeat("d/", 400) + "x"), "folders deep"},
+		"a long name":           {beside("hooks/a/" + strings.Repeat("x", 1000)), "too long"},
+		"one name in two cases": {beside("hooks/A/HOOK.yaml"), "the same name"},
+		"a file and a folder":   {beside("hooks/a/HOOK.yaml/x"), "a file and a folder"},
+		"one name of two hooks": {append(beside("hooks/a/x"), pack.File{Path: "hooks/b/HOOK.yaml", Data: good.Data}), "both called"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config.Default(t.TempDir())
+			hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, 3, 3), 0o600))
+			_, err := SetPolicy(t.Context(), cfg, file, s.public)
+			hooktest.Must(t, err)
+			text, err := policy.Build(c.content, "acme", 2, nil, s.key)
+			if err == nil {
+				hooktest.Must(t, os.WriteFile(file, text, 0o600))
+				_, err = SetPolicy(t.Context(), cfg, file, s.public)
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if snap := Scan(cfg); len(snap.Runnable()) != 3 {
+				t.Errorf("%d hooks are in force, want the 3 from before", len(snap.Runnable()))
+			}
+			left, err := filepath.Glob(filepath.Join(cfg.PolicyDir(), "2-*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
 }
 
 // A file that one hook has alone concerns that hook, one that all share concerns all.

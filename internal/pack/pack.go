@@ -33,6 +33,10 @@ const (
 	MaxBytes = 32 << 20
 )
 
+// maxDepth is how many folders deep a file of a pack may stand: a few megabytes of paths
+// would be millions of folders.
+const maxDepth = 32
+
 // maxLink is how long the target of a link may be.
 const maxLink = 4096
 
@@ -168,6 +172,9 @@ func checkPath(name string) error {
 	}
 	if path.Clean(name) != name || path.IsAbs(name) || name == "." {
 		return fmt.Errorf("%q leaves the pack", name)
+	}
+	if strings.Count(name, "/") > maxDepth {
+		return fmt.Errorf("%q is more than %d folders deep", name, maxDepth)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
