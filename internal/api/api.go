@@ -349,7 +349,7 @@ type Past struct {
 }
 
 // MaxPast is the largest EventQuery.Limit of GET /v1/past.
-const MaxPast = 200
+const MaxPast = 500
 
 // AcceptedEvent is an accepted event without its data.
 type AcceptedEvent struct {

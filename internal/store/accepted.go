@@ -34,6 +34,16 @@ type EventPage struct {
 // Events returns a page of accepted events. They are read in the order of their
 // numbers: those of one session among the events between its first and its last.
 func (s *Store) Events(ctx context.Context, q EventQuery) (page EventPage, err error) {
+	page.Events, page.Next, err = pageOf(ctx, s, q, acceptedColumns, scanAccepted,
+		func(e Event) uint64 { return e.Seq })
+	return page, err
+}
+
+// pageOf returns some columns of a page of events, and where the next page begins. seq
+// returns an event's number.
+func pageOf[T any](
+	ctx context.Context, s *Store, q EventQuery, columns string, scan func(scanner) (T, error), seq func(T) uint64,
+) (found []T, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
@@ -42,18 +52,18 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (page EventPage, err e
 		if err != nil {
 			return err
 		}
-		w := walk[Event]{limit: q.Limit, low: low, high: high, seq: func(e Event) uint64 { return e.Seq }}
-		w.between = func(from, to int64, limit int) ([]Event, error) {
-			text, args := q.sql(from, to, limit)
-			return list(ctx, db, scanAccepted, text, args...)
+		w := walk[T]{limit: q.Limit, low: low, high: high, seq: seq}
+		w.between = func(from, to int64, limit int) ([]T, error) {
+			text, args := q.sql(columns, from, to, limit)
+			return list(ctx, db, scan, text, args...)
 		}
-		page.Events, page.Next, err = w.down()
+		found, next, err = w.down()
 		return err
 	})
 	if err != nil {
-		return page, fmt.Errorf("query events: %w", err)
+		return found, next, fmt.Errorf("query events: %w", err)
 	}
-	return page, nil
+	return found, next, nil
 }
 
 // bounds returns the numbers, low ≤ seq < high, among which the events must be; as
@@ -98,7 +108,7 @@ func (q EventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, er
 	return low, high, nil
 }
 
-func (q EventQuery) sql(from, to int64, limit int) (text string, args []any) {
+func (q EventQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
 	c := conditions{}
 	c.add("seq >= ?", from)
 	c.add("seq < ?", to)
@@ -128,9 +138,11 @@ func (q EventQuery) sql(from, to int64, limit int) (text string, args []any) {
 	if !q.Until.IsZero() {
 		c.add("at < ?", q.Until.UnixNano())
 	}
-	return `SELECT seq, id, at, name, size, detail, redacted, ` + historyKept + ` FROM events
+	return `SELECT ` + columns + ` FROM events
 		WHERE ` + c.text() + ` ORDER BY seq DESC LIMIT ?`, append(c.args, limit)
 }
+
+const acceptedColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept
 
 // scanAccepted reads an event without its data.
 func scanAccepted(row scanner) (v Event, err error) {

@@ -24,13 +24,13 @@ type PastPage struct {
 // data and what was decided.
 func (s *Store) Past(ctx context.Context, q EventQuery) (page PastPage, err error) {
 	q.wait, q.names = true, decidable()
-	found, err := s.Events(ctx, q)
+	numbers, next, err := pageOf(ctx, s, q, "seq", scanSeq, func(seq uint64) uint64 { return seq })
 	if err != nil {
 		return page, err
 	}
-	page.Next = found.Next
+	page.Next = next
 	err = s.snapshot(ctx, func(db querier) error {
-		page.Events, err = pastOf(ctx, db, found.Events)
+		page.Events, err = pastOf(ctx, db, numbers)
 		return err
 	})
 	if err != nil {
@@ -39,13 +39,11 @@ func (s *Store) Past(ctx context.Context, q EventQuery) (page PastPage, err erro
 	return page, nil
 }
 
-// pastOf reads the data of events and what was decided, all with two queries: one for
-// each event would take several times as long.
-func pastOf(ctx context.Context, db querier, of []Event) (past []Past, err error) {
-	numbers := make([]uint64, len(of))
-	for i, e := range of {
-		numbers[i] = e.Seq
-	}
+func scanSeq(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
+
+// pastOf reads the events with these numbers and what was decided, all with two queries:
+// one for each event would take several times as long.
+func pastOf(ctx context.Context, db querier, numbers []uint64) (past []Past, err error) {
 	these, err := json.Marshal(numbers)
 	if err != nil {
 		return nil, err

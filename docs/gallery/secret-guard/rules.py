@@ -39,6 +39,7 @@ import files
 from book import Mistake, listed
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+GLOB = re.compile(r"[*?\[]")
 KEYS = {"action", "reason", "path", "except", "text", "words", "catches", "passes"}
 
 
@@ -74,7 +75,7 @@ class Path(Rule):
             if glob.startswith("**/"):
                 yield folder.rstrip("/") + "/" + re.sub(r"\*+", "x", glob[3:]).replace("?", " ")
             else:
-                yield re.sub(r"\*+", "x", home + glob[1:] if glob.startswith("~") else glob).replace("?", " ")
+                yield sampled(glob, home)
 
 
 class Token(Rule):
@@ -114,6 +115,19 @@ class Token(Rule):
         return "".join(out) + text[at:]
 
 
+def folders(glob, home):
+    """The folders above what a glob of whole paths may name, none for one that is about any folder."""
+    path = sampled(glob, home) if not glob.startswith("**/") else ""
+    while path.strip("/"):
+        path = posixpath.dirname(path)
+        yield path
+
+
+def sampled(glob, home):
+    """A path that a glob of whole paths fits."""
+    return re.sub(r"\*+", "x", home + glob[1:] if glob.startswith("~") else glob).replace("?", " ")
+
+
 def fitting(globs, home):
     """The function that says whether one of the globs fits a path."""
     expressions = [files.expression(g, home) + ["/?"] for g in globs]
@@ -145,7 +159,7 @@ class Book:
                 self.tokens.append(Token(name, file, values))
         self.paths, self.tokens = ([r for r in some if r.action != "off"] for some in (self.paths, self.tokens))
         self.strict = [r for r in self.paths if r.action != "mask"]
-        self.fits, self.known, self.of_program, self.read = {}, {}, {}, {}
+        self.fits, self.known, self.of_program, self.read, self.above, self.sampled = {}, {}, {}, {}, {}, {}
         words = {word for r in self.tokens for word in r.words}
         self.hints = {word: {n for n, r in enumerate(self.tokens) if word.startswith(tuple(r.words))} for word in words}
         self.hinted = re.compile("(?=(%s))" % files.any_of([[re.escape(c) for c in w] for w in words])).finditer
@@ -185,8 +199,21 @@ class Book:
         """The rule for files that an absolute pattern of a shell may match, None if it is not about such files."""
         folder, name = posixpath.split(pattern)
         kept = re.sub(r"\[[^\]]*\]|[*?]", "", name)
-        if not (re.search(r"[A-Za-z0-9]", kept) or name.startswith(".") or re.search(r"[*?\[]", folder)):
+        if not (re.search(r"[A-Za-z0-9]", kept) or name.startswith(".") or GLOB.search(folder)):
             return self.path(folder, home)  # ~/.ssh/*
+        if home not in self.above:
+            self.above[home] = {above for r in self.strict for g in r.globs for above in folders(g, home)}
+        # In a folder that no rule names, each name is judged as in any other.
+        key = (name, folder if folder in self.above[home] or GLOB.search(folder) else "", home)
+        if key not in self.sampled:
+            if len(self.sampled) > 4096:
+                self.sampled.clear()
+            self.sampled[key] = self.sample_in(folder, name, home)
+        return self.sampled[key]
+
+    def sample_in(self, folder, name, home):
+        """The first rule with a sample that the pattern folder/name matches, None if there is none."""
+        pattern = posixpath.join(folder, name)
         for rule in self.strict:
             for sample in rule.samples(folder, name, home):
                 if (name.startswith(".") == posixpath.basename(sample).startswith(".")
