@@ -8,6 +8,7 @@ Nothing is opened: of a link it reads where it leads.
 
 Python 3.8 or later, standard library only.
 """
+import functools
 import os
 import posixpath
 import re
@@ -20,6 +21,7 @@ PART_OF_GLOB = re.compile(r"\*\*/|\*\*|\*|\?|.", re.DOTALL)
 MEANS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
+@functools.lru_cache(maxsize=4096)
 def absolute(text, cwd, home):
     """The path that a text names in the folder cwd, "" for the root, without . and .. in it."""
     if text[:1] == "~" and text[1:2] in ("", "/"):

@@ -33,6 +33,7 @@ MOST_BRACES = 64
 MOST_STARTS = 64
 MOST_CHOICES = 24  # values that variables of one command may have together
 MOST_FOLDERS = 8  # that a command may run in
+MOST_KEPT, MOST_KEPT_TEXT = 512, 200  # lines that were read before, and their characters
 TOO_MANY = ()  # the values of a variable that is not looked at for each of them
 
 
@@ -148,7 +149,21 @@ def program(word):
 
 def read(line, cwd="", home="", variables=None):
     """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of
-    its environment. Never raises."""
+    its environment. Never raises. What a short line is read as is kept, as agents repeat themselves: do not change it."""
+    if len(line) > MOST_KEPT_TEXT:
+        return script_of(line, cwd, home, variables)
+    key = line, cwd, home, id(variables)
+    if key not in _kept:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        _kept[key] = script_of(line, cwd, home, variables), variables  # which keeps the id its own
+    return _kept[key][0]
+
+
+_kept = {}
+
+
+def script_of(line, cwd, home, variables):
     script = Script()
     walk = Walk(script, home or os.path.expanduser("~"))
     state = State(cwd)

@@ -139,10 +139,10 @@ class Look:
             for word in source.words[1:]:
                 self.path(word.text, source.cwds, word.text if finds else word.pattern if word.glob else None, action)
 
-    def secret(self, text, where):
+    def secret(self, text, key):
         rule = self.book.secret(text)
         if rule is not None:
-            self.add(rule, where)
+            self.add(rule, "the argument %r" % key)
 
 
 def searched(words):
@@ -177,7 +177,7 @@ def strings(value, key=""):
 def findings(tool, tool_input, cwd, book, home=""):
     look = Look(book, cwd, home)
     for key, text in strings(tool_input):
-        look.secret(text, "the argument %r" % key)
+        look.secret(text, key)
         if key in LINES:
             look.line(text, cwd)
         elif key == "glob" and tool != "Glob":

@@ -230,6 +230,8 @@ class Book:
                 self.of_program.clear()
             self.of_program[key] = [rest for program, *rest in self.commands[kind]
                                     if program == command.name or fnmatch.fnmatchcase(command.name, program)]
+        if not self.of_program[key]:
+            return False
         first = next((w.text for w in command.words[1:] if not w.text.startswith("-")), None)
         return any(not rest or first is not None and any(fnmatch.fnmatchcase(first, a) for a in rest[0].split("|"))
                    for rest in self.of_program[key])
