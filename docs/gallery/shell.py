@@ -149,7 +149,8 @@ def program(word):
 
 def read(line, cwd="", home="", variables=None):
     """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of
-    its environment. Never raises. What a short line is read as is kept, as agents repeat themselves: do not change it."""
+    its environment. Never raises. What a short line is read as is kept, as agents repeat themselves: do not change
+    it."""
     if len(line) > MOST_KEPT_TEXT:
         return script_of(line, cwd, home, variables)
     key = line, cwd, home, id(variables)
@@ -1188,6 +1189,7 @@ class Walk:
                     continue
                 if operator in ("<", "<>"):
                     given = state.files.get(self.place(word, state)) or Input(None, word.sources)
+                    given = Input("") if word.text == "/dev/null" else given
                 elif operator == "<&" and word.text not in ("0", "0-", "-"):
                     given = Input(None, word.sources)
                 both = operator == ">&" and not re.fullmatch(r"\d+-?|-", word.text)
@@ -1688,7 +1690,7 @@ class Walk:
             rest.pop(0)
             if text.startswith("--"):
                 if text in ("--rcfile", "--init-file") and rest:
-                    rest.pop(0)
+                    self.code_file(name, command, rest.pop(0), state)
                 elif text == "--command" and rest:
                     text_follows = True
                 continue
@@ -1730,8 +1732,10 @@ class Walk:
         n = 0
         while n < len(args):
             text = args[n].text
-            option = next((o for o in options if text == o or len(o) == 2 and re.match(r"-[A-Za-z]*%s" % o[1], text)
-                           or o.startswith("--") and text.startswith(o + "=")), None)
+            grouped = options is not LONG_OPTIONS or not re.fullmatch(r"-[A-Za-z-]{2,}", text)
+            option = text if text in options else next(
+                (o for o in options if grouped and len(o) == 2 and re.match(r"-[A-Za-z]*%s" % o[1], text)
+                 or o.startswith("--") and text.startswith(o + "=")), None)
             if text in ("--", "-"):
                 n += text == "--"
                 file = args[n] if n < len(args) and args[n].text != "-" else None
@@ -1754,9 +1758,12 @@ class Walk:
                 file = Word("-m")
                 break
             n += 1
+        name = command.name
+        given = (name in FILE_OPTIONS or name in RUNS_FILES) and self.code_files(name, command, args, state)
+        if given and not code:
+            return None
         if options is AWKS and not code and file:
             code, file = [file], None
-        name = command.name
         if not code and options is not AWKS:
             given = None
             if file is None or file.text in STDIN:
@@ -1786,6 +1793,71 @@ class Walk:
                 self.inner(next(g for g in found.groups() if g is not None), state.copy())
         return None
 
+    def code_files(self, name, command, args, state):
+        """Files with code that options name, or the first word of a program that runs one: what stands in them is read
+        where it is known. Says whether there is such a file that the line gives."""
+        found = False
+        for before, word in zip([None] + args, args):
+            option = before is not None and before.text in FILE_OPTIONS.get(name, ())
+            glued = next((o for o in FILE_OPTIONS.get(name, ()) if word.text.startswith(o) and len(word.text) > len(o)
+                          and (o[:2] != "--" and len(o) == 2 or word.text[len(o)] == "=")), None)
+            if glued:
+                word = Word(word.text[len(glued):].lstrip("="), sources=word.sources)
+            value = before is not None and before.text[:1] == "-" and not word.sure  # perhaps of an option: -cp "$(x)"
+            if option or glued or name in RUNS_FILES and not value and (word.text[:1] != "-" or word.text == "-"):
+                found = self.code_file(name, command, word, state) or found
+            if name in RUNS_FILES and not (option or value or word.text[:1] == "-" or word.text in RUN_WORDS
+                                           or word.text.isdigit()):
+                break  # what follows is for the program in the file
+        return found
+
+    def code_file(self, name, command, word, state):
+        """A file with code; says whether the line itself gives it."""
+        if word.text in STDIN or word.text == "-":
+            given = command.stdin if command.stdin.given else None
+        elif OPENED.match(word.text) or word.sources and not word.sure:
+            given = Input(None, word.sources)
+        else:
+            given = state.files.get(self.place(word, state))
+        if given is None:
+            return False
+        for source in given.sources:
+            source.executed = True
+        if given.text is None:
+            self.doubt("%s runs what it reads" % name, " ".join(command.texts), given.sources)
+        else:
+            command.code = given.text if command.code is None else command.code + "\n" + given.text
+            self.lines_of_code(name, command, given.text, state, name in AWK_NAMES)
+        return True
+
+    def typed(self, name, command, words, state):
+        """Keys that are typed in a terminal: `tmux send-keys 'rm x' Enter`."""
+        text = "".join(KEYS.get(w.text, w.text) for w in words if not re.fullmatch(r"-[lRMHX]+", w.text))
+        self.run_words(name, command, [Word(text, sources=[s for w in words for s in w.sources])], state)
+
+    def tmux(self, command, args, state):
+        """Commands of tmux that run lines, type keys, or run what is in a file."""
+        texts = [w.text for w in args]
+        for n, text in enumerate(texts):
+            rest = args[n + 1:]
+            if text in ("send-keys", "send"):
+                while rest and re.match(r"-[tNc]", rest[0].text):
+                    rest = rest[1 if len(rest[0].text) > 2 else 2:]
+                return self.typed("tmux", command, rest, state)
+            if text in ("source-file", "source", "load-buffer", "loadb"):
+                for word in rest:
+                    self.code_file("tmux", command, word, state)
+                return None
+            if text in ("paste-buffer", "pasteb"):
+                return self.doubt("tmux types what is in a buffer", " ".join(texts))
+            if text in TMUX_COMMANDS:
+                for word in rest:
+                    if re.search(r"\s", word.text):
+                        self.inner("tmux " + word.text, state.copy())
+                        self.perhaps("tmux", command, word.text, state)
+                return None
+        return None
+
     def lines_of_code(self, name, command, code, state, every):
         """Commands that code in another language starts, as far as they stand in it word for word. every: also a string
         of one word."""
@@ -1813,6 +1885,12 @@ class Walk:
         bare = [o for o in options if o[0] != "-"]
         if name == "git":
             self.git(command, args, state)
+        if name == "tmux":
+            self.tmux(command, args, state)
+        if name in FILE_OPTIONS or name in RUNS_FILES:
+            self.code_files(name, command, args, state)
+        if name in READS_LINES and command.stdin.given and command.stdin.text is None:
+            self.run_input(name, command, command.stdin, state)
         for n, word in enumerate(args) if options or in_text else ():
             text, following = word.text, args[n + 1] if n + 1 < len(args) else None
             for option in options if text[:1] == "-" else bare:
@@ -1841,6 +1919,8 @@ class Walk:
                 state.files[self.place(args[-1], state)] = copied
         elif name in ("sed", "gsed") and any(SED_RUNS.search(w.text) and w.text[2:] for w in args):
             self.doubt("sed runs what it reads", " ".join(command.texts))
+        if name in VIMS and command.stdin.given and any(re.fullmatch("-[eE]s?", w.text) for w in args):
+            self.run_input(name, command, command.stdin, state)
         if name in STDIN_IS_LINES and command.stdin.given or name in STARTS_SHELL and command.stdin.text:
             self.run_input(name, command, command.stdin, state)
         if in_text and command.stdin.text:
@@ -1919,6 +1999,8 @@ class Walk:
         if lines and name == "env":
             return
         if not rest:
+            if name in BARE_SHELLS and command.stdin.given or name == "parallel":
+                self.run_input(name, command, command.stdin, state)
             return
         cwds = state.cwds if not wrapper.elsewhere else ("",)
         if rest[0].text in (":::", "::::"):  # parallel without a command runs each word
@@ -2157,7 +2239,7 @@ STARTS = re.compile(r"system|\|&?\s*getline|print.*\||popen|subprocess|exec|spaw
                     r"|\.run\(|\brun\b|command|cmd|getline|\|\s*\"|\bsh\b|%x|run-program", re.IGNORECASE)
 STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:qx|%x)\s*[{(\[][^\n})\]]*[})\]]")
 STRINGS_IN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
-CALLS = re.compile(r"\b(?:exec|system|spawn)\w*$|\(list$")
+CALLS = re.compile(r"\b(?:exec|system|spawn)\w*$|\((?:list|sh|shell)$")
 BETWEEN = re.compile(r"\s*,\s*\[?\s*|\s+(?:\(list\s+)?")
 
 
@@ -2192,12 +2274,15 @@ SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "
 POWER = ("pwsh", "powershell")
 SHELLS_READ = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "posh"}
 AWKS = ("-e", "--source")
+# Of languages whose options have several letters behind one dash.
+LONG_OPTIONS = ("-e", "-c", "-g", "--eval", "-eval", "eval", "e", "--expression", "--execute", "-execute", "-batch",
+                "--batch-string")
 INTERPRETERS = [
     (re.compile(r"(?:python|pypy)[0-9.]*(?:-config)?|py|ipython3?"), ("-c",)),
     (re.compile(r"perl[0-9.]*"), ("-e", "-E")),
     (re.compile(r"r|octave(?:-cli)?|gnuplot|guile[0-9.]*|racket|sbcl|clisp|ghci?|ocaml|crystal|nim|erl|iex|dc|jshell|m4"
-                r"|expect|xonsh|clojure|clj|bb|janet|hy|kotlin|jrunscript"),
-     ("-e", "-c", "--eval", "-eval", "eval", "e", "--expression")),
+                r"|expect|xonsh|clojure|clj|bb|janet|hy|kotlin|jrunscript|emacs(?:client)?|swipl|matlab|maxima"
+                r"|sage|fennel|csi|chibi-scheme|gosh|picat|yap|gap|gp"), LONG_OPTIONS),
     (re.compile(r"j?ruby[0-9.]*|lua(?:jit)?[0-9.]*|rscript|osascript|elixir|julia|groovy|tclsh|raku|scala|swift"),
      ("-e",)),
     (re.compile(r"node(?:js)?|bun|deno|tsx|ts-node"), ("-e", "-p", "--eval", "--print", "-pe", "eval")),
@@ -2269,6 +2354,28 @@ STDIN_IS_LINES = {"at", "batch", "parallel"}
 STARTS_SHELL = {"ssh", "unshare", "nsenter", "newgrp", "script", "machinectl", "toolbox", "telnet", "nc", "ncat",
                 "login", "lxc-attach", "sg", "fakechroot", "fakeroot", "firejail", "proot", "bwrap", "schroot",
                 "distrobox"}
+BARE_SHELLS = {"ssh", "unshare", "nsenter", "newgrp", "lxc-attach", "sg", "fakeroot", "chroot", "su", "sudo", "doas"}
+VIMS = {"vim", "vi", "nvim", "view"}
+READS_LINES = {"ed", "ex"}  # whose input is commands, which may start programs
+TMUX_COMMANDS = {"set-hook", "bind", "bind-key", "confirm-before", "confirm", "command-prompt", "if-shell", "if"}
+KEYS = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " ", "Tab": "\t", "C-c": "\n", "C-u": "\n"}
+# Options whose value is a file with code that may start programs.
+AWK_NAMES = {"awk", "gawk", "mawk", "nawk", "busybox-awk"}
+FILE_OPTIONS = {name: tuple(options.split()) for names, options in (
+    ("awk gawk mawk nawk", "-f --file -E --exec -i --include"), ("sed gsed", "-f --file"),
+    ("make gmake", "-f --file --makefile"), ("just", "-f --justfile"), ("task", "-t --taskfile"), ("ninja", "-f"),
+    ("rake", "-f --rakefile"), ("scons", "-f --file"), ("ant", "-f -file -buildfile"), ("cmake", "-P"),
+    ("gradle gradlew", "-b --build-file -I --init-script"), ("vim vi nvim ex view", "-S -s -u"),
+    ("emacs", "-l --load --script -x"), ("gdb", "-x --command"), ("lldb", "-s --source -S"),
+    ("sbcl", "--load --script"), ("guile", "-s -l"), ("swipl", "-s -l"), ("expect", "-f"),
+    ("node nodejs bun tsx ts-node", "-r --require --import --preload"), ("ruby perl", "-r"), ("tcc", "-run"),
+    ("kotlinc", "-script"), ("ipython ipython3", "-i"), ("matlab", "-r"), ("sage", "-f"),
+) for name in names.split()}
+# Programs whose first word is a file with code, and words that may stand before it.
+RUNS_FILES = {"deno", "bun", "java", "kotlin", "zig", "dart", "swift", "rust-script", "cargo-script", "runghc",
+              "runhaskell", "stack", "nix-shell", "nix-build", "wish", "swipl", "clojure", "clj", "gap", "gp", "sclang",
+              "sage", "packer", "ansible-playbook", "pulumi", "tcc", "dotnet-script", "csi", "fennel", "nim", "crystal"}
+RUN_WORDS = {"run", "build", "e", "r", "c", "script", "exec", "eval", "-script"}
 CODE_OPTIONS = {"-c", "-e", "-x", "-ex", "-C", "--eval", "-eval", "--exec", "--execute", "--command", "--expression",
                 "--run", "--cmd", "/c", "/C"}
 # In these the text behind such an option is none that is run, or it is read elsewhere.
@@ -2456,7 +2563,7 @@ WRAPPERS = {
             "envdir": Wrapper("", 1), "setuidgid": Wrapper("", 1), "softlimit": Wrapper("-m -d"),
     "tmux": Wrapper("-s -n -t -c -x -y -e -F -L -S -f", sub="new-session|new|new-window|neww|split-window|splitw"
                                                             "|respawn-pane|respawn-window|run-shell|run|if-shell|popup"
-                                                            "|display-popup|send-keys|send", joined=True),
+                                                            "|display-popup", joined=True),
     "pssh": Wrapper("-h -H -l -p -t -o -e -O -x", joined=True, elsewhere=True), "stuff": Wrapper(joined=True),
             "pdsh": Wrapper("-w -x -l -g -t -u -f", joined=True, elsewhere=True),
             "wsl": Wrapper("-d -u --distribution --user --cd", elsewhere=True),

@@ -38,6 +38,7 @@ class Always:
 def without_shortcuts():
     """Takes the short cuts out: each rule is held against each path, each text and each link by itself."""
     shell.WHOLE_WORD = NEVER
+    shell._kept = Forgets()
     if name == "command-guard":
         for glob in (g for rule in guard.rules.load(name).rules for words in rule.commands for g in words):
             glob.plain = False
@@ -46,7 +47,7 @@ def without_shortcuts():
     guard.files.links = Always
     if name == "secret-guard":
         book = guard.rules.load(name)
-        book.read, book.known = Forgets(), Forgets()
+        book.read, book.known, book.sampled = Forgets(), Forgets(), Forgets()
         type(book).path = lambda self, path, home: next((r for r in self.strict if r.fits(path, home)), None)
         type(book).likely = lambda self, text: self.tokens
     else:
