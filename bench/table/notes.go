@@ -8,7 +8,7 @@ var inTheWay = map[string]string{
 	"persistent":         "in a profile from before the journal, of the 39 µs of processor time that a run cost the daemon, 23 were the database's one writer: the run with its four indexes took 9, the event 4, its pending row 4, the pages of the log 3.",
 	"verdict-spawn":      "client, daemon and hook wake each other across two cores; a start is handed to a goroutine of its own, so that one that hangs cannot hold the answer, which costs 40 to 60 µs; pipes and the look at the hook's files (trust) come before it.",
 	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th percentile is the database's writer on the other core.",
-	"verdict-large":      "one goroutine reads, checks and copies each event of 15 MiB, in four passes over its bytes, and its sender has the other core; each of the four wakes of a verdict waits its turn between them, and the collector of what was copied takes a turn, too.",
+	"verdict-large":      "one goroutine reads, checks and copies each event of 15 MiB, in four passes over its bytes, and its sender has the other core; each of the four wakes of a verdict waits its turn between them. What was tried is in docs/decisions/performance.md.",
 	"line":               lineInTheWay,
 	"ndjson":             lineInTheWay,
 	"fanout":             "the sender's lines cost as much as in `line`; they share two cores with ten writers and the ten readers of the benchmark.",
@@ -19,5 +19,5 @@ var inTheWay = map[string]string{
 
 const (
 	spawnInTheWay = "beside the start itself (three pipes, fork and exec, in a session of its own, which the os/exec loop does not ask for), a fifth of the daemon's processor time for a run is the database's, a sixth the Go runtime's watch over system calls that block, and ten looks at the hook's files (trust) are a twentieth."
-	lineInTheWay  = "one goroutine does all of a connection: a quarter of its time is reading and checking the line, a fifth the record for the stream, two fifths the rest of the admission and the answer, a ninth system calls."
+	lineInTheWay  = "one goroutine does all of a connection: nearly half of its time is reading the line's JSON, a sixth the records for the stream, a tenth the rest of the admission, a tenth the answers, a fourteenth system calls. A second goroutine made it slower, see docs/decisions/performance.md."
 )
