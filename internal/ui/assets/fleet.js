@@ -48,8 +48,8 @@ function Rollout() {
     ${d.off.map((o) => html`<p class="red" key=${o.hook}><${Icon} name="fail" />${o.hook} is off on all machines${o.revision ? `, in the bundle ${o.revision}` : ''}: ${o.reason} <span class="s">${o.by}, ${when(o.time)}</span></p>`)}`}</div>
     ${machines.length > 0 && html`<${Table} label="What each machine has" cols=${['w-who', 'w-state', 'w-who', 'w-state', 'w-who', '']} head=${['Machine', 'State', 'Policy', 'Stage', 'Shadow', 'Off, trouble']}>${machines.map((m) => {
       const r = m.rollout || { error: 'has taken no directive' };
-      return html`<tr role="row" key=${m.machine} data-rolled=${m.machine}><${Td} class="f-who">${m.machine}</${Td}><${Td} class="f-state"><${State} is=${m.away ? ['idle', 'away', 'state ask'] : ['ok', 'here', 'state q']} /></${Td}><${Td} class="f-time">${m.policy}</${Td}><${Td} class="f-time s">${r.stage}</${Td}><${Td} class="f-why">${r.shadow}</${Td}><${Td} class="f-wide red">${[...(r.off || []).map((h) => h + ' is off'), r.error || ''].filter(Boolean).join('; ')}</${Td}></tr>`;
-    })}</${Table}>`}`;
+      return html`<tr role="row" key=${m.machine} data-rolled=${m.machine}><${Td} class="f-who">${m.machine}</${Td}><${Td} class="f-state"><${State} is=${m.away ? ['idle', 'away', 'state ask'] : ['ok', 'here', 'state q']} /></${Td}><${Td} class="f-time" title=${r.stage || ''}>${m.policy}</${Td}><${Td} class="f-hide s">${r.stage}</${Td}><${Td} class=${r.shadow ? 'f-why' : 'f-hide'}>${r.shadow}</${Td}><${Td} class="f-wide red">${[...(r.off || []).map((h) => h + ' is off'), r.error || ''].filter(Boolean).join('; ')}</${Td}></tr>`;
+    })}</${Table}>`}<div class="nothing"><h2>Decisions</h2></div>`;
 }
 
 // Fleet lists the newest decisions of all machines of the last day that fit the search.
