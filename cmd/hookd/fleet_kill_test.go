@@ -217,12 +217,14 @@ func killInTurn(ctx context.Context, members []*member, servers []*fleettest.Pro
 		case <-ctx.Done():
 			return kills
 		}
-		if i := kills / 2 % fleetMachines; kills%2 == 0 {
-			members[i].kill()
-			members[i].start()
+		if i := kills / 2; kills%2 == 0 {
+			m := members[i%len(members)]
+			m.kill()
+			m.start()
 		} else {
-			servers[i].Kill()
-			servers[i].Run()
+			s := servers[i%len(servers)]
+			s.Kill()
+			s.Run()
 		}
 	}
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/hooktest"
+)
+
+// verdictRounds is how often verdicts are measured with events for the fleet and without.
+const verdictRounds = 3
+
+// TestVerdictsBesideAFleet measures verdicts of one machine of a fleet by turns while nothing
+// happens and while agents send 500 events a second and other machines and servers are killed.
+// It logs the figures of docs/fleet.md: all of it shares the processors of one machine.
+func TestVerdictsBesideAFleet(t *testing.T) {
+	if !*long {
+		t.Skip("it measures for a minute, on a machine that does nothing else: run it with -long")
+	}
+	servers := fleettest.Cluster(t, 3)
+	members, _ := newMembers(t, servers)
+	guarded := members[0]
+	hooktest.Write(t, filepath.Join(guarded.home, "hooks", "guard", "HOOK.yaml"),
+		"name: guard\nevents: [pre_tool_use]\nmode: persistent\ncommand: "+guarded.makeGuard()+"\n", 0o644)
+	_, err := guarded.client.Reload(t.Context())
+	hooktest.Must(t, err)
+	for range verdictRounds {
+		ctx, end := context.WithTimeout(t.Context(), 10*time.Second)
+		alone := guarded.verdicts(ctx)
+		end()
+		ctx, end = context.WithTimeout(t.Context(), 10*time.Second)
+		sent := sendEvents(ctx, members)
+		kills := make(chan int, 1)
+		go func() { kills <- killInTurn(ctx, members[1:], servers) }()
+		beside := guarded.verdicts(ctx)
+		accepted := len(sent())
+		end()
+		t.Logf("alone p50 %s p99 %s of %d; beside %d events and %d kills p50 %s p99 %s of %d",
+			at(alone, 0.5), at(alone, 0.99), len(alone), accepted, <-kills, at(beside, 0.5), at(beside, 0.99), len(beside))
+	}
+}
+
+// makeGuard puts a guard in place that has no opinion, and returns its path.
+func (m *member) makeGuard() string {
+	guard := filepath.Join(m.home, "guard.sh")
+	hooktest.Write(m.t, guard, "#!/bin/sh\nwhile read -r line; do id=${line##*'\"event_id\":\"'}; echo \"{\\\"event_id\\\":\\\"${id%%'\"'*}\\\"}\"; done\n", 0o755)
+	return guard
+}
+
+// verdicts returns how long verdicts took, 100 a second until ctx ends, shortest first.
+func (m *member) verdicts(ctx context.Context) (took []time.Duration) {
+	m.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			slices.Sort(took)
+			return took
+		}
+		begun := time.Now()
+		v, err := m.client.Decide(m.t.Context(), client.Event{Event: "pre_tool_use", SessionID: "v", Data: []byte(`{"tool_name":"shell","tool_input":{"cmd":"ls"}}`)})
+		if err != nil || !v.Allowed {
+			m.t.Fatalf("got %+v, %v", v, err)
+		}
+		took = append(took, time.Since(begun))
+	}
+}
+
+// at returns a quantile of what is sorted.
+func at(sorted []time.Duration, q float64) time.Duration {
+	return sorted[int(q*float64(len(sorted)-1))].Round(10 * time.Microsecond)
+}
