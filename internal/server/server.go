@@ -197,7 +197,7 @@ type Options struct {
 	Silence time.Duration // a client that sends nothing at all is closed after this; 0 = 30 s
 	Ping    time.Duration // a quiet stream gets a ping this often; 0 = 15 s
 
-	lookAgain time.Duration           // whether the socket is still there; 0 = 2 s
+	lookAgain time.Duration           // whether the socket is still there; 0 = see watch
 	isOwner   func(peer.Process) bool // tests: which peers are the owner's; nil = peer.Process.Trusted
 }
 
@@ -289,9 +289,6 @@ func withDefaults(opt Options) Options {
 	if opt.Silence <= 0 {
 		opt.Silence = 30 * time.Second
 	}
-	if opt.lookAgain <= 0 {
-		opt.lookAgain = 2 * time.Second
-	}
 	if opt.Ping <= 0 {
 		opt.Ping = 15 * time.Second
 	}
@@ -346,7 +343,8 @@ func (s *Server) Serve(ctx context.Context) error {
 
 	var loops sync.WaitGroup
 	loops.Go(func() { s.http.Serve(s.web) })
-	loops.Go(func() { s.accept(ctx, s.listener) })
+	first := s.listener // watch may replace it
+	loops.Go(func() { s.accept(ctx, first) })
 	gone := make(chan error, 1)
 	loops.Go(func() { gone <- s.watch(ctx, func(l net.Listener) { loops.Go(func() { s.accept(ctx, l) }) }) })
 	var lost error

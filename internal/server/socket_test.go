@@ -357,8 +357,19 @@ func idles(s *Server) (n int) {
 }
 
 func TestRemovedSocketIsBoundAgain(t *testing.T) {
-	f := start(t, func(o *Options) { o.lookAgain = 5 * time.Millisecond })
+	for name, change := range map[string]func(*Options){
+		"told":      nil,
+		"looked at": func(o *Options) { o.lookAgain = 5 * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) { testRemovedSocket(t, start(t, change)) })
+	}
+}
+
+func testRemovedSocket(t *testing.T, f *fixture) {
 	before := f.dial()
+	if got := code(t, before.ask(`{"event":"agent:end"}`)); got != "ok" { // it is taken now
+		t.Fatalf("got %s", got)
+	}
 	for range 3 {
 		if err := os.Remove(f.socket); err != nil {
 			t.Fatal(err)

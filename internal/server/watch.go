@@ -1,41 +1,74 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"go.uber.org/zap"
 )
 
-// watch looks each lookAgain whether the socket is still where clients look for
-// it. One that was removed or replaced is bound again, which serve is told; the
-// error says why it cannot be, and is nil when the server ends.
+// How often the socket's file is looked at: seldom where the system tells of what happens to
+// it, for then only a folder above it can have been moved.
+const (
+	lookTold   = 10 * time.Minute
+	lookUntold = 2 * time.Second
+)
+
+// watch sees to it that the socket stays where clients look for it. One that was removed or
+// replaced is bound again, which serve is told; the error says why it cannot be, and is nil
+// when the server ends.
 func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
-	look := time.NewTicker(s.opt.lookAgain)
-	defer look.Stop()
+	var changes <-chan fsnotify.Event
+	var troubles <-chan error
+	teller, err := newTeller()
+	if err == nil {
+		defer teller.Close()
+		changes, troubles = teller.Events, teller.Errors
+	}
 	for {
+		every := s.follow(teller)
+		if !s.reachable() {
+			l, err := s.bindAgain()
+			if err != nil {
+				return fmt.Errorf("the socket %s was removed while hookd listened on it: %w", s.opt.Socket, err)
+			}
+			if l == nil {
+				return nil
+			}
+			s.log.Warn("the socket was removed: it is bound again", zap.String("socket", s.opt.Socket))
+			serve(l)
+			continue
+		}
+		look := time.NewTimer(every)
 		select {
 		case <-look.C:
+		case <-changes:
+		case <-troubles: // changes were missed
 		case <-s.quit:
 			return nil
 		case <-ctx.Done():
 			return nil
 		}
-		if s.reachable() {
-			continue
-		}
-		l, err := s.bindAgain()
-		if err != nil {
-			return fmt.Errorf("the socket %s was removed while hookd listened on it: %w", s.opt.Socket, err)
-		}
-		if l != nil {
-			s.log.Warn("the socket was removed: it is bound again", zap.String("socket", s.opt.Socket))
-			serve(l)
+		look.Stop()
+	}
+}
+
+// follow has teller tell of the file that is at the socket's path now, and returns how often
+// to look at it besides. teller may be nil.
+func (s *Server) follow(teller *fsnotify.Watcher) (every time.Duration) {
+	every = lookUntold
+	if teller != nil {
+		_ = teller.Remove(s.opt.Socket) // of the file before
+		if teller.Add(s.opt.Socket) == nil {
+			every = lookTold
 		}
 	}
+	return cmp.Or(s.opt.lookAgain, every)
 }
 
 // reachable reports whether the file at the socket's path is the one that was
