@@ -2,10 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
@@ -17,14 +23,26 @@ const verdictRounds = 3
 
 // TestVerdictsBesideAFleet measures verdicts of one machine of a fleet by turns while nothing
 // happens and while agents send 500 events a second and other machines and servers are killed.
-// It logs the figures of docs/fleet.md: all of it shares the processors of one machine.
+// The machine and the agents have one processor, all others another one, as if they were
+// elsewhere. It logs the figures of docs/fleet.md.
 func TestVerdictsBesideAFleet(t *testing.T) {
 	if !*long {
 		t.Skip("it measures for a minute, on a machine that does nothing else: run it with -long")
 	}
-	servers := fleettest.Cluster(t, 3)
-	members, _ := newMembers(t, servers)
+	if runtime.NumCPU() < 2 {
+		t.Skip("it needs two processors")
+	}
+	stayOn(t, thisProcessor)
+	var servers []*fleettest.Process
+	var members []*member
+	on(t, otherProcessor, func() {
+		servers = fleettest.Cluster(t, 3)
+		members, _ = newMembers(t, servers)
+	})
 	guarded := members[0]
+	guarded.kill()
+	guarded.start()
+	hooktest.Until(t, "the machine is back", func() bool { return guarded.client.Ready(t.Context()) == nil })
 	hooktest.Write(t, filepath.Join(guarded.home, "hooks", "guard", "HOOK.yaml"),
 		"name: guard\nevents: [pre_tool_use]\nmode: persistent\ncommand: "+guarded.makeGuard()+"\n", 0o644)
 	_, err := guarded.client.Reload(t.Context())
@@ -36,13 +54,51 @@ func TestVerdictsBesideAFleet(t *testing.T) {
 		ctx, end = context.WithTimeout(t.Context(), 10*time.Second)
 		sent := sendEvents(ctx, members)
 		kills := make(chan int, 1)
-		go func() { kills <- killInTurn(ctx, members[1:], servers) }()
+		go on(t, otherProcessor, func() { kills <- killInTurn(ctx, members[1:], servers) })
 		beside := guarded.verdicts(ctx)
 		accepted := len(sent())
 		end()
 		t.Logf("alone p50 %s p99 %s of %d; beside %d events and %d kills p50 %s p99 %s of %d",
 			at(alone, 0.5), at(alone, 0.99), len(alone), accepted, <-kills, at(beside, 0.5), at(beside, 0.99), len(beside))
 	}
+}
+
+// Processors of the test.
+const (
+	thisProcessor = iota
+	otherProcessor
+)
+
+// stayOn keeps this process, and what it starts, on one processor until the test ends.
+func stayOn(t *testing.T, processor int) {
+	t.Helper()
+	var before unix.CPUSet
+	hooktest.Must(t, unix.SchedGetaffinity(0, &before))
+	threads := func(set *unix.CPUSet) {
+		list, err := os.ReadDir("/proc/self/task")
+		hooktest.Must(t, err)
+		for _, thread := range list {
+			id, _ := strconv.Atoi(thread.Name())
+			_ = unix.SchedSetaffinity(id, set) // one that has ended is not there
+		}
+	}
+	only := unix.CPUSet{}
+	only.Set(processor)
+	threads(&only)
+	t.Cleanup(func() { threads(&before) })
+}
+
+// on calls start, which starts processes that stay on another processor.
+func on(t *testing.T, processor int, start func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, only unix.CPUSet
+	only.Set(processor)
+	if err := errors.Join(unix.SchedGetaffinity(0, &before), unix.SchedSetaffinity(0, &only)); err != nil {
+		t.Error(err)
+	}
+	start()
+	_ = unix.SchedSetaffinity(0, &before)
 }
 
 // makeGuard puts a guard in place that has no opinion, and returns its path.
