@@ -22,7 +22,7 @@ import (
 // TestKilledDaemonLosesNothing kills hookd after a random number of answers while eight
 // agents send numbered events, and counts what ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
-	rounds := 50
+	rounds := amount(50, 20)
 	if testing.Short() {
 		rounds = 5
 	}

@@ -162,7 +162,7 @@ func (l *load) kill(home string, round int) {
 	if err != nil {
 		l.Error(err)
 	}
-	enough := l.answers() + rand.IntN(400)
+	enough := l.answers() + rand.IntN(200)
 	hooktest.Until(l.T, "that many events are answered", func() bool {
 		l.peak = max(l.peak, peakMemory(st.PID))
 		return l.answers() >= enough

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -37,9 +37,15 @@ func TestAFollowedFleet(t *testing.T) {
 
 	asked.kill()
 	hooktest.Until(t, "the loss of the daemon is told", func() bool { return strings.Contains(content(t, said), "hookd has gone") })
-	for n := 2; n <= fleetPart+100; n++ { // more than one answer has
-		decide(t, other, n)
+	var deciding sync.WaitGroup
+	for worker := range 8 {
+		deciding.Go(func() {
+			for n := 2 + worker; n <= fleetPart+100; n += 8 { // more than one answer has
+				decide(t, other, n)
+			}
+		})
 	}
+	deciding.Wait()
 	asked.start()
 	hooktest.Until(t, "the newest decision is shown", func() bool {
 		return strings.Contains(content(t, out), fmt.Sprintf("/%d ", fleetPart+100))
@@ -86,10 +92,11 @@ func followInto(t *testing.T, m *member, out, said string) *exec.Cmd {
 // decide has a machine decide about its nth call.
 func decide(t *testing.T, m *member, n int) {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("cat /%d ;", n)}})
-	hooktest.Must(t, err)
-	_, err = m.client.EmitWait(t.Context(), client.Event{Event: "PreToolUse", Dialect: "codex", SessionID: "s", Data: data})
-	hooktest.Must(t, err)
+	data := fmt.Appendf(nil, `{"tool_name":"Bash","tool_input":{"command":"cat /%d ;"}}`, n)
+	_, err := m.client.EmitWait(t.Context(), client.Event{Event: "PreToolUse", Dialect: "codex", SessionID: "s", Data: data})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func content(t *testing.T, file string) string {

@@ -195,7 +195,7 @@ func sendEvents(ctx context.Context, members []*member) (accepted func() map[str
 func TestFleetOfKilledMachines(t *testing.T) {
 	servers := fleettest.Cluster(t, 3)
 	members, urls := newMembers(t, servers)
-	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 12))*time.Second)
+	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 8))*time.Second)
 	defer end()
 	sent := sendEvents(ctx, members)
 	kills := killInTurn(ctx, members, servers)
