@@ -400,7 +400,7 @@ var rooms = map[string]room{
 	"internal/server": {
 		"the socket: lock, peer credentials, line and HTTP protocol, subscriptions",
 		"api events nowait peer spell",
-		"go.uber.org/zap golang.org/x/sys",
+		"github.com/fsnotify/fsnotify go.uber.org/zap golang.org/x/sys",
 	},
 	// trust: install refuses a program that others could replace
 	"internal/service": {
