@@ -53,7 +53,7 @@ func TestAFollowedFleet(t *testing.T) {
 
 	server.Stop()
 	hooktest.Until(t, "the loss of the servers is told", func() bool {
-		return strings.Contains(content(t, said), "no server of the fleet answers: waiting")
+		return strings.Count(content(t, said), "Ctrl-C ends") == 2
 	})
 	decide(t, other, fleetPart+101)
 	server.Run()
