@@ -28,7 +28,7 @@ type room struct{ purpose, rooms, thirdParty string }
 // may import what they need. `go test . -update` writes it into ARCHITECTURE.md.
 var rooms = map[string]room{
 	"client": {
-		"the public Go package, and the only code that dials the socket",
+		"the public Go package, and the only code that sends to the socket",
 		"api dialect events peer system verdict",
 		"",
 	},
@@ -82,7 +82,7 @@ var rooms = map[string]room{
 	// connect's places are the dialects'
 	"internal/attack": {
 		"tries what an agent could do to its guards, on copies, and says what worked",
-		"/client dialect events peer system",
+		"/client dialect events peer/listener system",
 		"",
 	},
 	"internal/audit": {
@@ -340,6 +340,12 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	// a room of its own, as it imports net and the bridge imports peer
+	"internal/peer/listener": {
+		"which process listens on a socket; sends it nothing",
+		"peer",
+		"",
+	},
 	"internal/peer/peertest": {
 		"tests only: a socket of another user",
 		"",
@@ -399,7 +405,7 @@ var rooms = map[string]room{
 	},
 	"internal/server": {
 		"the socket: lock, peer credentials, line and HTTP protocol, subscriptions",
-		"api events nowait peer spell",
+		"api events nowait peer peer/listener spell",
 		"github.com/fsnotify/fsnotify go.uber.org/zap golang.org/x/sys",
 	},
 	// trust: install refuses a program that others could replace

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/peer/listener"
 	"github.com/hookd/hookd/internal/system"
 )
 
@@ -151,13 +152,13 @@ func managedSettings() (list []Result) {
 // reach it.
 func killDaemon(place system.Place) Result {
 	r := Result{Layer: System, What: "kill it"}
-	pid, err := listener(place.Socket)
+	process, err := listener.Of(place.Socket)
 	if err != nil {
 		r.Seen = "not tried: " + err.Error()
 		return r
 	}
-	err = syscall.Kill(pid, 0)
-	r.Tried, r.Worked, r.Seen = true, err == nil, seenOf(err, fmt.Sprintf("pid %d takes signals", pid))
+	err = syscall.Kill(process.PID, 0)
+	r.Tried, r.Worked, r.Seen = true, err == nil, seenOf(err, fmt.Sprintf("pid %d takes signals", process.PID))
 	return r
 }
 
