@@ -284,7 +284,9 @@ func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills
 	}
 	for note := range accepted {
 		if !mark(note) && once[note] == 0 {
-			lost++
+			if lost++; lost <= 5 {
+				t.Errorf("%s is lost", note)
+			}
 		}
 		doubles += max(0, once[note]-1)
 	}
