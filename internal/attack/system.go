@@ -23,7 +23,7 @@ import (
 // known is a command that guards of a machine often deny. It is sent, and never run.
 const known = "mkfs --help"
 
-// askSystem is what becomes of a call of an agent whose user settings do not call hookd:
+// askSystem is the answer to a call of an agent whose user settings do not call hookd:
 // where its settings for all users do, the system daemon is asked.
 func askSystem(ctx context.Context, o Options, command string) answer {
 	settings := dialect.Settings(events.Dialect(agent()))
