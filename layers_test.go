@@ -37,7 +37,7 @@ var rooms = map[string]room{
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
 			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook hookfiles importer logsink loopback match mcp " +
-			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui",
+			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui wordwrap",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -92,7 +92,7 @@ var rooms = map[string]room{
 	},
 	"internal/bridge": {
 		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
-		"/client convert dialect dialect/neutral duration events readfile system verdict",
+		"/client convert dialect dialect/neutral duration events readfile system verdict wordwrap",
 		"",
 	},
 	// text for connect, so that the small program does not carry it
@@ -517,6 +517,11 @@ var rooms = map[string]room{
 	"internal/when": {
 		"whether a hook's conditions fit an event; in doubt they do",
 		"builtin/shellsafe dialect dialect/neutral events hook",
+		"",
+	},
+	"internal/wordwrap": {
+		"breaks lines of text between words",
+		"",
 		"",
 	},
 	"internal/worker": {
