@@ -70,7 +70,7 @@ func TestAFollowedFleet(t *testing.T) {
 		}
 	}
 	if got := strings.Count(content(t, said), "hookd is back"); got != 2 {
-		t.Errorf("the follower said\n%s", content(t, said))
+		t.Errorf("the follower said %d times that hookd is back", got)
 	}
 }
 
@@ -85,7 +85,12 @@ func followInto(t *testing.T, m *member, out, said string) *exec.Cmd {
 	cmd.Stderr, err = os.Create(said)
 	hooktest.Must(t, err)
 	hooktest.Must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if t.Failed() {
+			t.Logf("the follower said\n%s", content(t, said))
+		}
+	})
 	return cmd
 }
 

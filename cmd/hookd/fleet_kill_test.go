@@ -77,8 +77,20 @@ func newMember(t *testing.T, name string, servers []string) *member {
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
 		fmt.Sprintf("fleet: {name: %s, servers: [%s]}\n", name, strings.Join(servers, ", ")), 0o644)
 	m.start()
-	t.Cleanup(m.kill)
+	t.Cleanup(func() {
+		if t.Failed() {
+			m.tell()
+		}
+		m.kill()
+	})
 	return m
+}
+
+// tell logs what the machine says of the fleet, and the end of its own log.
+func (m *member) tell() {
+	f, err := m.client.Fleet(context.Background())
+	said := content(m.t, filepath.Join(m.home, "log"))
+	m.t.Logf("%s: %+v, %v\n%s", m.name, f, err, said[max(0, len(said)-4096):])
 }
 
 // makeNotes puts the program of the hooks in place, and returns its path.
