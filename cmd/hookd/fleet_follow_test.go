@@ -19,7 +19,8 @@ import (
 // fleet. The follower says so, goes on when they are back, and has missed no decision.
 func TestAFollowedFleet(t *testing.T) {
 	server := fleettest.Start(t, nil)
-	asked, other := newMember(t, "asked", []string{server.URL()}), newMember(t, "other", []string{server.URL()})
+	servers := []string{server.URL()}
+	asked, other := newMember(t, "asked", servers, inEnv), newMember(t, "other", servers, inEnv)
 	hooktest.Until(t, "the machine sees the other", func() bool {
 		f, err := asked.client.Fleet(t.Context())
 		return err == nil && f.Unread == "" && len(f.Machines) == 2
