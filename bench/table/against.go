@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-
 	"sync"
 	"time"
 )
@@ -66,6 +66,10 @@ type doing struct {
 
 // bothDo starts both daemons with the same hooks and compares what they do.
 func (b *bench) bothDo(h hooks, list []doing) (rows []row, err error) {
+	list = slices.DeleteFunc(list, func(m doing) bool { return !b.only.MatchString(m.what) })
+	if len(list) == 0 {
+		return nil, nil
+	}
 	here, err := b.start(h, "HOOKD_QUEUE_MAX_EVENTS=1000000")
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ type sampler func(*daemon) (run func() (float64, error), end func(), err error)
 // second of processor time: where other programs run beside them, that tells more.
 func (b *bench) inTurn(what string, here, there *daemon, sample sampler) (r row, err error) {
 	var list []contender
-	worth := samples{}
+	worth, switches := samples{}, samples{}
 	for _, side := range []struct {
 		name string
 		*daemon
@@ -121,14 +125,15 @@ func (b *bench) inTurn(what string, here, there *daemon, sample sampler) (r row,
 			return r, missing{err.Error()}
 		}
 		list = append(list, contender{side.name, func() (float64, error) {
-			begin, before := time.Now(), used.cpu
+			begin, before := time.Now(), used
 			rate, err := run()
 			if err != nil {
 				return 0, err
 			}
 			done := rate * time.Since(begin).Seconds()
 			used, err = usageOf(side.pid()) // since the sample before: what a daemon does later is paid for as well
-			worth[side.name] = append(worth[side.name], done/(used.cpu-before).Seconds())
+			worth[side.name] = append(worth[side.name], done/(used.cpu-before.cpu).Seconds())
+			switches[side.name] = append(switches[side.name], float64(used.switches-before.switches)/done)
 			return rate, err
 		}})
 	}
@@ -142,8 +147,10 @@ func (b *bench) inTurn(what string, here, there *daemon, sample sampler) (r row,
 			atLeast("≥ 0.95 × the other, for the same processor time", 0.95, worth.ratio("here", "there"), "%.2f ×"),
 			info("of the other's rate", fmt.Sprintf("%.2f ×", s.ratio("here", "there"))),
 		},
-		beside: fmt.Sprintf("%s and %s a second; %s and %s for a second of processor time", count(s.median("here")),
-			count(s.median("there")), count(worth.median("here")), count(worth.median("there"))),
+		beside: fmt.Sprintf("%s and %s a second; %s and %s for a second of processor time; %.2f and %.2f context switches each",
+			count(s.median("here")), count(s.median("there")),
+			count(worth.median("here")), count(worth.median("there")),
+			switches.median("here"), switches.median("there")),
 	}, nil
 }
 

@@ -36,8 +36,9 @@ type check struct {
 type bench struct {
 	rounds  int
 	sample  time.Duration
-	hookd   string // the binaries under test
-	other   string // a hookd to compare with; "" = none
+	hookd   string         // the binaries under test
+	other   string         // a hookd to compare with; "" = none
+	only    *regexp.Regexp // what is compared with it
 	bridge  string
 	dir     string // temporary, short: sockets are in it
 	profile string

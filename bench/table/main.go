@@ -70,11 +70,15 @@ func run() error {
 	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
 	flag.StringVar(&b.hookd, "hookd", "", "a hookd to measure instead of building one; its hookd-bridge lies beside it")
 	flag.StringVar(&b.other, "against", "", "an older hookd to compare with, in turn with this one (the measure against)")
+	only := flag.String("only", "", "of the measure against only what matches this regular expression")
 	flag.StringVar(&b.profile, "profile", "", "folder for a CPU profile (perf) of each daemon")
 	flag.Parse()
 	wanted, err := regexp.Compile(*pattern)
 	if err != nil {
 		return fmt.Errorf("-run: %w", err)
+	}
+	if b.only, err = regexp.Compile(*only); err != nil {
+		return fmt.Errorf("-only: %w", err)
 	}
 	if *list {
 		for _, m := range measures {

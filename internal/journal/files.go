@@ -51,18 +51,15 @@ func (osFiles) List(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-func (osFiles) Create(path string) (File, error) {
-	return open(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
-}
+func (osFiles) Create(path string) (File, error) { return create(path) }
 
 func (osFiles) Open(path string) (File, error) { return open(path, os.O_RDWR) }
 
-func open(path string, flags int) (File, error) {
+func create(path string) (osFile, error) { return open(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC) }
+
+func open(path string, flags int) (osFile, error) {
 	f, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return osFile{f}, nil
+	return osFile{f}, err
 }
 
 func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }

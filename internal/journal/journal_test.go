@@ -60,8 +60,17 @@ func appendAll(t *testing.T, j *journal.Journal, records ...journal.Record) []jo
 	return entries
 }
 
+// kinds are the files of the operating system that a journal may be in.
+var kinds = map[string]journal.Files{"written": nil, "mapped": journal.MappedFiles()}
+
 func TestRecordsComeBack(t *testing.T) {
-	o := journal.Options{Dir: filepath.Join(t.TempDir(), "j"), Owner: "me", Sync: true}
+	for name, files := range kinds {
+		t.Run(name, func(t *testing.T) { testRecordsComeBack(t, files) })
+	}
+}
+
+func testRecordsComeBack(t *testing.T, files journal.Files) {
+	o := journal.Options{Dir: filepath.Join(t.TempDir(), "j"), Owner: "me", Sync: true, Files: files}
 	j, _, _ := opened(t, o, journal.Pos{})
 	var want []uint64
 	var entries []journal.Entry
@@ -100,8 +109,14 @@ func TestRecordsComeBack(t *testing.T) {
 }
 
 func TestFreedSegmentsAreUsedAgain(t *testing.T) {
+	for name, files := range kinds {
+		t.Run(name, func(t *testing.T) { testFreedSegmentsAreUsedAgain(t, files) })
+	}
+}
+
+func testFreedSegmentsAreUsedAgain(t *testing.T, files journal.Files) {
 	dir := filepath.Join(t.TempDir(), "j")
-	j, _, _ := opened(t, journal.Options{Dir: dir, Owner: "me"}, journal.Pos{})
+	j, _, _ := opened(t, journal.Options{Dir: dir, Owner: "me", Files: files}, journal.Pos{})
 	for n := uint64(1); n < 200; n++ {
 		last := appendAll(t, j, record(n, 100_000))[0]
 		j.Free(last.Pos)
@@ -109,9 +124,9 @@ func TestFreedSegmentsAreUsedAgain(t *testing.T) {
 			t.Fatalf("%d bytes after record %d, all of them freed", size, n)
 		}
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) > 4 {
-		t.Errorf("%d files are left, %v", len(files), err)
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 4 {
+		t.Errorf("%d files are left, %v", len(left), err)
 	}
 	j.Close(true)
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
@@ -299,24 +314,52 @@ func TestDeletedSegmentIsNoticed(t *testing.T) {
 			return os.WriteFile(path, text, 0o600)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			j, _, _ := opened(t, journal.Options{Dir: dir, Owner: "me"}, journal.Pos{})
-			first := appendAll(t, j, record(1, 100))[0]
-			if err := damage(filepath.Join(dir, "1.seg")); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
-				t.Errorf("got %v, want %v", err, journal.ErrGone)
-			}
-			if err := j.Renew(); err != nil {
-				t.Fatal(err)
-			}
-			appendAll(t, j, record(3, 100))
-			if _, _, err := j.Read(first); err != nil {
-				t.Errorf("what was written to the file that is open cannot be read: %v", err)
-			}
-		})
+		for kind, files := range kinds {
+			t.Run(name+" and "+kind, func(t *testing.T) { testDeletedSegment(t, files, damage) })
+		}
+	}
+}
+
+func testDeletedSegment(t *testing.T, files journal.Files, damage func(path string) error) {
+	dir := t.TempDir()
+	j, _, _ := opened(t, journal.Options{Dir: dir, Owner: "me", Files: files}, journal.Pos{})
+	first := appendAll(t, j, record(1, 100))[0]
+	if err := damage(filepath.Join(dir, "1.seg")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
+		t.Errorf("got %v, want %v", err, journal.ErrGone)
+	}
+	if err := j.Renew(); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, j, record(3, 100))
+	if _, _, err := j.Read(first); err != nil {
+		t.Errorf("what was written to the file that is open cannot be read: %v", err)
+	}
+}
+
+// A mapping of a file that another process has cut off cannot be written to: the
+// Append fails, also one that does not look, and the program does not end.
+func TestMappedSegmentThatWasCutOff(t *testing.T) {
+	dir := t.TempDir()
+	o := journal.Options{Dir: dir, Owner: "me", Files: journal.MappedFiles(), Look: time.Hour}
+	j, _, _ := opened(t, o, journal.Pos{})
+	appendAll(t, j, record(1, 100))
+	if err := os.Truncate(filepath.Join(dir, "1.seg"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
+			t.Errorf("got %v, want %v", err, journal.ErrGone)
+		}
+	}
+	if err := j.Renew(); err != nil {
+		t.Fatal(err)
+	}
+	entry := appendAll(t, j, record(3, 100))[0]
+	if _, body, err := j.Read(entry); err != nil || !bytes.HasPrefix(body, []byte("3 ")) {
+		t.Errorf("the segment after it: %.20q, %v", body, err)
 	}
 }
 

@@ -62,7 +62,9 @@ func (s *Store) openUnwritten() error {
 	}
 	left, known := []*events.Decided(nil), map[key]bool{}
 	u := &s.unwritten
-	o := journal.Options{Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook}
+	o := journal.Options{
+		Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook, Files: journal.MappedFiles(),
+	}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
 		d := &events.Decided{}
 		if json.Unmarshal(text, d) != nil || d.EventSeq <= s.w.state.pruned {
