@@ -155,11 +155,16 @@ func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 // must be readable, and the names apart. The hooks are kept in known, for the scan that
 // follows; nil = they are not.
 func CheckPolicy(c config.Config, known *hookdir.Readings) policy.Check {
-	return func(dir string, m policy.Manifest) error {
+	return func(dir string, b policy.Bundle) error {
 		opts := readOptions(c, false).Once()
 		opts.Layer, opts.Prefix = hook.LayerPolicy, PolicyPrefix
+		opts.Content = func(path string) (f hookdir.File, known bool) {
+			inside, is := strings.CutPrefix(path, dir+"/")
+			file, known := b.Content.File(inside)
+			return hookdir.File{Data: file.Data, Exec: file.Exec}, is && known
+		}
 		names, readings := map[string]string{}, []hookdir.Reading(nil)
-		for _, f := range readFolders(dir, m.HookFolders(), opts) {
+		for _, f := range readFolders(dir, b.Content.HookFolders(), opts) {
 			if f.Hook == nil {
 				return fmt.Errorf("%s: %s", path.Join(f.Folder, hookdir.FileName), Worst(f.Problems).Message)
 			}

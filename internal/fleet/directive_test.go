@@ -75,7 +75,7 @@ type follower struct {
 func (f *follower) TakeDirective(ctx context.Context, signed []byte) error {
 	_, err := f.home.Take(signed, f.names.Tenant)
 	_, err2 := f.home.Follow(ctx, policy.Member{
-		Tenant: f.names.Tenant, Machine: f.names.Machine, Check: func(string, policy.Manifest) error { return nil },
+		Tenant: f.names.Tenant, Machine: f.names.Machine, Check: func(string, policy.Bundle) error { return nil },
 		Fetch: func(ctx context.Context, name string) ([]byte, error) {
 			return f.fleet.Bundle(ctx, name, policy.MaxBytes)
 		},

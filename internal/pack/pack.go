@@ -83,6 +83,15 @@ func (c Content) HookFolders() []string {
 	return found
 }
 
+// File returns the file of that path, of checked content; false = there is none.
+func (c Content) File(path string) (f File, found bool) {
+	i, found := slices.BinarySearchFunc(c, path, func(f File, path string) int { return strings.Compare(f.Path, path) })
+	if !found {
+		return f, false
+	}
+	return c[i], true
+}
+
 // Below is the part of the content that stands in a folder of it.
 func (c Content) Below(dir string) (part Content) {
 	for _, f := range c {

@@ -258,7 +258,7 @@ func TestLastGoodStaysWhereABundleCannotBeHad(t *testing.T) {
 	if _, err := h.Follow(t.Context(), Member{"t", "m", f.fetch, anything}); err != nil || inForce(t, h) != 2 {
 		t.Errorf("%d is in force, %v", inForce(t, h), err)
 	}
-	refuse := func(string, Manifest) error { return errors.New("a hook cannot be read") }
+	refuse := func(string, Bundle) error { return errors.New("a hook cannot be read") }
 	three := f.put(t, s, 3)
 	text, _ = directed(t, s, roll(t, d, three, StageShadow, 0))
 	_, err = h.Take(text, "t")

@@ -79,10 +79,18 @@ func (p Placed) revision(h Head) *Revision {
 func (h Home) File() string { return filepath.Join(h.dir, "policy.json") }
 
 // Current reads what is in force; false = no policy is set. An error means that one is set
-// and cannot be told, or is not what its key has signed.
+// and cannot be told, or is not what its key has signed. The result is shared: nothing in it
+// may be changed.
 func (h Home) Current() (c Current, set bool, err error) {
-	if c.State, err = h.state(); err != nil {
+	text, err := readfile.Read(h.File(), maxState)
+	if err != nil {
 		return c, !errors.Is(err, fs.ErrNotExist), ignore(err, fs.ErrNotExist)
+	}
+	if c, found := h.recall(text); found {
+		return c, true, nil
+	}
+	if err := json.Unmarshal(text, &c.State); err != nil {
+		return c, true, fmt.Errorf("%s: %w", h.File(), err)
 	}
 	key, err := PublicKey(c.State.Key)
 	if err == nil && (c.State.Source != FromFleet || len(c.State.Head.Text) > 0) {
@@ -97,17 +105,12 @@ func (h Home) Current() (c Current, set bool, err error) {
 	if err != nil {
 		return c, true, fmt.Errorf("%s: %w", h.File(), err)
 	}
+	h.remember(text, c)
 	return c, true, nil
 }
 
 // maxState is how long policy.json may be, in bytes: it has two manifests in base64.
 const maxState = 4 * maxManifest
-
-// state is what policy.json says, unchecked.
-func (h Home) state() (s State, err error) {
-	err = h.read("policy.json", maxState, &s)
-	return s, err
-}
 
 // placed is the bundle of a head that key has signed.
 func (h Home) placed(head Head, key ed25519.PublicKey) (p Placed, err error) {
@@ -249,17 +252,22 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 		return c, err
 	}
 	s.Head, s.Shadow, s.Directive = b.Head, Head{}, SignedDirective{}
-	if now, err := h.state(); err == nil && now.Key == s.Key {
-		s.Directive, s.Refused = now.Directive, now.Refused // hooks that it switches off stay off
+	c = Current{State: s, Placed: Placed{b.Manifest, dir}}
+	if now, _, _ := h.Current(); now.State.Key == s.Key { // what cannot be told is replaced
+		c.State.Refused = now.State.Refused
+		if d, err := now.State.Directive.verify(key); err == nil { // hooks that it switches off stay off
+			c.State.Directive, c.Directive = now.State.Directive, d
+		}
 	}
-	if err := h.write("policy.json", s); err != nil {
+	text, err = encode(c.State)
+	if err != nil {
 		return c, err
 	}
-	c = Current{State: s, Placed: Placed{b.Manifest, dir}}
-	if !s.Directive.Empty() {
-		c.Directive, err = s.Directive.verify(key)
+	if err := replacefile.Write(h.File(), text); err != nil {
+		return c, err
 	}
-	return c, err
+	h.remember(text, c)
+	return c, nil
 }
 
 // place writes a bundle to its folder, and its bytes beside that, if check finds nothing
@@ -277,7 +285,7 @@ func (h Home) place(b Bundle, text []byte, check Check) (dir string, err error) 
 			return "", errors.Join(err, os.RemoveAll(staged))
 		}
 	}
-	if err := check(dir, b.Manifest); err != nil {
+	if err := check(dir, b); err != nil {
 		if isNew {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
@@ -362,11 +370,16 @@ func (h Home) read(name string, limit int, into any) error {
 }
 
 func (h Home) write(name string, value any) error {
-	text, err := json.MarshalIndent(value, "", " ")
+	text, err := encode(value)
 	if err != nil {
 		return err
 	}
-	return replacefile.Write(filepath.Join(h.dir, name), append(text, '\n'))
+	return replacefile.Write(filepath.Join(h.dir, name), text)
+}
+
+func encode(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	return append(text, '\n'), err
 }
 
 // lockPatience is how long another process may change the policy.

@@ -164,7 +164,7 @@ func split(text []byte) (h Head, rest []byte, err error) {
 	if !ok || !ok2 || len(line) > maxManifest {
 		return h, nil, errors.New("it is cut off before its signature")
 	}
-	h = Head{Text: line}
+	h = Head{Text: bytes.Clone(line)} // it outlives the files
 	if h.Signature, err = base64.StdEncoding.DecodeString(string(signature)); err != nil {
 		return h, nil, errors.New("its signature cannot be read")
 	}

@@ -50,7 +50,7 @@ func (s signer) bundle(t testing.TB, sequence uint64, expires *time.Time) []byte
 	return text
 }
 
-func anything(string, Manifest) error { return nil }
+func anything(string, Bundle) error { return nil }
 
 // inForce is the sequence of the policy of a home, whose files are as they were signed.
 func inForce(t testing.TB, h Home) uint64 {
@@ -382,7 +382,7 @@ func TestWhatCannotBeReadIsRefused(t *testing.T) {
 	_, err := h.Set(t.Context(), file, s.public, "", anything)
 	hooktest.Must(t, err)
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 2, nil), 0o600))
-	refuse := func(string, Manifest) error { return errors.New("guard/HOOK.yaml: no") }
+	refuse := func(string, Bundle) error { return errors.New("guard/HOOK.yaml: no") }
 	if _, err := h.Update(t.Context(), refuse); err == nil || inForce(t, h) != 1 {
 		t.Errorf("%v; %d is in force", err, inForce(t, h))
 	}
@@ -438,5 +438,32 @@ func BenchmarkTakeUp(b *testing.B) {
 		if _, err := NewHome(b.TempDir()).Set(context.Background(), file, s.public, "", anything); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// What a policy.json said before says nothing of another text, nor of another home.
+func TestAKnownTextIsThatTextAlone(t *testing.T) {
+	s, file := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
+	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, nil), 0o600))
+	h := NewHome(t.TempDir())
+	_, err := h.Set(t.Context(), file, s.public, "", anything)
+	hooktest.Must(t, err)
+	text, err := os.ReadFile(h.File())
+	hooktest.Must(t, err)
+	other := NewHome(t.TempDir())
+	hooktest.Must(t, os.WriteFile(other.File(), text, 0o600))
+	if c, _, err := other.Current(); err != nil || filepath.Dir(c.Dir) != filepath.Dir(other.File()) {
+		t.Errorf("another home has its files in %s, %v", c.Dir, err)
+	}
+	signature := bytes.Index(text, []byte(`"signature":"`)) + len(`"signature":"`)
+	changed := bytes.Clone(text)
+	changed[signature] ^= 1
+	hooktest.Must(t, os.WriteFile(h.File(), changed, 0o600))
+	if _, _, err := h.Current(); !errors.Is(err, ErrKey) {
+		t.Errorf("another signature: %v", err)
+	}
+	hooktest.Must(t, os.WriteFile(h.File(), text, 0o600))
+	if got := inForce(t, h); got != 1 {
+		t.Errorf("%d is in force after it was put back", got)
 	}
 }

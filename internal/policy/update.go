@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Check looks at the hooks of a bundle in dir, which is not in force yet and stays there when
-// it is. An error refuses the bundle.
-type Check func(dir string, m Manifest) error
+// Check looks at the hooks of a bundle whose files are in dir, which is not in force yet and
+// stays there when it is. An error refuses the bundle.
+type Check func(dir string, b Bundle) error
 
 // Result is what came of asking a source.
 type Result struct {

@@ -72,16 +72,10 @@ func (d *draft) look(path string) program {
 	if d.opt.Blind {
 		return program{}
 	}
-	rest, inside := strings.CutPrefix(path, d.hook.Dir)
-	if d.opt.programs == nil || inside && strings.HasPrefix(rest, "/") {
-		return lookAt(path, d.opt.Path)
+	if rest, inside := strings.CutPrefix(path, d.hook.Dir); inside && strings.HasPrefix(rest, "/") {
+		return d.opt.lookAt(path)
 	}
-	if p, known := d.opt.programs.Load(path); known {
-		return p.(program)
-	}
-	p := lookAt(path, d.opt.Path)
-	d.opt.programs.Store(path, p)
-	return p
+	return found(&d.opt.once.programs, path, func() program { return d.opt.lookAt(path) })
 }
 
 func isFile(path string) bool {
@@ -96,7 +90,12 @@ func mayExecute(path string) bool {
 
 const missingFile = "no such file"
 
-func lookAt(path, dirs string) (p program) {
+func (o Options) lookAt(path string) (p program) {
+	if f, known := o.Content(path); known && f.Exec {
+		p.file, p.executable = true, true
+		p.message, p.hint = o.badHead(path, f.Data[:min(len(f.Data), maxHead)])
+		return p
+	}
 	info, err := os.Stat(path)
 	p.file = err == nil && !info.IsDir()
 	p.executable = p.file && mayExecute(path)
@@ -112,21 +111,24 @@ func lookAt(path, dirs string) (p program) {
 	case !p.executable:
 		p.message, p.hint = "is not executable", "chmod +x "+quote(path)
 	default:
-		p.message, p.hint = badHead(path, dirs)
+		if head, err := readfile.Head(path, maxHead); err == nil { // one that cannot be read passes
+			p.message, p.hint = o.badHead(path, head)
+		}
 	}
 	return p
 }
 
-// badHead returns what is wrong with the first line of a script; dirs are those in which
-// env looks for programs. Programs in machine code, and scripts that cannot be read, pass.
-func badHead(path, dirs string) (message, hint string) {
-	head, err := readfile.Head(path, 512)
-	if err != nil || bytes.IndexByte(head, 0) >= 0 {
-		return "", ""
-	}
+// maxHead is how much of a program is looked at for its first line, in bytes.
+const maxHead = 512
+
+// badHead returns what is wrong with the first line of a script, whose first bytes are
+// head. Programs in machine code pass.
+func (o Options) badHead(path string, head []byte) (message, hint string) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	interpreter, ok := bytes.CutPrefix(line, []byte("#!"))
 	switch {
+	case bytes.IndexByte(head, 0) >= 0:
+		return "", ""
 	case !ok:
 		return "has no #! line, the system cannot start it", "make its first line #!/bin/sh"
 	case bytes.HasSuffix(line, []byte("\r")):
@@ -139,10 +141,10 @@ func badHead(path, dirs string) (message, hint string) {
 	if len(words) == 0 {
 		return "has an empty #! line", "make it #!/bin/sh"
 	}
-	if name := string(words[0]); filepath.IsAbs(name) && !isFile(name) {
+	if name := string(words[0]); filepath.IsAbs(name) && !o.isFile(name) {
 		return "its interpreter " + name + " does not exist", "head -n 1 " + quote(path)
 	}
-	if name := askedOfEnv(words); name != "" && !isInPath(name, dirs) {
+	if name := askedOfEnv(words); name != "" && !o.isInPath(name) {
 		return "its interpreter " + name + " is not in PATH", "command -v " + quote(name)
 	}
 	return "", ""
@@ -163,6 +165,15 @@ func askedOfEnv(words [][]byte) string {
 		}
 	}
 	return ""
+}
+
+func (o Options) isFile(path string) bool {
+	return found(&o.once.files, path, func() bool { return isFile(path) })
+}
+
+// isInPath reports whether env finds a program of that name.
+func (o Options) isInPath(name string) bool {
+	return found(&o.once.inPath, name, func() bool { return isInPath(name, o.Path) })
 }
 
 func isInPath(name, dirs string) bool {

@@ -21,7 +21,7 @@ func (d *draft) checkTools() {
 	var agents []AgentTools
 	var known []string
 	for _, p := range d.hook.Patterns {
-		for _, a := range d.opt.KnownTools(p) {
+		for _, a := range found(&d.opt.once.tools, p.Text, func() []AgentTools { return d.opt.KnownTools(p) }) {
 			agents, known = append(agents, a), append(known, a.Tools...)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
@@ -67,13 +66,22 @@ type Options struct {
 	// Readings has hooks that were read with the same options a moment ago; nil = none.
 	Readings *Readings
 
-	programs *sync.Map // path to program; nil = no cache
+	// Content returns a file of a hook's folder that need not be read from the disk, by its
+	// absolute path; false = it is not known. nil = none is.
+	Content func(path string) (File, bool)
+
+	once *once // nil = of one folder
 }
 
-// Once returns Options for one scan of many folders: programs outside of them are
-// inspected once only.
+// File is a file of a hook's folder, as it is or comes to be on the disk.
+type File struct {
+	Data []byte
+	Exec bool // its owner may execute it
+}
+
+// Once returns Options for one scan of many folders: what they share is looked at once.
 func (o Options) Once() Options {
-	o.programs = new(sync.Map)
+	o.once = new(once)
 	return o
 }
 
@@ -147,6 +155,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Shell == "" {
 		o.Shell = "/bin/sh"
+	}
+	if o.Content == nil {
+		o.Content = func(string) (f File, known bool) { return f, false }
+	}
+	if o.once == nil {
+		o.once = new(once)
 	}
 	return o
 }

@@ -18,7 +18,7 @@ import (
 
 // load returns the bytes of HOOK.yaml, or nil after a problem.
 func (d *draft) load() []byte {
-	data, err := readfile.Read(d.file, MaxFileSize)
+	data, err := d.content()
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		d.missing()
@@ -28,6 +28,13 @@ func (d *draft) load() []byte {
 		return data
 	}
 	return nil
+}
+
+func (d *draft) content() ([]byte, error) {
+	if f, known := d.opt.Content(d.file); known && len(f.Data) <= MaxFileSize {
+		return f.Data, nil
+	}
+	return readfile.Read(d.file, MaxFileSize)
 }
 
 // missing adds the problem that there is no HOOK.yaml, with the file that may be

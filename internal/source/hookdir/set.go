@@ -128,12 +128,26 @@ func (d *draft) setMatcher(n *yaml.Node) {
 	if !d.text(n, text) || *text == "" || *text == "*" {
 		return
 	}
-	// Parsed alone first: the anchor must not balance an unbalanced pattern.
-	if _, err := syntax.Parse(*text, syntax.Perl); err != nil {
-		d.reject(n, "RE2 syntax, like \"shell|edit_.*\"", "bad matcher %q: %v", *text, err)
-		return
+	m := found(&d.opt.once.matchers, *text, func() matcher { return compileMatcher(*text) })
+	if m.err != nil {
+		d.reject(n, "RE2 syntax, like \"shell|edit_.*\"", "bad matcher %q: %v", *text, m.err)
 	}
-	d.hook.Matcher = regexp.MustCompile("^(?:" + *text + ")$")
+	d.hook.Matcher = m.compiled
+}
+
+// matcher is a compiled matcher; several hooks may have the same.
+type matcher struct {
+	compiled *regexp.Regexp // nil where err is not
+	err      error
+}
+
+// compileMatcher parses the text alone first: the anchor must not balance an unbalanced
+// pattern.
+func compileMatcher(text string) matcher {
+	if _, err := syntax.Parse(text, syntax.Perl); err != nil {
+		return matcher{err: err}
+	}
+	return matcher{compiled: regexp.MustCompile("^(?:" + text + ")$")}
 }
 
 func (d *draft) setWorkspaces(n *yaml.Node) {
