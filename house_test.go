@@ -14,7 +14,7 @@ const maxColumns = 120
 
 // words that say less than the field's own: say what does it, or what is done.
 var words = regexp.MustCompile(`(?i)\b((any|every|no|some)body|(any|every|some|no )one|who(so)?ever|a-?new` +
-	`|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep)\b`)
+	`|shall|for good|but for|(become|becomes|became) of|obituary|lastBreath|bury|buried|barren|accuse|accused|shelf|deaf|letGo|hollow|upkeep)\b`)
 
 // account is the user of that name, which is the right word for it.
 var account = regexp.MustCompile("(?i)[\"'`=:( ](user |account |const |of )?`?nobody[\"'`:) ,]? ?(= 65534|user|account)|[\"'`]nobody[\"'`]|User=nobody")

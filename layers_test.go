@@ -28,7 +28,7 @@ type room struct{ purpose, rooms, thirdParty string }
 // may import what they need. `go test . -update` writes it into ARCHITECTURE.md.
 var rooms = map[string]room{
 	"client": {
-		"the public Go package, and the only code that dials the socket",
+		"the public Go package, and the only code that sends to the socket",
 		"api dialect events peer system verdict",
 		"",
 	},
@@ -37,7 +37,7 @@ var rooms = map[string]room{
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
 			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook hookfiles importer logsink loopback match mcp " +
-			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui",
+			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui wordwrap",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -82,7 +82,7 @@ var rooms = map[string]room{
 	// connect's places are the dialects'
 	"internal/attack": {
 		"tries what an agent could do to its guards, on copies, and says what worked",
-		"/client dialect events peer system",
+		"/client dialect events peer/listener system",
 		"",
 	},
 	"internal/audit": {
@@ -92,7 +92,7 @@ var rooms = map[string]room{
 	},
 	"internal/bridge": {
 		"an agent's stdin to an event, the verdict to the agent's bytes and exit code",
-		"/client convert dialect dialect/neutral duration events readfile system verdict",
+		"/client convert dialect dialect/neutral duration events readfile system verdict wordwrap",
 		"",
 	},
 	// text for connect, so that the small program does not carry it
@@ -340,6 +340,12 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	// a room of its own, as it imports net and the bridge imports peer
+	"internal/peer/listener": {
+		"which process listens on a socket; sends it nothing",
+		"peer",
+		"",
+	},
 	"internal/peer/peertest": {
 		"tests only: a socket of another user",
 		"",
@@ -399,7 +405,7 @@ var rooms = map[string]room{
 	},
 	"internal/server": {
 		"the socket: lock, peer credentials, line and HTTP protocol, subscriptions",
-		"api events nowait peer spell",
+		"api events nowait peer peer/listener spell",
 		"github.com/fsnotify/fsnotify go.uber.org/zap golang.org/x/sys",
 	},
 	// trust: install refuses a program that others could replace
@@ -511,6 +517,11 @@ var rooms = map[string]room{
 	"internal/when": {
 		"whether a hook's conditions fit an event; in doubt they do",
 		"builtin/shellsafe dialect dialect/neutral events hook",
+		"",
+	},
+	"internal/wordwrap": {
+		"breaks lines of text between words",
+		"",
 		"",
 	},
 	"internal/worker": {

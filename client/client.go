@@ -56,8 +56,8 @@ var (
 	ErrTimeout = errors.New("no answer from hookd in time")
 )
 
-// foreign is ErrForeign. It is a type as package fmt, which could make it, takes longer to
-// start than the rest of this package.
+// foreign is ErrForeign. fmt.Errorf would make it at the start of each program, which takes
+// longer than all else that this package does before main.
 type foreign struct{}
 
 func (foreign) Error() string {

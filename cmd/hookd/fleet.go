@@ -244,13 +244,17 @@ func fleetDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery, follow bool
 	defer stop()
 	query := client.FleetQuery{DecisionQuery: client.DecisionQuery(q)}
 	page, err := a.fleetPage(cmd, query)
-	if err != nil {
+	f := a.follower()
+	if follow && err != nil && !errors.Is(err, client.ErrNotRunning) {
+		err = f.wait(err)
+	}
+	switch {
+	case err != nil:
 		return err
+	case follow:
+		return f.fleet(ctx, cmd, query, page)
 	}
-	if !follow {
-		return a.print(page, func(p *printer) { p.fleetDecisions(page.Decisions) })
-	}
-	return a.follower().fleet(ctx, cmd, query, page)
+	return a.print(page, func(p *printer) { p.fleetDecisions(page.Decisions) })
 }
 
 func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDecisions, error) {

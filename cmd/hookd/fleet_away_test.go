@@ -28,7 +28,7 @@ func TestFleetWithoutServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			servers := fleettest.Cluster(t, 3)
-			members, urls := newMembers(t, servers)
+			members, urls := newMembers(t, servers, inEnv)
 			ctx, end := context.WithCancel(t.Context())
 			defer end()
 			sent := sendEvents(ctx, members)

@@ -19,7 +19,8 @@ import (
 // fleet. The follower says so, goes on when they are back, and has missed no decision.
 func TestAFollowedFleet(t *testing.T) {
 	server := fleettest.Start(t, nil)
-	asked, other := newMember(t, "asked", []string{server.URL()}), newMember(t, "other", []string{server.URL()})
+	servers := []string{server.URL()}
+	asked, other := newMember(t, "asked", servers, inEnv), newMember(t, "other", servers, inEnv)
 	hooktest.Until(t, "the machine sees the other", func() bool {
 		f, err := asked.client.Fleet(t.Context())
 		return err == nil && f.Unread == "" && len(f.Machines) == 2
@@ -70,7 +71,7 @@ func TestAFollowedFleet(t *testing.T) {
 		}
 	}
 	if got := strings.Count(content(t, said), "hookd is back"); got != 2 {
-		t.Errorf("the follower said\n%s", content(t, said))
+		t.Errorf("the follower said %d times that hookd is back", got)
 	}
 }
 
@@ -85,7 +86,12 @@ func followInto(t *testing.T, m *member, out, said string) *exec.Cmd {
 	cmd.Stderr, err = os.Create(said)
 	hooktest.Must(t, err)
 	hooktest.Must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if t.Failed() {
+			t.Logf("the follower said\n%s", content(t, said))
+		}
+	})
 	return cmd
 }
 

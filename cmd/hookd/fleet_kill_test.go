@@ -29,9 +29,13 @@ var (
 )
 
 // noteEvents is the program of a persistent hook: it appends what each event has as note to
-// the file that it is given, in one write, and answers.
+// the file that it is given, as argument or as NOTES, in one write, and answers.
 func noteEvents() {
-	out, err := os.OpenFile(os.Args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file := os.Getenv("NOTES")
+	if len(os.Args) > 1 {
+		file = os.Args[1]
+	}
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
@@ -61,24 +65,42 @@ type member struct {
 	cmd    *exec.Cmd
 }
 
+// Where the hooks of a machine are given the file in which they note what they ran for. One
+// that is an argument is a part of its hook, which then changes and is reloaded all the time.
+const (
+	inArgs = "args: [%s]"
+	inEnv  = "env: {NOTES: %s}"
+)
+
 // newMember makes a machine with a hook that runs on one machine for each event, and one
-// that runs on all. Both note what they ran for, in a file that is an argument of theirs: so
-// they change all the time, and are reloaded.
-func newMember(t *testing.T, name string, servers []string) *member {
+// that runs on all. notes is inArgs or inEnv.
+func newMember(t *testing.T, name string, servers []string, notes string) *member {
 	t.Helper()
 	home := hooktest.ShortDir(t)
 	m := &member{t: t, name: name, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock")})}
 	note := m.makeNotes()
 	for hook, event := range map[string]string{"fleet": "agent:step", "every": "agent:mark"} {
 		hooktest.Write(t, filepath.Join(home, "hooks", hook, "HOOK.yaml"), fmt.Sprintf(
-			"name: %s\nevents: [%s]\nscope: %s\nmode: persistent\ncommand: %s\nargs: [%s]\n",
+			"name: %s\nevents: [%s]\nscope: %s\nmode: persistent\ncommand: %s\n"+notes+"\n",
 			hook, event, hook, note, m.notes(hook)), 0o644)
 	}
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
 		fmt.Sprintf("fleet: {name: %s, servers: [%s]}\n", name, strings.Join(servers, ", ")), 0o644)
 	m.start()
-	t.Cleanup(m.kill)
+	t.Cleanup(func() {
+		if t.Failed() {
+			m.tell()
+		}
+		m.kill()
+	})
 	return m
+}
+
+// tell logs what the machine says of the fleet, and the end of its own log.
+func (m *member) tell() {
+	f, err := m.client.Fleet(context.Background())
+	said := content(m.t, filepath.Join(m.home, "log"))
+	m.t.Logf("%s: %+v, %v\n%s", m.name, f, err, said[max(0, len(said)-4096):])
 }
 
 // makeNotes puts the program of the hooks in place, and returns its path.
@@ -151,13 +173,13 @@ func (a *agent) send(ctx context.Context, rate time.Duration) {
 }
 
 // newMembers makes the machines of a fleet on servers, and returns when each sees the others.
-func newMembers(t *testing.T, servers []*fleettest.Process) (members []*member, urls []string) {
+func newMembers(t *testing.T, servers []*fleettest.Process, notes string) (members []*member, urls []string) {
 	t.Helper()
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
 	for i := range fleetMachines {
-		members = append(members, newMember(t, fmt.Sprintf("m%d", i), urls))
+		members = append(members, newMember(t, fmt.Sprintf("m%d", i), urls, notes))
 	}
 	for _, m := range members {
 		hooktest.Until(t, "the machine sees the others", func() bool {
@@ -194,7 +216,7 @@ func sendEvents(ctx context.Context, members []*member) (accepted func() map[str
 // each, in the order of its session, and runs twice only if it was in flight at a kill.
 func TestFleetOfKilledMachines(t *testing.T) {
 	servers := fleettest.Cluster(t, 3)
-	members, urls := newMembers(t, servers)
+	members, urls := newMembers(t, servers, inArgs)
 	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 8))*time.Second)
 	defer end()
 	sent := sendEvents(ctx, members)
@@ -284,7 +306,9 @@ func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills
 	}
 	for note := range accepted {
 		if !mark(note) && once[note] == 0 {
-			lost++
+			if lost++; lost <= 5 {
+				t.Errorf("%s is lost", note)
+			}
 		}
 		doubles += max(0, once[note]-1)
 	}

@@ -37,7 +37,7 @@ func TestVerdictsBesideAFleet(t *testing.T) {
 	var members []*member
 	on(t, otherProcessor, func() {
 		servers = fleettest.Cluster(t, 3)
-		members, _ = newMembers(t, servers)
+		members, _ = newMembers(t, servers, inEnv)
 	})
 	guarded := members[0]
 	guarded.kill()

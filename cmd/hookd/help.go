@@ -7,6 +7,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/wordwrap"
 )
 
 const (
@@ -41,11 +43,11 @@ func wrapText(text string, width int) string {
 		}
 		switch {
 		case wide:
-			fillLine(&b, strings.Join(lines[i:i+n], " "), 0, width)
+			b.WriteString(wordwrap.Line(strings.Join(lines[i:i+n], " "), 0, width, runewidth.StringWidth))
 		case n > 0:
 			b.WriteString(strings.Join(lines[i:i+n], "\n"))
 		default:
-			fillLine(&b, lines[i], hanging(lines[i], width), width)
+			b.WriteString(wordwrap.Line(lines[i], hanging(lines[i], width), width, runewidth.StringWidth))
 		}
 		i += max(n, 1)
 		if i < len(lines) {
@@ -75,31 +77,9 @@ func hanging(line string, width int) int {
 
 // fillLines breaks each line of a text that is wider than width columns.
 func fillLines(text string, width int) string {
-	var b strings.Builder
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fillLine(&b, line, 0, width)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = wordwrap.Line(line, 0, width, runewidth.StringWidth)
 	}
-	return b.String()
-}
-
-// fillLine appends a line, broken between words so that it fits width where its words do. What
-// follows the first break is indented by indent.
-func fillLine(b *strings.Builder, line string, indent, width int) {
-	for runewidth.StringWidth(line) > width {
-		at := strings.LastIndex(runewidth.Truncate(line, width+1, ""), " ")
-		if strings.TrimSpace(line[:max(at, 0)]) == "" { // the first word is too long
-			begin := len(line) - len(strings.TrimLeft(line, " "))
-			next := strings.Index(line[begin:], " ")
-			if next < 0 {
-				break
-			}
-			at = begin + next
-		}
-		b.WriteString(strings.TrimRight(line[:at], " ") + "\n")
-		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[at:], " ")
-	}
-	b.WriteString(line)
+	return strings.Join(lines, "\n")
 }

@@ -16,13 +16,14 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/peer/listener"
 	"github.com/hookd/hookd/internal/system"
 )
 
 // known is a command that guards of a machine often deny. It is sent, and never run.
 const known = "mkfs --help"
 
-// askSystem is what becomes of a call of an agent whose user settings do not call hookd:
+// askSystem is the answer to a call of an agent whose user settings do not call hookd:
 // where its settings for all users do, the system daemon is asked.
 func askSystem(ctx context.Context, o Options, command string) answer {
 	settings := dialect.Settings(events.Dialect(agent()))
@@ -151,13 +152,13 @@ func managedSettings() (list []Result) {
 // reach it.
 func killDaemon(place system.Place) Result {
 	r := Result{Layer: System, What: "kill it"}
-	pid, err := listener(place.Socket)
+	process, err := listener.Of(place.Socket)
 	if err != nil {
 		r.Seen = "not tried: " + err.Error()
 		return r
 	}
-	err = syscall.Kill(pid, 0)
-	r.Tried, r.Worked, r.Seen = true, err == nil, seenOf(err, fmt.Sprintf("pid %d takes signals", pid))
+	err = syscall.Kill(process.PID, 0)
+	r.Tried, r.Worked, r.Seen = true, err == nil, seenOf(err, fmt.Sprintf("pid %d takes signals", process.PID))
 	return r
 }
 

@@ -10,10 +10,12 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/wordwrap"
 )
 
 // Exit codes of emit. A usage error is not the usual 2: where an agent runs the
@@ -46,7 +48,7 @@ flags of emit:
 func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case len(args) == 0 || args[0] == "-h" || args[0] == "--help" || args[0] == "help":
-		fmt.Fprintf(stderr, "%s\nagents:%s\n", Usage, agentLines())
+		fmt.Fprintf(stderr, "%s\n%s\n", Usage, agentLines())
 		return exitFailed
 	case args[0] == "emit":
 		return emit(ctx, args[1:], stdin, stdout, stderr)
@@ -67,17 +69,8 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 // agentLines lists the agents on lines of at most 80 columns.
 func agentLines() string {
-	var b strings.Builder
-	column := len("agents:")
-	for _, name := range dialect.Agents() {
-		if column+1+len(name) > 80 {
-			b.WriteString("\n       ")
-			column = len("agents:")
-		}
-		b.WriteString(" " + name)
-		column += 1 + len(name)
-	}
-	return b.String()
+	const title = "agents:"
+	return wordwrap.Line(title+" "+strings.Join(dialect.Agents(), " "), len(title)+1, 80, utf8.RuneCountInString)
 }
 
 func flags() *flag.FlagSet {

@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// runAs returns the function that finds the users of `run_as`; nil but for the system
-// daemon.
+// runAs returns the function that finds the users of `run_as`; nil except for
+// the system daemon.
 func runAs(c config.Config) func(string) (*hook.Account, error) {
 	if !c.System {
 		return nil

@@ -29,7 +29,7 @@ import (
 // Config is every setting. Paths are absolute after Load.
 type Config struct {
 	Home   string // LIBREFANG_HOME, default ~/.librefang
-	State  string // folder of what the daemon writes; Home, but for the system daemon
+	State  string // folder of what the daemon writes; Home, except for the system daemon
 	System bool   // of the system daemon: Home is root's alone
 	Socket string // default HOME/hookd.sock
 

@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/zap"
@@ -363,6 +365,38 @@ func TestSavesFailNoRun(t *testing.T) {
 		if a := h.emit(rm); !a.Verdict.Allowed {
 			t.Errorf("run %d: %+v", runs, a.Verdict)
 		}
+	}
+}
+
+// A guard starts also while another process goes on writing a file that is among its
+// arguments, each time as a version that has been read.
+func TestAnArgumentThatGoesOnChanging(t *testing.T) {
+	for _, mode := range []string{"spawn", "persistent"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			home := newHome(t)
+			notes := filepath.Join(home, "notes")
+			hooktest.Write(t, notes, "", 0o644)
+			writeHook(t, home, "guard",
+				"events: [pre_tool_use]\nargs: ["+notes+"]\nmode: "+mode+"\n", answering)
+			h := start(t, home, nil)
+			ctx, end := context.WithCancel(t.Context())
+			var writing sync.WaitGroup
+			writing.Go(func() {
+				for ctx.Err() == nil {
+					if err := os.WriteFile(notes, []byte(rand.Text()), 0o644); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			for run := range 30 {
+				if a := h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"Bash"}}`); !a.Verdict.Allowed {
+					t.Errorf("run %d: %+v", run, a.Verdict)
+				}
+			}
+			end()
+			writing.Wait()
+		})
 	}
 }
 

@@ -15,8 +15,8 @@ type Tap interface {
 	// did not start, where the system said so. It may end before its late
 	// output is in.
 	Ran(e *events.Event, r events.Run, err error)
-	// Decided is called with the verdict that e's sender is about to get, and what
-	// became of an ask of it; nil = there was none.
+	// Decided is called with the verdict that e's sender is about to get, and how
+	// an ask of it was answered; nil = there was none.
 	Decided(e *events.Event, v *verdict.Verdict, a *events.Answered)
 }
 

@@ -46,7 +46,7 @@ func endLine(f *os.File, size int64) []byte {
 }
 
 // lines encodes the batch as lines that begin with {"type":"verdict","host":…,"seq":…,
-// those of the stream but for the host. Before them is {"type":"missed","host":…,"count":3}
+// those of the stream with the host. Before them is {"type":"missed","host":…,"count":3}
 // where decisions were missed, behind them {"type":"audit_head","host":…,"head":"12:…"}.
 func (b batch) lines() []byte {
 	dst := make([]byte, 0, 512*(1+len(b.decisions)))

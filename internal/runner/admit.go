@@ -13,24 +13,28 @@ import (
 type Latest func(id string, again bool) *hook.Hook
 
 // admitTries bounds how often hooks are read again for one run, while another process
-// goes on changing them.
+// goes on replacing them.
 const admitTries = 3
 
 // admit returns the version of h that may start now: h itself, or, if its files have
 // changed since it was read, the version that a reload makes. So a hook that was just
 // saved runs as it was saved; each version that runs was read, checked and recorded
-// before; and a refusal is an error, so that a guard denies. looks is called with each
-// file before it is read.
+// before; and a refusal is an error, so that a guard denies. A version that was read after
+// this run wanted to start is not checked again: a hook must start also while another run
+// of it writes a file that is among its arguments. looks is called with each file before it
+// is read.
 func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error) {
 	err := h.Seal.CheckWith(looks)
 	var changed *trust.Changed
 	for try := 0; errors.As(err, &changed) && r.latest != nil && try <= admitTries; try++ {
 		now := r.latest(h.ID, try > 0)
-		if now == nil {
+		switch {
+		case now == nil:
 			return nil, fmt.Errorf("refused: hook %s has been taken away", h.Name)
-		}
-		if now == h && try == 0 {
+		case now == h && try == 0:
 			continue
+		case try > 0 && now.Seal != h.Seal && len(now.Seal.Refusals()) == 0:
+			return now, nil
 		}
 		h, err = now, now.Seal.CheckWith(looks)
 	}

@@ -54,9 +54,9 @@ func takeLock(path string) (f *os.File, before int, err error) {
 	return f, before, nil
 }
 
-// How long the lock and the socket of a daemon are waited for that was killed a moment ago:
-// the kernel takes a while to end a process, and one that it was about to start still has
-// both until it has become another program, which takes long where the machine is busy.
+// How long to wait for the lock and the socket of a daemon that was killed a moment ago. The
+// kernel takes a while to end a process. A child that the daemon was about to start has both
+// until it executes its program, which takes long where the machine is busy.
 const (
 	lockPatience   = time.Second     // while the holder runs
 	killedPatience = 5 * time.Second // when it does not run any more

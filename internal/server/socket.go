@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/peer"
+	"github.com/hookd/hookd/internal/peer/listener"
 )
 
 // maxPath is the longest socket path the system takes: 107 bytes on Linux,
@@ -54,15 +54,15 @@ func bind(path string, mode os.FileMode, before int) (net.Listener, error) {
 	if err := removeStale(path, before); err != nil {
 		return nil, err
 	}
-	listener, err := listenPrivate(path)
+	l, err := listenPrivate(path)
 	if err != nil {
 		return nil, fmt.Errorf("bind %s: %w", path, err)
 	}
 	if err := os.Chmod(path, mode); err != nil {
-		listener.Close()
+		l.Close()
 		return nil, err
 	}
-	return listener, nil
+	return l, nil
 }
 
 // checkGiven checks the socket that a service manager has bound: it must be the
@@ -105,8 +105,8 @@ func samePath(a, b string) bool {
 
 // removeStale removes the socket that a killed daemon left. The lock has said
 // that no daemon of this home runs; one of another home may have been given
-// the same socket. A process that the killed one, with the pid before, was about to start may
-// hold the socket a little longer than the lock: that is waited for.
+// the same socket. It waits up to killedPatience for a process that the killed daemon, with
+// the pid before, was about to start: that may hold the socket longer than the lock.
 func removeStale(path string, before int) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,12 +122,12 @@ func removeStale(path string, before int) error {
 		)
 	}
 	for begin := time.Now(); ; time.Sleep(waitStep) {
-		listener, err := listenerOf(path)
+		process, err := listener.Of(path)
 		full := errors.Is(err, unix.EAGAIN) // as many connections as fit wait to be taken
 		switch {
 		case errors.Is(err, unix.ECONNREFUSED):
 			return os.Remove(path)
-		case (full || err == nil && listener == before) && before != 0 && time.Since(begin) < killedPatience:
+		case (full || err == nil && process.PID == before) && before != 0 && time.Since(begin) < killedPatience:
 			continue
 		case err != nil && !full:
 			return fmt.Errorf("probe %s: %w", path, err)
@@ -137,21 +137,6 @@ func removeStale(path string, before int) error {
 			path,
 		)
 	}
-}
-
-// listenerOf returns the pid of the process that began to listen at path.
-func listenerOf(path string) (pid int, err error) {
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	raw, err := conn.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	p, err := peer.Of(raw)
-	return p.PID, err
 }
 
 // listenWith binds; binding does not block, so there is nothing to cancel.

@@ -56,7 +56,7 @@ func harm(t testing.TB, path string, texts ...string) {
 	}
 }
 
-// Whatever becomes of a record afterwards is found, and the record named.
+// Each change of a record is found afterwards, and the record named.
 func TestTheChainTellsWhatWasChanged(t *testing.T) {
 	t.Parallel()
 	whole := chained(t, 20)

@@ -10,7 +10,7 @@ import (
 )
 
 // Events that are published together have the records that each would have alone, also
-// where one says the same as the one before it but for a single thing.
+// where one says the same as the one before it in all but one member.
 func TestEventsPublishedTogether(t *testing.T) {
 	plain := events.Event{
 		Envelope: events.Envelope{Event: "agent:step", SessionID: "s\n1", Cwd: "/tmp", Data: json.RawMessage(`{"n":1}`)},

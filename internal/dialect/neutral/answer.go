@@ -26,7 +26,7 @@ type Reply struct {
 // Denies reports whether the verdict says no.
 func (a Asked) Denies() bool { return !a.Verdict.Allowed }
 
-// Asks reports whether a person shall decide.
+// Asks reports whether a person is to decide.
 func (a Asked) Asks() bool { return a.Verdict.Allowed && a.Verdict.PermissionDecision == "ask" }
 
 // Allows reports whether a hook said that no person need be asked. No opinion does

@@ -31,7 +31,7 @@ type System struct {
 	// MCPTool is what it calls the tool probe of the MCP server hookd. "" = not known, or
 	// Probes has such a call.
 	MCPTool string
-	// Canonical: its names of tools are the canonical ones, but for those in its table.
+	// Canonical: its names of tools are the canonical ones, except those in its table.
 	Canonical bool
 	// Unreported has the kinds of call of which its agent sends no event, and why.
 	Unreported map[CallKind]string

@@ -23,7 +23,7 @@ const (
 	windows = 16 * window
 )
 
-// Prepare fits fleet.Publisher. A stream that is there is left as it is, but for its
+// Prepare fits fleet.Publisher. A stream that is there is left as it is, except its
 // subjects: its sizes are for the people who run the servers to change.
 func (b *Broker) Prepare(ctx context.Context, streams []fleet.Stream) error {
 	for _, s := range streams {

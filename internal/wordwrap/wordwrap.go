@@ -1,0 +1,38 @@
+// Package wordwrap breaks lines of text between words. It loses no word, breaks none, and
+// does not fill short lines up; the columns of a text are its caller's to count, so that
+// the bridge needs no table of wide characters.
+package wordwrap
+
+import "strings"
+
+// Line returns a line, broken so that each of its lines has at most width columns. What
+// follows the first break is indented by indent spaces. A word that is wider alone stays
+// whole, on a line that is too wide.
+func Line(line string, indent, width int, columns func(string) int) string {
+	var b strings.Builder
+	for columns(line) > width {
+		at := breakAt(line, width, columns)
+		if at < 0 {
+			break
+		}
+		b.WriteString(strings.TrimRight(line[:at], " ") + "\n")
+		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[at:], " ")
+	}
+	return b.String() + line
+}
+
+// breakAt returns the last space with at most width columns before it, the one behind the
+// first word if that is wider, -1 if there is a single word.
+func breakAt(line string, width int, columns func(string) int) int {
+	at, begin := -1, len(line)-len(strings.TrimLeft(line, " "))
+	for i := begin; i < len(line); i++ {
+		if line[i] != ' ' {
+			continue
+		}
+		if at >= 0 && columns(line[:i]) > width {
+			break
+		}
+		at = i
+	}
+	return at
+}
