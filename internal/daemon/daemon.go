@@ -404,18 +404,23 @@ func (d *Daemon) stop(ctx context.Context) {
 	}
 }
 
-// publish puts a new snapshot into force and emits which hooks changed.
-func (d *Daemon) publish(snap *hook.Snapshot) {
+// publish puts a new snapshot into force. What it returns emits which hooks changed.
+func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	gone := d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
 	d.projects.Trust(snap.Projects())
 	d.retainAsks(snap)
 	before := d.dispatch.Publish(snap)
-	go d.lastGood.Save(snap)
 	d.runner.Retain(snap.Runnable())
 	d.fleet.retain(snap.Runnable())
+	return func() { d.published(snap, snap.Since(before), gone) }
+}
+
+// published tells of a snapshot that is in force, and what it changed.
+func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []api.Change) {
+	go d.lastGood.Save(snap)
 	d.fleet.changed()
-	for _, change := range snap.Since(before) {
+	for _, change := range changes {
 		d.emitOwn(
 			"hookd:hook-changed",
 			member("hook", change.Hook.Name),

@@ -93,7 +93,7 @@ type Discovery struct {
 	files    *readfile.Patience
 
 	mu         sync.Mutex // one scan at a time; guards all below
-	changed    func(*hook.Snapshot)
+	changed    Changed
 	unreported bool      // the current snapshot came after the first Load and before Run
 	watch      *watch    // nil = not watching
 	watched    *watchSet // of the last scan; nil = there was none
@@ -244,6 +244,10 @@ const mostNamed = 3
 
 func (d *Discovery) say(how string) { d.watching.Store(&how) }
 
+// Changed puts a new generation into force. It returns what is done when Current returns that
+// generation, nil = nothing: so a hook that Current has is in force. It must not call Load.
+type Changed func(*hook.Snapshot) (then func())
+
 // Load scans, publishes the snapshot if it differs, and returns the current one. If
 // it differs and Run is running, changed has been called by the time Load returns.
 func (d *Discovery) Load() *hook.Snapshot {
@@ -255,8 +259,8 @@ func (d *Discovery) Load() *hook.Snapshot {
 // Run watches until ctx ends, then returns nil. It calls changed, which may be nil,
 // after each new generation, one call at a time, whether a change on disk or a call
 // of Load made it; and once at the start if there was a generation after that of the
-// first Load. changed must not call Load.
-func (d *Discovery) Run(ctx context.Context, changed func(*hook.Snapshot)) error {
+// first Load.
+func (d *Discovery) Run(ctx context.Context, changed Changed) error {
 	d.start(changed)
 	defer d.stop()
 	if d.opts.NoWatch {
@@ -304,12 +308,12 @@ func (d *Discovery) rescan() {
 	}
 }
 
-func (d *Discovery) start(changed func(*hook.Snapshot)) {
+func (d *Discovery) start(changed Changed) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed = changed
 	if d.unreported && changed != nil {
-		changed(d.Current())
+		d.putInForce(d.Current())
 	}
 	d.unreported = false
 	if d.opts.NoWatch {
@@ -423,13 +427,22 @@ func (d *Discovery) publish(latest *hook.Snapshot) *hook.Snapshot {
 		return current
 	}
 	latest.Generation = current.Generation + 1
-	d.current.Store(latest)
+	d.putInForce(latest)
 	d.report(current, latest)
-	if d.changed != nil {
-		d.changed(latest)
-	}
 	d.unreported = d.changed == nil && current.Generation > 0
 	return latest
+}
+
+// putInForce makes a generation the current one.
+func (d *Discovery) putInForce(now *hook.Snapshot) {
+	var then func()
+	if d.changed != nil {
+		then = d.changed(now)
+	}
+	d.current.Store(now)
+	if then != nil {
+		then()
+	}
 }
 
 // report logs a new snapshot and the problems that the last one did not have.

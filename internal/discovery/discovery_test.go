@@ -239,6 +239,24 @@ func TestLoadCallsChanged(t *testing.T) {
 	}
 }
 
+// A hook that is listed is in force: Current returns a generation when changed has put it
+// into force, and not before.
+func TestListedHooksAreInForce(t *testing.T) {
+	w := newWorld(t, nil)
+	w.d.Load()
+	var listed, then *hook.Snapshot
+	w.d.start(func(*hook.Snapshot) func() {
+		listed = w.d.Current()
+		return func() { then = w.d.Current() }
+	})
+	defer w.d.stop()
+	w.hook("hooks/a", "a", "one")
+	now := w.d.Load()
+	if len(now.Entries) != 1 || listed == now || len(listed.Entries) > 0 || then != now {
+		t.Errorf("before: %s, then: %s, now: %s", states(listed), states(then), states(now))
+	}
+}
+
 // Run calls changed for a generation that came after the first Load: a reload that
 // early must not leave a guard out.
 func TestRunTellsWhatWasLoadedBefore(t *testing.T) {

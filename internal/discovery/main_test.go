@@ -63,7 +63,7 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 func (w *world) run() *world {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- w.d.Run(ctx, func(s *hook.Snapshot) { w.changes <- s }) }()
+	go func() { done <- w.d.Run(ctx, func(s *hook.Snapshot) func() { return func() { w.changes <- s } }) }()
 	w.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

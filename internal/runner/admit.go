@@ -29,10 +29,10 @@ func (r *Runner) admit(h *hook.Hook, looks func(path string)) (*hook.Hook, error
 	for try := 0; errors.As(err, &changed) && r.latest != nil && try <= admitTries; try++ {
 		now := r.latest(h.ID, try > 0)
 		switch {
+		case try == 0 && (now == nil || now == h): // nil = h comes into force just now
+			continue
 		case now == nil:
 			return nil, fmt.Errorf("refused: hook %s has been taken away", h.Name)
-		case now == h && try == 0:
-			continue
 		case try > 0 && now.Seal != h.Seal && len(now.Seal.Refusals()) == 0:
 			return now, nil
 		}
