@@ -109,13 +109,17 @@ func (r report) write(file string, plots []plot) error {
 	if err := replaceIn(file, "table", r.markdown()); err != nil {
 		return err
 	}
-	return writePlots(file, plots)
+	return writePlots(plotsOf(file), plots)
 }
 
-// writePlots writes plots where writePlot does.
-func writePlots(file string, plots []plot) error {
+// plotsOf is the folder of the plots that a document shows: called as it is, without its
+// extension.
+func plotsOf(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
+
+// writePlots writes each plot into a folder.
+func writePlots(dir string, plots []plot) error {
 	for _, p := range plots {
-		if err := writePlot(file, p.file, p.svg()); err != nil {
+		if err := writePlot(dir, p.file, p.svg()); err != nil {
 			return err
 		}
 	}
@@ -138,10 +142,8 @@ func replaceIn(file, name, text string) error {
 	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
 }
 
-// writePlot writes name.svg into the folder that is called as file is, without
-// its extension.
-func writePlot(file, name, svg string) error {
-	dir := strings.TrimSuffix(file, filepath.Ext(file))
+// writePlot writes name.svg into a folder, which it makes.
+func writePlot(dir, name, svg string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -312,7 +312,7 @@ func (m *mix) report(b *bench, list []moment, long time.Duration, out string) er
 	if out == "" {
 		return nil
 	}
-	if err := writePlot(out, "soak", timeline(list)); err != nil {
+	if err := writePlot(plotsOf(out), "soak", timeline(list)); err != nil {
 		return err
 	}
 	return replaceIn(out, "soak", text.String())
