@@ -145,7 +145,7 @@ on again.`,
 				return fail(exitUsage, "leave --revision out", "%s is not of the policy: it has no revision", off.Hook)
 			}
 			change := func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
-				if err := p.named(ctx, d, off.Hook); err != nil {
+				if err := p.checkName(ctx, d, off.Hook); err != nil {
 					return d, err
 				}
 				off.By, off.Time = p.by, time.Now().UTC().Truncate(time.Second)
@@ -384,9 +384,9 @@ func (p operator) upload(ctx context.Context, r policy.Revision, text []byte) er
 	return wrap(err, "see that --creds names the key of an operator")
 }
 
-// named is an error for the name of a hook that is of the policy, of this machine or of the
-// fleet, and was typed without policy:.
-func (p operator) named(ctx context.Context, d policy.Directive, hook string) error {
+// checkName refuses the name of a hook of the policy, of this machine or of the fleet, that
+// was typed without policy:.
+func (p operator) checkName(ctx context.Context, d policy.Directive, hook string) error {
 	whole := catalog.PolicyPrefix + hook
 	found := p.bundled(ctx, d.Enforced, hook) || p.bundled(ctx, d.Next, hook)
 	for _, e := range catalog.Scan(p.cfg).Entries {
@@ -401,8 +401,8 @@ func (p operator) named(ctx context.Context, d policy.Directive, hook string) er
 	return nil
 }
 
-// bundled is whether a bundle of the fleet has a hook in a folder of that name, as far as can be
-// seen now.
+// bundled reports whether a bundle of the fleet has a hook in a folder of that name. A bundle
+// that cannot be read now has none.
 func (p operator) bundled(ctx context.Context, r *policy.Revision, hook string) bool {
 	if r == nil {
 		return false
