@@ -113,8 +113,7 @@ func askAll(t *testing.T, dir string, environ []string) map[string]string {
 		said[fmt.Sprint(ask.name, ask.args)] = string(out)
 	}
 	if repo, err := shadow.Open(t.Context(), t.TempDir(), dir, environ); err == nil {
-		_, err := repo.Capture(t.Context())
-		hooktest.Must(t, err)
+		hooktest.Must(t, repo.Mark(t.Context(), "s", "turn"))
 	}
 	return said
 }

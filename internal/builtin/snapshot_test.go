@@ -86,7 +86,7 @@ func TestSnapshotOfATurn(t *testing.T) {
 	if got := b.notes(); !slices.Equal(got, []string{"turn"}) {
 		t.Fatalf("got checkpoints %q, want one turn", got)
 	}
-	if _, err := b.repo().Undo(t.Context(), false); err != nil {
+	if _, err := b.repo().Reset(t.Context(), 0, false); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(b.cwd, "a.txt")); err != nil || string(text) != "one\n" {

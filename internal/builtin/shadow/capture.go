@@ -19,18 +19,9 @@ const maxNewFile = 2 << 20
 // runs out of time leaves less to the next one.
 const batch = 2000
 
-// Capture stores the working tree as it is, and returns the name of its tree.
-// Nothing keeps the tree from a later Prune; Mark and Checkpoint do.
-func (r *Repo) Capture(ctx context.Context) (tree string, err error) {
-	err = r.locked(ctx, func() error {
-		tree, err = r.capture(ctx)
-		return err
-	})
-	return tree, err
-}
-
-// capture brings the shadow's index up to date and writes it as a tree. Files
-// in also are taken whatever the rules say.
+// capture brings the shadow's index up to date, writes it as a tree and returns its
+// name. Files in also are taken whatever the rules say. A later Prune removes the tree
+// unless keep names it. The caller has the lock.
 func (r *Repo) capture(ctx context.Context, also ...string) (string, error) {
 	if err := r.prepare(ctx); err != nil {
 		return "", fmt.Errorf("prepare snapshots of %s: %w", r.Root, err)

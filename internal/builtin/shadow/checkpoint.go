@@ -40,19 +40,11 @@ type File struct {
 	Status string `json:"status"` // added, modified or deleted
 }
 
-// Checkpoint records the step between two captured trees. changed is false,
-// and nothing is recorded, where they are equal.
-func (r *Repo) Checkpoint(
+// push records the step between two captured trees as a checkpoint. changed is false, and
+// nothing is recorded, where they are equal. The caller has the lock.
+func (r *Repo) push(
 	ctx context.Context, from, to, session, note string,
 ) (cp Checkpoint, changed bool, err error) {
-	err = r.locked(ctx, func() error {
-		cp, changed, err = r.push(ctx, from, to, session, note)
-		return err
-	})
-	return cp, changed, err
-}
-
-func (r *Repo) push(ctx context.Context, from, to, session, note string) (Checkpoint, bool, error) {
 	if from == to {
 		return Checkpoint{}, false, nil
 	}
@@ -64,7 +56,7 @@ func (r *Repo) push(ctx context.Context, from, to, session, note string) (Checkp
 	if err != nil {
 		return Checkpoint{}, false, err
 	}
-	cp := Checkpoint{
+	cp = Checkpoint{
 		N: st.Next, Time: time.Now().UTC(), Session: session, Note: note, From: from, To: to, Changed: len(changes),
 	}
 	for _, c := range changes[:min(len(changes), maxFiles)] {

@@ -16,13 +16,13 @@
 // never takes it for new; files that cannot be read; other repositories inside
 // the source, submodules too; empty directories; hookd's data directory.
 //
-// Undo and Reset work on the files of the checkpoints and leave all others
-// alone. They check first and are all or nothing: a file that is in no state
+// Reset works on the files of the checkpoints and leaves all others
+// alone. It checks first and does all or nothing: a file that is in no state
 // that the checkpoints recorded has been changed since, and is refused with a
 // ConflictError; nothing is merged. Force overwrites such files.
 // An added file that the restored rules ignore is not deleted: with the rules
 // before the checkpoint it was invisible, so it may have been there. The state
-// before the latest Undo or Reset stays in the shadow as refs/hookd/undone. A
+// before the latest Reset stays in the shadow as refs/hookd/undone. A
 // file that exists keeps its permissions except for the executable bit; one that
 // comes back gets the process's usual ones.
 package shadow

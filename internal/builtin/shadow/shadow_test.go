@@ -82,18 +82,28 @@ func (s source) open() *Repo {
 
 func (s source) capture(r *Repo) string {
 	s.Helper()
-	tree, err := r.Capture(s.Context())
+	tree, err := captured(s.Context(), r)
 	s.must(err)
 	return tree
+}
+
+// captured captures the working tree.
+func captured(ctx context.Context, r *Repo) (tree string, err error) {
+	err = r.locked(ctx, func() error {
+		tree, err = r.capture(ctx)
+		return err
+	})
+	return tree, err
 }
 
 // step records what f does as a checkpoint.
 func (s source) step(r *Repo, f func()) Checkpoint {
 	s.Helper()
-	from := s.capture(r)
+	s.must(r.Mark(s.Context(), "steps", "step"))
 	f()
-	cp, changed, err := r.Checkpoint(s.Context(), from, s.capture(r), "s", "step")
+	cp, changed, err := r.Since(s.Context(), "steps", "step", "step", false)
 	s.must(err)
+	s.must(r.Forget(s.Context(), "steps"))
 	if !changed {
 		s.Fatal("no checkpoint")
 	}
@@ -183,7 +193,7 @@ func TestUndoBringsTheTreeBack(t *testing.T) {
 	s.write("other.txt", "mine\n")
 	s.write("debug.log", "ignored, later\n")
 	before["other.txt"], before["debug.log"] = s.files()["other.txt"], s.files()["debug.log"]
-	u, err := r.Undo(t.Context(), false)
+	u, err := r.Reset(t.Context(), 0, false)
 	s.must(err)
 	if len(u.Files) != 6 || u.Before == "" {
 		t.Errorf("got %+v, want 6 files", u)
@@ -193,7 +203,7 @@ func TestUndoBringsTheTreeBack(t *testing.T) {
 	if got := s.git("--no-optional-locks", "diff", "--cached"); got != staged {
 		t.Errorf("staged: got %q, want %q", got, staged)
 	}
-	if _, err := r.Undo(t.Context(), false); !errors.Is(err, ErrNoCheckpoint) {
+	if _, err := r.Reset(t.Context(), 0, false); !errors.Is(err, ErrNoCheckpoint) {
 		t.Errorf("second undo: got %v, want ErrNoCheckpoint", err)
 	}
 }
@@ -206,11 +216,11 @@ func TestUndoRefusesWhatChangedSince(t *testing.T) {
 	s.write("b.txt", "b4 by a person\n")
 	wrecked := s.files()
 	var conflict *ConflictError
-	if _, err := r.Undo(t.Context(), false); !errors.As(err, &conflict) || !slices.Equal(conflict.Paths, []string{"b.txt"}) {
+	if _, err := r.Reset(t.Context(), 0, false); !errors.As(err, &conflict) || !slices.Equal(conflict.Paths, []string{"b.txt"}) {
 		t.Fatalf("got %v, want a conflict in b.txt", err)
 	}
 	same(t, "refused", s.files(), wrecked)
-	u, err := r.Undo(t.Context(), true)
+	u, err := r.Reset(t.Context(), 0, true)
 	s.must(err)
 	same(t, "forced", s.files(), before)
 	if got, err := r.git(t.Context(), nil, "show", u.Before+":b.txt"); err != nil || string(got) != "b4 by a person\n" {
@@ -258,7 +268,7 @@ func TestUndoKeepsFilesThatWereIgnored(t *testing.T) {
 	s.write(":(odd).log", "odd")
 	before[":(odd).log"] = s.files()[":(odd).log"]
 	s.step(r, func() { s.write(".gitignore", "") })
-	u, err := r.Undo(t.Context(), false)
+	u, err := r.Reset(t.Context(), 0, false)
 	s.must(err)
 	same(t, "tree", s.files(), before)
 	if !slices.Equal(u.Kept, []string{":(odd).log", "debug.log"}) {
@@ -329,7 +339,7 @@ func TestUndoDoesNotWriteThroughALink(t *testing.T) {
 	s.must(os.Symlink(outside, s.path("dir")))
 	for _, force := range []bool{false, true} {
 		var conflict *ConflictError
-		if _, err := r.Undo(t.Context(), force); !errors.As(err, &conflict) {
+		if _, err := r.Reset(t.Context(), 0, force); !errors.As(err, &conflict) {
 			t.Errorf("force %v: got %v, want a conflict", force, err)
 		}
 	}
@@ -380,7 +390,7 @@ func TestLinkedWorktree(t *testing.T) {
 	if got := linked.tree(r, linked.capture(r)); slices.Contains(got, "x.skip") {
 		t.Errorf("got %v, want no x.skip", got)
 	}
-	_, err := r.Undo(t.Context(), false)
+	_, err := r.Reset(t.Context(), 0, false)
 	s.must(err)
 	same(t, "tree", linked.files(), before)
 }
@@ -391,7 +401,7 @@ func TestConcurrentCaptures(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range trees {
 		r := s.open()
-		wg.Go(func() { trees[i], errs[i] = r.Capture(context.Background()) })
+		wg.Go(func() { trees[i], errs[i] = captured(context.Background(), r) })
 	}
 	wg.Wait()
 	for i := range trees {
@@ -410,7 +420,7 @@ func TestCheckpointsSurviveGC(t *testing.T) {
 	s.must(r.Prune(t.Context()))
 	_, err := r.git(t.Context(), nil, "gc", "--quiet", "--prune=now")
 	s.must(err)
-	_, err = r.Undo(t.Context(), false)
+	_, err = r.Reset(t.Context(), 0, false)
 	s.must(err)
 	same(t, "tree", s.files(), before)
 }
@@ -427,7 +437,7 @@ func TestNoFilterRuns(t *testing.T) {
 		t.Error("a program of the source ran")
 	}
 	s.step(r, func() { s.write("crlf.txt", "c\r\n") })
-	_, err := r.Undo(t.Context(), false)
+	_, err := r.Reset(t.Context(), 0, false)
 	s.must(err)
 	same(t, "tree", s.files(), before)
 	if text, _ := os.ReadFile(s.path("crlf.txt")); !bytes.Equal(text, []byte("a\r\nb\n")) {
@@ -452,7 +462,7 @@ func TestLockEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.must(r.locked(t.Context(), func() error {
 		cancel()
-		if _, err := r.Capture(ctx); !errors.Is(err, context.Canceled) {
+		if _, err := captured(ctx, r); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want context.Canceled", err)
 		}
 		return nil

@@ -22,18 +22,12 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%d file(s) changed since the checkpoint: %s", len(e.Paths), first)
 }
 
-// Undone is what Undo and Reset did.
+// Undone is what Reset did.
 type Undone struct {
 	Checkpoints []Checkpoint // taken back, oldest first; no longer in the list
 	Files       []File       // what happened to files, sorted by path: added (came back), modified or deleted
 	Kept        []string     // added files that stay, because the restored rules ignore them
 	Before      string       // tree of the state before, for git show in the shadow
-}
-
-// Undo goes back to the state before the last checkpoint. force overwrites
-// files that were changed since.
-func (r *Repo) Undo(ctx context.Context, force bool) (Undone, error) {
-	return r.Reset(ctx, 0, force)
 }
 
 // Reset goes back to the state before checkpoint n, taking back all that came
