@@ -21,10 +21,6 @@ var redactSecrets = Builtin{
 	},
 }
 
-// Redact returns s with each secret replaced by [REDACTED]; see package
-// secrets for what it promises. It is safe for use by many goroutines.
-func Redact(s string) string { return secrets.Redact(s) }
-
 var errNothingToRedact = errors.New("redact_secrets has nothing to rewrite on this event")
 
 // redactEvent works on what the event's contract lets hooks rewrite: the

@@ -78,9 +78,6 @@ func text(s string) json.RawMessage {
 	return rawjson.Quote(s)
 }
 
-// JSON returns the whole context, json_context: an object.
-func (c *Context) JSON() json.RawMessage { return c.whole }
-
 // Value returns the text of a variable: strings as they are, numbers and
 // booleans as in JSON, lists of strings one per line, other lists and objects
 // as compact JSON, null as nothing. Dots lead into objects. A variable is

@@ -81,8 +81,8 @@ func TestCommonVariablesComeFromTheEnvelope(t *testing.T) {
 			t.Errorf("{{%s}} = %q, known %t; want %q", name, got, known, want)
 		}
 	}
-	if want := `{"agent_name":"n","agent_id":"i","conversation_id":"s","workspace":"/c","timestamp":"2026-02-03T12:00:00Z"}`; string(c.JSON()) != want || !json.Valid(c.JSON()) {
-		t.Errorf("json_context = %s, want %s", c.JSON(), want)
+	if want := `{"agent_name":"n","agent_id":"i","conversation_id":"s","workspace":"/c","timestamp":"2026-02-03T12:00:00Z"}`; string(c.whole) != want || !json.Valid(c.whole) {
+		t.Errorf("json_context = %s, want %s", c.whole, want)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestKeptOutputIsPartOfTheContext(t *testing.T) {
 	if got, _ := c.Value("hook_output"); got != "it's\nkept" {
 		t.Errorf("{{hook_output}} = %q", got)
 	}
-	if got := rawjson.Get(c.JSON(), "hook_output"); string(got) != `"it's\nkept"` {
+	if got := rawjson.Get(c.whole, "hook_output"); string(got) != `"it's\nkept"` {
 		t.Errorf("json_context has hook_output %s", got)
 	}
 }

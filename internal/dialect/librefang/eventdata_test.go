@@ -235,19 +235,6 @@ func TestEventDataIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestPreview(t *testing.T) {
-	for _, tt := range []struct{ text, want string }{
-		{"", ""}, {"short", "short"},
-		{strings.Repeat("a", 120), strings.Repeat("a", 120)},
-		{strings.Repeat("a", 121), strings.Repeat("a", 120)},
-		{strings.Repeat("é", 119) + "😀zz", strings.Repeat("é", 119) + "😀"},
-	} {
-		if got := Preview(tt.text); got != tt.want {
-			t.Errorf("Preview of %d bytes: got %d, want %d", len(tt.text), len(got), len(tt.want))
-		}
-	}
-}
-
 func FuzzEventData(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":"` + strings.Repeat("x", 100) + `"}`, `{"a":["\ud83d\ude00\ud83d",{"b c":"\"\\"}],"_truncated":"x"}`, `{"":"","":{"":[[]]}}`,

@@ -21,26 +21,9 @@ func System() neutral.System {
 	}
 }
 
-const (
-	// EventDataLimit is the size in bytes up to which HOOK_EVENT_DATA is the
-	// whole payload. Linux takes at most 128 KiB for one variable.
-	EventDataLimit = 96 << 10
-	// PreviewLength is the length in characters of message_preview and
-	// response_preview.
-	PreviewLength = 120
-)
-
-// Preview returns the first PreviewLength characters of s.
-func Preview(s string) string {
-	n := 0
-	for i := range s {
-		if n == PreviewLength {
-			return s[:i]
-		}
-		n++
-	}
-	return s
-}
+// EventDataLimit is the size in bytes up to which HOOK_EVENT_DATA is the
+// whole payload. Linux takes at most 128 KiB for one variable.
+const EventDataLimit = 96 << 10
 
 // Bridge is LibreFang as the bridge serves it: a HOOK.yaml of LibreFang's own
 // whose command is the bridge. LibreFang reads no answer but a new tool result.

@@ -120,3 +120,17 @@ func TestArgsThereAndBack(t *testing.T) {
 		t.Errorf("nil: got %s", got)
 	}
 }
+
+// LibreFang counts characters, not bytes.
+func TestFirst120(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", ""}, {"short", "short"},
+		{strings.Repeat("a", 120), strings.Repeat("a", 120)},
+		{strings.Repeat("a", 121), strings.Repeat("a", 120)},
+		{strings.Repeat("é", 119) + "😀zz", strings.Repeat("é", 119) + "😀"},
+	} {
+		if got := first120(tt.text); got != tt.want {
+			t.Errorf("of %d bytes: got %d, want %d", len(tt.text), len(got), len(tt.want))
+		}
+	}
+}
