@@ -44,95 +44,128 @@ var awkKeywords = []string{"print", "printf", "return", "in", "else", "do", "if"
 
 // isAwkProgram reports whether an awk program has nothing to write or run with.
 func isAwkProgram(text string) bool {
-	var (
-		operand  bool   // what stands before: a slash divides
-		last     byte   // what stands before, except for spaces
-		word     string // the name that stands before, "" if none does
-		unclear  bool   // a slash stood after a parenthesis: it may also begin an expression
-		printing bool   // within print or printf: > writes
-		depth    int    // of parentheses within that
-	)
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c == '\\' && i+1 < len(text) && text[i+1] == '\n' {
-			i++
-			continue
-		}
-		before := word
-		switch {
-		case c == ' ' || c == '\t':
-			continue
-		case c == '/' && (last == '+' || last == '-'): // after x++ it divides
+	for r := (awkReader{text: text}); r.at < len(text); r.at++ {
+		if !r.token() {
 			return false
-		case c == '/' && before == "length": // versions differ on whether it divides
-			return false
-		case c == '/' && last == ')':
-			unclear, operand = true, false
-		case c == '"' || c == '/' && !operand:
-			end := quotedEnd(text, i, c)
-			if unclear && c == '"' || end < 0 {
-				return false
-			}
-			i, operand = end, true
-		case c == '#':
-			if unclear {
-				return false
-			}
-			for i+1 < len(text) && text[i+1] != '\n' {
-				i++
-			}
-			continue
-		case isDigit(c, 10) || c == '.':
-			for i+1 < len(text) && (isDigit(text[i+1], 10) || text[i+1] == '.') {
-				i++
-			}
-			if i+1 < len(text) && isNameByte(text[i+1]) { // 1system() is two words
-				return false
-			}
-			operand = true
-		case isNameByte(c):
-			end := i
-			for end < len(text) && (isNameByte(text[end]) || isDigit(text[end], 10)) {
-				end++
-			}
-			word = text[i:end]
-			if slices.Contains(awkWords, word) {
-				return false
-			}
-			if word == "print" || word == "printf" {
-				printing, depth = true, 0
-			}
-			operand = !slices.Contains(awkKeywords, word)
-			i = end - 1
-		case c == '@' || c == '\\' || c == '`':
-			return false
-		case c == '|':
-			if i+1 == len(text) || text[i+1] != '|' {
-				return false
-			}
-			i, operand = i+1, false
-		case c == '>' && printing && depth <= 0:
-			if !toStandardError.MatchString(text[i:]) {
-				return false
-			}
-			operand = false
-		default:
-			switch c {
-			case '(':
-				depth++
-			case ')':
-				depth--
-			case ';', '{', '}': // a line end may stand within a statement
-				printing = false
-			}
-			operand = c == ')' || c == ']'
-		}
-		last = c
-		if !isNameByte(c) {
-			word = ""
 		}
 	}
 	return true
+}
+
+// awkReader reads an awk program. Its methods read what begins at the byte at, leave that at
+// the last byte of it, and return false where it may write or run something, or where it is
+// not clear what it is.
+type awkReader struct {
+	text string
+	at   int
+
+	operand  bool   // what stands before is a value: a slash divides
+	last     byte   // the first byte of what stands before, except for spaces
+	word     string // the name that stands before, "" if none does
+	unclear  bool   // a slash stood after a parenthesis: it may also begin an expression
+	printing bool   // within print or printf: > writes
+	depth    int    // of parentheses within that
+}
+
+func (r *awkReader) token() bool {
+	c := r.text[r.at]
+	switch {
+	case c == ' ' || c == '\t':
+		return true
+	case c == '\\' && strings.HasPrefix(r.text[r.at+1:], "\n"):
+		r.at++
+		return true
+	case c == '#':
+		return r.comment()
+	}
+	if !r.known(c) {
+		return false
+	}
+	r.last = c
+	if !isNameByte(c) {
+		r.word = ""
+	}
+	return true
+}
+
+func (r *awkReader) comment() bool {
+	for r.at+1 < len(r.text) && r.text[r.at+1] != '\n' {
+		r.at++
+	}
+	return !r.unclear
+}
+
+// known reads what begins with c and is neither space nor a comment.
+func (r *awkReader) known(c byte) bool {
+	switch {
+	case c == '/':
+		return r.slash()
+	case c == '"':
+		return !r.unclear && r.quoted(c)
+	case isDigit(c, 10) || c == '.':
+		return r.number()
+	case isNameByte(c):
+		return r.name()
+	case c == '@' || c == '\\' || c == '`':
+		return false
+	case c == '|':
+		r.at, r.operand = r.at+1, false
+		return r.at < len(r.text) && r.text[r.at] == '|' // one alone is a pipe
+	case c == '>' && r.printing && r.depth <= 0:
+		r.operand = false
+		return toStandardError.MatchString(r.text[r.at:])
+	case c == '(':
+		r.depth++
+	case c == ')':
+		r.depth--
+	case c == ';' || c == '{' || c == '}': // a line end may stand within a statement
+		r.printing = false
+	}
+	r.operand = c == ')' || c == ']'
+	return true
+}
+
+// slash reads a division, or a regular expression.
+func (r *awkReader) slash() bool {
+	switch {
+	case r.last == '+' || r.last == '-': // after x++ it divides
+		return false
+	case r.word == "length": // versions differ on whether it divides
+		return false
+	case r.last == ')':
+		r.unclear = true
+	case !r.operand:
+		return r.quoted('/')
+	}
+	r.operand = false
+	return true
+}
+
+func (r *awkReader) quoted(quote byte) bool {
+	end := quotedEnd(r.text, r.at, quote)
+	r.at, r.operand = max(end, r.at), true
+	return end >= 0
+}
+
+func (r *awkReader) number() bool {
+	for r.at+1 < len(r.text) && (isDigit(r.text[r.at+1], 10) || r.text[r.at+1] == '.') {
+		r.at++
+	}
+	r.operand = true
+	return r.at+1 == len(r.text) || !isNameByte(r.text[r.at+1]) // 1system() is two words
+}
+
+func (r *awkReader) name() bool {
+	end := r.at
+	for end < len(r.text) && (isNameByte(r.text[end]) || isDigit(r.text[end], 10)) {
+		end++
+	}
+	r.word, r.at = r.text[r.at:end], end-1
+	if r.word == "print" || r.word == "printf" {
+		r.printing, r.depth = true, 0
+	}
+	r.operand = !slices.Contains(awkKeywords, r.word)
+	return !slices.Contains(awkWords, r.word)
 }
 
 // quotedEnd returns where the text that begins at start with quote ends, -1 if
