@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/builtin"
+	"github.com/hookd/hookd/internal/builtin/secrets"
 )
 
 // result is a tool result of 5 MB: log lines, source code, and a secret in
@@ -65,11 +65,11 @@ func expressions(b *testing.B) (list []*regexp.Regexp) {
 
 func BenchmarkRedact5MB(b *testing.B) {
 	text, rules := result(), expressions(b)
-	builtin.Redact(text) // loads the rules
+	secrets.Redact(text) // loads the rules
 	var redact, read, each []float64
 	var redactBytes, eachBytes []float64
 	for b.Loop() {
-		d, n := measure(func() { builtin.Redact(text) })
+		d, n := measure(func() { secrets.Redact(text) })
 		redact, redactBytes = append(redact, d), append(redactBytes, n)
 		d, _ = measure(func() { crc32.ChecksumIEEE([]byte(text)) })
 		read = append(read, d)
