@@ -11,6 +11,7 @@ import (
 )
 
 func dlqCommand(a *app) *cobra.Command {
+	d := &deadLetters{a: a}
 	cmd := &cobra.Command{
 		Use:   "dlq",
 		Short: "See, retry or drop runs that were given up",
@@ -19,87 +20,99 @@ used up, or when its event was too old as hookd came back (replay_max_age). Dead
 letters are kept for 30 days. With --fleet they are events that no machine of the fleet
 took; to retry one is to take it on this machine.`,
 	}
+	cmd.PersistentFlags().BoolVar(&d.ofFleet, "fleet", false, "events that no machine of the fleet took")
+	cmd.AddCommand(d.listCommand(), d.showCommand(), d.retryCommand(), d.dropCommand())
+	return cmd
+}
+
+// deadLetters are those of this machine, or of the fleet.
+type deadLetters struct {
+	a       *app
+	ofFleet bool
+}
+
+// onOne does something with the dead letter that has an id.
+type onOne func(ctx context.Context, id int64) (client.DeadLetter, error)
+
+// of returns what is done in the fleet or on this machine, as --fleet says.
+func (d *deadLetters) of(machine, fleet onOne) onOne {
+	if d.ofFleet {
+		return fleet
+	}
+	return machine
+}
+
+func (d *deadLetters) listCommand() *cobra.Command {
 	var hook string
-	var ofFleet bool
-	cmd.PersistentFlags().BoolVar(&ofFleet, "fleet", false, "events that no machine of the fleet took")
 	var limit int
-	list := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List dead letters, newest first",
 		Example: "  hookd dlq list --hook post-to-slack",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := a.answer(cmd)
+			ctx, cancel := d.a.answer(cmd)
 			defer cancel()
-			list := a.dial(cmd).DeadLetters
-			if ofFleet {
-				list = a.dial(cmd).FleetDeadLetters
+			list := d.a.dial(cmd).DeadLetters
+			if d.ofFleet {
+				list = d.a.dial(cmd).FleetDeadLetters
 			}
 			dead, err := list(ctx, hook, limit)
 			if err != nil {
 				return err
 			}
-			return a.print(map[string][]client.DeadLetter{"dead": dead}, func(p *printer) { p.deadLetters(dead) })
+			return d.a.print(map[string][]client.DeadLetter{"dead": dead}, func(p *printer) { p.deadLetters(dead) })
 		},
 	}
-	list.Flags().StringVar(&hook, "hook", "", "of this hook")
-	list.Flags().IntVar(&limit, "limit", 50, "at most this many")
-	_ = list.RegisterFlagCompletionFunc("hook", hookNames(a))
-
-	var yes bool
-	drop := dlqOne(a, "drop ID", "Delete a dead letter",
-		func(ctx context.Context, cmd *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
-			if err := a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id),
-				fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
-				return client.DeadLetter{}, err
-			}
-			if ofFleet {
-				return c.DropFleetDeadLetter(ctx, id)
-			}
-			return c.DropDeadLetter(ctx, id)
-		}, "dropped")
-	drop.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.AddCommand(list,
-		dlqOne(a, "show ID", "Show a dead letter with its event's data",
-			func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
-				if ofFleet {
-					return c.FleetDeadLetter(ctx, id)
-				}
-				return c.DeadLetter(ctx, id)
-			}, ""),
-		dlqOne(a, "retry ID", "Try a dead letter again, now and with today's hook",
-			func(ctx context.Context, _ *cobra.Command, c *client.Client, id int64) (client.DeadLetter, error) {
-				if ofFleet {
-					return c.RetryFleetDeadLetter(ctx, id)
-				}
-				return c.RetryDeadLetter(ctx, id)
-			}, "retried"),
-		drop)
+	cmd.Flags().StringVar(&hook, "hook", "", "of this hook")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many")
+	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(d.a))
 	return cmd
 }
 
-// dlqOne is a command that does something with one dead letter.
-func dlqOne(a *app, use, short string, do func(context.Context, *cobra.Command, *client.Client,
-	int64) (client.DeadLetter, error), done string) *cobra.Command {
+func (d *deadLetters) showCommand() *cobra.Command {
+	return d.command("show ID", "Show a dead letter with its event's data", "",
+		func(c *client.Client) onOne { return d.of(c.DeadLetter, c.FleetDeadLetter) })
+}
+
+func (d *deadLetters) retryCommand() *cobra.Command {
+	return d.command("retry ID", "Try a dead letter again, now and with today's hook", "retried",
+		func(c *client.Client) onOne { return d.of(c.RetryDeadLetter, c.RetryFleetDeadLetter) })
+}
+
+func (d *deadLetters) dropCommand() *cobra.Command {
+	var yes bool
+	cmd := d.command("drop ID", "Delete a dead letter", "dropped", func(c *client.Client) onOne {
+		return func(ctx context.Context, id int64) (client.DeadLetter, error) {
+			if err := d.a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id),
+				fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
+				return client.DeadLetter{}, err
+			}
+			return d.of(c.DropDeadLetter, c.DropFleetDeadLetter)(ctx, id)
+		}
+	})
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// command does something with one dead letter, and prints that it is done, or the letter
+// where done is "".
+func (d *deadLetters) command(use, short, done string, do func(*client.Client) onOne) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: one("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {
-				return fail(
-					exitUsage,
-					"type the number that `hookd dlq list` shows",
-					"%q is no number of a dead letter",
-					args[0],
-				)
+				return fail(exitUsage, "type the number that `hookd dlq list` shows",
+					"%q is no number of a dead letter", args[0])
 			}
-			ctx, cancel := a.answer(cmd)
+			ctx, cancel := d.a.answer(cmd)
 			defer cancel()
-			d, err := do(ctx, cmd, a.dial(cmd), id)
+			letter, err := do(d.a.dial(cmd))(ctx, id)
 			if err != nil {
 				return err
 			}
-			return a.print(d, func(p *printer) { p.deadLetter(d, done) })
+			return d.a.print(letter, func(p *printer) { p.deadLetter(letter, done) })
 		},
 	}
 }
