@@ -12,6 +12,9 @@ import os
 import pathlib
 
 
+REHEARSAL = bool(os.environ.get("HOOKD_WHATIF"))
+
+
 class Mistake(ValueError):
     """A rule file that cannot be used: file, section, what is wrong."""
 
@@ -70,7 +73,7 @@ _kept = {}
 
 def load(name, here, make):
     """What make(sections, files) makes of the rules as the files are now."""
-    if "book" in _kept and os.environ.get("HOOKD_WHATIF"):
+    if REHEARSAL and "book" in _kept:
         return _kept["book"]
     stamp = files(name, here)
     if not stamp:

@@ -1,7 +1,7 @@
 """Says which files words name: absolute paths, with links followed, and whether globs fit them.
 
     path = files.absolute("../a", cwd, home)
-    real = files.Links().real(path)
+    real, there = files.Links().real(path)
     fits = re.compile(files.any_of([files.expression("**/.env.*"), files.expression("~/.ssh/", home)])).fullmatch
 
 Nothing is opened: of a link it reads where it leads.
@@ -17,6 +17,7 @@ import stat
 MOST_LINKS = 20000  # that are remembered
 MOST_DEEP = 100  # folders within folders that are looked at one by one
 MARKS = ("=", "@", ":", ",")
+MARKED = re.compile("[%s]" % "".join(MARKS)).search
 PART_OF_GLOB = re.compile(r"\*\*/|\*\*|\*|\?|.", re.DOTALL)
 MEANS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -35,7 +36,7 @@ def pieces(text):
     if not text or len(text) > 4096:
         return []
     found = [text]
-    for mark in MARKS:
+    for mark in MARKS if MARKED(text) else ():
         if mark in text:
             parts = text.split(mark)
             found += [p for p in (parts if mark == "," else parts[1:]) if p]
@@ -52,12 +53,15 @@ class Links:
         self.known = {"/": ("/", True)}
 
     def real(self, path):
-        """An absolute path without links in it, as os.path.realpath says."""
+        """An absolute path without links in it, as os.path.realpath says, and whether there may be something."""
+        found = self.known.get(path)
+        if found is not None:
+            return found
         if path.count("/") > MOST_DEEP:
-            return os.path.realpath(path)
+            return os.path.realpath(path), True
         if len(self.known) > MOST_LINKS:
             self.known = {"/": ("/", True)}
-        return self.followed(path)[0]
+        return self.followed(path)
 
     def followed(self, path):
         """The path without links, and whether there is something."""

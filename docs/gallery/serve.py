@@ -45,16 +45,21 @@ def run(name, judge, lines=()):
     if lines:
         warm(name, judge, lines)
     for line in sys.stdin.buffer:
-        if not line.strip():
-            continue
-        event = {}
-        try:
-            event = json.loads(line)
-            answer = judge(event) or {}
-        except Exception as e:  # whatever it is, the call is not allowed
-            answer = deny("%s: cannot check: %s: %s" % (name, type(e).__name__, e))
-        out = {"event_id": event.get("event_id")} if isinstance(event, dict) and event.get("event_id") else {}
-        out.update(answer)
-        if out:  # a spawned hook without an opinion prints nothing
-            sys.stdout.write(json.dumps(out) + "\n")
+        text = answered(name, judge, line) if line.strip() else ""
+        if text:  # a spawned hook without an opinion prints nothing
+            sys.stdout.write(text)
             sys.stdout.flush()
+
+
+def answered(name, judge, line):
+    """The line that answers a line, "" for none."""
+    event = {}
+    try:
+        event = json.loads(line)
+        answer = judge(event)
+    except Exception as e:  # whatever it is, the call is not allowed
+        answer = deny("%s: cannot check: %s: %s" % (name, type(e).__name__, e))
+    event_id = event.get("event_id") if isinstance(event, dict) else None
+    if not answer:
+        return '{"event_id": %s}\n' % json.dumps(event_id) if event_id else ""
+    return json.dumps(dict({"event_id": event_id} if event_id else {}, **answer)) + "\n"

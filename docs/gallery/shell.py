@@ -35,6 +35,7 @@ MOST_CHOICES = 24  # values that variables of one command may have together
 MOST_FOLDERS = 8  # that a command may run in
 MOST_KEPT, MOST_KEPT_TEXT = 512, 200  # lines that were read before, and their characters
 TOO_MANY = ()  # the values of a variable that is not looked at for each of them
+HOME = os.path.expanduser("~")
 
 
 class Unreadable(Exception):
@@ -55,7 +56,8 @@ class Word:
     __slots__ = ("text", "glob", "pattern", "many", "quoted", "sources")
 
     def __init__(self, text, glob=False, pattern=None, many=False, quoted=False, sources=()):
-        self.text, self.glob, self.many, self.quoted, self.sources = text, glob, many, quoted, tuple(sources)
+        self.text, self.glob, self.many, self.quoted = text, glob, many, quoted
+        self.sources = tuple(sources) if sources else ()
         self.pattern = text if pattern is None else pattern
 
     def __eq__(self, other):
@@ -101,18 +103,12 @@ class Command:
     """
 
     home = ""
-    _name = None
 
     def __init__(self, words, assigns=None, redirects=(), stdin=NO_INPUT, cwds=("",), via=()):
         self.words, self.assigns, self.redirects = words, assigns or {}, list(redirects)
+        self.name = program(words[0]) if words else ""
         self.stdin, self.cwds, self.via = stdin, tuple(cwds), tuple(via)
         self.code, self.executed, self.fed, self.recursive = None, False, False, False
-
-    @property
-    def name(self):
-        if self._name is None:
-            self._name = program(self.words[0]) if self.words else ""
-        return self._name
 
     @property
     def texts(self):
@@ -139,7 +135,10 @@ class Script:
 
 def program(word):
     """The program that a first word names, "" if that is not known."""
-    name = word.text.rstrip("/").rsplit("/", 1)[-1]
+    name = word.text
+    if name.isalpha():
+        return name.lower()
+    name = name.rstrip("/").rsplit("/", 1)[-1]
     if name[-4:].lower() == ".exe":
         name = name[:-4]
     if COMPUTED in name or word.glob and name != "[" and re.search(r"[*?\[]", word.pattern.rsplit("/", 1)[-1]):
@@ -149,7 +148,7 @@ def program(word):
 
 def read(line, cwd="", home="", variables=None):
     """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of
-    its environment. Never raises. What a short line is read as is kept, as agents repeat themselves: do not change
+    its environment, as known returns it. Never raises. What a short line is read as is kept, as agents repeat themselves: do not change
     it."""
     if len(line) > MOST_KEPT_TEXT:
         return script_of(line, cwd, home, variables)
@@ -164,12 +163,17 @@ def read(line, cwd="", home="", variables=None):
 _kept = {}
 
 
+def known(variables):
+    """Variables, name to text, as read takes them."""
+    return {name: (Word(value),) for name, value in variables.items()}
+
+
 def script_of(line, cwd, home, variables):
     script = Script()
-    walk = Walk(script, home or os.path.expanduser("~"))
+    walk = Walk(script, home or HOME)
     state = State(cwd)
     if variables:
-        state.variables.update((name, (Word(value),)) for name, value in variables.items())
+        state.variables.update(variables)
         state.exported.update(variables)
     try:
         if COMPUTED in line:
@@ -191,6 +195,7 @@ def shorten(text, most=80):
 # ---------------------------------------------------------------------------------------------------------------------
 # From text to a tree. Nodes are tuples whose first member says what they are:
 #   ("simple", assigns, words, redirects)   assigns: (name, parts or list of parts, adds)
+#   ("plain", words)   a simple command of words alone, in which nothing is expanded
 #   ("seq", [(node, after)])                after: "" or the && or || before it
 #   ("pipe", [node]) ("subshell", node, redirects) ("group", node, redirects) ("loop", name, words, node, redirects)
 #   ("branch", [node], redirects)           each of them may run
@@ -202,14 +207,20 @@ def shorten(text, most=80):
 PLAIN = re.compile(r"[^\x00-\x20\x7f;&|()<>\\'\"$`~{},*?\[\]!=#@+]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 BLANK = re.compile(r"(?:[ \t]|\\\n)*")
-# A whole word in which nothing is expanded, and that ends where no redirection and no list can begin.
-WHOLE_WORD = re.compile(r"[ \t]*(?:([^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[=#][^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[=]*)"
-                        r"|'([^']*)'|\"([^\"\\$`]*)\")(?=[ \t\n;&|)]|$)")
+# Whole words in which nothing is expanded, and that end where no redirection and no list can begin. One with = in it
+# begins with a dash: others may give a variable a value.
+ENDS_WORD = r"(?=[ \t\n;&|)]|$)"
+UNQUOTED = (r"(?:[^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[=#-][^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[=]*"
+            r"|-[^\x00-\x20\x7f;&|()<>\\'\"$`~{}*?\[]*)")
+WHOLE_WORD = re.compile(r"[ \t]*(?:(" + UNQUOTED + r")|'([^']*)'|\"([^\"\\$`]*)\")" + ENDS_WORD)
+WHOLE_WORDS = re.compile(r"(?:[ \t]*(?:" + UNQUOTED + r"|'[^']*'|\"[^\"\\$`]*\")" + ENDS_WORD + "){1,500}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\] \t\n;&|<>$`'\"]*\])?(\+?)=")
 RESERVED = re.compile(r"(if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|coproc|time|\{|\}|!"
                       r"|\[\[)"
                       r"(?=[ \t\n;&|()<>]|$)")
+# Where a simple command begins, whose first word is a whole one.
+SIMPLE_START = re.compile("(?!" + RESERVED.pattern + ")" + UNQUOTED + ENDS_WORD + r"(?![ \t]*\()")
 PLAIN_WORDS = re.compile(r"[\w\s./:=@%+,'\"-]*")
 LIKE_COMMAND = re.compile(r"\s*[A-Za-z_./~][\w./~-]*\s*(?:$|(?<=\s)[^\s=+\-*/%<>&|^!?:,)])")
 OTHER_TIME = re.compile(r"time[ \t]+-(?!p |- )")  # the program, not the word of the shell
@@ -255,12 +266,14 @@ class Parser:
         """Skips blanks, continued lines and a comment."""
         while self.i < self.n:
             c = self.s[self.i]
-            if c in " \t\\":
+            if c not in " \t\\#":
+                return
+            if c != "#":
                 end = BLANK.match(self.s, self.i).end()
                 if end == self.i:
                     return
                 self.i = end
-            elif c == "#" and (self.i == 0 or self.s[self.i - 1] in " \t\n;&|()"):
+            elif self.i == 0 or self.s[self.i - 1] in " \t\n;&|()":
                 end = self.s.find("\n", self.i)
                 self.i = self.n if end < 0 else end
             else:
@@ -298,9 +311,10 @@ class Parser:
                 self.blanks()
             if self.i >= self.n or self.s[self.i] == ")" or self.at(CASE_ENDS):
                 break
-            if self.reserved() in ("then", "elif", "else", "fi", "do", "done", "esac", "}"):
+            plain = SIMPLE_START.match(self.s, self.i)
+            if not plain and self.reserved() in ("then", "elif", "else", "fi", "do", "done", "esac", "}"):
                 break
-            node = self.pipeline()
+            node = self.pipeline(plain)
             self.blank()
             if self.i >= self.n:
                 items.append((node, after))
@@ -327,24 +341,31 @@ class Parser:
         self.depth -= 1
         return ("seq", items)
 
-    def pipeline(self):
+    def pipeline(self, plain=None):
+        """plain: it begins with a simple command."""
         stages = []
         while True:
-            self.blanks()
-            while self.reserved() in ("!", "time") and not OTHER_TIME.match(self.s, self.i):
+            while not plain and self.reserved() in ("!", "time") and not OTHER_TIME.match(self.s, self.i):
                 self.i += len(self.reserved())
                 self.blank()
                 while self.s.startswith(("-p ", "-- "), self.i):
                     self.i += 3
                     self.blank()
-            stages.append(self.command())
+            stages.append(self.command(plain))
             self.blank()
-            if self.at("||") or not self.at("|"):
+            if not self.at("|") or self.at("||"):
                 return stages[0] if len(stages) == 1 else ("pipe", stages)
             self.i += 2 if self.at("|&") else 1
+            self.blanks()
+            plain = SIMPLE_START.match(self.s, self.i)
 
-    def command(self):
+    def command(self, plain=None):
+        """plain: it is a simple one."""
         self.deeper()
+        if plain:
+            node = self.simple()
+            self.depth -= 1
+            return node
         self.blank()
         word = self.reserved()
         if self.at("(("):
@@ -590,16 +611,19 @@ class Parser:
                 document["parts"] = inner.quoted_parts("")
 
     def simple(self):
-        assigns, words, redirects = [], [], []
+        assigns, words, redirects, plain = [], [], [], True
         while True:
-            m = WHOLE_WORD.match(self.s, self.i)
+            m = WHOLE_WORDS.match(self.s, self.i)
             if m:
-                self.i, n = m.end(), m.lastindex
-                words.append([("text", m.group(n), n > 1)])
-                continue
+                words += [[("text", text or single or double, not text)]
+                          for text, single, double in WHOLE_WORD.findall(self.s, self.i, m.end())]
+                self.i = m.end()
             self.blank()
             if self.i >= self.n or self.s[self.i] in ";|)\n" or self.at("&") and not self.at("&>"):
                 break
+            if m and WHOLE_WORD.match(self.s, self.i):
+                continue
+            plain = False
             one = self.redirect()
             if one is not None:
                 redirects.append(one)
@@ -620,7 +644,7 @@ class Parser:
             words.append(self.word())
         if not (assigns or words or redirects):
             self.fail("a command is missing")
-        return ("simple", assigns, words, redirects)
+        return ("plain", words) if plain and words else ("simple", assigns, words, redirects)
 
     def ends(self):
         return self.i >= self.n or self.s[self.i] in " \t\n;&|()<>" and not self.at("<(") and not self.at(">(")
@@ -914,7 +938,9 @@ def literal(parts):
 
 STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 OPENED = re.compile(r"/dev/fd/|/proc/[^/]+/fd/")
+DESCRIPTOR = re.compile(r"\d+-?|-")
 BLANKS = " \t\n"
+IFS = (Word(BLANKS),)
 # An index of a list is computed when it is used, and so are commands in it: a[$(rm x)].
 INDEX = re.compile(r"\[[^\]]*(?:\$\(|`)")
 INDEXES = {"declare", "typeset", "local", "export", "readonly", "read", "unset", "printf", "test", "[", "let", "wait",
@@ -950,7 +976,7 @@ class State:
 
     def __init__(self, cwd=""):
         self.cwds = (cwd,)
-        self.variables = {"IFS": (Word(BLANKS),)}
+        self.variables = {"IFS": IFS}
         self.functions, self.aliases, self.files = {}, {}, {}
         self.assigned = set()  # all variables that the line gives a value
         self.locals = set()  # of a function
@@ -1070,6 +1096,9 @@ class Walk:
         kind = node[0]
         if kind == "seq":
             return self.sequence(node[1], state, stdin)
+        if kind == "plain":
+            words = [Word(parts[0][1], quoted=parts[0][2]) for parts in node[1]]
+            return self.execute(Command(words, None, (), stdin, state.cwds, state.via), state)
         if kind == "simple":
             return self.simple(node, state, stdin)
         if kind == "doubt":
@@ -1192,7 +1221,7 @@ class Walk:
                     given = Input("") if word.text == "/dev/null" else given
                 elif operator == "<&" and word.text not in ("0", "0-", "-"):
                     given = Input(None, word.sources)
-                both = operator == ">&" and not re.fullmatch(r"\d+-?|-", word.text)
+                both = operator == ">&" and not DESCRIPTOR.fullmatch(word.text)
                 found.append(("&>" if both else operator, word))
             if given is not None and number in ("", "0"):
                 stdin = given
@@ -1449,6 +1478,10 @@ class Walk:
                 return None
             if name in state.functions:
                 return self.function(name, command, args, state)
+        if not familiar(name):
+            self.code_of_options(name, command, args, state)
+            self.run_written(command, state)
+            return None
         builtin = None
         if name.isalpha() or name in ".:":
             builtin = getattr(self, "do_" + {".": "source", ":": "true"}.get(name, name), None)
@@ -1930,10 +1963,17 @@ class Walk:
                     self.inner(next(g for g in found.groups() if g is not None), state.copy())
         if name in ("make", "gmake"):
             self.make(command, args, state)
-        if name not in NO_CODE:
-            for before, word in zip(args, args[1:]):
-                if before.text in CODE_OPTIONS and word.text not in options and re.search(r"\S\s\S", word.text):
-                    self.perhaps(name, command, word.text, state)
+        self.code_of_options(name, command, args, state)
+
+    def code_of_options(self, name, command, args, state):
+        """Text behind an option that often means code."""
+        if name in NO_CODE:
+            return
+        for n in range(1, len(args)):
+            if args[n - 1].text in CODE_OPTIONS:
+                text = args[n].text
+                if text not in LINE_OPTIONS.get(name, ()) and re.search(r"\S\s\S", text):
+                    self.perhaps(name, command, text, state)
 
     def make(self, command, args, state):
         """The recipes of a makefile that the line wrote, or that stands on the input."""
@@ -2618,3 +2658,15 @@ def wrapper_of(name, args):
 def matches(pattern, text):
     """Whether a glob fits a text, large and small letters as they are."""
     return fnmatch.fnmatchcase(text, pattern)
+
+
+# Programs of which something is known: what they run, where their code is, or what they print.
+FAMILIAR = {"git", "tmux", "curl", "wget", "tee", "cp", "mv", "ln", "install", "make", "gmake"}.union(
+    INDEXES, SHELLS, LINE_OPTIONS, SHELL_IN_TEXT, FILE_OPTIONS, RUNS_FILES, READS_LINES, VIMS, STDIN_IS_LINES,
+    STARTS_SHELL, WRAPPERS, CARRIERS, PRINTS, (name[3:] for name in dir(Walk) if name.startswith("do_")), (".", ":"))
+
+
+@functools.lru_cache(maxsize=4096)
+def familiar(name):
+    """Whether something is known of a program."""
+    return name in FAMILIAR or interpreter(name) is not None

@@ -6,6 +6,7 @@
 
 A seat belt, not a sandbox: what a program does once it runs is not seen.
 """
+import functools
 import os
 import sys
 
@@ -16,6 +17,7 @@ import shell  # noqa: E402
 
 NAME = "command-guard"
 STRENGTH = {"ask": 1, "deny": 2}
+UNREADABLE = ("UNREADABLE", "ask", tuple(STRENGTH))
 
 
 class Finding:
@@ -49,7 +51,9 @@ def worst(found):
     return max(found, key=lambda f: STRENGTH[f.action], default=None)
 
 
+@functools.lru_cache(maxsize=None)
 def setting(name, default, values):
+    """The value of a variable that is one of some words."""
     value = os.environ.get(name) or default
     if value not in values:
         raise ValueError("%s is %s, not one of %s" % (name, value, ", ".join(values)))
@@ -60,7 +64,7 @@ def said(line, cwd, book):
     """The worst that the rules say of a line. Agents repeat themselves: what they said of short ones is kept."""
     if (line, cwd) in book.said:
         return book.said[line, cwd]
-    one = worst(findings(line, cwd, book, setting("UNREADABLE", "ask", STRENGTH)))
+    one = worst(findings(line, cwd, book, setting(*UNREADABLE)))
     if len(line) <= 200:
         if len(book.said) > 4096:
             book.said.clear()
@@ -104,7 +108,7 @@ def main(argv):
         print(said.replace(": ", ":\n", 1).replace("; ", "\n"))
         return 0 if said.startswith("all ") else 1
     if argv[:1] == ["--why"] and len(argv) == 2:
-        found = findings(argv[1], os.getcwd(), rules.load(NAME), setting("UNREADABLE", "ask", STRENGTH))
+        found = findings(argv[1], os.getcwd(), rules.load(NAME), setting(*UNREADABLE))
         for one in found:
             print("%-4s  %s" % (one.action, one))
         if not found:

@@ -73,10 +73,12 @@ ALIASES = {"docker-compose": ["docker", "compose"], "podman-compose": ["docker",
            "mongo": ["mongosh"], "mariadb": ["mysql"], "valkey-cli": ["redis-cli"], "hub": ["gh"],
            "gunlink": ["unlink"], "gshred": ["shred"],
            "gchmod": ["chmod"], "gchown": ["chown"], "gtruncate": ["truncate"], "gmv": ["mv"], "gcp": ["cp"]}
-SYSTEM = ("bin boot dev etc lib lib64 opt proc root sbin sys usr var System Library Applications private srv home"
-          " Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log")
+SYSTEM = set(("bin boot dev etc lib lib64 opt proc root sbin sys usr var System Library Applications private srv home"
+              " Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log").split())
 DISK = re.compile(r"/dev/r?(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|md\d|dm-\d|mapper/|loop\d|mem$"
                   r"|kmem$|port$)")
+# What is above the work, or all that is in it or there, as it is written.
+ABOVE = re.compile(r"(?:\.\.?|\*|\./\*|\.\./\*|\.\*)/*|(?:\.\./?)+\*?")
 
 
 class Rule:
@@ -110,45 +112,50 @@ class Rule:
         except re.error as e:
             raise Mistake("%s: [%s]: %s is no regular expression: %s" % (self.file, self.name, key, e))
 
-    def fits(self, command, words, writes, patterns):
-        """SURE, PERHAPS (a computed part may make it fit), or None. words are as spelled says, writes as written;
-        patterns are those of the rule's commands whose program is the command's."""
+    def possible(self, call):
+        """Whether the call has what the rule is about: code, files that it writes, variables, a way to be run."""
+        command = call.command
         if self.when in ("executed", "fed", "recursive") and not getattr(command, self.when):
-            return None
-        if self.sets and not command.assigns or self.code and not command.code or self.writes and not writes:
-            return None
+            return False
+        return not (self.sets and not command.assigns or self.code and not command.code
+                    or self.writes and not call.writes)
+
+    def fits(self, call, patterns):
+        """SURE, PERHAPS (a computed part may make it fit), or None, for a call that it is possible for; patterns are
+        those of the rule's commands whose program is the call's."""
         best = None
         for pattern in patterns:
-            args, doubt = subcommand(words, pattern) if words else ([], False)
-            one = self.fits_words(command, words or (), writes, args, doubt) if args is not None else None
+            args, doubt = subcommand(call.words, pattern) if call.words else ([], False)
+            one = self.fits_words(call, args, doubt) if args is not None else None
             if one == SURE:
                 return one
             best = best or one
         return best
 
-    def fits_words(self, command, words, writes, args, doubt):
+    def fits_words(self, call, args, doubt):
         """fits for the words after the subcommands, args."""
         if self.when == "alone" and args:
             return None
         if doubt and self.certain:
             return None
-        options, others = sort(args)
-        everything = options if len(args) == len(words) - 1 else sort(words[1:])[0]
-        vague = not self.certain and any(w.many and w.text.startswith(COMPUTED) for w in args)
+        command, words = call.command, call.words
+        options, others = call.sorted(args)
+        everything = call.sorted(words[1:])[0]
         for group in self.groups:
             if any(given(item, everything, others) for item in group):
                 continue
+            vague = not self.certain and any(w.many and w.text.startswith(COMPUTED) for w in args)
             if not vague or not any(item.startswith("-") for item in group):
                 return None
             doubt = True
-        if any(given(item, everything, words[1:]) for item in self.without):
+        if self.without and any(given(item, everything, words[1:]) for item in self.without):
             return None
         if self.exempt and others and all(exempted(w, self.exempt) for w in others):
             return None
-        for wanted, words_in in ((self.paths, others), (self.writes, writes)):
+        for wanted, words_in in ((self.paths, others), (self.writes, call.writes)):
             if not wanted:
                 continue
-            found = [place(w, command, wanted) for w in words_in]
+            found = [call.place(w, wanted) for w in words_in]
             if SURE not in found:
                 if PERHAPS not in found:
                     return None
@@ -179,6 +186,51 @@ class Glob:
 def word_glob(glob):
     """The function that matches a glob with a whole text."""
     return re.compile(fnmatch.translate(glob)).match
+
+
+class Call:
+    """A command as rules look at it.
+
+    words   as spelled says, empty where there are none
+    writes  the words that name files which it writes
+    """
+
+    def __init__(self, command):
+        self.command, self.words, self.writes = command, spelled(command) or (), written(command)
+        self._sorted, self._places = {}, {}
+
+    def sorted(self, args):
+        """sort of the last of its words."""
+        found = self._sorted.get(len(args))
+        if found is None:
+            found = self._sorted[len(args)] = sort(args)
+        return found
+
+    def place(self, word, wanted):
+        """Whether a word names one of the wanted files: SURE, PERHAPS or None."""
+        text, sure = word.text, SURE
+        if COMPUTED in text:
+            text, sure = text.replace(COMPUTED, ""), PERHAPS
+            if not text.startswith("/"):
+                return None
+        if not text:
+            return None
+        if text not in self._places:
+            self._places[text] = list(places(text, self.command.cwds))
+        found = self._places[text]
+        return sure if any(one_place(text, s, self.command.home, found) for s in wanted) else None
+
+    def alike(self):
+        """What calls of a program have in common for which the same rules are possible."""
+        command = self.command
+        name = self.words[0].text.rstrip("/").rsplit("/", 1)[-1].lower() if self.words else ""
+        return (name, bool(command.code), bool(self.writes), bool(command.assigns), command.executed, command.fed,
+                command.recursive)
+
+    def following(self):
+        """The word after the program, None where there is none, COMPUTED where a subcommand may stand behind it."""
+        text = self.words[1].text if len(self.words) > 1 else None
+        return COMPUTED if text and text != "-" and text[0] in ("-", COMPUTED) else text
 
 
 def spelled(command):
@@ -225,9 +277,13 @@ def sort(args):
     """Options, and other words."""
     options, others = [], []
     for n, word in enumerate(args):
-        if word.text == "--":
-            return options, others + [word] + list(args[n + 1:])
-        (options if word.text.startswith("-") and len(word.text) > 1 else others).append(word)
+        text = word.text
+        if text[:1] != "-" or text == "-":
+            others.append(word)
+        elif text == "--":
+            return options, others + list(args[n:])
+        else:
+            options.append(word)
     return options, others
 
 
@@ -257,41 +313,36 @@ def exempted(word, globs):
     return any(word_glob(g)(text if "/" in g else text.rsplit("/", 1)[-1]) for g in globs)
 
 
-def place(word, command, wanted):
-    """Whether a word names one of the wanted files: SURE, PERHAPS or None."""
-    text = word.text
-    if not text:
-        return None
-    if COMPUTED in text:
-        empty = text.replace(COMPUTED, "")
-        return PERHAPS if empty.startswith("/") and any(one_place(empty, s, command) for s in wanted) else None
-    return SURE if any(one_place(text, s, command) for s in wanted) else None
-
-
-def one_place(text, spec, command):
-    for cwd in command.cwds:
-        if not (text.startswith("/") or cwd):
-            path = ""
-        else:
+def places(text, cwds):
+    """What a word names as a file: each folder that it may begin in, the path, "" where that is not known, and the
+    folder whose content it names."""
+    for cwd in cwds:
+        path = ""
+        if cwd or text.startswith("/"):
             path = posixpath.normpath(posixpath.join(cwd or "/", text))
         if path.startswith("//"):
             path = path[1:]
         inside = re.sub(r"/[*?.\[\]{}]+$", "", path) if path != "/" else path
-        inside = inside or "/"
+        yield cwd, path, inside or "/"
+
+
+def one_place(text, spec, home, found):
+    """Whether one of the places of a text is what path or writes of a rule names."""
+    for cwd, path, inside in found:
         if spec == "@above":
-            if text.rstrip("/") in (".", "..", "*", "./*", "../*", ".*") or re.fullmatch(r"(\.\./?)+\*?", text):
+            if ABOVE.fullmatch(text):
                 return True
-            homes = [h for h in (command.home, cwd) if h]
+            homes = [h for h in (home, cwd) if h]
             if path and any(h == inside or h.startswith(inside.rstrip("/") + "/") for h in homes):
                 return True
         elif spec == "@system":
-            if path and (inside == "/" or inside.strip("/") in SYSTEM.split()):
+            if path and (inside == "/" or inside.strip("/") in SYSTEM):
                 return True
         elif spec == "@disk":
             if path and DISK.match(path):
                 return True
         else:
-            glob = path_glob(command.home + spec[1:] if spec.startswith("~") else spec)
+            glob = path_glob(home + spec[1:] if spec.startswith("~") else spec)
             if glob.fullmatch(path or text) or inside != path and glob.fullmatch(inside):
                 return True
     return False
@@ -304,13 +355,16 @@ def path_glob(glob):
     return re.compile(text + "/?")
 
 
+WRITERS = {"tee", "truncate", "touch", "shred", "sponge", "cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv",
+           "ditto", "dd", "sed", "perl", "gsed", "ruby", "curl", "wget"}
+
+
 def written(command):
     """The words that name files which the command writes."""
-    words = [w for operator, w in command.redirects if operator in WRITES]
-    if not command.words:
+    words, name = [w for operator, w in command.redirects if operator in WRITES], command.name
+    if name not in WRITERS:
         return words
     options, others = sort(command.words[1:])
-    name = command.name
     if name in ("tee", "truncate", "touch", "shred", "sponge"):
         words += others
     elif name in ("cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv", "ditto"):
@@ -337,23 +391,35 @@ class Book:
 
     def judge(self, command):
         """Yields each rule that fits a command, with how surely it does."""
-        words = spelled(command)
-        name = words[0].text.rstrip("/").rsplit("/", 1)[-1].lower() if words else ""
-        if name not in self.known:
-            if len(self.known) > 4096:
-                self.known.clear()
-            self.known[name] = list(self.about(name))
-        writes = written(command)
-        for rule, patterns in self.known[name]:
-            fits = rule.fits(command, words, writes, patterns)
+        call = Call(command)
+        for rule, patterns in self.likely(call):
+            fits = rule.fits(call, patterns)
             if fits:
                 yield rule, fits
 
-    def about(self, name):
-        """The rules whose commands may be the program name, "" for none; with those commands."""
+    def likely(self, call):
+        """The rules that may fit a call, each with those of its commands that may."""
+        key = call.alike()
+        if key not in self.known:
+            if len(self.known) > 4096:
+                self.known.clear()
+            found = list(self.about(call, key[0]))
+            self.known[key] = found, {} if any(len(p) > 1 for _, patterns in found for p in patterns) else None
+        found, narrowed = self.known[key]
+        following = call.following()
+        if narrowed is None or following == COMPUTED:
+            return found
+        if following not in narrowed:
+            if len(narrowed) > 256:
+                narrowed.clear()
+            narrowed[following] = list(narrow(found, following))
+        return narrowed[following]
+
+    def about(self, call, name):
+        """The rules that are possible for a call of the program name, "" for none; with their commands of that name."""
         for rule in self.rules:
             patterns = [p for p in rule.commands if (p[0].fits(name) if name else p[0].all and len(p) == 1)]
-            if patterns and rule.action != "off":
+            if patterns and rule.action != "off" and rule.possible(call):
                 yield rule, patterns
 
     def trusted(self, command):
@@ -361,6 +427,14 @@ class Book:
         words = spelled(command)
         return words is not None and any(p[0].fits(words[0].text.rsplit("/", 1)[-1])
                                          and subcommand(words, p)[0] is not None for p in self.trusted_commands)
+
+
+def narrow(found, following):
+    """Of rules with commands those whose subcommand may be the word that follows, None if there is none."""
+    for rule, patterns in found:
+        some = [p for p in patterns if len(p) == 1 or following is not None and p[1].fits(following)]
+        if some:
+            yield rule, some
 
 
 def load(name):

@@ -77,7 +77,7 @@ class Look:
         """The rule for what a path is a link to."""
         if shell.COMPUTED in path or len(path) > 4096:
             return None
-        real = self.links.real(path)
+        real, _ = self.links.real(path)
         return self.book.path(real, self.home) if real != path else None
 
     def line(self, text, cwd):

@@ -101,8 +101,11 @@ class Token(Rule):
             if not before.isalnum():
                 yield m
 
+    def stands_in(self, text):
+        return next(self.starts(text), None) is not None
+
     def finds(self, text):
-        return self.possible(text.lower()) and next(self.starts(text), None) is not None
+        return self.possible(text.lower()) and self.stands_in(text)
 
     def mask(self, text, mask):
         if not self.possible(text.lower()):
@@ -164,18 +167,26 @@ class Book:
         self.hints = {word: {n for n, r in enumerate(self.tokens) if word.startswith(tuple(r.words))} for word in words}
         self.hinted = re.compile("(?=(%s))" % files.any_of([[re.escape(c) for c in w] for w in words])).finditer
         self.always = {n for n, r in enumerate(self.tokens) if not r.words}
+        self.dull = set()
 
     def likely(self, text):
-        """The rules for secrets that may be in a text, in their order."""
+        """The rules for secrets that may be in a text, in their order. Words of text in which no rule has one of its
+        own are remembered."""
         found = set(self.always)
-        for m in self.hinted(text.lower()):
-            found |= self.hints[m.group(1)]
-        return [self.tokens[n] for n in sorted(found)]
+        for part in set(text.lower().split()) - self.dull:
+            hints = [self.hints[m.group(1)] for m in self.hinted(part)]
+            if hints:
+                found.update(*hints)
+            elif len(part) <= 64:
+                if len(self.dull) > 32768:
+                    self.dull.clear()
+                self.dull.add(part)
+        return [self.tokens[n] for n in sorted(found)] if found else ()
 
     def secret(self, text):
         """The first rule for a secret in a text, None if there is none."""
         if text not in self.read:
-            found = next((r for r in self.likely(text) if r.action != "mask" and r.finds(text)), None)
+            found = next((r for r in self.likely(text) if r.action != "mask" and r.stands_in(text)), None)
             if len(text) > 200:
                 return found
             if len(self.read) > 4096:

@@ -106,7 +106,9 @@ class Rules:
         lists = {name: sections.pop(name, {}) for name in ("reads", "hookd-commands")}
         self.reads = {}
         for name, *rest in (line.split() for line in book.listed(lists["reads"].get("command", ""))):
-            self.reads.setdefault(name, []).append(rest)
+            subs = next((set(r.split("|")) for r in rest if r[0] != "!"), None)
+            writing = [r[1:] for r in rest if r[0] == "!"]
+            self.reads.setdefault(name, []).append((subs, is_one_of(writing)))
         self.known, self.homes, self.around = {}, {}, {}
         self.hookd_reads = [line.split() for line in book.listed(lists["hookd-commands"].get("reads", ""))]
         self.all = [Rule(name, where[name], values) for name, values in sections.items()]
@@ -194,8 +196,14 @@ class Rules:
                                                           if g.startswith("/")), None)
                     if value:
                         known[name] = value
-            self.known[home] = known
+            self.known[home] = shell.known(known)
         return self.known[home]
+
+
+def is_one_of(options):
+    """The function that says whether a word is one of some options, with a value or in a row of letters: -i as -ni."""
+    return re.compile("|".join([re.escape(o) + r"(?:=|\Z)" for o in options]
+                               + ["-[A-Za-z]*" + re.escape(o[1]) for o in options if len(o) == 2]) or "(?!)").match
 
 
 def own_programs():
@@ -229,9 +237,9 @@ class Look:
                 path = self.absolute(piece, cwd)
                 found = self.rules.path(path, self.home)
                 if found is None and shell.COMPUTED not in piece and len(path) < 4096:
-                    real = self.links.real(path)
+                    real, there = self.links.real(path)
                     found = self.rules.path(real, self.home) if real != path else None
-                    found = found or self.same_file(path)
+                    found = found or there and self.same_file(path) or None
                 if found is None and glob and re.search(r"[*?\[]", glob):
                     found = self.rules.sample(self.absolute(glob, cwd), self.home)
                 if found:
@@ -373,17 +381,13 @@ class Look:
         known = self.rules.reads.get(command.name)
         if not known:
             return False
-        texts = [w.text for w in command.words[1:] if not w.text.startswith("-")]
-        options = [w.text for w in command.words[1:] if w.text.startswith("-")]
-        if command.name == "tar" and texts and re.match(r"[A-Za-z]*x", texts[0]) and command.words[1].text == texts[0]:
+        texts = [w.text for w in command.words[1:]]
+        first = next((t for t in texts if t[:1] != "-"), None)
+        if command.name == "tar" and texts and re.match(r"[A-Za-z]*x", texts[0]):
             return False  # tar xf, without a dash
-        for rest in known:
-            subs = [r for r in rest if not r.startswith("!")]
-            if subs and not (texts and texts[0] in subs[0].split("|")):
-                continue
-            bad = [r[1:] for r in rest if r.startswith("!")]
-            return not any(o == b or o.startswith(b + "=") or len(b) == 2 and re.match(r"-[A-Za-z]*" + b[1], o)
-                           for b in bad for o in options)
+        for subs, writing in known:
+            if subs is None or first in subs:
+                return not any(t[:1] == "-" and writing(t) for t in texts)
         return False
 
     def code(self, command):
@@ -494,8 +498,10 @@ def targets(words):
 
 def outputs(name, words):
     """The words of a command that reads which name a file to write to, or text with such a name."""
-    found = [w for before, w in zip([None] + words, words) if before is not None and before.text in ("-o", "--output")]
-    found += [w for w in words if w.text.startswith(("--output=", "-o/", "-o~"))]
+    found = []
+    if any(w.text[:2] in ("-o", "--") for w in words):
+        found = [w for before, w in zip(words, words[1:]) if before.text in ("-o", "--output")]
+        found += [w for w in words if w.text.startswith(("--output=", "-o/", "-o~"))]
     if name in ("sed", "gsed", "awk", "gawk", "mawk", "nawk"):
         found += [shell.Word(t) for w in words if re.search(r"\bw\s|>", w.text) for t in PATHS_IN.findall(w.text)]
     return found
