@@ -51,6 +51,17 @@ class Links:
 
     def __init__(self):
         self.known = {"/": ("/", True)}
+        self._passed = set()
+
+    def passed(self, word):
+        """Whether passes was called with a word: a text and where it stands, as the caller has them."""
+        return word in self._passed
+
+    def passes(self, word):
+        """Remembers a word that names no file in question."""
+        if len(self._passed) > MOST_LINKS:
+            self._passed.clear()
+        self._passed.add(word)
 
     def real(self, path):
         """An absolute path without links in it, as os.path.realpath says, and whether there may be something."""

@@ -148,8 +148,8 @@ def program(word):
 
 def read(line, cwd="", home="", variables=None):
     """The Script of a line that is run in the folder cwd by a user whose home is home. variables are what is known of
-    its environment, as known returns it. Never raises. What a short line is read as is kept, as agents repeat themselves: do not change
-    it."""
+    its environment, as known returns it. Never raises. What a short line is read as is kept, as agents repeat
+    themselves: do not change it."""
     if len(line) > MOST_KEPT_TEXT:
         return script_of(line, cwd, home, variables)
     key = line, cwd, home, id(variables)
@@ -1915,7 +1915,7 @@ class Walk:
     def lines_of_options(self, name, command, args, state):
         """Options whose value is a shell line."""
         options, in_text = LINE_OPTIONS.get(name, ()), SHELL_IN_TEXT.get(name)
-        bare = [o for o in options if o[0] != "-"]
+        bare = [o for o in options if o[0] != "-"] if options else options
         if name == "git":
             self.git(command, args, state)
         if name == "tmux":
@@ -1926,6 +1926,8 @@ class Walk:
             self.run_input(name, command, command.stdin, state)
         for n, word in enumerate(args) if options or in_text else ():
             text, following = word.text, args[n + 1] if n + 1 < len(args) else None
+            if not (bare or in_text or text[:1] == "-"):
+                continue
             for option in options if text[:1] == "-" else bare:
                 ends = text == option or len(option) == 2 and re.fullmatch("-[A-Za-z]*" + option[1], text)
                 if ends and not option.endswith("=") and following is not None:

@@ -77,6 +77,7 @@ SYSTEM = set(("bin boot dev etc lib lib64 opt proc root sbin sys usr var System 
               " Users usr/bin usr/lib usr/local usr/share usr/sbin var/lib var/log").split())
 DISK = re.compile(r"/dev/r?(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|md\d|dm-\d|mapper/|loop\d|mem$"
                   r"|kmem$|port$)")
+MARKS = ("@above", "@system", "@disk")
 # What is above the work, or all that is in it or there, as it is written.
 ABOVE = re.compile(r"(?:\.\.?|\*|\./\*|\.\./\*|\.\*)/*|(?:\.\./?)+\*?")
 
@@ -96,7 +97,7 @@ class Rule:
             raise Mistake("%s: [%s]: %s is missing" % (file, name, "reason" if self.commands else "command"))
         self.groups = [values[k].split() for k in ("with", "and") if values.get(k)]
         self.without, self.exempt = values.get("without", "").split(), values.get("except", "").split()
-        self.paths, self.writes = values.get("path", "").split(), values.get("writes", "").split()
+        self.paths, self.writes = (Files(values.get(k, "").split()) for k in ("path", "writes"))
         self.sets = values.get("sets", "").split()
         self.text, self.code = (self.expression(values, k) for k in ("text", "code"))
         self.when, self.certain = values.get("when", ""), values.get("sure") == "yes"
@@ -118,7 +119,7 @@ class Rule:
         if self.when in ("executed", "fed", "recursive") and not getattr(command, self.when):
             return False
         return not (self.sets and not command.assigns or self.code and not command.code
-                    or self.writes and not call.writes)
+                    or self.writes.specs and not call.writes)
 
     def fits(self, call, patterns):
         """SURE, PERHAPS (a computed part may make it fit), or None, for a call that it is possible for; patterns are
@@ -153,7 +154,7 @@ class Rule:
         if self.exempt and others and all(exempted(w, self.exempt) for w in others):
             return None
         for wanted, words_in in ((self.paths, others), (self.writes, call.writes)):
-            if not wanted:
+            if not wanted.specs:
                 continue
             found = [call.place(w, wanted) for w in words_in]
             if SURE not in found:
@@ -218,7 +219,7 @@ class Call:
         if text not in self._places:
             self._places[text] = list(places(text, self.command.cwds))
         found = self._places[text]
-        return sure if any(one_place(text, s, self.command.home, found) for s in wanted) else None
+        return sure if wanted.fits(text, self.command.home, found) else None
 
     def alike(self):
         """What calls of a program have in common for which the same rules are possible."""
@@ -326,33 +327,42 @@ def places(text, cwds):
         yield cwd, path, inside or "/"
 
 
-def one_place(text, spec, home, found):
-    """Whether one of the places of a text is what path or writes of a rule names."""
-    for cwd, path, inside in found:
-        if spec == "@above":
-            if ABOVE.fullmatch(text):
+class Files:
+    """The files that path or writes of a rule names."""
+
+    def __init__(self, specs):
+        self.specs, self.marks = specs, [s for s in specs if s in MARKS]
+        self._home = self._globs = None
+
+    def fits(self, text, home, found):
+        """Whether one of the places of a text, as places found them, is among them."""
+        if self._home != home:
+            globs = [home + s[1:] if s.startswith("~") else s for s in self.specs if s not in MARKS]
+            self._globs = re.compile("|".join(path_glob(g) for g in globs) or "(?!)").fullmatch
+            self._home = home
+        for cwd, path, inside in found:
+            if self._globs(path or text) or inside != path and self._globs(inside):
                 return True
-            homes = [h for h in (home, cwd) if h]
-            if path and any(h == inside or h.startswith(inside.rstrip("/") + "/") for h in homes):
+            if any(marked(mark, text, home, cwd, path, inside) for mark in self.marks):
                 return True
-        elif spec == "@system":
-            if path and (inside == "/" or inside.strip("/") in SYSTEM):
-                return True
-        elif spec == "@disk":
-            if path and DISK.match(path):
-                return True
-        else:
-            glob = path_glob(home + spec[1:] if spec.startswith("~") else spec)
-            if glob.fullmatch(path or text) or inside != path and glob.fullmatch(inside):
-                return True
-    return False
+        return False
 
 
-@functools.lru_cache(maxsize=1024)
+def marked(mark, text, home, cwd, path, inside):
+    """Whether a place of a text is one that a mark in a rule stands for."""
+    if mark == "@disk":
+        return bool(path and DISK.match(path))
+    if mark == "@system":
+        return bool(path and (inside == "/" or inside.strip("/") in SYSTEM))
+    homes = [h for h in (home, cwd) if h]
+    return bool(ABOVE.fullmatch(text)
+                or path and any(h == inside or h.startswith(inside.rstrip("/") + "/") for h in homes))
+
+
 def path_glob(glob):
-    """A glob of paths: ** crosses folders, * does not."""
+    """A glob of paths as a regular expression: ** crosses folders, * does not."""
     text = re.escape(glob).replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-    return re.compile(text + "/?")
+    return text + "/?"
 
 
 WRITERS = {"tee", "truncate", "touch", "shred", "sponge", "cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv",

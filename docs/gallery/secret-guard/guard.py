@@ -60,8 +60,12 @@ class Look:
     def add(self, rule, part, action=None):
         self.found.append(Finding(action or rule.action, rule, shell.shorten(part, 120)))
 
-    def path(self, text, cwds=None, glob=None, action=None):
-        """Looks at a text as a path, and as what may hold one: name=path, host:path, @path."""
+    def path(self, text, cwds=(), glob=None, action=None):
+        """Looks at a text as a path, and as what may hold one: name=path, host:path, @path. cwds are the folders that
+        it may begin in."""
+        word = text, cwds or self.cwd, glob, self.home
+        if self.links.passed(word):
+            return False
         for piece in files.pieces(text):
             for cwd in cwds or (self.cwd,):
                 path = files.absolute(piece, cwd, self.home)
@@ -71,6 +75,7 @@ class Look:
                 if rule is not None:
                     self.add(rule, text.replace(shell.COMPUTED, "…"), action if rule.action == "deny" else None)
                     return True
+        self.links.passes(word)
         return False
 
     def linked(self, path):

@@ -232,6 +232,9 @@ class Look:
 
     def rule(self, text, cwds=None, glob=None):
         """The rule for a path as it is written, or as what it is a link to."""
+        word = text, cwds or self.cwd, glob, self.home
+        if self.links.passed(word):
+            return None
         for piece in files.pieces(text):
             for cwd in cwds or (self.cwd,):
                 path = self.absolute(piece, cwd)
@@ -244,6 +247,7 @@ class Look:
                     found = self.rules.sample(self.absolute(glob, cwd), self.home)
                 if found:
                     return found
+        self.links.passes(word)
         return None
 
     def same_file(self, path):
