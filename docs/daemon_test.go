@@ -19,7 +19,7 @@ import (
 
 // house is a real daemon on a home of its own, in a folder with a blank.
 type house struct {
-	t      *testing.T
+	t      testing.TB
 	home   string
 	client *client.Client
 	mark   string // a file that exists only if something ran text as a program
@@ -28,7 +28,7 @@ type house struct {
 
 // start runs a daemon until the test ends, with the settings of home. Hooks are
 // put in place before, or taken up by reload.
-func start(t *testing.T, home string) *house {
+func start(t testing.TB, home string) *house {
 	t.Helper()
 	h := &house{t: t, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock"), Timeout: hooktest.Patience}), mark: filepath.Join(home, "ran")}
 	h.serve()
@@ -58,7 +58,7 @@ func (h *house) restart() {
 }
 
 // newHome makes a home whose socket path is short.
-func newHome(t *testing.T) string {
+func newHome(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "hookd docs")
 	if err != nil {
@@ -68,7 +68,7 @@ func newHome(t *testing.T) string {
 	return dir
 }
 
-func read(t *testing.T, path string) string {
+func read(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func read(t *testing.T, path string) string {
 
 // install copies a hook of the gallery into home, as a user would, and changes
 // values of its env, which must be there.
-func install(t *testing.T, home, name string, env map[string]string) string {
+func install(t testing.TB, home, name string, env map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(home, "hooks", name)
 	hooktest.Must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
@@ -177,7 +177,7 @@ func (h *house) project() string {
 }
 
 // shell runs a command in dir and returns what it printed.
-func shell(t *testing.T, dir string, argv ...string) string {
+func shell(t testing.TB, dir string, argv ...string) string {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = dir

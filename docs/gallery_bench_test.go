@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -47,8 +48,7 @@ func BenchmarkGuards(b *testing.B) {
 }
 
 // BenchmarkFirstCalls is how long each guard takes for the first call after its start and
-// for the second, once it waits for lines. What hookd adds is in BenchmarkFirstCall of
-// internal/runner.
+// for the second, once it waits for lines. BenchmarkFirstVerdicts has it as a sender sees it.
 func BenchmarkFirstCalls(b *testing.B) {
 	hooktest.NeedTool(b, "python3")
 	if _, err := os.Stat("/proc/self/syscall"); err != nil {
@@ -72,6 +72,87 @@ func BenchmarkFirstCalls(b *testing.B) {
 			b.ReportMetric(float64(seconds[len(seconds)/2].Microseconds()), "second-p50-µs")
 		})
 	}
+}
+
+// BenchmarkFirstVerdicts is how long a sender waits for the first verdict after a start of
+// hookd, once the guard waits for lines, and for the second: go test ./docs -run '^$'
+// -bench FirstVerdicts -benchtime 30x.
+func BenchmarkFirstVerdicts(b *testing.B) {
+	hooktest.NeedTool(b, "python3")
+	if _, err := os.Stat("/proc/self/syscall"); err != nil {
+		b.Skip("SKIP-TOOL /proc: it says what a process waits for")
+	}
+	for _, name := range []string{"command-guard", "secret-guard", "self-guard"} {
+		b.Run(name, func(b *testing.B) {
+			home := newHome(b)
+			install(b, home, name, nil)
+			var firsts, seconds []time.Duration
+			for b.Loop() {
+				h := start(b, home)
+				h.waits(name)
+				firsts, seconds = append(firsts, h.verdict("go test ./... 2>&1 | tail -20")), append(seconds, h.verdict("go vet ./... | head -5"))
+				h.stop()
+			}
+			reportTimes(b, "first", firsts)
+			reportTimes(b, "second", seconds)
+		})
+	}
+}
+
+// BenchmarkShadow is how long a sender waits for a verdict of command-guard with and
+// without self-guard in the shadow, in turn on two daemons, ten milliseconds between calls.
+func BenchmarkShadow(b *testing.B) {
+	hooktest.NeedTool(b, "python3")
+	var with, without []time.Duration
+	alone, beside := newHome(b), newHome(b)
+	for _, home := range []string{alone, beside} {
+		install(b, home, "command-guard", nil)
+	}
+	dir := install(b, beside, "self-guard", nil)
+	text := read(b, filepath.Join(dir, "HOOK.yaml"))
+	hooktest.Write(b, filepath.Join(dir, "HOOK.yaml"), text+"shadow: true\n", 0o600)
+	one, two := start(b, alone), start(b, beside)
+	one.waits("command-guard")
+	two.waits("command-guard")
+	pause := time.NewTicker(10 * time.Millisecond)
+	defer pause.Stop()
+	for n := 0; b.Loop(); n++ {
+		<-pause.C
+		without = append(without, one.verdict(fmt.Sprintf("go test ./pkg%d 2>&1 | tail -20", n)))
+		<-pause.C
+		with = append(with, two.verdict(fmt.Sprintf("go test ./pkg%d 2>&1 | tail -20", n)))
+	}
+	reportTimes(b, "without", without)
+	reportTimes(b, "shadow", with)
+}
+
+// waits waits until the worker of a guard waits for lines.
+func (h *house) waits(name string) {
+	h.t.Helper()
+	hooktest.Until(h.t, name+" waits for a line", func() bool {
+		hook, err := h.client.Hook(h.t.Context(), name)
+		return err == nil && hook.Persistent != nil && len(hook.Persistent.Copies) == 1 &&
+			readsStdin(hook.Persistent.Copies[0].PID)
+	})
+}
+
+// verdict asks about a shell line that no guard objects to, and returns how long it took.
+func (h *house) verdict(line string) time.Duration {
+	h.t.Helper()
+	call := runs(claude, line)
+	call.data["cwd"] = "/home/me/project"
+	begun := time.Now()
+	if a := h.send(call); describe(a.Verdict) != "no opinion" {
+		h.t.Fatalf("%s: %s", line, reason(a.Verdict))
+	}
+	return time.Since(begun)
+}
+
+// reportTimes reports the median of times, and the longest of a hundred.
+func reportTimes(b *testing.B, what string, times []time.Duration) {
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Microseconds()), what+"-p50-µs")
+	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), what+"-p99-µs")
 }
 
 // readsStdin reports whether a process waits in a system call whose first argument is 0,
