@@ -70,7 +70,10 @@ func ShortDir(t testing.TB) string {
 func Hook(t testing.TB, home, name, yaml, script string) string {
 	t.Helper()
 	dir := filepath.Join(home, "hooks", name)
-	Write(t, filepath.Join(dir, "run.sh"), "#!/bin/sh\n"+script, 0o755)
+	next := filepath.Join(home, name+".next") // run.sh may be executed just now, and cannot be written then
+	Write(t, next, "#!/bin/sh\n"+script, 0o755)
+	Must(t, os.MkdirAll(dir, 0o755))
+	Must(t, os.Rename(next, filepath.Join(dir, "run.sh")))
 	Write(t, filepath.Join(dir, "HOOK.yaml"), "name: "+name+"\ncommand: ./run.sh\n"+yaml, 0o644)
 	return dir
 }
