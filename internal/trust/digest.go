@@ -3,12 +3,11 @@ package trust
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"hash"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
+	"strconv"
 	"syscall"
 
 	"github.com/hookd/hookd/internal/readfile"
@@ -25,28 +24,33 @@ func Sum(definition []byte) string {
 // link these are of its target, and the target's path counts, too. Missing files are
 // allowed. The contents of files are not read. The result is 64 hexadecimal digits.
 func Digest(sum string, files ...string) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "definition %q\n", sum)
+	text := make([]byte, 0, 512)
+	text = strconv.AppendQuote(append(text, "definition "...), sum)
+	text = append(text, '\n')
 	for _, name := range files {
-		addFile(h, name)
+		text = appendFile(text, name)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return Sum(text)
 }
 
-func addFile(h hash.Hash, name string) {
-	info, err := os.Lstat(name)
-	target := ""
-	if err == nil && info.Mode()&os.ModeSymlink != 0 {
-		target, _ = filepath.EvalSymlinks(name) // one that leads nowhere is missing
-		info, err = os.Stat(name)
+func appendFile(text []byte, name string) []byte {
+	f, target := lstat(name), ""
+	if f.is(syscall.S_IFLNK) {
+		var err error
+		if target, err = filepath.EvalSymlinks(name); err == nil {
+			f = lstat(target)
+		}
+		f.missing = f.missing || err != nil // one that leads nowhere
 	}
-	if err != nil {
-		fmt.Fprintf(h, "file %q missing\n", name)
-		return
+	text = strconv.AppendQuote(append(text, "file "...), name)
+	if f.missing {
+		return append(text, " missing\n"...)
 	}
-	inode := info.Sys().(*syscall.Stat_t).Ino
-	fmt.Fprintf(h, "file %q %q %d %d %d %v\n",
-		name, target, inode, info.Size(), info.ModTime().UnixNano(), info.Mode())
+	text = strconv.AppendQuote(append(text, ' '), target)
+	for _, n := range [...]int64{int64(f.ino), f.size, f.mtime} {
+		text = strconv.AppendInt(append(text, ' '), n, 10)
+	}
+	return append(append(append(text, ' '), f.fileMode().String()...), '\n')
 }
 
 // Contents returns the digest of each of the seal's own files, by path, as they
@@ -76,7 +80,13 @@ const maxHashed = 256 << 20
 // fileSum returns the digest of a regular file that is not larger than maxHashed; ""
 // for any other.
 func fileSum(path string) (sum string) {
-	readfile.Apart(path, func() { sum = sumOf(path) })
+	text, err := readfile.Read(path, len(buffer{}))
+	if err == nil {
+		return Sum(text)
+	}
+	if errors.Is(err, readfile.ErrTooLarge) {
+		readfile.Apart(path, func() { sum = sumOf(path) })
+	}
 	return sum
 }
 
@@ -89,16 +99,12 @@ func sumOf(path string) string {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	h, buffer := sha256.New(), buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	if n, err := io.CopyBuffer(h, io.LimitReader(f, maxHashed+1), *buffer); err != nil || n > maxHashed {
+	h, pieces := sha256.New(), new(buffer)
+	if n, err := io.CopyBuffer(h, io.LimitReader(f, maxHashed+1), pieces[:]); err != nil || n > maxHashed {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// buffers are those of sumOf: a scan reads thousands of small files.
-var buffers = sync.Pool{New: func() any {
-	b := make([]byte, 32<<10)
-	return &b
-}}
+// buffer holds a small file whole, and a piece of a large one.
+type buffer [32 << 10]byte

@@ -1,8 +1,10 @@
 package trust
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,5 +69,43 @@ func TestDigestParts(t *testing.T) {
 	b := Digest("x", "/no")
 	if a == b {
 		t.Error("a definition can imitate a file")
+	}
+}
+
+// A digest is made of this text, which does not change: an upgrade would change each hook.
+func TestDigestsStay(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	hooktest.Must(t, os.WriteFile(path("a \"b\"\n"), []byte("text"), 0o640))
+	hooktest.Must(t, os.WriteFile(path("setuid"), nil, 0o700))
+	hooktest.Must(t, os.Chmod(path("setuid"), 0o700|os.ModeSetuid|os.ModeSetgid))
+	hooktest.Must(t, os.Mkdir(path("folder"), 0o700))
+	hooktest.Must(t, os.Chmod(path("folder"), 0o777|os.ModeSticky))
+	hooktest.Must(t, syscall.Mkfifo(path("pipe"), 0o600))
+	for link, to := range map[string]string{"one": "setuid", "two": "one", "nowhere": "missing", "circle": "circle", "to-folder": "folder"} {
+		hooktest.Must(t, os.Symlink(to, path(link)))
+	}
+	files := []string{"/dev/null", "/", path("missing")}
+	entries, err := os.ReadDir(dir)
+	hooktest.Must(t, err)
+	for _, e := range entries {
+		files = append(files, path(e.Name()))
+	}
+	for _, name := range files {
+		text := fmt.Sprintf("definition %q\n", "sum")
+		target, err := filepath.EvalSymlinks(name)
+		switch info, err2 := os.Stat(name); {
+		case err != nil || err2 != nil:
+			text += fmt.Sprintf("file %q missing\n", name)
+		default:
+			if itself, err := os.Lstat(name); err != nil || itself.Mode()&os.ModeSymlink == 0 {
+				target = ""
+			}
+			text += fmt.Sprintf("file %q %q %d %d %d %v\n",
+				name, target, info.Sys().(*syscall.Stat_t).Ino, info.Size(), info.ModTime().UnixNano(), info.Mode())
+		}
+		if got := Digest("sum", name); got != Sum([]byte(text)) {
+			t.Errorf("%s: its digest is not that of %q", name, text)
+		}
 	}
 }

@@ -134,7 +134,12 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 // the next check.
 func (w *walk) signed(path string, f *fact, want Signed) fact {
 	c := w.content(path, f, true)
-	itself := w.c.lstat(path, w.home) // f is that of a link's target
+	var itself *fact // f is that of a link's target
+	if i, walked := w.seen[path]; walked {
+		itself = w.steps[i].fact
+	} else {
+		itself = w.c.lstat(path, w.home)
+	}
 	if c.sum != want.Sum || !itself.is(unix.S_IFREG) || itself.mode&unix.S_IXUSR != 0 != want.Exec {
 		w.refuse(Refusal{Path: path, Fact: "is not as it was signed", Do: w.mend})
 	}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -20,6 +21,34 @@ type fact struct {
 }
 
 func (f *fact) is(kind uint32) bool { return f.mode&unix.S_IFMT == kind }
+
+// fileMode is the mode as package os writes it.
+func (f *fact) fileMode() fs.FileMode {
+	mode := fs.FileMode(f.mode & 0o777)
+	for _, bit := range [...]struct {
+		system uint32
+		mode   fs.FileMode
+	}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}} {
+		if f.mode&bit.system != 0 {
+			mode |= bit.mode
+		}
+	}
+	switch f.mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	case unix.S_IFBLK:
+		mode |= fs.ModeDevice
+	case unix.S_IFCHR:
+		mode |= fs.ModeDevice | fs.ModeCharDevice
+	}
+	return mode
+}
 
 // maxLinks is how many links the system follows in one path.
 const maxLinks = 40
@@ -41,7 +70,12 @@ type step struct {
 	as     role
 }
 
-func (c *Checker) walk() *walk { return &walk{c: c, seen: map[string]int{}} }
+// usualSteps is how many a hook has, with room: a thousand of them are walked in one scan.
+const usualSteps = 32
+
+func (c *Checker) walk() *walk {
+	return &walk{c: c, seen: make(map[string]int, usualSteps), steps: make([]step, 0, usualSteps)}
+}
 
 // path walks from / to path, which is absolute, and returns the fact of its end. It
 // stops where a step is missing: then ok is false.
