@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -193,22 +192,10 @@ func (w *initRun) more(format string, args ...any) {
 	}
 }
 
-// wrapped breaks a text into lines of at most width characters, where its words
-// and its commands in backquotes allow that. It is escaped.
-func wrapped(text string, width int) (lines []string) {
-	line, begun := "", ""
-	for word := range strings.FieldsSeq(escape(text, keepNothing)) {
-		if word = begun + word; strings.Count(word, "`")%2 == 1 { // a command goes on
-			begun = word + " "
-			continue
-		}
-		begun = ""
-		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return append(lines, strings.TrimSpace(line+" "+begun))
+// wrapped breaks a text into lines of at most width columns. It is escaped.
+func wrapped(text string, width int) []string {
+	words := strings.Join(strings.Fields(escape(text, keepNothing)), " ")
+	return strings.Split(fillLines(words, width), "\n")
 }
 
 // wrong prints an error and what to type; init goes on.

@@ -1,13 +1,13 @@
-// Package wordwrap breaks lines of text between words. It loses no word, breaks none, and
-// does not fill short lines up; the columns of a text are its caller's to count, so that
-// the bridge needs no table of wide characters.
+// Package wordwrap breaks lines of text between words. It loses no word, breaks none, nor a
+// command in backquotes, which people copy, and does not fill short lines up. The columns of
+// a text are its caller's to count, so that the bridge needs no table of wide characters.
 package wordwrap
 
 import "strings"
 
 // Line returns a line, broken so that each of its lines has at most width columns. What
-// follows the first break is indented by indent spaces. A word that is wider alone stays
-// whole, on a line that is too wide.
+// follows the first break is indented by indent spaces. A word or command that is wider alone
+// stays whole, on a line that is too wide.
 func Line(line string, indent, width int, columns func(string) int) string {
 	var b strings.Builder
 	for columns(line) > width {
@@ -25,14 +25,17 @@ func Line(line string, indent, width int, columns func(string) int) string {
 // first word if that is wider, -1 if there is a single word.
 func breakAt(line string, width int, columns func(string) int) int {
 	at, begin := -1, len(line)-len(strings.TrimLeft(line, " "))
+	inCommand := false
 	for i := begin; i < len(line); i++ {
-		if line[i] != ' ' {
-			continue
+		switch {
+		case line[i] == '`':
+			inCommand = !inCommand && strings.Contains(line[i+1:], "`")
+		case line[i] != ' ' || inCommand:
+		case at >= 0 && columns(line[:i]) > width:
+			return at
+		default:
+			at = i
 		}
-		if at >= 0 && columns(line[:i]) > width {
-			break
-		}
-		at = i
 	}
 	return at
 }

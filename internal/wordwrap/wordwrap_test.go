@@ -16,6 +16,9 @@ func TestLine(t *testing.T) {
 		{"    aaaaaaaaaaaaaaa", "    aaaaaaaaaaaaaaa"},
 		{"    aaa bbb ccc", "    aaa bbb\n  ccc"},
 		{"            a", "            a"},
+		{"aa `b c d e` f", "aa\n  `b c d e`\n  f"},
+		{"`a b c d e f` g", "`a b c d e f`\n  g"},
+		{"a ` b c d e f", "a ` b c d e\n  f"},
 		{"äää ööö ííí óóó", "äää ööö ííí\n  óóó"},
 	} {
 		if got := Line(tt.line, 2, 11, utf8.RuneCountInString); got != tt.want {
