@@ -46,6 +46,9 @@ func TestHouseStyle(t *testing.T) {
 			if found := words.FindString(account.ReplaceAllString(line, "")); found != "" {
 				complain("say it in plain words, not " + found)
 			}
+			if strings.HasSuffix(name, "_test.go") && strings.Contains(line, "time.Sleep(") {
+				complain("wait for the condition, see hooktest.Until")
+			}
 			if references.MatchString(line) {
 				complain("the document is not in the repository: state the rule")
 			}
