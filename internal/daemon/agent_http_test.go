@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/loopback"
 )
 
@@ -107,4 +109,24 @@ func TestExposedToken(t *testing.T) {
 	if h.logs.FilterMessageSnippet("others could read the HTTP token").Len() != 1 {
 		t.Error("no warning")
 	}
+}
+
+// A start that fails gives back what it has taken: the port, the lock, the socket and the
+// database.
+func TestAFailedStartHoldsNothing(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	hooktest.Must(t, err)
+	c := config.Default(newHome(t))
+	c.HTTPListen, c.MetricsListen = free.Addr().String(), "0.0.0.0:0"
+	hooktest.Must(t, free.Close())
+	if _, err := New(Options{Config: c}); !errors.Is(err, loopback.ErrNotLoopback) {
+		t.Fatalf("got %v, want a refusal of metrics.listen", err)
+	}
+	again, err := net.Listen("tcp", c.HTTPListen)
+	if err != nil {
+		t.Errorf("the port for agents is still held: %v", err)
+	} else {
+		hooktest.Must(t, again.Close())
+	}
+	startWith(t, c.Home, func(o *Options) { o.Config.HTTPListen = c.HTTPListen }).emit(`{"event":"agent:end"}`)
 }

@@ -112,15 +112,6 @@ func New(o Options) (d *Daemon, err error) {
 	}
 	c := o.Config
 	watched, unwatch := context.WithCancel(context.Background())
-	intents := signals.Watch(watched, func() { os.Exit(1) }) // before the socket exists: a signal may follow it at once
-	defer func() {
-		if err != nil {
-			unwatch()
-		}
-	}()
-	if err := prepareHome(c); err != nil {
-		return nil, err
-	}
 	d = &Daemon{
 		opts:     o,
 		log:      o.Log.Named("daemon"),
@@ -128,49 +119,90 @@ func New(o Options) (d *Daemon, err error) {
 		markers:  discovery.NewMarkers(c.DisabledDir()),
 		projects: project.NewFinder(), links: when.NewDisk(),
 		watching: make(chan struct{}), directed: make(chan struct{}, 1),
-		intents: intents,
+		intents: signals.Watch(watched, func() { os.Exit(1) }), // before the socket exists: a signal may follow it at once
 		unwatch: unwatch,
 		files:   readfile.NewPatience(settingsTime, nil),
 	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
+	if err := d.open(c); err != nil {
+		unwatch()
+		return nil, errors.Join(err, d.closeOpened())
+	}
+	d.wire(c)
+	return d, nil
+}
+
+// open opens what may be in the way of a daemon: its home, the socket with its lock, the
+// database, the ports and the fleet. The lock is first: it says that the rest is this
+// daemon's own.
+func (d *Daemon) open(c config.Config) (err error) {
+	if err := prepareHome(c); err != nil {
+		return err
+	}
 	if d.server, err = d.listen(); err != nil {
-		return nil, err
+		return err
 	}
-	if d.store, err = openStore(c, d.log, d.about); err != nil { // after listen: the lock is there
-		return nil, errors.Join(err, d.server.Shutdown(context.Background()))
+	if d.store, err = openStore(c, d.log, d.about); err != nil {
+		return err
 	}
-	d.lastGood = catalog.NewLastGood(d.store)
-	if d.agentHTTP, err = loopback.OpenDoor(agentDoor(c, o)); err != nil {
-		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
+	if d.agentHTTP, err = loopback.OpenDoor(agentDoor(c, d.opts)); err != nil {
+		return err
 	}
 	if d.metricsHTTP, err = loopback.OpenDoor(d.metricsDoor(c)); err != nil {
-		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
+		return err
 	}
-	d.hub = stream.New(
-		stream.Options{
-			First:   d.store.FirstSeq(),
-			Epoch:   d.store.Epoch(),
-			Archive: recorder.Archive{Store: d.store, WaitStored: func() { d.recorder.WaitStored() }},
-			About:   d.about,
-		},
-	)
+	d.fleet, err = d.joinFleet()
+	return err
+}
+
+// closeOpened closes what open has opened before it failed.
+func (d *Daemon) closeOpened() error {
+	errs := []error{d.metricsHTTP.Close(), d.agentHTTP.Close()}
+	if d.store != nil {
+		errs = append(errs, d.store.Close())
+	}
+	if d.server != nil {
+		errs = append(errs, d.server.Shutdown(context.Background()))
+	}
+	return errors.Join(errs...)
+}
+
+// wire makes the rooms and connects them. Nothing runs yet.
+func (d *Daemon) wire(c config.Config) {
+	d.lastGood = catalog.NewLastGood(d.store)
+	d.hub = stream.New(stream.Options{
+		First:   d.store.FirstSeq(),
+		Epoch:   d.store.Epoch(),
+		Archive: recorder.Archive{Store: d.store, WaitStored: func() { d.recorder.WaitStored() }},
+		About:   d.about,
+	})
 	d.recorder = recorder.New(d.hub, d.store)
 	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
 	d.logSwept()
-	if d.fleet, err = d.joinFleet(); err != nil {
-		return nil, errors.Join(err, d.store.Close(), d.server.Shutdown(context.Background()))
-	}
 	d.forward = d.newForward()
 	d.runner = runner.New(runner.Options{
-		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: o.Log, Fleet: d.fleet.outgoing(),
+		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
 	})
 	d.runner.Configure(c)
-	d.trace = newTracer(o.Version, o.Log)
+	d.trace = newTracer(d.opts.Version, d.opts.Log)
 	d.asks = d.newAsks()
-	d.dispatch = dispatch.New(dispatch.Options{
-		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: o.Log,
+	d.dispatch = dispatch.New(d.dispatchOptions(c))
+	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
+	d.discovery = discovery.New(d.discoveryOptions(c))
+	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
+	d.changes = catalog.OpenChanges(c, d.opts.Log)
+	d.changes.Tell(d.auditChange)
+	if err := catalog.AllowFirstSettings(c); err != nil {
+		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
+	}
+	d.noteSettings(c)
+}
+
+func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
+	return dispatch.Options{
+		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: d.opts.Log,
 		Asks:      d.asks,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
@@ -180,17 +212,7 @@ func New(o Options) (d *Daemon, err error) {
 		Projects: d.projects,
 		Links:    d.links,
 		Suspect:  d.suspect,
-	})
-	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
-	d.discovery = discovery.New(d.discoveryOptions(c))
-	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
-	d.changes = catalog.OpenChanges(c, o.Log)
-	d.changes.Tell(d.auditChange)
-	if err := catalog.AllowFirstSettings(c); err != nil {
-		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
 	}
-	d.noteSettings(c)
-	return d, nil
 }
 
 // listen returns a server on the service manager's socket if there is one, else on its

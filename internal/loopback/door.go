@@ -163,6 +163,14 @@ func (d *Door) State() *api.HTTP {
 	return h
 }
 
+// Close frees the address. It is for a Door whose Run is never called; nil has none.
+func (d *Door) Close() error {
+	if d == nil || d.server == nil {
+		return nil
+	}
+	return d.server.Close()
+}
+
 // Run serves until ctx ends, and listens again after each failure.
 func (d *Door) Run(ctx context.Context) {
 	if d == nil {
