@@ -309,7 +309,7 @@ func (c *Client) explain(ctx context.Context, op string, err error) error {
 	case cause != nil:
 		return cause
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w: it takes connections and gives no sign of life, is it stopped? (socket %s)", ErrTimeout, c.Socket())
+		return fmt.Errorf("%w: it takes connections and answers nothing, is it stopped? (socket %s)", ErrTimeout, c.Socket())
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
 		return fmt.Errorf("%s: hookd closed the connection (socket %s): %w", op, c.Socket(), io.ErrUnexpectedEOF)

@@ -29,11 +29,10 @@ type Conn struct {
 }
 
 // A daemon that is stopped takes a connection and what is sent, and never
-// answers. Where no answer has come for signTime, another connection asks for a
-// sign of life, which a daemon gives at once, whatever its hooks do; again each
-// askAgain.
+// answers. Where no answer has come for pingTime, another connection sends a ping, which
+// a daemon answers at once, whatever its hooks do; again each askAgain.
 const (
-	signTime  = 2 * time.Second
+	pingTime  = 2 * time.Second
 	askAgain  = 10 * time.Second
 	takeBytes = 64 << 10 // so many are taken in that time
 )
@@ -108,7 +107,7 @@ func (c *Conn) answered(now bool) (id bool) {
 func (c *Conn) write(ctx context.Context, p []byte) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	for patience := signTime; len(p) > 0; {
+	for patience := pingTime; len(p) > 0; {
 		c.conn.SetWriteDeadline(time.Now().Add(patience))
 		n, err := c.conn.Write(p[:min(len(p), takeBytes)])
 		p = p[n:]
@@ -123,17 +122,17 @@ func (c *Conn) write(ctx context.Context, p []byte) error {
 	return nil
 }
 
-// alive reports whether the daemon gives a sign of life: any line, for one that
-// does not know what is asked answers with an error.
+// alive reports whether the daemon answers a ping, with any line: one that does not know
+// pings answers with an error.
 func (c *Client) alive(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, signTime)
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(signTime))
+	conn.SetDeadline(time.Now().Add(pingTime))
 	if _, err := conn.Write([]byte(api.PingLine + "\n")); err != nil {
 		return false
 	}
@@ -168,7 +167,7 @@ func (c *Conn) readAnswer(ctx context.Context) (line []byte, err error) {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
 	defer c.conn.SetReadDeadline(time.Time{})
-	for patience := signTime; ; patience = askAgain {
+	for patience := pingTime; ; patience = askAgain {
 		c.conn.SetReadDeadline(time.Now().Add(patience))
 		part, err := c.in.ReadBytes('\n')
 		line = append(line, part...)

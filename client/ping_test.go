@@ -58,9 +58,9 @@ func TestStoppedDaemonIsTold(t *testing.T) {
 	})
 }
 
-// A hook may take its time: a hookd that gives a sign of life is waited for, also
-// one of before it was asked for that, which answers with an error.
-func TestSignOfLife(t *testing.T) {
+// A hook may take its time: a hookd that answers a ping is waited for, also an older one,
+// which does not know pings and answers with an error.
+func TestPing(t *testing.T) {
 	for name, sign := range map[string]string{"new": api.PongLine, "old": `{"ok":false,"error":{"code":"bad_event_name","message":"no event"}}` + "\n"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

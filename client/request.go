@@ -99,7 +99,7 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 }
 
 // requestTime is how long a request may go without an answer before the daemon is
-// asked for a sign of life.
+// sent a ping.
 const requestTime = 5 * time.Second
 
 // patient reads from a daemon that must be alive.

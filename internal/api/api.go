@@ -612,7 +612,7 @@ type HTTP struct {
 	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
 }
 
-// PingLine, a line on the plain door, asks for a sign of life: the answer comes
+// PingLine, a line on the plain door, asks whether the daemon works: the answer comes
 // at once. A hookd that does not know it answers at once, too, with an error.
 const (
 	PingLine = `{"ping":true}`

@@ -166,7 +166,7 @@ func replace(path string, text []byte, mode fs.FileMode) (err error) {
 }
 
 // keepOwner gives the file that takes path's place the owner of what is there:
-// where root writes, a user must still be able to read his own settings.
+// where root writes, users must still be able to read their own settings.
 func keepOwner(f *os.File, path string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -103,8 +103,8 @@ func TestDecisionsAreOnRecord(t *testing.T) {
 	}
 }
 
-// The stream tells a decision after its runs, and the start of a run only to who
-// asks for it.
+// The stream has a decision after its runs, and the start of a run only for a subscriber
+// that asks for starts.
 func TestStreamTellsDecisionsAndStarts(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)

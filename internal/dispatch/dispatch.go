@@ -109,7 +109,7 @@ type Dispatcher struct {
 
 	backlog backlog
 	retries retries
-	life    life // set before the first event
+	earlier earlier // set before the first event
 
 	accept   sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
 	draining bool         // guarded by accept
@@ -223,12 +223,12 @@ func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now
 // every event in memory: it is for a scrape, not for each event.
 func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }
 
-// Resume takes up what earlier lives of hookd accepted: events with numbers
+// Resume takes up what earlier processes of hookd accepted: events with numbers
 // below first. Runs that are older than maxAge become dead letters; a hook that
 // is gone is recorded as dropped. The ids of their events are known again when it
 // returns. Call it once, before the first event.
 func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
-	d.life = life{first: first, maxAge: maxAge}
+	d.earlier = earlier{first: first, maxAge: maxAge}
 	d.loadIDs()
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()

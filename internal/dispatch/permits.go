@@ -32,7 +32,7 @@ func (p permits) try(depth int) bool {
 	}
 }
 
-// takeUntil is take with a deadline, for which only who must wait sets a timer.
+// takeUntil is take with a deadline. It sets a timer only if it has to wait.
 func (p permits) takeUntil(ctx context.Context, until time.Time, depth int) bool {
 	if ctx.Err() == nil && p.try(depth) {
 		return true

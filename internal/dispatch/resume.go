@@ -78,8 +78,9 @@ func (d *Dispatcher) reread(r retry) (events.Pending, error) {
 	return events.Pending{}, err
 }
 
-// life tells what this process accepted from what earlier ones did.
-type life struct {
+// earlier says which events an earlier process accepted, those with numbers below first, and
+// how old they may be to run. The zero value is that there are none.
+type earlier struct {
 	first  uint64
 	maxAge time.Duration
 }
@@ -100,7 +101,7 @@ func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
 
 // outdated reports whether a run that an earlier daemon left is too old for this.
 func (d *Dispatcher) outdated(w events.Pending) bool {
-	return w.Event.Seq < d.life.first && time.Since(w.Event.Time) > d.life.maxAge
+	return w.Event.Seq < d.earlier.first && time.Since(w.Event.Time) > d.earlier.maxAge
 }
 
 func (d *Dispatcher) expire(w events.Pending) {
@@ -109,12 +110,12 @@ func (d *Dispatcher) expire(w events.Pending) {
 		zap.String("hook", w.Hook),
 		zap.String("event", w.Event.Envelope.Event),
 		zap.String("event_id", w.Event.EventID),
-		zap.Duration("limit", d.life.maxAge),
+		zap.Duration("limit", d.earlier.maxAge),
 	)
 	d.recorder.Finished(
 		w.Key(),
 		events.Run{},
-		Fate{Dead: "older than replay_max_age (" + d.life.maxAge.String() + ") when hookd came back"},
+		Fate{Dead: "older than replay_max_age (" + d.earlier.maxAge.String() + ") when hookd came back"},
 	)
 }
 

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// FuzzCall: whatever is posted, who does not have the token gets nothing but a
-// refusal, and who has it gets one JSON object or is told what is wrong. No
+// FuzzCall: whatever is posted, a caller without the token gets nothing but a
+// refusal, and one with it gets one JSON object or an error that says what is wrong. No
 // daemon runs, so nothing may be denied.
 func FuzzCall(f *testing.F) {
 	f.Add("/agents/claude-code", secret, "127.0.0.1:7780", "", []byte(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`))

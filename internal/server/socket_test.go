@@ -474,7 +474,7 @@ func TestRoomIsFreeWhileRunsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// A sign of life comes before the answers of events that wait.
+// The answer to a ping comes before those of events that wait.
 func TestPing(t *testing.T) {
 	f := start(t, nil)
 	l := f.dial()

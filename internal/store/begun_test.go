@@ -51,12 +51,12 @@ func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	flush(t, s)
 	want := []string{"1:b R-b", "1:c R-again"}
 	if got := interrupted(t, s); !slices.Equal(got, want) {
-		t.Errorf("in the second life: got %v, want %v", got, want)
+		t.Errorf("in the second process: got %v, want %v", got, want)
 	}
 	closed(t, s)
 	s = open(t, copied)
 	if got := interrupted(t, s); !slices.Equal(got, want) {
-		t.Errorf("in the third life: got %v, want %v", got, want)
+		t.Errorf("in the third process: got %v, want %v", got, want)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestDeletedDatabaseIsBegunAnew(t *testing.T) {
 	s.SaveManifest(Manifest{Source: "m", Digest: "1", Text: []byte("x")})
 	closed(t, s)
 
-	s, in := watched(t, o) // what the life before left is on disk only
+	s, in := watched(t, o) // what the process before left is on disk only
 	epoch := s.Epoch()
 	accept(t, s, event(s.FirstSeq(), "agent:end", `{}`), "c")
 	s.Done(events.PendingKey{Seq: 2, Hook: "a"}, run(s.FirstSeq()+1, event(2, "agent:end", `{}`), "a", events.ResultOK))

@@ -111,8 +111,7 @@ func TestNumbersOfAnotherBootAreMissing(t *testing.T) {
 	}
 }
 
-// A file that is cut off under the process costs it its memory of the numbers,
-// not its life.
+// A process whose file of numbers is cut off forgets the numbers and goes on.
 func TestTheFileOfNumbersIsCutOff(t *testing.T) {
 	o := options(t)
 	s := open(t, o)

@@ -126,7 +126,7 @@ func (s *Store) settleNumbers(db *database, st state) error {
 	kept = max(kept, s.journaled.greatest())
 	g, last, known := openGiven(s.lock, st.epoch)
 	s.given.Store(g)
-	if !known || last < kept || last >= st.seq { // less than kept: a life before this one could not write it
+	if !known || last < kept || last >= st.seq { // less than kept: an earlier process could not write it
 		return nil
 	}
 	return noteUnused(db, last+1, st.seq)

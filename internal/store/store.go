@@ -192,8 +192,8 @@ func setDefault[T int | int64 | time.Duration](v *T, def T) {
 }
 
 // start opens the database, or begins a new one in place of a corrupt one.
-// When the disk does not let it, numbering begins at a number that no other
-// life of the database can have reached.
+// When the disk does not let it, numbering begins at a number that no earlier
+// process can have reached.
 func (s *Store) start() error {
 	err := s.attach()
 	if errors.Is(err, errCorrupt) {

@@ -201,18 +201,18 @@ func TestPendingIsReadTwice(t *testing.T) {
 func TestNumbersNeverComeBack(t *testing.T) {
 	o := options(t)
 	epoch, last := "", uint64(0)
-	for life := range 4 {
+	for round := range 4 {
 		s := open(t, o)
 		if s.FirstSeq() <= last {
-			t.Errorf("life %d begins at %d, but %d was given", life, s.FirstSeq(), last)
+			t.Errorf("process %d begins at %d, but %d was given", round, s.FirstSeq(), last)
 		}
 		if epoch != "" && s.Epoch() != epoch {
 			t.Errorf("epoch changed from %s to %s", epoch, s.Epoch())
 		}
 		epoch = s.Epoch()
-		last = s.FirstSeq() + uint64(life)*seqBlock
+		last = s.FirstSeq() + uint64(round)*seqBlock
 		accept(t, s, event(last, "agent:end", `{}`))
-		if life%2 == 0 {
+		if round%2 == 0 {
 			closed(t, s)
 			continue
 		}

@@ -233,7 +233,7 @@ func TestSystemsSetuidProgramsAreSpared(t *testing.T) {
 	t.Skip("SKIP-TOOL setuid: no setuid program here")
 }
 
-// Another user than root has root's files and his own, and no other files.
+// A user other than root has root's files and their own, and no other files.
 func TestOtherUsersView(t *testing.T) {
 	hooktest.NeedRoot(t)
 	tr := newTree(t)
@@ -257,8 +257,8 @@ func TestOtherUsersView(t *testing.T) {
 	}
 }
 
-// The point of it all: what passes, another user really cannot swap; what is
-// refused, he can.
+// The point of it all: what passes, another user really cannot swap, and can swap
+// what is refused.
 func TestAnotherUserCannotSwapWhatIsTrusted(t *testing.T) {
 	hooktest.NeedRoot(t)
 	const swap = `echo evil >"$1/new" && mv "$1/new" "$1/run.sh"`

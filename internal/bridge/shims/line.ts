@@ -11,8 +11,8 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 
 /** How long hookd may take to accept an event that it does not decide, in ms. */
 const acceptTime = 5_000
-/** How long there may be no answer until another connection asks for a sign of life, how long that may take, and until it asks again, in ms. */
-const signTime = 2_000
+/** How long there may be no answer until another connection sends a ping, how long its answer may take, and until the next ping, in ms. */
+const pingTime = 2_000
 const askAgain = 10_000
 /** How many connections stay open for the next event. */
 const keptOpen = 4
@@ -199,7 +199,7 @@ function dial(path, deadline) {
 /** Says that hookd is there and does nothing. */
 class Stopped extends Error {
   constructor(path) {
-    super(`hookd takes connections and gives no sign of life, is it stopped? (socket ${path})`)
+    super(`hookd takes connections and answers nothing, is it stopped? (socket ${path})`)
   }
 }
 
@@ -214,13 +214,13 @@ async function whileAlive(answer, deadline) {
   const stopped = new Promise((_, reject) => {
     const look = async () => {
       try {
-        await ping(path, Math.min(deadline, Date.now() + signTime))
+        await ping(path, Math.min(deadline, Date.now() + pingTime))
         if (!ended) timer = setTimeout(look, askAgain)
       } catch {
         reject(new Stopped(path))
       }
     }
-    timer = setTimeout(look, signTime)
+    timer = setTimeout(look, pingTime)
   })
   try {
     return await Promise.race([answer, stopped])

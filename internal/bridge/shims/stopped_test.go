@@ -14,8 +14,8 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// The plugins ask a hookd that does not answer for a sign of life: where there is
-// none they say so, instead of waiting for as long as hooks may take.
+// The plugins send a ping to a hookd that does not answer: where that has no answer they say
+// so, instead of waiting for as long as hooks may take.
 func TestStoppedDaemonIsTold(t *testing.T) {
 	for name, alive := range map[string]bool{"stopped": false, "slow": true} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestStoppedDaemonIsTold(t *testing.T) {
 				t.Errorf("got %s, want %s", text, want)
 			}
 			warned := fmt.Sprint(p.call("warned", nil)["warned"])
-			if strings.Contains(warned, "no sign of life") == alive {
+			if strings.Contains(warned, "answers nothing") == alive {
 				t.Errorf("warned %s", warned)
 			}
 		})
