@@ -41,7 +41,7 @@ sbom() {
 	go run ./packaging/notices -sbom "$file" -version "$VERSION" "$@"
 }
 
-# server SYSTEM ARCH makes the archive of the server of a fleet, in $work/hookd-fleet-server-...
+# server SYSTEM ARCH makes the archive of the server of a fleet, and leaves its folder in $fleet.
 server() {
 	fleet=$work/hookd-fleet-server-$VERSION-$1-$2
 	mkdir -p "$fleet"
