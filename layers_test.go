@@ -214,7 +214,7 @@ var rooms = map[string]room{
 		"",
 	},
 	"internal/fleet": {
-		"sends events to hooks on other machines and takes theirs; tells and reads what is so on all machines; brings directives",
+		"sends events to hooks on other machines and takes theirs; publishes the state of this machine and reads that of all; brings directives",
 		"api events hook store",
 		"go.uber.org/zap",
 	},

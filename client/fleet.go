@@ -13,7 +13,7 @@ type FleetInfo struct {
 	Tenant    string         `json:"tenant"`
 	Connected bool           `json:"connected"`
 	Server    string         `json:"server,omitempty"` // that answered last
-	Since     time.Time      `json:"since"`            // since when it is so
+	Since     time.Time      `json:"since"`            // when the connection came or went
 	Error     string         `json:"error,omitempty"`  // what went wrong last
 	Outbox    FleetOutbox    `json:"outbox"`
 	Events    FleetEvents    `json:"events"`
@@ -38,7 +38,7 @@ type FleetLag struct {
 	Tenant    string      `json:"tenant"`
 	Machine   string      `json:"machine"`
 	Connected bool        `json:"connected"`
-	Since     time.Time   `json:"since"`           // since when it is so
+	Since     time.Time   `json:"since"`           // when the connection came or went
 	Error     string      `json:"error,omitempty"` // what went wrong last
 	Outbox    FleetOutbox `json:"outbox"`
 	Unread    string      `json:"unread,omitempty"` // why the outbox is not known; "" = it is

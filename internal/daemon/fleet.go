@@ -77,14 +77,14 @@ func (m *membership) run(ctx context.Context) {
 	m.Run(ctx)
 }
 
-// retain tells which hooks are in force.
+// retain sets which hooks are in force.
 func (m *membership) retain(hooks []*hook.Hook) {
 	if m != nil {
 		m.Retain(hooks)
 	}
 }
 
-// changed has what is so here told soon, and the newest directive looked for.
+// changed has the state of this machine published soon, and the newest directive looked for.
 func (m *membership) changed() {
 	if m != nil {
 		m.Changed()
@@ -92,7 +92,7 @@ func (m *membership) changed() {
 	}
 }
 
-// decided tells that there are new decisions.
+// decided has new decisions published soon.
 func (m *membership) decided() {
 	if m != nil {
 		m.Decided()

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/policy"
 )
 
-// machine tells the fleet what is so here, and takes its answers. It fits fleet.Machine and
+// machine gives the fleet the state of this machine, and takes its answers. It fits fleet.Machine and
 // fleet.Asked.
 type machine struct{ d *Daemon }
 

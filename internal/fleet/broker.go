@@ -99,7 +99,7 @@ type Delivery struct {
 type State struct {
 	Connected bool
 	Server    string    // the last one that answered; "" = none did
-	Since     time.Time // since when it is so
+	Since     time.Time // when the connection came or went
 	Err       string    // why not; "" = nothing went wrong
 	Limit     int       // bytes of the largest message; 0 = not known yet
 }

@@ -12,30 +12,30 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Decisions is what was decided on this machine and is not told yet, as the store keeps it.
+// Decisions are those of this machine that are not published yet, as the store keeps them.
 type Decisions interface {
-	// Ahead returns the first decisions that were not told, and how many were pruned before
-	// they could be.
+	// Ahead returns the first decisions that are not published, and how many were pruned
+	// before they could be.
 	Ahead(ctx context.Context, limit int) (list []events.Decided, missed int64, err error)
-	// Told moves on behind the decision with this number.
+	// Told notes that the decision with this number, and all before it, are published.
 	Told(through uint64, missed int64)
-	// Waiting returns how many were not told, and when the oldest of them was made.
+	// Waiting returns how many are not published, and when the oldest of them was made.
 	Waiting(ctx context.Context) (n int, oldest time.Time, err error)
 }
 
-// tellDecisions tells what is decided, in order, until ctx ends.
-func (f *Fleet) tellDecisions(ctx context.Context) {
+// publishDecisions publishes what is decided, in order, until ctx ends.
+func (f *Fleet) publishDecisions(ctx context.Context) {
 	if f.opts.Decisions != nil {
-		f.move(ctx, f.tellBatch, f.decided, "decisions for the fleet wait in the history")
+		f.move(ctx, f.publishBatch, f.decided, "decisions for the fleet wait in the history")
 	}
 }
 
-// Decided has new decisions told. It does not block.
+// Decided has new decisions published soon. It does not block.
 func (f *Fleet) Decided() { wake(f.decided) }
 
-// tellBatch tells the first decisions that were not told, and returns how many. Those after
-// one that fails are told again, under the same ids.
-func (f *Fleet) tellBatch(ctx context.Context) (n int, err error) {
+// publishBatch publishes the first decisions that are not published, and returns how many.
+// Those after one that fails are published again, under the same ids.
+func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 	if !f.online() {
 		return 0, ErrAway
 	}
@@ -52,7 +52,7 @@ func (f *Fleet) tellBatch(ctx context.Context) (n int, err error) {
 	}
 	for i, failed := range f.opts.Broker.Publish(ctx, messages) {
 		if errors.Is(failed, ErrTooLarge) {
-			f.log.Warn("a decision is larger than the servers take and is not told", zap.String("event_id", list[i].EventID))
+			f.log.Warn("a decision is larger than the servers take and stays here", zap.String("event_id", list[i].EventID))
 		} else if failed != nil {
 			err = failed
 			break
@@ -61,7 +61,7 @@ func (f *Fleet) tellBatch(ctx context.Context) (n int, err error) {
 	}
 	if n > 0 {
 		if missed > 0 {
-			f.log.Warn("decisions were pruned before the fleet was told of them", zap.Int64("decisions", missed))
+			f.log.Warn("decisions were pruned before the fleet had them", zap.Int64("decisions", missed))
 		}
 		f.opts.Decisions.Told(list[n-1].Seq, missed)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Machine tells what is so on this machine. Its methods are quick.
+// Machine returns the state of this machine. Its methods wait for nothing but the store.
 type Machine interface {
 	Facts() api.FleetMachine
 	Sessions(ctx context.Context, since time.Time) ([]api.Session, error)
@@ -25,15 +25,15 @@ type AskStream interface {
 	Close()
 }
 
-// What is told of a machine is told again after so long, and the machine counts as away
-// when it has told nothing for some of it. Sessions are looked at more often.
+// A machine publishes its facts when they change, and each factsEvery. When none have come for
+// awayAfter, it counts as away. It looks for sessions with new events each sessionsEvery.
 const (
 	factsEvery    = time.Minute
 	awayAfter     = 3*factsEvery + 10*time.Second
 	sessionsEvery = 5 * time.Second
 )
 
-// MostSessions is how many are told at once.
+// MostSessions is how many sessions are published at once.
 const MostSessions = 500
 
 // The parts of areaNow.
@@ -43,26 +43,26 @@ const (
 	nowAsk     = "ask"
 )
 
-// tell tells what is so on this machine, until ctx ends.
-func (f *Fleet) tell(ctx context.Context) {
+// publishState publishes the facts and sessions of this machine, until ctx ends.
+func (f *Fleet) publishState(ctx context.Context) {
 	if f.opts.Machine == nil {
 		return
 	}
 	var last []byte
-	var told time.Time
+	var published time.Time
 	sessions := time.Now().Add(-keepNow)
 	tick := time.NewTicker(f.opts.look)
 	defer tick.Stop()
 	for {
 		if f.online() {
 			facts := f.facts(ctx)
-			if text := encode(facts); !bytes.Equal(text, last) || time.Since(told) >= factsEvery {
+			if text := encode(facts); !bytes.Equal(text, last) || time.Since(published) >= factsEvery {
 				facts.Time = time.Now().UTC()
-				if f.say(ctx, encode(facts), nowMachine) == nil {
-					last, told = text, time.Now()
+				if f.publish(ctx, encode(facts), nowMachine) == nil {
+					last, published = text, time.Now()
 				}
 			}
-			sessions = f.tellSessions(ctx, sessions)
+			sessions = f.publishSessions(ctx, sessions)
 		}
 		select {
 		case <-tick.C:
@@ -73,7 +73,7 @@ func (f *Fleet) tell(ctx context.Context) {
 	}
 }
 
-// facts is what is told of this machine, without the time.
+// facts is what is published of this machine, without the time.
 func (f *Fleet) facts(ctx context.Context) api.FleetMachine {
 	facts := f.opts.Machine.Facts()
 	facts.Machine = f.names.Machine
@@ -94,13 +94,13 @@ func (f *Fleet) online() bool {
 	return f.ready && f.opts.Broker.State().Connected
 }
 
-// say publishes what is so now.
-func (f *Fleet) say(ctx context.Context, text []byte, what ...string) error {
+// publish replaces what others read of this machine under a name.
+func (f *Fleet) publish(ctx context.Context, text []byte, what ...string) error {
 	return f.opts.Broker.Publish(ctx, []Message{{Subject: f.names.subject(areaNow, what...), Data: text}})[0]
 }
 
-// tellSessions tells those with events since a time, and returns the time of the newest.
-func (f *Fleet) tellSessions(ctx context.Context, since time.Time) time.Time {
+// publishSessions publishes those with events since a time, and returns the time of the newest.
+func (f *Fleet) publishSessions(ctx context.Context, since time.Time) time.Time {
 	list, err := f.opts.Machine.Sessions(ctx, since.Add(time.Nanosecond))
 	if err != nil {
 		return since
@@ -125,8 +125,8 @@ func (f *Fleet) tellSessions(ctx context.Context, since time.Time) time.Time {
 	return newest
 }
 
-// tellAsks tells each ask that is held and each end of one, until ctx ends.
-func (f *Fleet) tellAsks(ctx context.Context) {
+// publishAsks publishes each ask that is held and each end of one, until ctx ends.
+func (f *Fleet) publishAsks(ctx context.Context) {
 	for tries := 0; f.opts.Machine != nil; tries++ {
 		if f.online() && f.followAsks(ctx) {
 			tries = -1
@@ -137,9 +137,9 @@ func (f *Fleet) tellAsks(ctx context.Context) {
 	}
 }
 
-// followAsks reports whether anything was told. It ends with the first thing that cannot be
-// told: then all of it is told again.
-func (f *Fleet) followAsks(ctx context.Context) (told bool) {
+// followAsks reports whether anything was published. It ends with the first thing that cannot
+// be: then all of it is published again.
+func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 	stream := f.opts.Machine.FollowAsks()
 	defer stream.Close()
 	for {
@@ -153,13 +153,13 @@ func (f *Fleet) followAsks(ctx context.Context) (told bool) {
 				continue
 			}
 			text := encode(api.FleetAsk{Machine: f.names.Machine, Ask: r.Ask})
-			if f.say(ctx, text, nowAsk, token(r.ID)) != nil {
-				return told
+			if f.publish(ctx, text, nowAsk, token(r.ID)) != nil {
+				return published
 			}
-			told = true
+			published = true
 		}
 		if err != nil {
-			return told
+			return published
 		}
 	}
 }

@@ -1,13 +1,13 @@
 // Package fleet connects a machine with others: it sends events to hooks on other
-// machines, takes events for its own, tells what was decided here, which sessions and
-// asks there are and how the machine is, and reads the same of all machines.
+// machines, takes events for its own, publishes what was decided here, which sessions and
+// asks there are and the state of the machine, and reads the same of all machines.
 //
 // Promises. Nothing local waits for the fleet: what is to leave is in the store first, and
 // leaves when the servers take it, in order within a session, under the same id on each
 // try. What comes is acknowledged only when the store has accepted it: at least once,
 // and what comes twice is counted. A message counts as the machine's under whose name it
 // stands, for the servers let each machine publish under its own; one that says anything
-// else, or cannot be read, is refused and told, and holds nothing up. An answer to an ask
+// else, or cannot be read, is refused and logged, and holds nothing up. An answer to an ask
 // counts only with the signature of an approver, for that ask of this machine, in time.
 //
 // It starts no hook and decides nothing: it gives events to Options.Accept and answers to
@@ -48,15 +48,15 @@ type Options struct {
 	// Accept takes an event of another machine, as the socket does. It returns when the
 	// event is on disk.
 	Accept func(env events.Envelope) (duplicate bool, err *events.Error)
-	// Decisions are told; nil = they are not.
+	// Decisions are published; nil = they are not.
 	Decisions Decisions
-	Machine   Machine // what others are told of this machine; nil = nothing
+	Machine   Machine // what others read of this machine; nil = nothing
 	Asked     Asked   // what answers of other machines are for; nil = none counts
 	// Directives are given the newest directive; nil = it is not looked for.
 	Directives Directives
 	Log        *zap.Logger // nil = none
 
-	look time.Duration // how often it is looked at what is so here; 0 = sessionsEvery
+	look time.Duration // how often the state of this machine is looked at; 0 = sessionsEvery
 }
 
 // Fleet is one machine of a fleet. It is safe for concurrent use.
@@ -66,7 +66,7 @@ type Fleet struct {
 	log     *zap.Logger
 	leave   chan struct{} // something is to leave
 	decided chan struct{} // there are new decisions
-	news    chan struct{} // there is something new to tell of this machine
+	news    chan struct{} // there is something new to publish of this machine
 	// directed has a token when there may be a newer directive.
 	directed chan struct{}
 	begun    chan struct{} // closed when the streams were there once
@@ -106,9 +106,9 @@ func (f *Fleet) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { f.prepare(ctx) })
 	loops.Go(func() { f.send(ctx) })
-	loops.Go(func() { f.tellDecisions(ctx) })
-	loops.Go(func() { f.tell(ctx) })
-	loops.Go(func() { f.tellAsks(ctx) })
+	loops.Go(func() { f.publishDecisions(ctx) })
+	loops.Go(func() { f.publishState(ctx) })
+	loops.Go(func() { f.publishAsks(ctx) })
 	if f.opts.Asked != nil {
 		loops.Go(func() { f.consume(ctx, f.answers(), f.takeAnswer) })
 	}
@@ -187,14 +187,14 @@ func (f *Fleet) prepare(ctx context.Context) {
 	}
 }
 
-// nudge has what waits looked at.
+// nudge wakes the goroutines that look at what waits.
 func (f *Fleet) nudge() {
 	wake(f.leave)
 	wake(f.decided)
 	wake(f.directed)
 }
 
-// Changed has what is so on this machine told soon. It does not block.
+// Changed has the state of this machine published soon. It does not block.
 func (f *Fleet) Changed() { wake(f.news) }
 
 func wake(c chan struct{}) {
@@ -204,7 +204,7 @@ func wake(c chan struct{}) {
 	}
 }
 
-// Retain tells which hooks are in force: events come for those of scope fleet and every.
+// Retain sets which hooks are in force: events come for those of scope fleet and every.
 func (f *Fleet) Retain(hooks []*hook.Hook) {
 	wanted := map[string]Spec{}
 	for _, h := range hooks {
@@ -278,7 +278,7 @@ type Status struct {
 	State           State
 	Trouble         string // why the streams are not there; "" = they are, or it is not known
 	Outbox          store.OutboxLoad
-	Decisions       int       // that were not told yet
+	Decisions       int       // that are not published yet
 	Untold          time.Time // when the oldest of them was made; zero = there is none
 
 	// since the start
@@ -309,7 +309,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// Oldest returns when the oldest of what was not sent or told was made; zero = there is none.
+// Oldest returns when the oldest of what is not sent or published was made; zero = there is none.
 func (s Status) Oldest() time.Time {
 	if s.Outbox.Oldest.IsZero() || !s.Untold.IsZero() && s.Untold.Before(s.Outbox.Oldest) {
 		return s.Untold

@@ -20,7 +20,7 @@ const (
 	mostAnswer  = 5000
 )
 
-// look reads the newest message of each subject of a kind, as each machine told it: one
+// look reads the newest message of each subject of a kind, as each machine published it: one
 // that stands under another name than its own is left out.
 func look[T any](ctx context.Context, f *Fleet, machineOf func(T) string, what ...string) (list []T, err error) {
 	q := Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what...), Last: true}
@@ -35,7 +35,7 @@ func look[T any](ctx context.Context, f *Fleet, machineOf func(T) string, what .
 	return list, err
 }
 
-// Machines returns what each machine told of itself last.
+// Machines returns the newest facts of each machine.
 func (f *Fleet) Machines(ctx context.Context) ([]api.FleetMachine, error) {
 	list, err := look(ctx, f, func(m api.FleetMachine) string { return m.Machine }, nowMachine)
 	for i := range list {

@@ -20,7 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// local is what is so on a machine. It fits fleet.Machine, fleet.Decisions and fleet.Asked.
+// local is the state of a machine. It fits fleet.Machine, fleet.Decisions and fleet.Asked.
 type local struct {
 	sessions  []api.Session
 	approvers map[string]ed25519.PublicKey
@@ -127,7 +127,7 @@ func (l *local) join(t *testing.T, url, name string) *machine {
 		fleet.Options{Machine: l, Decisions: l, Asked: l})
 }
 
-// What is so on each machine, and what each decided, is seen from any other, once.
+// The state of each machine, and what each decided, is seen from any other, once.
 func TestAnyMachineShowsAll(t *testing.T) {
 	url, now := fleettest.Start(t, nil).URL(), time.Now().UTC()
 	const machines, decisions = 5, 300

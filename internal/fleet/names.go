@@ -28,7 +28,7 @@ const maxName = 64
 // What a machine publishes, by the word after its name.
 const (
 	areaLog    = "log"    // decisions, in the order in which they were made
-	areaNow    = "now"    // what is so now: the newest of each subject counts
+	areaNow    = "now"    // the state of the machine: the newest of each subject counts
 	areaWork   = "work"   // events for hooks of scope fleet
 	areaEvery  = "every"  // events for hooks of scope every
 	areaAnswer = "answer" // to asks of other machines

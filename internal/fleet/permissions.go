@@ -21,7 +21,7 @@ func Roles() []Role { return []Role{RoleMachine, RoleWorker, RoleOperator} }
 type Permission struct{ Publish, Subscribe []string }
 
 // Permissions returns what a server is to let a machine do: publish under its own name
-// alone, ask its own consumers, read what all machines tell, and receive nothing that is
+// alone, ask its own consumers, read what all machines publish, and receive nothing that is
 // not for it. inbox is the prefix of the subjects that answers to it come on.
 func (n Names) Permissions(r Role, inbox string) Permission {
 	p := Permission{Subscribe: []string{inbox + ".>"}}
