@@ -119,9 +119,9 @@ func New(o Options) (d *Daemon, err error) {
 		markers:  discovery.NewMarkers(c.DisabledDir()),
 		projects: project.NewFinder(), links: when.NewDisk(),
 		watching: make(chan struct{}), directed: make(chan struct{}, 1),
-		intents: signals.Watch(watched, func() { os.Exit(1) }), // before the socket exists: a signal may follow it at once
-		unwatch: unwatch,
-		files:   readfile.NewPatience(settingsTime, nil),
+		// Before the socket exists: a signal may follow it at once.
+		intents: signals.Watch(watched, func() { os.Exit(1) }), unwatch: unwatch,
+		files: readfile.NewPatience(settingsTime, nil),
 	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
