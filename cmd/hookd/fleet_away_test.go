@@ -31,7 +31,7 @@ func TestFleetWithoutServers(t *testing.T) {
 			members, urls := newMembers(t, servers, inEnv)
 			ctx, end := context.WithCancel(t.Context())
 			defer end()
-			sent := sendEvents(ctx, members)
+			sent := sendEvents(ctx, members, false)
 			for _, m := range members {
 				hooktest.Until(t, m.name+" sends events", func() bool {
 					f, err := m.client.Fleet(t.Context())

@@ -72,17 +72,16 @@ const (
 	inEnv  = "env: {NOTES: %s}"
 )
 
-// newMember makes a machine with a hook that runs on one machine for each event, and one
-// that runs on all. notes is inArgs or inEnv.
+// newMember makes a machine with a hook for events of each scope. notes is inArgs or inEnv.
 func newMember(t *testing.T, name string, servers []string, notes string) *member {
 	t.Helper()
 	home := hooktest.ShortDir(t)
 	m := &member{t: t, name: name, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock")})}
 	note := m.makeNotes()
-	for hook, event := range map[string]string{"fleet": "agent:step", "every": "agent:mark"} {
-		hooktest.Write(t, filepath.Join(home, "hooks", hook, "HOOK.yaml"), fmt.Sprintf(
+	for scope, event := range map[string]string{"fleet": "agent:step", "every": "agent:mark", "local": "agent:walk"} {
+		hooktest.Write(t, filepath.Join(home, "hooks", scope, "HOOK.yaml"), fmt.Sprintf(
 			"name: %s\nevents: [%s]\nscope: %s\nmode: persistent\ncommand: %s\n"+notes+"\n",
-			hook, event, hook, note, m.notes(hook)), 0o644)
+			scope, event, scope, note, m.notes(scope)), 0o644)
 	}
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
 		fmt.Sprintf("fleet: {name: %s, servers: [%s]}\n", name, strings.Join(servers, ", ")), 0o644)
@@ -134,6 +133,7 @@ func (m *member) kill() {
 type agent struct {
 	session  string
 	of       *member
+	local    bool            // its events stay on their machine
 	accepted map[string]bool // notes of events that the machine has accepted
 }
 
@@ -156,7 +156,10 @@ func (a *agent) send(ctx context.Context, rate time.Duration) {
 			}
 		}
 		event, note := "agent:step", fmt.Sprintf("%s/%06d", a.session, n)
-		if n%everyTenth == 0 {
+		switch {
+		case a.local:
+			event = "agent:walk"
+		case n%everyTenth == 0:
 			event = "agent:mark"
 		}
 		err := conn.Send(ctx, client.Event{Event: event, SessionID: a.session, Data: fmt.Appendf(nil, `{"note":%q}`, note)})
@@ -190,14 +193,15 @@ func newMembers(t *testing.T, servers []*fleettest.Process, notes string) (membe
 	return members, urls
 }
 
-// sendEvents has agents send events through members until ctx ends. The function that it
+// sendEvents has agents send events through members until ctx ends, for other machines too
+// or, if local, for none. The function that it
 // returns waits for that, and returns the notes of all events that were accepted.
-func sendEvents(ctx context.Context, members []*member) (accepted func() map[string]bool) {
+func sendEvents(ctx context.Context, members []*member, local bool) (accepted func() map[string]bool) {
 	var agents []*agent
 	var sending sync.WaitGroup
 	for i := range fleetMachines * fleetAgents {
 		m := members[i%fleetMachines]
-		a := &agent{session: fmt.Sprintf("%s-a%d", m.name, i), of: m, accepted: map[string]bool{}}
+		a := &agent{session: fmt.Sprintf("%s-a%d", m.name, i), of: m, local: local, accepted: map[string]bool{}}
 		agents = append(agents, a)
 		sending.Go(func() { a.send(ctx, time.Second*fleetMachines*fleetAgents/fleetRate) })
 	}
@@ -219,7 +223,7 @@ func TestFleetOfKilledMachines(t *testing.T) {
 	members, urls := newMembers(t, servers, inArgs)
 	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 8))*time.Second)
 	defer end()
-	sent := sendEvents(ctx, members)
+	sent := sendEvents(ctx, members, false)
 	kills := killInTurn(ctx, members, servers)
 	accepted := sent()
 	began := time.Now()
