@@ -51,17 +51,13 @@ class Links:
 
     def __init__(self):
         self.known = {"/": ("/", True)}
-        self._passed = set()
-
-    def passed(self, word):
-        """Whether passes was called with a word: a text and where it stands, as the caller has them."""
-        return word in self._passed
+        self.passed = set()  # words that name no file in question: a text and where it stands, as the caller has them
 
     def passes(self, word):
         """Remembers a word that names no file in question."""
-        if len(self._passed) > MOST_LINKS:
-            self._passed.clear()
-        self._passed.add(word)
+        if len(self.passed) > MOST_LINKS:
+            self.passed.clear()
+        self.passed.add(word)
 
     def real(self, path):
         """An absolute path without links in it, as os.path.realpath says, and whether there may be something."""

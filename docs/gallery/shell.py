@@ -938,6 +938,7 @@ def literal(parts):
 
 STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 OPENED = re.compile(r"/dev/fd/|/proc/[^/]+/fd/")
+CLUSTER = re.compile("-[A-Za-z]*.")
 DESCRIPTOR = re.compile(r"\d+-?|-")
 BLANKS = " \t\n"
 IFS = (Word(BLANKS),)
@@ -992,9 +993,8 @@ class State:
     def copy(self):
         other = State.__new__(State)
         other.__dict__.update(self.__dict__)
-        for name in KNOWN:
-            setattr(other, name, dict(getattr(self, name)))
-        other.exported = set(self.exported)
+        other.variables, other.functions = dict(self.variables), dict(self.functions)
+        other.aliases, other.exported = dict(self.aliases), set(self.exported)
         return other
 
     def merge(self, other, folders=True):
@@ -1492,7 +1492,10 @@ class Walk:
         language = interpreter(name)
         if language:
             return self.interpreted(language, command, args, state)
-        self.lines_of_options(name, command, args, state)
+        if name in HAS_LINES:
+            self.lines_of_options(name, command, args, state)
+        else:
+            self.code_of_options(name, command, args, state)
         wrapper = wrapper_of(name, args)
         if wrapper:
             self.wrapped(name, wrapper, command, args, state)
@@ -1929,7 +1932,7 @@ class Walk:
             if not (bare or in_text or text[:1] == "-"):
                 continue
             for option in options if text[:1] == "-" else bare:
-                ends = text == option or len(option) == 2 and re.fullmatch("-[A-Za-z]*" + option[1], text)
+                ends = text == option or len(option) == 2 and text[-1:] == option[1] and CLUSTER.fullmatch(text)
                 if ends and not option.endswith("=") and following is not None:
                     self.run_words(name, command, [following], state)
                 elif text.startswith(option) and len(text) > len(option) and (option.endswith("=") or len(option) == 2):
@@ -2662,10 +2665,12 @@ def matches(pattern, text):
     return fnmatch.fnmatchcase(text, pattern)
 
 
-# Programs of which something is known: what they run, where their code is, or what they print.
-FAMILIAR = {"git", "tmux", "curl", "wget", "tee", "cp", "mv", "ln", "install", "make", "gmake"}.union(
-    INDEXES, SHELLS, LINE_OPTIONS, SHELL_IN_TEXT, FILE_OPTIONS, RUNS_FILES, READS_LINES, VIMS, STDIN_IS_LINES,
-    STARTS_SHELL, WRAPPERS, CARRIERS, PRINTS, (name[3:] for name in dir(Walk) if name.startswith("do_")), (".", ":"))
+# Programs with lines, code or files in what they are given, as lines_of_options knows them.
+HAS_LINES = {"git", "tmux", "curl", "wget", "tee", "cp", "mv", "ln", "install", "make", "gmake"}.union(
+    LINE_OPTIONS, SHELL_IN_TEXT, FILE_OPTIONS, RUNS_FILES, READS_LINES, VIMS, STDIN_IS_LINES, STARTS_SHELL)
+# Programs of which something is known: also what they run, or what they print.
+FAMILIAR = HAS_LINES.union(INDEXES, SHELLS, WRAPPERS, CARRIERS, PRINTS, (".", ":"),
+                           (name[3:] for name in dir(Walk) if name.startswith("do_")))
 
 
 @functools.lru_cache(maxsize=4096)

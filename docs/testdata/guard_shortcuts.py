@@ -31,8 +31,7 @@ def judged(line, tool):
 class Always:
     """Follows links by the library alone, and remembers nothing."""
 
-    def passed(self, word):
-        return False
+    passed = ()
 
     def passes(self, word):
         pass
@@ -45,7 +44,7 @@ def without_shortcuts():
     """Takes the short cuts out: each rule is held against each path, each text and each link by itself."""
     shell.WHOLE_WORD = NEVER
     shell.SIMPLE_START = shell.WHOLE_WORDS = NEVER
-    shell.familiar = lambda name: True
+    shell.familiar, shell.HAS_LINES = lambda name: True, All()
     shell._kept = Forgets()
     if name == "command-guard":
         book = guard.rules.load(name)
@@ -65,6 +64,11 @@ def without_shortcuts():
         found = guard.load()
         type(found).path = lambda self, path, home: next(
             (r for r in self.all if r.fits(path, home) or r.name == "hookd" and path in self.own), None)
+
+
+class All:
+    def __contains__(self, name):
+        return True
 
 
 class Forgets(dict):

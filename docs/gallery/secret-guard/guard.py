@@ -64,7 +64,7 @@ class Look:
         """Looks at a text as a path, and as what may hold one: name=path, host:path, @path. cwds are the folders that
         it may begin in."""
         word = text, cwds or self.cwd, glob, self.home
-        if self.links.passed(word):
+        if word in self.links.passed:
             return False
         for piece in files.pieces(text):
             for cwd in cwds or (self.cwd,):
@@ -182,7 +182,8 @@ def strings(value, key=""):
 def findings(tool, tool_input, cwd, book, home=""):
     look = Look(book, cwd, home)
     for key, text in strings(tool_input):
-        look.secret(text, key)
+        if book.read.get(text, text) is not None:  # else it was looked at before, and no secret is in it
+            look.secret(text, key)
         if key in LINES:
             look.line(text, cwd)
         elif key == "glob" and tool != "Glob":

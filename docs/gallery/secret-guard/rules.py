@@ -164,7 +164,11 @@ class Book:
         self.strict = [r for r in self.paths if r.action != "mask"]
         self.fits, self.known, self.of_program, self.read, self.above, self.sampled = {}, {}, {}, {}, {}, {}
         words = {word for r in self.tokens for word in r.words}
-        self.hints = {word: {n for n, r in enumerate(self.tokens) if word.startswith(tuple(r.words))} for word in words}
+        of = {}
+        for n, rule in enumerate(self.tokens):
+            for word in rule.words:
+                of.setdefault(word, set()).add(n)
+        self.hints = {word: {n for k in range(len(word)) for n in of.get(word[:k + 1], ())} for word in words}
         self.hinted = re.compile("(?=(%s))" % files.any_of([[re.escape(c) for c in w] for w in words])).finditer
         self.always = {n for n, r in enumerate(self.tokens) if not r.words}
         self.dull = set()

@@ -233,7 +233,7 @@ class Look:
     def rule(self, text, cwds=None, glob=None):
         """The rule for a path as it is written, or as what it is a link to."""
         word = text, cwds or self.cwd, glob, self.home
-        if self.links.passed(word):
+        if word in self.links.passed:
             return None
         for piece in files.pieces(text):
             for cwd in cwds or (self.cwd,):
