@@ -113,7 +113,7 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`
 	inner, args := q.sql(columns, from, to, int(to-from))
 	if words != "" {
-		blocks, err := textBlocks(ctx, db, words, from, to)
+		blocks, err := textBlocks(ctx, db, words, from, to, -1)
 		if err != nil || len(blocks) == 0 {
 			return err
 		}

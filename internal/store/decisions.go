@@ -124,20 +124,24 @@ const (
 )
 
 // withText is between by way of the index of text: a few blocks at first, since where many
-// have the text they are enough.
+// have the text they are enough. No more of the index is read than for those.
 func (q DecisionQuery) withText(
 	ctx context.Context, db *sql.DB, words string, from, to int64, limit int,
 ) (found []events.Decided, err error) {
-	blocks, err := textBlocks(ctx, db, words, from, to)
-	for n := firstBlocks; err == nil && len(blocks) > 0 && len(found) < limit; n = min(2*n, mostBlocks) {
-		n = min(n, len(blocks))
-		text, args := q.inBlocks(decisionColumns, blocks[:n], from, to)
-		var more []events.Decided
-		more, err = list(ctx, db, scanDecision, text, args...)
+	for n := firstBlocks; len(found) < limit && from < to; n = min(2*n, mostBlocks) {
+		blocks, err := textBlocks(ctx, db, words, from, to, n)
+		if err != nil || len(blocks) == 0 {
+			return found, err
+		}
+		text, args := q.inBlocks(decisionColumns, blocks, from, to)
+		more, err := list(ctx, db, scanDecision, text, args...)
+		if err != nil {
+			return nil, err
+		}
 		slices.SortFunc(more, func(a, b events.Decided) int { return cmp.Compare(b.Seq, a.Seq) })
-		found, blocks = append(found, more...), blocks[n:]
+		found, to = append(found, more...), blocks[len(blocks)-1]
 	}
-	return found[:min(limit, len(found))], err
+	return found[:min(limit, len(found))], nil
 }
 
 // inBlocks selects columns of the decisions in blocks that fit with numbers from ≤ seq < to,

@@ -160,7 +160,7 @@ func TestDecisionQueriesUseTheirIndex(t *testing.T) {
 		text, args := tt.q.sql(decisionColumns, 1, 9, 50)
 		checkPlan(t, s, text, args, tt.plan)
 	}
-	text, args := textQuery(trigrams("sudo"), 1, 9)
+	text, args := textQuery(trigrams("sudo"), 1, 9, 2)
 	checkPlan(t, s, text, args, "SCAN decisions_text VIRTUAL TABLE INDEX 192:M1><") // by words and numbers, in their order
 	text, args = DecisionQuery{Text: "sudo"}.inBlocks(decisionColumns, []int64{64, 0}, 1, 99)
 	checkPlan(t, s, text, args, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)")

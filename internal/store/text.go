@@ -49,10 +49,10 @@ func (t *texts) flush(db *database) error {
 	return nil
 }
 
-// textBlocks returns the blocks, newest first, that may have decisions with numbers
-// from ≤ seq < to whose text has words; see trigrams.
-func textBlocks(ctx context.Context, db *sql.DB, words string, from, to int64) ([]int64, error) {
-	query, args := textQuery(words, from, to)
+// textBlocks returns the newest blocks, newest first and most at most, < 0 = all, that may have
+// decisions with numbers from ≤ seq < to whose text has words; see trigrams.
+func textBlocks(ctx context.Context, db *sql.DB, words string, from, to int64, most int) ([]int64, error) {
+	query, args := textQuery(words, from, to, most)
 	blocks, err := list(ctx, db, func(row scanner) (block int64, err error) {
 		err = row.Scan(&block)
 		return blockOf(block), err
@@ -60,9 +60,9 @@ func textBlocks(ctx context.Context, db *sql.DB, words string, from, to int64) (
 	return slices.Compact(blocks), err
 }
 
-func textQuery(words string, from, to int64) (text string, args []any) {
-	return `SELECT rowid FROM decisions_text WHERE decisions_text MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC`,
-		[]any{words, from, blockOf(to-1) + textBlock}
+func textQuery(words string, from, to int64, most int) (text string, args []any) {
+	return `SELECT rowid FROM decisions_text WHERE decisions_text MATCH ? AND rowid >= ? AND rowid < ?
+		ORDER BY rowid DESC LIMIT ?`, []any{words, from, blockOf(to-1) + textBlock, most}
 }
 
 // texts deletes what the index has of decisions that are deleted, from the oldest on.
