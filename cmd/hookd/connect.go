@@ -206,6 +206,7 @@ type connected struct {
 	Left    []string `json:"left_out,omitempty"`
 	Backups []string `json:"backups,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
+	Did     []string `json:"did,omitempty"` // by a disconnect, for people
 	See     string   `json:"see,omitempty"` // the command that tells whether the agent's events arrive
 	word    string
 	posts   bool // over HTTP or MCP, which cannot fail closed
@@ -272,13 +273,31 @@ func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, e
 		return answer, connectFailure(err, f.again("disconnect", o.Agent))
 	}
 	if len(p.Changes) > 0 && !f.dry {
-		question := fmt.Sprintf("Disconnect %s? Its events reach no hook until `%s`.", o.Agent,
-			f.again("connect", o.Agent))
+		question := fmt.Sprintf("Disconnect %s? Then its events reach no hook.", o.Agent)
 		if err := a.confirm(f.yes, question, f.again("disconnect", o.Agent)+" --yes"); err != nil {
 			return answer, err
 		}
 	}
-	return a.carryOut(p, f, "not connected")
+	if answer, err = a.carryOut(p, f, "not connected"); err == nil && answer.Changed && !f.dry {
+		answer.word, answer.Did = "disconnected", undone(p.Changes)
+		answer.Did = append(answer.Did, "to connect it again, type: "+f.again("connect", o.Agent))
+	}
+	return answer, err
+}
+
+// undone says what a disconnect did with each file.
+func undone(changes []connect.Change) (did []string) {
+	for _, c := range changes {
+		switch {
+		case c.Remove:
+			did = append(did, "removed "+c.Path+": it had nothing else")
+		case c.DropBackup != "":
+			did = append(did, c.Path+" is again as it was before `hookd connect`; removed "+c.DropBackup)
+		default:
+			did = append(did, "took hookd's hooks out of "+c.Path)
+		}
+	}
+	return did
 }
 
 // carryOut applies a plan, or returns what it would change.
@@ -344,10 +363,16 @@ func (c connected) already() string {
 }
 
 func (c connected) done(p *printer) {
-	if !c.Changed {
-		p.linef("%s is %s: %s", c.Agent, c.already(), c.File)
-	} else {
+	switch {
+	case c.Changed:
 		p.linef("%s is %s: %s", c.Agent, c.word, c.File)
+	case c.word == "connected":
+		p.linef("%s is %s: %s", c.Agent, c.already(), c.File)
+	default:
+		p.linef("%s is %s, nothing was changed: %s", c.Agent, c.already(), c.File)
+	}
+	for _, did := range c.Did {
+		p.line(did)
 	}
 	for _, b := range c.Backups {
 		p.linef("the file as it was is in %s", b)

@@ -18,7 +18,7 @@ import (
 func tailCommand(a *app) *cobra.Command {
 	var since uint64
 	var epoch string
-	var once, starts, ofFleet bool
+	var follow, once, starts, ofFleet bool
 	cmd := &cobra.Command{
 		Use:   "tail [GLOB…]",
 		Short: "Follow events and runs as they happen",
@@ -31,6 +31,7 @@ on where it was. It ends with Ctrl-C, and then says how many records it missed.`
   hookd tail --since 0 -o json`,
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			once = once || !follow
 			if ofFleet {
 				return fleetDecisions(a, cmd, api.DecisionQuery{Event: strings.Join(args, ",")}, !once)
 			}
@@ -43,6 +44,7 @@ on where it was. It ends with Ctrl-C, and then says how many records it missed.`
 	}
 	cmd.Flags().Uint64Var(&since, "since", 0, "begin after the record with this seq; 0 is everything that is kept")
 	cmd.Flags().StringVar(&epoch, "epoch", "", "of --since, as the first record tells it: another one yields a gap")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", true, "wait for more, until Ctrl-C; --follow=false is --once")
 	cmd.Flags().BoolVar(&once, "once", false, "end at the newest record instead of waiting for more")
 	cmd.Flags().BoolVar(&ofFleet, "fleet", false, "decisions of all machines of the fleet: events and runs stay where they are")
 	cmd.Flags().BoolVar(&starts, "starts", false, "also a line when a run begins")
