@@ -27,49 +27,8 @@ func openStore(
 ) (*store.Store, error) {
 	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
-		Held:   dispatch.QueueShare(c.QueueMaxBytes),
-		Memory: store.MemoryDir(c.StorePath),
-		About:  about,
-		Incident: func(in store.Incident) {
-			switch in.Kind {
-			case store.IncidentHealed:
-				log.Info("the store writes again", zap.String("path", in.Path))
-			case store.IncidentDown:
-				log.Error(
-					"the store cannot be written; observers are refused, verdicts go on",
-					zap.String("path", in.Path),
-					zap.Error(in.Err),
-				)
-			case store.IncidentMemory:
-				log.Warn(
-					"a kill of hookd takes the decisions that are not written yet, of the last 25 to 250 ms",
-					zap.String("path", in.Path),
-					zap.Error(in.Err),
-				)
-			case store.IncidentJournal:
-				log.Error(
-					"a part of the journal of accepted events is lost",
-					zap.String("path", in.Path),
-					zap.Int("pending_kept", in.Kept),
-					zap.Int("pending_lost", in.Lost),
-					zap.Error(in.Err),
-				)
-			default:
-				log.Error(
-					"the store's file was lost, a new one is begun",
-					zap.String("what", string(in.Kind)),
-					zap.String("path", in.Path),
-					zap.String("moved_to", in.MovedTo),
-					zap.Int(
-						"pending_kept",
-						in.Kept,
-					),
-					zap.Int("pending_lost", in.Lost),
-					zap.Int64("dead_letters_lost", in.DeadLetters),
-					zap.Error(in.Err),
-				)
-			}
-		},
+		Held: dispatch.QueueShare(c.QueueMaxBytes), Memory: store.MemoryDir(c.StorePath), About: about,
+		Incident: func(in store.Incident) { logIncident(log, in) },
 	})
 	switch {
 	case errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrForeign):
@@ -84,13 +43,29 @@ func openStore(
 	return s, err
 }
 
+func logIncident(log *zap.Logger, in store.Incident) {
+	log = log.With(zap.String("path", in.Path), zap.Error(in.Err))
+	lost := []zap.Field{zap.Int("pending_kept", in.Kept), zap.Int("pending_lost", in.Lost)}
+	switch in.Kind {
+	case store.IncidentHealed:
+		log.Info("the store writes again")
+	case store.IncidentDown:
+		log.Error("the store cannot be written; observers are refused, verdicts go on")
+	case store.IncidentMemory:
+		log.Warn("a kill of hookd takes the decisions that are not written yet, of the last 25 to 250 ms")
+	case store.IncidentJournal:
+		log.Error("a part of the journal of accepted events is lost", lost...)
+	default:
+		log.Error("the store's file was lost, a new one is begun", append(lost, zap.String("what", string(in.Kind)),
+			zap.String("moved_to", in.MovedTo), zap.Int64("dead_letters_lost", in.DeadLetters))...)
+	}
+}
+
 // storePolicy returns the store's settings that a reload can change.
 func storePolicy(c config.Config) store.Policy {
 	p := store.Policy{
-		Payload: store.Payload(
-			c.HistoryPayload,
-		), MaxAge: c.HistoryMaxAge, MaxBytes: c.HistoryMaxBytes, MaxRuns: int64(c.HistoryMaxRuns),
-		QueueBytes: c.QueueMaxDisk,
+		Payload: store.Payload(c.HistoryPayload), MaxAge: c.HistoryMaxAge, MaxBytes: c.HistoryMaxBytes,
+		MaxRuns: int64(c.HistoryMaxRuns), QueueBytes: c.QueueMaxDisk,
 	}
 	if c.RedactHistory {
 		p.Redact = redact
