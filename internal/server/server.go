@@ -267,9 +267,8 @@ func Listen(opt Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, log: opt.Log, lock: lock, listener: listener,
-		web: newHandoff(
-			listener.Addr(),
-		), intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
+		web:    newHandoff(listener.Addr()),
+		intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
 		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
 		silent: list.New(), conns: map[*conn]struct{}{}, strangers: map[int]int{},
 	}
