@@ -50,7 +50,7 @@ func policyDirs(c config.Config) discovery.Dirs {
 	case !set:
 		return d
 	}
-	d.Problems = PolicyProblems(now)
+	d.Problems = policyProblems(now)
 	d.Off = func(h *hook.Hook) (by, why string) { return switchedOff(now, h) }
 	for _, placed := range []struct {
 		policy.Placed
@@ -110,8 +110,8 @@ func policyFiles(now policy.Placed) func(folder string) hook.Files {
 	}
 }
 
-// PolicyProblems are what a person should know of a policy that is in force.
-func PolicyProblems(now policy.Current) (list []hook.Problem) {
+// policyProblems are what a person should know of a policy that is in force.
+func policyProblems(now policy.Current) (list []hook.Problem) {
 	warn := func(text, do string) {
 		list = append(list, hook.Problem{File: now.State.Source, Message: text, Hint: do, Warning: true})
 	}

@@ -82,7 +82,7 @@ func (d *Daemon) sweepPolicy() {
 // what cannot be told, are among the problems.
 func (d *Daemon) policyInfo() *api.Policy {
 	if now, set := d.policyNow(); set {
-		return PolicyInfo(now)
+		return infoOf(now)
 	}
 	return nil
 }
@@ -103,8 +103,8 @@ func (d *Daemon) policyNow() (now policy.Current, set bool) {
 	return now, set
 }
 
-// PolicyInfo is what people are told of a policy.
-func PolicyInfo(now policy.Current) *api.Policy {
+// infoOf is what people read of a policy.
+func infoOf(now policy.Current) *api.Policy {
 	info := &api.Policy{
 		Name: now.Manifest.Name, Sequence: now.Manifest.Sequence, Source: now.State.Source,
 		Expires: now.Manifest.Expires, Fetched: now.State.Fetched, Checked: now.State.Checked, Error: now.State.Error,

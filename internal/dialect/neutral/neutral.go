@@ -20,7 +20,6 @@ const (
 	Session         Fact = "session"
 	Turn            Fact = "turn"
 	Cwd             Fact = "cwd"
-	Roots           Fact = "roots" // list of the open folders
 	Transcript      Fact = "transcript"
 	Model           Fact = "model"
 	Mode            Fact = "mode"
