@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -156,72 +155,4 @@ func (p *pruning) audit(db *database) (more bool, err error) {
 	}
 	_, err = db.exec(`DELETE FROM audit WHERE n <= ?`, last)
 	return due == auditStep, err
-}
-
-// ReadAudit calls each with the records of the database at path, from since on, in order,
-// and with the hash that each stands on; it returns the head that the database has. No
-// daemon is asked: one may run or not.
-func ReadAudit(
-	ctx context.Context, path string, since time.Time, each func(audit.Record, audit.Hash) error,
-) (head audit.Head, err error) {
-	db, err := sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "query_only(1)"))
-	if err != nil {
-		return head, err
-	}
-	defer db.Close()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return head, err
-	}
-	defer tx.Rollback() // it has nothing to commit
-	if head, err = readHead(tx.QueryRowContext(ctx, `SELECT n, hash FROM audit_head`)); err != nil {
-		if errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
-		return head, err
-	}
-	rows, err := tx.QueryContext(ctx, `SELECT n, text, hash, at >= ? FROM audit ORDER BY n`, nanos(since))
-	if err != nil {
-		return head, err
-	}
-	defer rows.Close()
-	var before audit.Hash
-	first := true
-	for rows.Next() {
-		var n int64
-		var wanted bool
-		var r audit.Record
-		var text, hash sql.RawBytes
-		if err := rows.Scan(&n, &text, &hash, &wanted); err != nil {
-			return head, err
-		}
-		r.N, r.Text = uint64(n), text
-		copy(r.Hash[:], hash)
-		if first && n > 1 {
-			if before, err = anchorOf(ctx, tx, n-1); err != nil {
-				return head, err
-			}
-		}
-		first = false
-		if wanted {
-			if err := each(r, before); err != nil {
-				return head, err
-			}
-		}
-		before = r.Hash
-	}
-	return head, rows.Err()
-}
-
-// anchorOf is the hash of the last record that was pruned, as the chain says; zero where
-// it does not.
-func anchorOf(ctx context.Context, db querier, upTo int64) (h audit.Hash, err error) {
-	texts, err := list(ctx, db, func(row scanner) (text []byte, err error) { return text, row.Scan(&text) },
-		`SELECT text FROM audit WHERE instr(text, CAST('"kind":"pruned"' AS BLOB)) > 0 ORDER BY n`)
-	for _, text := range texts {
-		if a, ok := audit.AnchorIn(text); ok && a.UpTo == uint64(upTo) {
-			return audit.ParseHash(a.Hash), nil
-		}
-	}
-	return h, err
 }

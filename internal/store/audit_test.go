@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/audit"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -32,11 +34,16 @@ func verified(t testing.TB, path string, noted audit.Head) audit.Report {
 // chained makes a database with so many records, and one that says that it began.
 func chained(t testing.TB, n int) (path string) {
 	t.Helper()
+	return chainOf(t, n, func(i int) any { return map[string]int{"call": i} })
+}
+
+func chainOf(t testing.TB, n int, detail func(i int) any) (path string) {
+	t.Helper()
 	path = filepath.Join(t.TempDir(), "hookd.db")
 	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1})
 	hooktest.Must(t, err)
 	for i := range n {
-		s.Audit(time.Now(), audit.Denied, map[string]int{"call": i})
+		s.Audit(time.Now(), audit.Denied, detail(i))
 		if i%20_000 == 0 {
 			hooktest.Must(t, s.Flush(context.Background()))
 		}
@@ -119,12 +126,46 @@ func TestPruningLeavesAnAnchor(t *testing.T) {
 	}
 }
 
+// BenchmarkVerify reads denials as agents get them, some 350 bytes each.
 func BenchmarkVerify(b *testing.B) {
-	path := chained(b, 100_000)
+	path := chainOf(b, 100_000, func(i int) any {
+		return auditedDecision{
+			EventID: events.NewID(time.Now()), Event: "pre_tool_use", Dialect: "claude-code", SessionID: events.NewID(time.Now()),
+			Cwd: "/home/ann/src/hookd", Tool: "shell", Subject: fmt.Sprintf("git push --force origin main-%d", i),
+			Decision: events.OutcomeDeny, DecidedBy: []string{"policy:command-guard"},
+			Reason: "force push rewrites what others have: push to a branch of your own",
+		}
+	})
+	b.ResetTimer()
 	for b.Loop() {
 		if r := verified(b, path, audit.Head{}); len(r.Findings) > 0 {
 			b.Fatal(r.Findings)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Seconds())/float64(b.N)*10, "s/million")
+}
+
+// A caller may stop at any record, and gets its own error.
+func TestReadingTheChainStops(t *testing.T) {
+	path, stop := chained(t, 3*auditBatch), errors.New("enough")
+	for _, last := range []uint64{1, auditBatch, auditBatch + 1, 3*auditBatch + 1} {
+		seen := uint64(0)
+		_, err := ReadAudit(t.Context(), path, time.Time{}, func(r audit.Record, _ audit.Hash) error {
+			if seen++; r.N != seen {
+				t.Errorf("record %d came as the %d.", r.N, seen)
+			}
+			if r.N == last {
+				return stop
+			}
+			return nil
+		})
+		if !errors.Is(err, stop) || seen != last {
+			t.Errorf("it ended after %d records of %d with %v", seen, last, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ReadAudit(ctx, path, time.Time{}, func(audit.Record, audit.Hash) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has ended got %v", err)
+	}
 }
