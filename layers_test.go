@@ -332,7 +332,7 @@ var rooms = map[string]room{
 	"internal/pack": {
 		"packs of shared hooks: fetch, check, hooks.lock, put in place; executes nothing",
 		"/docs/gallery git readfile replacefile source/hookdir",
-		"",
+		"golang.org/x/text",
 	},
 	// the standard library alone, as the bridge asks too
 	"internal/peer": {

@@ -89,6 +89,7 @@ func TestHostileBundlesAreRefused(t *testing.T) {
 		"folders in folders":    {beside("hooks/a/" + strings.Repeat("d/", 400) + "x"), "folders deep"},
 		"a long name":           {beside("hooks/a/" + strings.Repeat("x", 1000)), "too long"},
 		"one name in two cases": {beside("hooks/A/HOOK.yaml"), "the same name"},
+		"one name in two forms": {append(beside("hooks/\u00e9/HOOK.yaml"), pack.File{Path: "hooks/e\u0301/run.sh"}), "the same name"},
 		"a file and a folder":   {beside("hooks/a/HOOK.yaml/x"), "a file and a folder"},
 		"one name of two hooks": {append(beside("hooks/a/x"), pack.File{Path: "hooks/b/HOOK.yaml", Data: good.Data}), "both called"},
 	} {

@@ -24,6 +24,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -151,7 +154,7 @@ func (c Content) Check() (sorted Content, notes []string, err error) {
 	if len(c) > MaxFiles || size > MaxBytes {
 		return nil, nil, errLarge
 	}
-	if err := checkCase(c); err != nil {
+	if err := checkSpelling(c); err != nil {
 		return nil, nil, err
 	}
 	for _, f := range c {
@@ -196,21 +199,37 @@ func checkPath(name string) error {
 	return nil
 }
 
-// checkCase refuses names of files or folders that differ by letter case alone: where a
-// file system does not tell them apart, one would take the place of another, and what
-// runs would not be what was shown.
-func checkCase(c Content) error {
+// checkSpelling refuses names of files or folders that differ by letter case or by Unicode
+// form alone: where a file system does not tell them apart, one would take the place of
+// another, and what runs would not be what was shown. macOS has both kinds of such systems.
+func checkSpelling(c Content) error {
 	spelled := map[string]string{}
 	for _, f := range c {
 		for name := f.Path; name != "."; name = path.Dir(name) {
-			folded := strings.ToLower(name)
-			if was, again := spelled[folded]; again && was != name {
+			key := folded(name)
+			was, again := spelled[key]
+			if again && was != name {
 				return fmt.Errorf("%q and %q are the same name to some file systems", was, name)
 			}
-			spelled[folded] = name
+			if again {
+				break // with all folders above it
+			}
+			spelled[key] = name
 		}
 	}
 	return nil
+}
+
+// folded is the same for all names that some file system takes for one.
+func folded(name string) string {
+	ascii := true
+	for i := range len(name) {
+		ascii = ascii && name[i] < utf8.RuneSelf
+	}
+	if ascii {
+		return strings.ToLower(name)
+	}
+	return norm.NFD.String(cases.Fold().String(norm.NFD.String(name)))
 }
 
 // checkLink refuses a link that leads out of the pack, or over another link: what

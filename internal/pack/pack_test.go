@@ -546,3 +546,33 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// Names that some file system takes for one are refused, of files and of folders; others
+// are not.
+func TestNamesThatAreTheSameSomewhere(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"a/run.sh", "a/RUN.sh", true},
+		{"a/run.sh", "A/other.sh", true},
+		{"a/\u00e9.sh", "a/e\u0301.sh", true},        // é, composed and not
+		{"\u00e9/a.sh", "e\u0301/b.sh", true},        // the folder
+		{"a/\u00c9.sh", "a/e\u0301.sh", true},        // and in another letter case
+		{"a/\u212b", "a/\u00e5", true},               // the sign of the angstrom, and a letter
+		{"a/\u212a", "a/k", true},                    // the sign of the kelvin, and a letter
+		{"a/\uac00", "a/\u1100\u1161", true},         // Hangul
+		{"a/stra\u00dfe", "a/STRASSE", true},         // one letter that is two
+		{"a/\u03c3", "a/\u03c2", true},               // two forms of a letter
+		{"a/o\u0323\u0302", "a/o\u0302\u0323", true}, // marks in another order
+		{"a/e", "a/\u00e9", false},
+		{"a/run.sh", "a/run.sh.bak", false},
+		{"a/x/run.sh", "a/y/run.sh", false},
+		{"\u00e9/a.sh", "\u00e9/b.sh", false},
+	} {
+		_, _, err := Content{{Path: c.a}, {Path: c.b}}.Check()
+		if (err != nil) != c.same || err != nil && !strings.Contains(err.Error(), "same name") {
+			t.Errorf("%q and %q: %v", c.a, c.b, err)
+		}
+	}
+}
