@@ -144,9 +144,10 @@ func (r *Run) Start(ctx context.Context, program string, flags []string) error {
 		defer close(r.ended)
 		_ = r.daemon.Wait() // its log says why it ended
 	}()
-	for tick := time.NewTicker(10 * time.Millisecond); ; {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
 		if st, err := r.Client().Status(ctx); err == nil && st.Ready {
-			tick.Stop()
 			return nil
 		}
 		select {

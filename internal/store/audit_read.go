@@ -92,32 +92,33 @@ func readAudit(
 		}
 		return head, err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT n, text, hash, at >= ? FROM audit ORDER BY n`, nanos(since))
+	var first int64 // and all behind it, also where the clock was set back: no record is left out
+	err = tx.QueryRowContext(ctx, `SELECT n FROM audit WHERE at >= ? ORDER BY n LIMIT 1`, nanos(since)).Scan(&first)
+	if errors.Is(err, sql.ErrNoRows) {
+		return head, nil
+	}
+	var before audit.Hash
+	if err == nil {
+		before, err = hashBefore(ctx, tx, first)
+	}
+	if err != nil {
+		return head, err
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT n, text, hash FROM audit WHERE n >= ? ORDER BY n`, first)
 	if err != nil {
 		return head, err
 	}
 	defer rows.Close()
-	var before audit.Hash
-	first, into := true, <-empty
+	into := <-empty
 	for rows.Next() {
 		var n int64
-		var wanted bool
 		var text, hash sql.RawBytes
-		if err := rows.Scan(&n, &text, &hash, &wanted); err != nil {
+		if err := rows.Scan(&n, &text, &hash); err != nil {
 			return head, err
 		}
-		if first && n > 1 {
-			if before, err = anchorOf(ctx, tx, n-1); err != nil {
-				return head, err
-			}
-		}
-		first = false
 		r := linked{audit.Record{N: uint64(n), Text: text}, before}
 		copy(r.Hash[:], hash)
 		before = r.Hash
-		if !wanted {
-			continue
-		}
 		if into.add(r); len(into.records) == auditBatch {
 			full <- into
 			into = <-empty
@@ -125,6 +126,18 @@ func readAudit(
 	}
 	full <- into
 	return head, rows.Err()
+}
+
+// hashBefore is the hash that record n stands on: of the one before it, or of what was
+// pruned.
+func hashBefore(ctx context.Context, tx *sql.Tx, n int64) (h audit.Hash, err error) {
+	var hash []byte
+	err = tx.QueryRowContext(ctx, `SELECT hash FROM audit WHERE n < ? ORDER BY n DESC LIMIT 1`, n).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return anchorOf(ctx, tx, n-1)
+	}
+	copy(h[:], hash)
+	return h, err
 }
 
 // anchorOf is the hash of the last record that was pruned, as the chain says; zero where

@@ -169,3 +169,25 @@ func TestReadingTheChainStops(t *testing.T) {
 		t.Errorf("a caller that has ended got %v", err)
 	}
 }
+
+// A part of the chain is whole from its first record on, also where the clock was set back.
+func TestAPartOfTheChain(t *testing.T) {
+	path, now := filepath.Join(t.TempDir(), "hookd.db"), time.Now()
+	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1})
+	hooktest.Must(t, err)
+	for _, ago := range []int{50, 40, 10, 45, 5} { // minutes
+		s.Audit(now.Add(-time.Duration(ago)*time.Minute), audit.Denied, ago)
+	}
+	hooktest.Must(t, s.Close())
+	for since, want := range map[int]int{60: 6, 42: 4, 30: 3, 7: 1, 1: 0} { // the first one says that the chain began
+		c := audit.NewChecker(audit.Head{})
+		_, err := ReadAudit(t.Context(), path, now.Add(-time.Duration(since)*time.Minute), func(r audit.Record, prev audit.Hash) error {
+			c.Add(r, &prev)
+			return nil
+		})
+		hooktest.Must(t, err)
+		if r := c.End(false, nil); r.Records != want || len(r.Findings) > 0 {
+			t.Errorf("since %d minutes: %+v, want %d records", since, r, want)
+		}
+	}
+}
