@@ -169,7 +169,8 @@ class Book:
             for word in rule.words:
                 of.setdefault(word, set()).add(n)
         self.hints = {word: {n for k in range(len(word)) for n in of.get(word[:k + 1], ())} for word in words}
-        self.hinted = re.compile("(?=(%s))" % files.any_of([[re.escape(c) for c in w] for w in words])).finditer
+        any_word = files.any_of([[re.escape(c) for c in w] for w in words])
+        self.hinted, self.each_hint = re.compile(any_word).search, re.compile("(?=(%s))" % any_word).finditer
         self.always = {n for n, r in enumerate(self.tokens) if not r.words}
         self.dull = set()
 
@@ -178,9 +179,8 @@ class Book:
         own are remembered."""
         found = set(self.always)
         for part in set(text.lower().split()) - self.dull:
-            hints = [self.hints[m.group(1)] for m in self.hinted(part)]
-            if hints:
-                found.update(*hints)
+            if self.hinted(part):
+                found.update(*(self.hints[m.group(1)] for m in self.each_hint(part)))
             elif len(part) <= 64:
                 if len(self.dull) > 32768:
                     self.dull.clear()
