@@ -82,11 +82,7 @@ func (a *app) verify(cmd *cobra.Command, c *audit.Checker, args []string) (audit
 		return c.End(false, nil), nil
 	}
 	head, err := a.readAudit(cmd, time.Time{}, func(r audit.Record, prev audit.Hash) error {
-		if r.N > 1 {
-			c.Add(r, &prev)
-		} else {
-			c.Add(r, nil)
-		}
+		c.AddNext(r, prev)
 		return nil
 	})
 	return c.End(true, &head), err

@@ -184,6 +184,17 @@ func (c *Checker) Add(r Record, prev *Hash) {
 	c.met = c.met || c.last == c.noted
 }
 
+// AddNext is Add for a chain that is read from its store, where a record does not say what it
+// stands on: before is the hash of the record before it there, or of what was pruned, and
+// counts for the first one alone.
+func (c *Checker) AddNext(r Record, before Hash) {
+	if c.started || r.N == 1 {
+		c.Add(r, nil)
+	} else {
+		c.Add(r, &before)
+	}
+}
+
 func (c *Checker) gapBefore(n uint64) bool {
 	list := c.report.Findings
 	return len(list) > 0 && list[len(list)-1].What == "removed" && list[len(list)-1].N < n && c.last == Head{N: n - 1}
