@@ -12,26 +12,26 @@ import (
 	"go.uber.org/zap"
 )
 
-// How often the socket's file is looked at: seldom where the system tells of what happens to
-// it, for then only a folder above it can have been moved.
+// How often the socket's file is looked at: seldom where the system reports what happens to
+// it, for then only a folder above it can have been moved unnoticed.
 const (
-	lookTold   = 10 * time.Minute
-	lookUntold = 2 * time.Second
+	lookWatched   = 10 * time.Minute
+	lookUnwatched = 2 * time.Second
 )
 
 // watch sees to it that the socket stays where clients look for it. One that was removed or
-// replaced is bound again, which serve is told; the error says why it cannot be, and is nil
-// when the server ends.
+// replaced is bound again, and serve gets the new listener. The error says why it cannot be
+// bound; it is nil when the server ends.
 func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
 	var changes <-chan fsnotify.Event
 	var troubles <-chan error
-	teller, err := newTeller()
+	watcher, err := newWatcher()
 	if err == nil {
-		defer teller.Close()
-		changes, troubles = teller.Events, teller.Errors
+		defer watcher.Close()
+		changes, troubles = watcher.Events, watcher.Errors
 	}
 	for {
-		every := s.follow(teller)
+		every := s.follow(watcher)
 		if !s.reachable() {
 			l, err := s.bindAgain()
 			if err != nil {
@@ -58,14 +58,14 @@ func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
 	}
 }
 
-// follow has teller tell of the file that is at the socket's path now, and returns how often
-// to look at it besides. teller may be nil.
-func (s *Server) follow(teller *fsnotify.Watcher) (every time.Duration) {
-	every = lookUntold
-	if teller != nil {
-		_ = teller.Remove(s.opt.Socket) // of the file before
-		if teller.Add(s.opt.Socket) == nil {
-			every = lookTold
+// follow has watcher report changes of the file that is at the socket's path now, and returns
+// how often to look at it besides. watcher may be nil.
+func (s *Server) follow(watcher *fsnotify.Watcher) (every time.Duration) {
+	every = lookUnwatched
+	if watcher != nil {
+		_ = watcher.Remove(s.opt.Socket) // of the file before
+		if watcher.Add(s.opt.Socket) == nil {
+			every = lookWatched
 		}
 	}
 	return cmp.Or(s.opt.lookAgain, every)

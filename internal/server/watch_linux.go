@@ -1,0 +1,6 @@
+package server
+
+import "github.com/fsnotify/fsnotify"
+
+// newWatcher returns what reports changes of a socket's file.
+func newWatcher() (*fsnotify.Watcher, error) { return fsnotify.NewWatcher() }
