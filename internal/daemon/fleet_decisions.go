@@ -9,8 +9,8 @@ import (
 	"github.com/hookd/hookd/internal/store"
 )
 
-// fleetPlace is the name under which the store keeps how far the fleet was told. No target
-// of forward can have it.
+// fleetPlace is the name under which the store keeps which decisions the fleet has. No
+// target of forward can have it.
 const fleetPlace = "the fleet"
 
 // decisions fits fleet.Decisions.
@@ -22,8 +22,8 @@ func (s decisions) Ahead(ctx context.Context, limit int) ([]events.Decided, int6
 	return a.Decisions, a.Missed, err
 }
 
-// Told fits fleet.Decisions.
-func (s decisions) Told(through uint64, missed int64) {
+// Published fits fleet.Decisions.
+func (s decisions) Published(through uint64, missed int64) {
 	s.d.store.Forwarded(fleetPlace, through, missed)
 }
 

@@ -17,8 +17,8 @@ type Decisions interface {
 	// Ahead returns the first decisions that are not published, and how many were pruned
 	// before they could be.
 	Ahead(ctx context.Context, limit int) (list []events.Decided, missed int64, err error)
-	// Told notes that the decision with this number, and all before it, are published.
-	Told(through uint64, missed int64)
+	// Published notes that the decision with this number, and all before it, are published.
+	Published(through uint64, missed int64)
 	// Waiting returns how many are not published, and when the oldest of them was made.
 	Waiting(ctx context.Context) (n int, oldest time.Time, err error)
 }
@@ -63,7 +63,7 @@ func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 		if missed > 0 {
 			f.log.Warn("decisions were pruned before the fleet had them", zap.Int64("decisions", missed))
 		}
-		f.opts.Decisions.Told(list[n-1].Seq, missed)
+		f.opts.Decisions.Published(list[n-1].Seq, missed)
 	}
 	return n, err
 }

@@ -158,7 +158,7 @@ func follows(t *testing.T, key string) policy.Home {
 
 // With the permissions that machines have, a bundle comes to each, also to one that was
 // away, and a hook is switched off; what servers and members can do to that is refused and
-// told, and what is in force stays: without servers and over restarts, too.
+// reported, and what is in force stays: without servers and over restarts, too.
 func TestDirectivesReachMachines(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
@@ -222,7 +222,7 @@ func TestDirectivesReachMachines(t *testing.T) {
 	hooktest.Must(t, err)
 	d, third := ann.sign(t, d)
 	ops.publish(t, third)
-	hooktest.Until(t, "it is told that the bundle is another", func() bool {
+	hooktest.Until(t, "the status says that the bundle is another", func() bool {
 		c, _, err := laptop.home.Current()
 		return err == nil && strings.Contains(c.State.Error, "not the bundle that the directive names")
 	})
@@ -278,7 +278,7 @@ func TestDirectivesOutlastServers(t *testing.T) {
 	laptop.gets(t, "+")
 }
 
-// A member that may make consumers of what all machines tell cannot have the server publish
+// A member that may make consumers of what all machines publish cannot have the server publish
 // under another name with one: nothing is stored where it may not publish.
 func TestConsumersForgeNothing(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{

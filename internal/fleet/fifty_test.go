@@ -33,7 +33,7 @@ func TestFiftyMachines(t *testing.T) {
 }
 
 // costOfDecision returns how many messages the server got for each decision, and how many bytes
-// it stored, while that many machines each told decisions, an ask and how they are.
+// it stored, while that many machines each published decisions, an ask and their state.
 func costOfDecision(t *testing.T, machines int) (messages, bytes float64) {
 	t.Helper()
 	server, now := fleettest.Start(t, nil), time.Now().UTC()
@@ -48,7 +48,7 @@ func costOfDecision(t *testing.T, machines int) (messages, bytes float64) {
 		}
 		viewer = l.join(t, server.URL(), fmt.Sprintf("m%02d", i))
 	}
-	hooktest.Until(t, "all decisions are told", func() bool {
+	hooktest.Until(t, "all decisions are published", func() bool {
 		n, _ := server.Stored("HOOKD_t_LOG")
 		return n == uint64(machines*decisionsEach)
 	})

@@ -279,7 +279,7 @@ type Status struct {
 	Trouble         string // why the streams are not there; "" = they are, or it is not known
 	Outbox          store.OutboxLoad
 	Decisions       int       // that are not published yet
-	Untold          time.Time // when the oldest of them was made; zero = there is none
+	Unpublished     time.Time // when the oldest of them was made; zero = there is none
 
 	// since the start
 	Sent    uint64 // events that the servers have
@@ -304,15 +304,15 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 	s.Trouble = f.trouble
 	f.mu.Unlock()
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
-		s.Decisions, s.Untold, err = f.opts.Decisions.Waiting(ctx)
+		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)
 	}
 	return s, err
 }
 
 // Oldest returns when the oldest of what is not sent or published was made; zero = there is none.
 func (s Status) Oldest() time.Time {
-	if s.Outbox.Oldest.IsZero() || !s.Untold.IsZero() && s.Untold.Before(s.Outbox.Oldest) {
-		return s.Untold
+	if s.Outbox.Oldest.IsZero() || !s.Unpublished.IsZero() && s.Unpublished.Before(s.Outbox.Oldest) {
+		return s.Unpublished
 	}
 	return s.Outbox.Oldest
 }

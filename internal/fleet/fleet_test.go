@@ -132,14 +132,14 @@ func TestEventsReachOtherMachines(t *testing.T) {
 	}
 }
 
-// While no server answers everything waits on disk and is told; then it leaves, in order.
+// While no server answers everything waits on disk, and the status says so; then it leaves, in order.
 func TestServersAreAway(t *testing.T) {
 	s := fleettest.Start(t, nil)
 	a, b := join(t, s.URL(), "a", each), join(t, s.URL(), "b", each)
 	want := a.emit(t, each, 0, 10)
 	hooktest.Until(t, "the first have come", func() bool { return len(b.data()) == 10 })
 	s.Stop()
-	hooktest.Until(t, "it is told", func() bool { return !status(t, a).State.Connected })
+	hooktest.Until(t, "the status says that no server answers", func() bool { return !status(t, a).State.Connected })
 	want = append(want, a.emit(t, each, 10, 300)...)
 	if l := status(t, a).Outbox; l.Messages != 300 || l.Oldest.IsZero() {
 		t.Errorf("the load is %+v", l)
@@ -189,7 +189,7 @@ func TestWorkGoesWhereItIsTaken(t *testing.T) {
 	hooktest.Until(t, "b has it", func() bool { return len(b.data()) == 1 })
 }
 
-// Messages that are not what they should be are refused and told, and hold nothing up.
+// Messages that are not what they should be are refused and counted, and hold nothing up.
 func TestHostileMessages(t *testing.T) {
 	url := fleettest.Start(t, func(o *server.Options) { o.MaxPayload = 64 << 10 }).URL()
 	evil, b := join(t, url, "evil", each), join(t, url, "b", each, once)

@@ -26,7 +26,7 @@ type local struct {
 	approvers map[string]ed25519.PublicKey
 
 	mu      sync.Mutex
-	decided []events.Decided // that were not told
+	decided []events.Decided // that are not published
 	asks    []events.Ask
 	given   []string // answers
 }
@@ -84,7 +84,7 @@ func (l *local) Ahead(_ context.Context, limit int) ([]events.Decided, int64, er
 	return slices.Clone(l.decided[:min(limit, len(l.decided))]), 0, nil
 }
 
-func (l *local) Told(through uint64, _ int64) {
+func (l *local) Published(through uint64, _ int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.decided = slices.DeleteFunc(l.decided, func(d events.Decided) bool { return d.Seq <= through })

@@ -32,7 +32,7 @@ const passing = 8 << 10
 const defaultLimit = 1 << 20
 
 // Send keeps an event until the servers have it, for the hook with a name and scope.
-// ErrTooLarge tells that they will not take it, store.ErrOutboxFull that there is no room.
+// ErrTooLarge means that they refuse it, store.ErrOutboxFull that there is no room.
 func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope hook.Scope) error {
 	limit := f.opts.Broker.State().Limit
 	if limit == 0 {

@@ -128,7 +128,7 @@ func TestAnHourWithoutServers(t *testing.T) {
 			<-tick.C
 		}
 		if s, err := f.Status(ctx); err != nil || s.Outbox.Messages != count || time.Since(s.Oldest()) < time.Hour {
-			t.Errorf("after an hour the machine tells %+v, %v", s, err)
+			t.Errorf("after an hour the status is %+v, %v", s, err)
 		}
 		broker.mu.Lock()
 		broker.away = false
