@@ -1,7 +1,7 @@
 // Package ask holds calls that a hook asks about until a person answers, and
 // remembers answers as grants.
 //
-// Promises. The first answer to an ask wins, every other is told who was first. A
+// Promises. The first answer to an ask wins, every other learns who was first. A
 // call is only let through by the answer of a person who was asked about this very
 // call, or by a grant that covers it; a grant answers the hook that it was given to,
 // while that hook does not change, and never lifts a denial. A process of the tree
@@ -12,7 +12,7 @@
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. The row is there before the ask can be answered, and the answer is in it
-// before the agent is told; a disk that does not write costs each of them some time
+// before the agent gets it; a disk that does not write costs each of them some time
 // and a warning. Nothing here waits for a follower.
 //
 // It shows no ask and gives no answer: commands, the page and hooks do.
@@ -73,14 +73,14 @@ type Tree interface {
 // Options of a Holder. Store, Tree, Emit and Record are required.
 type Options struct {
 	Store Store
-	// Tree looks up the tree of a process; nil when it cannot be told.
+	// Tree looks up the tree of a process; nil when it is not known.
 	Tree func(pid int) Tree
 	// Emit is given each event about an ask. It must not wait.
 	Emit func(name string, data json.RawMessage)
 	// Record is given the decision about an ask that the previous daemon did not end.
 	// The store forgets an ask with the record of the decision about it.
 	Record func(*events.Decided)
-	// Hooked reports whether a hook is told of asks; nil = none is.
+	// Hooked reports whether a hook runs for asks; nil = none is.
 	Hooked func() bool
 	// Redact takes secrets out of JSON; nil = they stay.
 	Redact func([]byte) []byte

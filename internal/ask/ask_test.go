@@ -207,11 +207,11 @@ func TestAnAnswerIsGivenToTheAgent(t *testing.T) {
 		t.Error("an answer for once is remembered")
 	}
 	if want := []string{"hookd:ask", "hookd:answered", "hookd:ask", "hookd:answered"}; !slices.Equal(b.emitted, want) {
-		t.Errorf("hooks are told %v", b.emitted)
+		t.Errorf("hooks got %v", b.emitted)
 	}
 }
 
-// Of many answers at once one wins, and every other is told who was first.
+// Of many answers at once one wins, and every other learns who was first.
 func TestTwoAnswersAtOnce(t *testing.T) {
 	b := newBench(t)
 	for range 50 {
@@ -292,7 +292,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 	}
 }
 
-// A hook that is told of asks is an approver, and a duration holds for agents that can
+// A hook that runs for asks is an approver, and a duration holds for agents that can
 // ask, too.
 func TestWhatIsHeld(t *testing.T) {
 	b := newBench(t)
@@ -382,7 +382,7 @@ func (b *bench) nothingLeft() {
 	}
 }
 
-// An answer is on disk before the agent is told: if hookd is killed then, the next daemon
+// An answer is on disk before the agent gets it: if hookd is killed then, the next daemon
 // records who let the call pass.
 func TestAnAnswerThatWasNotRecorded(t *testing.T) {
 	for answer, want := range map[events.Outcome]string{
@@ -700,7 +700,7 @@ func TestTenThousandAsks(t *testing.T) {
 	b.nothingLeft()
 }
 
-// A follower that is behind is told everything again, and never holds up the rest.
+// A follower that is behind gets everything again, and never holds up the rest.
 func TestAFollowerThatIsBehind(t *testing.T) {
 	b := newBench(t)
 	slow := b.Follow(false)

@@ -10,10 +10,10 @@ import (
 )
 
 // maxBehind is how many bytes of records wait for a follower. One that is further
-// behind is told everything again.
+// behind gets everything again.
 const maxBehind = 1 << 20
 
-// Follower is told of each ask and each end of one. It fits server.Subscription.
+// Follower reads each ask and each end of one. It fits server.Subscription.
 type Follower struct {
 	holder  *Holder
 	answers bool
@@ -33,8 +33,8 @@ type opened struct {
 	Asks int    `json:"asks"`
 }
 
-// told is a record about one ask.
-type told struct {
+// askRecord is a record about one ask.
+type askRecord struct {
 	Type string `json:"type"` // ask, answered
 	events.Ask
 }
@@ -61,7 +61,7 @@ func (h *Holder) answering() (n int) {
 	return n
 }
 
-// Approvers returns how many followers can answer, and whether a hook is told of asks.
+// Approvers returns how many followers can answer, and whether a hook runs for asks.
 func (h *Holder) Approvers() (followers int, hooked bool) {
 	h.mu.Lock()
 	n := h.answering()
@@ -69,12 +69,12 @@ func (h *Holder) Approvers() (followers int, hooked bool) {
 	return n, h.opts.Hooked()
 }
 
-// tell gives each follower a record about a. h.mu is held.
-func (h *Holder) tell(what string, a *held) {
+// publish gives each follower a record about a. h.mu is held.
+func (h *Holder) publish(what string, a *held) {
 	if len(h.followers) == 0 {
 		return
 	}
-	line := record(told{what, short(a.Ask)})
+	line := record(askRecord{what, short(a.Ask)})
 	for f := range h.followers {
 		if f.lost {
 			continue
@@ -121,7 +121,7 @@ func (f *Follower) take(dst []byte) ([]byte, error) {
 		list := h.list()
 		dst = append(dst, record(opened{"open", len(list)})...)
 		for _, a := range list {
-			dst = append(dst, record(told{"ask", a})...)
+			dst = append(dst, record(askRecord{"ask", a})...)
 		}
 		f.lost = false
 	}

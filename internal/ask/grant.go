@@ -22,7 +22,7 @@ import (
 const (
 	maxGrants   = 10_000
 	maxVoided   = 100
-	sessionTime = 7 * 24 * time.Hour // after which a grant for a session ends: hookd is not told of every end
+	sessionTime = 7 * 24 * time.Hour // after which a grant for a session ends: no event reports some ends
 )
 
 // grants makes one grant for each hook that asks, of an answer that is to be

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxEnded   = 1000     // ended asks that a late answer is told of
+	maxEnded   = 1000     // ended asks whose outcome a late answer gets
 	maxRefused = 8        // refused answers on one record
 	maxShown   = 16 << 10 // of a call's input, in lists and events
 )
@@ -47,8 +47,8 @@ type held struct {
 	refused  []events.Refused
 }
 
-// hold makes an ask of what is open of q and tells each follower; nil when it cannot be
-// held after all.
+// hold makes an ask of what is open of q and publishes it to each follower; nil when it
+// cannot be held after all.
 func (h *Holder) hold(
 	q *dispatch.Question,
 	asking []dispatch.Asking,
@@ -81,7 +81,7 @@ func (h *Holder) hold(
 			a.Hooks = append(a.Hooks, one.Hook.Name)
 		}
 	}
-	told := h.eventData(a)
+	data := h.eventData(a)
 	h.save(a, nil, min(wait/4, rowTime)) // nothing can answer it before
 	h.mu.Lock()
 	if h.closed || len(h.held) >= maxHeld || h.bytes+a.size > maxHeldBytes {
@@ -92,9 +92,9 @@ func (h *Holder) hold(
 	h.held[a.ID] = a
 	h.bytes += a.size
 	a.timer = time.AfterFunc(time.Until(a.Until), func() { h.end(a, &events.Answered{By: events.ByTimeout}) })
-	h.tell("ask", a)
+	h.publish("ask", a)
 	h.mu.Unlock()
-	h.opts.Emit(events.EventAsk, told)
+	h.opts.Emit(events.EventAsk, data)
 	h.log.Info("a call waits for an answer", zap.String("ask", a.ID), zap.String("hook", a.Hook),
 		zap.String("event_id", a.EventID), zap.Duration("at_most", wait))
 	return a
@@ -148,13 +148,13 @@ func (h *Holder) save(a *held, answered *events.Answered, within time.Duration) 
 		err = ctx.Err()
 	}
 	if err != nil {
-		h.log.Warn("an ask is not on disk: if hookd is killed now, nothing tells how it ended",
+		h.log.Warn("an ask is not on disk: if hookd is killed now, nothing records how it ended",
 			zap.String("ask", a.ID), zap.Error(err))
 	}
 }
 
 // EndLast records the asks that the previous daemon held, with the answers that
-// agents may not have been told of.
+// agents may not have got.
 func (h *Holder) EndLast(ctx context.Context) {
 	left, err := h.opts.Store.Asks(ctx)
 	if err != nil {
@@ -180,7 +180,7 @@ func (h *Holder) endLast(was keptAsk) {
 	} else if given.Answer != "" {
 		decision = given.Answer
 		reason = escape.Line(saidBy(given, a.Reason), events.ReasonBytes) +
-			" (hookd was ended then: the agent may not have been told)"
+			" (hookd was ended then: the agent may not have got it)"
 	}
 	h.opts.Record(&events.Decided{
 		EventID: a.EventID, EventSeq: was.EventSeq, Time: a.Since, Event: a.Event, Kind: was.Kind,
@@ -222,18 +222,18 @@ func (h *Holder) release(a *held) {
 	a.answered.Refused = a.refused
 	a.Answered = a.answered
 	a.Input, a.about = nil, nil // they may be large, and an ended ask is kept
-	h.tell("answered", a)
+	h.publish("answered", a)
 	close(a.done)
 }
 
-// over tells hooks of an ask that has ended.
+// over emits the event of an ask that has ended.
 func (h *Holder) over(a *held) {
 	a.once.Do(func() {
 		h.opts.Emit(events.EventAnswered, h.eventData(a))
 	})
 }
 
-// eventData is what hooks are told of an ask: without secrets, and with what a person
+// eventData is what hooks get of an ask: without secrets, and with what a person
 // types to answer.
 func (h *Holder) eventData(a *held) json.RawMessage {
 	shown := a.Ask
