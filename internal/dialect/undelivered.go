@@ -71,11 +71,11 @@ func parts() []part {
 	}
 }
 
-// Untold says, in words for people, which parts of a do not reach the agent that
+// Undelivered says, in words for people, which parts of a do not reach the agent that
 // sent e, though an event of c takes them: its protocol has no words for them. Of
-// an answer that denies only the denial counts, and that is told by every agent
-// whose event can be blocked. It returns nil where no agent reads the answer.
-func Untold(e *events.Event, c *events.Contract, a verdict.Answer) (lost []string) {
+// an answer that denies only the denial counts, and every agent whose event can be
+// blocked takes that. It returns nil where no agent reads the answer.
+func Undelivered(e *events.Event, c *events.Contract, a verdict.Answer) (lost []string) {
 	if c.PlainText == events.PlainContext && a.PlainText != "" {
 		a.Context, a.PlainText = a.PlainText, ""
 	}
@@ -89,12 +89,12 @@ func Untold(e *events.Event, c *events.Contract, a verdict.Answer) (lost []strin
 		return nil
 	}
 	for _, p := range parts() {
-		if !p.given(&a) || !p.taken(c) || told(e, c, agent, a, p) {
+		if !p.given(&a) || !p.taken(c) || delivered(e, c, agent, a, p) {
 			continue
 		}
 		approved := a
 		approved.PermissionDecision = "allow"
-		if told(e, c, agent, approved, p) {
+		if delivered(e, c, agent, approved, p) {
 			lost = append(lost, fmt.Sprintf("%s was ignored: %s takes it only from a hook that also allows the call",
 				p.name, e.Dialect))
 			continue
@@ -111,8 +111,8 @@ func asked(e *events.Event, agent *neutral.Agent) bool {
 		agent.Borrows != "" && events.LookupIn(agent.Borrows, name) != nil
 }
 
-// told reports whether the agent reads part p of a.
-func told(e *events.Event, c *events.Contract, agent *neutral.Agent, a verdict.Answer, p part) bool {
+// delivered reports whether the agent reads part p of a.
+func delivered(e *events.Event, c *events.Contract, agent *neutral.Agent, a verdict.Answer, p part) bool {
 	if agent.Answer == nil {
 		return pluginCan(e.Dialect, c.Kind, p)
 	}

@@ -35,7 +35,7 @@ var everyPart = []struct {
 // Whatever a hook answers to whichever event of whichever agent: the agent reads
 // it, or a warning says what was lost.
 func TestNothingIsLostInSilence(t *testing.T) {
-	told, warned := 0, 0
+	delivered, warned := 0, 0
 	for _, row := range events.All() {
 		agent := Agent(row.Dialect)
 		if agent == nil || agent.Answer == nil || !row.Decidable {
@@ -46,19 +46,19 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			a := tt.answer
 			a.Policy = verdict.Policy{Name: "hook", Blocking: true}
 			read := reads(row, agent, e, a)
-			warnings := a.Told(row).Warned(Untold(e, row, a)...).Warning
+			warnings := a.WarnedOfIgnored(row).Warned(Undelivered(e, row, a)...).Warning
 			switch {
 			case tt.text == "" && read != reads(row, agent, e, verdict.Answer{Policy: a.Policy}), tt.text == "" && strings.Contains(read, "allow"):
-				told++ // an approval has no text of its own
+				delivered++ // an approval has no text of its own
 			case tt.text != "" && strings.Contains(read, tt.text):
-				told++
+				delivered++
 				if strings.Contains(warnings, tt.name+" was ignored") {
 					t.Errorf("%s %s: the agent reads %s, and a warning says %q", row.Dialect, row.Name, read, warnings)
 				}
 			case decides(a) && read != reads(row, agent, e, verdict.Answer{Policy: a.Policy}):
-				told++ // in the agent's word for it, which takes no reason, or a content guard's must stay secret
+				delivered++ // in the agent's word for it, which takes no reason, or a content guard's must stay secret
 			case decides(a) && row.Decision == events.DecisionPermission && a.PermissionDecision == "ask":
-				told++ // the agent asks without being told
+				delivered++ // the agent asks without being told
 			case a.PlainText != "" && row.PlainText != events.PlainContext: // which is no answer there
 			case !strings.Contains(warnings, tt.name):
 				t.Errorf("%s %s: %s is lost in silence: the agent reads %q, the warnings are %q", row.Dialect, row.Name, tt.name, read, warnings)
@@ -67,8 +67,8 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			}
 		}
 	}
-	if told < 100 || warned < 100 {
-		t.Errorf("%d parts told, %d warned of: the test is not about much", told, warned)
+	if delivered < 100 || warned < 100 {
+		t.Errorf("%d parts delivered, %d warned of: the test is not about much", delivered, warned)
 	}
 }
 
@@ -88,7 +88,7 @@ func reads(row *events.Contract, agent *neutral.Agent, e *events.Event, a verdic
 }
 
 // What is said of some that are known to be lost.
-func TestUntold(t *testing.T) {
+func TestUndelivered(t *testing.T) {
 	rewrite := verdict.Answer{UpdatedInput: json.RawMessage(`{"command":"x"}`)}
 	for _, tt := range []struct {
 		dialect events.Dialect
@@ -110,7 +110,7 @@ func TestUntold(t *testing.T) {
 	} {
 		e := event(t, tt.dialect, tt.event, `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)
 		tt.answer.Policy = verdict.Policy{Name: "hook", Blocking: true}
-		if got := strings.Join(Untold(e, e.Contract, tt.answer), "\n"); got != tt.want {
+		if got := strings.Join(Undelivered(e, e.Contract, tt.answer), "\n"); got != tt.want {
 			t.Errorf("%s %s %v: got %q, want %q", tt.dialect, tt.event, tt.answer.String(), got, tt.want)
 		}
 	}

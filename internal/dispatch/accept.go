@@ -228,7 +228,7 @@ func ids(p plan) (list []string) {
 	return list
 }
 
-// keep is told whether the event is on disk, in the order of the events,
+// keep learns whether the event is on disk, in the order of the events,
 // and queues its runs. It must not block.
 func (a *admission) keep(kept bool, err *events.Error) {
 	if err != nil && !a.decided() && len(a.plan.matched) > 0 {
@@ -333,7 +333,7 @@ func (a *admission) decide(r *Receipt) {
 }
 
 // dropObservers leaves the observers out of a decidable event: a verdict is
-// never refused because others queue. The sender is told.
+// never refused because others queue. The sender learns of it.
 func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
 	for _, m := range append(p.queued, p.later...) {
 		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.Hook.Name+" does not run for this event")
@@ -372,14 +372,14 @@ func (a *admission) startNested() {
 		go func() {
 			attempt := t.try()
 			if !d.permits.take(d.ctx, depth) {
-				t.tell(d.unstarted(attempt, "hookd was stopped").run)
+				t.report(d.unstarted(attempt, "hookd was stopped").run)
 				d.pending.Done()
 				return
 			}
 			d.execute(attempt, func(bool) {
 				defer d.pending.Done()
 				d.permits.give(depth)
-				t.tell(attempt.run)
+				t.report(attempt.run)
 			})
 		}()
 	}
@@ -397,7 +397,7 @@ func await(timeout int64, n int, results <-chan events.Run) (runs []events.Run) 
 	for len(runs) < n {
 		select {
 		case r := <-results:
-			runs = append(runs, told(r))
+			runs = append(runs, withoutOutput(r))
 		case <-expired:
 			return runs
 		}

@@ -42,8 +42,8 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 		if a.match.Hook.Type != hook.Builtin { // which answers in the event's own words
 			a.answer = dialect.Answer(a.current(), a.match.Given, a.answer)
 		}
-		a.answer = a.answer.Tightened().Told(a.contract)
-		a.warnUntold()
+		a.answer = a.answer.Tightened().WarnedOfIgnored(a.contract)
+		a.warnUndelivered()
 		a.run.Result, a.run.Error = a.result(a.answer.Failure)
 		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock &&
 			a.match.Hook.OnError != hook.OnErrorIgnore
@@ -56,16 +56,16 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	read := rules.Read(a.event.Contract, a.match.Policy(), a.match.Hook.Capture, out)
 	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
-	a.warnUntold()
+	a.warnUndelivered()
 	if a.run.Result, a.run.Error = a.result(read.Failure); a.run.Result == events.ResultOK ||
 		a.run.Result == events.ResultFailed {
 		a.run.Result = read.Result
 	}
 }
 
-// warnUntold puts into the answer and the record what the agent is not told of it.
-func (a *attempt) warnUntold() {
-	a.answer = a.answer.Warned(dialect.Untold(a.event, a.contract, a.answer)...)
+// warnUndelivered puts into the answer and the record what of it does not reach the agent.
+func (a *attempt) warnUndelivered() {
+	a.answer = a.answer.Warned(dialect.Undelivered(a.event, a.contract, a.answer)...)
 	a.run.Warning = a.answer.Warning
 }
 

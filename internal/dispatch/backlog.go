@@ -17,7 +17,7 @@ const page = 256
 // left, and what came when the queue was full. While there is any, events that
 // are kept go behind it, so that the order holds.
 //
-// An event can be read from disk a moment before keep is told that it is there.
+// An event can be read from disk a moment before keep learns that it is there.
 // Until then nothing else may touch it: only keep knows which of its runs have a place in
 // memory, and which senders wait for them.
 type backlog struct {
@@ -25,7 +25,7 @@ type backlog struct {
 	on      bool
 	stopped bool                       // nothing is moved into the queue any more
 	after   uint64                     // everything up to this number was read, or never waited here
-	told    uint64                     // keep was told of all events up to this number
+	kept    uint64                     // all events up to this number have passed keep
 	arrived uint64                     // events that were left here, counted
 	own     map[events.PendingKey]bool // runs that have a place in memory although their event is here
 	waited  map[uint64][]*task         // queued runs that a sender waits for, by event
@@ -46,7 +46,7 @@ func (b *backlog) active() bool {
 func (b *backlog) takes(a *admission) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told = a.event.Seq
+	b.kept = a.event.Seq
 	if !b.on && a.room {
 		return false
 	}
@@ -88,7 +88,7 @@ func (d *Dispatcher) refill() {
 	b := &d.backlog
 	for warned := false; ; {
 		b.mu.Lock()
-		after, told, arrived := b.after, b.told, b.arrived
+		after, kept, arrived := b.after, b.kept, b.arrived
 		b.mu.Unlock()
 		size, err := d.recorder.NextPending(after)
 		if err == nil && !d.awaitRoom(size) {
@@ -115,7 +115,7 @@ func (d *Dispatcher) refill() {
 			continue
 		}
 		warned = false
-		list = upto(told, list)
+		list = upto(kept, list)
 		if len(list) == 0 && b.end(arrived) {
 			return
 		}
@@ -176,14 +176,14 @@ func (b *backlog) end(arrived uint64) bool {
 	clear(b.own)
 	for seq, tasks := range b.waited { // the disk has lost them
 		for _, t := range tasks {
-			t.tell(t.unran(events.ResultDropped, "the disk has lost it"))
+			t.report(t.unran(events.ResultDropped, "the disk has lost it"))
 		}
 		delete(b.waited, seq)
 	}
 	return true
 }
 
-// stop tells senders that wait for what is on disk that it has its turn when
+// stop answers senders that wait for what is on disk: it has its turn when
 // hookd is back.
 func (b *backlog) stop() {
 	b.mu.Lock()

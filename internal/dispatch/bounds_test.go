@@ -82,7 +82,7 @@ func TestAnswersAreKeptInBoundedMemory(t *testing.T) {
 	})
 }
 
-// What the sender is told of a run has no output, which would be kept with it.
+// What the sender gets of a run has no output, which would be kept with it.
 func TestAReceiptHasNoOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.Hook("o", "agent:end")}, map[string]behaviour{"a": {stdout: "long"}, "o": {stdout: "long"}})

@@ -202,8 +202,8 @@ func answers(done []*attempt) []verdict.Answer {
 	return list
 }
 
-// told is what a sender is told of a run.
-func told(r events.Run) events.Run {
+// withoutOutput is what a sender gets of a run.
+func withoutOutput(r events.Run) events.Run {
 	r.Stdout, r.Stderr, r.Input = events.Output{}, events.Output{}, ""
 	return r
 }
@@ -211,7 +211,7 @@ func told(r events.Run) events.Run {
 func runs(done []*attempt) []events.Run {
 	list := make([]events.Run, len(done))
 	for i, r := range done {
-		list[i] = told(r.run)
+		list[i] = withoutOutput(r.run)
 	}
 	return list
 }

@@ -51,7 +51,7 @@ type entry struct {
 	wait       bool          // its sender waits for the runs
 	decided    bool          // for a verdict of theirs
 	begun      Receipt       // as it was given to the store; no EventID = it was not yet; guarded by dedup.mu
-	listed     bool          // list has told of it; guarded by dedup.mu
+	listed     bool          // list has returned it; guarded by dedup.mu
 	settled    chan struct{} // closed once it was accepted or refused
 	ended      chan struct{} // closed once its receipt is complete
 	ok         bool          // it was accepted; valid after settled
@@ -61,7 +61,7 @@ type entry struct {
 	gone       bool          // full does not hold it any more; guarded by dedup.mu
 }
 
-// contentOf sums up what an event says, which tells events with the same id apart.
+// contentOf sums up what an event says, to distinguish events with the same id.
 // How its sender waits for it is no part of that.
 func contentOf(env *events.Envelope) [sha256.Size]byte {
 	h := sha256.New()
@@ -93,7 +93,7 @@ var errGone = &events.Error{
 	Hint:    "send it as a new event, with another id",
 }
 
-// enter returns the entry of an event's id; first tells whether this call made
+// enter returns the entry of an event's id; first reports whether this call made
 // it. An error says that the id is another event's.
 func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool, err *events.Error) {
 	what := contentOf(env)
@@ -214,7 +214,7 @@ func (d *dedup) dropOldest(sender string, s *senderIDs) {
 	}
 }
 
-// settle tells the duplicates the outcome of the first; a refused event is
+// settle gives the duplicates the outcome of the first; a refused event is
 // forgotten, so that it can be sent again.
 func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	d.mu.Lock()
@@ -244,7 +244,7 @@ func (d *dedup) finish(e *entry, r Receipt) {
 	d.complete(e, r)
 }
 
-// complete notes what waiting duplicates are told. The answers that were kept
+// complete notes what waiting duplicates get. The answers that were kept
 // longest go when they take too much room.
 func (d *dedup) complete(e *entry, r Receipt) {
 	d.mu.Lock()

@@ -74,8 +74,8 @@ type Options struct {
 	// Redact takes secrets out of what people are shown of a payload or an answer,
 	// which is JSON or text. It returns the same slice when there are none. nil = none.
 	Redact func([]byte) []byte
-	// Suspect is told of a guard that seems broken, and why. It must not block. nil = it
-	// is not told.
+	// Suspect gets each guard that seems broken, and why. It must not block. nil = none
+	// does.
 	Suspect func(h *hook.Hook, why string)
 
 	Fleet    bool       // hooks of scope fleet and every run on other machines, too
@@ -233,7 +233,7 @@ func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()
 	if !d.backlog.on {
-		d.backlog.on, d.backlog.told = true, first-1
+		d.backlog.on, d.backlog.kept = true, first-1
 		go d.refill()
 	}
 }

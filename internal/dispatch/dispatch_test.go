@@ -90,7 +90,7 @@ func (f *fake) leave(j *Job) {
 	f.running[j.Hook.Name]--
 }
 
-// tape records what a Recorder is told.
+// tape records what a Recorder is given.
 type tape struct {
 	mu      sync.Mutex
 	more    sync.Cond // a run was recorded; see wait

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// Receipt is what the sender of an event is told.
+// Receipt is what the sender of an event gets.
 type Receipt struct {
 	EventID   string
 	Seq       uint64
@@ -84,7 +84,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
 }
 
-// settling tells the duplicates of an event what happens to it. After a panic
+// settling reports to the duplicates of an event what happens to it. After a panic
 // they are accepted in its place: none may get an answer without its verdict.
 func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.Error) {
 	first, returned := *r, false

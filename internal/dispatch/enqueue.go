@@ -24,5 +24,5 @@ func (d *Dispatcher) endUnstarted(tasks []*task) (dropped int) {
 // drop records a task that will never start.
 func (d *Dispatcher) drop(t *task) {
 	defer d.pending.Done()
-	t.tell(d.unstarted(t.try(), "hookd was stopped before its turn").run)
+	t.report(d.unstarted(t.try(), "hookd was stopped before its turn").run)
 }

@@ -14,7 +14,7 @@ type IDs interface {
 	// Sent calls each with every event that has an id and was accepted since
 	// then, oldest first.
 	Sent(since time.Time, each func(events.SentEvent)) error
-	// Answered keeps what the sender of an event was told when its runs had
+	// Answered keeps what the sender of an event got when its runs had
 	// ended. answer is called later; size is about how long it is.
 	Answered(seq uint64, size int, answer func() ([]byte, error))
 	// ForgetAnswer ends that.
@@ -35,7 +35,7 @@ func (noIDs) ForgetAnswer(uint64)                          {}
 func (noIDs) ForgetSent(uint64)                            {}
 func (noIDs) Keep(func() []events.SentEvent)               {}
 
-// sentAnswer is what a sender is told when the runs of its event have ended, as
+// sentAnswer is what a sender gets when the runs of its event have ended, as
 // it is kept.
 type sentAnswer struct {
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`

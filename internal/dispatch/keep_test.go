@@ -381,7 +381,7 @@ func TestReplayRunsAsObservers(t *testing.T) {
 }
 
 // hold keeps stored from being called, so that events are on disk before their
-// senders are told, until announce.
+// senders get, until announce.
 func (k *disk) hold() (announce func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -395,7 +395,7 @@ func (k *disk) hold() (announce func()) {
 	}
 }
 
-func TestAnEventIsNobodysBeforeItsSenderIsTold(t *testing.T) {
+func TestAnEventHasNoOwnerBeforeItsSenderIsAnswered(t *testing.T) {
 	for _, full := range []bool{true, false} { // while the backlog is on, and while it comes to its end
 		synctest.Test(t, func(t *testing.T) {
 			b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{"a": {takes: time.Second}})

@@ -3,7 +3,7 @@ package dispatch
 import "sync"
 
 // lineage makes the process of one run known to the chain, from before its start
-// until the run has ended, in whatever order it is told of that.
+// until the run has ended, in whatever order it learns of that.
 type lineage struct {
 	chain *chain
 	depth int

@@ -85,7 +85,7 @@ func (d *Dispatcher) merge(t *task, why string) {
 	a.run = d.record(a, events.NewRunID(now))
 	a.run.Result, a.run.Reason = events.ResultMerged, why
 	d.conclude(t, a.run)
-	t.tell(a.run)
+	t.report(a.run)
 }
 
 // put makes t the newest of its window; older is the one before it, nil when t opens

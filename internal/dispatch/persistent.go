@@ -9,7 +9,7 @@ func (d *Dispatcher) submit(t *task, ended func()) {
 		over()
 		defer d.pending.Done()
 		d.end(a, out)
-		t.tell(a.run)
+		t.report(a.run)
 		ended()
 	}
 	if a.job.unfit != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/match/matchtest"
 )
 
-// pipes is a Submitter that holds what it is given until it is told to answer.
+// pipes is a Submitter that holds what it is given until it may answer.
 type pipes struct {
 	*fake
 

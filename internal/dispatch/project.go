@@ -6,7 +6,7 @@ import (
 	"github.com/hookd/hookd/internal/match"
 )
 
-// Projects tell in which working tree a directory is.
+// Projects find in which working tree a directory is.
 type Projects interface {
 	// Root is the root of the working tree, "" = in none. It returns at once except for
 	// a directory that it has not heard of.

@@ -11,7 +11,7 @@ import (
 const maxSessions = 10_000
 
 // prompts remembers when each session's last prompt was submitted, for the
-// duration_ms of payloads for which the agent does not tell it.
+// duration_ms of payloads for which the agent does not have it.
 type prompts struct {
 	mu     sync.Mutex
 	times  map[string]time.Time

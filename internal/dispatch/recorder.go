@@ -12,13 +12,13 @@ type Recorder interface {
 	// Prepare does what of Accept takes long for a large event, and depends
 	// neither on its number nor on those before it. It is called with e as it is
 	// given to Accept, which gets what is returned, but in no order and without
-	// a lock: one large event must not hold up the verdicts of others. kept tells
+	// a lock: one large event must not hold up the verdicts of others. kept reports
 	// whether there are hooks.
 	Prepare(e *events.Event, kept bool) Prepared
 	// Accept numbers e, which p was prepared for unless it is nil, shows it to subscribers, and keeps it with one
 	// pending run for each of hooks, which are ids in order of registration. Without
 	// any, e is over when Accept returns: what is kept of it is a copy. The id that
-	// its sender gave it, which e.Sent tells of, is kept with it. An
+	// its sender gave it, which e.Sent has, is kept with it. An
 	// error refuses the event: nothing runs for it, though it may have been shown
 	// when the disk failed only then. Else stored, unless
 	// it is nil, is called once, with the outcome: whether the runs are kept
@@ -40,7 +40,7 @@ type Recorder interface {
 	// Finished records a run and, if fate says so, what happens to the pending
 	// run k. A run without an ID is not recorded.
 	Finished(k events.PendingKey, run events.Run, fate Fate)
-	// Begun tells that a run has begun, shown only to subscribers that ask for it. It is
+	// Begun reports that a run has begun, shown only to subscribers that ask for it. It is
 	// called for each run: u is only called when it is wanted.
 	Begun(u func() events.UnderWay)
 	// Decided records a decision, after the runs that made it; d is the Recorder's

@@ -119,7 +119,7 @@ func (d *Dispatcher) expire(w events.Pending) {
 	)
 }
 
-// dropped records that a run has no hook any more, and tells the sender that waits for it.
+// dropped records that a run has no hook any more, and reports that to the sender that waits for it.
 func (d *Dispatcher) dropped(w events.Pending, result chan<- events.Run, k events.PendingKey, fate Fate) {
 	r := d.unfinished(w, events.ResultDropped)
 	r.ID, r.Error = events.NewRunID(time.Now()), noHook

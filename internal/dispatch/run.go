@@ -16,7 +16,7 @@ func (d *Dispatcher) observe(t *task, ended func()) {
 	a := t.try()
 	d.execute(a, func(bool) {
 		defer d.pending.Done()
-		t.tell(a.run)
+		t.report(a.run)
 		ended()
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/hookd/hookd/internal/verdict"
 )
 
-// Tap is told what happens, for metrics and traces. It must not block: it
+// Tap observes what happens, for metrics and traces. It must not block: it
 // stands between the hook and the answer.
 type Tap interface {
 	// Accepted is called once for each event that will not be refused any
@@ -20,7 +20,7 @@ type Tap interface {
 	Decided(e *events.Event, v *verdict.Verdict, a *events.Answered)
 }
 
-// quiet is a Tap that is not told of what is only tried.
+// quiet is a Tap that does not see what is only tried.
 type quiet struct{ tap Tap }
 
 func (q quiet) Accepted(e *events.Event, matched int) {

@@ -20,7 +20,7 @@ type task struct {
 	settings int   // of the worker that it goes to; guarded by queue.mu until it is submitted
 }
 
-func (t *task) tell(r events.Run) {
+func (t *task) report(r events.Run) {
 	if t.result != nil {
 		t.result <- r
 	}
@@ -30,14 +30,14 @@ func (t *task) key() events.PendingKey {
 	return events.PendingKey{Seq: t.event.Seq, Hook: t.match.Hook.ID}
 }
 
-// unran is what the sender is told of a task that did not run.
+// unran is what the sender gets of a task that did not run.
 func (t *task) unran(result events.Result, why string) events.Run {
 	return events.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
 }
 
-// postpone tells the senders of tasks that these run after the restart.
+// postpone answers the senders of tasks: these run after the restart.
 func postpone(tasks []*task) {
 	for _, t := range tasks {
-		t.tell(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
+		t.report(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
 	}
 }

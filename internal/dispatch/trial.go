@@ -27,7 +27,7 @@ type Trial struct {
 }
 
 // Try runs h now, whether it matches the event or not, and records the run as a
-// test, which the Tap is not told of.
+// test, which the Tap does not see.
 // The event reaches no other hook. A hook that asks for it stands in its chain as
 // if it had sent the event.
 func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {

@@ -123,9 +123,9 @@ func (a *Answer) rewriteFor(c *events.Contract) json.RawMessage {
 	return nil
 }
 
-// Told returns the answer with a warning for each part of it that an event with
+// WarnedOfIgnored returns the answer with a warning for each part of it that an event with
 // contract c has no use for: a hook's work must not be lost in silence.
-func (a Answer) Told(c *events.Contract) Answer {
+func (a Answer) WarnedOfIgnored(c *events.Contract) Answer {
 	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
 		return a
 	}
@@ -150,7 +150,7 @@ func (a Answer) Told(c *events.Contract) Answer {
 			a.warn(fmt.Sprintf("%s was ignored: %s takes none", part.key, c.Name))
 		}
 	}
-	a.toldSpecific(c)
+	a.warnSpecific(c)
 	return a
 }
 

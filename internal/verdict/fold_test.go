@@ -273,31 +273,31 @@ func BenchmarkFold(b *testing.B) {
 	}
 }
 
-// A part of an answer that the event cannot take is told once, and does no harm.
-func TestPartsThatAnEventDoesNotTakeAreTold(t *testing.T) {
+// A part of an answer that the event cannot take yields one warning, and does no harm.
+func TestPartsThatAnEventDoesNotTakeWarn(t *testing.T) {
 	parts := map[string]string{
 		"updated_input": `{"a":1}`, "updated_messages": `[{"role":"user"}]`, "updated_tool_response": `"x"`,
 		"additional_context": `"x"`, "summary": `"x"`, "metadata": `{"k":"v"}`,
 	}
-	told := map[string]bool{}
+	warned := map[string]bool{}
 	for _, c := range events.All() {
 		for key, value := range parts {
 			a := Read(c, blocking, exit(0, `{"hook_specific_output":{"`+key+`":`+value+`}}`, ""))
 			if !c.Decidable || c.Explicit || a.Failure != "" {
 				continue
 			}
-			a = a.Told(c)
+			a = a.WarnedOfIgnored(c)
 			v := Fold(c, json.RawMessage(`{}`), []Answer{a})
 			carries := v.UpdatedInput != nil || v.UpdatedMessages != nil || v.UpdatedToolResponse != nil || v.AdditionalContext != "" ||
 				v.Summary != "" || v.Metadata != nil
 			if says := strings.Count(a.Warning, key+" was ignored"); says > 1 || (says == 1) == carries {
 				t.Errorf("%s %s: %s: warning %q, verdict %+v", c.Dialect, c.Name, key, a.Warning, v)
 			}
-			told[key] = told[key] || !carries
+			warned[key] = warned[key] || !carries
 		}
 	}
 	for key := range parts {
-		if !told[key] {
+		if !warned[key] {
 			t.Errorf("no event was found that cannot take %s", key)
 		}
 	}

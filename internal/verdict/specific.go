@@ -69,9 +69,9 @@ func isOf(t events.Type, value json.RawMessage) bool {
 	return true
 }
 
-// toldSpecific warns of keys that the event does not take. A defer needs no warning: it
+// warnSpecific warns of keys that the event does not take. A defer needs no warning: it
 // asks where it is not taken.
-func (a *Answer) toldSpecific(c *events.Contract) {
+func (a *Answer) warnSpecific(c *events.Contract) {
 	for _, key := range slices.Sorted(maps.Keys(a.Specific)) {
 		if key != keyDefer && !c.TakesKey(key) && (key != keyAction || !a.Blocked) {
 			a.warn(fmt.Sprintf("%s was ignored: %s takes none", key, c.Name))

@@ -71,7 +71,7 @@ func TestDeferIsAnAskThatNothingHasSettled(t *testing.T) {
 
 // A hook hears of each key that came to nothing, and one that may only tighten can neither
 // accept a question nor have a call tried again.
-func TestSpecificThatIsIgnoredIsTold(t *testing.T) {
+func TestIgnoredSpecificWarns(t *testing.T) {
 	for _, tt := range []struct{ event, fields, want string }{
 		{"Stop", `"sessionTitle":"t"`, "session_title was ignored: Stop takes none"},
 		{"Elicitation", `"content":{}`, "content was ignored: it needs the action accept beside it"},
@@ -80,7 +80,7 @@ func TestSpecificThatIsIgnoredIsTold(t *testing.T) {
 	} {
 		c := events.LookupIn(events.ClaudeCode, tt.event)
 		h := specifically("a", tt.fields)
-		if got := Read(c, h.policy, h.out).Told(c).Warning; got != tt.want {
+		if got := Read(c, h.policy, h.out).WarnedOfIgnored(c).Warning; got != tt.want {
 			t.Errorf("%s of %s: warned %q, want %q", tt.fields, tt.event, got, tt.want)
 		}
 	}

@@ -92,7 +92,7 @@ func loosened(t *testing.T, c *events.Contract, what string, alone, both *Verdic
 	}
 }
 
-// What was dropped is told, once.
+// What was dropped is in a warning, once.
 func TestTightenedWarns(t *testing.T) {
 	c := events.Lookup("pre_tool_use")
 	a := Read(c, Policy{Blocking: true, TightenOnly: true}, Output{Stdout: []byte(

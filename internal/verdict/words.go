@@ -185,7 +185,7 @@ func stricter(key string, was, is json.RawMessage) json.RawMessage {
 	return is
 }
 
-// translated returns what a value says, "" for nothing; ok tells whether it is
+// translated returns what a value says, "" for nothing; ok reports whether it is
 // one of the words.
 func translated(value json.RawMessage, says string) (said string, ok bool) {
 	text := string(value)

@@ -17,7 +17,7 @@ func TestALostPartOfAnAnswerIsOnRecord(t *testing.T) {
 		{"the agent", "codex", "PreToolUse", "", `{"hookSpecificOutput":{"updatedInput":{"command":"ls"}}}`, "updated_input was ignored: codex"},
 		{"the event", "docker-agent", "pre_tool_use", "", `{"hook_specific_output":{"metadata":{"risk":"high"}}}`, "metadata was ignored: pre_tool_use"},
 		{"the lane takes it", "docker-agent", "pre_tool_use", events.LanePreempt, `{"hook_specific_output":{"permission_decision":"ask","metadata":{"risk":"high"}}}`, ""},
-		{"told", "claude-code", "PreToolUse", "", `{"systemMessage":"m","hookSpecificOutput":{"updatedInput":{"command":"ls"}}}`, ""},
+		{"delivered", "claude-code", "PreToolUse", "", `{"systemMessage":"m","hookSpecificOutput":{"updatedInput":{"command":"ls"}}}`, ""},
 		{"a denial", "kimi", "PreToolUse", "", `{"decision":"block","reason":"no","systemMessage":"m"}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
