@@ -38,14 +38,14 @@ type Changes struct {
 	path     string
 	approved func() map[string]discovery.Approval // nil = nothing has to be allowed
 	log      *zap.Logger
-	files    *readfile.Patience // for what the hooks' files tell of an author
+	files    *readfile.Patience // for what the hooks' files say of an author
 	markers  discovery.Markers
 
 	mu      sync.Mutex       // guards all below
 	last    map[string]known // by ID
 	size    int64            // of the file
 	unsaved []byte           // lines that could not be written
-	told    func(api.Change) // of each record; nil = nothing is told
+	observe func(api.Change) // gets each record; nil = none
 }
 
 // known is the state of a hook after its last record.
@@ -117,12 +117,12 @@ func (r *Changes) keep(c api.Change) {
 	}
 }
 
-// Tell has each record given to told as well, which must not block. It is called once,
-// before Note and Settings.
-func (r *Changes) Tell(told func(api.Change)) {
+// Observe has observe called with each record, too; it must not block. Observe is called
+// once, before Note and Settings.
+func (r *Changes) Observe(observe func(api.Change)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = told
+	r.observe = observe
 }
 
 // Note records the differences between snap and the last records. It returns the guards
@@ -238,12 +238,12 @@ func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (
 	return list
 }
 
-// authorTime is how long the files of a change may take to tell their author.
+// authorTime is how long the files of a change may take to name their author.
 const authorTime = time.Second
 
 // author names the author of a change, as far as that can be known: of a change in
 // files the owner and the time of what was written last, be it the folder that
-// something is gone from. Files that do not answer tell nothing.
+// something is gone from. Files that do not answer name none.
 func (r *Changes) author(e hook.Entry, h *hook.Hook, allowed map[string]discovery.Approval) string {
 	if e.State != hook.Waiting && e.State != hook.Gone {
 		if by := allowedBy(allowed[h.ID]); by != "" {
@@ -310,8 +310,8 @@ func (r *Changes) write(fresh []api.Change) {
 	for _, c := range fresh {
 		c.Time = time.Now().UTC()
 		r.keep(c)
-		if r.told != nil {
-			r.told(c)
+		if r.observe != nil {
+			r.observe(c)
 		}
 		r.unsaved = append(r.unsaved, line(c)...)
 	}

@@ -53,7 +53,7 @@ func record(r *Changes, c api.Change) {
 	r.write([]api.Change{c})
 }
 
-// A change that could not be written is told all the same, and written with the
+// A change that could not be written is observed all the same, and written with the
 // next one.
 func TestAChangeThatCannotBeWrittenIsNotLost(t *testing.T) {
 	c := config.Default(t.TempDir())

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
-// A built-in that guards is told where it would have no say: on an event that it
+// A built-in that guards gets a finding where it would have no say: on an event that it
 // is not made for, one that no agent sends, and one that its hook observes.
 func TestAGuardThatDoesNothingIsWarnedOf(t *testing.T) {
 	for _, c := range []struct{ text, warns string }{

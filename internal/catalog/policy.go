@@ -25,7 +25,7 @@ const (
 	ShadowPrefix = "policy-shadow:"
 )
 
-// LayerOf is the layer that the name of a hook tells, for one that cannot be read.
+// LayerOf is the layer that the name of a hook says, for one that cannot be read.
 func LayerOf(name string) hook.Layer {
 	switch {
 	case strings.HasPrefix(name, PolicyPrefix), strings.HasPrefix(name, ShadowPrefix):

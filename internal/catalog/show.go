@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 )
 
-// Show describes an entry for people and programs, as far as its files tell.
+// Show describes an entry for people and programs, as far as its files say.
 func Show(e hook.Entry) api.Hook {
 	a := api.Hook{
 		ID:       e.Name,
@@ -35,7 +35,7 @@ func Show(e hook.Entry) api.Hook {
 	return a
 }
 
-// layer is where a hook comes from: of one that cannot be read its name tells.
+// layer is where a hook comes from: for one that cannot be read, its name says it.
 func layer(e hook.Entry) hook.Layer {
 	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		return h.Layer

@@ -22,7 +22,7 @@ import (
 // newAsks makes the room that holds asks, with the grants that the store has.
 func (d *Daemon) newAsks() *ask.Holder {
 	h := ask.New(context.Background(), ask.Options{
-		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.toldOfAsks,
+		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.answeredElsewhere,
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
 		},
@@ -45,17 +45,17 @@ func treeOf(pid int) ask.Tree {
 	return tree
 }
 
-// retainAsks tells the asks which hooks are about to be in force.
+// retainAsks gives the asks the hooks that are about to be in force.
 func (d *Daemon) retainAsks(snap *hook.Snapshot) {
-	d.hooked.Store(slices.ContainsFunc(snap.Entries, toldOfAsks))
+	d.hooked.Store(slices.ContainsFunc(snap.Entries, runsForAsks))
 	d.asks.Retain(snap.Runnable())
 }
 
-// toldOfAsks reports whether a hook runs when there is an ask.
-func toldOfAsks(e hook.Entry) bool {
-	told := func(p hook.Pattern) bool { return p.Reserved() && p.Match(events.EventAsk) }
+// runsForAsks reports whether a hook runs when there is an ask.
+func runsForAsks(e hook.Entry) bool {
+	matches := func(p hook.Pattern) bool { return p.Reserved() && p.Match(events.EventAsk) }
 	return e.Hook != nil && (e.State == hook.Active || e.State == hook.Degraded) &&
-		slices.ContainsFunc(e.Hook.Patterns, told)
+		slices.ContainsFunc(e.Hook.Patterns, matches)
 }
 
 func (c *control) Asks(context.Context) api.Asks {

@@ -41,7 +41,7 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
 	if c.d.config.Load().System {
-		tellPeer(env, from)
+		addPeer(env, from)
 	}
 	rcpt, rest, err := c.d.dispatch.Begin(chainOf(from), env)
 	if err != nil || rest == nil {
@@ -86,9 +86,9 @@ func (b *batch) Accept(each func(*api.Answer)) *events.Error {
 	})
 }
 
-// tellPeer tells hooks of the system daemon who has sent an event, as the kernel says.
-// The sender of a user's event is that user: its id is compared with those of no other.
-func tellPeer(env *events.Envelope, from server.Peer) {
+// addPeer names to hooks of the system daemon the process that has sent an event, as the
+// kernel says. The sender of a user's event is that user: its id is compared with those of no other.
+func addPeer(env *events.Envelope, from server.Peer) {
 	if !from.Owner {
 		env.Sender = from.Sender
 	}

@@ -79,7 +79,7 @@ type Daemon struct {
 	dispatch    *dispatch.Dispatcher
 	asks        *ask.Holder
 	fleet       *membership
-	hooked      atomic.Bool // a hook is told of asks
+	hooked      atomic.Bool // a hook runs for asks
 	discovery   *discovery.Discovery
 	server      *server.Server
 	agentHTTP   *loopback.Door // nil = none
@@ -193,7 +193,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
 	d.changes = catalog.OpenChanges(c, d.opts.Log)
-	d.changes.Tell(d.auditChange)
+	d.changes.Observe(d.auditChange)
 	if err := catalog.AllowFirstSettings(c); err != nil {
 		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
 	}
@@ -438,7 +438,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	return func() { d.published(snap, snap.Since(before), gone) }
 }
 
-// published tells of a snapshot that is in force, and what it changed.
+// published reports a snapshot that is in force, and what it changed.
 func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []api.Change) {
 	go d.lastGood.Save(snap)
 	d.fleet.changed()

@@ -366,7 +366,7 @@ func TestMetricsOfReloads(t *testing.T) {
 	dir := writeHook(t, home, "a", "events: [agent:end]\n", "exit 0\n")
 	h := start(t, home, nil)
 	writeFile(t, filepath.Join(dir, "HOOK.yaml"), "name: a\nevents: 7: 8\n", 0o644)
-	h.client.Reload(t.Context()) // its answer tells of the problem
+	h.client.Reload(t.Context()) // its answer has the problem
 	h.wantSeries(
 		map[string]float64{
 			"hookd_config_last_reload_successful{}": 0,

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// sizes is a hook that tells how long its payload is in each place, and
+// sizes is a hook that prints how long its payload is in each place, and
 // whether the file is there and private.
 const sizes = `in=$(wc -c | tr -d ' ')
 printf 'env=%s stdin=%s' "$(printf %s "$HOOK_EVENT_DATA" | wc -c | tr -d ' ')" "$in"

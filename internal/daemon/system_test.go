@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/system/systemtest"
 )
 
-// A guard of the system daemon decides before the user's own daemon, and is told who asks.
+// A guard of the system daemon decides before the user's own daemon, and learns who asks.
 func TestSystemDaemon(t *testing.T) {
 	p := systemtest.Place(t, "required: true\n")
 	hooktest.Hook(t, p.Folder, "guard", "events: [PreToolUse]\n",
@@ -50,7 +50,7 @@ func TestSystemDaemon(t *testing.T) {
 	}
 	v = decide("PostToolUse", `{"tool_name":"Bash","hookd_peer":{"uid":0,"pid":1}}`) // what a sender says of itself
 	if !strings.Contains(v.Message, `"pid":`) || strings.Contains(v.Message, `"pid":1,`) || strings.Contains(v.Message, `"pid":1}`) {
-		t.Errorf("hooks are told %s", v.Message)
+		t.Errorf("hooks got %s", v.Message)
 	}
 	h.stop()
 	begin := time.Now()

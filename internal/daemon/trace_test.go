@@ -153,7 +153,7 @@ func TestTracesOfARealDaemon(t *testing.T) {
 	}
 	for _, b := range c.bodies {
 		if bytes.Contains(b, []byte("s3cret")) {
-			t.Errorf("a span tells what is private: %q", b)
+			t.Errorf("a span shows what is private: %q", b)
 		}
 	}
 }

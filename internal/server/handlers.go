@@ -50,7 +50,7 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	respond(w, status, tidy(connOf(r).peer.told(answer)))
+	respond(w, status, tidy(connOf(r).peer.visible(answer)))
 }
 
 // seatWait is how long a large event waits until others are decided.

@@ -12,7 +12,7 @@ import (
 const (
 	smallEvent = 64 << 10         // what is read of a body without asking for room
 	slowSender = time.Second      // without a byte, after which a sender gives way to others that wait
-	roomWait   = 15 * time.Second // for room, before the sender is told to come back
+	roomWait   = 15 * time.Second // for room, before the sender is asked to come back
 )
 
 // intake bounds what all connections together have in memory of large events,

@@ -195,7 +195,7 @@ func (l *lines) append(o *owed) {
 		return
 	}
 	if !l.peer.Owner {
-		o.answer = l.peer.told(o.answer)
+		o.answer = l.peer.visible(o.answer)
 	}
 	l.out = appendAnswer(l.out, &o.answer)
 }

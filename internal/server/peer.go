@@ -89,9 +89,9 @@ func errOwner(p Peer) *events.Error {
 	}
 }
 
-// told returns what the peer is told of an answer: a user of a Public server the verdict
-// of its own event, and no hook, run or number of others.
-func (p Peer) told(a api.Answer) api.Answer {
+// visible returns what the peer may see of an answer: a user of a Public server the
+// verdict of its own event, and no hook, run or number of others.
+func (p Peer) visible(a api.Answer) api.Answer {
 	if p.Owner {
 		return a
 	}

@@ -46,8 +46,8 @@ func TestStrangerMaySendEventsOnly(t *testing.T) {
 	}
 }
 
-// A user is told the verdict, and no hook, run or number.
-func TestStrangerIsToldTheVerdictOnly(t *testing.T) {
+// A user gets the verdict, and no hook, run or number.
+func TestStrangerGetsTheVerdictOnly(t *testing.T) {
 	f := start(t, stranger)
 	close(f.release)
 	wait := `{"event":"test:wait","wait":true}`

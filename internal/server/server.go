@@ -8,7 +8,7 @@
 // order mark too, is answered with an error line and closed.
 //
 // Promises. A foreign user's connection is closed unread; on a Public server such a user
-// may send events, and is told the verdict of its own and nothing else. Lines are answered
+// may send events, and gets the verdict of its own and nothing else. Lines are answered
 // in the order they were sent, in batches while more input is there, and no
 // answer waits for input. A connection waits only for itself: a silent, slow
 // or stopped client never delays another. The memory that a connection can
@@ -432,8 +432,8 @@ func (s *Server) LetWait() {
 	}
 }
 
-// drain closes the listener, which removes a socket of our own, and tells
-// every connection to come to its end.
+// drain closes the listener, which removes a socket of our own, and has
+// every connection come to its end.
 func (s *Server) drain() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
