@@ -129,7 +129,7 @@ func switchedOff(path string, tree map[string]any, switches []neutral.Toggle) (n
 	return notes
 }
 
-// otherNotes reads the file beside an agent's settings: it can be told there to
+// otherNotes reads the file beside an agent's settings: there it can be set to
 // run no hooks, and it can have hooks there too.
 func otherNotes(path string, other *neutral.OtherFile) (notes []string) {
 	f, err := readFile(path)

@@ -23,7 +23,7 @@ func FindAgents(o Options) (list []Found) {
 		o.Getenv = os.Getenv
 	}
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir() // without one only PATH tells
+		o.Home, _ = os.UserHomeDir() // without one only PATH is searched
 	}
 	for _, a := range agents() {
 		if a.Manual != "" || a.Given {

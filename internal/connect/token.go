@@ -110,7 +110,7 @@ func (t *target) copies(token string) (found []copied) {
 		}
 		f, err := readFile(filepath.Join(dir, e.Name()))
 		if err != nil || !f.exists {
-			continue // the agent's own reading tells of it
+			continue // the agent's own reading reports it
 		}
 		c := copied{file: f}
 		for _, s := range shown {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Connecting Cursor, whose payloads may not tell the calls of one event, tells that, in
+// Connecting Cursor, whose payloads may not identify the calls of one event, says so, in
 // whatever order both are connected. Copilot's do: the bridge sends each event once.
 func TestEventsThatComeTwice(t *testing.T) {
 	for _, tt := range []struct {

@@ -240,7 +240,7 @@ func (w *way) version() {
 			"bridge",
 			Note,
 			"make install",
-			"%s does not tell its version: it is older than hookd, or something else",
+			"%s does not print its version: it is older than hookd, or something else",
 			w.bridge,
 		)
 	case len(words) < 2:

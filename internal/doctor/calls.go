@@ -23,7 +23,7 @@ type Call struct {
 	Why     string   `json:"why,omitempty"`     // it does not reach hookd, or that is not known
 	Hooks   []string `json:"hooks"`             // that match it
 	// Seen is when the agent itself last reported a call of that tool, in RFC 3339; never,
-	// as far back as the history goes; "" = it cannot be told from other calls.
+	// as far back as the history goes; "" = it cannot be distinguished from other calls.
 	Seen string `json:"seen,omitempty"`
 }
 

@@ -120,7 +120,7 @@ const (
 )
 
 // look calls f with a copy of v, which replaces it unless the file system of what f
-// looks at does not answer. Then that is told once, and no other look is taken there.
+// looks at does not answer. Then that is reported once, and no other look is taken there.
 func (v *visit) look(within time.Duration, check, at string, f func(*visit)) {
 	v.found = slices.Clip(v.found) // f may still add to its own when it is given up
 	if !v.hung[at] && !inTime(within, v, f) {

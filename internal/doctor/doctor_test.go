@@ -36,7 +36,7 @@ func TestProbesAreTheAgentsOwn(t *testing.T) {
 			t.Errorf("%s: session %q, want %q", name, facts.String(neutral.Session), Session)
 		}
 		if d == events.LibreFang || d == events.DeepAgents {
-			continue // they tell of no call before it runs
+			continue // they report no call before it runs
 		}
 		var input struct{ Command string }
 		if a := dialect.Agent(d); a.Answer != nil &&

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/client"
 )
 
-// fleetBehind is how old what waits for the fleet may be before that is told: a machine
+// fleetBehind is how old what waits for the fleet may be before that is reported: a machine
 // comes back within a minute after its servers.
 const fleetBehind = 5 * time.Minute
 

@@ -40,7 +40,7 @@ func TestLookAtFilesThatHang(t *testing.T) {
 	}
 	for _, check := range []string{"home", "disk", "path"} {
 		if said[check] != 1 {
-			t.Errorf("%s: told %d times in %+v", check, said[check], found)
+			t.Errorf("%s: reported %d times in %+v", check, said[check], found)
 		}
 	}
 	if found[len(found)-1].Check != "history" {

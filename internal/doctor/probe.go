@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Session is the session of a probe. Hooks and people can tell it from a real event
+// Session is the session of a probe. Hooks and people can distinguish it from a real event
 // by that.
 const Session = events.ProbeSession
 

@@ -54,7 +54,7 @@ func TestUnreadPipe(t *testing.T) {
 	}
 	// Two at most: the first batch may be taken after lines were dropped, too.
 	if came+dropped != lines || dropped == 0 || came == 0 || notices > 2 {
-		t.Errorf("%d came, %d were told to be dropped by %d notices, of %d", came, dropped, notices, lines)
+		t.Errorf("%d came, %d were dropped by the count of %d notices, of %d", came, dropped, notices, lines)
 	}
 	fmt.Fprintf(s, "after\n")
 	if !read.Scan() || read.Text() != "after" {
@@ -65,7 +65,7 @@ func TestUnreadPipe(t *testing.T) {
 	}
 }
 
-// flaky fails while it is told to.
+// flaky fails while fail is set.
 type flaky struct {
 	mu   sync.Mutex
 	fail bool

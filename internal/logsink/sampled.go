@@ -9,22 +9,22 @@ import (
 )
 
 // Lines of one kind that are written: burst at once, then perSecond. The rest is
-// counted, and the count written each tellAfter.
+// counted, and the count written each reportAfter.
 const (
-	burst     = 200
-	perSecond = 2
-	tellAfter = 10 * time.Second
-	maxKinds  = 1000
+	burst       = 200
+	perSecond   = 2
+	reportAfter = 10 * time.Second
+	maxKinds    = 1000
 )
 
 // Sampled returns a core that does not let one kind of line fill the log: those of
-// one level, logger, message and hook. How many were left out is told in a line of its
-// own. Lines that end the process are always written.
+// one level, logger, message and hook. A line of its own says how many were
+// left out. Lines that end the process are always written.
 func Sampled(core zapcore.Core) zapcore.Core {
 	return &sampled{Core: core, kinds: &kinds{core: core, seen: map[kind]*bucket{}}}
 }
 
-// kind is what lines have in common that differ in what they tell of one case.
+// kind is what lines have in common that differ in what they say of one case.
 type kind struct {
 	level                 zapcore.Level
 	logger, message, hook string
@@ -55,9 +55,9 @@ func (s *sampled) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	return s.Core.Write(e, fields)
 }
 
-// Sync tells what was left out so far, too.
+// Sync reports what was left out so far, too.
 func (s *sampled) Sync() error {
-	s.kinds.tell()
+	s.kinds.report()
 	return s.Core.Sync()
 }
 
@@ -76,7 +76,7 @@ type kinds struct {
 
 	mu      sync.Mutex // guards what follows
 	seen    map[kind]*bucket
-	waiting bool // tell will be called
+	waiting bool // report will be called
 }
 
 type bucket struct {
@@ -106,7 +106,7 @@ func (ks *kinds) pass(k kind, now time.Time) bool {
 	b.out++
 	if !ks.waiting {
 		ks.waiting = true
-		time.AfterFunc(tellAfter, ks.tell)
+		time.AfterFunc(reportAfter, ks.report)
 	}
 	return false
 }
@@ -116,7 +116,7 @@ func (b *bucket) now(now time.Time) float64 {
 }
 
 // forget makes room: for the kinds that were silent for long, else for all that
-// have nothing left to tell.
+// have nothing left to report.
 func (ks *kinds) forget(now time.Time) {
 	for k, b := range ks.seen {
 		if b.out == 0 && b.now(now) == burst {
@@ -133,8 +133,8 @@ func (ks *kinds) forget(now time.Time) {
 	}
 }
 
-// tell writes how many lines of each kind were left out.
-func (ks *kinds) tell() {
+// report writes how many lines of each kind were left out.
+func (ks *kinds) report() {
 	ks.mu.Lock()
 	out := map[kind]uint64{}
 	for k, b := range ks.seen {

@@ -32,16 +32,16 @@ func TestOneKindDoesNotFillTheLog(t *testing.T) {
 	if err := log.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	noisy, told := logs.FilterMessage("hook failed").FilterField(zap.String("hook", "noisy")).FilterLevelExact(zapcore.WarnLevel).Len(), uint64(0)
+	noisy, leftOut := logs.FilterMessage("hook failed").FilterField(zap.String("hook", "noisy")).FilterLevelExact(zapcore.WarnLevel).Len(), uint64(0)
 	for _, e := range logs.FilterMessage("lines of one kind were left out of the log").All() {
 		fields := e.ContextMap()
 		if e.LoggerName != "dispatch" || e.Level != zapcore.WarnLevel || fields["kind"] != "hook failed" || fields["hook"] != "noisy" {
 			t.Errorf("the notice: %+v", e)
 		}
-		told += fields["lines"].(uint64)
+		leftOut += fields["lines"].(uint64)
 	}
-	if noisy < burst || noisy > n/2 || uint64(noisy)+told != n {
-		t.Errorf("%d of %d lines were written, and %d told to be left out", noisy, n, told)
+	if noisy < burst || noisy > n/2 || uint64(noisy)+leftOut != n {
+		t.Errorf("%d of %d lines were written, and %d counted as left out", noisy, n, leftOut)
 	}
 	if got := logs.FilterMessage("hook failed").Len() - noisy; got != 2 {
 		t.Errorf("%d lines of other kinds, want 2", got)
@@ -80,5 +80,5 @@ func TestAKindComesAgain(t *testing.T) {
 	if ks.pass(kind{}, now.Add(-time.Hour)) {
 		t.Error("a kind comes again without a pause")
 	}
-	ks.tell()
+	ks.report()
 }

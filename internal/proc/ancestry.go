@@ -42,7 +42,7 @@ func LineageOf(pid int) (l Lineage, ok bool) {
 
 // Has reports whether a process belongs to the tree: it descends from the root, it
 // is in a session of the tree, or it seems to have left the tree. A process that is
-// gone belongs to every tree: it cannot be told.
+// gone belongs to every tree: it is not known to which.
 func (l Lineage) Has(pid int) bool {
 	chain := ancestors(pid)
 	if len(chain) == 0 || contains(chain, l.chain[l.root]) {

@@ -69,7 +69,7 @@ func TestATreeIsOneTerminal(t *testing.T) {
 		}
 	}
 	if !tree.Has(1 << 30) {
-		t.Error("a process that is gone is not in the tree, though that cannot be told")
+		t.Error("a process that is gone is not in the tree, though that is not known")
 	}
 	if !tree.Alive() {
 		t.Error("the process that was looked up is said to have ended")
@@ -81,7 +81,7 @@ func TestATreeIsOneTerminal(t *testing.T) {
 func TestAProcessThatLeavesTheTreeStaysInIt(t *testing.T) {
 	hooktest.NeedTool(t, "setsid")
 	if cgroupFile(os.Getpid()) == "" {
-		t.Skip("SKIP-TOOL cgroup: the system tells none")
+		t.Skip("SKIP-TOOL cgroup: the system has none")
 	}
 	agent := start(t, 3, `echo $$; (setsid sh -c 'echo $$; exec cat <&3' &); (sh -c 'echo $$; exec cat <&3' &); exec cat <&3`)
 	tree := lineage(t, agent[0])
@@ -92,7 +92,7 @@ func TestAProcessThatLeavesTheTreeStaysInIt(t *testing.T) {
 	}
 }
 
-// Without a terminal the tree is as large as can be: what cannot be told from the agent
+// Without a terminal the tree is as large as can be: what cannot be distinguished from the agent
 // cannot answer for it.
 func TestATreeWithoutATerminal(t *testing.T) {
 	child := exec.Command("cat")

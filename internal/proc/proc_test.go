@@ -240,7 +240,7 @@ func TestTempStdin(t *testing.T) {
 	}
 }
 
-// Without a descriptor that tells when the process has ended, as where a
+// Without a descriptor that shows when the process has ended, as where a
 // tracer holds it, it is asked for.
 func TestEndIsSeenWithoutADescriptor(t *testing.T) {
 	r := newRunner(t, Options{})

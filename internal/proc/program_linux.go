@@ -20,7 +20,7 @@ func Comm(pid int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// cgroupFile is what the kernel says of the cgroups of a process; "" when it cannot be told.
+// cgroupFile is what the kernel says of the cgroups of a process; "" when that is not known.
 func cgroupFile(pid int) string {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
 	return string(text)

@@ -1,4 +1,4 @@
-// Package project tells in which repository a folder is, and which working trees
+// Package project finds in which repository a folder is, and which working trees
 // a repository has: hooks that a repository brings along run for events in its
 // working trees alone.
 //

@@ -55,7 +55,7 @@ func given(c *events.Contract, t hook.Test) (members []rawjson.Member) {
 	return []rawjson.Member{rawjson.StringMember(tool, own), {Key: input, Value: args}}
 }
 
-// tools are the canonical tools by the argument that tells them, the surest first.
+// tools are the canonical tools by the argument that identifies them, the surest first.
 var tools = []struct{ argument, tool string }{
 	{"command", neutral.Shell}, {"old_string", "Edit"}, {"edits", "MultiEdit"}, {"notebook_path", "NotebookEdit"},
 	{"content", "Write"}, {"file_path", "Read"}, {"url", "WebFetch"}, {"query", "WebSearch"},

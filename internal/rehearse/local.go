@@ -42,7 +42,7 @@ func TestsLocal(ctx context.Context, c config.Config, h *hook.Hook) (tests api.T
 }
 
 // WhatIfLocal asks a hook about events of the past, without a daemon. past calls its
-// argument with each event; asking tells of what is known meanwhile. When ctx ends, the
+// argument with each event; asking has what is known meanwhile. When ctx ends, the
 // answer is of what was asked until then.
 func WhatIfLocal(
 	ctx context.Context,

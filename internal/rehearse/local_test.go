@@ -182,7 +182,7 @@ func TestWhatIfKeepsConcurrency(t *testing.T) {
 	}
 }
 
-// What was asked until the end of the context is told; the rest is not asked.
+// What was asked until the end of the context is reported; the rest is not asked.
 func TestWhatIfStops(t *testing.T) {
 	c, h := persistentGuard(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -69,14 +69,14 @@ func Watch(ctx context.Context, end func()) <-chan Intent {
 	return intents
 }
 
-// Ready tells the service manager that the daemon serves, with a line of
+// Ready reports to the service manager that the daemon serves, with a line of
 // status for `systemctl status`. Without a service manager nothing happens.
 func Ready(status string) { notify(daemon.SdNotifyReady + "\nSTATUS=" + status) }
 
-// Reloading tells the service manager that a reload begins; Ready ends it.
+// Reloading reports to the service manager that a reload begins; Ready ends it.
 func Reloading() { notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec()) }
 
-// Stopping tells the service manager that the daemon is shutting down, with a
+// Stopping reports to the service manager that the daemon is shutting down, with a
 // line of status.
 func Stopping(status string) { notify(daemon.SdNotifyStopping + "\nSTATUS=" + status) }
 

@@ -45,7 +45,7 @@ func TestASignalToStopIsTheLastWord(t *testing.T) {
 	defer cancel()
 	ended := make(chan struct{}, 10)
 	intents := Watch(ctx, func() { ended <- struct{}{} })
-	marks := make(chan os.Signal, 100) // tells that a signal has arrived
+	marks := make(chan os.Signal, 100) // has one for each signal that has arrived
 	signal.Notify(marks, syscall.SIGHUP, syscall.SIGTERM)
 	defer signal.Stop(marks)
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP,
@@ -74,7 +74,7 @@ func TestASignalToStopIsTheLastWord(t *testing.T) {
 	}
 }
 
-func TestTheServiceManagerIsTold(t *testing.T) {
+func TestStateIsReportedToTheServiceManager(t *testing.T) {
 	dir := hooktest.ShortDir(t)
 	socket := filepath.Join(dir, "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
@@ -84,14 +84,14 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	defer conn.Close()
 	t.Setenv("NOTIFY_SOCKET", socket)
 	for _, tt := range []struct {
-		tell func()
-		want string
+		report func()
+		want   string
 	}{
 		{func() { Ready("3 hooks, 1 degraded") }, "READY=1\nSTATUS=3 hooks, 1 degraded"},
 		{Reloading, "RELOADING=1\n"},
 		{func() { Stopping("10 s left") }, "STOPPING=1\nSTATUS=10 s left"},
 	} {
-		tt.tell()
+		tt.report()
 		if err := conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := string(buf[:n]); !strings.HasPrefix(got, tt.want) {
-			t.Errorf("told %q, want %q", got, tt.want)
+			t.Errorf("reported %q, want %q", got, tt.want)
 		}
 	}
 }
@@ -132,11 +132,11 @@ func TestWatchdogCallsAlive(t *testing.T) {
 	for range 3 {
 		<-asked
 		if got := read(20 * time.Millisecond); got != "" {
-			t.Errorf("told %q before the daemon was alive", got)
+			t.Errorf("reported %q before the daemon was alive", got)
 		}
 		answer <- true
 		if got := read(30 * time.Second); got != "WATCHDOG=1" {
-			t.Errorf("told %q, want a ping", got)
+			t.Errorf("reported %q, want a ping", got)
 		}
 	}
 	cancel()

@@ -1,5 +1,5 @@
 // Package filelimit knows the limit of open files that this program was started with:
-// Go raises it when it initialises package syscall, and does not tell.
+// Go raises it when it initialises package syscall, and does not say so.
 //
 // This package imports nothing. Go initialises packages in the order of their import
 // paths as soon as all that they import is (the Go specification leaves it open, the
