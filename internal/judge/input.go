@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func (c *Call) input() (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.ToolName = or(c.ToolName, in.ToolName)
+	in.ToolName = cmp.Or(c.ToolName, in.ToolName)
 	if len(c.ToolInput) == 0 {
 		return in, nil
 	}
@@ -150,7 +151,7 @@ func newInput(event string, payload json.RawMessage) (*Input, error) {
 			return nil, fmt.Errorf("read payload: %s is not of the documented type", key)
 		}
 	}
-	in.HookEventName = or(event, in.HookEventName)
+	in.HookEventName = cmp.Or(event, in.HookEventName)
 	return in, nil
 }
 

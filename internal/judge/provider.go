@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -52,23 +53,16 @@ func withDefaults(given map[string]Provider) map[string]Provider {
 			p.Type = base.Type
 		}
 		if p.Type == base.Type { // else its address and key belong to another service
-			p.BaseURL = or(p.BaseURL, base.BaseURL)
-			p.APIKeyEnv = or(p.APIKeyEnv, base.APIKeyEnv)
+			p.BaseURL = cmp.Or(p.BaseURL, base.BaseURL)
+			p.APIKeyEnv = cmp.Or(p.APIKeyEnv, base.APIKeyEnv)
 		}
-		p.Type = or(p.Type, OpenAI)
+		p.Type = cmp.Or(p.Type, OpenAI)
 		if own := known()[p.Type]; p.BaseURL == "" {
-			p.BaseURL, p.APIKeyEnv = own.BaseURL, or(p.APIKeyEnv, own.APIKeyEnv)
+			p.BaseURL, p.APIKeyEnv = own.BaseURL, cmp.Or(p.APIKeyEnv, own.APIKeyEnv)
 		}
 		all[name] = p
 	}
 	return all
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // target is a model of a provider, for one call.

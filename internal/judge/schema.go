@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func readPreToolUse(reply string) ([]byte, error) {
 	if decision != "allow" && decision != "ask" && decision != "deny" {
 		return nil, errVerdict
 	}
-	reason = or(strings.TrimSpace(reason), "no reason provided")
+	reason = cmp.Or(strings.TrimSpace(reason), "no reason provided")
 	return encode(answer{
 		SystemMessage: fmt.Sprintf("🤖 model judge: %s — %s", decision, reason),
 		Specific:      &specific{PermissionDecision: decision, PermissionDecisionReason: reason},

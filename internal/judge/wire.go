@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,7 +106,7 @@ func problem(body []byte) string {
 	if json.Unmarshal(shape.Error, &inner) != nil {
 		_ = json.Unmarshal(shape.Error, &text) // {"error": "..."}; else there are no words
 	}
-	text = or(or(inner.Message, text), or(shape.Message, shape.Detail))
+	text = cmp.Or(cmp.Or(inner.Message, text), cmp.Or(shape.Message, shape.Detail))
 	return strings.Join(strings.Fields(text), " ")
 }
 
