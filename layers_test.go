@@ -129,14 +129,14 @@ var rooms = map[string]room{
 	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"/docs/gallery api builtin config dialect discovery events hook judge match pack policy project readfile replacefile " +
+		"/docs/gallery api builtin config dialect discovery escape events hook judge match pack policy project readfile replacefile " +
 			"source/* spell store trust when",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say
 	"internal/config": {
 		"settings: keys, defaults, validation",
-		"duration https readfile replacefile spell system trust",
+		"duration escape https readfile replacefile spell system trust",
 		"gopkg.in/yaml.v3",
 	},
 	// parsers that know where in a file things stand, and a diff to show
@@ -153,7 +153,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch events fleet fleet/jetstream fleet/machinekey forward hook loopback match " +
+		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch escape events fleet fleet/jetstream fleet/machinekey forward hook loopback match " +
 			"metrics policy proc project readfile recorder rehearse runner server signals store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
@@ -185,7 +185,7 @@ var rooms = map[string]room{
 	},
 	"internal/discovery": {
 		"finds, reads and watches hooks; publishes an immutable snapshot, retains the last good one",
-		"hook readfile replacefile source/* trust",
+		"escape hook readfile replacefile source/* trust",
 		"github.com/fsnotify/fsnotify go.uber.org/zap",
 	},
 	"internal/dispatch": {
@@ -195,11 +195,11 @@ var rooms = map[string]room{
 	},
 	"internal/doctor": {
 		"examines everything from outside and names the command that mends it",
-		"/client catalog config connect dialect dialect/neutral events hook loopback proc readfile trust",
+		"/client catalog config connect dialect dialect/neutral escape events hook loopback proc readfile trust",
 		"golang.org/x/sys",
 	},
 	"internal/escape": {
-		"makes text harmless on a terminal, and one line of it",
+		"makes text harmless on a terminal, and one line of it, and quotes it for a shell",
 		"",
 		"",
 	},
@@ -258,7 +258,7 @@ var rooms = map[string]room{
 	// a hook carries the seal of its files
 	"internal/hook": {
 		"what a hook is: fields, compiled patterns, filters",
-		"events trust",
+		"escape events trust",
 		"github.com/gobwas/glob",
 	},
 	"internal/hooktest": {
@@ -353,7 +353,7 @@ var rooms = map[string]room{
 	},
 	"internal/proc": {
 		"one process under a deadline: group or cgroup, stdin, bounded output, reaping",
-		"nowait readfile spawn",
+		"escape nowait readfile spawn",
 		"golang.org/x/sys",
 	},
 	// pack: what a bundle may hold, and how it is written
@@ -411,7 +411,7 @@ var rooms = map[string]room{
 	// trust: install refuses a program that others could replace
 	"internal/service": {
 		"what install decides: service manager, unit files, PATH, whether the service runs",
-		"/packaging config readfile replacefile system trust",
+		"/packaging config escape readfile replacefile system trust",
 		"",
 	},
 	"internal/starter": {
@@ -493,7 +493,7 @@ var rooms = map[string]room{
 	},
 	"internal/trust": {
 		"which users can change the files of a hook, and whether they changed",
-		"readfile",
+		"escape readfile",
 		"golang.org/x/sys mvdan.cc/sh",
 	},
 	// dialect: its rows say what kind of event a record is of

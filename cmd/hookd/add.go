@@ -15,7 +15,6 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/pack"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 func addCommand(a *app) *cobra.Command {
@@ -115,7 +114,7 @@ func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name str
 	}
 	old, there := lock.Packs[name]
 	if there && (old.Kind != s.Kind || old.URL != s.Location) {
-		return fail(exitFailed, "give this one another name with --name, or type `hookd remove "+trust.Quote(name)+"`",
+		return fail(exitFailed, "give this one another name with --name, or type `hookd remove "+quote(name)+"`",
 			"there is a pack %s already, from %s", name, old.Source())
 	}
 	fetched, err := pack.Fetch(cmd.Context(), s)
@@ -132,8 +131,8 @@ func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name str
 func (a *app) again() string {
 	words := []string{"hookd"}
 	for _, word := range a.line {
-		if plain := "x" + word; trust.Quote(plain) != plain { // a flag need not be quoted
-			word = trust.Quote(word)
+		if plain := "x" + word; quote(plain) != plain { // a flag need not be quoted
+			word = quote(word)
 		}
 		words = append(words, word)
 	}
@@ -205,7 +204,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 			continue // it does not wait
 		}
 		if err := catalog.Allow(cfg, w); err != nil {
-			hint := "see the folder's permissions, then type `hookd allow " + trust.Quote(w.Name) + "`"
+			hint := "see the folder's permissions, then type `hookd allow " + quote(w.Name) + "`"
 			return fail(exitFailed, hint, "%w", err)
 		}
 	}
@@ -217,7 +216,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 		p.linef("pack %s is in %s", answer.Pack, answer.Folder)
 		if len(answer.Waiting) > 0 {
 			p.linef("waiting to be allowed, nothing of them runs before: %s", strings.Join(answer.Waiting, ", "))
-			p.linef("look at each and allow it with `hookd allow %s`", trust.Quote(answer.Waiting[0]))
+			p.linef("look at each and allow it with `hookd allow %s`", quote(answer.Waiting[0]))
 		}
 		if !running {
 			p.line("no daemon runs; the next `hookd serve` will know")
@@ -229,7 +228,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 func (a *app) asksAgain(w catalog.Pending) bool {
 	p := a.printer(a.errOut)
 	p.pending(w)
-	return a.confirm(false, "Allow "+w.Name+" to run as shown?", "hookd allow "+trust.Quote(w.Name)) == nil
+	return a.confirm(false, "Allow "+w.Name+" to run as shown?", "hookd allow "+quote(w.Name)) == nil
 }
 
 // packCache is where fetched packs are kept for other homes; "" = nowhere.
@@ -333,7 +332,7 @@ hooks. Hooks of your own are folders of the hooks directory: remove those there.
 			if _, err := lockedPack(cfg, args[0]); err != nil {
 				return err
 			}
-			again := "hookd remove " + trust.Quote(args[0]) + " --yes"
+			again := "hookd remove " + quote(args[0]) + " --yes"
 			if err := a.confirm(yes, "Remove pack "+args[0]+" and its hooks?", again); err != nil {
 				return err
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/hookfiles"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 func allowCommand(a *app) *cobra.Command {
@@ -81,7 +80,7 @@ func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]cata
 	for _, w := range waiting {
 		named := len(args) > 0 && (w.Hook == args[0] || w.Name == args[0])
 		if named && w.Gone {
-			return nil, fail(exitFailed, "type `hookd allow --gone "+trust.Quote(args[0])+"`",
+			return nil, fail(exitFailed, "type `hookd allow --gone "+quote(args[0])+"`",
 				"hook %s %s, which is another thing to allow", args[0], w.Changes[0])
 		}
 		if named || len(args) == 0 && !w.Gone {
@@ -101,7 +100,7 @@ func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]cata
 func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending, yes bool, args []string) error {
 	again := "hookd allow --all --yes"
 	if len(args) > 0 {
-		again = "hookd allow " + trust.Quote(args[0]) + " --yes"
+		again = "hookd allow " + quote(args[0]) + " --yes"
 	}
 	if !yes && a.format != "json" {
 		p := a.printer(a.out)
@@ -126,7 +125,7 @@ func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pend
 
 // allowGone allows that a hook is gone, or switched off.
 func (a *app) allowGone(cmd *cobra.Command, cfg config.Config, waiting []catalog.Pending, name string, yes bool) error {
-	again := "hookd allow --gone " + trust.Quote(name) + " --yes"
+	again := "hookd allow --gone " + quote(name) + " --yes"
 	var chosen []catalog.Pending
 	for _, w := range waiting {
 		if w.Gone && (w.Hook == name || w.Name == name) {
@@ -245,7 +244,7 @@ func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
 		case w.New:
 			what = "new: " + w.File
 		case w.Gone:
-			what += ": `hookd allow --gone " + trust.Quote(w.Name) + "`"
+			what += ": `hookd allow --gone " + quote(w.Name) + "`"
 		}
 		rows = append(rows, []cell{text(w.Name), text(fmt.Sprintf("%.12s", w.Digest)), text(what)})
 	}
@@ -280,7 +279,7 @@ func (p *printer) texts(w catalog.Pending) {
 		p.diff(t.Old, t.New)
 	}
 	for _, path := range w.Hidden {
-		p.linef("%s is too long to be shown: look at it with `less %s`", path, trust.Quote(path))
+		p.linef("%s is too long to be shown: look at it with `less %s`", path, quote(path))
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/hookd/hookd/internal/pack"
 	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 func bundleCommand(a *app) *cobra.Command {
@@ -61,7 +60,7 @@ FILE.pub, which machines are given. Neither file may exist.`,
 			return a.print(answer, func(p *printer) {
 				p.linef("secret key  %s: keep it where bundles are built, and a copy of it", answer.Secret)
 				p.linef("public key  %s: %s", answer.Public, answer.Key)
-				p.linef("build with: hookd bundle build DIR --sign %s --out FILE", trust.Quote(args[0]))
+				p.linef("build with: hookd bundle build DIR --sign %s --out FILE", quote(args[0]))
 			})
 		},
 	}
@@ -160,7 +159,7 @@ func (a *app) build(dir, sign, out, name string, sequence uint64, until *time.Ti
 	answer := builtOf(out, len(text), b, public)
 	return a.print(answer, func(p *printer) {
 		p.bundle(answer)
-		p.linef("set it with: hookd policy set %s --key %s.pub", trust.Quote(out), trust.Quote(sign))
+		p.linef("set it with: hookd policy set %s --key %s.pub", quote(out), quote(sign))
 	})
 }
 

@@ -16,6 +16,9 @@ const (
 // escape makes text harmless on a terminal.
 func escape(s string, k harmless.Keep) string { return harmless.Text(s, k) }
 
+// quote makes text a word of a command that a person is to type.
+func quote(s string) string { return harmless.Quote(s) }
+
 // escaper escapes what is written to a terminal, whole entries at a time.
 type escaper struct{ w io.Writer }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/policy"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // policyTime is how long a source may take that a person waits for.
@@ -60,7 +59,7 @@ folder of which the newest bundle counts. With fleet the machine has the bundle 
 				return err
 			}
 			if key == "" {
-				return fail(exitUsage, "name its public key: `hookd policy set "+trust.Quote(args[0])+" --key FILE.pub`",
+				return fail(exitUsage, "name its public key: `hookd policy set "+quote(args[0])+" --key FILE.pub`",
 					"without a key nothing says who made the bundle")
 			}
 			if err := a.confirmKey(cfg, key, yes); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/project"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 func trustCommand(a *app) *cobra.Command {
@@ -81,7 +80,7 @@ func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool)
 		answer.Trusted = p.Trusted
 		return a.print(answer, func(out *printer) { out.nothingToTrust(p) })
 	}
-	again := "hookd trust " + trust.Quote(p.Repository.Root) + " --yes"
+	again := "hookd trust " + quote(p.Repository.Root) + " --yes"
 	question := fmt.Sprintf("Let these hooks run for events in %s, as they are shown?", p.Repository.Root)
 	if err := a.confirm(yes, question, again); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (a *app) revoke(cmd *cobra.Command, cfg config.Config, dir string, yes bool
 	if !ok { // it may be gone: then its path is all there is
 		repository = project.Repository{Root: dir, ID: filepath.Join(dir, ".git")}
 	}
-	again := "hookd trust --revoke " + trust.Quote(repository.Root) + " --yes"
+	again := "hookd trust --revoke " + quote(repository.Root) + " --yes"
 	if err := a.confirm(yes, "End the trust in the hooks of "+repository.Root+"?", again); err != nil {
 		return err
 	}

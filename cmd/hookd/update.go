@@ -10,7 +10,6 @@ import (
 
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/pack"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // outdatedPack is Outdated for one pack, with what went wrong.
@@ -92,7 +91,7 @@ func (p *printer) outdated(list []outdatedPack) {
 			if o.Revision != "" {
 				what += "@" + o.Revision
 			}
-			p.linef("%s: type `hookd update %s`", strings.TrimPrefix(o.Name+": "+o.Why, ": "), trust.Quote(what))
+			p.linef("%s: type `hookd update %s`", strings.TrimPrefix(o.Name+": "+o.Why, ": "), quote(what))
 		}
 	}
 }
@@ -146,7 +145,7 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 	source := l.Source()
 	if revision != "" {
 		if source.Kind != pack.FromGit {
-			return fail(exitUsage, "type `hookd update "+trust.Quote(name)+"`",
+			return fail(exitUsage, "type `hookd update "+quote(name)+"`",
 				"pack %s is of no git repository: it has no revisions", name)
 		}
 		source.Revision, source.Track = revision, false
@@ -162,7 +161,7 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 		case newer.Revision != "":
 			return a.print(newer, func(p *printer) {
 				p.linef("pack %s stays at %s: there is %s, type `hookd update %s`", name, newer.Have, newer.Latest,
-					trust.Quote(name+"@"+newer.Revision))
+					quote(name+"@"+newer.Revision))
 			})
 		}
 	}
@@ -181,7 +180,7 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 
 // moved says that a tag stands for another commit now, and how to take that.
 func (a *app) moved(name, commit, why string) error {
-	take := "hookd update " + trust.Quote(name+"@"+commit)
+	take := "hookd update " + quote(name+"@"+commit)
 	return fail(exitFailed, "ask the authors why; to take it, type `"+take+"`", "pack %s is left as it is: %s", name, why)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/policy"
@@ -169,7 +170,7 @@ func CheckPolicy(c config.Config, known *hookdir.Readings) policy.Check {
 				return fmt.Errorf("%s: %s", path.Join(f.Folder, hookdir.FileName), Worst(f.Problems).Message)
 			}
 			if other, twice := names[f.Hook.Name]; twice {
-				return fmt.Errorf("%s and %s are both called %s", other, f.Folder, trust.Quote(f.Hook.Name))
+				return fmt.Errorf("%s and %s are both called %s", other, f.Folder, escape.Quote(f.Hook.Name))
 			}
 			names[f.Hook.Name] = f.Folder
 			readings = append(readings, hookdir.Reading{Dir: f.Hook.Dir, Hook: f.Hook, Problems: f.Problems})

@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/trust"
@@ -53,7 +54,7 @@ func LoadAllowed(home string) (a Allowed, known bool, err error) {
 	}
 	if err != nil {
 		return Allowed{}, false, fmt.Errorf("read which settings are allowed: %w: "+
-			"type rm %s, look at hookd.yaml, then hookd allow --settings", err, trust.Quote(path))
+			"type rm %s, look at hookd.yaml, then hookd allow --settings", err, escape.Quote(path))
 	}
 	return a, true, nil
 }
@@ -83,7 +84,7 @@ func (c *Config) hold(file map[string]*yaml.Node, mode string) (map[string]*yaml
 	}
 	old, err := parseSettings("hookd.yaml as it was allowed", a.Text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: look at hookd.yaml, then type rm %s", err, trust.Quote(c.AllowedFile()))
+		return nil, fmt.Errorf("%w: look at hookd.yaml, then type rm %s", err, escape.Quote(c.AllowedFile()))
 	}
 	if mode == "" {
 		mode = effect(c.Home, "reload.mode", old["reload.mode"]).ReloadMode

@@ -13,13 +13,13 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/stream"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // control answers the socket. It fits the interfaces of package server.
@@ -261,7 +261,7 @@ func (d *Daemon) testable(name string) (*hook.Hook, *events.Error) {
 		return nil, &events.Error{
 			Code:    events.CodeRejected,
 			Message: "hook " + catalog.Worst(e.Problems).String(),
-			Hint:    "look at it with `hookd allow`, try it with `hookd test --local " + trust.Quote(e.Name) + "`",
+			Hint:    "look at it with `hookd allow`, try it with `hookd test --local " + escape.Quote(e.Name) + "`",
 		}
 	case e.Hook == nil:
 		return nil, &events.Error{
@@ -375,7 +375,7 @@ func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	list = append(list, catalog.Problems(snap.Problems)...)
 	for _, root := range d.projects.Untrusted() {
 		list = append(list, api.Problem{
-			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + trust.Quote(root), Warning: true,
+			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + escape.Quote(root), Warning: true,
 			Message: "hooks of this repository do not run: it is not trusted",
 		})
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/hookd/hookd/internal/builtin/secrets"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/recorder"
 	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/store"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // openStore opens the history of c. about is Options.About of the store.
@@ -35,10 +35,10 @@ func openStore(
 		aside := filepath.Join(filepath.Dir(c.StorePath), "aside")
 		err = &unfitStore{
 			err,
-			"mkdir " + trust.Quote(aside) + " && mv " + trust.Quote(c.StorePath) + "* " + trust.Quote(aside),
+			"mkdir " + escape.Quote(aside) + " && mv " + escape.Quote(c.StorePath) + "* " + escape.Quote(aside),
 		}
 	case errors.Is(err, store.ErrLocked):
-		err = &unfitStore{err, "HOOKD_STORE_PATH=" + trust.Quote(filepath.Join(c.State, "hookd.db")) + " hookd serve"}
+		err = &unfitStore{err, "HOOKD_STORE_PATH=" + escape.Quote(filepath.Join(c.State, "hookd.db")) + " hookd serve"}
 	}
 	return s, err
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -23,15 +24,15 @@ func prepareHome(c config.Config) error {
 	if c.System {
 		files := trust.Files{Folder: c.Home, Read: []string{c.SettingsFile(), c.HooksDir}}
 		if bad := c.Checker().Seal(files).Refusals(); len(bad) > 0 {
-			return fmt.Errorf("use the folder %s: %w", trust.Quote(c.Home), &bad[0])
+			return fmt.Errorf("use the folder %s: %w", escape.Quote(c.Home), &bad[0])
 		}
 	}
 	seal := trust.New().Seal(trust.Files{Folder: c.State, Read: []string{c.Socket, c.LockFile()}})
 	if bad := seal.Refusals(); len(bad) > 0 {
-		return fmt.Errorf("use the home %s: %w", trust.Quote(c.State), &bad[0])
+		return fmt.Errorf("use the home %s: %w", escape.Quote(c.State), &bad[0])
 	}
 	if bad := trust.Database(c.StorePath); len(bad) > 0 {
-		return fmt.Errorf("keep the store in %s: %w", trust.Quote(c.StorePath), &bad[0])
+		return fmt.Errorf("keep the store in %s: %w", escape.Quote(c.StorePath), &bad[0])
 	}
 	if err := checkSettings(c); err != nil {
 		return err

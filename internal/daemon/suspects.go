@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // suspects are guards that load and do not work: one that its interpreter cannot read,
@@ -50,11 +50,11 @@ func (s *suspects) problems(h *hook.Hook) (list []api.Problem) {
 	if known.broken != "" {
 		list = append(list, api.Problem{
 			File: h.File, Message: known.broken,
-			Hint: "hookd logs " + trust.Quote(h.Name),
+			Hint: "hookd logs " + escape.Quote(h.Name),
 		})
 	}
 	if known.tests != "" {
-		list = append(list, api.Problem{File: h.File, Message: known.tests, Hint: "hookd test " + trust.Quote(h.Name)})
+		list = append(list, api.Problem{File: h.File, Message: known.tests, Hint: "hookd test " + escape.Quote(h.Name)})
 	}
 	return list
 }

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // Dir is a folder of hook folders. Only Root is needed.
@@ -130,7 +130,7 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 		if s.Project != "" && len(l.units) >= maxProjectHooks {
 			l.problems = append(l.problems, hook.Problem{
 				File: s.Root, Message: fmt.Sprintf("has more than %d hooks: the others do not run", maxProjectHooks),
-				Hint: "ls " + trust.Quote(s.Root),
+				Hint: "ls " + escape.Quote(s.Root),
 			})
 			break
 		}

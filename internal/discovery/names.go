@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // tellApart gives hooks of different files that have one name names of their own:
@@ -65,7 +65,7 @@ func (u *unit) rename(was *hook.Hook, name string) {
 	}
 	var typed []string // commands with the name in them
 	for _, command := range []string{"hookd allow ", "hookd allow --gone ", "hookd enable "} {
-		typed = append(typed, command+trust.Quote(was.Name), command+trust.Quote(name))
+		typed = append(typed, command+escape.Quote(was.Name), command+escape.Quote(name))
 	}
 	quoted := func(p hook.Problem) hook.Problem {
 		with := strings.NewReplacer(typed...)

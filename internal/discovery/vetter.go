@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
@@ -109,7 +110,7 @@ func (v vetter) seal(h *hook.Hook) {
 	}
 	if h.Files.Bad != "" {
 		f.Bad = append(f.Bad, trust.Refusal{Path: h.Dir, Fact: h.Files.Bad,
-			Do: cmp.Or(h.Files.Mend, "ls -la "+trust.Quote(h.Dir))})
+			Do: cmp.Or(h.Files.Mend, "ls -la "+escape.Quote(h.Dir))})
 	}
 	if filepath.IsAbs(h.File) { // hooks of the command line have none
 		f.Read = append(f.Read, h.File)
@@ -142,7 +143,7 @@ func (v vetter) seal(h *hook.Hook) {
 	if trust.CleanPath(launch.Path) != launch.Path {
 		f.Bad = append(f.Bad, trust.Refusal{
 			Path: h.File, Fact: "sets a PATH with an empty or relative entry, which depends on the working directory",
-			Do: "${EDITOR:-vi} " + trust.Quote(h.File),
+			Do: "${EDITOR:-vi} " + escape.Quote(h.File),
 		})
 	}
 	if launch.Path != v.path { // that one is checked as a whole
@@ -276,7 +277,7 @@ func (v vetter) removed(
 			continue
 		}
 		e := hook.Entry{Name: cmp.Or(a.Name, id), File: a.File, Source: a.Source, State: hook.Gone}
-		name := trust.Quote(e.Name)
+		name := escape.Quote(e.Name)
 		why := trust.Refusal{
 			Path: cmp.Or(a.File, id), Fact: "is gone, and the removal of hook " + name + " is not allowed",
 			Do: "hookd allow --gone " + name,
@@ -318,7 +319,7 @@ func (v vetter) switchOff(e *hook.Entry, h *hook.Hook) {
 	}
 	e.State, e.OffBy = hook.Disabled, by
 	p := hook.Problem{
-		File: h.File, Warning: !h.Guards(), Hint: "hookd fleet enable " + trust.Quote(h.Name),
+		File: h.File, Warning: !h.Guards(), Hint: "hookd fleet enable " + escape.Quote(h.Name),
 		Message: "is switched off on all machines of the fleet by " + by + ": " + why,
 	}
 	if h.Guards() {
@@ -332,12 +333,12 @@ func switchedOff(h *hook.Hook) hook.Problem {
 	if h.Layer.Signed() {
 		return hook.Problem{
 			File: h.File, Message: "is switched off, but of a policy: it stays in force", Warning: true,
-			Hint: "hookd enable " + trust.Quote(h.Name),
+			Hint: "hookd enable " + escape.Quote(h.Name),
 		}
 	}
 	return hook.Problem{
 		File: h.File, Message: "is switched off, and that was not allowed: it stays in force", Warning: true,
-		Hint: "hookd allow --gone " + trust.Quote(h.Name) + ", or hookd enable " + trust.Quote(h.Name),
+		Hint: "hookd allow --gone " + escape.Quote(h.Name) + ", or hookd enable " + escape.Quote(h.Name),
 	}
 }
 
@@ -353,9 +354,9 @@ func changedSince(h *hook.Hook, a Approval, now *hook.Hook) trust.Refusal {
 // allowCommand returns what a person types to allow h.
 func allowCommand(h *hook.Hook) string {
 	if h.Project != "" {
-		return "hookd trust " + trust.Quote(h.Project)
+		return "hookd trust " + escape.Quote(h.Project)
 	}
-	return "hookd allow " + trust.Quote(h.Name)
+	return "hookd allow " + escape.Quote(h.Name)
 }
 
 // fails is the effect of a refusal where no last good version is in force.

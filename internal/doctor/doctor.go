@@ -25,9 +25,9 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // Level is how bad a finding is.
@@ -222,7 +222,7 @@ func (v *visit) condition(st client.DaemonInfo) {
 		v.say(
 			"daemon",
 			Note,
-			"export LIBREFANG_HOME="+trust.Quote(st.Home),
+			"export LIBREFANG_HOME="+escape.Quote(st.Home),
 			"it serves the home %s, these settings are of %s",
 			st.Home,
 			v.Config.Home,

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -27,7 +28,7 @@ func (v *visit) home() {
 		v.say("home", Note, "hookd serve", "%s does not exist yet; the daemon makes it", dir)
 		return
 	case err != nil:
-		v.say("home", Problem, "ls -ld "+trust.Quote(dir), "%v", err)
+		v.say("home", Problem, "ls -ld "+escape.Quote(dir), "%v", err)
 		return
 	case !info.IsDir():
 		v.say("home", Problem, "export LIBREFANG_HOME=~/.librefang", "%s is not a folder", dir)
@@ -76,13 +77,13 @@ func (v *visit) socket() bool {
 	case errors.Is(err, fs.ErrNotExist):
 		v.say("socket", OK, "", "%s is not there; the daemon makes it", path)
 	case err != nil:
-		v.say("socket", Problem, "ls -ld "+trust.Quote(filepath.Dir(path)), "%v", err)
+		v.say("socket", Problem, "ls -ld "+escape.Quote(filepath.Dir(path)), "%v", err)
 		return false
 	case info.Mode()&fs.ModeSocket == 0:
 		v.say(
 			"socket",
 			Problem,
-			"mv "+trust.Quote(path)+" "+trust.Quote(path+".old"),
+			"mv "+escape.Quote(path)+" "+escape.Quote(path+".old"),
 			"%s is not a socket, and in its way",
 			path,
 		)
@@ -91,7 +92,7 @@ func (v *visit) socket() bool {
 		v.say(
 			"socket",
 			Problem,
-			"chmod 600 "+trust.Quote(path),
+			"chmod 600 "+escape.Quote(path),
 			"%s has mode %04o: others may try to connect",
 			path,
 			info.Mode().Perm(),
@@ -136,7 +137,7 @@ func (v *visit) lock() {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		v.say("lock", Problem, "ls -l "+trust.Quote(path), "%v", err)
+		v.say("lock", Problem, "ls -l "+escape.Quote(path), "%v", err)
 	case pid > 0 && v.status == nil && proc.Stopped(pid):
 		v.say("lock", Problem, fmt.Sprintf("kill -CONT %d", pid), "pid %d has the lock of this home and is stopped, by SIGSTOP or Ctrl-Z", pid)
 	case pid > 0 && v.status == nil:
@@ -194,7 +195,7 @@ func (v *visit) files() {
 			v.say(
 				"files",
 				Problem,
-				"chmod go= "+trust.Quote(path),
+				"chmod go= "+escape.Quote(path),
 				"%s has mode %04o: others may read what agents and hooks said",
 				path,
 				info.Mode().Perm(),

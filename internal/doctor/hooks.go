@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // states reports the hooks that do not run as their files say: as the daemon has them,
@@ -57,7 +57,7 @@ func (v *visit) states() {
 		v.say("hooks", OK, "", "%d of %d are active", active, len(hooks))
 	}
 	if len(off) > 0 {
-		v.say("hooks", Note, "hookd enable "+trust.Quote(off[0]), "switched off: %s", names(off))
+		v.say("hooks", Note, "hookd enable "+escape.Quote(off[0]), "switched off: %s", names(off))
 	}
 }
 
@@ -84,7 +84,7 @@ func fromDisk(s *hook.Snapshot) (list []client.Hook) {
 // need the user.
 func (v *visit) problems(check string, list []client.Problem) {
 	for _, p := range list {
-		level, do := Problem, "hookd validate "+trust.Quote(folderOf(p.File))
+		level, do := Problem, "hookd validate "+escape.Quote(folderOf(p.File))
 		found := p.File + ": " + p.Message
 		switch {
 		case command(p.Hint):
@@ -222,7 +222,7 @@ func (v *visit) history(ctx context.Context) {
 			v.say(
 				"hook "+s.Hook,
 				Note,
-				"hookd history --hook "+trust.Quote(s.Hook),
+				"hookd history --hook "+escape.Quote(s.Hook),
 				"all of its %d runs of the last day failed",
 				s.Runs,
 			)
@@ -257,7 +257,7 @@ func (v *visit) spawnErrors(ctx context.Context) {
 			v.say(
 				"hook "+r.Hook,
 				Note,
-				"hookd test "+trust.Quote(r.Hook),
+				"hookd test "+escape.Quote(r.Hook),
 				"its last run, at %s, did not start; it seems to be mended since: %s",
 				r.Started.Local().Format("2006-01-02 15:04:05"),
 				found,
@@ -294,7 +294,7 @@ func (v *visit) idle(ctx context.Context) {
 		v.say(
 			"hooks",
 			Note,
-			"hookd show "+trust.Quote(never[0]),
+			"hookd show "+escape.Quote(never[0]),
 			"older than a week and never run, as far as the history goes: %s",
 			names(never),
 		)

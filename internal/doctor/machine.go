@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -31,15 +32,15 @@ func (v *visit) disk() {
 	}
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
-		v.say("disk", Note, "df "+trust.Quote(dir), "free space cannot be seen: %v", err)
+		v.say("disk", Note, "df "+escape.Quote(dir), "free space cannot be seen: %v", err)
 		return
 	}
-	free, do := uint64(fs.Bavail)*uint64(fs.Bsize), "df -h "+trust.Quote(dir)
+	free, do := uint64(fs.Bavail)*uint64(fs.Bsize), "df -h "+escape.Quote(dir)
 	switch {
 	case free < diskProblem:
 		v.say("disk", Problem, do, "%d MiB are free at %s: events will soon be refused", free>>20, dir)
 	case fs.Files > 0 && fs.Ffree == 0:
-		v.say("disk", Problem, "df -i "+trust.Quote(dir), "no inodes are free at %s: no file can be made", dir)
+		v.say("disk", Problem, "df -i "+escape.Quote(dir), "no inodes are free at %s: no file can be made", dir)
 	case free < diskNote:
 		v.say(
 			"disk",
@@ -68,7 +69,7 @@ func (v *visit) store() {
 	if !s.OK {
 		say(
 			Problem,
-			"df -h "+trust.Quote(filepath.Dir(s.Path)),
+			"df -h "+escape.Quote(filepath.Dir(s.Path)),
 			"%s cannot be written since %s: %s",
 			s.Path,
 			s.Since.Local().Format("2006-01-02 15:04:05"),

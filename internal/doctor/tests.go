@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // testsTime is how long the tests of all guards may take together.
@@ -30,7 +30,7 @@ func (v *visit) tests(ctx context.Context) {
 		of++
 		tests, err := v.Client.RunTests(ctx, h.ID)
 		failed, all := tests.Failed, len(tests.Tests)
-		do := "hookd test " + trust.Quote(h.Name)
+		do := "hookd test " + escape.Quote(h.Name)
 		switch {
 		case err != nil:
 			v.say("tests", Problem, do, "the tests of %s were not run: %v", h.Name, err)

@@ -1,5 +1,6 @@
 // Package escape makes text of an agent or a hook harmless where people read it:
-// on a terminal, in a log, in one line of a table. It is pure and never fails.
+// on a terminal, in a log, in one line of a table, in a command to paste. It is pure
+// and never fails.
 package escape
 
 import (

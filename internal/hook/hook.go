@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/trust"
 )
@@ -256,7 +257,7 @@ type Entry struct {
 }
 
 // Quoted is the hook's name as it is typed in a shell.
-func (h *Hook) Quoted() string { return trust.Quote(h.Name) }
+func (h *Hook) Quoted() string { return escape.Quote(h.Name) }
 
 // Guards reports whether the hook takes part in the verdict of any event.
 func (h *Hook) Guards() bool { return !h.Shadow && h.MayGuard() }

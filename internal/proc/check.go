@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/escape"
 )
 
 // Check returns why s would not start, as a *StartError, or nil if it finds nothing
@@ -22,8 +24,8 @@ func Check(s Spec) error {
 	if name == "" || inPath(strings.TrimSuffix(name, "\r"), s.Env) && !strings.HasSuffix(name, "\r") {
 		return nil
 	}
-	why := "its first line asks env for " + quote(name) + ", which is not in the PATH of hooks; " +
-		"install it, or set `path` in hookd.yaml; type: command -v " + quote(name)
+	why := "its first line asks env for " + escape.Quote(name) + ", which is not in the PATH of hooks; " +
+		"install it, or set `path` in hookd.yaml; type: command -v " + escape.Quote(name)
 	if strings.HasSuffix(name, "\r") {
 		why = "its first line ends in a carriage return (Windows line ends), " +
 			"so env looks for a program of that name; type: " + rewrite(`tr -d '\r'`, s.Path)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/readfile"
 )
 
@@ -47,11 +48,11 @@ func explainDir(dir string) string {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("the working directory %s does not exist; type: mkdir -p %s", dir, quote(dir))
+		return fmt.Sprintf("the working directory %s does not exist; type: mkdir -p %s", dir, escape.Quote(dir))
 	case err == nil && !info.IsDir():
-		return fmt.Sprintf("the working directory %s is not a directory; type: ls -ld %s", dir, quote(dir))
+		return fmt.Sprintf("the working directory %s is not a directory; type: ls -ld %s", dir, escape.Quote(dir))
 	case err != nil || unix.Access(dir, unix.X_OK) != nil:
-		return fmt.Sprintf("the working directory %s may not be entered; type: chmod u+x %s", dir, quote(dir))
+		return fmt.Sprintf("the working directory %s may not be entered; type: chmod u+x %s", dir, escape.Quote(dir))
 	}
 	return ""
 }
@@ -61,7 +62,7 @@ func explainProgram(s *Spec, err error) string {
 	if !errors.As(err, &errno) {
 		return ""
 	}
-	path := quote(s.Path)
+	path := escape.Quote(s.Path)
 	switch errno {
 	case unix.ENOENT:
 		return explainMissing(s.Path)
@@ -89,11 +90,11 @@ func explainProgram(s *Spec, err error) string {
 
 func explainMissing(path string) string {
 	if _, err := os.Lstat(path); err != nil {
-		return "there is no such file; type: ls -l " + quote(filepath.Dir(path))
+		return "there is no such file; type: ls -l " + escape.Quote(filepath.Dir(path))
 	}
 	if _, err := os.Stat(path); err != nil {
 		to, _ := os.Readlink(path)
-		return fmt.Sprintf("it is a symbolic link to %s, which does not exist; type: ls -l %s", to, quote(path))
+		return fmt.Sprintf("it is a symbolic link to %s, which does not exist; type: ls -l %s", to, escape.Quote(path))
 	}
 	first := firstLine(path)
 	interp, ok := interpreter(first)
@@ -102,31 +103,31 @@ func explainMissing(path string) string {
 		return fmt.Sprintf(`its first line ends in a carriage return (Windows line ends), so the system looks for %q; type: %s`,
 			interp, rewrite(`tr -d '\r'`, path))
 	case ok:
-		return fmt.Sprintf("its first line asks for %s, which does not exist; change the line or install it; type: head -n 1 %s", interp, quote(path))
+		return fmt.Sprintf("its first line asks for %s, which does not exist; change the line or install it; type: head -n 1 %s", interp, escape.Quote(path))
 	case isBinary(first):
-		return "it is a program whose loader or libraries are not on this machine (built for another system?); type: file " + quote(path)
+		return "it is a program whose loader or libraries are not on this machine (built for another system?); type: file " + escape.Quote(path)
 	}
-	return "a file that it needs does not exist; type: file " + quote(path)
+	return "a file that it needs does not exist; type: file " + escape.Quote(path)
 }
 
 func explainDenied(path string) string {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "a directory on the way to it may not be entered; type: namei -l " + quote(path)
+		return "a directory on the way to it may not be entered; type: namei -l " + escape.Quote(path)
 	case info.IsDir():
-		return "it is a directory, not a program; type: ls " + quote(path)
+		return "it is a directory, not a program; type: ls " + escape.Quote(path)
 	case !info.Mode().IsRegular():
-		return "it is not a regular file; type: ls -l " + quote(path)
+		return "it is not a regular file; type: ls -l " + escape.Quote(path)
 	case noexec(path):
-		return "its file system is mounted noexec, so nothing on it can be run; move it, or type: mount -o remount,exec " + quote(mountPoint(path))
+		return "its file system is mounted noexec, so nothing on it can be run; move it, or type: mount -o remount,exec " + escape.Quote(mountPoint(path))
 	case unix.Access(path, unix.X_OK) != nil:
-		return "it is not executable; type: chmod +x " + quote(path)
+		return "it is not executable; type: chmod +x " + escape.Quote(path)
 	}
 	if interp, ok := interpreter(firstLine(path)); ok {
-		return fmt.Sprintf("its first line asks for %s, which cannot be run; type: ls -l %s", interp, quote(interp))
+		return fmt.Sprintf("its first line asks for %s, which cannot be run; type: ls -l %s", interp, escape.Quote(interp))
 	}
-	return "the system does not permit it (a security module, or the mount?); type: ls -l " + quote(path)
+	return "the system does not permit it (a security module, or the mount?); type: ls -l " + escape.Quote(path)
 }
 
 func explainFormat(path string) string {
@@ -138,21 +139,21 @@ func explainFormat(path string) string {
 	case bytes.HasPrefix(first, []byte("\xef\xbb\xbf#!")):
 		return "it begins with a byte order mark before #!; type: " + rewrite("tail -c +4", path)
 	case bytes.HasPrefix(first, []byte("#!")):
-		return "its first line names no interpreter after #!; put #!/bin/sh there; type: head -n 1 " + quote(path)
+		return "its first line names no interpreter after #!; put #!/bin/sh there; type: head -n 1 " + escape.Quote(path)
 	case isBinary(first):
-		return "it is a program for another kind of machine, or broken; type: file " + quote(path)
+		return "it is a program for another kind of machine, or broken; type: file " + escape.Quote(path)
 	}
-	return "its first line does not say what runs it; put #!/bin/sh (or #!/usr/bin/env python3) there; type: head -n 1 " + quote(path)
+	return "its first line does not say what runs it; put #!/bin/sh (or #!/usr/bin/env python3) there; type: head -n 1 " + escape.Quote(path)
 }
 
 func explainNotDir(path string) string {
 	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			return fmt.Sprintf("%s is a file, not a directory; type: ls -l %s", dir, quote(dir))
+			return fmt.Sprintf("%s is a file, not a directory; type: ls -l %s", dir, escape.Quote(dir))
 		}
 	}
 	if interp, ok := interpreter(firstLine(path)); ok {
-		return fmt.Sprintf("its first line asks for %s, and a part of that path is not a directory; type: head -n 1 %s", interp, quote(path))
+		return fmt.Sprintf("its first line asks for %s, and a part of that path is not a directory; type: head -n 1 %s", interp, escape.Quote(path))
 	}
 	return ""
 }
@@ -229,18 +230,6 @@ func mountPoint(path string) string {
 // rewrite is a command that filters a file in place and keeps its mode, for
 // any POSIX shell.
 func rewrite(filter, path string) string {
-	old, clean := quote(path), quote(path+".clean")
+	old, clean := escape.Quote(path), escape.Quote(path+".clean")
 	return filter + " < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
-}
-
-// quote makes a path safe to paste into a shell.
-func quote(path string) string {
-	plain := strings.IndexFunc(path, func(c rune) bool {
-		alphanumeric := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		return !alphanumeric && !strings.ContainsRune("/._-+,:@%=", c)
-	}) < 0
-	if plain && path != "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

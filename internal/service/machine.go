@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/trust"
 	"github.com/hookd/hookd/packaging"
 )
@@ -61,11 +62,11 @@ type Step struct {
 func (s Step) String() string {
 	var words []string
 	for _, w := range s.argv {
-		if flag := strings.TrimLeft(w, "-"); flag != w && trust.Quote(flag) == flag {
+		if flag := strings.TrimLeft(w, "-"); flag != w && escape.Quote(flag) == flag {
 			words = append(words, w)
 			continue
 		}
-		words = append(words, trust.Quote(w))
+		words = append(words, escape.Quote(w))
 	}
 	return strings.Join(words, " ")
 }

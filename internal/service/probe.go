@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/escape"
 )
 
 // Look examines the service: installed, enabled, running. That hookd runs in another
@@ -98,7 +98,7 @@ func (s state) linger() []Finding {
 	if err != nil || exists(filepath.Join("/var/lib/systemd/linger", u.Username)) {
 		return nil
 	}
-	return s.say(Note, "loginctl enable-linger "+trust.Quote(u.Username), "it stops when you log out")
+	return s.say(Note, "loginctl enable-linger "+escape.Quote(u.Username), "it stops when you log out")
 }
 
 // properties returns systemd's properties of a unit.

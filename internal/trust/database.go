@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/hookd/hookd/internal/escape"
 )
 
 // Database returns why the database at path is not safe from other users: they
@@ -22,7 +24,7 @@ func Database(path string) (refusals []Refusal) {
 		info, err := os.Stat(r.Path)
 		if err == nil && info.IsDir() && info.Mode()&os.ModeSticky != 0 { // such as /tmp: writable for all on purpose
 			own := filepath.Join(r.Path, "hookd-"+strconv.Itoa(os.Geteuid()))
-			r.Do = "mkdir -m 700 " + Quote(own) + "` and set store.path to `" + filepath.Join(own, filepath.Base(path))
+			r.Do = "mkdir -m 700 " + escape.Quote(own) + "` and set store.path to `" + filepath.Join(own, filepath.Base(path))
 		}
 		refusals = append(refusals, r)
 	}

@@ -3,13 +3,8 @@ package trust
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
-	"unicode"
-
-	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // FuzzShebang: whatever a script entryNames with, what it is said to run are a few
@@ -39,31 +34,6 @@ func FuzzShebang(f *testing.F) {
 			if !filepath.IsAbs(part) {
 				t.Fatalf("%q: runs %q", text, part)
 			}
-		}
-	})
-}
-
-// FuzzQuote: what is pasted is that very text to a shell, and nothing of it is
-// hidden on a terminal.
-func FuzzQuote(f *testing.F) {
-	for _, s := range []string{"", "-x", "a b", "a'b", "a\nb", "\x1b[31m", "\u202e", "\xff1", "\\", "$x", "\x7f7", "é\u200b'", "!a", "\ufffd"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		quoted := Quote(text)
-		if strings.ContainsFunc(quoted, func(r rune) bool { return r == unicode.ReplacementChar && !strings.ContainsRune(text, r) || hidden(r) }) {
-			t.Fatalf("%q is shown as %q", text, quoted)
-		}
-		if strings.Contains(text, "\x00") {
-			return // no argument has it
-		}
-		file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader("x "+quoted), "")
-		if err != nil || len(file.Stmts) != 1 {
-			t.Fatalf("%q is pasted as %s: %v", text, quoted, err)
-		}
-		got, err := expand.Fields(nil, file.Stmts[0].Cmd.(*syntax.CallExpr).Args...)
-		if err != nil || !reflect.DeepEqual(got, []string{"x", text}) {
-			t.Fatalf("%q is pasted as %s and arrives as %q, %v", text, quoted, got, err)
 		}
 	})
 }

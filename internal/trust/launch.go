@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/readfile"
 )
 
@@ -399,8 +400,8 @@ func (p *parts) shebang(file string) {
 		return
 	}
 	if !filepath.IsAbs(interpreter) {
-		fact := "names the interpreter " + Quote(interpreter) + ", which depends on the working directory"
-		p.refuse(file, fact, "sed -i '1s|#!.*|#!/bin/sh|' "+Quote(file))
+		fact := "names the interpreter " + escape.Quote(interpreter) + ", which depends on the working directory"
+		p.refuse(file, fact, "sed -i '1s|#!.*|#!/bin/sh|' "+escape.Quote(file))
 		return
 	}
 	p.part(interpreter, true)

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/escape"
 )
 
 // Files are the files of one hook. Paths are absolute; "" entries are ignored, and
@@ -121,7 +123,7 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 	if whole && f.is(unix.S_IFREG) {
 		if f.size > maxHashed {
 			tooLarge := fmt.Sprintf("is larger than %d MiB: its content cannot be allowed", maxHashed>>20)
-			w.refuse(Refusal{Path: path, Fact: tooLarge, Do: "ls -l " + Quote(path)})
+			w.refuse(Refusal{Path: path, Fact: tooLarge, Do: "ls -l " + escape.Quote(path)})
 		} else {
 			c.sum = w.c.sum(path, w.home)
 		}
@@ -194,7 +196,7 @@ func (e *Changed) Error() string {
 	if e.Refusal != nil {
 		return e.Refusal.Error()
 	}
-	return fmt.Sprintf("%s has changed since hookd read it; type `hookd reload`", Quote(e.Path))
+	return fmt.Sprintf("%s has changed since hookd read it; type `hookd reload`", escape.Quote(e.Path))
 }
 
 // Check compares the seal with the disk: it reads each step once, and judges only

@@ -23,6 +23,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/escape"
 )
 
 // Checker judges files for one user. It may be used from several goroutines.
@@ -51,7 +53,7 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("%s %s; type `%s`", Quote(r.Path), r.Fact, r.Do)
+	return fmt.Sprintf("%s %s; type `%s`", escape.Quote(r.Path), r.Fact, r.Do)
 }
 
 // Check walks the chain of one path. It returns nil when only the user and root can
@@ -82,7 +84,7 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	isDir := f.is(unix.S_IFDIR)
 	switch {
 	case f.uid != c.uid && f.uid != 0:
-		return c.refuse(f, "is owned by "+userName(f.uid), c.sudo(0)+"chown "+c.owner()+" "+Quote(f.path)), false
+		return c.refuse(f, "is owned by "+userName(f.uid), c.sudo(0)+"chown "+c.owner()+" "+escape.Quote(f.path)), false
 	case f.is(unix.S_IFLNK):
 		return nil, false // its mode means nothing
 	case as == running && !isDir && f.mode&(unix.S_ISUID|unix.S_ISGID) != 0:
@@ -91,7 +93,7 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:
 		return nil, false // others can add entries, but not replace ours
 	case (f.is(unix.S_IFCHR) || f.is(unix.S_IFBLK)) && f.mode&0o022 != 0: // no advice to change a device
-		return c.refuse(f, "is a device that others can write to", "ls -l "+Quote(f.path)), false
+		return c.refuse(f, "is a device that others can write to", "ls -l "+escape.Quote(f.path)), false
 	case f.mode&0o002 != 0:
 		return c.refuse(f, "is writable by every user", c.chmod(f)), false
 	case f.mode&0o020 == 0:
@@ -100,7 +102,7 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 		return c.refuse(f, "is writable by group "+groupName(f.gid), c.chmod(f)), false
 	case hasACL(f.path):
 		fact := "is writable by more than its group, through an access list"
-		return c.refuse(f, fact, c.sudo(f.uid)+"setfacl -b "+Quote(f.path)), false
+		return c.refuse(f, fact, c.sudo(f.uid)+"setfacl -b "+escape.Quote(f.path)), false
 	}
 	return nil, true
 }
@@ -118,7 +120,7 @@ func (c *Checker) chmod(f *fact) string {
 	if f.mode&0o002 != 0 {
 		classes += "o"
 	}
-	return c.sudo(f.uid) + "chmod " + classes + "-w " + Quote(f.path)
+	return c.sudo(f.uid) + "chmod " + classes + "-w " + escape.Quote(f.path)
 }
 
 // unsetuid returns the command that mends a setuid program. The system's own need
@@ -129,7 +131,7 @@ func (c *Checker) unsetuid(f *fact) string {
 			return "hookd new my-hook --lang sh"
 		}
 	}
-	return c.sudo(f.uid) + "chmod ug-s " + Quote(f.path)
+	return c.sudo(f.uid) + "chmod ug-s " + escape.Quote(f.path)
 }
 
 // sudo is "" when the user owns the file or is root.
@@ -142,7 +144,7 @@ func (c *Checker) sudo(owner uint32) string {
 
 func (c *Checker) owner() string {
 	if u, err := user.LookupId(strconv.FormatUint(uint64(c.uid), 10)); err == nil {
-		return Quote(u.Username)
+		return escape.Quote(u.Username)
 	}
 	return strconv.FormatUint(uint64(c.uid), 10)
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -154,14 +155,14 @@ func TestRefusals(t *testing.T) {
 			if len(bad) != 1 || bad[0].Path != path || !strings.Contains(bad[0].Fact, tt.fact) {
 				t.Fatalf("refusals %+v, want one of %s: %s", bad, path, tt.fact)
 			}
-			if text := bad[0].Error(); !strings.Contains(text, Quote(path)) || !strings.Contains(text, "; type `"+bad[0].Do+"`") {
+			if text := bad[0].Error(); !strings.Contains(text, escape.Quote(path)) || !strings.Contains(text, "; type `"+bad[0].Do+"`") {
 				t.Errorf("text %q does not name the path and the command", text)
 			}
 			if tt.do == "" {
 				return
 			}
-			if os.Getuid() == 0 && bad[0].Do != fmt.Sprintf(tt.do, Quote(path)) {
-				t.Errorf("command %q, want %q", bad[0].Do, fmt.Sprintf(tt.do, Quote(path)))
+			if os.Getuid() == 0 && bad[0].Do != fmt.Sprintf(tt.do, escape.Quote(path)) {
+				t.Errorf("command %q, want %q", bad[0].Do, fmt.Sprintf(tt.do, escape.Quote(path)))
 			}
 			if out, err := exec.Command("/bin/sh", "-c", bad[0].Do).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v: %s", bad[0].Do, err, out)
@@ -252,7 +253,7 @@ func TestOtherUsersView(t *testing.T) {
 	}
 	tr.chown(tr.run, 0, 0)
 	tr.chmod(tr.home, 0o777)
-	if bad := tr.refusals(c); len(bad) != 1 || bad[0].Do != "sudo chmod go-w "+Quote(tr.home) {
+	if bad := tr.refusals(c); len(bad) != 1 || bad[0].Do != "sudo chmod go-w "+escape.Quote(tr.home) {
 		t.Errorf("refusals %+v, want one that needs sudo", bad)
 	}
 }
@@ -330,7 +331,7 @@ func TestACLNeedsMoreThanThePrivateGroup(t *testing.T) {
 		t.Skipf("SKIP-TOOL acl: %v: %s", err, out)
 	}
 	bad := tr.refusals(newChecker(0, writeText(t, "root:x:0:0::/root:/bin/sh\n"), writeText(t, "root:x:0:\n")))
-	if len(bad) != 1 || bad[0].Do != "setfacl -b "+Quote(tr.run) {
+	if len(bad) != 1 || bad[0].Do != "setfacl -b "+escape.Quote(tr.run) {
 		t.Errorf("refusals %+v, want the access list", bad)
 	}
 }
