@@ -129,7 +129,7 @@ type AskAnswered struct {
 type AskList struct {
 	Asks      []Ask `json:"asks"`
 	Approvers int   `json:"approvers"` // clients that follow and can answer
-	Hooked    bool  `json:"hooked"`    // a hook is told of asks
+	Hooked    bool  `json:"hooked"`    // a hook runs for asks
 }
 
 // Asks lists what waits for an answer.
@@ -177,7 +177,7 @@ const (
 	AskAnswerIn = "answered" // it has ended
 )
 
-// An AskRecord is what a follower of asks is told.
+// An AskRecord is what a follower of asks gets.
 type AskRecord struct {
 	Type string // one of the constants above; others may come
 	Open int    // with AskOpen
@@ -185,7 +185,7 @@ type AskRecord struct {
 	Raw  json.RawMessage // all of it
 }
 
-// FollowAsks tells of all that is held, and then of each ask and each end of one.
+// FollowAsks yields all that is held, and then each ask and each end of one.
 // answers says that this program can answer: while the loop runs, an approver is
 // present, and hookd holds asks. It ends with one error, also when the daemon stops:
 // then it is io.ErrUnexpectedEOF, or ErrNotRunning. Options.Timeout does not count.

@@ -189,7 +189,7 @@ func (c *Client) Status(ctx context.Context) (DaemonInfo, error) {
 	return get[DaemonInfo](ctx, c, api.PathStatus)
 }
 
-// Alive returns nil when the daemon answers, which it tells every user who may connect.
+// Alive returns nil when the daemon answers, which it does for every user who may connect.
 func (c *Client) Alive(ctx context.Context) error {
 	reply, err := c.request(ctx, "GET", api.PathHealthz, nil)
 	if err == nil && reply.status != 200 {

@@ -116,7 +116,7 @@ func (l *layers) send(ctx context.Context, list []Event) error {
 		default: // the receiver looks anyway
 		}
 		if sent.err != nil && lower != nil {
-			return lower // as the receiver is told
+			return lower // as the receiver gets it
 		}
 	}
 	return nil

@@ -273,7 +273,7 @@ type Run struct {
 	ExitCode   int       `json:"exit_code"`         // -1 where there is none: killed, or never started
 	Signal     string    `json:"signal,omitempty"`  // that ended it
 	Error      string    `json:"error,omitempty"`   // why it failed, for people
-	Warning    string    `json:"warning,omitempty"` // what was odd about its answer, or is not told to the agent
+	Warning    string    `json:"warning,omitempty"` // what was odd about its answer, or does not reach the agent
 	Killed     string    `json:"killed,omitempty"`  // how its processes were killed: group, tree or cgroup
 	Left       int       `json:"left,omitempty"`    // processes that may have survived the kill
 	Started    time.Time `json:"started"`
@@ -610,7 +610,7 @@ type DaemonInfo struct {
 	Queued      int            `json:"queued"`   // runs that wait
 	QueuedBytes int64          `json:"queued_bytes"`
 	Subscribers int            `json:"subscribers"`
-	Gaps        uint64         `json:"gaps"`     // told to subscribers that were too slow
+	Gaps        uint64         `json:"gaps"`     // reported to subscribers that were too slow
 	Retrying    int            `json:"retrying"` // runs that wait for their next attempt
 	Behind      bool           `json:"behind"`   // events wait on disk for room in the queue
 	Store       Storage        `json:"store"`

@@ -12,7 +12,7 @@ import (
 var fleetCost = regexp.MustCompile(`([0-9]+) machines: ([0-9]+) messages, ([0-9.]+) messages and ([0-9]+) bytes a decision`)
 
 // fleetMessages plots how many messages the servers of a fleet get as it grows tenfold, while
-// each machine tells 100 decisions. A test counts them, with the server's own counters.
+// each machine publishes 100 decisions. A test counts them, with the server's own counters.
 func fleetMessages(b *bench) ([]row, error) {
 	out, err := exec.Command("go", "test", "./internal/fleet", "-run", "^TestFiftyMachines$", "-count=1", "-v").CombinedOutput()
 	if err != nil {
@@ -27,7 +27,7 @@ func fleetMessages(b *bench) ([]row, error) {
 		texts = append(texts, fmt.Sprintf("%s: %s a decision, %s bytes", of[1], of[3], of[4]))
 	}
 	if len(p.points) < 2 {
-		return nil, fmt.Errorf("go test ./internal/fleet tells of no machines:\n%s", out)
+		return nil, fmt.Errorf("go test ./internal/fleet prints no machines:\n%s", out)
 	}
 	b.plots = append(b.plots, p)
 	first, last := p.points[0], p.points[len(p.points)-1]

@@ -93,7 +93,7 @@ const mostSpawned = 9000
 // returns runs per second, from the first byte to the last run that is recorded.
 func (b *bench) runsSample(d *daemon, most int) func() (float64, error) {
 	event := line("bench:run", "", "", lineBytes)
-	n := 500 // the first is a short one, which tells the size of the others
+	n := 500 // the first is a short one, which sets the size of the others
 	return func() (float64, error) {
 		before, err := d.runs()
 		if err != nil {

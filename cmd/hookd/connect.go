@@ -207,7 +207,7 @@ type connected struct {
 	Backups []string `json:"backups,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 	Did     []string `json:"did,omitempty"` // by a disconnect, for people
-	See     string   `json:"see,omitempty"` // the command that tells whether the agent's events arrive
+	See     string   `json:"see,omitempty"` // the command that shows whether the agent's events arrive
 	word    string
 	posts   bool // over HTTP or MCP, which cannot fail closed
 	managed bool // the settings are those of all users

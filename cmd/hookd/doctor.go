@@ -142,7 +142,7 @@ func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 	if err != nil {
 		found = append(found, doctor.Finding{Check: "settings", Level: doctor.Problem, Found: err.Error() +
 			": what follows is of the default settings", Do: "hookd validate"})
-		home, _ := config.Home() // an error leaves nothing to look at, and is told above
+		home, _ := config.Home() // an error leaves nothing to look at, and is reported above
 		cfg = config.Default(home)
 	}
 	return doctor.Options{Config: cfg, Client: a.dial(cmd), Within: min(a.within, 10*time.Second),

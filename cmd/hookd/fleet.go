@@ -269,7 +269,7 @@ const (
 	fleetPart = 1000
 )
 
-// fleet prints page, oldest first, and then each decision that a machine tells. Like run, it
+// fleet prints page, oldest first, and then each decision that a machine publishes. Like run, it
 // outlives the daemon, and the servers of the fleet.
 func (f *follower) fleet(
 	ctx context.Context, cmd *cobra.Command, q client.FleetQuery, page client.FleetDecisions,

@@ -37,7 +37,7 @@ func (f *follower) begin(cmd *cobra.Command) (client.SubscribeOptions, error) {
 	return client.SubscribeOptions{Since: &st.Seq, Epoch: st.Epoch}, err
 }
 
-// run hands each record to show, but the gaps, which it tells of by itself.
+// run hands each record to show, but the gaps, which it reports by itself.
 func (f *follower) run(cmd *cobra.Command, opt client.SubscribeOptions, show func(client.Record)) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -108,7 +108,7 @@ func (f *follower) gap(r client.Record) {
 	f.p.gap(r.From, r.Seq)
 }
 
-// end says what Ctrl-C leaves untold.
+// end says what Ctrl-C leaves unprinted.
 func (f *follower) end() error {
 	if f.missed > 0 {
 		f.say("missed %d records: hookd did not have them any more", f.missed)
@@ -116,7 +116,7 @@ func (f *follower) end() error {
 	return nil
 }
 
-// say tells the person, beside what is printed.
+// say reports to the person, beside what is printed.
 func (f *follower) say(format string, args ...any) {
 	p := f.a.printer(f.a.errOut)
 	p.linef("hookd: "+format, args...)
@@ -164,7 +164,7 @@ func (p *printer) record(r client.Record) {
 const entryHead = len("15:04:05.000 123456 deny    ")
 
 // fitting returns the parts of an entry that has a reason. Where they are too long for the
-// terminal, the event's name goes, since the tool tells of it, and the subject leaves half of
+// terminal, the event's name goes, since the tool shows it, and the subject leaves half of
 // the rest to the reason.
 func (p *printer) fitting(name, event, tool, subject, reason string, between ...string) []string {
 	parts := func(event, what string) []string {
@@ -236,7 +236,7 @@ func about(tool, subject string) string {
 	return tool + ": " + subject
 }
 
-// agentName is the shortest that tells an agent.
+// agentName is the shortest that identifies an agent.
 func agentName(name, id string, d client.Dialect) string {
 	switch {
 	case name != "":

@@ -86,7 +86,7 @@ func (a *app) confirmKey(cfg config.Config, key string, yes bool) error {
 	if err != nil {
 		return fail(exitFailed, "name the .pub file that `hookd bundle keygen` wrote", "%w", err)
 	}
-	now, set, _ := policy.NewHome(cfg.PolicyDir()).Current() // what cannot be told is replaced
+	now, set, _ := policy.NewHome(cfg.PolicyDir()).Current() // what is not known is replaced
 	if !set || now.State.Key == policy.FormatKey(public) {
 		return nil
 	}
@@ -133,7 +133,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 				return fail(exitFailed, "set one with `hookd policy set URL --key FILE.pub`", "%w", err)
 			}
 			if err != nil {
-				_, _ = a.reloadDaemon(cmd) // so that status says it; the failure itself is told here
+				_, _ = a.reloadDaemon(cmd) // so that status says it; the failure itself is printed here
 				return fail(exitFailed, "mend the source, then type `hookd policy update`", "%w", err)
 			}
 			if r.Changed {

@@ -351,7 +351,7 @@ func cell80(text string) string {
 var markdown = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "[", "\\[", "]", "\\]",
 	"*", "\\*", "_", "\\_", "!", "\\!", "\\", "\\\\", "\n", " ", "\r", " ", "@", "&#64;", "~", "\\~", "#", "\\#")
 
-// sayRun tells on stderr, as stdout is the command's.
+// sayRun prints on stderr, as stdout is the command's.
 func (a *app) sayRun(s runSummary) {
 	fmt.Fprintln(a.errOut, "hookd:", s.line())
 	if s.Events == 0 && !s.Orphan {

@@ -54,7 +54,7 @@ func serve(a *app, cmd *cobra.Command) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	log, level, sink := newLogger(cfg, a.errOut)
 	defer sink.Close()
-	defer log.Sync() // tells what was left out
+	defer log.Sync() // writes what was left out
 	d, err := daemon.New(daemon.Options{
 		Config:      cfg,
 		Reconfigure: func() (config.Config, error) { return loadConfig(cmd) },

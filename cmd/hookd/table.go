@@ -24,7 +24,7 @@ func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(form
 type column struct {
 	title string
 	yield int  // columns with the most give way first; 0 = last, when nothing else is left
-	end   bool // its end tells more than its beginning, as of a path
+	end   bool // its end says more than its beginning, as of a path
 }
 
 // Columns by what they are worth: names and figures stay, texts give way.

@@ -6,7 +6,7 @@ import "github.com/hookd/hookd/internal/events"
 type Asks struct {
 	Asks      []events.Ask `json:"asks"`
 	Approvers int          `json:"approvers"` // clients that follow and can answer
-	Hooked    bool         `json:"hooked"`    // a hook is told of asks
+	Hooked    bool         `json:"hooked"`    // a hook runs for asks
 }
 
 // FollowAsks says how GET /v1/asks?follow=1 follows.

@@ -53,11 +53,11 @@ type FleetEvents struct {
 	Refused uint64 `json:"refused"` // were not what they should be
 }
 
-// FleetMachine is one machine, as it told last.
+// FleetMachine is one machine, as it reported last.
 type FleetMachine struct {
 	Machine   string     `json:"machine"`
-	Time      time.Time  `json:"time"` // when it told
-	Away      bool       `json:"away"` // it has told nothing for some minutes
+	Time      time.Time  `json:"time"` // when it reported
+	Away      bool       `json:"away"` // it has reported nothing for some minutes
 	Version   string     `json:"version"`
 	Started   time.Time  `json:"started"`
 	Hooks     int        `json:"hooks"`             // that run

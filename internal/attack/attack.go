@@ -293,7 +293,7 @@ func (c *copied) end() {
 	os.RemoveAll(c.dir)
 }
 
-// answer is what the agent was told.
+// answer is what the agent got.
 type answer struct {
 	denied   bool
 	by, seen string

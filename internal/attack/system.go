@@ -148,7 +148,7 @@ func managedSettings() (list []Result) {
 	return list
 }
 
-// killDaemon sends signal 0 to the process that listens, which tells whether others would
+// killDaemon sends signal 0 to the process that listens, which shows whether others would
 // reach it.
 func killDaemon(place system.Place) Result {
 	r := Result{Layer: System, What: "kill it"}

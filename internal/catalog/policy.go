@@ -39,7 +39,7 @@ func LayerOf(name string) hook.Layer {
 	return hook.LayerUser
 }
 
-// policyDirs finds the hooks of the policy that is set. One that cannot be told denies.
+// policyDirs finds the hooks of the policy that is set. One that is not known denies.
 func policyDirs(c config.Config) discovery.Dirs {
 	home := policy.NewHome(c.PolicyDir())
 	d := discovery.Dirs{Files: []string{home.File()}, Allowed: map[string]discovery.Approval{}}
@@ -133,8 +133,8 @@ func policyProblems(now policy.Current) (list []hook.Problem) {
 	return list
 }
 
-// unknownPolicy is a hook that denies whatever can be denied: a policy is set, and which
-// one cannot be told.
+// unknownPolicy is a hook that denies whatever can be denied: a policy is set, and it
+// is not known which.
 func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 	waited := true
 	h := &hook.Hook{

@@ -79,7 +79,7 @@ func (d *Daemon) sweepPolicy() {
 }
 
 // policyInfo is the policy for status; nil = none is set. Files that do not answer, and
-// what cannot be told, are among the problems.
+// what is not known, are among the problems.
 func (d *Daemon) policyInfo() *api.Policy {
 	if now, set := d.policyNow(); set {
 		return infoOf(now)
@@ -87,7 +87,7 @@ func (d *Daemon) policyInfo() *api.Policy {
 	return nil
 }
 
-// policyNow is the policy that is set; false = none is, or it cannot be told.
+// policyNow is the policy that is set; false = none is, or it is not known.
 func (d *Daemon) policyNow() (now policy.Current, set bool) {
 	found := make(chan policy.Current, 1)
 	read := d.files.Try("policy", func() {

@@ -38,7 +38,7 @@ func tellApart(units []*unit) {
 // plainName is the name that h has in its file.
 func plainName(h *hook.Hook) string { return cmp.Or(h.PlainName, h.Name) }
 
-// apart returns what tells h from all others of hooks: the name of its file, else
+// apart returns what distinguishes h from all others of hooks: the name of its file, else
 // the whole path, else its place in there.
 func apart(h *hook.Hook, hooks []*hook.Hook) string {
 	for _, of := range []func(*hook.Hook) string{

@@ -36,7 +36,7 @@ type Envelope struct {
 	At         time.Time `json:"-"` // when it came, if that was just now; zero = now
 	AgentNamed bool      `json:"-"` // agent_name stood in the envelope, not only in data
 	Warnings   []string  `json:"-"` // what was tolerated, for the sender
-	Peer       *Peer     `json:"-"` // the process that sent it, for its hooks; nil = they are not told
+	Peer       *Peer     `json:"-"` // the process that sent it, for its hooks; nil = they do not get it
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
 	Brought    *Brought  `json:"-"` // the event is another machine's; nil = it is of this one
 }
@@ -75,7 +75,7 @@ type Event struct {
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
 	Project  string    // root of the working tree that its cwd is in, where hooks ask for that; "" = unknown
-	Sent     *Sent     // what tells it from other events with its id; nil = it has no id
+	Sent     *Sent     // what distinguishes it from other events with its id; nil = it has no id
 }
 
 // ProbeSession is the session of the events by which `hookd doctor` looks whether an

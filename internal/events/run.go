@@ -51,7 +51,7 @@ type Run struct {
 	ExitCode   int       `json:"exit_code"` // -1 where there is none: signalled, timed out, never started
 	Signal     string    `json:"signal,omitempty"`
 	Error      string    `json:"error,omitempty"`   // why it failed, for people
-	Warning    string    `json:"warning,omitempty"` // what was odd about its answer, or is not told to the agent
+	Warning    string    `json:"warning,omitempty"` // what was odd about its answer, or does not reach the agent
 	Killed     string    `json:"killed,omitempty"`  // how its processes were killed: group, tree or cgroup
 	Left       int       `json:"left,omitempty"`    // processes that may have survived the kill
 	Started    time.Time `json:"started"`

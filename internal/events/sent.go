@@ -22,5 +22,5 @@ type SentEvent struct {
 	Warnings []string
 	Wait     bool   // its sender waits for the runs
 	Decided  bool   // for a verdict of theirs
-	Answer   []byte // what the sender was told when they had ended; nil = it is not known
+	Answer   []byte // what the sender got when they had ended; nil = it is not known
 }

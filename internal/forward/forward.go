@@ -4,7 +4,7 @@
 // It promises: every decision in the history is handed on to each target at least once, in
 // the order of the numbers, so in order within a session; across restarts a target goes on
 // behind what it has acknowledged. Decisions that were pruned before are counted, and the
-// target is told how many. A target that fails or hangs holds up no other one, and no
+// target gets how many. A target that fails or hangs holds up no other one, and no
 // verdict: each has a goroutine of its own that reads the history. After a failure it backs
 // off, up to a minute. An answer never makes it give a decision up.
 //
@@ -67,7 +67,7 @@ type Forwarder struct {
 	workers []*worker
 }
 
-// sender is what a target is told of where decisions are from.
+// sender is what a target gets about where decisions are from.
 type sender struct{ host, version string }
 
 // New returns a Forwarder without targets.

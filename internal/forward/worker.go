@@ -69,7 +69,7 @@ type worker struct {
 
 	limit    int             // of the next batch
 	fails    int             // in a row
-	told     audit.Head      // the last one that was handed on
+	handed   audit.Head      // the last one that was handed on
 	draining []chan struct{} // to close when there is nothing ahead, or it cannot be handed on
 
 	mu     sync.Mutex
@@ -150,7 +150,7 @@ func (w *worker) step() (more bool, err error) {
 		return false, nil
 	}
 	b := batch{from: w.f.from, decisions: ahead.Decisions, missed: ahead.Missed}
-	if ahead.Head != w.told {
+	if ahead.Head != w.handed {
 		b.head = ahead.Head
 	}
 	thrown, err := w.sink.send(ctx, b)
@@ -162,7 +162,7 @@ func (w *worker) step() (more bool, err error) {
 		through = ahead.Decisions[n-1].Seq
 	}
 	w.f.o.Places.Forwarded(w.target.Name, through, ahead.Missed)
-	w.told = ahead.Head
+	w.handed = ahead.Head
 	w.sent(n, thrown, ahead.Missed)
 	return n > 0, nil
 }

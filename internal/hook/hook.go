@@ -57,7 +57,7 @@ const (
 type Hook struct {
 	ID          string // unique in a snapshot; the name, for a folder
 	Name        string // shown to people
-	PlainName   string // what its file calls it, where Name tells it from a hook of another file; "" = Name
+	PlainName   string // what its file calls it, where Name distinguishes it from a hook of another file; "" = Name
 	Description string
 	Source      Source
 	File        string // the file that defines it
@@ -166,7 +166,7 @@ type Files struct {
 	Paths   []string                // of regular files
 	Folders []string                // in which no entry may come or go
 	Signed  map[string]trust.Signed // by path, what is signed of files; nil = nothing is
-	Bad     string                  // why they cannot be told; "" = they are told
+	Bad     string                  // why they are not known; "" = they are
 	Mend    string                  // the command that mends them; "" = the folder is listed
 }
 

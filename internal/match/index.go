@@ -109,7 +109,7 @@ const maxNames = 4096
 
 // Options of an Index. The zero Options are those of a machine of no fleet.
 type Options struct {
-	// Links tells where paths lead that hooks have conditions on; nil = that is not known.
+	// Links finds where paths lead that hooks have conditions on; nil = that is not known.
 	Links when.Links
 	Fleet bool // hooks that are not local have their events sent to the fleet
 }

@@ -17,7 +17,7 @@ import (
 type lines struct {
 	in      io.ReadCloser
 	most    int          // bytes of a line
-	tooLong func(string) // is told of a line that was longer
+	tooLong func(string) // gets why a line that was longer is refused
 
 	from *bufio.Reader
 	left []byte // of the line that is being read

@@ -155,7 +155,7 @@ func Quote(s string) json.RawMessage {
 	return AppendString(make([]byte, 0, len(s)+2), s)
 }
 
-// isPlain tells the bytes that stand in a JSON string as they are; those of
+// isPlain reports which bytes stand in a JSON string as they are; those of
 // longer characters have to be looked at together.
 var isPlain = func() (plain [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
@@ -164,7 +164,7 @@ var isPlain = func() (plain [256]bool) {
 	return plain
 }()
 
-// allPlain tells it of eight bytes.
+// allPlain reports it of eight bytes.
 func allPlain(s string) bool {
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56

@@ -55,7 +55,7 @@ type Options struct {
 
 // Fleet takes events for hooks on other machines.
 type Fleet interface {
-	// Send keeps the event of a job until the servers of the fleet have it. ErrFull tells
+	// Send keeps the event of a job until the servers of the fleet have it. ErrFull says
 	// that there is no room for it now.
 	Send(ctx context.Context, j *dispatch.Job) error
 }
@@ -65,7 +65,7 @@ type settings struct {
 	env        []string // of every hook
 	keys       []string // of models: for hooks that name them, see launch.own
 	generation int      // changes with env
-	system     bool     // of the system daemon: hooks are told who sent an event
+	system     bool     // of the system daemon: hooks get who sent an event
 	agents     map[string]config.Agent
 	trust      *trust.Checker // of what agents are started with
 	judge      *judge.Judge

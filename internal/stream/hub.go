@@ -44,7 +44,7 @@ type Options struct {
 
 	// About returns the tool and the subject of an event that is Unread, of which it is
 	// given Contract, Dialect and Data. It may be called by several goroutines at once.
-	// nil = no record tells them.
+	// nil = no record has them.
 	About func(e *events.Event) (tool, subject string)
 }
 

@@ -10,7 +10,7 @@ import (
 // maxStarts is how many starts are kept for subscribers that have not read them.
 const maxStarts = 1024
 
-// start tells that a run has begun. It has no number and is not kept: only
+// start reports that a run has begun. It has no number and is not kept: only
 // subscribers that ask for starts and read in time get them, each before the record of the
 // end of its run.
 type start struct {

@@ -74,7 +74,7 @@ func (o *oldData) drop() {
 	<-o.hub.reading
 }
 
-// piece appends the next piece; end tells that it was the last one.
+// piece appends the next piece; end reports that it was the last one.
 func (o *oldData) piece(dst []byte) (_ []byte, end bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -88,7 +88,7 @@ func (o *oldData) piece(dst []byte) (_ []byte, end bool, err error) {
 }
 
 // Subscribe begins a subscription to the records whose name match accepts; nil
-// accepts all. The first record tells the epoch and the newest number:
+// accepts all. The first record has the epoch and the newest number:
 //
 //	{"type":"epoch","epoch":"5f1c…","seq":17}
 //

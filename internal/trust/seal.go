@@ -99,7 +99,7 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	}
 	for _, dir := range files.Code {
 		refusals := w.refusals
-		w.path(dir, listed) // its time tells whether it has to be listed again
+		w.path(dir, listed) // its time shows whether it has to be listed again
 		w.refusals = refusals
 		for _, path := range codeIn(dir) {
 			if !slices.Contains(files.Read, path) && !slices.Contains(files.Run, path) {

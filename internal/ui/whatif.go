@@ -156,7 +156,7 @@ func (s *Server) askPast(w http.ResponseWriter, r *http.Request) {
 	answer(w, asked.answer())
 }
 
-// pastAnswer tells what is known of a rehearsal.
+// pastAnswer is what is known of a rehearsal.
 func (s *Server) pastAnswer(w http.ResponseWriter, r *http.Request) {
 	if asked := s.pastOf(w, r); asked != nil {
 		answer(w, asked.answer())

@@ -16,7 +16,7 @@ const (
 	maxLinks = 40                    // on the way to one file
 )
 
-// Disk tells where links lead on this machine's file systems. One that does not answer
+// Disk finds where links lead on this machine's file systems. One that does not answer
 // holds up an event for a moment, and few of them; after that nothing is sure. Safe for
 // concurrent use.
 type Disk struct{ free chan struct{} }

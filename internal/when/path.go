@@ -121,7 +121,7 @@ func textsOf(v []byte) (texts []string) {
 }
 
 // absolute returns the paths that a name may stand for, the likeliest first; sure is
-// false where that cannot be told.
+// false where that is not known.
 func (f *Facts) absolute(name string) (paths []string, sure bool) {
 	names := []string{name, strings.TrimSpace(name)}
 	if rest, ok := strings.CutPrefix(name, "file://"); ok {

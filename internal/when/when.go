@@ -23,10 +23,10 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Links tells where a path leads. It must return soon, whatever the file system does.
+// Links finds where a path leads. It must return soon, whatever the file system does.
 type Links interface {
 	// Real returns an absolute path without links, of a file that need not exist; ok is
-	// false where that cannot be told.
+	// false where that is not known.
 	Real(path string) (real string, ok bool)
 }
 

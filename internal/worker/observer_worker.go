@@ -14,7 +14,7 @@ import (
 type observerWorker struct {
 	*process
 	observers *observerPool
-	wake      chan struct{} // tells the writer of output
+	wake      chan struct{} // wakes the writer of output
 
 	// guarded by observers.mu
 	calls       callList  // without an answer, oldest first

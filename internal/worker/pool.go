@@ -73,7 +73,7 @@ func (s *Set) Cancel(hookID, id string) bool {
 const warmPatience = time.Minute
 
 // Warm starts a worker before the first call: for calls that are awaited, or for the
-// others. It does not wait; what keeps the worker from starting, the first call tells.
+// others. It does not wait; what keeps the worker from starting, the first call reports.
 func (p *Pool) Warm(awaited bool) {
 	if awaited {
 		p.awaited.warm(warmPatience)
