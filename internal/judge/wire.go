@@ -106,7 +106,7 @@ func problem(body []byte) string {
 	if json.Unmarshal(shape.Error, &inner) != nil {
 		_ = json.Unmarshal(shape.Error, &text) // {"error": "..."}; else there are no words
 	}
-	text = cmp.Or(cmp.Or(inner.Message, text), cmp.Or(shape.Message, shape.Detail))
+	text = cmp.Or(inner.Message, text, shape.Message, shape.Detail)
 	return strings.Join(strings.Fields(text), " ")
 }
 
