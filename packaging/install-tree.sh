@@ -1,7 +1,7 @@
 #!/bin/sh
-# Puts what is in FOLDER into PREFIX: hookd, hookd-bridge, hookd-fleet-server where it is
-# there, man pages (man/) and completions, which hookd writes. With --remove it takes that out again, and
-# nothing else. A program that runs is replaced by renaming: it runs on as it was.
+# Puts what is in FOLDER into PREFIX: hookd, hookd-bridge, hookd-fleet-server if FOLDER has
+# it, man pages (man/) and completions, which hookd writes. With --remove it takes that out
+# again, and nothing else. A program that runs is replaced by renaming: it runs on as it was.
 #   install-tree.sh FOLDER PREFIX
 #   install-tree.sh --remove PREFIX
 set -eu

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds a release: for each of SYSTEMS and ARCHS an archive of the programs, man
 # pages, completions and licences, another one of hookd-fleet-server, an npm package and a
-# Python wheel; for Linux a .deb and a .rpm of both as well; the npm package that picks one of those, install.sh, the archive
-# of the sources, the Homebrew formula that builds from it, and SHA256SUMS over
-# everything in DIST. VERSION is the tag's. Needs Go and a POSIX system; nfpm comes
+# Python wheel; for Linux a .deb and a .rpm of both archives as well; the npm package that
+# picks one of those of the systems, install.sh, the archive of the sources, the Homebrew
+# formula that builds from it, and SHA256SUMS over everything in DIST. VERSION is the tag's. Needs Go and a POSIX system; nfpm comes
 # as a module, pinned in packaging/tools. With the same VERSION and
 # SOURCE_DATE_EPOCH all files are the same again. The programs are built with the
 # Go named below, whose standard library has no known vulnerability;
