@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/journal"
 )
 
 // pendingBytes is where a page of pending events ends: an event that is larger
@@ -22,8 +23,12 @@ const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM e
 // events above after, limit at most, fewer when they are large. Nothing comes
 // back when there are no more; the last event's number is the next after.
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
-	for {
+	for tries := 0; ; {
 		page, last, err := s.pendingPage(ctx, after, limit)
+		if errors.Is(err, journal.ErrDamaged) && tries < movedTries {
+			tries++
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read what is pending: %w", err)
 		}
@@ -33,6 +38,11 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]events.
 		after = last
 	}
 }
+
+// movedTries is how often Pending reads a page again that the journal does not give: the writer
+// may have moved its events into the database, and freed their segment, after the page had
+// looked there.
+const movedTries = 3
 
 // pendingPage is Pending, except that a page may be empty when its runs have ended while
 // it was read. It returns the number of its last event, 0 where there was none.
