@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,9 +203,9 @@ func TestHostileServersChangeNothing(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bad := false
+			var bad atomic.Bool
 			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if bad {
+				if bad.Load() {
 					c.do(w, r)
 				} else {
 					w.Write(s.bundle(t, 5, nil))
@@ -213,7 +214,7 @@ func TestHostileServersChangeNothing(t *testing.T) {
 			h := NewHome(t.TempDir())
 			_, err := h.Set(t.Context(), url, s.public, "", anything)
 			hooktest.Must(t, err)
-			bad = true
+			bad.Store(true)
 			if strings.HasPrefix(name, "hangs") {
 				h.wait = 300 * time.Millisecond
 			}
@@ -225,7 +226,7 @@ func TestHostileServersChangeNothing(t *testing.T) {
 			if inForce(t, h) != 5 || now.State.Error != err.Error() {
 				t.Errorf("%d is in force; state says %q", inForce(t, h), now.State.Error)
 			}
-			bad = false
+			bad.Store(false)
 			if r, err := h.Update(t.Context(), anything); err != nil || r.Changed || r.Current.State.Error != "" {
 				t.Errorf("after that: %+v, %v", r.Current.State, err)
 			}
