@@ -16,6 +16,10 @@ import (
 // shadowWait is how long a hook in the shadow may wait for a slot: nothing waits for it.
 const shadowWait = 30 * time.Second
 
+// behind is how long hooks in the shadow wait after a verdict: so they do not compete with
+// its way to the sender for a processor.
+const behind = 2 * time.Millisecond
+
 // watch runs the hooks in the shadow, now that the verdict is made, and records the
 // decision when they have said what they would have decided. It does not wait. done
 // are the attempts that made the verdict.
@@ -29,6 +33,12 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 	before, recorded := d.turns.take(rec, true)
 	d.recordLater(rec, before, recorded, func() {
 		defer d.watching.leave(e)
+		sent := time.NewTimer(behind)
+		defer sent.Stop()
+		select {
+		case <-sent.C:
+		case <-d.ctx.Done():
+		}
 		watched := d.shadowed(e, ms, done)
 		for _, a := range watched {
 			if s := d.would(a); s.Decision != events.OutcomeNone || len(s.Rewrote) > 0 {
