@@ -71,6 +71,7 @@ func (d *Dispatcher) admit(
 		e.Data = bytes.Clone(e.Data)
 	}
 	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from.PID}
+	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {
 		return rcpt, nil, err
 	}
@@ -311,7 +312,7 @@ func (a *admission) decide(r *Receipt) {
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)
-	if !a.event.Trial && (len(a.plan.deciding) > 0 || len(a.plan.shadows) > 0) {
+	if a.event.Judged {
 		rec := d.decided(a.event, r.Verdict, done)
 		rec.Answered = answered
 		if len(a.plan.shadows) > 0 {

@@ -40,6 +40,9 @@ func newPlan(e *events.Event, matched []match.Match) plan {
 	return p
 }
 
+// judges reports whether there is a decision to record.
+func (p plan) judges() bool { return len(p.deciding) > 0 || len(p.shadows) > 0 }
+
 func (p plan) decides(s hook.Source) bool {
 	return slices.ContainsFunc(p.deciding, func(m match.Match) bool { return m.Hook.Source == s })
 }

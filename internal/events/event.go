@@ -72,6 +72,7 @@ type Event struct {
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
 	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them
 	Trial    bool      // it is only there for a hook, or the way to it, to be tried
+	Judged   bool      // hooks decide about it: it is kept with the decision, however many come at once
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
 	Project  string    // root of the working tree that its cwd is in, where hooks ask for that; "" = unknown

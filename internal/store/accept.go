@@ -18,10 +18,10 @@ type Prepared struct {
 }
 
 // Prepare makes the row of e, whose data must not change any more; pending
-// tells that hooks wait for it. It returns nil for an event that no hook waits for
-// where there is no room for it: most of a flood are left out.
+// tells that hooks wait for it. It returns nil for an event that no hook waits for, or has
+// decided about, where there is no room for it: most of a flood are left out.
 func (s *Store) Prepare(e *events.Event, pending bool) *Prepared {
-	if !pending && !s.queue.hasRoom(e.Time) {
+	if !pending && !e.Judged && !s.queue.hasRoom(e.Time) {
 		return nil
 	}
 	return s.prepare(e, pending)
@@ -102,14 +102,15 @@ func (s *Store) Admits(size int, pending bool) error {
 
 // Note writes an event that no hook waits for, later and without waiting. Where
 // events come faster than they can be written, some are left out, and missing
-// in what Since reads; the id that a sender gave its event is not. Nothing of e is kept but its texts; prepared is what
+// in what Since reads; the id that a sender gave its event is not, and no event that hooks
+// decide about is. Nothing of e is kept but its texts; prepared is what
 // Prepare made of it, nil = it is made later of a copy.
 func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	s.given.Load().note(e.Seq)
 	if e.Sent != nil {
 		s.noteSent(e)
 	}
-	if s.queue.room(e.Seq, len(e.Data), e.Time) {
+	if e.Judged || s.queue.room(e.Seq, len(e.Data), e.Time) {
 		s.noteLater(e, prepared)
 	}
 }
@@ -123,7 +124,7 @@ func (s *Store) NoteAll(es []*events.Event) {
 	}
 }
 
-// noteLater queues an event that there is room for.
+// noteLater queues an event.
 func (s *Store) noteLater(e *events.Event, prepared *Prepared) {
 	own := *e
 	if prepared == nil {
@@ -131,7 +132,7 @@ func (s *Store) noteLater(e *events.Event, prepared *Prepared) {
 	} else {
 		own.Data = prepared.row.data
 	}
-	o := &op{number: own.Seq, size: opCost + len(own.Data), note: true}
+	o := &op{number: own.Seq, size: opCost + len(own.Data), note: !e.Judged}
 	o.exec = func(db *database) error {
 		if prepared == nil { // here, since redaction takes a while
 			prepared = s.prepare(&own, false)

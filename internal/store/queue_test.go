@@ -1,8 +1,11 @@
 package store
 
 import (
+	"database/sql"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // A commit that a caller waits for takes no records along, unless they are due;
@@ -110,5 +113,27 @@ func TestRoomOfLargeEvents(t *testing.T) {
 	}
 	if q.room(1<<20, 0, now) {
 		t.Error("there is room although hasRoom reported none")
+	}
+}
+
+// Of a flood of events that no hook waits for some are left out, and none that hooks decide
+// about: replay and what-if need them.
+func TestAFloodOfDecidedEventsIsKept(t *testing.T) {
+	const flood = 2 * noteBurst
+	for _, judged := range []bool{true, false} {
+		s, at := open(t, options(t)), time.Now()
+		for n := uint64(1); n <= flood; n++ {
+			e := event(n, "pre_tool_use", `{"tool_name":"shell"}`)
+			e.Time, e.Wait, e.Judged = at, true, judged
+			s.Note(e, nil)
+		}
+		hooktest.Must(t, s.Flush(t.Context()))
+		kept := 0
+		hooktest.Must(t, s.read(t.Context(), func(db *sql.DB) error {
+			return db.QueryRow(`SELECT count(*) FROM events`).Scan(&kept)
+		}))
+		if judged != (kept == flood) {
+			t.Errorf("judged %t: %d of %d events are kept", judged, kept, flood)
+		}
 	}
 }
