@@ -246,12 +246,8 @@ func (o *observerPool) endIdle() {
 	}
 }
 
-// idle reports whether nothing waits and nothing starts.
-func (o *observerPool) idle() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.waiting.n == 0 && o.starting == 0
-}
+// idle reports whether nothing waits and nothing starts. o.mu is held.
+func (o *observerPool) idle() bool { return o.waiting.n == 0 && o.starting == 0 }
 
 // fail calls Done of c and of all calls linked behind it.
 func fail(c *Call, ans Answer) {

@@ -134,7 +134,11 @@ func (p *Pool) remove(w *process) {
 	}
 }
 
+// empty reports whether no worker lives, and no call of an observer waits. The lock of the
+// observers comes before the pool's, here as in submit.
 func (p *Pool) empty() bool {
+	p.observers.mu.Lock()
+	defer p.observers.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.workers) == 0 && p.observers.idle()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 )
@@ -40,6 +41,33 @@ func TestRetain(t *testing.T) {
 		return len(b.set.pools) == 0
 	})
 	b.wantQuiet()
+}
+
+// Calls are submitted while others look whether the hook's workers are gone: neither waits for
+// a lock that the other has.
+func TestCallsWhileAPoolIsLookedAt(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 0)
+	for range 30 {
+		ctx, end := context.WithCancel(t.Context())
+		var looking sync.WaitGroup
+		looking.Go(func() {
+			for ctx.Err() == nil {
+				p.empty()
+			}
+		})
+		var calls []<-chan Answer
+		for range 2000 {
+			calls = append(calls, submit(p, call("")))
+		}
+		for _, c := range calls {
+			wantAnswer(t, b.await(c), "")
+		}
+		end()
+		looking.Wait()
+		p.endIdle()
+		b.until("its worker has ended", p.empty)
+	}
 }
 
 func TestClose(t *testing.T) {
