@@ -88,6 +88,13 @@ func (j *journaled) onlyHere(seq uint64) *entry {
 	return nil
 }
 
+// moved reports whether the database has the event of an entry.
+func (j *journaled) moved(e *entry) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return e.place == inDatabase
+}
+
 // has reports whether an event is in the journal, as far as that is known here.
 func (j *journaled) has(seq uint64) bool {
 	j.mu.Lock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/journal"
 )
 
 // killed returns options of a copy of the files of s as they are now, which is what the
@@ -219,6 +220,23 @@ func TestPendingWhileItMoves(t *testing.T) {
 	}
 	if got := pending(t, s); !slices.Equal(got, []string{"1:a"}) {
 		t.Errorf("pending %v after the move, want it once", got)
+	}
+}
+
+// An event that the journal does not give is read again where the writer has moved it, and
+// else an error.
+func TestPendingThatHasMoved(t *testing.T) {
+	o := options(t)
+	o.Held = 1 // its data is not in memory
+	s := open(t, o)
+	accept(t, s, event(1, "agent:end", `{"n":1}`), "a")
+	gone := *s.journaled.onlyHere(1)
+	gone.Segment += 100
+	for at, want := range map[place]error{inJournal: journal.ErrDamaged, inDatabase: errMoved} {
+		gone.place = at
+		if _, err := s.pendingOnly(&gone, nil); !errors.Is(err, want) {
+			t.Errorf("at place %v: %v, want %v", at, err, want)
+		}
 	}
 }
 

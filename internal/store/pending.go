@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/journal"
 )
 
 // pendingBytes is where a page of pending events ends: an event that is larger
@@ -23,26 +22,23 @@ const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM e
 // events above after, limit at most, fewer when they are large. Nothing comes
 // back when there are no more; the last event's number is the next after.
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
-	for tries := 0; ; {
+	for {
 		page, last, err := s.pendingPage(ctx, after, limit)
-		if errors.Is(err, journal.ErrDamaged) && tries < movedTries {
-			tries++
-			continue
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errMoved): // the next page has it
+		case err != nil:
 			return nil, fmt.Errorf("read what is pending: %w", err)
-		}
-		if len(page) > 0 || last == 0 {
+		case len(page) > 0 || last == 0:
 			return page, nil
+		default:
+			after = last
 		}
-		after = last
 	}
 }
 
-// movedTries is how often Pending reads a page again that the journal does not give: the writer
-// may have moved its events into the database, and freed their segment, after the page had
-// looked there.
-const movedTries = 3
+// errMoved is the error of an event that the journal does not have any more: the writer has
+// moved it into the database since a page looked there, and freed its segment.
+var errMoved = errors.New("it is in the database now")
 
 // pendingPage is Pending, except that a page may be empty when its runs have ended while
 // it was read. It returns the number of its last event, 0 where there was none.
@@ -121,7 +117,10 @@ func (s *Store) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all 
 	}
 	if event == nil {
 		a, err := s.journaled.read(e, true)
-		if err != nil {
+		switch {
+		case err != nil && s.journaled.moved(e):
+			return nil, errMoved
+		case err != nil:
 			return nil, s.unreadable(e, err)
 		}
 		if event, err = a.row.decode(a.row.data); err != nil {
@@ -139,7 +138,7 @@ func (s *Store) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all 
 }
 
 // unreadable is what to say of an event that the journal does not give: the writer, which
-// moves it, finds out whether it is lost. One that is in the database meanwhile is read again later.
+// moves it, finds out whether it is lost.
 func (s *Store) unreadable(e *entry, err error) error {
 	s.queue.add(&op{event: e.Number, exec: nothing, lean: nothing})
 	return err
