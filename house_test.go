@@ -46,7 +46,7 @@ func TestHouseStyle(t *testing.T) {
 			if found := words.FindString(account.ReplaceAllString(line, "")); found != "" {
 				complain("say it in plain words, not " + found)
 			}
-			if strings.HasSuffix(name, "_test.go") && strings.Contains(line, "time.Sleep(") {
+			if strings.HasSuffix(name, "_test.go") && sleeps.MatchString(line) {
 				complain("wait for the condition, see hooktest.Until")
 			}
 			if references.MatchString(line) {
@@ -55,6 +55,9 @@ func TestHouseStyle(t *testing.T) {
 		}
 	}
 }
+
+// sleeps finds a wait for a time, where a test should wait for a condition.
+var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
 
 // topLevel is what a newcomer sees first. What a program has left there by mistake does not
 // belong to it.
