@@ -441,7 +441,7 @@ var rooms = map[string]room{
 	},
 	"internal/source/hookdir": {
 		"reads `HOOK.yaml`; its schema",
-		"duration events hook readfile spell",
+		"duration escape events hook readfile spell",
 		"gopkg.in/yaml.v3",
 	},
 	"internal/source/yamlnode": {

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/readfile"
 )
 
@@ -109,7 +110,7 @@ func (o Options) lookAt(path string) (p program) {
 	case !info.Mode().IsRegular():
 		p.message = "is not a regular file"
 	case !p.executable:
-		p.message, p.hint = "is not executable", "chmod +x "+quote(path)
+		p.message, p.hint = "is not executable", "chmod +x "+escape.Quote(path)
 	default:
 		if head, err := readfile.Head(path, maxHead); err == nil { // one that cannot be read passes
 			p.message, p.hint = o.badHead(path, head)
@@ -132,7 +133,7 @@ func (o Options) badHead(path string, head []byte) (message, hint string) {
 	case !ok:
 		return "has no #! line, the system cannot start it", "make its first line #!/bin/sh"
 	case bytes.HasSuffix(line, []byte("\r")):
-		old, clean := quote(path), quote(path+".clean")
+		old, clean := escape.Quote(path), escape.Quote(path+".clean")
 		return "has Windows line ends, the system looks for an interpreter with \\r in its name",
 			// cat, not mv: the file's mode stays
 			"tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
@@ -142,10 +143,10 @@ func (o Options) badHead(path string, head []byte) (message, hint string) {
 		return "has an empty #! line", "make it #!/bin/sh"
 	}
 	if name := string(words[0]); filepath.IsAbs(name) && !o.isFile(name) {
-		return "its interpreter " + name + " does not exist", "head -n 1 " + quote(path)
+		return "its interpreter " + name + " does not exist", "head -n 1 " + escape.Quote(path)
 	}
 	if name := askedOfEnv(words); name != "" && !o.isInPath(name) {
-		return "its interpreter " + name + " is not in PATH", "command -v " + quote(name)
+		return "its interpreter " + name + " is not in PATH", "command -v " + escape.Quote(name)
 	}
 	return "", ""
 }
@@ -182,16 +183,6 @@ func isInPath(name, dirs string) bool {
 		return filepath.IsAbs(dir) && isFile(path) && mayExecute(path)
 	})
 }
-
-// quote returns a path that can be pasted into a shell.
-func quote(path string) string {
-	if !strings.ContainsFunc(path, func(r rune) bool { return !strings.ContainsRune(plainPath, r) }) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
 
 func firstWord(command string) string {
 	if words := strings.Fields(command); len(words) > 0 {

@@ -99,17 +99,6 @@ func TestFindCommand(t *testing.T) {
 	}
 }
 
-// The command that a hint shows can be pasted.
-func TestQuote(t *testing.T) {
-	for path, want := range map[string]string{
-		"/a/run.sh": "/a/run.sh", "/a b/c": "'/a b/c'", "/it's": `'/it'\''s'`, "/$(x)": "'/$(x)'",
-	} {
-		if got := quote(path); got != want {
-			t.Errorf("quote(%q) = %s, want %s", path, got, want)
-		}
-	}
-}
-
 // A file that could change what Read returns is named, so that it is watched.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
