@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/oneshot"
+	"github.com/hookd/hookd/internal/policy"
 )
 
 // runFlags are the flags of `hookd run`.
@@ -128,18 +129,17 @@ func (a *app) prepareRun(cmd *cobra.Command, cfg config.Config, r *oneshot.Run, 
 	ctx, cancel := context.WithTimeout(cmd.Context(), runStart)
 	defer cancel()
 	scratch := config.Default(r.Home)
-	copies := map[string]string{cfg.AllowedDir(): scratch.AllowedDir()}
-	if f.policy == "" {
-		copies[cfg.PolicyDir()] = scratch.PolicyDir()
-	} else if _, err := catalog.SetPolicy(ctx, scratch, f.policy, f.key); err != nil {
-		return fail(exitFailed, "correct the source or the key; the command was not run", "%w", err)
-	}
-	for from, to := range copies {
-		if _, err := os.Stat(from); err != nil {
-			continue // none
+	if f.policy != "" {
+		if _, err := catalog.SetPolicy(ctx, scratch, f.policy, f.key); err != nil {
+			return fail(exitFailed, "correct the source or the key; the command was not run", "%w", err)
 		}
-		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			return fail(exitFailed, "see the permissions of "+from, "%w", err)
+	} else if err := policy.NewHome(cfg.PolicyDir()).Copy(policy.NewHome(scratch.PolicyDir())); err != nil {
+		return fail(exitFailed, "hookd policy show; the command was not run", "copy the policy: %w", err)
+	}
+	allowed := cfg.AllowedDir()
+	if _, err := os.Stat(allowed); err == nil {
+		if err := os.CopyFS(scratch.AllowedDir(), os.DirFS(allowed)); err != nil {
+			return fail(exitFailed, "see the permissions of "+allowed, "%w", err)
 		}
 	}
 	program, err := ownPath()

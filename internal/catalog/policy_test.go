@@ -162,6 +162,7 @@ func BenchmarkTakeUp(b *testing.B) {
 			var update, load, processor time.Duration
 			for sequence := 2; b.Loop(); sequence++ {
 				b.StopTimer()
+				hooktest.Must(b, home.Sweep()) // as the daemon does after each
 				next(sequence)
 				b.StartTimer()
 				begin, used := time.Now(), processorTime(b)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -155,24 +156,33 @@ func (h Home) Installed(name string) (Content, error) {
 	return c, err
 }
 
-// Write writes the content into an empty folder, several folders at a time: a large
-// bundle has a thousand of them.
+// Write writes the content into a folder, several folders at a time: a large bundle has a
+// thousand of them. Files and folders of the content that are there stay: files get its
+// bytes and retain their mode. Links in their place are not followed, but an error.
 func (c Content) Write(dir string) error {
-	var folders []string
-	files := map[string][]File{} // by folder
+	files, outer, inner := map[string][]File{}, []string(nil), []string(nil) // by folder; outer ones hold others
+	known := map[string]bool{}
 	for _, f := range c {
 		folder := path.Dir(f.Path)
-		if files[folder] == nil {
-			folders = append(folders, folder)
+		if files[folder] = append(files[folder], f); len(files[folder]) == 1 {
+			inner = append(inner, folder)
 		}
-		files[folder] = append(files[folder], f)
+		for up := path.Dir(folder); up != "." && !known[up]; up = path.Dir(up) {
+			outer, known[up] = append(outer, up), true
+		}
+	}
+	slices.Sort(outer) // each before those in it
+	for _, folder := range append([]string{"."}, outer...) {
+		if err := makeFolder(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {
+			return err
+		}
 	}
 	var writing sync.WaitGroup
 	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
 	for n := range errs {
 		writing.Go(func() {
-			for i := n; i < len(folders) && errs[n] == nil; i += len(errs) {
-				errs[n] = writeFolder(filepath.Join(dir, filepath.FromSlash(folders[i])), files[folders[i]])
+			for i := n; i < len(inner) && errs[n] == nil; i += len(errs) {
+				errs[n] = writeFolder(filepath.Join(dir, filepath.FromSlash(inner[i])), files[inner[i]])
 			}
 		})
 	}
@@ -190,27 +200,68 @@ func (c Content) Write(dir string) error {
 	return nil
 }
 
-// writeFolder makes a folder, which may be there, and writes the files in it that are no
-// links. Mkdir first: the parents of most folders are there.
-func writeFolder(dir string, files []File) error {
+// makeFolder makes a folder, which may be there.
+func makeFolder(dir string) error {
 	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.MkdirAll(dir, 0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if info, statErr := os.Lstat(dir); statErr == nil && info.IsDir() {
+		return nil
+	}
+	return err
+}
+
+// writeFolder makes a folder and writes the files in it that are no links.
+func writeFolder(dir string, files []File) error {
+	if err := makeFolder(dir); err != nil {
 		return err
 	}
 	for _, f := range files {
 		if f.Link != "" {
 			continue
 		}
-		mode := fs.FileMode(0o600)
+		mode := uint32(0o600)
 		if f.Exec {
 			mode = 0o700
 		}
-		if err := os.WriteFile(filepath.Join(dir, path.Base(f.Path)), f.Data, mode); err != nil {
+		if err := writeFile(filepath.Join(dir, path.Base(f.Path)), f.Data, mode); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeFile makes data the whole content of the file at path; mode is that of one that is
+// not there. A link at path is an error. It uses the system's calls themselves: package os
+// makes three times as many for each of thousands of small files. It shortens a file only
+// where that is longer: ext4 writes what was made empty to the disk when it is closed.
+func writeFile(path string, data []byte, mode uint32) error {
+	const flags = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
+	fd := -1
+	open := func() (err error) { fd, err = syscall.Open(path, flags, mode); return err }
+	if err := interrupted(open); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	if err := errors.Join(fill(fd, data), syscall.Close(fd)); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	return nil
+}
+
+// fill makes data the whole content of an open file.
+func fill(fd int, data []byte) error {
+	for at := 0; at < len(data); {
+		n := 0
+		write := func() (err error) { n, err = syscall.Write(fd, data[at:]); return err }
+		if err := interrupted(write); err != nil {
+			return err
+		}
+		at += n
+	}
+	var now syscall.Stat_t
+	if err := syscall.Fstat(fd, &now); err != nil || now.Size == int64(len(data)) {
+		return err
+	}
+	return syscall.Ftruncate(fd, int64(len(data)))
 }

@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -200,7 +198,7 @@ func (h Home) Unset() error {
 		if err := ignore(os.Remove(h.File()), fs.ErrNotExist); err != nil {
 			return err
 		}
-		return h.sweep()
+		return h.sweep(Current{})
 	})
 }
 
@@ -294,23 +292,9 @@ func (h Home) place(b Bundle, text []byte, check Check) (dir string, err error) 
 	return dir, replacefile.Write(dir+Ending, text)
 }
 
-// stage writes the files of a bundle where no daemon looks for them.
-func (h Home) stage(b Bundle) (dir string, err error) {
-	if err := os.MkdirAll(h.dir, 0o700); err != nil {
-		return "", err
-	}
-	if dir, err = os.MkdirTemp(h.dir, ".new-*"); err != nil {
-		return "", err
-	}
-	if err := b.Content.Write(dir); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	return dir, nil
-}
-
 // swap makes a staged folder the one of that name.
 func (h Home) swap(staged, folder string) error {
-	at, old := filepath.Join(h.dir, folder), filepath.Join(h.dir, ".old-"+folder)
+	at, old := filepath.Join(h.dir, folder), filepath.Join(h.dir, oldPrefix+folder)
 	if err := os.RemoveAll(old); err != nil {
 		return err
 	}
@@ -321,39 +305,6 @@ func (h Home) swap(staged, folder string) error {
 		return errors.Join(err, ignore(os.Rename(old, at), fs.ErrNotExist))
 	}
 	return os.RemoveAll(old)
-}
-
-// Sweep removes bundles that are not in force any more, except for the newest of them,
-// whose runs may not have finished. It is called when the daemon has read the new ones:
-// where bundles are large, the disk takes its time.
-func (h Home) Sweep() error {
-	return h.locked(func() error {
-		c, _, err := h.Current()
-		if err != nil {
-			return err
-		}
-		return h.sweep(filepath.Base(c.Dir), filepath.Base(c.Shadow.Dir))
-	})
-}
-
-func (h Home) sweep(current ...string) error {
-	entries, err := os.ReadDir(h.dir)
-	if err != nil {
-		return ignore(err, fs.ErrNotExist)
-	}
-	var old []fs.FileInfo
-	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(current, e.Name()) {
-			old = append(old, info)
-		}
-	}
-	slices.SortFunc(old, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for _, info := range old[min(len(old), 1):] {
-		path := filepath.Join(h.dir, info.Name())
-		err = errors.Join(err, os.RemoveAll(path), ignore(os.Remove(path+Ending), fs.ErrNotExist))
-	}
-	return err
 }
 
 // read reads a JSON file of the folder.
