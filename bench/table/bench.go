@@ -77,12 +77,28 @@ func (b *bench) cleanup() { os.RemoveAll(b.dir) }
 
 // build compiles a program of this module as a release has it.
 func (b *bench) build(to, pkg string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", to, pkg)
+	linked := to + ".linked"
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", linked, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 	}
-	return nil
+	return install(linked, to)
+}
+
+// install moves a program to where it is started from, as a package manager does: by writing
+// it. The pages of a file that Go's linker has just written through a mapping are single ones
+// in the system's memory, those of a file that was written or read are together, and a small
+// program starts up to an eighth faster.
+func install(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, text, 0o755); err != nil {
+		return err
+	}
+	return os.Remove(from)
 }
 
 func (b *bench) measureAll(wanted *regexp.Regexp) (rows []row) {

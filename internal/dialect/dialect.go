@@ -24,7 +24,7 @@ func Agent(d events.Dialect) *neutral.Agent {
 // Those that take a plugin instead are not among them.
 func Agents() []string {
 	var names []string
-	for _, e := range *index.Load() {
+	for e := range entries() {
 		if agent := e.agent(); agent != nil && agent.Answer != nil {
 			names = append(names, string(e.Name))
 		}
@@ -55,7 +55,7 @@ func Guest(d events.Dialect) *neutral.Guest {
 
 // Guests returns the dialects whose agents run the hooks in host's settings too.
 func Guests(host events.Dialect) (list []events.Dialect) {
-	for _, e := range *index.Load() {
+	for e := range entries() {
 		if e.Guest != nil && slices.Contains(e.Guest.Hosts, host) {
 			list = append(list, e.Name)
 		}
@@ -66,7 +66,7 @@ func Guests(host events.Dialect) (list []events.Dialect) {
 // AgentsWith returns the names of the agents whose settings are so, sorted.
 func AgentsWith(so func(*neutral.Settings) bool) []string {
 	var names []string
-	for _, e := range *index.Load() {
+	for e := range entries() {
 		if s := Settings(e.Name); s != nil && so(s) {
 			names = append(names, string(e.Name))
 		}

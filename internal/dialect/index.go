@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -84,23 +85,42 @@ var systems = []neutral.System{
 // entry is a system of the index with its agent, made when something first asks.
 type entry struct {
 	*neutral.System
-	agent func() *neutral.Agent
+	once sync.Once
+	made *neutral.Agent
+}
+
+// agent returns the agent of e; nil if it has none.
+func (e *entry) agent() *neutral.Agent {
+	e.once.Do(func() { e.made = newAgent(e.System) })
+	return e.made
 }
 
 var index atomic.Pointer[[]entry]
+
+// entries returns the index.
+func entries() iter.Seq[*entry] {
+	list := *index.Load()
+	return func(yield func(*entry) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
 
 func init() { install(systems) }
 
 // install makes list the index, and its rows the contract table.
 func install(list []neutral.System) {
-	entries := make([]entry, len(list)) // at each start of a bridge
+	made := make([]entry, len(list)) // at each start of a bridge
 	columns := make([]events.Column, len(list))
 	for i := range list {
 		s := &list[i]
 		columns[i] = events.Column{Dialect: s.Name, Rows: s.Events, Captured: s.Captured}
-		entries[i] = entry{s, sync.OnceValue(func() *neutral.Agent { return newAgent(s) })}
+		made[i].System = s
 	}
-	index.Store(&entries)
+	index.Store(&made)
 	events.SetTable(columns...)
 }
 
@@ -132,10 +152,9 @@ func Add(s neutral.System) (remove func()) {
 
 // find returns the entry of d, or nil.
 func find(d events.Dialect) *entry {
-	list := *index.Load()
-	for i := range list {
-		if list[i].Name == d {
-			return &list[i]
+	for e := range entries() {
+		if e.Name == d {
+			return e
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func Rules(d events.Dialect) *neutral.Rules {
 // Observed returns the row by which the answer of a hook is read that is given
 // name, which it is where no other name fits; nil = it is a name like any other.
 func Observed(name string) *events.Contract {
-	for _, s := range *index.Load() {
+	for s := range entries() {
 		if s.Observes {
 			if row := events.LookupIn(s.Name, name); row != nil {
 				return row

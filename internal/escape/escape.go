@@ -6,6 +6,7 @@ package escape
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -71,7 +72,7 @@ var unseen = &unicode.RangeTable{
 // ellipsis, within those bytes.
 func Line(s string, most int) string {
 	if strings.ContainsAny(s, "\r\n\t") {
-		s = breaks.Replace(s)
+		s = withoutBreaks(s)
 	}
 	s = Text(s, Nothing)
 	if len(s) <= most {
@@ -86,4 +87,16 @@ func Line(s string, most int) string {
 
 const ellipsis = "…"
 
-var breaks = strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+// breaks makes its strings.Replacer when something first needs it: a bridge, which is started
+// for each event, mostly does not.
+var breaks struct {
+	once sync.Once
+	*strings.Replacer
+}
+
+func withoutBreaks(s string) string {
+	breaks.once.Do(func() {
+		breaks.Replacer = strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+	})
+	return breaks.Replace(s)
+}

@@ -18,29 +18,39 @@ type Column struct {
 
 // contracts is the table: its columns, and what is found in all of them.
 type contracts struct {
-	columns []Column
-	index   func() *index
+	columns []column
+	once    sync.Once
+	index   *index // see all
+}
+
+// column is a Column with its rows, which are made when something first asks for them: a
+// bridge that is started for one event needs those of one dialect.
+type column struct {
+	Column
+	once sync.Once
+	made []Contract
+}
+
+func (c *column) rows() []Contract {
+	c.once.Do(func() {
+		c.made = c.Rows()
+		for i := range c.made {
+			c.made[i].complete(c.Column)
+		}
+	})
+	return c.made
 }
 
 var installed atomic.Pointer[contracts]
 
 // SetTable makes columns the table; where two dialects know a name, the first
 // wins when the sender does not say which it speaks. Package dialect calls it when
-// the program starts: a program that looks up rows must import that package. The
-// rows of a column are made when something first asks for them: a bridge that is
-// started for one event needs those of one dialect.
+// the program starts: a program that looks up rows must import that package.
 func SetTable(columns ...Column) {
-	t := &contracts{columns: slices.Clone(columns)}
+	t := &contracts{columns: make([]column, len(columns))}
 	for i, c := range columns {
-		t.columns[i].Rows = sync.OnceValue(func() []Contract {
-			rows := c.Rows()
-			for i := range rows {
-				rows[i].complete(c)
-			}
-			return rows
-		})
+		t.columns[i].Column = c
 	}
-	t.index = sync.OnceValue(t.newIndex)
 	installed.Store(t)
 }
 
@@ -76,14 +86,20 @@ type index struct {
 	part   map[string]bool // names that only rows about a part of their kind have
 }
 
+// all returns what is looked up in all columns.
+func (t *contracts) all() *index {
+	t.once.Do(func() { t.index = t.newIndex() })
+	return t.index
+}
+
 func (t *contracts) newIndex() *index {
 	ix := &index{
 		byName: map[string]*Contract{},
 		byKind: map[Kind][]*Contract{},
 		part:   map[string]bool{},
 	}
-	for _, column := range t.columns {
-		rows := column.Rows()
+	for i := range t.columns {
+		rows := t.columns[i].rows()
 		for i := range rows {
 			ix.add(&rows[i])
 		}
@@ -106,15 +122,16 @@ func (ix *index) add(c *Contract) {
 
 // Lookup returns the row of name in the first dialect, in the order of the columns,
 // that has it; nil if none has. Rows are shared: do not change them.
-func Lookup(name string) *Contract { return table().index().byName[name] }
+func Lookup(name string) *Contract { return table().all().byName[name] }
 
 // LookupIn returns the row of name in d, or nil.
 func LookupIn(d Dialect, name string) *Contract {
-	for _, column := range table().columns {
-		if column.Dialect != d {
+	columns := table().columns
+	for i := range columns {
+		if columns[i].Dialect != d {
 			continue
 		}
-		rows := column.Rows()
+		rows := columns[i].rows()
 		for i := range rows {
 			if rows[i].Name == name {
 				return &rows[i]
@@ -126,7 +143,7 @@ func LookupIn(d Dialect, name string) *Contract {
 
 // Special reports whether name stands for a part of its kind only, see
 // Contract.Tools and Contract.Failed.
-func Special(name string) bool { return table().index().part[name] }
+func Special(name string) bool { return table().all().part[name] }
 
 // For returns the row that rules an event called name from a sender that
 // speaks d. A name that d does not have is looked up in all dialects, so that
@@ -147,7 +164,7 @@ func For(d Dialect, name string) *Contract {
 // kind of the table is spelled so. A sender's own event "error" is not
 // what onError means; the blank keeps it apart, since no name has one.
 func ownKind(name string) Kind {
-	if _, taken := table().index().byKind[Kind(name)]; taken {
+	if _, taken := table().all().byKind[Kind(name)]; taken {
 		return Kind("own " + name)
 	}
 	return Kind(name)
@@ -156,20 +173,20 @@ func ownKind(name string) Kind {
 // OfKind returns the rows whose names stand for k, in the order of the columns. Rows
 // that merely are Also of the kind are not among them: StopFailure reaches
 // hooks on Stop, but Stop does not reach hooks on StopFailure.
-func OfKind(k Kind) []*Contract { return slices.Clone(table().index().byKind[k]) }
+func OfKind(k Kind) []*Contract { return slices.Clone(table().all().byKind[k]) }
 
 // All returns every row, dialects in the order of the columns.
-func All() []*Contract { return slices.Clone(table().index().all) }
+func All() []*Contract { return slices.Clone(table().all().all) }
 
 // Rows goes through what All returns, and copies nothing.
-func Rows() iter.Seq[*Contract] { return slices.Values(table().index().all) }
+func Rows() iter.Seq[*Contract] { return slices.Values(table().all().all) }
 
 // Dialects returns all dialects in the order of the columns.
 func Dialects() []Dialect {
 	columns := table().columns
 	names := make([]Dialect, len(columns))
-	for i, c := range columns {
-		names[i] = c.Dialect
+	for i := range columns {
+		names[i] = columns[i].Dialect
 	}
 	return names
 }
@@ -179,7 +196,7 @@ func Dialects() []Dialect {
 // asks for any of them gets the event. An event that no row describes goes by
 // its own name alone.
 func (c *Contract) Aliases() []*Contract {
-	byKind := table().index().byKind
+	byKind := table().all().byKind
 	if len(byKind[c.Kind]) == 0 {
 		return []*Contract{c}
 	}

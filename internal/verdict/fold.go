@@ -129,7 +129,17 @@ func (f *folding) warnBlock(a *Answer) {
 }
 
 // rank orders permission decisions: the strictest wins.
-var rank = map[string]int{"": 0, "allow": 1, "ask": 2, "deny": 3}
+func rank(decision string) int {
+	switch decision {
+	case "allow":
+		return 1
+	case "ask":
+		return 2
+	case "deny":
+		return 3
+	}
+	return 0
+}
 
 // decide folds permission_decision; ties keep the first reason.
 func (f *folding) decide(a *Answer) {
@@ -138,7 +148,7 @@ func (f *folding) decide(a *Answer) {
 	case word == "":
 	case f.c.Decision == events.DecisionVerdict:
 		f.decided(word, a)
-		if rank[word] > rank[f.v.PermissionDecision] {
+		if rank(word) > rank(f.v.PermissionDecision) {
 			f.v.PermissionDecision, f.v.DecisionReason = word, a.PermissionReason
 		}
 	case f.c.Decision == events.DecisionPermission:

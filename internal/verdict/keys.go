@@ -36,30 +36,31 @@ const (
 
 // vocabulary is a set of keys with the spellings that count. They are made when something
 // first looks for one: the bridge, which is started for each event, reads no answers.
-type vocabulary func() spellings
+type vocabulary struct {
+	keys func() []string
+	once sync.Once
+	made spellings
+}
 
 type spellings struct {
 	spelled map[string]string // snake_case and camelCase to snake_case
 	folded  map[string]string // any letter case, without underscores
 }
 
-func words(keys ...string) vocabulary {
-	return sync.OnceValue(func() spellings {
-		s := spellings{make(map[string]string), make(map[string]string)}
-		for _, k := range keys {
-			s.spelled[k], s.spelled[camel(k)], s.folded[foldKey(k)] = k, k, k
-		}
-		return s
-	})
+func (v *vocabulary) make() {
+	v.made = spellings{make(map[string]string), make(map[string]string)}
+	for _, k := range v.keys() {
+		v.made.spelled[k], v.made.spelled[camel(k)], v.made.folded[foldKey(k)] = k, k, k
+	}
 }
 
 // find returns the key that name stands for, and whether name spells it right.
-func (v vocabulary) find(name string) (key string, known, right bool) {
-	s := v()
-	if key, right = s.spelled[name]; right {
+func (v *vocabulary) find(name string) (key string, known, right bool) {
+	v.once.Do(v.make)
+	if key, right = v.made.spelled[name]; right {
 		return key, true, true
 	}
-	key, known = s.folded[foldKey(name)]
+	key, known = v.made.folded[foldKey(name)]
 	return key, known, false
 }
 
@@ -71,11 +72,15 @@ var everyAgent = []string{
 }
 
 var (
-	topKeys = words(
-		keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific)
-	specificKeys  = words(everyAgent...)
-	insideKeys    = words(append(takeable(), everyAgent...)...) // also those that few agents read
-	transformKeys = words(keyToolOutput, keyResponse, keySpecific, keySystemMessage)
+	topKeys = &vocabulary{keys: func() []string {
+		return []string{keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific}
+	}}
+	specificKeys = &vocabulary{keys: func() []string { return everyAgent }}
+	// insideKeys are also those that few agents read.
+	insideKeys    = &vocabulary{keys: func() []string { return append(takeable(), everyAgent...) }}
+	transformKeys = &vocabulary{keys: func() []string {
+		return []string{keyToolOutput, keyResponse, keySpecific, keySystemMessage}
+	}}
 )
 
 func foldKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
@@ -99,7 +104,7 @@ type fields struct {
 
 // pick sorts an object's members into known and unknown ones. Where a key is
 // given in two spellings, snake_case wins.
-func pick(o object, known vocabulary) *fields {
+func pick(o object, known *vocabulary) *fields {
 	f := &fields{values: make(map[string]json.RawMessage, len(o))}
 	exact := make(map[string]bool, len(o))
 	for _, m := range o {

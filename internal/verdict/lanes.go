@@ -20,7 +20,7 @@ func (v *Verdict) Then(next *Verdict) *Verdict {
 	out := *next
 	out.Allowed = v.Allowed && next.Allowed
 	out.Continue = v.Continue && next.Continue
-	if rank[v.PermissionDecision] >= rank[next.PermissionDecision] {
+	if rank(v.PermissionDecision) >= rank(next.PermissionDecision) {
 		out.PermissionDecision, out.DecisionReason = v.PermissionDecision, v.DecisionReason
 	}
 	out.Message = join(v.Message, next.Message)

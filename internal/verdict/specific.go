@@ -112,13 +112,23 @@ func (f *folding) specify(key string, value json.RawMessage) {
 }
 
 // actions orders the answers to an MCP server's question: the strictest wins.
-var actions = map[string]int{`"accept"`: 1, `"cancel"`: 2, `"decline"`: 3}
+func actions(answer json.RawMessage) int {
+	switch string(answer) {
+	case `"accept"`:
+		return 1
+	case `"cancel"`:
+		return 2
+	case `"decline"`:
+		return 3
+	}
+	return 0
+}
 
 // elicited folds the answer to an MCP server's question. Of several the strictest wins,
 // of equal ones the last, and only its own content goes with it.
 func (f *folding) elicited(a *Answer) bool {
 	action := a.Specific[keyAction]
-	if actions[string(action)] < max(1, actions[string(f.v.Specific[keyAction])]) {
+	if actions(action) < max(1, actions(f.v.Specific[keyAction])) {
 		return false
 	}
 	f.specify(keyAction, action)

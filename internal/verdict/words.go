@@ -42,7 +42,9 @@ var commonWords = []Word{
 
 // denials are the words by which agents say no or ask. In an answer whose
 // dialect does not have them they were meant for another agent.
-var denials = words("permission", "cancel", "action", "block", "behavior", "require_approval")
+var denials = &vocabulary{keys: func() []string {
+	return []string{"permission", "cancel", "action", "block", "behavior", "require_approval"}
+}}
 
 // heard is what was understood of an answer's object.
 type heard struct {
@@ -133,7 +135,7 @@ func (h *heard) word(w Word, path string, value json.RawMessage) error {
 	}
 	h.values[path] = true
 	target := h.inner
-	if _, is := topKeys().spelled[w.Means]; is {
+	if _, _, is := topKeys.find(w.Means); is {
 		target = h.top
 	}
 	target.values[w.Means] = stricter(w.Means, target.values[w.Means], value)
@@ -165,7 +167,17 @@ func (h *heard) forget(w Word, path string) {
 }
 
 // strictness orders what decides, as JSON.
-var strictness = map[string]int{`"deny"`: 3, `"block"`: 3, "false": 3, `"ask"`: 2, `"allow"`: 1}
+func strictness(value json.RawMessage) int {
+	switch string(value) {
+	case `"deny"`, `"block"`, "false":
+		return 3
+	case `"ask"`:
+		return 2
+	case `"allow"`:
+		return 1
+	}
+	return 0
+}
 
 // stricter returns the value of a key that was given twice: the stricter decision,
 // both of two reasons, else what the dialect's words said.
@@ -173,7 +185,7 @@ func stricter(key string, was, is json.RawMessage) json.RawMessage {
 	switch {
 	case isNull(was):
 	case key == keyPermission, key == keyDecision, key == keyContinue:
-		if strictness[string(was)] > strictness[string(is)] {
+		if strictness(was) > strictness(is) {
 			return was
 		}
 	case key == keyReason, key == keyPermReason, key == keyContext:
@@ -218,22 +230,26 @@ func texts(list json.RawMessage, keys []string) string {
 	return join(found...)
 }
 
-// explains are the keys that say why, and nothing else.
-var explains = map[string]bool{
-	keyReason: true, keyStopReason: true, keyPermReason: true, keyEventName: true, keySpecific: true,
+// explains reports whether a key says why, and nothing else.
+func explains(key string) bool {
+	switch key {
+	case keyReason, keyStopReason, keyPermReason, keyEventName, keySpecific:
+		return true
+	}
+	return false
 }
 
 // silent returns the first unknown key, of an answer without a key
 // that says something; "" = it says something, or has nothing to say.
 func (h *heard) silent(o object) (unknown string) {
 	said := false
-	look := func(o object, path string, keys, others vocabulary) {
+	look := func(o object, path string, keys, others *vocabulary) {
 		for _, m := range o {
 			folded := foldKey(m.key)
 			key, known, _ := keys.find(m.key)
 			_, misplaced, _ := others.find(m.key)
 			switch _, denial, _ := denials.find(m.key); {
-			case known && !explains[key], h.values[path+folded], misplaced:
+			case known && !explains(key), h.values[path+folded], misplaced:
 				said = true
 			case known, h.own[path+folded]:
 			case denial && path == "":

@@ -1,16 +1,17 @@
 package claudecode
 
-import "github.com/hookd/hookd/internal/events"
+import (
+	"slices"
+
+	"github.com/hookd/hookd/internal/events"
+)
 
 // Rows is Claude Code's contract. Names
 // that it sends in addition to the shared one for the same moment
 // (Setup, PermissionDenied, PostToolBatch) keep a kind of their own, so that
 // no hook of another dialect runs twice for one thing.
 func Rows() []events.Contract {
-	rows := toolRows()
-	rows = append(rows, turnRows()...)
-	rows = append(rows, sessionRows()...)
-	return append(rows, teamRows()...)
+	return slices.Concat(toolRows(), turnRows(), sessionRows(), teamRows())
 }
 
 var common = []events.Field{

@@ -7,7 +7,7 @@ var ships = neutral.Shipped{
 	Files:   []string{".", "../cli-*/bin/cline", "node_modules/@cline/cli-*/bin/cline"},
 	Passage: `\["agent_start","agent_resume"(?:,"[a-z_]+")+\]`,
 	Row: func(name string) string {
-		if row, ok := files[name]; ok {
+		if row := fileEvent(name); row != "" {
 			return row
 		}
 		return name
@@ -15,9 +15,30 @@ var ships = neutral.Shipped{
 	Elsewhere: "Notification", // of its extension alone
 }
 
-// files are the files of hooks by the name that their payload has.
-var files = map[string]string{
-	"agent_start": "TaskStart", "agent_resume": "TaskResume", "agent_abort": "TaskCancel", "agent_end": "TaskComplete",
-	"agent_error": "TaskError", "tool_call": "PreToolUse", "tool_result": "PostToolUse",
-	"prompt_submit": "UserPromptSubmit", "pre_compact": "PreCompact", "session_shutdown": "SessionShutdown",
+// fileEvent returns the event of a hook's file by the name that its payload has; "" = there
+// is no such file.
+func fileEvent(name string) string {
+	switch name {
+	case "agent_start":
+		return "TaskStart"
+	case "agent_resume":
+		return "TaskResume"
+	case "agent_abort":
+		return "TaskCancel"
+	case "agent_end":
+		return "TaskComplete"
+	case "agent_error":
+		return "TaskError"
+	case "tool_call":
+		return "PreToolUse"
+	case "tool_result":
+		return "PostToolUse"
+	case "prompt_submit":
+		return "UserPromptSubmit"
+	case "pre_compact":
+		return "PreCompact"
+	case "session_shutdown":
+		return "SessionShutdown"
+	}
+	return ""
 }

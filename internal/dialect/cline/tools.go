@@ -33,8 +33,8 @@ var tools = []neutral.ToolName{
 	{Own: runCommands, Canonical: "Bash", OneWay: true, Canon: commandInput},
 	{Own: readFiles, Canonical: "Read", OneWay: true, Canon: objectOr,
 		Paths: "files file_paths paths path file_path filePath"},
-	{Own: search, Canonical: "Grep", OneWay: true, Canon: listed("pattern", "queries")},
-	{Own: fetch, Canonical: "WebFetch", OneWay: true, Canon: listed("url", "requests", "url")},
+	{Own: search, Canonical: "Grep", OneWay: true, Canon: queries},
+	{Own: fetch, Canonical: "WebFetch", OneWay: true, Canon: requests},
 	{Own: editor, Canonical: "Edit", OneWay: true, Canon: editorInput,
 		Args: "path=file_path old_text=old_string new_text=new_string"},
 	{Own: editor, Canonical: "Write", OneWay: true},
@@ -165,9 +165,14 @@ func argsLine(v json.RawMessage) (string, bool) {
 	return line, true
 }
 
-// listed returns a Canon that adds the texts under keys, one a line.
-func listed(canonical string, keys ...string) func(json.RawMessage) json.RawMessage {
-	return func(input json.RawMessage) json.RawMessage { return added(input, canonical, texts(input, keys)) }
+// queries adds all that search_codebase looks for, one a line.
+func queries(input json.RawMessage) json.RawMessage {
+	return added(input, "pattern", texts(input, []string{"queries"}))
+}
+
+// requests adds all that fetch_web_content fetches, one a line.
+func requests(input json.RawMessage) json.RawMessage {
+	return added(input, "url", texts(input, []string{"requests", "url"}))
 }
 
 func added(input json.RawMessage, key string, lines []string) json.RawMessage {

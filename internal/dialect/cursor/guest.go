@@ -13,13 +13,12 @@ import (
 // of its command line. A payload under Claude Code's name of the event is read as that
 // one's.
 func guest() *neutral.Guest {
-	agent := Agent()
 	return &neutral.Guest{
 		Hosts: []events.Dialect{events.ClaudeCode},
 		Sent: func(payload json.RawMessage, _ func(string) string) bool {
 			return rawjson.Get(payload, "cursor_version") != nil
 		},
-		Named: agent.EventName,
+		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, row *events.Contract) string {
 			generation, _ := rawjson.GetString(payload, "generation_id")
 			use, _ := rawjson.GetString(payload, "tool_use_id")

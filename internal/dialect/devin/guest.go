@@ -14,13 +14,12 @@ const projectDir = "DEVIN_PROJECT_DIR"
 // guest: Devin runs the hooks in Claude Code's settings too, and gives them its own
 // payloads. Claude Code's have a transcript_path, also where Devin has started it.
 func guest() *neutral.Guest {
-	agent := Agent()
 	return &neutral.Guest{
 		Hosts: []events.Dialect{events.ClaudeCode},
 		Sent: func(payload json.RawMessage, getenv func(string) string) bool {
 			return getenv(projectDir) != "" && rawjson.Get(payload, "transcript_path") == nil
 		},
-		Named: agent.EventName,
+		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, row *events.Contract) string {
 			prompt, _ := rawjson.GetString(payload, "prompt_id")
 			use, _ := rawjson.GetString(payload, "tool_use_id")

@@ -36,13 +36,12 @@ func Agent() neutral.Agent {
 // guest: Grok Build runs the hooks in Claude Code's settings too, and gives them its
 // own payloads.
 func guest() *neutral.Guest {
-	agent := Agent()
 	return &neutral.Guest{
 		Hosts: []events.Dialect{events.ClaudeCode},
 		Sent: func(payload json.RawMessage, _ func(string) string) bool {
 			return rawjson.Get(payload, "hookEventName") != nil && rawjson.Get(payload, "workspaceRoot") != nil
 		},
-		Named: agent.EventName,
+		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, _ *events.Contract) string {
 			text, _ := rawjson.GetString(payload, "timestamp")
 			return text

@@ -8,26 +8,41 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// canonicalArgs are the arguments that the canonical tools act on: what a guard
-// looks at.
-var canonicalArgs = map[string]string{
-	"Bash":         "command",
-	"Read":         "file_path",
-	"Write":        "file_path content",
-	"Edit":         "file_path old_string new_string",
-	"NotebookEdit": "notebook_path new_source",
-	"Glob":         "pattern path",
-	"Grep":         "pattern path",
-	"LS":           "path",
-	"WebFetch":     "url",
-	"WebSearch":    "query",
-	"Agent":        "prompt",
+// canonicalArgs returns the arguments that a canonical tool acts on: what a guard looks at;
+// "" = there is no such tool. Like its neighbours it is no map, which each start of a bridge
+// would fill.
+func canonicalArgs(tool string) string {
+	switch tool {
+	case "Bash":
+		return "command"
+	case "Read":
+		return "file_path"
+	case "Write":
+		return "file_path content"
+	case "Edit":
+		return "file_path old_string new_string"
+	case "NotebookEdit":
+		return "notebook_path new_source"
+	case "Glob":
+		return "pattern path"
+	case "Grep":
+		return "pattern path"
+	case "LS":
+		return "path"
+	case "WebFetch":
+		return "url"
+	case "WebSearch":
+		return "query"
+	case "Agent":
+		return "prompt"
+	}
+	return ""
 }
 
 // canonicalTool returns the row of a tool that has its canonical name; nil =
 // there is no such tool.
 func canonicalTool(name string) *ToolName {
-	if canonicalArgs[name] == "" {
+	if canonicalArgs(name) == "" {
 		return nil
 	}
 	return &ToolName{Own: name, Canonical: name}
@@ -66,7 +81,7 @@ func (n *ToolName) parsedPairs() []pair {
 	for _, p := range list {
 		told[p.to] = true
 	}
-	for name := range strings.FieldsSeq(canonicalArgs[n.Canonical]) {
+	for name := range strings.FieldsSeq(canonicalArgs(n.Canonical)) {
 		if !told[name] {
 			list = append(list, pair{from: name, to: name})
 		}
@@ -191,21 +206,32 @@ func standsFor(pairs []pair, taken map[string]bool, key string, alias bool) bool
 	return false
 }
 
-// aliases are the names that tools have for the canonical arguments, as folded
+// aliases returns the names that tools have for a canonical argument, as folded
 // has them: a hook for several agents looks at more than one of them.
-var aliases = map[string]string{
-	"command":    "command commands cmd cmds commandline commandlines shellcommand",
-	"file_path":  "filepath path file filename absolutepath targetfile",
-	"content":    "content contents filetext codecontent",
-	"old_string": "oldstring oldstr oldtext targetcontent",
-	"new_string": "newstring newstr newtext replacementcontent",
-	"pattern":    "pattern regex query",
-	"path":       "path dirpath directorypath searchpath",
-	"url":        "url urls",
+func aliases(argument string) string {
+	switch argument {
+	case "command":
+		return "command commands cmd cmds commandline commandlines shellcommand"
+	case "file_path":
+		return "filepath path file filename absolutepath targetfile"
+	case "content":
+		return "content contents filetext codecontent"
+	case "old_string":
+		return "oldstring oldstr oldtext targetcontent"
+	case "new_string":
+		return "newstring newstr newtext replacementcontent"
+	case "pattern":
+		return "pattern regex query"
+	case "path":
+		return "path dirpath directorypath searchpath"
+	case "url":
+		return "url urls"
+	}
+	return ""
 }
 
 func isAlias(canonical, key string) bool {
-	list := aliases[canonical]
+	list := aliases(canonical)
 	return list != "" && holds(list, folded(key))
 }
 

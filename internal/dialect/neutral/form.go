@@ -30,8 +30,8 @@ type AnswerForm struct {
 	Stops   string // take continue false
 	Says    bool   // systemMessage is shown
 	Elicits string // take action and content: questions of MCP servers
-	// Takes has what few agents read, by the event that takes it.
-	Takes map[string][]events.Field
+	// Takes returns what few agents read as the answer to an event. Nil = nothing.
+	Takes func(event string) []events.Field
 }
 
 // Answer writes what an agent of that form reads.

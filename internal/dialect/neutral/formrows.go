@@ -106,7 +106,9 @@ func (f *AnswerForm) Rows(common []events.Field, names string) (rows []events.Co
 		row.Fields = events.Fields(common, row.Fields...)
 		row.CanBlock = f.denies(a) || a.Is(f.Stops)
 		row.Context = a.Is(f.Text) || a.Is(f.Plain)
-		row.Takes = f.Takes[row.Name]
+		if f.Takes != nil {
+			row.Takes = f.Takes(row.Name)
+		}
 		if a.Is(f.Elicits) {
 			row.Takes = []events.Field{events.TakesAction, events.TakesContent}
 		}

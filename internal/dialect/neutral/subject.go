@@ -7,23 +7,40 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// subjects are the arguments that say what a canonical tool is about, the first
+// subjects returns the arguments that say what a canonical tool is about: the first
 // that a call has.
-var subjects = map[string]string{
-	"Bash":         "command",
-	"Read":         "file_path",
-	"Write":        "file_path",
-	"Edit":         "file_path",
-	"MultiEdit":    "file_path",
-	"NotebookEdit": "notebook_path",
-	"Glob":         "pattern path",
-	"Grep":         "pattern path",
-	"LS":           "path",
-	"WebFetch":     "url",
-	"WebSearch":    "query",
-	"Agent":        "description prompt",
-	"Task":         "description prompt",
-	"Skill":        "skill command",
+func subjects(tool string) string {
+	switch tool {
+	case "Bash":
+		return "command"
+	case "Read":
+		return "file_path"
+	case "Write":
+		return "file_path"
+	case "Edit":
+		return "file_path"
+	case "MultiEdit":
+		return "file_path"
+	case "NotebookEdit":
+		return "notebook_path"
+	case "Glob":
+		return "pattern path"
+	case "Grep":
+		return "pattern path"
+	case "LS":
+		return "path"
+	case "WebFetch":
+		return "url"
+	case "WebSearch":
+		return "query"
+	case "Agent":
+		return "description prompt"
+	case "Task":
+		return "description prompt"
+	case "Skill":
+		return "skill command"
+	}
+	return ""
 }
 
 // usual are the arguments that say it of other tools, where no text comes first.
@@ -37,7 +54,7 @@ func (c ToolCall) Subject() (name, text string) {
 			return "command", strings.Join(lines, "\n")
 		}
 	}
-	for name := range strings.FieldsSeq(subjects[c.Tool]) {
+	for name := range strings.FieldsSeq(subjects(c.Tool)) {
 		if text := TextOf(rawjson.Get(c.Input, name)); text != "" {
 			return name, text
 		}

@@ -15,8 +15,17 @@ var form = neutral.AnswerForm{
 	Stops:   "PreToolUse PostToolUse UserPromptSubmit Stop SubagentStop",
 	Says:    true,
 	Elicits: "Elicitation ElicitationResult",
-	Takes: map[string][]events.Field{
-		"UserPromptSubmit": {events.TakesTitle}, "PermissionDenied": {events.TakesRetry},
-		"CwdChanged": {events.TakesWatchPaths}, "FileChanged": {events.TakesWatchPaths},
-	},
+	Takes:   takes,
+}
+
+func takes(event string) []events.Field {
+	switch event {
+	case "UserPromptSubmit":
+		return []events.Field{events.TakesTitle}
+	case "PermissionDenied":
+		return []events.Field{events.TakesRetry}
+	case "CwdChanged", "FileChanged":
+		return []events.Field{events.TakesWatchPaths}
+	}
+	return nil
 }

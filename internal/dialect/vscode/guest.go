@@ -13,13 +13,12 @@ import (
 // its chat extension). hookEventName tells it from Copilot's command line; a payload with
 // hook_event_name is taken for that one's, which has the same times.
 func guest() *neutral.Guest {
-	agent := Agent()
 	return &neutral.Guest{
 		Hosts: []events.Dialect{events.ClaudeCode, events.Copilot},
 		Sent: func(payload json.RawMessage, _ func(string) string) bool {
 			return rawjson.Get(payload, "hookEventName") != nil && rawjson.Get(payload, "workspaceRoot") == nil
 		},
-		Named: agent.EventName,
+		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, _ *events.Contract) string {
 			at, _ := rawjson.GetString(payload, "timestamp")
 			return at
