@@ -129,6 +129,7 @@ type Checker struct {
 	noted   Head // from elsewhere; zero = none
 	met     bool // the noted head
 	last    Head
+	blind   bool // what the next record stands on is gone: its hash cannot be checked
 	before  Hash // of the record before the first, as the chain's anchors say
 	started bool
 	anchors map[uint64]string
@@ -149,14 +150,16 @@ func NewChecker(noted Head) *Checker {
 func (c *Checker) Add(r Record, prev *Hash) {
 	c.report.Records++
 	if !c.started {
-		c.begin(r, prev)
+		c.started, c.report.First = true, r.N
+		c.jump(r.N, prev)
+		c.before = c.last.Hash
 	} else if r.N != c.last.N+1 {
-		c.found(c.last.N+1, "removed", missing(c.last.N+1, r.N))
-		c.last = Head{N: r.N - 1}
-		if prev != nil {
-			c.last.Hash = *prev
-		}
+		from := c.last.N + 1
+		c.jump(r.N, prev)
+		c.found(from, "removed", missing(from, r.N)+c.unchecked(r.N))
 	}
+	blind := c.blind
+	c.blind = false
 	own := bytes.HasPrefix(r.Text, fmt.Appendf(c.buffer[:0], `{"n":%d,`, r.N))
 	if own && bind(c.last.Hash, r.Text) == r.Hash && !bytes.Contains(r.Text, pruned) { // as most records are
 		c.last = Head{r.N, r.Hash}
@@ -169,7 +172,7 @@ func (c *Checker) Add(r Record, prev *Hash) {
 	case readable && b.N != r.N:
 		c.found(r.N, "reordered", fmt.Sprintf("record %d holds record %d: it was moved, or others were put in", r.N, b.N))
 	case bind(c.last.Hash, r.Text) == r.Hash:
-	case c.gapBefore(r.N) && prev == nil: // what it stood on is gone, and named
+	case blind && readable: // the finding of what is missing says that
 	default:
 		c.found(r.N, "changed", fmt.Sprintf("record %d%s is not what was written: it or its hash was changed, or it was put in",
 			r.N, about(b, readable)))
@@ -186,18 +189,30 @@ func (c *Checker) Add(r Record, prev *Hash) {
 
 // AddNext is Add for a chain that is read from its store, where a record does not say what it
 // stands on: before is the hash of the record before it there, or of what was pruned, and
-// counts for the first one alone.
+// counts for the first one alone. The zero hash is that of no record.
 func (c *Checker) AddNext(r Record, before Hash) {
-	if c.started || r.N == 1 {
+	if c.started || before == (Hash{}) {
 		c.Add(r, nil)
 	} else {
 		c.Add(r, &before)
 	}
 }
 
-func (c *Checker) gapBefore(n uint64) bool {
-	list := c.report.Findings
-	return len(list) > 0 && list[len(list)-1].What == "removed" && list[len(list)-1].N < n && c.last == Head{N: n - 1}
+// jump goes to before record n, which says to stand on prev; nil = it says nothing, so that
+// only the first record of all can be checked.
+func (c *Checker) jump(n uint64, prev *Hash) {
+	c.last, c.blind = Head{N: n - 1}, prev == nil && n > 1
+	if prev != nil {
+		c.last.Hash = *prev
+	}
+}
+
+// unchecked says of a gap before record n that nothing vouches for that record.
+func (c *Checker) unchecked(n uint64) string {
+	if !c.blind {
+		return ""
+	}
+	return fmt.Sprintf(", so record %d cannot be checked", n)
 }
 
 func about(b Body, readable bool) string {
@@ -214,16 +229,6 @@ func missing(from, to uint64) string {
 	return fmt.Sprintf("records %d to %d are missing", from, to-1)
 }
 
-// begin takes the first record: what is before it must have been pruned.
-func (c *Checker) begin(r Record, prev *Hash) {
-	c.started, c.report.First = true, r.N
-	c.last = Head{N: r.N - 1}
-	if prev != nil {
-		c.last.Hash = *prev
-	}
-	c.before = c.last.Hash
-}
-
 func (c *Checker) found(n uint64, what, text string) {
 	if len(c.report.Findings) == maxFindings {
 		c.report.More++
@@ -237,14 +242,7 @@ func (c *Checker) found(n uint64, what, text string) {
 // not known.
 func (c *Checker) End(whole bool, head *Head) Report {
 	if whole && c.started && c.report.First > 1 {
-		switch hash, anchored := c.anchors[c.report.First-1]; {
-		case !anchored:
-			c.found(c.report.First-1, "removed", fmt.Sprintf("records up to %d are missing, and no record says that they were pruned",
-				c.report.First-1))
-		case hash != c.before.String():
-			c.found(c.report.First, "changed",
-				fmt.Sprintf("record %d does not stand on what was pruned before it", c.report.First))
-		}
+		c.checkFront(c.report.First)
 	}
 	if head != nil && c.last != *head {
 		switch {
@@ -255,10 +253,38 @@ func (c *Checker) End(whole bool, head *Head) Report {
 		}
 	}
 	if c.noted.N > 0 && !c.met {
-		c.found(c.noted.N, "changed", fmt.Sprintf("the chain does not have the head that was noted, %d: it was made again", c.noted.N))
+		c.foundNoted()
 	}
 	c.report.Head, c.report.HeadText = c.last, c.last.String()
 	return c.report
+}
+
+// checkFront says what is wrong with a chain that begins with record first, which is not 1.
+func (c *Checker) checkFront(first uint64) {
+	switch hash, anchored := c.anchors[first-1]; {
+	case !anchored:
+		from := uint64(1)
+		if c.report.Pruned < first-1 {
+			from = c.report.Pruned + 1
+		}
+		c.found(first-1, "removed", fmt.Sprintf("%s at the front: no record says that they were pruned, so record %d cannot be checked",
+			missing(from, first), first))
+	case hash != c.before.String():
+		c.found(first, "changed", fmt.Sprintf("record %d does not stand on what was pruned before it", first))
+	}
+}
+
+// foundNoted says why the chain does not have the head that was noted.
+func (c *Checker) foundNoted() {
+	n := c.noted.N
+	switch {
+	case n > c.last.N:
+		c.found(n, "removed", fmt.Sprintf("%s at the end: the head that was noted is record %d", missing(c.last.N+1, n+1), n))
+	case n < c.report.First:
+		c.found(n, "removed", fmt.Sprintf("record %d, the head that was noted, is before the first one that is left: note a newer head", n))
+	default:
+		c.found(n, "changed", fmt.Sprintf("record %d is not the head that was noted: it was removed, or the chain was made again", n))
+	}
 }
 
 // Line is a record as it is exported, one line: Text stands in it as it was hashed.

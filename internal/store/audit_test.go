@@ -76,28 +76,33 @@ func TestTheChainTellsWhatWasChanged(t *testing.T) {
 		"hash changed":                          {[]string{`UPDATE audit SET hash = zeroblob(32) WHERE n = 7`}, "record 7 (denied"},
 		"removed":                               {[]string{`DELETE FROM audit WHERE n = 7`}, "record 7 is missing"},
 		"some removed":                          {[]string{`DELETE FROM audit WHERE n BETWEEN 7 AND 9`}, "records 7 to 9 are missing"},
-		"the first removed":                     {[]string{`DELETE FROM audit WHERE n <= 3`}, "records up to 3 are missing"},
-		"the last removed":                      {[]string{`DELETE FROM audit WHERE n = 21`}, "record 21 is missing at the end"},
-		"all removed":                           {[]string{`DELETE FROM audit`}, "records 1 to 21 are missing at the end"},
+		"the first removed":                     {[]string{`DELETE FROM audit WHERE n <= 3`}, "[{3 removed records 1 to 3 are missing at the front: no record says that they were pruned, so record 4 cannot be checked}]"},
+		"all but the last removed":              {[]string{`DELETE FROM audit WHERE n <= 20`}, "records 1 to 20 are missing at the front"},
+		"the very first removed":                {[]string{`DELETE FROM audit WHERE n = 1`}, "record 1 is missing at the front"},
+		"one behind what is missing changed": {[]string{`DELETE FROM audit WHERE n = 7`,
+			`UPDATE audit SET text = CAST('x' AS BLOB) WHERE n = 8`}, "record 8 is not"},
+		"the last removed": {[]string{`DELETE FROM audit WHERE n = 21`}, "record 21 is missing at the end"},
+		"all removed":      {[]string{`DELETE FROM audit`}, "records 1 to 21 are missing at the end"},
 		"removed and moved up": {[]string{`DELETE FROM audit WHERE n = 7`,
 			`UPDATE audit SET n = -n WHERE n > 7`, `UPDATE audit SET n = -n - 1 WHERE n < 0`}, "record 7 holds record 8"},
 		"reordered": {[]string{`UPDATE audit SET n = 100 WHERE n = 7`, `UPDATE audit SET n = 7 WHERE n = 8`,
 			`UPDATE audit SET n = 8 WHERE n = 100`}, "record 7 holds record 8"},
 		"inserted": {[]string{`UPDATE audit SET n = -n WHERE n >= 7`, `UPDATE audit SET n = -n + 1 WHERE n < 0`,
 			`INSERT INTO audit SELECT 7, at, text, hash FROM audit WHERE n = 6`}, "record 7 holds record 6"},
-		"added at the end": {[]string{`INSERT INTO audit SELECT 22, at, text, hash FROM audit WHERE n = 21`}, "record 22 holds record 21"},
-		"head moved back":  {[]string{`DELETE FROM audit WHERE n > 10`, `UPDATE audit_head SET n = 10, hash = (SELECT hash FROM audit WHERE n = 10)`}, "was noted, 21"},
+		"added at the end":  {[]string{`INSERT INTO audit SELECT 22, at, text, hash FROM audit WHERE n = 21`}, "record 22 holds record 21"},
+		"head moved back":   {[]string{`DELETE FROM audit WHERE n > 10`, `UPDATE audit_head SET n = 10, hash = (SELECT hash FROM audit WHERE n = 10)`}, "records 11 to 21 are missing at the end: the head that was noted is record 21"},
+		"noted one removed": {[]string{`DELETE FROM audit WHERE n = 21`, `INSERT INTO audit SELECT 21, at, CAST(replace(CAST(text AS TEXT), '"n":20', '"n":21') AS BLOB), hash FROM audit WHERE n = 20`}, "record 21 is not the head that was noted"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			path := chained(t, 20)
 			harm(t, path, c.do...)
 			head := audit.Head{}
-			if strings.Contains(c.want, "was noted") {
+			if strings.Contains(c.want, "that was noted") {
 				head = noted.Head
 			}
 			r := verified(t, path, head)
-			if name != "the first removed" && strings.Contains(c.want, "missing") && len(r.Findings) != 1 {
+			if strings.Contains(c.want, "missing") && len(r.Findings) != 1 {
 				t.Errorf("what is there was found, too: %+v", r.Findings)
 			}
 			if len(r.Findings) == 0 || !strings.Contains(fmt.Sprint(r.Findings), c.want) {
@@ -119,9 +124,44 @@ func TestPruningLeavesAnAnchor(t *testing.T) {
 	if len(r.Findings) > 0 || r.First != 1802 || r.Pruned != 1801 || r.Head.N != 2503 {
 		t.Errorf("after pruning: %+v", r)
 	}
-	harm(t, path, `DELETE FROM audit WHERE n = 1802`)
-	if r := verified(t, path, audit.Head{}); len(r.Findings) == 0 {
-		t.Error("one more removed at the beginning was not noticed")
+	for _, c := range []struct {
+		do, want string
+		noted    audit.Head
+	}{
+		{"", "record 7, the head that was noted, is before the first one that is left", audit.Head{N: 7}},
+		{`DELETE FROM audit WHERE n = 1802`, "record 1802 is missing at the front: no record", audit.Head{}},
+		{`DELETE FROM audit WHERE n < 1900`, "records 1802 to 1899 are missing at the front: no record", audit.Head{}},
+		{`DELETE FROM audit WHERE instr(text, CAST('"kind":"pruned"' AS BLOB)) > 0`, "records 1 to 1899 are missing at the front", audit.Head{}},
+	} {
+		harm(t, path, c.do)
+		if r := verified(t, path, c.noted); len(r.Findings) == 0 || !strings.HasPrefix(r.Findings[len(r.Findings)-1].Text, c.want) {
+			t.Errorf("%s: got %+v, want %q", c.do, r.Findings, c.want)
+		}
+	}
+}
+
+// Of a session that was removed each gap is named, and nothing else is.
+func TestARemovedSessionIsNamedRecordByRecord(t *testing.T) {
+	for name, sessions := range map[string]int{"few gaps": 4, "more gaps than are listed": 80} {
+		t.Run(name, func(t *testing.T) {
+			const each = 5
+			path := chainOf(t, sessions*each, func(i int) any { return map[string]string{"session": fmt.Sprint("s", i%2)} })
+			harm(t, path, `DELETE FROM audit WHERE instr(text, CAST('"session":"s1"' AS BLOB)) > 0`)
+			r := verified(t, path, audit.Head{})
+			for i, f := range r.Findings {
+				n := 3 + 2*i // record 1 says that the chain begins
+				want := fmt.Sprintf("record %d is missing, so record %d cannot be checked", n, n+1)
+				if n == sessions*each+1 {
+					want = fmt.Sprintf("record %d is missing at the end", n)
+				}
+				if f.What != "removed" || f.Text != want {
+					t.Errorf("got %+v, want %q", f, want)
+				}
+			}
+			if got, want := len(r.Findings)+r.More, sessions*each/2; got != want {
+				t.Errorf("%d findings, want %d", got, want)
+			}
+		})
 	}
 }
 
