@@ -92,19 +92,22 @@ func switchedOff(now policy.Current, h *hook.Hook) (by, why string) {
 // policyFiles returns the files of one hook of a policy and what is signed of them, by its
 // folder.
 func policyFiles(now policy.Placed) func(folder string) hook.Files {
-	filesOf := now.Manifest.FilesOf()
+	filesOf, root := now.Manifest.FilesOf(), now.Dir+string(filepath.Separator)
 	return func(folder string) hook.Files {
-		inside, err := filepath.Rel(now.Dir, folder)
-		if err != nil {
-			return hook.Files{Bad: err.Error()}
+		inside, is := strings.CutPrefix(folder, root)
+		if folder == now.Dir {
+			inside, is = ".", true
+		}
+		if !is {
+			return hook.Files{Bad: "is not in " + now.Dir}
 		}
 		files := filesOf(filepath.ToSlash(inside))
 		if len(files) > maxContent {
 			return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
 		}
-		f := hook.Files{Signed: make(map[string]trust.Signed, len(files)), Mend: "hookd policy update"}
+		f := hook.Files{Paths: make([]string, 0, len(files)), Signed: make(map[string]trust.Signed, len(files)), Mend: "hookd policy update"}
 		for _, file := range files {
-			path := filepath.Join(now.Dir, filepath.FromSlash(file.Path))
+			path := root + filepath.FromSlash(file.Path)
 			f.Paths, f.Signed[path] = append(f.Paths, path), trust.Signed{Sum: file.SHA256, Exec: file.Exec}
 		}
 		return f

@@ -138,6 +138,26 @@ func TestWhatDiffersFromThePolicy(t *testing.T) {
 	}
 }
 
+// A bundle that is one hook itself is compared with what was signed, too.
+func TestABundleOfOneHook(t *testing.T) {
+	s, bundle, c := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle"), config.Default(t.TempDir())
+	text, err := policy.Build(pack.Content{
+		{Path: "HOOK.yaml", Data: []byte("name: a\nevents: pre_tool_use\ncommand: ./run.sh\n")},
+		{Path: "run.sh", Exec: true, Data: []byte("#!/bin/sh\nexit 0\n")}, {Path: "lib/words", Data: []byte("x\n")},
+	}, "acme", 1, nil, s.key)
+	hooktest.Must(t, err)
+	hooktest.Must(t, os.WriteFile(bundle, text, 0o600))
+	r, err := SetPolicy(t.Context(), c, bundle, s.public)
+	hooktest.Must(t, err)
+	for _, want := range []int{0, 1} {
+		hooks := Scan(c).Runnable()
+		if len(hooks) != 1 || len(hooks[0].Seal.Refusals()) != want {
+			t.Fatalf("%d hooks, the first refused for %v, want %d", len(hooks), hooks[0].Seal.Refusals(), want)
+		}
+		hooktest.Must(t, os.WriteFile(filepath.Join(r.Current.Dir, "lib", "words"), []byte("y\n"), 0o600))
+	}
+}
+
 // BenchmarkTakeUp has a daemon's hooks follow a bundle of 1,000 hooks to the next one, from
 // the bytes of its source to a snapshot with its hooks. In "changed" each hook is another
 // one, in "one" a single one is. On a busy machine compare cpu-ms, which is of all threads.

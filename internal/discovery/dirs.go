@@ -168,9 +168,10 @@ func counts(name string) bool {
 }
 
 // read follows links: a linked folder counts. A link that leads to no folder is
-// no hook; it may be one later. A project's hook is in the project: a link is none.
+// no hook; it may be one later. A project's hook is in the project: a link is none. What is
+// signed must be there, whatever stands in its place.
 func (s hooksDir) read(unit hook.Source) reading {
-	if isBrokenLink(unit.Path) || s.Project != "" && isLink(unit.Path) {
+	if !s.Layer.Signed() && (isBrokenLink(unit.Path) || s.Project != "" && isLink(unit.Path)) {
 		return reading{absent: true, files: []string{unit.Path}}
 	}
 	h, problems := hookdir.Read(unit.Path, s.opts)

@@ -390,7 +390,7 @@ func CleanPath(path string) string {
 // shebang adds the files that the first line of a script names: the interpreter, and
 // those in its argument, which env -S splits.
 func (p *parts) shebang(file string) {
-	line, ok := strings.CutPrefix(p.c.firstLine(file, p.l.Dir), "#!")
+	line, ok := strings.CutPrefix(p.firstLine(file), "#!")
 	line = strings.Trim(line, " \t\r")
 	interpreter, rest := line, ""
 	if i := strings.IndexAny(line, " \t"); i >= 0 {
@@ -412,6 +412,22 @@ func (p *parts) shebang(file string) {
 	for _, word := range strings.Fields(rest) {
 		p.word(word)
 	}
+}
+
+// firstLine is that of a file; one that is signed is read as a whole, once for its line and
+// for its digest.
+func (p *parts) firstLine(file string) string {
+	if _, signed := p.files.Signed[file]; !signed || p.c.isCached(file, p.l.Dir) {
+		return p.c.firstLine(file, p.l.Dir)
+	}
+	f := lstat(file) // before its bytes, see walk.signed
+	text, err := readfile.Read(file, len(buffer{}))
+	if err != nil {
+		return p.c.firstLine(file, p.l.Dir)
+	}
+	f.sum = Sum(text)
+	p.files.read = append(p.files.read, f)
+	return lineOf(text[:min(len(text), maxLine)])
 }
 
 // installed reports whether a file is root's and only root can change it. For root
@@ -436,12 +452,19 @@ func (c *Checker) stat(path string) (fs.FileInfo, error) {
 	return s.info, s.err
 }
 
+// maxLine is as far as any kernel reads a #! line.
+const maxLine = 512
+
 // firstLine returns the first line of a regular file; "" for any other.
 func firstLine(file string) string {
-	head, err := readfile.Head(file, 512) // as far as any kernel reads
+	head, err := readfile.Head(file, maxLine)
 	if err != nil {
 		return ""
 	}
+	return lineOf(head)
+}
+
+func lineOf(head []byte) string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return string(line)
 }

@@ -27,6 +27,8 @@ type Files struct {
 
 	Signed map[string]Signed // by path, what files of Own must be: others are refused; nil = any is right
 	Mend   string            // the command that makes files what is signed
+
+	read []fact // of files of Signed that Add has read: with the digest of their bytes
 }
 
 // Signed is what a signature says of a regular file.
@@ -50,6 +52,7 @@ func (c *Checker) Seal(files Files) *Seal {
 	for _, f := range own[len(own)-w.appeared:] {
 		w.refuse(Refusal{Path: f.path, Fact: "was created while hookd read the hook", Do: "hookd reload"})
 	}
+	files.read = nil // it is of this moment
 	s := &Seal{c: c.uncached(), files: files, own: own, refusals: w.refusals}
 	steps := slices.Clone(w.steps) // without spare capacity: each hook has a seal
 	s.steps.Store(&steps)
@@ -86,7 +89,7 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 		}
 		f, _ := w.path(path, as)
 		if want, signed := files.Signed[path]; signed {
-			own = append(own, w.signed(path, f, want))
+			own = append(own, w.signed(path, f, want, files.read))
 		} else if f.missing || f.uid != 0 || c.uid == 0 {
 			own = append(own, w.content(path, f, files.Contents))
 		}
@@ -133,9 +136,13 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 
 // signed returns the content facts of a file, and refuses one that is not as it was
 // signed. Its bytes are read after its facts: a change in between is one of its facts at
-// the next check.
-func (w *walk) signed(path string, f *fact, want Signed) fact {
-	c := w.content(path, f, true)
+// the next check. read has files whose bytes were read already.
+func (w *walk) signed(path string, f *fact, want Signed, read []fact) fact {
+	sum, known := sumIn(read, f)
+	c := w.content(path, f, !known)
+	if known {
+		c.sum = sum
+	}
 	var itself *fact // f is that of a link's target
 	if i, walked := w.seen[path]; walked {
 		itself = w.steps[i].fact
@@ -146,6 +153,17 @@ func (w *walk) signed(path string, f *fact, want Signed) fact {
 		w.refuse(Refusal{Path: path, Fact: "is not as it was signed", Do: w.mend})
 	}
 	return c
+}
+
+// sumIn returns the digest of a file's bytes, if it is as it was before they were read.
+func sumIn(read []fact, f *fact) (sum string, known bool) {
+	for _, was := range read {
+		sum, was.sum = was.sum, f.sum
+		if was == *f {
+			return sum, true
+		}
+	}
+	return "", false
 }
 
 // Own returns the files whose content is the hook's own.

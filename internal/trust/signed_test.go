@@ -37,11 +37,19 @@ func TestSignedFiles(t *testing.T) {
 						Folder: folder, Own: []string{path}, Contents: true, Mend: "hookd policy update",
 						Signed: map[string]Signed{path: {Sum: Sum([]byte(text)), Exec: true}},
 					}
+					added := f
+					added.Own = nil
+					if added = c.Add(added, Launch{Program: path, Dir: folder}); len(added.Own) == 0 {
+						added.Own = f.Own // one of root
+					}
 					before := c.Seal(f)
 					if bad := notSigned(before.Refusals()); bad != "" {
 						t.Fatalf("%s is refused as it was signed", bad)
 					}
 					hooktest.Must(t, harm(path))
+					if notSigned(c.uncached().Cached().Seal(added).Refusals()) != path {
+						t.Errorf("%s was changed after its first line was read, and is not refused", path)
+					}
 					var changed *Changed
 					if err := before.Check(); !errors.As(err, &changed) {
 						t.Errorf("%s: the seal from before says %v", path, err)
