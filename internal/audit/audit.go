@@ -279,7 +279,8 @@ func (c *Checker) foundNoted() {
 	n := c.noted.N
 	switch {
 	case n > c.last.N:
-		c.found(n, "removed", fmt.Sprintf("%s at the end: the head that was noted is record %d", missing(c.last.N+1, n+1), n))
+		gap := missing(c.last.N+1, n+1)
+		c.found(n, "removed", fmt.Sprintf("%s at the end: the head that was noted is record %d", gap, n))
 	case n < c.report.First:
 		c.found(n, "removed", fmt.Sprintf("record %d, the head that was noted, is before the first one that is left: note a newer head", n))
 	default:

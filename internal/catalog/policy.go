@@ -105,7 +105,7 @@ func policyFiles(now policy.Placed) func(folder string) hook.Files {
 		if len(files) > maxContent {
 			return hook.Files{Bad: fmt.Sprintf("is made of more than %d files", maxContent)}
 		}
-		f := hook.Files{Paths: make([]string, 0, len(files)), Signed: make(map[string]trust.Signed, len(files)), Mend: "hookd policy update"}
+		f := hook.Files{Signed: make(map[string]trust.Signed, len(files)), Mend: "hookd policy update"}
 		for _, file := range files {
 			path := root + filepath.FromSlash(file.Path)
 			f.Paths, f.Signed[path] = append(f.Paths, path), trust.Signed{Sum: file.SHA256, Exec: file.Exec}
