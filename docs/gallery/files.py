@@ -32,14 +32,15 @@ def absolute(text, cwd, home):
 
 
 def pieces(text):
-    """What of a word may be a path: all of it, and what stands in name=path, host:path, @path, a,b and -Ipath."""
+    """What of a word may be a path: all of it, and what stands in name=path, host:path, path:path, @path, a,b and
+    -Ipath."""
     if not text or len(text) > 4096:
         return []
     found = [text]
     for mark in MARKS if MARKED(text) else ():
         if mark in text:
             parts = text.split(mark)
-            found += [p for p in (parts if mark == "," else parts[1:]) if p]
+            found += [p for p in (parts if mark in ",:" else parts[1:]) if p]
     if text[0] == "-" and text[2:3] in ("~", ".", "/") and text[1:2].isalpha():
         found.append(text[2:])
     return found

@@ -1179,7 +1179,9 @@ class Walk:
         certain, state.certain = state.certain, False
         if name:
             known = values and len(values) <= MOST_CHOICES and all(w.sure for w in values)
-            state.variables[name] = tuple(values) if known else None
+            sources = [s for w in values for s in w.sources]
+            state.variables[name] = (tuple(values) if known else (Word(COMPUTED, many=True, sources=sources),) if sources
+                                     else None)
         before, known = state.copy(), dict(state.files)
         self.node(body, state, stdin)
         for last in (False, True):  # again, with what the body has changed
@@ -1312,7 +1314,8 @@ class Walk:
             current.add(COMPUTED, quoted, many=many, sources=sources)
             return current
         if quoted:
-            current.add(text, True, sources=sources)
+            known = kind == "var" and state.variables.get(part[1])
+            current.add(text, True, glob=bool(known and known[0].glob), sources=sources)  # for f in *: "$f" is a file
             return current
         ifs = state.variables["IFS"]
         if not ifs or any(w.text != BLANKS for w in ifs):
@@ -1440,6 +1443,33 @@ class Walk:
 
     def execute(self, command, state):
         """Adds a command and all that it runs. Returns its output where that is known."""
+        if command.name in FOLDER_OPTIONS:
+            before = state.cwds
+            command.cwds = state.cwds = self.folders(command, before)
+            try:
+                return self.executed(command, state)
+            finally:
+                state.cwds = before
+        return self.executed(command, state)
+
+    def folders(self, command, cwds):
+        """Where a program works that may be given a folder by an option: there, or where it is started."""
+        found, args = list(cwds), command.words[1:]
+        for n, word in enumerate(args):
+            for option in FOLDER_OPTIONS[command.name] if word.text[:1] == "-" else ():
+                text = word.text
+                if text == option and n + 1 < len(args):
+                    text = args[n + 1].text
+                elif text.startswith(option) and (len(option) == 2 and len(text) > 2 or text[len(option):][:1] == "="):
+                    text = text[len(option):].lstrip("=")
+                else:
+                    continue
+                if text and COMPUTED not in text:
+                    found += [posixpath.normpath(posixpath.join(cwd, text)) for cwd in found
+                              if cwd or text.startswith("/")]
+        return united_folders(found, ())
+
+    def executed(self, command, state):
         self.emit(command)
         name = command.name
         if command.words[0].many and command.words[0].text == COMPUTED or not name:
@@ -1665,9 +1695,12 @@ class Walk:
     do_declare = do_local = do_readonly = do_typeset = do_export
 
     def do_read(self, command, args, state):
-        for word in args:
-            if NAME.fullmatch(word.text):
-                state.set(word.text, None)
+        names = [w.text for w in args if NAME.fullmatch(w.text)]
+        values = lines_read(command, state) if command.name == "read" and len(names) == 1 else None
+        if values is None and command.name == "read" and command.stdin.sources:
+            values = (Word(COMPUTED, many=True, sources=command.stdin.sources),)
+        for name in names:
+            state.set(name, values)
         return ""
 
     do_getopts = do_unset = do_read
@@ -2012,14 +2045,16 @@ class Walk:
                        else "")
             key, _, value = setting.partition("=")
             key = key.lower().replace("--config=", "")
-            if key.startswith("alias.") and value.startswith("!"):
-                self.inner(value[1:], state.copy())
+            if key.startswith("alias."):
+                self.inner(value[1:] if value[:1] == "!" else "git " + value, state.copy())
             elif GIT_LINES.fullmatch(key) and value:
                 self.inner(value.lstrip("!"), state.copy())
             if text == "config" and n + 2 < len(args):
                 pair = [w for w in args[n + 1:] if not w.text.startswith("-") and w.text not in ("set", "add")]
-                if len(pair) == 2 and (pair[0].text.lower().startswith("alias.") and pair[1].text.startswith("!")
-                                       or GIT_LINES.fullmatch(pair[0].text.lower())):
+                if len(pair) == 2 and pair[0].text.lower().startswith("alias."):
+                    value = pair[1].text
+                    self.inner(value[1:] if value[:1] == "!" else "git " + value, state.copy())
+                elif len(pair) == 2 and GIT_LINES.fullmatch(pair[0].text.lower()):
                     self.inner(pair[1].text.lstrip("!"), state.copy())
                 break
             if text == "foreach" and "submodule" in texts[:n]:
@@ -2066,7 +2101,9 @@ class Walk:
             return
         fed = wrapper.feeds
         if fed:
-            rest = feed(args, rest)
+            if name in ("parallel", "rush"):
+                self.lines_of_words(name, command, rest, state)
+            rest = feed(args, rest, command.stdin)
         self.lines_of_variables(assigns, state)
         inner = Command(rest, assigns, (), NO_INPUT if fed else command.stdin, cwds, command.via + (name,))
         inner.fed = fed
@@ -2075,6 +2112,16 @@ class Walk:
             if rest[-1].text == COMPUTED and len(rest) >= 3 and not given:
                 self.doubt("%s runs what it reads" % inner.name, " ".join(command.texts), command.stdin.sources)
         self.in_place(inner, state)
+
+    def lines_of_words(self, name, command, rest, state):
+        """parallel LINE ::: WORDS: one line for each of the words."""
+        marks = [n for n, w in enumerate(rest) if w.text == ":::"]
+        words = [w for w in rest[marks[0] + 1:] if w.text != ":::"] if marks else []
+        line = " ".join(w.text for w in rest[:marks[0]]) if marks else ""
+        for word in words[:MOST_CHOICES]:
+            own = quote(word)
+            text = line.replace("{}", own) if "{}" in line else line + " " + own
+            self.run_words(name, command, [Word(text, sources=word.sources)], state)
 
     def split_words(self, command, line, rest, state):
         """env -S: the words of a text and those behind it are one command."""
@@ -2097,6 +2144,17 @@ class Walk:
             self.execute(inner, state)
         finally:
             state.via, state.certain = via, certain
+
+
+def lines_read(command, state):
+    """The values that `read NAME` may give its variable, None where they are not known."""
+    text, ifs = command.stdin.text, command.assigns.get("IFS")
+    if text is None or "\\" in text or any(w.text != "-r" and not NAME.fullmatch(w.text) for w in command.words[1:]):
+        return None
+    if ifs is not None and ifs.text or ifs is None and state.variables["IFS"] != IFS:
+        return None
+    lines = dict.fromkeys(line if ifs else line.strip(BLANKS) for line in text.rstrip("\n").split("\n"))
+    return tuple(Word(line) for line in lines) if len(lines) <= MOST_CHOICES else None
 
 
 class Field:
@@ -2315,7 +2373,7 @@ def unescape(literal_text):
 
 
 SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "fish", "csh", "tcsh", "nu",
-          "elvish", "pwsh", "powershell", "posh"}
+          "elvish", "pwsh", "powershell", "posh", "xonsh"}
 POWER = ("pwsh", "powershell")
 SHELLS_READ = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "pdksh", "rbash", "yash", "posh"}
 AWKS = ("-e", "--source")
@@ -2326,7 +2384,7 @@ INTERPRETERS = [
     (re.compile(r"(?:python|pypy)[0-9.]*(?:-config)?|py|ipython3?"), ("-c",)),
     (re.compile(r"perl[0-9.]*"), ("-e", "-E")),
     (re.compile(r"r|octave(?:-cli)?|gnuplot|guile[0-9.]*|racket|sbcl|clisp|ghci?|ocaml|crystal|nim|erl|iex|dc|jshell|m4"
-                r"|expect|xonsh|clojure|clj|bb|janet|hy|kotlin|jrunscript|emacs(?:client)?|swipl|matlab|maxima"
+                r"|expect|clojure|clj|bb|janet|hy|kotlin|jrunscript|emacs(?:client)?|swipl|matlab|maxima"
                 r"|sage|fennel|csi|chibi-scheme|gosh|picat|yap|gap|gp"), LONG_OPTIONS),
     (re.compile(r"j?ruby[0-9.]*|lua(?:jit)?[0-9.]*|rscript|osascript|elixir|julia|groovy|tclsh|raku|scala|swift"),
      ("-e",)),
@@ -2401,6 +2459,15 @@ STARTS_SHELL = {"ssh", "unshare", "nsenter", "newgrp", "script", "machinectl", "
                 "distrobox"}
 BARE_SHELLS = {"ssh", "unshare", "nsenter", "newgrp", "lxc-attach", "sg", "fakeroot", "chroot", "su", "sudo", "doas"}
 VIMS = {"vim", "vi", "nvim", "view"}
+# Options that say in which folder a program, or what it runs, works.
+FOLDER_OPTIONS = {name: tuple(options.split()) for names, options in (
+    ("git make gmake ninja go cargo npm", "-C --directory --prefix"), ("env", "-C --chdir"), ("sudo run0", "-D --chdir"),
+    ("systemd-run", "--working-directory"), ("start-stop-daemon", "-d --chdir"), ("bwrap", "--chdir"),
+    ("nsenter unshare", "--wd"), ("tar bsdtar", "-C --directory --cd"), ("cpio", "-D --directory"),
+    ("pnpm yarn", "-C --dir --cwd"), ("uv poetry pdm", "-C --directory --project"), ("just", "-d --working-directory"),
+    ("patch", "-d --directory"), ("unzip", "-d"), ("7z", "-o"), ("wget", "-P --directory-prefix"), ("aria2c", "-d --dir"),
+    ("curl", "--output-dir"), ("parallel", "--wd --workdir"),
+) for name in names.split()}
 READS_LINES = {"ed", "ex"}  # whose input is commands, which may start programs
 TMUX_COMMANDS = {"set-hook", "bind", "bind-key", "confirm-before", "confirm", "command-prompt", "if-shell", "if"}
 KEYS = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " ", "Tab": "\t", "C-c": "\n", "C-u": "\n"}
@@ -2428,6 +2495,37 @@ NO_CODE = {"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "git",
            "tar", "gcc", "cc", "clang", "g++", "curl", "wget", "gh", "glab", "docker", "podman", "kubectl", "psql",
            "mysql", "sqlite3", "ls", "ps", "cut", "tr", "sort", "uniq", "wc", "head", "tail", "cat", "diff", "zip",
            "unzip"}
+# What these are given is text for people, models or other programs.
+TALKS = NO_CODE.union(
+    ("ls cd man info help tldr whatis apropos expr test [ say espeak figlet cowsay logger wall write notify-send mail mailx"
+     " terminal-notifier sendmail hg svn jj fossil bd jira linear slack hookd claude codex gemini copilot opencode crush"
+     " goose aider amp qwen cursor-agent droid grok kimi kiro-cli llm ollama").split())
+
+
+def perhaps_run(command, starts, bare=False):
+    """The lines that a command may run whose program is not known: each word that is a text with one of the programs
+    starts in it, and from each word on that is one, if options or paths follow or bare is set: else `last reboot` would
+    be one. starts is a regular expression, see programs."""
+    name = command.name
+    if not name or name[0] == "-" or name not in CARRIERS and (name in TALKS or name in FAMILIAR or interpreter(name)):
+        return
+    words = command.words
+    for n in range(1, min(len(words), MOST_STARTS)):
+        text = words[n].text
+        if starts.search(text):
+            if re.search(r"\s", text):
+                yield VALUE.sub("", text).replace(COMPUTED, "${_computed}")
+            elif bare or any(ARGUMENT.search(w.text) for w in words[n + 1:]):
+                yield " ".join(quote(w) for w in words[n:])
+
+
+VALUE = re.compile(r"^-{0,2}\w[\w.-]*=")  # commands=rm x
+ARGUMENT = re.compile(r"^[-~]|/")
+
+
+def programs(names):
+    """A regular expression that finds one of the programs in a word or a text."""
+    return re.compile(r"(?:^|[\s;&|(/=])(?:%s)(?=\s|$)" % "|".join(sorted(map(re.escape, names))))
 
 
 class Wrapper:
@@ -2520,7 +2618,7 @@ def found_commands(args):
         n += 1
 
 
-def feed(args, rest):
+def feed(args, rest, stdin):
     """The command of an xargs with the words that it adds, or puts in the place of a mark."""
     own, mark = args[:len(args) - len(rest)], ""
     for n, word in enumerate(own):
@@ -2538,9 +2636,27 @@ def feed(args, rest):
         return rest[:at] + rest[at + 1:]
     if not mark and any("{}" in t for t in texts):
         mark = "{}"
+    items = fed_words(own, stdin, bool(mark))
     if mark and any(mark in t for t in texts):
-        return [Word(w.text.replace(mark, COMPUTED), w.glob, None, w.many, w.quoted, w.sources) for w in rest]
-    return rest + [Word(COMPUTED)]
+        item = items[0] if items and len(items) == 1 else None
+        text, sources = (item, ()) if item else (COMPUTED, stdin.sources)
+        return [Word(w.text.replace(mark, text), w.glob, None, w.many, w.quoted, w.sources + sources)
+                if mark in w.text else w for w in rest]
+    return rest + ([Word(COMPUTED, sources=stdin.sources)] if items is None else [Word(t) for t in items])
+
+
+def fed_words(own, stdin, by_line):
+    """The words that an xargs with these options makes of its input, None where they are not known."""
+    if stdin.text is None or any(re.match(r"-[ad]|--(?:arg-file|delimiter)", w.text) for w in own):
+        return None
+    if any(re.match(r"-[A-Za-z]*0|--null", w.text) for w in own):
+        found = stdin.text.split("\0")
+    elif re.search(r"[\"'\\]", stdin.text):
+        return None
+    else:
+        found = [line.strip() for line in stdin.text.splitlines()] if by_line else stdin.text.split()
+    found = [text for text in found if text]
+    return found if 0 < len(found) <= MOST_CHOICES else None
 
 
 SUDO = "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -r --role -t --type -T -U -R --chroot -a"

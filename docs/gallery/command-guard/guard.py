@@ -41,10 +41,20 @@ def findings(line, cwd, book, unreadable, home=""):
             if action in STRENGTH and key not in seen:
                 seen.add(key)
                 found.append(Finding(action, reason, rule, shell.shorten(" ".join(command.texts) or line)))
+        found += perhaps(command, book, home)
     for doubt in script.unclear:
         if not (doubt.sources and all(book.trusted(c) for c in doubt.sources)):
             found.append(Finding(unreadable, doubt.why, None, doubt.part))
     return found
+
+
+def perhaps(command, book, home):
+    """What is denied of the lines that a program which is not known may run: it is asked about."""
+    for line in shell.perhaps_run(command, book.denied):
+        for inner in shell.read(line, command.cwds[0], home).commands:
+            for rule, fits in book.judge(inner):
+                if rule.action == "deny" and fits == rules.SURE:
+                    yield Finding("ask", "%s may run this: %s" % (command.name, rule.reason), rule, shell.shorten(line))
 
 
 def worst(found):

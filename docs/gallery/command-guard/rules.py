@@ -38,6 +38,7 @@ import posixpath
 import re
 
 import book
+import shell
 from book import Mistake, listed
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -398,6 +399,9 @@ class Book:
     def __init__(self, rules, trusted):
         self.rules, self.trusted_commands = rules, trusted
         self.known, self.said = {}, {}
+        first = {n for r in rules if r.action == "deny" for command in r.commands if command[0].plain
+                 for n in command[0].globs}
+        self.denied = shell.programs(first | shell.SHELLS | {"sudo", "env", "doas", "busybox"})
 
     def judge(self, command):
         """Yields each rule that fits a command, with how surely it does."""

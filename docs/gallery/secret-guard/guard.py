@@ -28,6 +28,7 @@ KEYFILES = {"ssh", "scp", "sftp", "mosh", "autossh", "sshfs"}  # -i gives them a
 FINDS = {"find", "fd", "fdfind", "gfind"}
 SEARCHES = {"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "ripgrep", "ugrep"}
 READS = ("<", "<>")
+PATCHES = re.compile(r"-[puULG]|--patch").match  # options with which git log shows what is in files
 NO_FILES = {"Glob", "LS", "WebSearch", "TodoWrite", "Task"}
 
 
@@ -110,7 +111,8 @@ class Look:
         action = None
         if words and self.book.is_one(command, "loads") and command.code is None:
             action = "ask"
-        if words and self.book.is_one(command, "harmless") and not (command.name in ("git", "find") and command.fed):
+        if words and self.book.is_one(command, "harmless") and not (command.name in ("git", "find") and command.fed) \
+                and not (command.name == "git" and any(PATCHES(w.text) for w in words)):
             words = []
         elif command.name in FINDS:
             words = words if any(re.match(r"-(exec|ok|fprint|x$|X$)|--exec", w.text) for w in words) else []

@@ -30,6 +30,11 @@ BUILTINS = {"cd", "pushd", "popd", "export", "set", "unset", "alias", "local", "
             "exec", "command", "builtin", "sudo", "env", "xargs", "time", "timeout", "nohup", "nice", "bash", "sh",
             "zsh", "dash", "wait", "true", ":"}
 UNPACKS = {"tar", "bsdtar", "unzip", "7z", "cpio", "rsync", "cp", "git", "patch", "ditto", "mv", "install"}
+MOUNTS = {"docker", "podman", "nerdctl", "docker-compose", "podman-compose"}
+# What prints names of files, and so may give them to a command that changes them.
+NAMES_FILES = {"echo", "printf", "ls", "find", "gfind", "fd", "fdfind", "realpath", "readlink", "dirname", "locate",
+               "mdfind", "git", "grep", "rg", "ag"}
+FINDS_PROGRAMS = {"which", "command", "type", "whence", "whereis"}
 KILLS = {"kill", "pkill", "killall", "skill", "fuser", "killall5", "xkill", "taskkill"}
 SERVICES = {"systemctl", "launchctl", "service", "rc-service", "supervisorctl", "sv", "initctl", "brew", "loginctl",
             "s6-svc", "rc-update", "chkconfig"}
@@ -41,6 +46,10 @@ PACKAGES = {"apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "zypper",
             "pipx", "uv", "port", "nix-env", "flatpak", "go"}
 REMOVES = {"remove", "purge", "uninstall", "rm", "erase", "del", "-r", "-P", "-e", "-R", "-Rs", "-Rns", "--remove",
            "--purge", "--erase", "unlink", "un", "r", "delete"}
+HOOKD_WORDS = re.compile(r"^\S*\bhookd\b")
+HOOKD_CHANGES = re.compile(r"hookd'?\s+(?:-\S+\s+)*'?(?:allow|deny|allow-ask|deny-ask|config|connect|disable|disconnect"
+                           r"|edit|enable|grants|init|kill|policy|rm|stop|trust|uninstall|update)\b")
+STARTS = shell.programs(KILLS | SERVICES | shell.SHELLS | {"hookd", "sudo", "env", "doas"})
 READING_TOOLS = re.compile(r"Read|Glob|Grep|LS|NotebookRead|Web\w+|Task\w*|Todo\w+|BashOutput|.*(^|_)(read|get|list"
                            r"|search|view|find|stat|glob|grep)(_.*)?", re.IGNORECASE)
 PROSE = {"content", "contents", "description", "edits", "new_source", "new_string", "old_string", "prompt", "query",
@@ -109,7 +118,7 @@ class Rules:
             subs = next((set(r.split("|")) for r in rest if r[0] != "!"), None)
             writing = [r[1:] for r in rest if r[0] == "!"]
             self.reads.setdefault(name, []).append((subs, is_one_of(writing)))
-        self.known, self.homes, self.around = {}, {}, {}
+        self.known, self.homes, self.around, self.sampled = {}, {}, {}, {}
         self.hookd_reads = [line.split() for line in book.listed(lists["hookd-commands"].get("reads", ""))]
         self.all = [Rule(name, where[name], values) for name, values in sections.items()]
         self.of_program = {}
@@ -156,6 +165,13 @@ class Rules:
             found = found or above.get(".../" + "/".join(names[-n:]))
         return found
 
+    def holds_own(self, folder):
+        """The rule for a folder with hookd's programs below it."""
+        begin = folder.rstrip("/") + "/"
+        if any(path.startswith(begin) for path in self.own):
+            return next(r for r in self.all if r.name == "hookd")
+        return None
+
     def folders(self, home):
         """The folders right above what is protected, each with the first rule about it. The home and the folder above
         it are not among them."""
@@ -169,22 +185,33 @@ class Rules:
         return self.around[home]
 
     def sample(self, pattern, home):
-        """The rule for something that an absolute pattern of a shell may match."""
-        folder = posixpath.dirname(pattern)
-        for rule in self.all:
-            for one in rule.expanded(home):
-                concrete = re.sub(r"\*+", "x", one.rstrip("/"))
-                if one.startswith("**/"):
-                    tail = concrete[2:]
-                    names = pattern.split("/")
-                    deep = tail.count("/")
-                    if len(names) > deep and fnmatch.fnmatch("/".join(names[:-deep]) + tail, pattern):
+        """The rule for something that an absolute pattern of a shell may match, or for what is right below it."""
+        *folders, name = pattern.lower().split("/")
+        fits = re.compile(fnmatch.translate(name)).match
+        for last, found in self.samples(home).items() if any(folders) else ():
+            if name == last or "*" in last and fnmatch.fnmatchcase(name, last) or fits(last.replace("*", "x")) \
+                    and not (last[:1] == "." and name[:1] in "*?["):
+                for rule, before, anywhere in found:
+                    if not before and anywhere and name[:1] in "*?[":
+                        continue  # *.json is about all such files, not about one of them
+                    if (len(before) <= len(folders) if anywhere else len(before) == len(folders)) and all(
+                            map(may_be, folders[len(folders) - len(before):], before)):
                         return rule
-                elif fnmatch.fnmatch(concrete, pattern):
-                    return rule
-                elif folder != posixpath.dirname(folder) and fnmatch.fnmatch(posixpath.dirname(concrete), pattern):
-                    return rule
         return None
+
+    def samples(self, home):
+        """What is protected, and the folders right above it, by the last part of the path: (rule, the parts before it,
+        whether they may stand in any folder)."""
+        if home not in self.sampled:
+            found = self.sampled[home] = {}
+            for rule, glob in ((rule, glob) for rule in self.all for glob in rule.expanded(home)):
+                anywhere = glob.startswith("**/")
+                parts = (glob[3:] if anywhere else glob).rstrip("/").lower().split("/")
+                for path in (parts, parts[:-1]):
+                    if len(path) > 1 and not anywhere or path and anywhere and path[0][:1] == "." or path is parts:
+                        before = [part.replace("*", "x") for part in path[:-1]]
+                        found.setdefault(path[-1], []).append((rule, before, anywhere))
+        return self.sampled[home]
 
     def variables(self, home):
         """What variables that name settings stand for where they are not set."""
@@ -198,6 +225,11 @@ class Rules:
                         known[name] = value
             self.known[home] = shell.known(known)
         return self.known[home]
+
+
+def may_be(pattern, name):
+    """Whether a shell may put a name in the place of one part of a pattern."""
+    return pattern == name or not (name[:1] == "." and pattern[:1] in "*?[") and fnmatch.fnmatchcase(name, pattern)
 
 
 def is_one_of(options):
@@ -266,24 +298,31 @@ class Look:
 
     def touched(self, text, cwds=None, glob=None, below=False):
         """Denies a change of a path; below: also of what is in it."""
-        rule = self.rule(text, cwds, glob)
-        if rule is None and below:
-            for cwd in cwds or (self.cwd,):
-                rule = rule or (self.rules.above(self.absolute(text, cwd), self.home) if cwd
-                                or text.startswith(("/", "~")) else None)
+        rule = self.rule(text, cwds, glob) or below and self.below(text, cwds)
         if rule:
             self.deny(text, "this would change the hook settings of " + rule.name if rule.name != "hookd"
                       else "this would change hookd or its hooks")
-        return rule is not None
+        return bool(rule)
+
+    def below(self, text, cwds=None):
+        """The rule for what is in a folder."""
+        for cwd in cwds or (self.cwd,):
+            if cwd or text.startswith(("/", "~")):
+                path = self.absolute(text, cwd)
+                rule = self.rules.above(path, self.home) or self.rules.holds_own(path)
+                if rule:
+                    return rule
+        return None
 
     # Shell lines.
 
-    def line(self, text, cwd):
+    def line(self, text, cwd, certain=False):
+        """Looks at a shell line; certain: what cannot be read does not count."""
         script = shell.read(text, cwd, self.home, self.rules.variables(self.home))
         for command in script.commands:
             self.command(command, script)
         self.agents(script)
-        if script.unclear and not self.found and self.hints(text):
+        if script.unclear and not certain and not self.found and self.hints(text):
             action = os.environ.get("UNREADABLE") or "ask"
             self.deny(script.unclear[0].part or text, script.unclear[0].why, action if action in ("ask", "deny")
                       else "deny")
@@ -299,12 +338,14 @@ class Look:
         for operator, word in command.redirects:
             if operator in WRITES:
                 self.touched(word.text, command.cwds, word.pattern if word.glob else None)
+                self.named_by(word, command)
         if command.code:
             self.code(command)
         if not command.words or not command.name:
             return
         name, words = command.name, command.words[1:]
-        if name == "hookd" or name == "go" and any(w.text.rstrip("/").endswith("cmd/hookd") for w in words):
+        if name == "hookd" or name == "go" and words and words[0].text == "run" \
+                and any(w.text.rstrip("/").endswith("cmd/hookd") for w in words):
             self.hookd(command, words)
         elif name in KILLS:
             self.kill(command, words, script)
@@ -315,6 +356,12 @@ class Look:
         if name in PACKAGES and self.names_hookd(words) and any(w.text in REMOVES for w in words):
             self.deny(" ".join(command.texts), "this would remove hookd")
         self.files(command, name, words)
+        for line in shell.perhaps_run(command, STARTS, bare=True) if not self.found else ():
+            if HOOKD_WORDS.search(line) and not HOOKD_CHANGES.search(line):
+                continue  # a file or a folder of this name
+            inner = Look(self.rules, command.cwds[0], self.home)
+            inner.line(line, command.cwds[0], certain=True)
+            self.found += [("ask", text) for action, text in inner.found[:1]]
 
     def names_hookd(self, words):
         for word in words:
@@ -345,12 +392,48 @@ class Look:
             if not word.text.startswith("-") or re.search(r"[=/~]", word.text):
                 self.touched(word.text, command.cwds, word.pattern if word.glob else None, below
                              and self.deep(name, command))
+            if word.sources and not reads:
+                self.named_by(word, command)
+        if name in MOUNTS:
+            self.mounts(command, words)
         if not self.found and not reads and name not in BUILTINS:
             folders = self.rules.folders(self.home)
             rule = next((folders[c] for c in command.cwds if c in folders), None)
             if rule:
                 self.deny(" ".join(command.texts), "this may change the settings of %s, in whose folder it"
                                                    " runs" % rule.name, "ask")
+
+    def named_by(self, word, command):
+        """Asks before a change of files whose names another command prints: rm $(which hookd), find ~/.claude | xargs
+        rm."""
+        for source in word.sources if not self.found else ():
+            for one in source.words[1:]:
+                rule = None
+                if source.name in FINDS_PROGRAMS:
+                    rule = next((r for r in self.rules.all if r.name == one.text.partition("-")[0] == "hookd"), None)
+                elif source.name in NAMES_FILES and one.text[:1] != "-":
+                    glob = one.pattern if one.glob else None
+                    rule = self.rule(one.text, source.cwds, glob) or self.below(one.text, source.cwds)
+                if rule:
+                    return self.deny(" ".join(command.texts), "this may change files of %s, whose names another command"
+                                                              " prints" % rule.name, "ask")
+        return None
+
+    def mounts(self, command, words):
+        """Asks before a container is given a folder with settings that it may write to."""
+        for before, word in zip([None] + words, words):
+            option, _, value = word.text.partition("=") if word.text[:1] == "-" else (before and before.text, "", word.text)
+            if option in ("-v", "--volume"):
+                path, *rest = value.split(":")
+                fixed = rest and "ro" in rest[-1].split(",")
+            elif option == "--mount":
+                parts = dict(p.partition("=")[::2] for p in value.split(","))
+                path, fixed = parts.get("source") or parts.get("src") or "", {"ro", "readonly"} & set(parts)
+            else:
+                continue
+            rule = None if fixed or not path else self.rule(path, command.cwds) or self.below(path, command.cwds)
+            if rule:
+                self.deny(" ".join(command.texts), "this gives a container the settings of %s" % rule.name, "ask")
 
     def deep(self, name, command):
         """Whether the command may change what is in a folder that it names."""
@@ -385,7 +468,8 @@ class Look:
         known = self.rules.reads.get(command.name)
         if not known:
             return False
-        texts = [w.text for w in command.words[1:]]
+        folder = shell.FOLDER_OPTIONS.get(command.name, ())
+        texts = [w.text for before, w in zip(command.words, command.words[1:]) if before.text not in folder]
         first = next((t for t in texts if t[:1] != "-"), None)
         if command.name == "tar" and texts and re.match(r"[A-Za-z]*x", texts[0]):
             return False  # tar xf, without a dash
@@ -429,21 +513,19 @@ class Look:
                   "`hookd %s` changes what hookd does" % (rest[0].text.replace(shell.COMPUTED, "…") if rest else ""))
 
     def kill(self, command, words, script):
-        name = command.name
+        name, texts = command.name, [w.text for w in words]
         if name in ("pkill", "killall", "skill", "taskkill"):
             for word in words:
                 if word.text.startswith("-"):
                     continue
                 try:
-                    hit = any(re.search(word.text, p, re.IGNORECASE)
-                              for p in ("hookd", "hookd-bridge",
-                                        "hookd serve")) if name == "pkill" else "hookd" in word.text.lower()
+                    hit = any(re.search(word.text, p, re.IGNORECASE) for p in ("hookd", "hookd-bridge", "hookd serve")) \
+                        if name == "pkill" or "-r" in texts or "--regexp" in texts else "hookd" in word.text.lower()
                 except re.error:
                     hit = True
                 if hit or not word.sure and self.mentions(script):
                     return self.deny(" ".join(command.texts), "this would end hookd")
         pids = {str(os.getppid()), str(os.getpid())}
-        texts = [w.text for w in words]
         if name == "kill" and ({t.lstrip("-") for t in texts} & pids or "-1" in texts[1:] or texts == ["-1"]):
             return self.deny(" ".join(command.texts), "this would end hookd")
         if name == "kill" and (command.fed or any(not w.sure for w in words)) and self.mentions(script):
@@ -469,9 +551,15 @@ class Look:
             assigned |= set(command.assigns)
             if command.name in ("export", "declare", "typeset", "readonly"):
                 assigned |= {w.text.partition("=")[0] for w in command.words[1:] if "=" in w.text}
+            elif command.name == "unset":
+                assigned |= {w.text for w in command.words[1:]}
+            elif command.name == "env":
+                assigned |= {w.text for before, w in zip(command.words, command.words[1:])
+                             if before.text in ("-u", "--unset")}
+        own = {name for rule in self.rules.all if rule.name == "hookd" for name in rule.sets}
         for command in started:
             for rule in self.rules.of_program[command.name]:
-                if assigned & (set(rule.sets) | {"HOME"}):
+                if assigned & (set(rule.sets) | own | {"HOME"}):
                     self.deny(" ".join(command.texts), "this starts %s with other settings, without its"
                                                        " hooks" % rule.name)
                 if any(follow(phrase, command.words[1:]) for phrase in rule.changes):
