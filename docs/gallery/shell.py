@@ -1180,8 +1180,8 @@ class Walk:
         if name:
             known = values and len(values) <= MOST_CHOICES and all(w.sure for w in values)
             sources = [s for w in values for s in w.sources]
-            state.variables[name] = (tuple(values) if known else (Word(COMPUTED, many=True, sources=sources),) if sources
-                                     else None)
+            unknown = (Word(COMPUTED, many=True, sources=sources),) if sources else None
+            state.variables[name] = tuple(values) if known else unknown
         before, known = state.copy(), dict(state.files)
         self.node(body, state, stdin)
         for last in (False, True):  # again, with what the body has changed
@@ -2461,12 +2461,12 @@ BARE_SHELLS = {"ssh", "unshare", "nsenter", "newgrp", "lxc-attach", "sg", "faker
 VIMS = {"vim", "vi", "nvim", "view"}
 # Options that say in which folder a program, or what it runs, works.
 FOLDER_OPTIONS = {name: tuple(options.split()) for names, options in (
-    ("git make gmake ninja go cargo npm", "-C --directory --prefix"), ("env", "-C --chdir"), ("sudo run0", "-D --chdir"),
-    ("systemd-run", "--working-directory"), ("start-stop-daemon", "-d --chdir"), ("bwrap", "--chdir"),
-    ("nsenter unshare", "--wd"), ("tar bsdtar", "-C --directory --cd"), ("cpio", "-D --directory"),
+    ("git make gmake ninja go cargo npm", "-C --directory --prefix"), ("env", "-C --chdir"),
+    ("sudo run0", "-D --chdir"), ("systemd-run", "--working-directory"), ("start-stop-daemon", "-d --chdir"),
+    ("bwrap", "--chdir"), ("nsenter unshare", "--wd"), ("tar bsdtar", "-C --directory --cd"), ("cpio", "-D --directory"),
     ("pnpm yarn", "-C --dir --cwd"), ("uv poetry pdm", "-C --directory --project"), ("just", "-d --working-directory"),
-    ("patch", "-d --directory"), ("unzip", "-d"), ("7z", "-o"), ("wget", "-P --directory-prefix"), ("aria2c", "-d --dir"),
-    ("curl", "--output-dir"), ("parallel", "--wd --workdir"),
+    ("patch", "-d --directory"), ("unzip", "-d"), ("7z", "-o"), ("wget", "-P --directory-prefix"),
+    ("aria2c", "-d --dir"), ("curl", "--output-dir"), ("parallel", "--wd --workdir"),
 ) for name in names.split()}
 READS_LINES = {"ed", "ex"}  # whose input is commands, which may start programs
 TMUX_COMMANDS = {"set-hook", "bind", "bind-key", "confirm-before", "confirm", "command-prompt", "if-shell", "if"}
@@ -2497,9 +2497,9 @@ NO_CODE = {"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "git",
            "unzip"}
 # What these are given is text for people, models or other programs.
 TALKS = NO_CODE.union(
-    ("ls cd man info help tldr whatis apropos expr test [ say espeak figlet cowsay logger wall write notify-send mail mailx"
-     " terminal-notifier sendmail hg svn jj fossil bd jira linear slack hookd claude codex gemini copilot opencode crush"
-     " goose aider amp qwen cursor-agent droid grok kimi kiro-cli llm ollama").split())
+    ("ls cd man info help tldr whatis apropos expr test [ say espeak figlet cowsay logger wall write notify-send mail"
+     " mailx terminal-notifier sendmail hg svn jj fossil bd jira linear slack hookd claude codex gemini copilot"
+     " opencode crush goose aider amp qwen cursor-agent droid grok kimi kiro-cli llm ollama").split())
 
 
 def perhaps_run(command, starts, bare=False):

@@ -46,6 +46,7 @@ PACKAGES = {"apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "zypper",
             "pipx", "uv", "port", "nix-env", "flatpak", "go"}
 REMOVES = {"remove", "purge", "uninstall", "rm", "erase", "del", "-r", "-P", "-e", "-R", "-Rs", "-Rns", "--remove",
            "--purge", "--erase", "unlink", "un", "r", "delete"}
+OWN_PROCESSES = ("hookd", "hookd-bridge", "hookd serve")
 HOOKD_WORDS = re.compile(r"^\S*\bhookd\b")
 HOOKD_CHANGES = re.compile(r"hookd'?\s+(?:-\S+\s+)*'?(?:allow|deny|allow-ask|deny-ask|config|connect|disable|disconnect"
                            r"|edit|enable|grants|init|kill|policy|rm|stop|trust|uninstall|update)\b")
@@ -422,7 +423,9 @@ class Look:
     def mounts(self, command, words):
         """Asks before a container is given a folder with settings that it may write to."""
         for before, word in zip([None] + words, words):
-            option, _, value = word.text.partition("=") if word.text[:1] == "-" else (before and before.text, "", word.text)
+            option, _, value = word.text.partition("=")
+            if option[:1] != "-":
+                option, value = before and before.text, word.text
             if option in ("-v", "--volume"):
                 path, *rest = value.split(":")
                 fixed = rest and "ro" in rest[-1].split(",")
@@ -514,13 +517,14 @@ class Look:
 
     def kill(self, command, words, script):
         name, texts = command.name, [w.text for w in words]
+        by_pattern = name == "pkill" or "-r" in texts or "--regexp" in texts
         if name in ("pkill", "killall", "skill", "taskkill"):
             for word in words:
                 if word.text.startswith("-"):
                     continue
                 try:
-                    hit = any(re.search(word.text, p, re.IGNORECASE) for p in ("hookd", "hookd-bridge", "hookd serve")) \
-                        if name == "pkill" or "-r" in texts or "--regexp" in texts else "hookd" in word.text.lower()
+                    hit = any(re.search(word.text, p, re.IGNORECASE) for p in OWN_PROCESSES) if by_pattern \
+                        else "hookd" in word.text.lower()
                 except re.error:
                     hit = True
                 if hit or not word.sure and self.mentions(script):
