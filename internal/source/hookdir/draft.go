@@ -348,6 +348,13 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))
 }
 
+// howToWrite is the hint for a wrong duration, and mostSeconds what a number of seconds
+// may be before a field's own limit is looked at.
+const (
+	howToWrite  = "write 500ms, 5s, 2m, or a number of seconds"
+	mostSeconds = 1e9
+)
+
 // duration reads a Go duration or a number of seconds.
 func (d *draft) duration(n *yaml.Node) (time.Duration, bool) {
 	switch {
@@ -355,17 +362,17 @@ func (d *draft) duration(n *yaml.Node) (time.Duration, bool) {
 	case n.ShortTag() == "!!str":
 		t, err := duration.Parse(n.Value)
 		if err != nil {
-			d.reject(n, "write 500ms, 5s, 2m, or a number of seconds", "%sis not a duration: %q", d.label(n), n.Value)
+			d.reject(n, howToWrite, "%sis not a duration: %q", d.label(n), n.Value)
 		}
 		return t, err == nil
 	case n.ShortTag() == "!!int", n.ShortTag() == "!!float":
 		var seconds float64
-		if n.Decode(&seconds) != nil || math.IsNaN(seconds) || math.Abs(seconds) > hook.MaxTimeout.Seconds() {
-			d.reject(n, "", "%s%s is out of range, at most %s", d.label(n), n.Value, hook.MaxTimeout)
+		if n.Decode(&seconds) != nil || math.IsNaN(seconds) || math.Abs(seconds) > mostSeconds {
+			d.reject(n, howToWrite, "%s%s is out of range", d.label(n), n.Value)
 			return 0, false
 		}
 		return time.Duration(math.Round(seconds * float64(time.Second))), true
 	}
-	d.wrongType(n, "a duration")
+	d.reject(n, howToWrite, "%smust be a duration, is %s", d.label(n), kind(n))
 	return 0, false
 }

@@ -74,7 +74,9 @@ func TestGuardFieldMistakes(t *testing.T) {
 	for _, tt := range []struct{ name, yaml, want string }{
 		{"when_empty", "when: []", "4:7: when is empty: the hook would never run"},
 		{"when_text", "when: git push", "an element of when must be a mapping"},
-		{"when_unknown", "when: [{comand: x}]", "unknown key `comand` in when (it may have tool, command, path, prompt, data.PATH)"},
+		{"when_unknown", "when: [{comand: x}]", "unknown key `comand` in when, did you mean `command`? (it may have tool, command, path, prompt, data.PATH)"},
+		{"when_pipe", "when: [{command: git push | sh}]", `bad when.command "git push | sh": | is no part of a command (write a program and the words behind it, such as git push)`},
+		{"when_no_program", "when: [{command: ''}]", `bad when.command "": no program (write a program`},
 		{"when_no_member", "when: [{}]", "a condition of when is empty"},
 		{"when_list", "when: [{tool: {a: b}}]", "when.tool must be a string or a list of strings"},
 		{"when_none", "when: [{tool: []}]", "when.tool is empty"},
@@ -89,8 +91,12 @@ func TestGuardFieldMistakes(t *testing.T) {
 		{"tests_event", "tests: [{expect: deny, event: a b}]", "bad event of a test"},
 		{"tests_dialect", "tests: [{expect: deny, dialect: claude}]", "unknown value `claude`"},
 		{"tests_key", "tests: [{expect: deny, expct: deny}]", "warning 4:24: unknown key `expct`, did you mean `expect`?"},
-		{"debounce", "blocking: false\ndebounce: -1s", "debounce -1s is out of range"},
-		{"debounce_long", "blocking: false\ndebounce: 2h", "debounce 2h0m0s is out of range"},
+		{"debounce", "blocking: false\ndebounce: -1s", "debounce -1s is out of range (write a time of at most 1h, such as 2s)"},
+		{"debounce_long", "blocking: false\ndebounce: 2h", "debounce 2h is out of range (write a time of at most 1h, such as 2s)"},
+		{"debounce_seconds", "blocking: false\ndebounce: 3601", "debounce 3601 is out of range (write a time of at most 1h, such as 2s)"},
+		{"debounce_list", "blocking: false\ndebounce: [1s]", "debounce must be a duration, is a list (write 500ms, 5s, 2m, or a number of seconds)"},
+		{"throttle_number", "blocking: false\nthrottle: 1", `bad throttle "1" (write runs and a time of at most 24h, such as 1/10s or 30/1m)`},
+		{"throttle_list", "blocking: false\nthrottle: [1/1s]", "throttle must be a rate, is a list (write runs"},
 		{"throttle", "blocking: false\nthrottle: 10s", `bad throttle "10s" (write runs and a time of at most 24h, such as 1/10s or 30/1m)`},
 		{"throttle_none", "blocking: false\nthrottle: 0/10s", `bad throttle "0/10s"`},
 		{"throttle_guard", "throttle: 1/10s", "warning 4:1: `throttle` is for observers"},
@@ -149,5 +155,13 @@ func TestFutileGuards(t *testing.T) {
 				t.Errorf("got %q, want %q in it", got, tt.want)
 			}
 		})
+	}
+}
+
+// A number of seconds is bounded by its own field alone, not by what a timeout may be.
+func TestSecondsBeyondATimeout(t *testing.T) {
+	h, problems := Read(folder(t, guardHead+"blocking: false\ndebounce: 1800\n"), Options{})
+	if h == nil || len(problems) > 0 || h.Debounce != 30*time.Minute {
+		t.Errorf("got %v, %v", h, problems)
 	}
 }

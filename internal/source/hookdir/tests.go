@@ -99,22 +99,24 @@ const maxDebounce = time.Hour
 func (d *draft) setDebounce(n *yaml.Node) {
 	t, ok := d.duration(n)
 	if ok && (t < 0 || t > maxDebounce) {
-		d.reject(n, "", "debounce %s is out of range, 0 to %s", t, maxDebounce)
+		d.reject(n, "write a time of at most 1h, such as 2s", "debounce %s is out of range", n.Value)
 	}
 	d.hook.Debounce = t
 }
 
 // setThrottle reads RUNS/DURATION.
 func (d *draft) setThrottle(n *yaml.Node) {
-	var text string
-	if !d.text(n, &text) {
+	const hint = "write runs and a time of at most 24h, such as 1/10s or 30/1m"
+	if n.Kind != yaml.ScalarNode {
+		d.reject(n, hint, "throttle must be a rate, is %s", kind(n))
 		return
 	}
+	text := n.Value
 	count, per, ok := strings.Cut(text, "/")
 	runs, err := strconv.Atoi(strings.TrimSpace(count))
 	span, bad := duration.Parse(strings.TrimSpace(per))
 	if !ok || err != nil || bad != nil || runs < 1 || runs > 10_000 || span <= 0 || span > 24*time.Hour {
-		d.reject(n, "write runs and a time of at most 24h, such as 1/10s or 30/1m", "bad throttle %q", text)
+		d.reject(n, hint, "bad throttle %q", text)
 		return
 	}
 	d.hook.Throttle = hook.Rate{Runs: runs, Per: span}

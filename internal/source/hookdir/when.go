@@ -1,6 +1,7 @@
 package hookdir
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/spell"
 )
 
 // dataPrefix begins the members of a condition that look into the event's data.
@@ -27,12 +29,12 @@ func (d *draft) setWhen(n *yaml.Node) {
 	}
 	for _, item := range items {
 		var c hook.Condition
-		given := false
+		given, before := false, len(d.problems)
 		d.members(item, "when", conditionKeys, func(key, value *yaml.Node) {
 			given = true
 			d.condition(&c, key, value)
 		})
-		if !given && resolve(item).Kind == yaml.MappingNode {
+		if !given && len(d.problems) == before {
 			d.reject(item, "it may have "+strings.Join(conditionKeys, ", "), "a condition of when is empty")
 		}
 		d.hook.When = append(d.hook.When, c)
@@ -43,6 +45,7 @@ func (d *draft) setWhen(n *yaml.Node) {
 func (d *draft) condition(c *hook.Condition, key, value *yaml.Node) {
 	for _, item := range d.values(value, "when."+key.Value) {
 		var err error
+		hint := ""
 		switch text := item.Value; key.Value {
 		case "tool":
 			err = add(&c.Tools, text, text)
@@ -54,17 +57,32 @@ func (d *draft) condition(c *hook.Condition, key, value *yaml.Node) {
 				c.Prompts = append(c.Prompts, re)
 			}
 		case "command":
+			hint = "write a program and the words behind it, such as git push"
 			var p hook.CommandPattern
 			if p, err = hook.CompileCommand(text); err == nil {
 				c.Commands = append(c.Commands, p)
+			}
+			if word := shellSyntax(text); word != "" {
+				err = fmt.Errorf("%s is no part of a command", word)
 			}
 		default:
 			err = addData(c, strings.Split(strings.TrimPrefix(key.Value, dataPrefix), "."), text)
 		}
 		if err != nil {
-			d.reject(item, "", "bad when.%s %q: %v", key.Value, item.Value, err)
+			d.reject(item, hint, "bad when.%s %q: %v", key.Value, item.Value, err)
 		}
 	}
+}
+
+// shellSyntax returns a word that joins commands or redirects them, which no single
+// command has, so that the condition would never fit; "" = there is none.
+func shellSyntax(command string) string {
+	for word := range strings.FieldsSeq(command) {
+		if strings.Trim(word, "|&;<>") == "" {
+			return word
+		}
+	}
+	return ""
 }
 
 // add compiles a glob that people know as text.
@@ -134,7 +152,11 @@ func (d *draft) members(n *yaml.Node, what string, words []string, each func(key
 		case key.Kind != yaml.ScalarNode:
 			d.reject(key, "", "a key must be a word, is %s", kind(key))
 		case !known && what == "when": // without it the condition would fit what it is not meant for
-			d.reject(key, "it may have "+strings.Join(words, ", "), "unknown key `%s` in %s", key.Value, what)
+			message := fmt.Sprintf("unknown key `%s` in %s", key.Value, what)
+			if near := spell.Near(key.Value, words); near != "" {
+				message += fmt.Sprintf(", did you mean `%s`?", near)
+			}
+			d.reject(key, "it may have "+strings.Join(words, ", "), "%s", message)
 		case !known:
 			d.unknown(key, "key", words)
 		case seen[key.Value] > 0:
