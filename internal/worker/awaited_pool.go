@@ -26,7 +26,7 @@ type awaitedPool struct {
 	mu    sync.Mutex            // guards what is below
 	slots map[int]chan struct{} // by depth
 	idle  []*awaitedWorker      // the one used last is used next
-	asks  map[string]func()     // what cancels a call, by its id
+	asks  map[string]*asked     // by the id of the call
 
 	warming *warmStart // nil = none is under way
 }
@@ -48,55 +48,30 @@ type awaitedWorker struct {
 }
 
 func (a *awaitedPool) init(p *Pool) {
-	a.pool, a.slots, a.asks = p, map[int]chan struct{}{}, map[string]func(){}
+	a.pool, a.slots, a.asks = p, map[int]chan struct{}{}, map[string]*asked{}
 }
-
-// cancel ends a call; false when there is none with the id.
-func (a *awaitedPool) cancel(id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	end := a.asks[id]
-	if end != nil {
-		end()
-	}
-	return end != nil
-}
-
-// cancellable makes a call one that cancel ends, until over is called.
-func (a *awaitedPool) cancellable(ctx context.Context, c *Call) (_ context.Context, over func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.asks[c.ID] = func() { cancel(errCancelled) }
-	return ctx, func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.asks, c.ID)
-		cancel(nil)
-	}
-}
-
-var errCancelled = errors.New("the call was cancelled")
-
-func cancelled(ctx context.Context) bool { return context.Cause(ctx) == errCancelled }
 
 func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
-	ctx, over := a.cancellable(ctx, c)
-	defer over()
-	if ans = a.askUntil(ctx, c); cancelled(ctx) && ans.PID == 0 {
-		return Answer{Failure: failCancelled, Started: ans.Started, Duration: ans.Duration}
-	}
-	return ans
+	q := &asked{pool: a, parent: ctx}
+	a.mu.Lock()
+	a.asks[c.ID] = q
+	a.mu.Unlock()
+	defer func() {
+		if q.over(c.ID) && ans.PID == 0 {
+			ans = Answer{Failure: failCancelled, Started: ans.Started, Duration: ans.Duration}
+		}
+	}()
+	return a.askUntil(q, c)
 }
 
-func (a *awaitedPool) askUntil(ctx context.Context, c *Call) (ans Answer) {
+func (a *awaitedPool) askUntil(q *asked, c *Call) (ans Answer) {
 	start := time.Now()
 	until := start.Add(c.Timeout)
 	if err := a.pool.overdueStart(); err != nil && !a.hasIdle() {
 		return Answer{Err: notTried(err), Started: start}
 	}
 	slots := a.slotsFor(c.Depth)
-	if !acquireSlot(ctx, slots, until) {
+	if !acquireSlot(q, slots, until) {
 		return Answer{
 			Started: start, Duration: time.Since(start),
 			Failure: fmt.Sprintf("no worker was free before the deadline (concurrency %d)", a.pool.hook.Workers),
@@ -104,19 +79,19 @@ func (a *awaitedPool) askUntil(ctx context.Context, c *Call) (ans Answer) {
 	}
 	defer func() { <-slots }()
 	ans = Answer{Failure: "was not sent to it: hookd stops", Started: start}
-	for deaths := 0; deaths < 2 && ctx.Err() == nil; {
-		w, err := a.acquire(ctx, until)
+	for deaths := 0; deaths < 2 && q.goesOn(); {
+		w, err := a.acquire(q, until)
 		var late *lateStart
 		switch {
 		case errors.As(err, &late):
 			return Answer{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
-		case proc.Short(err) && pause(ctx, shortPause, until):
+		case proc.Short(err) && pause(q.context(), shortPause, until):
 			continue
 		case err != nil:
 			return Answer{Err: err, Started: start}
 		}
 		var again bool
-		ans, again = w.ask(ctx, c, until)
+		ans, again = w.ask(q, c, until)
 		if a.release(w); !again || !time.Now().Before(until) {
 			break
 		}
@@ -155,8 +130,8 @@ func pause(ctx context.Context, d time.Duration, until time.Time) bool {
 	}
 }
 
-// acquireSlot waits for a slot; false when until or the end of ctx comes first.
-func acquireSlot(ctx context.Context, slots chan struct{}, until time.Time) bool {
+// acquireSlot waits for a slot; false when until or the end of the call comes first.
+func acquireSlot(q *asked, slots chan struct{}, until time.Time) bool {
 	select {
 	case slots <- struct{}{}:
 		return true
@@ -168,17 +143,18 @@ func acquireSlot(ctx context.Context, slots chan struct{}, until time.Time) bool
 	case slots <- struct{}{}:
 		return true
 	case <-timer.C:
-	case <-ctx.Done():
+	case <-q.context().Done():
 	}
 	return false
 }
 
 // acquire returns an idle worker, and starts one if there is none. A start that is
 // under way to be ready for the first call is waited for.
-func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWorker, error) {
+func (a *awaitedPool) acquire(q *asked, until time.Time) (*awaitedWorker, error) {
 	if w := a.popIdle(); w != nil {
 		return w, nil
 	}
+	ctx := q.context()
 	a.mu.Lock()
 	warming := a.warming
 	a.mu.Unlock()
@@ -347,21 +323,20 @@ func (w *awaitedWorker) expire() {
 
 // ask sends one line and returns its answer. Without one, again reports whether
 // the line may be sent to another worker.
-func (w *awaitedWorker) ask(ctx context.Context, c *Call, until time.Time) (ans Answer, again bool) {
+func (w *awaitedWorker) ask(q *asked, c *Call, until time.Time) (ans Answer, again bool) {
 	w.using.Lock()
 	defer w.using.Unlock()
+	if q.with(w) {
+		return Answer{Started: time.Now()}, false
+	}
 	w.depth.Store(int32(c.Depth))
 	w.owes.Store(1)
 	defer w.owes.Store(0)
 	ans.PID, ans.Started = w.proc.PID, time.Now()
 	w.clock.set(until)
-	unwatched := context.AfterFunc(ctx, func() {
-		if cancelled(ctx) {
-			w.expire()
-		}
-	})
 	body, err := w.exchange(c)
-	w.dead = !w.clock.stop() || !unwatched() && cancelled(ctx) || err != nil
+	cancelled := q.with(nil)
+	w.dead = !w.clock.stop() || cancelled || err != nil
 	if err == nil {
 		w.answered.Add(1)
 		ans.Body, ans.Stderr, ans.Duration = body, w.proc.Stderr(), time.Since(ans.Started)
