@@ -42,8 +42,12 @@ func (t *task) try() *attempt {
 	}
 }
 
-// current is the event as it is now: with the rewrites of hooks before this one.
+// current is the event as it is now: with the rewrites of hooks before this one. It must not
+// be changed: mostly it is the event itself.
 func (a *attempt) current() *events.Event {
+	if n := len(a.data); n == len(a.event.Data) && (n == 0 || &a.data[0] == &a.event.Data[0]) {
+		return a.event
+	}
 	e := *a.event
 	e.Data = a.data
 	return &e

@@ -38,8 +38,11 @@ func (d *Dispatcher) record(a *attempt, id string) events.Run {
 // preview is the beginning of a payload without secrets, cut where a character ends. So
 // much more is looked at that a secret is known which the cut goes through.
 func (d *Dispatcher) preview(data json.RawMessage) string {
-	text := d.redacted(string(data[:min(len(data), 2*events.InputPreview)]))
-	return validPart(text[:min(len(text), events.InputPreview)])
+	text := []byte(data[:min(len(data), 2*events.InputPreview)])
+	if d.opts.Redact != nil {
+		text = d.opts.Redact(text)
+	}
+	return validPart(string(text[:min(len(text), events.InputPreview)]))
 }
 
 // validPart is text that was cut anywhere, without half a character.

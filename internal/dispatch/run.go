@@ -133,11 +133,11 @@ func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 // finish hands the record over, at once or, when a background child still
 // holds a pipe, once its late output is in.
 func (d *Dispatcher) finish(a *attempt) {
-	t, r, late := a.task, a.run, a.out.Late
-	if late == nil {
-		d.conclude(t, r)
+	if a.out.Late == nil {
+		d.conclude(a.task, a.run)
 		return
 	}
+	t, r, late := a.task, a.run, a.out.Late // a copy of the run that only a late one takes
 	recorded := make(chan struct{})
 	a.recorded = recorded
 	d.pending.Add(1)
