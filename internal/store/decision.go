@@ -44,7 +44,7 @@ func (s *Store) Decided(d *events.Decided) {
 // insertDecision writes a decision and counts it. One that is there already,
 // because a failed commit came through after all, changes nothing.
 func (s *Store) insertDecision(db *database, d *events.Decided) error {
-	detail := append(d.AppendDetail(append(make([]byte, 0, detailBytes), '{')), '}')
+	s.w.text = append(d.AppendDetail(append(s.w.text[:0], '{')), '}')
 	hooks := ""
 	if list := d.Hooks(); len(list) > 0 {
 		hooks = "\n" + strings.Join(list, "\n") + "\n"
@@ -54,7 +54,7 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
 		int64(d.Seq), int64(d.EventSeq), d.EventID, nanos(d.Time), d.Event, string(d.Kind), string(d.Dialect),
 		d.SessionID, d.AgentID, d.AgentName, d.Cwd, d.Tool, string(d.Decision), len(d.Shadow) > 0, hooks,
-		d.Subject, d.Reason, detail)
+		d.Subject, d.Reason, s.w.text)
 	if err != nil {
 		return fmt.Errorf("insert the decision about event %s: %w", d.EventID, err)
 	}

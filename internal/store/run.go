@@ -11,9 +11,8 @@ import (
 
 // runRow is a row of the table runs, with its row of outputs.
 type runRow struct {
-	run    *events.Run
-	ended  time.Time
-	detail []byte
+	run   *events.Run
+	ended time.Time
 }
 
 // runDetail is what has no column, as Run.AppendDetail writes it. The nil
@@ -50,7 +49,6 @@ func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
 	if p.Payload == PayloadNone {
 		run.Input = ""
 	}
-	r.detail = append(run.AppendDetail(append(make([]byte, 0, detailBytes), '{')), '}')
 	return r
 }
 
@@ -64,11 +62,12 @@ func runSize(r *events.Run) int {
 // failed commit came through after all, changes nothing.
 func (s *Store) insertRun(db *database, row *runRow) error {
 	r := row.run
+	s.w.text = append(r.AppendDetail(append(s.w.text[:0], '{')), '}')
 	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name,
 			tool, subject, test, result, started, ended, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
 		int64(r.Seq), r.ID, r.EventID, r.Event, r.Hook, r.SessionID, r.AgentID, r.AgentName,
-		r.Tool, r.Subject, r.Test, string(r.Result), nanos(r.Started), nanos(row.ended), row.detail)
+		r.Tool, r.Subject, r.Test, string(r.Result), nanos(r.Started), nanos(row.ended), s.w.text)
 	if err != nil {
 		return fmt.Errorf("insert run %s: %w", r.ID, err)
 	}

@@ -28,6 +28,7 @@ type unwritten struct {
 	of    map[*events.Decided]*held // until Decided is called
 	freed journal.Pos
 	again time.Time // not tried before: memory was full
+	text  []byte    // of the last one
 }
 
 // held is one decision in the journal.
@@ -156,8 +157,8 @@ func (u *unwritten) hold(d *events.Decided) {
 	if u.of[d] != nil || u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
 		return
 	}
-	text := append(d.AppendJSON(rawjson.AppendInt([]byte{'{'}, "seq", int64(d.Seq))), '}')
-	entries, err := u.log.Append([]journal.Record{{Number: d.EventSeq, Head: text}})
+	u.text = append(d.AppendJSON(rawjson.AppendInt(append(u.text[:0], '{'), "seq", int64(d.Seq))), '}')
+	entries, err := u.log.Append([]journal.Record{{Number: d.EventSeq, Head: u.text}})
 	if err != nil { // memory is full, or the folder was deleted
 		if u.log.Renew() != nil {
 			u.again = time.Now().Add(memoryRetry)

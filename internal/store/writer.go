@@ -33,6 +33,7 @@ type writer struct {
 	synced   time.Time   // when there were none
 	full     bool        // the next commit is synced
 	loaded   bool        // the database was read once, so memory knows what is pending
+	text     []byte      // of the row that was written last
 	cutOff   bool        // a part of the database was deleted: what is pending is written again
 }
 
