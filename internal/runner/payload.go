@@ -23,19 +23,17 @@ func Stdin(j *dispatch.Job) []byte { return bytes.Join(stdinParts(j), nil) }
 // stdinParts is Stdin without a copy of the payload.
 func stdinParts(j *dispatch.Job) [][]byte {
 	data := payload(j)
-	members := []rawjson.Member{
-		rawjson.StringMember("hook_event_name", j.Given),
-		rawjson.StringMember("event_id", j.Event.EventID),
-	}
-	for _, m := range []rawjson.Member{
-		rawjson.StringMember("session_id", j.Event.SessionID),
-		rawjson.StringMember("cwd", cwd(j)),
-		rawjson.StringMember("timestamp", j.Event.Time.Format(time.RFC3339Nano)),
-	} {
-		if rawjson.Get(data, m.Key) == nil {
-			members = append(members, m)
+	members := make([]rawjson.Member, 0, 5)
+	members = append(members,
+		rawjson.StringMember("hook_event_name", j.Given), rawjson.StringMember("event_id", j.Event.EventID))
+	add := func(key string, text func() string) {
+		if rawjson.Get(data, key) == nil {
+			members = append(members, rawjson.StringMember(key, text()))
 		}
 	}
+	add("session_id", func() string { return j.Event.SessionID })
+	add("cwd", func() string { return cwd(j) })
+	add("timestamp", func() string { return j.Event.Time.Format(time.RFC3339Nano) })
 	return rawjson.Parts(data, members...)
 }
 

@@ -147,15 +147,22 @@ func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, err
 	return proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable), As: as(h)}, nil
 }
 
+var lineEnd = []byte{'\n'}
+
 // call returns the job as one line.
 func call(j *dispatch.Job) *worker.Call {
-	line := Stdin(j)
-	if bytes.IndexByte(line, '\n') >= 0 { // between the values of a payload; a string has none
-		line = bytes.ReplaceAll(line, []byte{'\n'}, []byte{' '})
+	line := bytes.Join(append(stdinParts(j), lineEnd), nil)
+	for rest := line[:len(line)-1]; ; { // between the values of a payload; a string has none
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			break
+		}
+		rest[i] = ' '
+		rest = rest[i+1:]
 	}
 	return &worker.Call{
 		ID:      j.Event.EventID,
-		Line:    append(line, '\n'),
+		Line:    line,
 		Timeout: j.Timeout,
 		Limit:   j.Whole,
 		Depth:   j.Event.Depth,
