@@ -68,29 +68,21 @@ func storePolicy(c config.Config) store.Policy {
 		MaxRuns: int64(c.HistoryMaxRuns), QueueBytes: c.QueueMaxDisk,
 	}
 	if c.RedactHistory {
-		p.Redact = redact
+		p.Redact = secrets.RedactBytes
 	}
 	return p
-}
-
-// redact replaces secrets in text. It returns text itself when there are none.
-func redact(text []byte) []byte {
-	was := string(text)
-	if now := secrets.Redact(was); now != was {
-		return []byte(now)
-	}
-	return text
 }
 
 // about returns the tool and the subject of an event that was accepted.
 func (d *Daemon) about(e *events.Event) (tool, subject string) { return d.dispatch.About(e) }
 
-// redact is redact where the settings want it.
+// redact takes secrets out of text, where the settings want it. It returns text itself when
+// there are none.
 func (d *Daemon) redact(text []byte) []byte {
 	if !d.config.Load().RedactHistory {
 		return text
 	}
-	return redact(text)
+	return secrets.RedactBytes(text)
 }
 
 // history answers what was recorded, and has it run again. The Recorder answers what is

@@ -27,6 +27,7 @@
 package secrets
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -55,6 +56,19 @@ func Redact(s string) string {
 		// What was hidden behind a neighbour may show now. Each look takes away
 		// bytes that no marker covers, so there is a last one: nearly always this.
 	}
+}
+
+// RedactBytes is Redact for bytes, which it does not change: it returns s itself if it has no
+// secret.
+func RedactBytes(s []byte) []byte {
+	if bytes.IndexByte(s, '\\') < 0 && !anyIn(loaded().words, s) {
+		return s // as harmless says of a string
+	}
+	was := string(s)
+	if now := Redact(was); now != was {
+		return []byte(now)
+	}
+	return s
 }
 
 // harmless reports whether one look shows that s has no secret, as in most texts: nothing
