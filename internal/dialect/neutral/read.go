@@ -25,7 +25,9 @@ func ofCall(f Fact) bool {
 // read is Read with the tool and its arguments as the payload calls them, of the facts
 // that are wanted.
 func (t *Table) read(name string, data json.RawMessage, wanted func(Fact) bool) Facts {
-	f, p := Facts{}, newPayload(data)
+	f := Facts{}
+	var few [fewMembers]rawjson.Field
+	p := newPayload(few[:0], data)
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if !wanted(r.Fact) || f[r.Fact] != nil || !holds(r.Events, name) {
@@ -62,7 +64,6 @@ func (f Facts) gather() {
 // payload is an object whose members are looked up more than once. Those of most are few: to
 // go through them takes half as long as to make a map of them.
 type payload struct {
-	few     [fewMembers]rawjson.Field
 	members []rawjson.Field
 	byName  map[string]json.RawMessage // where they are many; else nil
 	inner   map[string]*payload
@@ -70,9 +71,9 @@ type payload struct {
 
 const fewMembers = 12
 
-func newPayload(data json.RawMessage) *payload {
-	p := &payload{}
-	p.members = rawjson.AppendFields(p.few[:0], data)
+// newPayload returns the payload data, with its members in few if they are no more.
+func newPayload(few []rawjson.Field, data json.RawMessage) payload {
+	p := payload{members: rawjson.AppendFields(few, data)}
 	if len(p.members) > fewMembers {
 		p.byName = make(map[string]json.RawMessage, len(p.members))
 		for _, m := range p.members {
@@ -112,7 +113,8 @@ func (p *payload) find(path string) json.RawMessage {
 		p.inner = map[string]*payload{}
 	}
 	if p.inner[key] == nil {
-		p.inner[key] = newPayload(v)
+		inner := newPayload(nil, v)
+		p.inner[key] = &inner
 	}
 	return p.inner[key].find(rest)
 }

@@ -40,7 +40,8 @@ func FuzzWithResultText(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, result []byte) {
-		if newPayload(append(append([]byte(`{"r":`), result...), '}')).member("r") == nil || !valid(result) {
+		p := newPayload(nil, append(append([]byte(`{"r":`), result...), '}'))
+		if p.member("r") == nil || !valid(result) {
 			return
 		}
 		texts, ok := slotTexts(result)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // mcpPrefix begins the canonical names of MCP tools: mcp__server__tool.
@@ -108,9 +110,10 @@ func (t *Table) tool(own string) *ToolName {
 // Names returns the names that a tool goes by: the dialect's own, then the
 // canonical ones.
 func (t *Table) Names(name string, data json.RawMessage) []string {
-	p := newPayload(data)
-	mcpTool := t.field(MCPTool, name, p)
-	own := cmp.Or(t.field(Tool, name, p), t.fixed(Tool, name), mcpTool)
+	var few [fewMembers]rawjson.Field
+	p := newPayload(few[:0], data)
+	mcpTool := t.field(MCPTool, name, &p)
+	own := cmp.Or(t.field(Tool, name, &p), t.fixed(Tool, name), mcpTool)
 	var names []string
 	add := func(name string) {
 		if name != "" && !slices.Contains(names, name) {
@@ -118,7 +121,7 @@ func (t *Table) Names(name string, data json.RawMessage) []string {
 		}
 	}
 	add(own)
-	add(t.mcpName(own, t.field(MCPServer, name, p), mcpTool))
+	add(t.mcpName(own, t.field(MCPServer, name, &p), mcpTool))
 	if row := t.tool(own); row != nil {
 		own = row.Own // in the table's letter case
 	}
