@@ -15,6 +15,11 @@ type Subject struct {
 	Dialect   string
 }
 
+// AsksForTool reports whether Admits reads Subject.Tools.
+func (h *Hook) AsksForTool() bool {
+	return h.Matcher != nil || len(h.Filter.Tools)+len(h.Filter.ExcludeTools) > 0
+}
+
 // Admits reports whether the hook's matcher and filter admit s; if not, why is the
 // reason for people. All filters that are set must match, an exclusion wins, and tool
 // filters do not match events without a tool.

@@ -151,11 +151,12 @@ func (n *Named) Unwanted() bool { return len(n.candidates) == 0 }
 func (n *Named) Match(e *events.Event) []Match {
 	var ms []Match
 	var facts *when.Facts
+	var tools toolNames
 	rewritten := false // by a hook so far, maybe
 	governed := false  // by a policy, whose hooks come first; conditions may fit what a rewrite makes of the event
 	for _, m := range n.candidates {
 		m, ok := m.suiting(e)
-		if !ok || !n.here(m.Hook, e) || m.refusal(e) != "" {
+		if !ok || !n.here(m.Hook, e) || m.refusal(e, &tools) != "" {
 			continue
 		}
 		governed = governed || m.Hook.Layer.Signed() && m.Blocks
@@ -304,7 +305,7 @@ func reaches(p hook.Pattern, c *events.Contract) bool {
 
 // refusal returns why the hook does not run for e although a pattern matches, in the
 // words of `hookd match`; "" = it runs.
-func (m Match) refusal(e *events.Event) string {
+func (m Match) refusal(e *events.Event, tools *toolNames) string {
 	h := m.Hook
 	if h.Project != "" && e.Project != h.Project {
 		return "it is for events of " + h.Project + ", and this is of " + cmp.Or(e.Project, "no project")
@@ -318,10 +319,26 @@ func (m Match) refusal(e *events.Event) string {
 	if h.Type == hook.Spawn && e.Depth > 0 {
 		return "an agent action does not start from within a hook"
 	}
-	why, _ := h.Admits(hook.Subject{
-		Tools: dialect.ToolNames(e), Cwd: m.Rules.Place(e), AgentName: e.AgentName, Dialect: string(e.Dialect),
-	})
+	s := hook.Subject{Cwd: m.Rules.Place(e), AgentName: e.AgentName, Dialect: string(e.Dialect)}
+	if h.AsksForTool() {
+		s.Tools = tools.of(e)
+	}
+	why, _ := h.Admits(s)
 	return why
+}
+
+// toolNames are those of an event's tool, which are looked up when a hook first asks for
+// them.
+type toolNames struct {
+	known bool
+	list  []string
+}
+
+func (n *toolNames) of(e *events.Event) []string {
+	if !n.known {
+		n.known, n.list = true, dialect.ToolNames(e)
+	}
+	return n.list
 }
 
 // Lane returns the lane of a hook that blocks.
@@ -362,7 +379,7 @@ func Explain(snap *hook.Snapshot, env events.Envelope, project string, links whe
 		case !suits:
 			d.Why = noCase
 		default:
-			d.Why = cmp.Or(m.refusal(e), facts.Unfit(h.When, m.Given))
+			d.Why = cmp.Or(m.refusal(e, &toolNames{}), facts.Unfit(h.When, m.Given))
 		}
 		d.Runs = d.Why == ""
 		list = append(list, d)

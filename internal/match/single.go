@@ -48,7 +48,7 @@ func (s *Single) Match(e *events.Event) (m Match, why string) {
 		return named.Match, "none of its patterns matches " + e.Contract.Name
 	}
 	if m, ok := named.suiting(e); ok {
-		return m, cmp.Or(m.refusal(e), s.unfit(e, m.Given))
+		return m, cmp.Or(m.refusal(e, &toolNames{}), s.unfit(e, m.Given))
 	}
 	return named.Match, noCase
 }
