@@ -75,7 +75,7 @@ func parts() []part {
 // sent e, though an event of c takes them: its protocol has no words for them. Of
 // an answer that denies only the denial counts, and every agent whose event can be
 // blocked takes that. It returns nil where no agent reads the answer.
-func Undelivered(e *events.Event, c *events.Contract, a verdict.Answer) (lost []string) {
+func Undelivered(e *events.Event, c *events.Contract, a verdict.Answer) []string {
 	if c.PlainText == events.PlainContext && a.PlainText != "" {
 		a.Context, a.PlainText = a.PlainText, ""
 	}
@@ -88,6 +88,12 @@ func Undelivered(e *events.Event, c *events.Contract, a verdict.Answer) (lost []
 	if agent == nil || !c.Decidable || !a.Policy.Blocking || a.Failure != "" || a.Blocked || !asked(e, agent) {
 		return nil
 	}
+	return lostParts(e, c, agent, a)
+}
+
+// lostParts is Undelivered for an answer that the agent reads. It is apart from it because a copy of
+// the answer is made for it, and most answers say nothing.
+func lostParts(e *events.Event, c *events.Contract, agent *neutral.Agent, a verdict.Answer) (lost []string) {
 	for _, p := range parts() {
 		if !p.given(&a) || !p.taken(c) || delivered(e, c, agent, a, p) {
 			continue

@@ -2,17 +2,16 @@ package worker
 
 import "context"
 
-// asked is a call of an awaitedPool that cancel can end. Most calls get a worker at once, and
-// need no context of their own: to make one and to watch it takes as long as a small hook's answer.
+// asked is a call of an awaitedPool that cancel can end. It is no context of its own: to make
+// one and to watch it, for each call, takes as long as a small hook's answer.
 type asked struct {
 	pool   *awaitedPool
-	parent context.Context
+	parent context.Context // of the caller
 
 	// guarded by pool.mu
 	worker    *awaitedWorker // that has the line; nil = none
 	cancelled bool
-	ctx       context.Context // ends with parent and when the call is cancelled; nil = nothing waits for it
-	end       context.CancelFunc
+	ended     chan struct{} // closed by cancel; nil = nothing waits for it
 }
 
 // cancel ends a call; false when there is none with the id.
@@ -20,17 +19,30 @@ func (a *awaitedPool) cancel(id string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.asks[id]
-	if q == nil {
-		return false
+	if q == nil || q.cancelled {
+		return q != nil
 	}
 	q.cancelled = true
-	if q.end != nil {
-		q.end()
+	if q.ended != nil {
+		close(q.ended)
 	}
 	if q.worker != nil {
 		go q.worker.expire()
 	}
 	return true
+}
+
+// done returns what is closed when the call is cancelled.
+func (q *asked) done() <-chan struct{} {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	if q.ended == nil {
+		q.ended = make(chan struct{})
+		if q.cancelled {
+			close(q.ended)
+		}
+	}
+	return q.ended
 }
 
 // goesOn reports whether neither the call was cancelled nor its caller's context has ended.
@@ -56,21 +68,5 @@ func (q *asked) over(id string) (cancelled bool) {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
 	delete(q.pool.asks, id)
-	if q.end != nil {
-		q.end()
-	}
 	return q.cancelled
-}
-
-// context returns what ends with the call.
-func (q *asked) context() context.Context {
-	q.pool.mu.Lock()
-	defer q.pool.mu.Unlock()
-	if q.ctx == nil {
-		q.ctx, q.end = context.WithCancel(q.parent)
-		if q.cancelled {
-			q.end()
-		}
-	}
-	return q.ctx
 }

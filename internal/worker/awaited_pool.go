@@ -85,7 +85,7 @@ func (a *awaitedPool) askUntil(q *asked, c *Call) (ans Answer) {
 		switch {
 		case errors.As(err, &late):
 			return Answer{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
-		case proc.Short(err) && pause(q.context(), shortPause, until):
+		case proc.Short(err) && pause(q, shortPause, until):
 			continue
 		case err != nil:
 			return Answer{Err: err, Started: start}
@@ -115,8 +115,8 @@ func (a *awaitedPool) slotsFor(depth int) chan struct{} {
 // shortPause is the time between two starts while the system is short of processes.
 const shortPause = 20 * time.Millisecond
 
-// pause waits for d; false when until or the end of ctx comes before that.
-func pause(ctx context.Context, d time.Duration, until time.Time) bool {
+// pause waits for d; false when until or the end of the call comes before that.
+func pause(q *asked, d time.Duration, until time.Time) bool {
 	if time.Until(until) < d {
 		return false
 	}
@@ -125,9 +125,10 @@ func pause(ctx context.Context, d time.Duration, until time.Time) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-ctx.Done():
-		return false
+	case <-q.done():
+	case <-q.parent.Done():
 	}
+	return false
 }
 
 // acquireSlot waits for a slot; false when until or the end of the call comes first.
@@ -143,7 +144,8 @@ func acquireSlot(q *asked, slots chan struct{}, until time.Time) bool {
 	case slots <- struct{}{}:
 		return true
 	case <-timer.C:
-	case <-q.context().Done():
+	case <-q.done():
+	case <-q.parent.Done():
 	}
 	return false
 }
@@ -154,7 +156,6 @@ func (a *awaitedPool) acquire(q *asked, until time.Time) (*awaitedWorker, error)
 	if w := a.popIdle(); w != nil {
 		return w, nil
 	}
-	ctx := q.context()
 	a.mu.Lock()
 	warming := a.warming
 	a.mu.Unlock()
@@ -168,14 +169,16 @@ func (a *awaitedPool) acquire(q *asked, until time.Time) (*awaitedWorker, error)
 				return nil, &lateStart{warming.waitsFor()}
 			}
 			<-warming.over
-		case <-ctx.Done():
+		case <-q.done():
+			return nil, errClosed
+		case <-q.parent.Done():
 			return nil, errClosed
 		}
 		if w := a.popIdle(); w != nil {
 			return w, nil
 		}
 	}
-	return a.startUntil(ctx, a.pool.startup(), until)
+	return a.startUntil(q, a.pool.startup(), until)
 }
 
 // warm starts a worker for the first call, unless there is one or a start is under
@@ -192,7 +195,7 @@ func (a *awaitedPool) warm(patience time.Duration) {
 	start := &warmStart{startup: a.pool.startup(), over: make(chan struct{})}
 	a.warming = start
 	go func() {
-		w, err := a.startUntil(context.Background(), start.startup, time.Now().Add(patience))
+		w, err := a.startUntil(&asked{pool: a, parent: context.Background()}, start.startup, time.Now().Add(patience))
 		if err == nil { // else the first call says why
 			a.release(w)
 		}
@@ -232,7 +235,7 @@ func notTried(why error) error { return fmt.Errorf("not tried, as a start of it 
 
 // startUntil starts a worker. It waits no longer than until: a file whose disk does
 // not answer can block a start for ever.
-func (a *awaitedPool) startUntil(ctx context.Context, o *startup, until time.Time) (*awaitedWorker, error) {
+func (a *awaitedPool) startUntil(q *asked, o *startup, until time.Time) (*awaitedWorker, error) {
 	if err := a.pool.overdueStart(); err != nil {
 		return nil, notTried(err)
 	}
@@ -264,7 +267,8 @@ func (a *awaitedPool) startUntil(ctx context.Context, o *startup, until time.Tim
 		}
 		close(left)
 		return nil, &lateStart{o.waitsFor()}
-	case <-ctx.Done():
+	case <-q.done():
+	case <-q.parent.Done():
 	}
 	close(left)
 	return nil, errClosed
