@@ -103,12 +103,15 @@ type record struct {
 	last  bool   // of a large one that is read in pieces: this is the last
 	about about  // of an event that does not tell what it is about
 	whole []byte // all of data, of a first piece
+
+	encode Encoder // makes line when it is first read; nil = line is there
+	holds  int     // about how many bytes encode keeps in memory
 }
 
 // largeEnd ends a record whose data stands apart.
 const largeEnd = "}\n"
 
-func (r *record) size() int { return len(r.line) + len(r.data) }
+func (r *record) size() int { return len(r.line) + len(r.data) + r.holds }
 
 // Stats is what a Hub counted.
 type Stats struct {
@@ -153,6 +156,32 @@ func (h *Hub) Watched() bool { return h.subscribers.Load() > 0 }
 // it. name is the event's name, which subscribers are matched against.
 func (h *Hub) Publish(name string, encode Encoder) uint64 {
 	return h.publish(name, encode, nil, about{})
+}
+
+// PublishLate is Publish for a record that is encoded only when a subscriber reads it, which
+// mostly none does. What encode reads must not change any more; holds is about how many bytes
+// of memory that takes.
+func (h *Hub) PublishLate(name string, encode Encoder, holds int) uint64 {
+	if h.Watched() {
+		return h.Publish(name, encode)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seq := h.next
+	h.keep(record{name: name, encode: encode, holds: holds})
+	h.call()
+	return seq
+}
+
+// at returns the record with a number that the ring holds. The caller holds mu.
+func (h *Hub) at(seq uint64) record {
+	r := &h.ring[seq%uint64(len(h.ring))]
+	if r.encode != nil {
+		h.bytes -= r.size()
+		*r = h.memory.record(r.name, seq, r.encode, nil)
+		h.bytes += r.size()
+	}
+	return *r
 }
 
 // PublishLarge publishes a record of which only the head is encoded while the

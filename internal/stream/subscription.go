@@ -250,7 +250,7 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 	}
 	for size := 0; s.cursor < h.next && s.cursor <= s.end && size < batchBytes; s.cursor++ {
 		s.readStarts()
-		r := h.ring[s.cursor%uint64(len(h.ring))]
+		r := h.at(s.cursor)
 		switch {
 		case r.data == nil:
 		case s.match != nil && !s.match(r.name):
