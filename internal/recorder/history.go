@@ -72,8 +72,8 @@ func (r *Recorder) recent(q api.RunQuery) []events.Run {
 		if len(found) == limit {
 			break
 		}
-		if q.Fits(run) {
-			found = append(found, run)
+		if q.Fits(*run) {
+			found = append(found, *run)
 		}
 	}
 	return found
@@ -231,7 +231,7 @@ func (r *Recorder) newest(id string) (events.Run, int) {
 	upper := strings.ToUpper(id)
 	for _, run := range r.recentRuns() {
 		if id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
-			found = append(found, run)
+			found = append(found, *run)
 		}
 	}
 	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == upper }); i >= 0 {

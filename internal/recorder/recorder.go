@@ -42,12 +42,12 @@ type Recorder struct {
 	follow   atomic.Pointer[func()] // see Follow; nil = none
 
 	mu      sync.Mutex                // guards all below
-	runs    []events.Run              // oldest first; see recentRuns
+	runs    []*events.Run             // oldest first, never changed; see recentRuns
 	first   int                       // index of the oldest in runs
 	bytes   int                       // of their output
 	results map[string]int            // runs by result
 	hooks   map[string]map[string]int // the same by hook
-	last    map[string]events.Run     // by hook
+	last    map[string]*events.Run    // by hook
 
 	decisions []*events.Decided // the last ones, a ring; next is the oldest
 	next      int
@@ -65,7 +65,7 @@ func New(hub *stream.Hub, s *store.Store) *Recorder {
 		store:   s,
 		results: map[string]int{},
 		hooks:   map[string]map[string]int{},
-		last:    map[string]events.Run{},
+		last:    map[string]*events.Run{},
 	}
 }
 
@@ -199,7 +199,7 @@ func (r *Recorder) Deciding(d *events.Decided) {
 func (r *Recorder) Decided(d *events.Decided) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
-	d.Seq = r.hub.Publish(d.Event, stream.DecisionRecord(d))
+	d.Seq = r.hub.PublishLate(d.Event, stream.DecisionRecord(d), recordRoom)
 	r.rememberDecision(d)
 	r.store.Decided(d)
 	if f := r.follow.Load(); f != nil {
@@ -265,8 +265,8 @@ func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.F
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	if run.ID != "" {
-		run.Seq = r.hub.Publish(run.Event, stream.RunRecord(&run))
-		r.remember(run)
+		run.Seq = r.publish(&run) // which its record does not read
+		r.remember(&run)
 	}
 	switch {
 	case fate.Dead != "":
@@ -282,6 +282,21 @@ func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.F
 	}
 }
 
+// publish publishes a run, which is not changed any more, and returns its number.
+func (r *Recorder) publish(run *events.Run) (seq uint64) {
+	if held := size(run); held <= maxHeld {
+		return r.hub.PublishLate(run.Event, stream.RunRecord(run), recordRoom+held)
+	}
+	return r.hub.Publish(run.Event, stream.RunRecord(run))
+}
+
+// recordRoom is about what the stream holds of a run or a decision in memory until it is read.
+// A run with more than maxHeld bytes of output is not held for that.
+const (
+	recordRoom = 1 << 10
+	maxHeld    = 4 << 10
+)
+
 // rememberDecision puts a decision into memory; it does not change any more.
 func (r *Recorder) rememberDecision(d *events.Decided) {
 	r.mu.Lock()
@@ -294,14 +309,15 @@ func (r *Recorder) rememberDecision(d *events.Decided) {
 	r.next = (r.next + 1) % maxRuns
 }
 
-func (r *Recorder) remember(run events.Run) {
+// remember puts a run into memory; it does not change any more.
+func (r *Recorder) remember(run *events.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, run)
 	r.bytes += size(run)
 	for n := len(r.runs) - r.first; n > maxRuns || r.bytes > maxRunBytes && n > 1; n-- {
 		r.bytes -= size(r.runs[r.first])
-		r.runs[r.first] = events.Run{}
+		r.runs[r.first] = nil
 		r.first++
 	}
 	if r.first >= maxRuns { // a slice that only moves on would be copied at each turn of its array
@@ -322,9 +338,9 @@ func (r *Recorder) remember(run events.Run) {
 }
 
 // recentRuns returns the runs in memory. The caller holds mu.
-func (r *Recorder) recentRuns() []events.Run { return r.runs[r.first:] }
+func (r *Recorder) recentRuns() []*events.Run { return r.runs[r.first:] }
 
-func size(run events.Run) int {
+func size(run *events.Run) int {
 	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
 }
 
@@ -364,7 +380,8 @@ func (r *Recorder) Counts(hook string) (map[string]int, *events.Run) {
 	for result, n := range r.hooks[hook] {
 		counts[result] = n
 	}
-	if run, ok := r.last[hook]; ok {
+	if last := r.last[hook]; last != nil {
+		run := *last
 		return counts, &run
 	}
 	return counts, nil
