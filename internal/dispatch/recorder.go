@@ -17,7 +17,8 @@ type Recorder interface {
 	Prepare(e *events.Event, kept bool) Prepared
 	// Accept numbers e, which p was prepared for unless it is nil, shows it to subscribers, and keeps it with one
 	// pending run for each of hooks, which are ids in order of registration. Without
-	// any, e is over when Accept returns: what is kept of it is a copy. The id that
+	// any, and unless it is Judged, e is over when Accept returns: what is kept of it is a copy.
+	// Else it does not change any more. The id that
 	// its sender gave it, which e.Sent has, is kept with it. An
 	// error refuses the event: nothing runs for it, though it may have been shown
 	// when the disk failed only then. Else stored, unless

@@ -116,7 +116,11 @@ func (r *Recorder) Accept(
 func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
-	e.Seq = r.hub.PublishEvent(e, p.data)
+	if p.data == nil && (len(hooks) > 0 || e.Judged) { // it stays as it is
+		e.Seq = r.hub.PublishLate(e.Envelope.Event, stream.EventRecord(e), recordRoom+len(e.Data))
+	} else {
+		e.Seq = r.hub.PublishEvent(e, p.data)
+	}
 	if stored != nil {
 		err = r.store.Accept(e, p.row, hooks, func(err error) { stored(err == nil, refusal(err)) })
 	}
@@ -290,7 +294,8 @@ func (r *Recorder) publish(run *events.Run) (seq uint64) {
 	return r.hub.Publish(run.Event, stream.RunRecord(run))
 }
 
-// recordRoom is about what the stream holds of a run or a decision in memory until it is read.
+// recordRoom is about what the stream holds in memory of an event without its data, a run or a
+// decision until a subscriber reads it.
 // A run with more than maxHeld bytes of output is not held for that.
 const (
 	recordRoom = 1 << 10
