@@ -248,7 +248,7 @@ func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
 		}
 		rows = append(rows, []cell{text(w.Name), text(fmt.Sprintf("%.12s", w.Digest)), text(what)})
 	}
-	p.table([]column{nameColumn("HOOK"), {title: "DIGEST"}, textColumn("WHAT")}, rows)
+	p.table([]column{hookColumn("HOOK"), {title: "DIGEST"}, textColumn("WHAT")}, rows)
 	p.line("look at one and allow it with `hookd allow HOOK`")
 	p.mode(cfg)
 }

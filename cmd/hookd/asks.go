@@ -120,7 +120,7 @@ func (p *printer) asks(list client.AskList) {
 }
 
 var askColumns = []column{
-	{title: "ASK"}, {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"),
+	{title: "ASK"}, {title: "LEFT"}, hookColumn("HOOK"), asideColumn("AGENT"),
 	textColumn("SUBJECT"), textColumn("REASON"),
 }
 

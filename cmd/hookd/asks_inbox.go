@@ -320,7 +320,7 @@ func (b *inbox) list(p *printer, at, room int) []string {
 				text(about(ask.Tool, ask.Subject))})
 		}
 		p.table([]column{
-			{title: ""}, {title: "LEFT"}, asideColumn("AGENT"), nameColumn("HOOK"), textColumn("SUBJECT"),
+			{title: ""}, {title: "LEFT"}, asideColumn("AGENT"), hookColumn("HOOK"), textColumn("SUBJECT"),
 		}, rows)
 	})
 	return lines

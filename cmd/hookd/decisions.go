@@ -167,6 +167,7 @@ func (p *printer) decisions(list []client.Decision) {
 		nameColumn("TOOL"),
 		textColumn("SUBJECT"),
 		textColumn("REASON"),
+		{title: "BY", yield: 1, end: true, spare: true},
 		{title: "EVENT"},
 	}
 	if p.wide {
@@ -180,7 +181,8 @@ func (p *printer) decisions(list []client.Decision) {
 			text(agentName(d.AgentName, d.AgentID, d.Dialect)),
 			text(d.Tool),
 			text(d.Subject),
-			text(because(d)),
+			text(reasons(d)),
+			text(strings.Join(d.DecidedBy, ", ")),
 			text(id(d.EventID)),
 		}
 		if p.wide {
@@ -211,10 +213,18 @@ func outcome(o client.Outcome) cell {
 	return text(string(o))
 }
 
-// because says which hooks decided, why, and what they changed.
+// because says why it was decided so, and by which hooks.
 func because(d client.Decision) string {
-	parts := nonEmpty([]string{strings.Join(d.DecidedBy, ", "), withoutName(firstLine(d.Reason), d.DecidedBy...)})
-	why := strings.Join(parts, ": ")
+	why, by := reasons(d), strings.Join(d.DecidedBy, ", ")
+	if why == "" || by == "" {
+		return why + by
+	}
+	return why + " (" + by + ")"
+}
+
+// reasons says why it was decided so, what the hooks changed, and what others would have done.
+func reasons(d client.Decision) string {
+	why := withoutName(firstLine(d.Reason), d.DecidedBy...)
 	if len(d.Rewrote) > 0 {
 		why = strings.Join(nonEmpty([]string{why, "rewrote " + strings.Join(d.Rewrote, ", ")}), "; ")
 	}

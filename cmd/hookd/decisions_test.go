@@ -13,10 +13,11 @@ func TestReasonsNameTheirHookOnce(t *testing.T) {
 		said string
 		want string
 	}{
-		{[]string{"guard"}, "guard: no", "guard: no"},
-		{[]string{"team/guard"}, "guard: no", "team/guard: no"},
-		{[]string{"gallery/guard", "other"}, "guard: no\nmore", "gallery/guard, other: no …"},
-		{[]string{"guard"}, "no: see guard", "guard: no: see guard"},
+		{[]string{"guard"}, "guard: no", "no (guard)"},
+		{[]string{"team/guard"}, "guard: no", "no (team/guard)"},
+		{[]string{"gallery/guard", "other"}, "guard: no\nmore", "no … (gallery/guard, other)"},
+		{[]string{"guard"}, "no: see guard", "no: see guard (guard)"},
+		{[]string{"guard"}, "", "guard"},
 		{nil, "guard: no", "guard: no"},
 	} {
 		if got := because(client.Decision{DecidedBy: tt.by, Reason: tt.said}); got != tt.want {

@@ -133,7 +133,7 @@ func (p *printer) deadLetters(dead []client.DeadLetter) {
 			{title: "ID"},
 			{title: "GIVEN UP"},
 			asideColumn("MACHINE"),
-			nameColumn("HOOK"),
+			hookColumn("HOOK"),
 			nameColumn("EVENT"),
 			{title: "ATTEMPTS"},
 			{title: "EVENT ID"},

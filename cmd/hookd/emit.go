@@ -200,7 +200,7 @@ func (p *printer) runResults(runs []client.RunResult) {
 	p.table(
 		[]column{
 			{title: "RESULT"},
-			nameColumn("HOOK"),
+			hookColumn("HOOK"),
 			{title: "EXIT"},
 			{title: "TIME"},
 			{title: "RUN"},

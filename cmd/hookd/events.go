@@ -162,7 +162,7 @@ const othersCallIt = "others call it"
 // the terminal.
 func (p *printer) listed(name int, list []string) string {
 	text := strings.Join(list, ", ")
-	if room := p.width - name - between; room >= roomy && !p.wide {
+	if room := p.width - name - between; room >= leasts[0] && !p.wide {
 		return strings.Join(wrapped(text, room), "\n")
 	}
 	return text

@@ -374,7 +374,7 @@ func (p *printer) fleetAsks(list []client.FleetAsk) {
 			text(m.Ask.Agent), text(about(m.Ask.Tool, m.Ask.Subject)), text(firstLine(m.Ask.Reason))})
 	}
 	p.table([]column{
-		{title: "ASK"}, nameColumn("MACHINE"), {title: "LEFT"}, nameColumn("HOOK"), asideColumn("AGENT"),
+		{title: "ASK"}, nameColumn("MACHINE"), {title: "LEFT"}, hookColumn("HOOK"), asideColumn("AGENT"),
 		textColumn("SUBJECT"), textColumn("REASON"),
 	}, rows)
 	p.line("answer with the key of an approver: `hookd allow-ask ASK --key FILE`,")

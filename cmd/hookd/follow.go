@@ -163,9 +163,12 @@ func (p *printer) record(r client.Record) {
 // entryHead is how wide the time, the number and the word of an entry are with what parts them.
 const entryHead = len("15:04:05.000 123456 deny    ")
 
+// leastSubject is how many columns a subject has before its reason has any.
+const leastSubject = 14
+
 // fitting returns the parts of an entry that has a reason. Where they are too long for the
-// terminal, the event's name goes, since the tool shows it, and the subject leaves half of
-// the rest to the reason.
+// terminal, the event's name goes, since the tool shows it, a hook is named without its pack,
+// and the subject leaves half of the rest to the reason, where it has leastSubject then.
 func (p *printer) fitting(name, event, tool, subject, reason string, between ...string) []string {
 	parts := func(event, what string) []string {
 		return nonEmpty(slices.Concat([]string{name, event, what}, between, []string{reason}))
@@ -177,8 +180,10 @@ func (p *printer) fitting(name, event, tool, subject, reason string, between ...
 	if p.width <= 0 || p.wide || tool == "" || width(whole) <= p.width {
 		return whole
 	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
 	room := p.width - width(parts("", "x")) + columns(reason) + 1 // of what and the reason
-	return parts("", cut(escape(what, keepNothing), max(room/2, room-columns(reason), 1), false))
+	subject = cut(escape(what, keepNothing), max(room/2, min(room, leastSubject), room-columns(reason), 1), false)
+	return parts("", subject)
 }
 
 // entry writes when, which number, what, and about what; the last give way.

@@ -99,6 +99,6 @@ func (p *printer) grants(list []client.Grant) {
 		rows = append(rows, []cell{text(id(g.ID)), outcome(g.Answer), text(g.Hook), text(covered(g)), ends,
 			text(g.Cwd), text(g.From.User), text(strconv.Itoa(g.Uses))})
 	}
-	p.table([]column{{title: "GRANT"}, {title: "ANSWER"}, nameColumn("HOOK"), textColumn("COVERS"), nameColumn("ENDS"),
+	p.table([]column{{title: "GRANT"}, {title: "ANSWER"}, hookColumn("HOOK"), textColumn("COVERS"), nameColumn("ENDS"),
 		{title: "CWD", yield: 3, end: true}, asideColumn("BY"), {title: "USES"}}, rows)
 }

@@ -128,8 +128,8 @@ func (p *printer) runs(runs []client.Run) {
 	header := []column{
 		{title: "STARTED"},
 		{title: "RESULT"},
-		nameColumn("HOOK"),
-		asideColumn("EVENT"),
+		hookColumn("HOOK"),
+		spareColumn("EVENT"),
 		nameColumn("TOOL"),
 		textColumn("SUBJECT"),
 		{title: "TIME"},
@@ -166,9 +166,9 @@ func why(r client.Run) string {
 	case r.Error != "":
 		return r.Error
 	case r.Shadow && r.Decision != "":
-		return strings.Join(nonEmpty([]string{"would " + string(r.Decision), r.Reason}), ": ")
+		return strings.Join(nonEmpty([]string{"would " + string(r.Decision), withoutName(r.Reason, r.Hook)}), ": ")
 	}
-	return r.Reason
+	return withoutName(r.Reason, r.Hook)
 }
 
 // endOf is the code that a run ended with, or the signal that ended it.

@@ -87,7 +87,7 @@ func (p *printer) matches(m api.Matches) {
 	for i, h := range m.Hooks {
 		rows = append(rows, []cell{textf("%d", i+1), text(h.Hook), part(h), text(h.Given), text(h.Why)})
 	}
-	p.table([]column{{title: "#"}, nameColumn("HOOK"), {title: "WOULD"}, nameColumn("AS"), textColumn("WHY")}, rows)
+	p.table([]column{{title: "#"}, hookColumn("HOOK"), {title: "WOULD"}, nameColumn("AS"), textColumn("WHY")}, rows)
 }
 
 // part says what the hook would do.

@@ -48,7 +48,7 @@ func (p *printer) underWay(list []client.RunUnderWay) {
 	p.table(
 		[]column{
 			{title: "RUN"},
-			nameColumn("HOOK"),
+			hookColumn("HOOK"),
 			asideColumn("EVENT"),
 			{title: "AGE"},
 			{title: "LEFT"},

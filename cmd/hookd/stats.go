@@ -91,9 +91,9 @@ func (p *printer) stats(by string, groups []client.GroupStats) {
 	for _, g := range groups {
 		most = max(most, g.Runs)
 	}
-	header := []column{nameColumn(strings.ToUpper(by)), {title: "RUNS"}}
+	header := []column{hookColumn(strings.ToUpper(by)), {title: "RUNS"}}
 	if p.width > 0 {
-		header = append(header, column{title: ""})
+		header = append(header, column{spare: true})
 	}
 	header = append(header, fixed("FAILED", "BLOCKED", "WAITED", "P50", "P95", "P99")...)
 	var rows [][]cell

@@ -115,7 +115,7 @@ func (p *printer) shadowStats(list []shadowed) {
 			textf("%d", s.Allow), textf("%d", s.Rewrite), text(millis(s.P50MS)), text(cmp.Or(ago(s.Last), "-")),
 		})
 	}
-	p.table(append([]column{nameColumn("HOOK")},
+	p.table(append([]column{hookColumn("HOOK")},
 		fixed("RUNS", "FAILED", "DENY", "ASK", "ALLOW", "REWRITE", "P50", "LAST")...), rows)
 	p.line("would have been; see them with `hookd decisions --shadow`")
 }

@@ -25,6 +25,7 @@ type column struct {
 	title string
 	yield int  // columns with the most give way first; 0 = last, when nothing else is left
 	end   bool // its end says more than its beginning, as of a path
+	spare bool // left out where the texts would otherwise have no room
 }
 
 // Columns by what they are worth: names and figures stay, texts give way.
@@ -38,39 +39,50 @@ func fixed(titles ...string) []column {
 
 func nameColumn(title string) column  { return column{title: title, yield: 1} }
 func textColumn(title string) column  { return column{title: title, yield: 2} }
-func asideColumn(title string) column { return column{title: title, yield: 3} }
+func asideColumn(title string) column { return column{title: title, yield: aside} }
 func pathColumn(title string) column  { return column{title: title, yield: 2, end: true} }
 
-const (
-	roomy     = 24 // columns that are left of a text as long as another one has more
-	narrowest = 8  // columns that are left of a text
-	between   = 2  // blanks between columns
-)
+// hookColumn has names of hooks: those of packs and of docker-agent differ at their end.
+func hookColumn(title string) column { return column{title: title, yield: 1, end: true} }
+
+// spareColumn says what other columns or another command say, too.
+func spareColumn(title string) column { return column{title: title, yield: aside, spare: true} }
+
+// aside is what columns yield that are left out where even the least of all has no room.
+const aside = 3
+
+// leasts are how many columns are left of a text, step by step: each column gives way to
+// the first before one gives way to the next.
+var leasts = [...]int{24, 14, 8}
+
+const between = 2 // blanks between columns
 
 // table writes rows under a header. Columns are as wide as they need to be; on a
-// terminal that is too narrow they shrink, those that are worth least first. A
-// column without any text is left out.
+// terminal that is too narrow they shrink, those that are worth least first, or are
+// left out. So is a column without any text.
 func (p *printer) table(header []column, rows [][]cell) {
-	header, rows = withText(header, rows)
+	header, rows = only(header, rows, func(i int) bool {
+		return slices.ContainsFunc(rows, func(row []cell) bool { return row[i].text != "" })
+	})
+	widths := widthsOf(header, rows)
+	if p.width > 0 && !p.wide {
+		if need(header, widths, leasts[1]) > p.width {
+			header, rows = only(header, rows, func(i int) bool { return !header[i].spare })
+		}
+		if widths = widthsOf(header, rows); need(header, widths, leasts[len(leasts)-1]) > p.width {
+			header, rows = only(header, rows, func(i int) bool { return header[i].yield < aside })
+			widths = widthsOf(header, rows)
+		}
+		shrink(header, widths, p.width)
+	}
 	head := make([]cell, len(header))
 	for i, h := range header {
 		head[i] = cell{h.title, bold}
 	}
-	rows = append([][]cell{head}, rows...)
-	widths := make([]int, len(header))
-	for _, row := range rows {
-		for i := range row {
-			row[i].text = escape(shorten(row[i].text, maxCell), keepNothing)
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i].text))
-		}
-	}
-	if p.width > 0 && !p.wide {
-		shrink(header, widths, p.width)
-	}
-	for _, row := range rows {
+	for _, row := range append([][]cell{head}, rows...) {
 		var b strings.Builder
 		for i, c := range row {
-			c.text = cut(c.text, widths[i], header[i].end)
+			c.text = cut(shown(c), widths[i], header[i].end)
 			b.WriteString(p.paint(c.c, c.text))
 			if i < len(row)-1 {
 				b.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(c.text)+between))
@@ -80,11 +92,38 @@ func (p *printer) table(header []column, rows [][]cell) {
 	}
 }
 
-// withText returns the columns that have text in a row.
-func withText(header []column, rows [][]cell) (columns []column, short [][]cell) {
+// shown is what a table shows of a cell that has the room.
+func shown(c cell) string { return escape(shorten(c.text, maxCell), keepNothing) }
+
+// widthsOf returns how wide the columns need to be.
+func widthsOf(header []column, rows [][]cell) []int {
+	widths := make([]int, len(header))
+	for i, h := range header {
+		widths[i] = runewidth.StringWidth(h.title)
+		for _, row := range rows {
+			widths[i] = max(widths[i], runewidth.StringWidth(shown(row[i])))
+		}
+	}
+	return widths
+}
+
+// need returns how wide a line is of whose columns that give way least is left.
+func need(header []column, widths []int, least int) int {
+	width := between * (len(widths) - 1)
+	for i, w := range widths {
+		if header[i].yield > 0 {
+			w = min(w, max(least, len(header[i].title)))
+		}
+		width += w
+	}
+	return width
+}
+
+// only returns the columns that are wanted.
+func only(header []column, rows [][]cell, wanted func(i int) bool) (columns []column, short [][]cell) {
 	short = make([][]cell, len(rows))
 	for i, h := range header {
-		if !slices.ContainsFunc(rows, func(row []cell) bool { return row[i].text != "" }) {
+		if !wanted(i) {
 			continue
 		}
 		columns = append(columns, h)
@@ -102,12 +141,12 @@ func shrink(header []column, widths []int, width int) {
 		over += w
 	}
 	most := slices.MaxFunc(header, func(a, b column) int { return a.yield - b.yield }).yield
-	for yield := most; yield > 0; yield-- {
-		over -= narrow(header, widths, yield, roomy, over)
+	for _, least := range leasts {
+		for yield := most; yield > 0; yield-- {
+			over -= narrow(header, widths, yield, least, over)
+		}
 	}
-	for yield := most; yield >= 0; yield-- {
-		over -= narrow(header, widths, yield, narrowest, over)
-	}
+	narrow(header, widths, 0, leasts[len(leasts)-1], over)
 }
 
 // narrow takes over from the columns of a yield, the widest first, and leaves least of each. It

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,13 +19,47 @@ func TestColumnsShrinkByWorth(t *testing.T) {
 		{"two long texts", 120, []int{8, 11, 100, 200, 6}, []int{8, 11, 43, 44, 6}},
 		{"one long text", 120, []int{8, 11, 10, 200, 6}, []int{8, 11, 10, 77, 6}},
 		{"a long name beside long texts", 120, []int{8, 60, 100, 100, 6}, []int{8, 24, 37, 37, 6}},
-		{"little room", 60, []int{8, 11, 100, 200, 6}, []int{8, 8, 15, 15, 6}},
+		{"little room", 60, []int{8, 11, 100, 200, 6}, []int{8, 10, 14, 14, 6}},
 		{"no room", 20, []int{8, 11, 100, 200, 6}, []int{8, 8, 8, 8, 6}},
 	} {
 		widths := slices.Clone(tt.widths)
 		shrink(header, widths, tt.width)
 		if !slices.Equal(widths, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, widths, tt.want)
+		}
+	}
+}
+
+// What another column or command says, too, goes where the texts have no room; a name of a
+// hook is cut at its beginning.
+func TestSpareColumnsGo(t *testing.T) {
+	header := []column{hookColumn("HOOK"), spareColumn("EVENT"), textColumn("SUBJECT"), textColumn("REASON")}
+	row := []cell{text("gallery/command-guard"), text("PreToolUse"), text("git push --force origin main"),
+		text("a forced push overwrites what others have pushed")}
+	for width, want := range map[int]string{
+		0:   "gallery/command-guard  PreToolUse  git push --force origin main  a forced push overwrites what others have pushed\n",
+		100: "gallery/command-guard  PreToolUse  git push --force origin main  a forced push overwrites what othe…\n",
+		80:  "gallery/command-guard  PreToolUse  git push --force ori…  a forced push overwri…\n",
+		55:  "gallery/command-guard  git push --for…  a forced push …\n",
+		50:  "…ery/command-guard  git push --fo…  a forced push…\n",
+	} {
+		var b strings.Builder
+		(&printer{w: &b, width: width}).table(header, [][]cell{row})
+		_, line, _ := strings.Cut(b.String(), "\n")
+		if line != want {
+			t.Errorf("at %d columns:\n%swant:\n%s", width, line, want)
+		}
+	}
+	header[1].spare = false
+	for width, want := range map[int]string{
+		40: "…and-guard  PreTool…  git pus…  a force…\n",
+		30: "…and-guard  git pus…  a force…\n",
+	} {
+		var b strings.Builder
+		(&printer{w: &b, width: width}).table(header, [][]cell{row})
+		_, line, _ := strings.Cut(b.String(), "\n")
+		if line != want {
+			t.Errorf("at %d columns:\n%swant:\n%s", width, line, want)
 		}
 	}
 }
