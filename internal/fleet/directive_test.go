@@ -266,6 +266,7 @@ func TestDirectivesOutlastServers(t *testing.T) {
 	laptop.gets(t, "+ off guard")
 	laptop.end()
 	s.Stop()
+	hooktest.Until(t, "the operator sees that the server is gone", func() bool { return !ops.State().Connected })
 	laptop = follow(t, o, laptop.home)
 	if got := laptop.has(t); got != "+ off guard" {
 		t.Errorf("after a restart without servers it has %s", got)
