@@ -168,7 +168,7 @@ func (a *app) showPolicy(cmd *cobra.Command) error {
 	switch {
 	case err != nil:
 		return fail(exitRejected, "set it again with `hookd policy set`, or end it with `hookd policy unset`",
-			"calls are denied, as the policy cannot be told: %w", err)
+			"calls are denied, as the policy cannot be read: %w", err)
 	case !set:
 		return a.print(policyAnswer{}, func(p *printer) {
 			p.line("no policy is set; set one with `hookd policy set URL --key FILE.pub`")

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/project"
 )
 
@@ -40,7 +41,7 @@ type Text struct{ Path, Old, New string }
 func Waiting(c config.Config) (list []Pending) {
 	c.ReloadMode = "ask"
 	allowed := approved(c)()
-	maps.Copy(allowed, dirs(c)().Allowed)
+	maps.Copy(allowed, dirs(c, policy.NewHome(c.PolicyDir()))().Allowed)
 	for _, e := range Scan(c).Entries {
 		switch {
 		case e.State == hook.Gone:

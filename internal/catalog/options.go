@@ -19,19 +19,20 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/judge"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/familiar"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
-// Options returns where and how the hooks of settings c are found. With reload.mode:
-// ask hooks must be allowed.
-func Options(c config.Config) discovery.Options {
+// Options returns where and how the hooks of settings c are found; p is the policy in
+// c.PolicyDir. With reload.mode: ask hooks must be allowed.
+func Options(c config.Config, p policy.Home) discovery.Options {
 	return discovery.Options{
 		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Fixed: settingHooks(c),
 		Checker:  c.Checker(),
 		Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled, Approved: approved(c), Parsers: fileParsers(c),
-		Dirs: dirs(c),
+		Dirs: dirs(c, p),
 	}
 }
 

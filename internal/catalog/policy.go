@@ -40,8 +40,7 @@ func LayerOf(name string) hook.Layer {
 }
 
 // policyDirs finds the hooks of the policy that is set. One that is not known denies.
-func policyDirs(c config.Config) discovery.Dirs {
-	home := policy.NewHome(c.PolicyDir())
+func policyDirs(c config.Config, home policy.Home) discovery.Dirs {
 	d := discovery.Dirs{Files: []string{home.File()}, Allowed: map[string]discovery.Approval{}}
 	now, set, err := home.Current()
 	switch {
@@ -142,12 +141,12 @@ func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 	waited := true
 	h := &hook.Hook{
 		ID: PolicyPrefix + "unknown", Name: PolicyPrefix + "unknown", Source: hook.Source{Type: "policy", Path: file},
-		Description: "stands in for a policy that cannot be told",
+		Description: "stands in for a policy that cannot be read",
 		File:        file, Dir: c.Home, Type: hook.Builtin, Command: "policy",
 		Definition: "policy", Layer: hook.LayerPolicy,
 		Lane: events.LaneDefault, Blocking: &waited, OnError: hook.OnErrorBlock, Timeout: c.TimeoutBuiltin,
 		Enabled: true, Order: hook.OrderSession,
-		Files: hook.Files{Bad: fmt.Sprintf("has a policy that cannot be told: %v", err), Mend: "hookd policy show"},
+		Files: hook.Files{Bad: fmt.Sprintf("has a policy that cannot be read: %v", err), Mend: "hookd policy show"},
 	}
 	if p, err := hook.CompilePattern("*"); err == nil {
 		h.Patterns = []hook.Pattern{p}

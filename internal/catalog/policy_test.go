@@ -172,13 +172,13 @@ func BenchmarkTakeUp(b *testing.B) {
 			next(1)
 			_, err := SetPolicy(b.Context(), c, file, s.public)
 			hooktest.Must(b, err)
-			opts, ready := Options(c), make(chan struct{})
+			home := policy.NewHome(c.PolicyDir())
+			opts, ready := Options(c, home), make(chan struct{})
 			opts.Quiet, opts.Max = time.Hour, time.Hour // no scan but that of Load
 			opts.Watching = func() { close(ready) }
 			d := discovery.New(opts)
 			hooktest.Run(b, func(ctx context.Context) error { return d.Run(ctx, nil) })
 			<-ready
-			home := policy.NewHome(c.PolicyDir())
 			var update, load, processor time.Duration
 			for sequence := 2; b.Loop(); sequence++ {
 				b.StopTimer()

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/when"
@@ -19,7 +20,7 @@ import (
 
 // Scan reads the hooks of settings c as a daemon that starts now would.
 func Scan(c config.Config) *hook.Snapshot {
-	return discovery.Scan(Options(c), nil)
+	return discovery.Scan(Options(c, policy.NewHome(c.PolicyDir())), nil)
 }
 
 // Match returns which hooks would run for an event that is sent with wait, in which lane

@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/pack"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/source/hookdir"
@@ -33,9 +34,9 @@ const sharedTime = 5 * time.Second
 // those that the settings name, packs, and the working trees of repositories
 // that are trusted. Where a file system does not answer, what was found there
 // before stays; nothing else is affected.
-func dirs(c config.Config) func() discovery.Dirs {
+func dirs(c config.Config, p policy.Home) func() discovery.Dirs {
 	f := finder{
-		config: c, patience: readfile.NewPatience(sharedTime, nil), before: map[string]discovery.Dirs{},
+		config: c, policy: p, patience: readfile.NewPatience(sharedTime, nil), before: map[string]discovery.Dirs{},
 	}
 	return f.find
 }
@@ -43,6 +44,7 @@ func dirs(c config.Config) func() discovery.Dirs {
 // finder remembers what dirs has found.
 type finder struct {
 	config   config.Config
+	policy   policy.Home
 	patience *readfile.Patience
 
 	mu      sync.Mutex
@@ -60,7 +62,7 @@ func (f *finder) find() discovery.Dirs {
 		}
 	}
 	signed := f.config.PolicyDir()
-	f.add(&all, signed, f.look(signed, func() discovery.Dirs { return policyDirs(f.config) }))
+	f.add(&all, signed, f.look(signed, func() discovery.Dirs { return policyDirs(f.config, f.policy) }))
 	packs := pack.NewHome(f.config.Home).PacksDir()
 	f.add(&all, packs, f.look(packs, func() discovery.Dirs { return packDirs(f.config) }))
 	trusted := make(chan []Trusted, 1)

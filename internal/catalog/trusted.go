@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/replacefile"
@@ -145,7 +146,7 @@ func LookAtProject(c config.Config, dir string) (p Project, err error) {
 	if t, ok := readTrusted(trust.New(), trustedFile(c, repository.ID)); ok {
 		p.Trusted, known = true, t.approvals(repository.Root)
 	}
-	o := Options(c)
+	o := Options(c, policy.NewHome(c.PolicyDir()))
 	o.Root, o.Files, o.Fixed, o.Approved = filepath.Join(repository.Root, ".hookd", "no-hooks-directory"), nil, nil, nil
 	here := discovery.Dirs{List: []discovery.Dir{projectDir(repository.Root)}, Allowed: known}
 	o.Dirs = func() discovery.Dirs { return here }

@@ -30,6 +30,7 @@ import (
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/loopback"
 	"github.com/hookd/hookd/internal/metrics"
+	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rawjson"
@@ -101,6 +102,7 @@ type Daemon struct {
 
 	reloading sync.Mutex // one reload at a time
 	lastGood  *catalog.LastGood
+	policy    policy.Home
 	rejected  atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
@@ -170,7 +172,7 @@ func (d *Daemon) closeOpened() error {
 
 // wire makes the rooms and connects them. Nothing runs yet.
 func (d *Daemon) wire(c config.Config) {
-	d.lastGood = catalog.NewLastGood(d.store)
+	d.lastGood, d.policy = catalog.NewLastGood(d.store), policy.NewHome(c.PolicyDir())
 	d.hub = stream.New(stream.Options{
 		First:   d.store.FirstSeq(),
 		Epoch:   d.store.Epoch(),

@@ -22,7 +22,7 @@ func (m machine) TakeDirective(_ context.Context, signed []byte) error {
 	if c.System {
 		return errRootsPolicy
 	}
-	changed, err := policy.NewHome(c.PolicyDir()).Take(signed, c.Fleet.Tenant)
+	changed, err := d.policy.Take(signed, c.Fleet.Tenant)
 	if changed {
 		d.discovery.Load()
 	}
@@ -48,7 +48,7 @@ func (d *Daemon) followFleet(ctx context.Context) {
 	said := ""
 	for {
 		c := *d.config.Load()
-		r, err := policy.NewHome(c.PolicyDir()).Follow(ctx, policy.Member{
+		r, err := d.policy.Follow(ctx, policy.Member{
 			Tenant: c.Fleet.Tenant, Machine: d.fleet.Name(), Check: catalog.CheckPolicy(c, d.discovery.Readings()),
 			Fetch: func(ctx context.Context, name string) ([]byte, error) {
 				return d.fleet.Bundle(ctx, name, policy.MaxBytes)

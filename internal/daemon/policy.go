@@ -19,7 +19,7 @@ func (d *Daemon) repairPolicy() {
 		return
 	}
 	d.files.Try("policy", func() {
-		differed, err := policy.NewHome(d.config.Load().PolicyDir()).Repair()
+		differed, err := d.policy.Repair()
 		switch {
 		case err != nil:
 			d.log.Error("the policy is not as it was signed, and cannot be repaired", zap.Error(err))
@@ -52,7 +52,7 @@ func (d *Daemon) followPolicy(ctx context.Context) {
 // updatePolicy logs a failure once, said being the last one.
 func (d *Daemon) updatePolicy(ctx context.Context, said string) string {
 	c := *d.config.Load()
-	r, err := policy.NewHome(c.PolicyDir()).Update(ctx, catalog.CheckPolicy(c, d.discovery.Readings()))
+	r, err := d.policy.Update(ctx, catalog.CheckPolicy(c, d.discovery.Readings()))
 	switch {
 	case errors.Is(err, policy.ErrUnset), ctx.Err() != nil:
 		return ""
@@ -73,7 +73,7 @@ func (d *Daemon) updatePolicy(ctx context.Context, said string) string {
 
 // sweepPolicy removes bundles that hooks are not read from any more.
 func (d *Daemon) sweepPolicy() {
-	if err := policy.NewHome(d.config.Load().PolicyDir()).Sweep(); err != nil {
+	if err := d.policy.Sweep(); err != nil {
 		d.log.Warn("bundles of the policy that are not in force cannot be removed", zap.Error(err))
 	}
 }
@@ -92,7 +92,7 @@ func (d *Daemon) policyNow() (now policy.Current, set bool) {
 	found := make(chan policy.Current, 1)
 	read := d.files.Try("policy", func() {
 		defer close(found)
-		now, set, err := policy.NewHome(d.config.Load().PolicyDir()).Current()
+		now, set, err := d.policy.Current()
 		if err == nil && set {
 			found <- now
 		}

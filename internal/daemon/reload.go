@@ -17,9 +17,9 @@ import (
 
 // discoveryOptions returns where hooks are found under settings c.
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
-	o := catalog.Options(c)
+	o := catalog.Options(c, d.policy)
 	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
-	o.Approved = catalog.Options(d.opts.Config).Approved // reload.mode needs a restart
+	o.Approved = catalog.Options(d.opts.Config, d.policy).Approved // reload.mode needs a restart
 	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
 	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Units
 	o.Watching = func() { close(d.watching) }

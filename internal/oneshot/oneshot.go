@@ -335,7 +335,7 @@ func (r *Run) Command(argv []string, failClosed, terminal bool) (x Exit, err err
 		select {
 		case s := <-signals:
 			if terminal && (s == syscall.SIGINT || s == syscall.SIGQUIT) {
-				continue // the terminal has told the command
+				continue // the terminal has sent it to the command
 			}
 			_ = cmd.Process.Signal(s) // it may have ended
 		case <-daemon:

@@ -32,7 +32,7 @@ func (h Home) SetFleet(key, by string) (Current, error) {
 	err := h.locked(func() error {
 		now, set, err := h.Current()
 		if err != nil || !set || now.State.Key != key {
-			now.State = State{} // what cannot be told is replaced
+			now.State = State{} // what cannot be read is replaced
 		}
 		s := now.State
 		s.Source, s.Key, s.At, s.By, s.ETag, s.Error, s.Refused = FromFleet, key, time.Now().UTC(), by, "", "", ""

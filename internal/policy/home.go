@@ -21,13 +21,15 @@ import (
 
 // Home is the folder in which a home keeps its policy: policy.json says which, floors.json
 // what is older than what there was, and each bundle has a folder and its own bytes.
+// NewHome makes it; copies of it share what they know.
 type Home struct {
-	dir  string
-	wait time.Duration // for a server; 0 = fetchTime
+	dir   string
+	wait  time.Duration // for a server; 0 = fetchTime
+	known *known
 }
 
 // NewHome returns the policy of a folder, which need not exist.
-func NewHome(dir string) Home { return Home{dir: dir} }
+func NewHome(dir string) Home { return Home{dir: dir, known: new(known)} }
 
 // State is what policy.json says.
 type State struct {
@@ -77,14 +79,14 @@ func (p Placed) revision(h Head) *Revision {
 func (h Home) File() string { return filepath.Join(h.dir, "policy.json") }
 
 // Current reads what is in force; false = no policy is set. An error means that one is set
-// and cannot be told, or is not what its key has signed. The result is shared: nothing in it
+// and cannot be read, or is not what its key has signed. The result is shared: nothing in it
 // may be changed.
 func (h Home) Current() (c Current, set bool, err error) {
 	text, err := readfile.Read(h.File(), maxState)
 	if err != nil {
 		return c, !errors.Is(err, fs.ErrNotExist), ignore(err, fs.ErrNotExist)
 	}
-	if c, found := h.recall(text); found {
+	if c, found := h.known.recall(text); found {
 		return c, true, nil
 	}
 	if err := json.Unmarshal(text, &c.State); err != nil {
@@ -103,7 +105,7 @@ func (h Home) Current() (c Current, set bool, err error) {
 	if err != nil {
 		return c, true, fmt.Errorf("%s: %w", h.File(), err)
 	}
-	h.remember(text, c)
+	h.known.remember(text, c)
 	return c, true, nil
 }
 
@@ -251,7 +253,7 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 	}
 	s.Head, s.Shadow, s.Directive = b.Head, Head{}, SignedDirective{}
 	c = Current{State: s, Placed: Placed{b.Manifest, dir}}
-	if now, _, _ := h.Current(); now.State.Key == s.Key { // what cannot be told is replaced
+	if now, _, _ := h.Current(); now.State.Key == s.Key { // what cannot be read is replaced
 		c.State.Refused = now.State.Refused
 		if d, err := now.State.Directive.verify(key); err == nil { // hooks that it switches off stay off
 			c.State.Directive, c.Directive = now.State.Directive, d
@@ -264,7 +266,7 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 	if err := replacefile.Write(h.File(), text); err != nil {
 		return c, err
 	}
-	h.remember(text, c)
+	h.known.remember(text, c)
 	return c, nil
 }
 

@@ -48,7 +48,7 @@ func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 		return Result{}, err
 	}
 	if c.State.Source == FromFleet {
-		return Result{Current: c}, nil // the fleet tells of newer ones, see Follow
+		return Result{Current: c}, nil // Follow takes newer ones
 	}
 	b, got, err := h.get(ctx, c.State, true)
 	if err == nil && !got.unchanged && b.Head.Digest() != c.State.Head.Digest() {
