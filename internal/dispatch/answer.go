@@ -170,7 +170,11 @@ func (d *Dispatcher) note(a *attempt) {
 
 // said returns the last line that a run printed to stderr, for people; "" = none.
 func (d *Dispatcher) said(o events.Output) string {
-	line := lastLine(cmp.Or(o.Tail, o.Head))
+	return d.shown(lastLine(cmp.Or(o.Tail, o.Head)))
+}
+
+// shown makes a line of what a hook printed fit for people; "" stays so.
+func (d *Dispatcher) shown(line string) string {
 	if line == "" {
 		return ""
 	}
@@ -193,13 +197,24 @@ func withWords(why, said string) string {
 	return why + ": " + said
 }
 
-// brokenProgram is what a shell or a program prints to stderr that cannot do its work.
-var brokenProgram = regexp.MustCompile(
-	`(?i)(?:command )?not found|no such file|cannot execute|permission denied|syntax error|unexpected (?:token|end)|` +
-		`unbound variable|^usage:|unrecognized option|invalid option|bad interpreter|modulenotfounderror|traceback`)
+// What a shell or a program prints to stderr that cannot do its work: in any of its
+// lines, as the lines of its usage may follow, and in the last one.
+var (
+	brokenLine = regexp.MustCompile(`(?i)(?:^|: )(?:command )?not found\.?$|command not found: |^usage: |` +
+		`\b(?:unrecognized|unknown|invalid|illegal) (?:option|argument)`)
+	brokenEnd = regexp.MustCompile(
+		`(?i)not found|no such file|cannot execute|permission denied|syntax error|unexpected (?:token|end)|` +
+			`unbound variable|invalid option|bad interpreter|modulenotfounderror|traceback`)
+)
 
-// unreadable is what an interpreter prints to stderr that cannot read its program.
-var unreadable = regexp.MustCompile(`(?i)syntax ?error|unexpected (?:token|end of file|eof)|parse error`)
+// What an interpreter prints to stderr that cannot read its program, or a file that the
+// program needs: in the last line of a shell, which ends with the status of a denial, and
+// in any line of others.
+var (
+	unreadableEnd  = regexp.MustCompile(`(?i)syntax ?error|unexpected (?:token|end of file|eof)|parse error`)
+	unreadableLine = regexp.MustCompile(`(?i)syntax ?errors?\b|unexpected (?:end of file|eof)|parse error|` +
+		`compilation errors|modulenotfounderror|cannot find (?:module|package)|can't locate \S+ in @inc|cannot load such file`)
+)
 
 // suspicious says why a guard seems broken: its interpreter cannot read it, which may
 // look like a denial, as shells end with status 2 then; or it let an event pass without
@@ -210,12 +225,35 @@ func (d *Dispatcher) suspicious(a *attempt) string {
 	if !m.Blocks || !a.contract.FailClosed || m.Hook.Persistent || out.Stdout.Bytes > 0 || out.Stderr.Bytes == 0 {
 		return ""
 	}
-	line := d.said(out.Stderr)
 	switch {
-	case out.ExitCode > 0 && unreadable.MatchString(line):
-		return "its interpreter cannot read it: " + line
-	case out.ExitCode == 0 && a.run.Result == events.ResultOK && brokenProgram.MatchString(line):
-		return "it let a call pass while its program failed: " + line
+	case out.ExitCode == 2:
+		if line := lineWith(out.Stderr, unreadableEnd, nil); line != "" {
+			return "its interpreter cannot read it: " + d.shown(line)
+		}
+	case out.ExitCode > 0:
+		if line := lineWith(out.Stderr, unreadableEnd, unreadableLine); line != "" {
+			return "its interpreter cannot read it: " + d.shown(line)
+		}
+	case out.ExitCode == 0 && a.run.Result == events.ResultOK:
+		if line := lineWith(out.Stderr, brokenEnd, brokenLine); line != "" {
+			return "it let a call pass while its program failed: " + d.shown(line)
+		}
+	}
+	return ""
+}
+
+// lineWith returns the first line of o that anywhere fits, else the last one if last
+// fits it; "" = none. anywhere may be nil.
+func lineWith(o events.Output, last, anywhere *regexp.Regexp) string {
+	for _, text := range []string{o.Head, o.Tail} {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); anywhere != nil && anywhere.MatchString(line) {
+				return line
+			}
+		}
+	}
+	if line := lastLine(cmp.Or(o.Tail, o.Head)); last.MatchString(line) {
+		return line
 	}
 	return ""
 }

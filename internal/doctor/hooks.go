@@ -223,12 +223,21 @@ func (v *visit) history(ctx context.Context) {
 				"hook "+s.Hook,
 				Note,
 				"hookd history --hook "+escape.Quote(s.Hook),
-				"all of its %d runs of the last day failed",
-				s.Runs,
+				"all of its %d runs of the last day failed%s",
+				s.Runs, v.lastError(ctx, s.Hook),
 			)
 		}
 	}
 	v.idle(ctx)
+}
+
+// lastError returns ": " and the error of a hook's newest run; "" = it is not known.
+func (v *visit) lastError(ctx context.Context, name string) string {
+	runs, err := v.Client.Runs(ctx, client.RunQuery{Hook: name, Limit: 1})
+	if err != nil || len(runs) == 0 || runs[0].Error == "" {
+		return ""
+	}
+	return ": " + runs[0].Error
 }
 
 // spawnErrors reports active hooks whose newest run did not start, unless their
