@@ -40,10 +40,11 @@ func cgroupMount(mountinfo []byte) (mount, root string) {
 // folder below mount. "" if it is outside of what is mounted.
 func cgroupDir(file []byte, mount, root string) string {
 	for line := range bytes.Lines(file) {
-		p, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), "0::")
+		rest, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte("0::"))
 		if !ok {
 			continue
 		}
+		p := string(rest)
 		below, inside := strings.CutPrefix(p, strings.TrimSuffix(root, "/"))
 		if mount == "" || !inside || !strings.HasPrefix(below+"/", "/") || strings.HasPrefix(p, "/..") {
 			return ""

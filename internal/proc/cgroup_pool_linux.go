@@ -210,11 +210,12 @@ func (c *cgroups) of(pid int) string {
 	if c == nil || pid <= 0 {
 		return ""
 	}
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	var buf [1024]byte
+	text, err := readAbout(pid, "cgroup", buf[:])
 	if err != nil {
 		return ""
 	}
-	below, ok := strings.CutPrefix(cgroupDir(b, c.mount, c.root), c.parent+"/")
+	below, ok := strings.CutPrefix(cgroupDir(text, c.mount, c.root), c.parent+"/")
 	if !ok {
 		return ""
 	}

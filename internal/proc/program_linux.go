@@ -16,12 +16,14 @@ func Program(pid int) string {
 // Comm returns the name that the kernel shows for a process, which it may have given
 // itself; "" when there is no such process.
 func Comm(pid int) string {
-	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	var buf [64]byte
+	text, _ := readAbout(pid, "comm", buf[:])
 	return strings.TrimSpace(string(text))
 }
 
 // cgroupFile is what the kernel says of the cgroups of a process; "" when that is not known.
 func cgroupFile(pid int) string {
-	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	var buf [1024]byte
+	text, _ := readAbout(pid, "cgroup", buf[:])
 	return string(text)
 }

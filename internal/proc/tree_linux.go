@@ -37,17 +37,32 @@ func processes() (map[int]row, error) {
 // readRow reads /proc/PID/stat (proc_pid_stat(5)). The name of the program,
 // in parentheses, may hold anything.
 func readRow(pid int) (row, bool) {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
+	var buf [1024]byte
+	text, err := readAbout(pid, "stat", buf[:])
+	if err != nil || len(text) == 0 {
 		return row{}, false
+	}
+	return parseRow(pid, text)
+}
+
+// readAbout reads a file of /proc/PID that the kernel writes at once: into buf, or where it
+// does not fit, into memory of its own. It takes three system calls; os.ReadFile takes ten,
+// and one such file is read for each connection.
+func readAbout(pid int, name string, buf []byte) ([]byte, error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/" + name
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
 	}
 	defer unix.Close(fd)
-	var buf [1024]byte
-	n, err := unix.Read(fd, buf[:])
-	if err != nil || n <= 0 {
-		return row{}, false
+	n, err := unix.Read(fd, buf)
+	switch {
+	case err != nil:
+		return nil, err
+	case n == len(buf):
+		return os.ReadFile(path)
 	}
-	return parseRow(pid, buf[:n])
+	return buf[:n], nil
 }
 
 func parseRow(pid int, stat []byte) (row, bool) {
