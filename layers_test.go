@@ -37,7 +37,8 @@ var rooms = map[string]room{
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
 			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook hookfiles importer logsink loopback match mcp " +
-			"oneshot pack policy project readfile rehearse schema service shipped spell starter store system trust ui wordwrap",
+			"oneshot pack policy project readfile rehearse schema service shipped spawn/timerslack spell starter store system trust ui " +
+			"wordwrap",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
 	},
 	// no third party, so that it is small and starts fast
@@ -451,7 +452,7 @@ var rooms = map[string]room{
 	},
 	"internal/spawn": {
 		"starts a process: by clone3 on Linux, where that is refused and on macOS by Go's fork",
-		"spawn/filelimit",
+		"spawn/filelimit spawn/timerslack",
 		"golang.org/x/sys",
 	},
 	// nothing at all, so that Go initialises it before package syscall
@@ -459,6 +460,11 @@ var rooms = map[string]room{
 		"the limit of open files that the program was started with",
 		"",
 		"",
+	},
+	"internal/spawn/timerslack": {
+		"hookd's threads sleep a little longer than they ask for, and so wake less often",
+		"",
+		"golang.org/x/sys",
 	},
 	"internal/spell": {
 		"\"did you mean\": the nearest word",
