@@ -254,18 +254,20 @@ func (b *inbox) paint() error {
 	p := b.a.printer(b.a.out)
 	p.width, p.wide = width, false
 	lines, keys := b.picture(p, width, height-1)
-	if len(lines) > height-1 {
-		lines = lines[:height-1]
-	}
+	foot := []string{cut(keys, width, false)}
 	if b.note != "" {
-		keys = escape(b.note, keepNothing)
+		foot = wrapped(b.note, width)
+		foot = foot[:min(len(foot), max(1, height/2))]
 	}
 	var out strings.Builder
 	out.WriteString("\x1b[H")
-	for _, line := range lines {
+	for _, line := range lines[:min(len(lines), height-len(foot))] {
 		out.WriteString(line + "\x1b[K\r\n")
 	}
-	out.WriteString(p.paint(dim, cut(keys, width, false)) + "\x1b[K\x1b[J")
+	for i, line := range foot {
+		foot[i] = p.paint(dim, line) + "\x1b[K"
+	}
+	out.WriteString(strings.Join(foot, "\r\n") + "\x1b[J")
 	_, err = io.WriteString(b.a.out, out.String())
 	return err
 }
