@@ -74,6 +74,9 @@ git push > /dev/null
 > f git push
 trap 'git push' EXIT
 git -c alias.x='!git push' x
+git -c alias.p=push p
+git -C x -c Alias.p='push --force' p origin
+git config --global alias.p 'push -f'
 git rebase -x 'git push' main
 git bisect run sh -c 'git push'
 sed 's/a/git push/e' f

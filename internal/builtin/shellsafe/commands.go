@@ -281,6 +281,27 @@ func (r *commandReader) runs(program string, args []arg, fed bool, depth int) {
 	if isShell || wraps {
 		r.line(strings.Join(texts(args), " "), depth+1)
 	}
+	if program == "git" {
+		for _, line := range gitAliasLines(args) {
+			r.line("git "+line, depth+1)
+		}
+	}
+}
+
+// gitAliasLines returns what aliases of git stand for that a line gives it and that are
+// subcommands of its own: alias.NAME=LINE, or alias.NAME and LINE as the next word.
+func gitAliasLines(args []arg) (lines []string) {
+	for i, a := range args {
+		if !strings.HasPrefix(strings.ToLower(a.text), "alias.") {
+			continue
+		}
+		if _, line, ok := strings.Cut(a.text, "="); ok {
+			lines = append(lines, line)
+		} else if i+1 < len(args) {
+			lines = append(lines, args[i+1].text)
+		}
+	}
+	return lines
 }
 
 // runsFile reports whether a command runs a file: one that it is by its path, or that a

@@ -40,8 +40,8 @@ func init() {
 // that name a program.
 var plainGit = set(`
 		add commit status log diff show tag branch checkout switch restore stash merge reset rm mv blame
-		push pull fetch remote rev-parse rev-list describe ls-files ls-tree cat-file shortlog reflog cherry-
-		pick revert clean notes worktree sparse-checkout apply am format-patch`)
+		push pull fetch remote rev-parse rev-list describe ls-files ls-tree cat-file shortlog reflog
+		revert clean notes worktree sparse-checkout apply am format-patch`)
 
 // gitRuns are the options of these subcommands that name a program, by their beginnings.
 var gitRuns = []string{"--ex", "--up", "--rec"}
