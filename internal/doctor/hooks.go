@@ -219,25 +219,23 @@ func (v *visit) history(ctx context.Context) {
 	}
 	for _, s := range lately {
 		if s.Runs >= manyRuns && s.Failures == s.Runs {
-			v.say(
-				"hook "+s.Hook,
-				Note,
-				"hookd history --hook "+escape.Quote(s.Hook),
-				"all of its %d runs of the last day failed%s",
-				s.Runs, v.lastError(ctx, s.Hook),
-			)
+			why, do := v.lastError(ctx, s.Hook)
+			v.say("hook "+s.Hook, Note, cmp.Or(do, "hookd history --hook "+escape.Quote(s.Hook)),
+				"all of its %d runs of the last day failed%s", s.Runs, why)
 		}
 	}
 	v.idle(ctx)
 }
 
-// lastError returns ": " and the error of a hook's newest run; "" = it is not known.
-func (v *visit) lastError(ctx context.Context, name string) string {
+// lastError returns ": " and the error of a hook's newest run, and what to type; "" = that
+// is not known.
+func (v *visit) lastError(ctx context.Context, name string) (why, do string) {
 	runs, err := v.Client.Runs(ctx, client.RunQuery{Hook: name, Limit: 1})
 	if err != nil || len(runs) == 0 || runs[0].Error == "" {
-		return ""
+		return "", ""
 	}
-	return ": " + runs[0].Error
+	found, do := advice(errors.New(runs[0].Error))
+	return ": " + found, do
 }
 
 // spawnErrors reports active hooks whose newest run did not start, unless their
