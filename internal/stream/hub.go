@@ -1,9 +1,9 @@
 // Package stream numbers what happens and lets all subscribers read it.
 //
-// A Hub holds one ring of encoded records, each a line of JSON, shared by all
-// subscribers; a subscriber is no more than a cursor into it. Publish gives a
-// record the next sequence number and puts it in the ring: it never waits for
-// a subscriber, starts no goroutine and writes nowhere, so a stopped
+// A Hub holds one ring of records, each a line of JSON, shared by all
+// subscribers; a subscriber is no more than a cursor into it. Publish and its kin give a
+// record the next sequence number and put it in the ring: they never wait for
+// a subscriber, start no goroutine and write nowhere, so a stopped
 // subscriber costs no other anything. A subscriber that the ring has overtaken
 // gets one gap record and goes on with the oldest record that is left; one that
 // was overtaken in the middle of a large record, which is read in pieces, ends.
