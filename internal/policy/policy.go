@@ -20,6 +20,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -126,11 +127,27 @@ func Read(text []byte, key ed25519.PublicKey) (b Bundle, err error) {
 	if err != nil {
 		return b, err
 	}
-	m, err := head.Verify(key)
+	if !head.isSigned(key) {
+		return b, ErrKey
+	}
+	m, err := head.parse()
 	if err != nil {
 		return b, err
 	}
-	b = Bundle{Manifest: m, Head: head}
+	exact := make(chan error, 1)
+	go func() { exact <- head.isExactly(m) }() // which takes as long as all files
+	b, err = readFiles(m, rest)
+	b.Head = head
+	if err := cmp.Or(<-exact, err); err != nil {
+		return Bundle{}, err
+	}
+	return b, nil
+}
+
+// readFiles makes a bundle of its manifest and the bytes behind it, which must be the files
+// that it names.
+func readFiles(m Manifest, rest []byte) (b Bundle, err error) {
+	b = Bundle{Manifest: m, Content: make(pack.Content, 0, len(m.Files))}
 	for _, f := range m.Files {
 		if f.Size < 0 || f.Size > len(rest) {
 			return Bundle{}, fmt.Errorf("it is cut off in %s", f.Path)
@@ -176,24 +193,44 @@ var ErrKey = errors.New("its signature is not of the key that was set")
 
 // Verify returns the manifest if key signed it.
 func (h Head) Verify(key ed25519.PublicKey) (m Manifest, err error) {
-	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, signed(h.Text), h.Signature) {
+	if !h.isSigned(key) {
 		return m, ErrKey
 	}
 	return h.manifest()
 }
 
+func (h Head) isSigned(key ed25519.PublicKey) bool {
+	return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, signed(h.Text), h.Signature)
+}
+
 // manifest reads the text, which must be as Build writes it.
 func (h Head) manifest() (m Manifest, err error) {
-	if err := json.Unmarshal(h.Text, &m); err != nil {
-		return m, fmt.Errorf("its manifest: %w", err)
+	if m, err = h.parse(); err != nil {
+		return m, err
 	}
-	if again, err := json.Marshal(m); err != nil || !bytes.Equal(again, h.Text) {
-		return Manifest{}, errors.New("its manifest says more than this hookd knows: update hookd")
-	}
-	if err := pack.CheckName(m.Name); err != nil || m.Sequence == 0 {
-		return Manifest{}, errors.New("its manifest has no name or sequence")
+	if err := h.isExactly(m); err != nil {
+		return Manifest{}, err
 	}
 	return m, nil
+}
+
+// parse reads the text as far as this hookd knows what it says.
+func (h Head) parse() (m Manifest, err error) {
+	if err := json.Unmarshal(h.Text, &m); err != nil {
+		return Manifest{}, fmt.Errorf("its manifest: %w", err)
+	}
+	return m, nil
+}
+
+// isExactly is an error where the text says more than m, or not what each bundle must say.
+func (h Head) isExactly(m Manifest) error {
+	if again, err := json.Marshal(m); err != nil || !bytes.Equal(again, h.Text) {
+		return errors.New("its manifest says more than this hookd knows: update hookd")
+	}
+	if err := pack.CheckName(m.Name); err != nil || m.Sequence == 0 {
+		return errors.New("its manifest has no name or sequence")
+	}
+	return nil
 }
 
 // Expired reports whether the bundle may not be put in force any more.
