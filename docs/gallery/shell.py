@@ -1443,9 +1443,10 @@ class Walk:
 
     def execute(self, command, state):
         """Adds a command and all that it runs. Returns its output where that is known."""
-        if command.name in FOLDER_OPTIONS:
-            before = state.cwds
-            command.cwds = state.cwds = self.folders(command, before)
+        before = state.cwds
+        cwds = self.folders(command, before) if command.name in FOLDER_OPTIONS else before
+        if cwds is not before:
+            command.cwds = state.cwds = cwds
             try:
                 return self.executed(command, state)
             finally:
@@ -1454,9 +1455,9 @@ class Walk:
 
     def folders(self, command, cwds):
         """Where a program works that may be given a folder by an option: there, or where it is started."""
-        found, args = list(cwds), command.words[1:]
+        found, args, options = cwds, command.words[1:], FOLDER_OPTIONS[command.name]
         for n, word in enumerate(args):
-            for option in FOLDER_OPTIONS[command.name] if word.text[:1] == "-" else ():
+            for option in options if word.text[:1] == "-" else ():
                 text = word.text
                 if text == option and n + 1 < len(args):
                     text = args[n + 1].text
@@ -1465,9 +1466,9 @@ class Walk:
                 else:
                     continue
                 if text and COMPUTED not in text:
-                    found += [posixpath.normpath(posixpath.join(cwd, text)) for cwd in found
-                              if cwd or text.startswith("/")]
-        return united_folders(found, ())
+                    found = united_folders(found, [posixpath.normpath(posixpath.join(cwd, text)) for cwd in found
+                                                   if cwd or text.startswith("/")])
+        return found
 
     def executed(self, command, state):
         self.emit(command)
@@ -2505,17 +2506,18 @@ TALKS = NO_CODE.union(
 def perhaps_run(command, starts, bare=False):
     """The lines that a command may run whose program is not known: each word that is a text with one of the programs
     starts in it, and from each word on that is one, if options or paths follow or bare is set: else `last reboot` would
-    be one. starts is a regular expression, see programs."""
+    be one. starts is what programs returns."""
     name = command.name
     if not name or name[0] == "-" or name not in CARRIERS and (name in TALKS or name in FAMILIAR or interpreter(name)):
         return
-    words = command.words
+    words, (names, within) = command.words, starts
     for n in range(1, min(len(words), MOST_STARTS)):
         text = words[n].text
-        if starts.search(text):
-            if re.search(r"\s", text):
+        if " " in text or "\n" in text or "\t" in text:
+            if within(text):
                 yield VALUE.sub("", text).replace(COMPUTED, "${_computed}")
-            elif bare or any(ARGUMENT.search(w.text) for w in words[n + 1:]):
+        elif text in names or "/" in text and text.rsplit("/", 1)[1] in names:
+            if bare or any(ARGUMENT.search(w.text) for w in words[n + 1:]):
                 yield " ".join(quote(w) for w in words[n:])
 
 
@@ -2524,8 +2526,9 @@ ARGUMENT = re.compile(r"^[-~]|/")
 
 
 def programs(names):
-    """A regular expression that finds one of the programs in a word or a text."""
-    return re.compile(r"(?:^|[\s;&|(/=])(?:%s)(?=\s|$)" % "|".join(sorted(map(re.escape, names))))
+    """Programs as perhaps_run takes them: their names, and what finds one of them in a text."""
+    one = "|".join(sorted(map(re.escape, names)))
+    return frozenset(names), re.compile(r"(?:^|[\s;&|(/=])(?:%s)(?=\s|$)" % one).search
 
 
 class Wrapper:
