@@ -99,7 +99,7 @@ func (p *printer) fleet(f client.FleetInfo) {
 		})
 	}
 	p.table([]column{
-		nameColumn("MACHINE"), {title: "STATE"}, {title: "TOLD"}, {title: "VERSION"}, {title: "POLICY"},
+		nameColumn("MACHINE"), {title: "STATE"}, {title: "REPORTED"}, {title: "VERSION"}, {title: "POLICY"},
 		{title: "HOOKS"}, textColumn("FAILING GUARDS"), {title: "WAITS"},
 	}, rows)
 }
