@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,10 +74,29 @@ func usage(cmd *cobra.Command, err error) error {
 		}
 	}
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
 		hint = meantFlag(cmd, unknown.GetSpecifiedName()) + hint
+	case errors.As(err, &wrong):
+		text = wrongValue(wrong)
 	}
 	return &failure{exitUsage, errors.New(text), hint}
+}
+
+// wrongValue says what is wrong with the value of a flag.
+func wrongValue(e *pflag.InvalidValueError) string {
+	flag := "--" + e.GetFlag().Name
+	var parsed *strconv.NumError
+	switch {
+	case !errors.As(e.Unwrap(), &parsed):
+		return flag + ": " + e.Unwrap().Error()
+	case errors.Is(parsed, strconv.ErrRange):
+		return fmt.Sprintf("%s is %s, which is too large", flag, e.GetValue())
+	case e.GetFlag().Value.Type() == "bool":
+		return fmt.Sprintf("%s is %q, not true or false", flag, e.GetValue())
+	}
+	return fmt.Sprintf("%s is %q, not a whole number", flag, e.GetValue())
 }
 
 // meantFlag is meant for a flag of a command, without its dashes.
