@@ -230,6 +230,18 @@ func TestTheTestsOfAHookAreRun(t *testing.T) {
 	s.until("it can be run again", `document.querySelector("[data-act=tests]").textContent.startsWith("Run them again")`)
 }
 
+// A hook says on what conditions it runs, and what it leaves out.
+func TestAHookSaysWhenItRuns(t *testing.T) {
+	home := newHome(t, nil)
+	hooktest.Hook(t, home, "push-guard", "events: PreToolUse\nwhen:\n  - {tool: Bash, command: git push}\n  - {tool: Write, path: '*.pem'}\n", "cat > /dev/null\n")
+	hooktest.Hook(t, home, "digest", "events: agent:end\ndebounce: 90s\nthrottle: 2/1h\n", "cat > /dev/null\n")
+	s := open(t, home, ui.Options{}, "#hooks?hook=push-guard")
+	facts := `[...document.querySelectorAll(".side dl.fact:last-of-type dt")].map((d) => d.textContent + ": " + d.nextSibling.textContent).join("; ")`
+	s.until("its conditions", `/Only when: .*git push.* or .*\.pem/.test(`+facts+`)`)
+	js[chromedp.Void](s, `void (location.hash = "#hooks?hook=digest")`)
+	s.until("what it leaves out", `/Debounce: 90 s; Throttle: 2\/1h/.test(`+facts+`)`)
+}
+
 // A session that never ends has a bounded part of it in the page, and says so.
 func TestALongSessionIsBounded(t *testing.T) {
 	home := quickHome(t)
