@@ -89,7 +89,7 @@ func kept(k *client.Workers) string {
 	if k == nil {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("persistent, started %d times", k.Starts)}
+	parts := []string{"persistent, " + plural(k.Starts, "start")}
 	for _, c := range k.Copies {
 		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Lane,
 			c.Started.Local().Format("15:04:05"), c.Answered))
