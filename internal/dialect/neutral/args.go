@@ -23,9 +23,7 @@ func canonicalArgs(tool string) string {
 		return "file_path old_string new_string"
 	case "NotebookEdit":
 		return "notebook_path new_source"
-	case "Glob":
-		return "pattern path"
-	case "Grep":
+	case "Glob", "Grep":
 		return "pattern path"
 	case "LS":
 		return "path"

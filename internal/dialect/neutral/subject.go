@@ -11,36 +11,17 @@ import (
 // that a call has.
 func subjects(tool string) string {
 	switch tool {
-	case "Bash":
-		return "command"
-	case "Read":
-		return "file_path"
-	case "Write":
-		return "file_path"
-	case "Edit":
-		return "file_path"
+	case "Glob", "Grep":
+		return canonicalArgs(tool)
 	case "MultiEdit":
 		return "file_path"
-	case "NotebookEdit":
-		return "notebook_path"
-	case "Glob":
-		return "pattern path"
-	case "Grep":
-		return "pattern path"
-	case "LS":
-		return "path"
-	case "WebFetch":
-		return "url"
-	case "WebSearch":
-		return "query"
-	case "Agent":
-		return "description prompt"
-	case "Task":
+	case "Agent", "Task":
 		return "description prompt"
 	case "Skill":
 		return "skill command"
 	}
-	return ""
+	first, _, _ := strings.Cut(canonicalArgs(tool), " ")
+	return first
 }
 
 // usual are the arguments that say it of other tools, where no text comes first.
