@@ -30,36 +30,31 @@ func TestColumnsShrinkByWorth(t *testing.T) {
 	}
 }
 
-// What another column or command says, too, goes where the texts have no room; a name of a
-// hook is cut at its beginning.
-func TestSpareColumnsGo(t *testing.T) {
-	header := []column{hookColumn("HOOK"), spareColumn("EVENT"), textColumn("SUBJECT"), textColumn("REASON")}
+// What another column or command says, too, goes where the texts have no room, and what is
+// worth least where nothing has any; a name of a hook is cut at its beginning.
+func TestColumnsGo(t *testing.T) {
 	row := []cell{text("gallery/command-guard"), text("PreToolUse"), text("git push --force origin main"),
 		text("a forced push overwrites what others have pushed")}
-	for width, want := range map[int]string{
-		0:   "gallery/command-guard  PreToolUse  git push --force origin main  a forced push overwrites what others have pushed\n",
-		100: "gallery/command-guard  PreToolUse  git push --force origin main  a forced push overwrites what othe…\n",
-		80:  "gallery/command-guard  PreToolUse  git push --force ori…  a forced push overwri…\n",
-		55:  "gallery/command-guard  git push --for…  a forced push …\n",
-		50:  "…ery/command-guard  git push --fo…  a forced push…\n",
+	for _, tt := range []struct {
+		event column
+		width int
+		want  string
+	}{
+		{spareColumn("EVENT"), 0,
+			"gallery/command-guard  PreToolUse  git push --force origin main  a forced push overwrites what others have pushed\n"},
+		{spareColumn("EVENT"), 100,
+			"gallery/command-guard  PreToolUse  git push --force origin main  a forced push overwrites what othe…\n"},
+		{spareColumn("EVENT"), 80, "gallery/command-guard  PreToolUse  git push --force ori…  a forced push overwri…\n"},
+		{spareColumn("EVENT"), 55, "gallery/command-guard  git push --for…  a forced push …\n"},
+		{spareColumn("EVENT"), 50, "…ery/command-guard  git push --fo…  a forced push…\n"},
+		{asideColumn("EVENT"), 40, "…and-guard  PreTool…  git pus…  a force…\n"},
+		{asideColumn("EVENT"), 30, "…and-guard  git pus…  a force…\n"},
 	} {
 		var b strings.Builder
-		(&printer{w: &b, width: width}).table(header, [][]cell{row})
-		_, line, _ := strings.Cut(b.String(), "\n")
-		if line != want {
-			t.Errorf("at %d columns:\n%swant:\n%s", width, line, want)
-		}
-	}
-	header[1].spare = false
-	for width, want := range map[int]string{
-		40: "…and-guard  PreTool…  git pus…  a force…\n",
-		30: "…and-guard  git pus…  a force…\n",
-	} {
-		var b strings.Builder
-		(&printer{w: &b, width: width}).table(header, [][]cell{row})
-		_, line, _ := strings.Cut(b.String(), "\n")
-		if line != want {
-			t.Errorf("at %d columns:\n%swant:\n%s", width, line, want)
+		header := []column{hookColumn("HOOK"), tt.event, textColumn("SUBJECT"), textColumn("REASON")}
+		(&printer{w: &b, width: tt.width}).table(header, [][]cell{row})
+		if _, line, _ := strings.Cut(b.String(), "\n"); line != tt.want {
+			t.Errorf("at %d columns:\n%swant:\n%s", tt.width, line, tt.want)
 		}
 	}
 }
