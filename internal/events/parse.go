@@ -38,19 +38,28 @@ func Parse(line []byte) (Envelope, *Error) {
 // A Parser reads the events of one sender into one envelope. What says the same
 // as before stays there, which costs no memory: most senders repeat themselves.
 // The zero Parser is ready.
-type Parser struct{ env Envelope }
+type Parser struct {
+	// Pause is called after each 64 KiB of a longer line, twice as its bytes are read
+	// twice; nil = it is read at once.
+	Pause func()
+
+	env Envelope
+}
+
+// pieceBytes is what is read of a line between two pauses.
+const pieceBytes = 64 << 10
 
 // Parse reads the next event, as the function of that name does. The envelope
 // is good until the next call; texts and warnings may be kept.
 func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 	e := &p.env
 	e.At, e.Warnings = time.Time{}, nil
-	if !utf8.Valid(line) {
+	if !p.valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
 	}
 	var m written
-	if !m.read(line) {
+	if !m.read(line, p.walk(line)) {
 		return nil, invalid(line)
 	}
 	if err := cmp.Or(e.take(&m), e.check()); err != nil {
@@ -60,6 +69,29 @@ func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 		e.bound()
 	}
 	return e, nil
+}
+
+// valid reports whether line is UTF-8.
+func (p *Parser) valid(line []byte) bool {
+	for p.Pause != nil && len(line) > pieceBytes {
+		n := pieceBytes
+		for n > pieceBytes-utf8.UTFMax && !utf8.RuneStart(line[n]) {
+			n--
+		}
+		if !utf8.Valid(line[:n]) {
+			return false
+		}
+		line = line[n:]
+		p.Pause()
+	}
+	return utf8.Valid(line)
+}
+
+func (p *Parser) walk(line []byte) rawjson.Walker {
+	if p.Pause != nil && len(line) > pieceBytes {
+		return rawjson.WalkInPieces(line, pieceBytes, p.Pause)
+	}
+	return rawjson.Walk(line)
 }
 
 // written is an envelope as it was written: the bytes of each member, nil for
@@ -76,9 +108,8 @@ type place struct {
 }
 
 // read reports whether line is one JSON object and takes its members, in one
-// pass.
-func (m *written) read(line []byte) bool {
-	w := rawjson.Walk(line)
+// pass of w, which is at its start.
+func (m *written) read(line []byte, w rawjson.Walker) bool {
 	w.Blanks()
 	for w.Enter(); w.Member(); {
 		key, start := w.Name(), w.Pos()

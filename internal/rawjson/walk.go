@@ -29,12 +29,28 @@ type Walker struct {
 
 	broken bool // there are line ends between the parts
 
+	pause func() // nil = never
+	piece int    // bytes between two calls of pause
+	next  int    // where pause is called; behind the end of src: nowhere
+
 	key     []byte // of the member, between its quotes, still escaped
 	escaped bool   // key has escapes
 }
 
 // Walk returns a walker at the first byte of src.
-func Walk(src []byte) Walker { return Walker{src: src} }
+func Walk(src []byte) Walker { return Walker{src: src, next: len(src) + 1} }
+
+// WalkInPieces is Walk, and has pause called after about each piece bytes, which is more
+// than 0: a number, a word or a key is not interrupted.
+func WalkInPieces(src []byte, piece int, pause func()) Walker {
+	return Walker{src: src, next: min(piece, len(src)+1), piece: piece, pause: pause}
+}
+
+// rest calls pause, which is due.
+func (w *Walker) rest() {
+	w.pause()
+	w.next = min(w.pos+w.piece, len(w.src)+1)
+}
 
 // Pos returns the index in src of the byte that the walker is at.
 func (w *Walker) Pos() int { return w.pos }
@@ -138,6 +154,9 @@ func (w *Walker) more(closing byte, first bool) bool {
 
 // Skip steps over the value that begins here.
 func (w *Walker) Skip() {
+	if w.pos >= w.next {
+		w.rest()
+	}
 	switch c := w.At(); c {
 	case '"':
 		w.text()
@@ -218,7 +237,11 @@ func (w *Walker) word(text string) {
 func (w *Walker) text() (escaped bool) {
 	w.expect('"')
 	for !w.bad {
-		w.pos = endOfPlain(w.src, w.pos)
+		w.pos = endOfPlain(w.src[:min(w.next, len(w.src))], w.pos)
+		if w.pos >= w.next {
+			w.rest()
+			continue
+		}
 		switch w.At() {
 		case '"':
 			w.pos++

@@ -11,7 +11,10 @@ import (
 
 // walk steps over src and returns the top-level members of an object.
 func walk(src []byte) (keys []string, values [][]byte, ok bool) {
-	w := Walk(src)
+	return membersOf(Walk(src))
+}
+
+func membersOf(w Walker) (keys []string, values [][]byte, ok bool) {
 	w.Blanks()
 	if w.At() != '{' {
 		w.Skip()
@@ -44,7 +47,30 @@ func FuzzWalk(f *testing.F) {
 		if ok && utf8.Valid(src) && len(keys) > 0 { // of what is no UTF-8, encoding/json returns something else
 			compareMembers(t, src, keys, values)
 		}
+		for _, piece := range []int{1, 3, 16, len(src) + 1} {
+			inPieces, parts, good := membersOf(WalkInPieces(src, piece, func() {}))
+			if good != ok || fmt.Sprintf("%q %q", inPieces, parts) != fmt.Sprintf("%q %q", keys, values) {
+				t.Fatalf("%q in pieces of %d: %q %q %v, whole %q %q %v", src, piece, inPieces, parts, good, keys, values, ok)
+			}
+		}
 	})
+}
+
+// A walker pauses about once a piece, in one long string and between many short values.
+func TestWalkInPiecesPauses(t *testing.T) {
+	const piece = 100
+	for _, src := range []string{
+		`"` + strings.Repeat("x", 10_000) + `"`,
+		`"` + strings.Repeat(`\n`, 5_000) + `"`,
+		`[` + strings.Repeat("12345,", 2_000) + `0]`,
+		`{` + strings.Repeat(`"key":"text",`, 1_000) + `"a":{}}`,
+	} {
+		paused := 0
+		_, _, ok := membersOf(WalkInPieces([]byte(src), piece, func() { paused++ }))
+		if most := len(src) / piece; !ok || paused < most*9/10 || paused > most {
+			t.Errorf("%.20s…: valid %v, %d pauses in %d bytes", src, ok, paused, len(src))
+		}
+	}
 }
 
 // Element yields what encoding/json finds in an array, also in one within another.

@@ -34,7 +34,8 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	env, bad := events.Parse(body)
+	parser := events.Parser{Pause: s.verdicts.giveWay}
+	env, bad := parser.Parse(body)
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -45,7 +46,7 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	env.Traceparent, env.Tracestate = r.Header.Get("traceparent"), r.Header.Get("tracestate")
 	status := acceptedStatus(env.Wait)
-	answer, bad := s.emit(r.Context(), connOf(r).peer, &env, room)
+	answer, bad := s.emit(r.Context(), connOf(r).peer, env, room)
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -59,7 +60,12 @@ const seatWait = 5 * time.Second
 // emit hands an event to the Emitter. While it waits for the runs of a large
 // one, the room that it had is another's, and env is empty.
 func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (api.Answer, *events.Error) {
-	if room == nil || !env.Wait {
+	if !env.Wait {
+		return s.opt.Emitter.Emit(ctx, from, env)
+	}
+	if room == nil {
+		s.verdicts.enter()
+		defer s.verdicts.leave()
 		return s.opt.Emitter.Emit(ctx, from, env)
 	}
 	size, decided := int64(len(env.Data)), events.For(env.Dialect, env.Event).Decidable
@@ -344,7 +350,7 @@ func (s *Server) takeBody(
 			return nil, nil, bad
 		}
 		rc.SetReadDeadline(time.Now().Add(bodyTimeout))
-		body, err = readLarge(body, in, int(size), room)
+		body, err = s.readLarge(body, in, int(size), room)
 		room.whole()
 	}
 	var long *http.MaxBytesError
@@ -365,7 +371,7 @@ func (s *Server) takeBody(
 
 // readLarge reads what follows first, until there is no more: then the error is
 // io.EOF. size is what there may be at most, and is not taken at once.
-func readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, err error) {
+func (s *Server) readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, err error) {
 	for body = first; err == nil; {
 		if len(body) == cap(body) {
 			body = grow(body, len(body)+1, size)
@@ -374,6 +380,7 @@ func readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, 
 		n, err = in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		room.came()
+		s.verdicts.giveWay()
 	}
 	return body, err
 }

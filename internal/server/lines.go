@@ -216,6 +216,7 @@ func (l *lines) say(o *owed) {
 // that has been written (errClose).
 func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 	l.ctx, l.batch = ctx, l.server.opt.Emitter.Batch(l.peer)
+	l.parser.Pause = l.server.verdicts.giveWay
 	defer l.free()
 	defer func() {
 		if v := recover(); v != nil {
@@ -295,6 +296,7 @@ func (l *lines) nextLong() (line []byte, bad *events.Error, err error) {
 		if len(l.long) > most {
 			return nil, tooLarge(most), nil
 		}
+		l.server.verdicts.giveWay()
 		had := len(l.long)
 		l.long = grow(l.long, had+step, most+2*fullBuffer)
 		var n int

@@ -219,7 +219,8 @@ type Server struct {
 	log      *zap.Logger
 	lock     *os.File
 	intake   *intake
-	awaited  *intake // of large events that are decided
+	awaited  *intake  // of large events that are decided
+	verdicts verdicts // that senders wait for
 	web      *handoff
 	http     *http.Server
 	handlers sync.WaitGroup // one per connection

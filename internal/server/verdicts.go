@@ -1,0 +1,44 @@
+package server
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	giveWayStep  = 500 * time.Microsecond // between two looks at whether a verdict is due
+	giveWaySteps = 4                      // at most, for one piece of a large event
+	quickVerdict = 10 * time.Millisecond  // a verdict that takes longer waits for a model or a person
+)
+
+// verdicts counts the senders that wait for a verdict, so that those of large events give
+// way to them: to read 15 MiB takes longer than a verdict does, and each wake of a verdict
+// would wait for its turn behind it. The zero value is ready.
+type verdicts struct {
+	waiting atomic.Int32
+	newest  atomic.Int64 // when the last of them came, in ns since 1970
+}
+
+func (v *verdicts) enter() {
+	v.newest.Store(time.Now().UnixNano())
+	v.waiting.Add(1)
+}
+
+func (v *verdicts) leave() { v.waiting.Add(-1) }
+
+// giveWay is called by the reader of a large event after each piece of it, without a lock.
+// It gives up its turn, so that a verdict that is due is known, and then waits while
+// one is due, at most giveWaySteps × giveWayStep. It looks again and again in place of being
+// woken: a wake would cost the goroutine that has the verdict to send.
+func (v *verdicts) giveWay() {
+	runtime.Gosched() // else a goroutine in the queue of this one's processor waits for another thread
+	yieldThread()
+	for range giveWaySteps {
+		age := time.Duration(time.Now().UnixNano() - v.newest.Load())
+		if v.waiting.Load() == 0 || age > quickVerdict {
+			return
+		}
+		time.Sleep(giveWayStep)
+	}
+}
