@@ -8,7 +8,7 @@ var inTheWay = map[string]string{
 	"persistent":         "in a profile from before the journal, of the 39 µs of processor time that a run cost the daemon, 23 were the database's one writer: the run with its four indexes took 9, the event 4, its pending row 4, the pages of the log 3.",
 	"verdict-spawn":      "the sender and the daemon wake each other, each time an idle processor, and os/exec is timed inside one process; then come three pipes, a session of its own, and the looks at the hook's files and its program before the start.",
 	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th percentile is the database's writer on the other core.",
-	"verdict-large":      "one goroutine reads, checks and copies each event of 15 MiB, in four passes over its bytes, and its sender has the other core; each of the four wakes of a verdict waits its turn between them. What was tried is in docs/decisions/performance.md.",
+	"verdict-large":      "the goroutine of a large event gives way to verdicts (record 0138); the garbage collector, new memory for each event and copies of up to 2 MiB while it grows do not.",
 	"line":               lineInTheWay,
 	"ndjson":             lineInTheWay,
 	"fanout":             "the sender's lines cost as much as in `line`; they share two cores with ten writers and the ten readers of the benchmark.",
