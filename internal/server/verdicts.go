@@ -32,7 +32,7 @@ func (v *verdicts) leave() { v.waiting.Add(-1) }
 // one is due, at most giveWaySteps × giveWayStep. It looks again and again in place of being
 // woken: a wake would cost the goroutine that has the verdict to send.
 func (v *verdicts) giveWay() {
-	runtime.Gosched() // else a goroutine in the queue of this one's processor waits for another thread
+	runtime.Gosched() // else a goroutine in the queue behind this one waits until another thread takes it
 	yieldThread()
 	for range giveWaySteps {
 		age := time.Duration(time.Now().UnixNano() - v.newest.Load())
