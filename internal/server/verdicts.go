@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	giveWayStep  = 500 * time.Microsecond // between two looks at whether a verdict is due
-	giveWaySteps = 4                      // at most, for one piece of a large event
+	giveWayTime  = 500 * time.Microsecond // for one piece of a large event
 	quickVerdict = 10 * time.Millisecond  // a verdict that takes longer waits for a model or a person
 )
 
@@ -28,17 +27,14 @@ func (v *verdicts) enter() {
 func (v *verdicts) leave() { v.waiting.Add(-1) }
 
 // giveWay is called by the reader of a large event after each piece of it, without a lock.
-// It gives up its turn, so that a verdict that is due is known, and then waits while
-// one is due, at most giveWaySteps × giveWayStep. It looks again and again in place of being
-// woken: a wake would cost the goroutine that has the verdict to send.
+// It gives up its turn, so that a verdict that is due is known, and waits for giveWayTime if
+// one is. That is long beside the time that a piece takes, and no wake is at the cost of the
+// goroutine that has the verdict to send.
 func (v *verdicts) giveWay() {
 	runtime.Gosched() // else a goroutine in the queue behind this one waits until another thread takes it
 	yieldThread()
-	for range giveWaySteps {
-		age := time.Duration(time.Now().UnixNano() - v.newest.Load())
-		if v.waiting.Load() == 0 || age > quickVerdict {
-			return
-		}
-		time.Sleep(giveWayStep)
+	age := time.Duration(time.Now().UnixNano() - v.newest.Load())
+	if v.waiting.Load() > 0 && age <= quickVerdict {
+		time.Sleep(giveWayTime)
 	}
 }
