@@ -138,12 +138,12 @@ func TestParseReplacesInvalidUTF8(t *testing.T) {
 	}
 }
 
-// Of the line, only the data is kept.
 // A line that is read in pieces is the same event, wherever its characters lie.
 func TestParseInPieces(t *testing.T) {
 	for shift := range 5 {
 		for _, text := range []string{"é", "€", "😀", "a\xff", "a\xe2\x82"} {
-			line := []byte(`{"event":"a:b","data":{"text":"` + strings.Repeat("x", shift) + strings.Repeat(text, 3*pieceBytes/len(text)) + `"}}`)
+			text = strings.Repeat("x", shift) + strings.Repeat(text, 3*pieceBytes/len(text))
+			line := []byte(`{"event":"a:b","data":{"text":"` + text + `"}}`)
 			want, bad := Parse(line)
 			if bad != nil {
 				t.Fatal(bad)
@@ -152,15 +152,17 @@ func TestParseInPieces(t *testing.T) {
 			p := Parser{Pause: func() { paused++ }}
 			got, bad := p.Parse(line)
 			if bad != nil || !bytes.Equal(got.Data, want.Data) || len(got.Warnings) != len(want.Warnings) {
-				t.Errorf("%q after %d bytes: in pieces %d bytes, %q, %v; at once %d bytes, %q", text, shift, len(got.Data), got.Warnings, bad, len(want.Data), want.Warnings)
+				t.Errorf("%.8q after %d bytes: in pieces %d bytes, %q, %v; at once %d bytes, %q",
+					text, shift, len(got.Data), got.Warnings, bad, len(want.Data), want.Warnings)
 			}
 			if paused < 3 {
-				t.Errorf("%q after %d bytes: %d pauses", text, shift, paused)
+				t.Errorf("%.8q after %d bytes: %d pauses", text, shift, paused)
 			}
 		}
 	}
 }
 
+// Of the line, only the data is kept.
 func TestParseSharesDataOnly(t *testing.T) {
 	line := []byte(`{"event":"agent:end","data":{"session_id":"s"},"id":"one"}`)
 	got, err := Parse(line)
