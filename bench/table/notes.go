@@ -20,6 +20,6 @@ var inTheWay = map[string]string{
 }
 
 const (
-	spawnInTheWay = "beside the start itself (three pipes, clone3 and exec, in a session of its own, which the os/exec loop does not ask for), a fifth of the daemon's processor time is the store's, more than half of that SQLite's, a seventh the Go runtime's watch over system calls that block, and the looks at the hook's files and its program are a twentieth."
+	spawnInTheWay = "beside the start itself (three pipes, clone3 and exec, in a session of its own, which the os/exec loop does not ask for), a fifth of the daemon's processor time is the store's, more than half of that SQLite's, a seventh (before record 0134) the Go runtime's watch over system calls that block, and the looks at the hook's files and its program are a twentieth."
 	lineInTheWay  = "one goroutine does all of a connection: nearly half of its time is reading the line's JSON, a sixth the records for the stream, a tenth the rest of the admission, a tenth the answers, a fourteenth system calls. A second goroutine made it slower, see docs/decisions/performance.md."
 )
