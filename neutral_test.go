@@ -83,7 +83,7 @@ func namesNone(t *testing.T, file string, names []string) {
 	})
 }
 
+var spelling = strings.NewReplacer("-", "", "_", "")
+
 // plain is a name without what only spelling adds.
-func plain(name string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-}
+func plain(name string) string { return spelling.Replace(strings.ToLower(name)) }

@@ -44,25 +44,33 @@ func TestTightenOnly(t *testing.T) {
 		if !c.Decidable {
 			continue
 		}
+		type answer struct {
+			name     string
+			a, tight Answer
+		}
+		var answers []answer
+		for _, text := range answerTexts {
+			for _, exit := range []int{0, 1, 2} {
+				p := Policy{Name: "project:x", Blocking: true, TightenOnly: true}
+				a := Read(c, p, Output{ExitCode: exit, Stdout: []byte(text.stdout)})
+				tight := a.Tightened()
+				if tight.Replaces(c) || string(tight.Rewrite(c, data)) != string(data) {
+					t.Errorf("%s %s: %s rewrites", c.Dialect, c.Name, text.name)
+				}
+				answers = append(answers, answer{text.name, a, tight})
+			}
+		}
 		for _, own := range answerTexts {
 			user := Read(c, Policy{Name: "own", Blocking: true}, Output{Stdout: []byte(own.stdout)})
 			alone := Fold(c, data, []Answer{user})
-			for _, text := range answerTexts {
-				for _, exit := range []int{0, 1, 2} {
-					p := Policy{Name: "project:x", Blocking: true, TightenOnly: true}
-					a := Read(c, p, Output{ExitCode: exit, Stdout: []byte(text.stdout)})
-					tight := a.Tightened()
-					both := Fold(c, data, []Answer{user, a})
-					if !reflect.DeepEqual(both, Fold(c, data, []Answer{user, tight})) {
-						t.Errorf("%s %s: the fold does not tighten itself", c.Dialect, c.Name)
-					}
-					loosened(t, c, own.name+" then "+text.name, alone, both)
-					if alone.Allowed && !both.Allowed {
-						denied++
-					}
-					if tight.Replaces(c) || string(tight.Rewrite(c, data)) != string(data) {
-						t.Errorf("%s %s: %s rewrites", c.Dialect, c.Name, text.name)
-					}
+			for _, one := range answers {
+				both := Fold(c, data, []Answer{user, one.a})
+				if !reflect.DeepEqual(both, Fold(c, data, []Answer{user, one.tight})) {
+					t.Errorf("%s %s: the fold does not tighten itself", c.Dialect, c.Name)
+				}
+				loosened(t, c, own.name+" then "+one.name, alone, both)
+				if alone.Allowed && !both.Allowed {
+					denied++
 				}
 			}
 		}
