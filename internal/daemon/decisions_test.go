@@ -283,6 +283,10 @@ func TestStreamHasNoSecretsOfACommand(t *testing.T) {
 	for _, pad := range []int{0, 150, 175, 190, 230} {
 		h.emit(toolCall("Bash", `{"command":"`+strings.Repeat("echo ", pad/5)+`curl -u me:`+token+` x"}`))
 	}
+	hooktest.Until(t, "all decisions are recorded", func() bool { // a moment after the answers
+		decisions, err := h.client.Decisions(t.Context(), client.DecisionQuery{})
+		return err != nil || len(decisions) == 5
+	})
 	since, seen := uint64(0), 0
 	err := h.client.Tail(t.Context(), client.TailOptions{Since: &since, Once: true, Starts: true}, func(raw json.RawMessage) error {
 		r, err := client.ParseRecord(raw)
