@@ -189,10 +189,10 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 			textColumn("REASON"), {title: "EVENT"},
 		}, rows)
 	}
-	p.line(p.totals(w)...)
+	p.sentence(plain, totals(w))
 	if w.Cut+w.Redacted > 0 {
-		p.linef("%s not judged: %s of which not all data was kept, %s without their secrets",
-			counted(w.Cut+w.Redacted, "event"), grouped(w.Cut), grouped(w.Redacted))
+		p.sentence(plain, fmt.Sprintf("%s not judged: %s of which not all data was kept, %s without their secrets",
+			counted(w.Cut+w.Redacted, "event"), grouped(w.Cut), grouped(w.Redacted)))
 	}
 	if w.Failed > 0 {
 		failed := fmt.Sprintf("it failed for %s: ", counted(w.Failed, "event"))
@@ -203,8 +203,8 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 	}
 }
 
-// totals is the line that sums up.
-func (p *printer) totals(w rehearse.WhatIf) []string {
+// totals sums up.
+func totals(w rehearse.WhatIf) string {
 	by := map[string]int{}
 	for _, c := range w.Changes {
 		by[c.Then+" to "+c.Now]++
@@ -226,7 +226,7 @@ func (p *printer) totals(w rehearse.WhatIf) []string {
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
-	return []string{escape(line, keepNothing)}
+	return line
 }
 
 // outcomeWords are what a decision comes to, the strictest first.
