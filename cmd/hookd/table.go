@@ -61,28 +61,38 @@ const between = 2 // blanks between columns
 // terminal that is too narrow they shrink, those that are worth least first, or are
 // left out. So is a column without any text.
 func (p *printer) table(header []column, rows [][]cell) {
-	header, rows = only(header, rows, func(i int) bool {
-		return slices.ContainsFunc(rows, func(row []cell) bool { return row[i].text != "" })
-	})
-	widths := widthsOf(header, rows)
-	if p.width > 0 && !p.wide {
-		if need(header, widths, leasts[1]) > p.width {
-			header, rows = only(header, rows, func(i int) bool { return !header[i].spare })
-		}
-		if widths = widthsOf(header, rows); need(header, widths, leasts[len(leasts)-1]) > p.width {
-			header, rows = only(header, rows, func(i int) bool { return header[i].yield < aside })
-			widths = widthsOf(header, rows)
-		}
-		shrink(header, widths, p.width)
-	}
 	head := make([]cell, len(header))
 	for i, h := range header {
 		head[i] = cell{h.title, bold}
 	}
-	for _, row := range append([][]cell{head}, rows...) {
+	rows = append([][]cell{head}, rows...)
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = escape(shorten(row[i].text, maxCell), keepNothing)
+		}
+	}
+	header, rows = only(header, rows, func(i int) bool {
+		return slices.ContainsFunc(rows[1:], func(row []cell) bool { return row[i].text != "" })
+	})
+	if len(header) == 0 {
+		return
+	}
+	widths := widthsOf(header, rows)
+	if p.width > 0 && !p.wide {
+		without := func(least int, goes func(column) bool) {
+			if need(header, widths, least) > p.width {
+				header, rows = only(header, rows, func(i int) bool { return !goes(header[i]) })
+				widths = widthsOf(header, rows)
+			}
+		}
+		without(leasts[1], func(c column) bool { return c.spare })
+		without(leasts[2], func(c column) bool { return c.yield == aside })
+		shrink(header, widths, p.width)
+	}
+	for _, row := range rows {
 		var b strings.Builder
 		for i, c := range row {
-			c.text = cut(shown(c), widths[i], header[i].end)
+			c.text = cut(c.text, widths[i], header[i].end)
 			b.WriteString(p.paint(c.c, c.text))
 			if i < len(row)-1 {
 				b.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(c.text)+between))
@@ -92,16 +102,12 @@ func (p *printer) table(header []column, rows [][]cell) {
 	}
 }
 
-// shown is what a table shows of a cell that has the room.
-func shown(c cell) string { return escape(shorten(c.text, maxCell), keepNothing) }
-
 // widthsOf returns how wide the columns need to be.
 func widthsOf(header []column, rows [][]cell) []int {
 	widths := make([]int, len(header))
-	for i, h := range header {
-		widths[i] = runewidth.StringWidth(h.title)
-		for _, row := range rows {
-			widths[i] = max(widths[i], runewidth.StringWidth(shown(row[i])))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], runewidth.StringWidth(c.text))
 		}
 	}
 	return widths
