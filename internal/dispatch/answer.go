@@ -226,12 +226,12 @@ func (d *Dispatcher) suspicious(a *attempt) string {
 		return ""
 	}
 	switch {
-	case out.ExitCode == 2:
-		if line := lineWith(out.Stderr, unreadableEnd, nil); line != "" {
-			return "its interpreter cannot read it: " + d.shown(line)
-		}
 	case out.ExitCode > 0:
-		if line := lineWith(out.Stderr, unreadableEnd, unreadableLine); line != "" {
+		anywhere := unreadableLine
+		if out.ExitCode == 2 {
+			anywhere = nil
+		}
+		if line := lineWith(out.Stderr, unreadableEnd, anywhere); line != "" {
 			return "its interpreter cannot read it: " + d.shown(line)
 		}
 	case out.ExitCode == 0 && a.run.Result == events.ResultOK:

@@ -294,12 +294,9 @@ func (r *Recorder) publish(run *events.Run) (seq uint64) {
 	return r.hub.Publish(run.Event, stream.RunRecord(run))
 }
 
-// recordRoom is about what the stream holds in memory of an event without its data, a run or a
-// decision until a subscriber reads it.
-// A run with more than maxHeld bytes of output is not held for that.
 const (
-	recordRoom = 1 << 10
-	maxHeld    = 4 << 10
+	recordRoom = 1 << 10 // about what the stream holds of an event without its data, a run or a decision
+	maxHeld    = 4 << 10 // bytes of a run's output: one with more is encoded at once
 )
 
 // rememberDecision puts a decision into memory; it does not change any more.
