@@ -10,14 +10,9 @@ package main
 import (
 	"context"
 	"os"
-
-	"github.com/hookd/hookd/internal/spawn/timerslack"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		timerslack.Raise()
-	}
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/logsink"
+	"github.com/hookd/hookd/internal/spawn/timerslack"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -38,6 +39,7 @@ $LIBREFANG_HOME, else ~/.librefang.`,
 }
 
 func serve(a *app, cmd *cobra.Command) error {
+	timerslack.Raise()                       // which executes the program again: before all that it does
 	if err := daemon.Conceal(); err != nil { // before there is anything to see
 		return fail(exitFailed, "see whether a sandbox forbids prctl", "keep the daemon's memory from other processes: %w", err)
 	}

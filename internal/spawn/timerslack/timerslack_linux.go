@@ -3,7 +3,6 @@ package timerslack
 import (
 	"os"
 	"runtime"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +29,7 @@ func Raise() {
 	os.Unsetenv(againVar)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	raised = again && current() == ours
 	program, err := os.Executable()
 	if again || err != nil || current() != usual {
 		return
@@ -40,16 +40,18 @@ func Raise() {
 	}
 }
 
-// Raised returns the slack that a process has to set which this program starts; raised is
-// false where it need not.
-func Raised() (slack uintptr, raised bool) { return usual, isRaised() }
+// raised is set by Raise alone, before anything is started. A slack of the same length that the
+// program was started with is one for its processes, too.
+var raised bool
 
-var isRaised = sync.OnceValue(func() bool { return current() == ours })
+// Raised returns the slack that a process has to set which this program starts; is is false
+// where it need not.
+func Raised() (slack uintptr, is bool) { return usual, raised }
 
 // Lend gives the calling thread the slack that a process is to have which it forks, until
 // back is called. The goroutine stays on the thread.
 func Lend() (back func()) {
-	if !isRaised() {
+	if !raised {
 		return func() {}
 	}
 	runtime.LockOSThread()

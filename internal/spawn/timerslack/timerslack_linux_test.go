@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	}
 	Raise()
 	_, leaks := os.LookupEnv(againVar)
-	fmt.Println(os.Getpid(), slacks(), strings.Join(os.Args[1:], " "), leaks)
+	_, gives := Raised()
+	fmt.Println(os.Getpid(), slacks(), strings.Join(os.Args[1:], " "), leaks, gives)
 }
 
 // slacks returns those of all threads, as far as they differ.
@@ -52,21 +53,26 @@ func TestRaise(t *testing.T) {
 		name string
 		env  []string
 		want string
+		back bool // processes get the usual one back
 	}{
-		{"all threads, and the process and its arguments stay", nil, "300000"},
-		{"a slack that is not the usual one stays", []string{"FROM=70000"}, "50000+70000"},
-		{"not twice", []string{againVar + "=1"}, "50000"},
+		{"all threads, and the process and its arguments stay", nil, "300000", true},
+		{"a slack that is not the usual one stays", []string{"FROM=70000"}, "50000+70000", false},
+		{"one as long as ours stays, for processes too", []string{"FROM=300000"}, "50000+300000", false},
+		{"not twice", []string{againVar + "=1"}, "50000", false},
 	} {
 		cmd := exec.Command(os.Args[0], "serve", "--flag")
 		cmd.Env = append(os.Environ(), append(c.env, helperVar+"=1")...)
 		out, err := cmd.Output()
 		f := strings.Fields(string(out))
-		if err != nil || len(f) != 5 {
+		if err != nil || len(f) != 6 {
 			t.Errorf("%s: %q, %v", c.name, out, err)
 			continue
 		}
 		if f[0] != strconv.Itoa(cmd.Process.Pid) || f[2] != "serve" || f[3] != "--flag" || f[4] != "false" {
 			t.Errorf("%s: %q, want process %d with its arguments, and %s not in its environment", c.name, out, cmd.Process.Pid, againVar)
+		}
+		if f[5] != strconv.FormatBool(c.back) {
+			t.Errorf("%s: processes get the usual slack back: %s", c.name, f[5])
 		}
 		if !sameSet(f[1], c.want) {
 			t.Errorf("%s: slack %s, want %s", c.name, f[1], c.want)
