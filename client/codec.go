@@ -144,6 +144,8 @@ func (r *answerReader) runs() []RunResult {
 				run.Result = Result(r.text())
 			case "exit_code":
 				run.ExitCode = number(r, strconv.Atoi)
+			case "signal":
+				run.Signal = r.text()
 			case "duration_ms":
 				run.DurationMS = number(r, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 			case "error":

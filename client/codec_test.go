@@ -35,7 +35,7 @@ func FuzzAnswer(f *testing.F) {
 	for _, line := range append(usual,
 		`{"ok":false,"error":{"code":"too_large","message":"m","hint":"h"}}`, `{"OK":true,"Verdict":{"Allowed":true}}`, `null`, `[]`, `{}`, `{`, `{} {}`, ``,
 		`{"ok":null,"event_id":null,"seq":null,"matched":null,"warnings":[null],"verdict":null,"runs":null}`, `{"seq":-1}`, `{"seq":1.5}`, `{"seq":"1"}`, `{"event_id":1}`,
-		`{"verdict":{"allowed":true},"verdict":{"continue":true}}`, `{"runs":[{"hook":"a"},{"hook":"b"}],"runs":[{"result":"ok"}]}`, `{"runs":[null,{"exit_code":1e2}]}`,
+		`{"verdict":{"allowed":true},"verdict":{"continue":true}}`, `{"runs":[{"hook":"a"},{"hook":"b"}],"runs":[{"result":"ok"}]}`, `{"runs":[null,{"exit_code":1e2}]}`, `{"runs":[{"exit_code":-1,"signal":"SIGKILL"},{"signal":1}]}`,
 		`{"verdict":{"metadata":{"a":"b"},"specific":{"retry":true},"skip":true,"summary":"s","updated_input":null,"later":1}}`, "{\"event_id\":\"\xff\"}", "{\"\xff\":1}",
 		`{"matched":["a"],"matched":[]}`, `{"event_id":"\ud800"}`, `{"runs":[{"duration_ms":1e999}]}`, `{"e\u0076ent_id":"x"}`) {
 		f.Add([]byte(line))

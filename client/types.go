@@ -68,7 +68,8 @@ type RunResult struct {
 	RunID      string  `json:"run_id"` // Client.Run has its record
 	Hook       string  `json:"hook"`
 	Result     Result  `json:"result"`
-	ExitCode   int     `json:"exit_code"` // -1 where there is none: killed, or never started
+	ExitCode   int     `json:"exit_code"`        // -1 where there is none: killed, or never started
+	Signal     string  `json:"signal,omitempty"` // that ended it
 	DurationMS float64 `json:"duration_ms"`
 	Error      string  `json:"error,omitempty"` // why it failed, for people
 }

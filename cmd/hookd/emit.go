@@ -194,7 +194,7 @@ func (p *printer) runResults(runs []client.RunResult) {
 	p.line()
 	var rows [][]cell
 	for _, r := range runs {
-		rows = append(rows, []cell{result(r.Result), text(r.Hook), textf("%d", r.ExitCode),
+		rows = append(rows, []cell{result(r.Result), text(r.Hook), text(endOf(r.ExitCode, r.Signal)),
 			text(millis(r.DurationMS)), text(r.RunID), text(r.Error)})
 	}
 	p.table(

@@ -152,7 +152,7 @@ func (p *printer) runs(runs []client.Run) {
 			text(id(r.ID)),
 		}
 		if p.wide {
-			row = append(row, text(endOf(r)), text(millis(r.QueueMS)), text(r.SessionID),
+			row = append(row, text(endOf(r.ExitCode, r.Signal)), text(millis(r.QueueMS)), text(r.SessionID),
 				text(agentName(r.AgentName, r.AgentID, r.Dialect)), text(r.EventID))
 		}
 		rows = append(rows, append(row, text(why(r))))
@@ -172,14 +172,14 @@ func why(r client.Run) string {
 }
 
 // endOf is the code that a run ended with, or the signal that ended it.
-func endOf(r client.Run) string {
+func endOf(code int, signal string) string {
 	switch {
-	case r.Signal != "":
-		return r.Signal
-	case r.ExitCode < 0:
+	case signal != "":
+		return signal
+	case code < 0:
 		return "none"
 	}
-	return strconv.Itoa(r.ExitCode)
+	return strconv.Itoa(code)
 }
 
 // ids returns what a table shows of ids: on a terminal what is unique on the page.

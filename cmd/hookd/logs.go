@@ -165,7 +165,7 @@ func (p *printer) run(r client.Run) {
 		kv("reason", r.Reason),
 		kv("shadow", shadowed),
 		kv("warning", r.Warning),
-		kv("exit", endOf(r)),
+		kv("exit", endOf(r.ExitCode, r.Signal)),
 		kv("killed", killed),
 		kv("event", strings.TrimSpace(r.Event+" "+r.EventID)),
 		kv("given as", r.Given),

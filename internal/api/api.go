@@ -69,6 +69,7 @@ type RunResult struct {
 	Hook       string        `json:"hook"`
 	Result     events.Result `json:"result"`
 	ExitCode   int           `json:"exit_code"`
+	Signal     string        `json:"signal,omitempty"`
 	DurationMS float64       `json:"duration_ms"`
 	Error      string        `json:"error,omitempty"`
 }

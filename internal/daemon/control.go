@@ -161,6 +161,7 @@ func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
 				Hook:       run.Hook,
 				Result:     run.Result,
 				ExitCode:   run.ExitCode,
+				Signal:     run.Signal,
 				DurationMS: run.DurationMS,
 				Error:      run.Error,
 			},
