@@ -192,10 +192,15 @@ func (p *printer) answer(event string, answer client.Answer) {
 
 func (p *printer) runResults(runs []client.RunResult) {
 	p.line()
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.RunID
+	}
+	id := p.ids(ids)
 	var rows [][]cell
 	for _, r := range runs {
 		rows = append(rows, []cell{result(r.Result), text(r.Hook), text(endOf(r.ExitCode, r.Signal)),
-			text(millis(r.DurationMS)), text(r.RunID), text(r.Error)})
+			text(millis(r.DurationMS)), text(id(r.RunID)), text(r.Error)})
 	}
 	p.table(
 		[]column{
