@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package rawjson
+
+func plainLength(p []byte) int { return endOfPlainPortable(p, 0) }
