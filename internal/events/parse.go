@@ -35,28 +35,34 @@ func Parse(line []byte) (Envelope, *Error) {
 	return *env, nil
 }
 
-// A Parser reads the events of one sender into one envelope. What says the same
-// as before stays there, which costs no memory: most senders repeat themselves.
-// The zero Parser is ready.
+// A Parser reads the events of one sender into one envelope. Most senders repeat
+// themselves: what says the same as before takes no memory, and what stands before the
+// data is not read again. The zero Parser is ready.
 type Parser struct {
 	// Pause is called after each 64 KiB of a longer line, twice as its bytes are read
 	// twice; nil = it is read at once.
 	Pause func()
 
-	env Envelope
+	env    Envelope
+	begun  [4]beginning // of lines before, in no order
+	oldest int          // of begun
 }
 
 // pieceBytes is what is read of a line between two pauses.
 const pieceBytes = 64 << 10
 
 // Parse reads the next event, as the function of that name does. The envelope
-// is good until the next call; texts and warnings may be kept.
+// is good until the next call, and the caller may change it; texts and warnings may be
+// kept.
 func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 	e := &p.env
-	e.At, e.Warnings = time.Time{}, nil
+	e.forget()
 	if !p.valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
+	}
+	if p.again(line) {
+		return e, nil
 	}
 	var m written
 	if !m.read(line, p.walk(line)) {
@@ -68,7 +74,70 @@ func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 	if len(line) > MaxIdentity {
 		e.bound()
 	}
+	p.remember(line, &m)
 	return e, nil
+}
+
+// forget empties the fields that no line has.
+func (e *Envelope) forget() {
+	e.At, e.Warnings, e.Peer, e.Owned, e.Brought = time.Time{}, nil, nil, false, nil
+	e.Traceparent, e.Tracestate = "", ""
+}
+
+// beginning is what stood in a line before its data, and what that said. Lines often differ in
+// nothing else.
+type beginning struct {
+	text  []byte
+	known bool     // the fields below are those of text, which two lines began with
+	env   Envelope // without data
+	place said
+}
+
+// remember notes how line began, of which m and the envelope were read. It does not where there
+// is more to the envelope.
+func (p *Parser) remember(line []byte, m *written) {
+	text, said := line[:m.dataAt], m.place.said()
+	if len(text) == 0 || len(text) > MaxIdentity || m.more || m.broken || p.env.Warnings != nil || m.inData.adds(said) {
+		return
+	}
+	for i := range p.begun {
+		if b := &p.begun[i]; string(b.text) == string(text) {
+			b.known, b.env, b.place = true, p.env, said
+			b.env.Data = nil // which is the sender's
+			return
+		}
+	}
+	b := &p.begun[p.oldest]
+	p.oldest = (p.oldest + 1) % len(p.begun)
+	b.text, b.known = append(b.text[:0], text...), false
+}
+
+// again reads a line which begins as one before and ends with its data. It is false for all
+// others.
+func (p *Parser) again(line []byte) bool {
+	for i := range p.begun {
+		if b := &p.begun[i]; b.known && bytes.HasPrefix(line, b.text) {
+			return p.readAfter(b, line)
+		}
+	}
+	return false
+}
+
+// readAfter reads what stands in line after b.
+func (p *Parser) readAfter(b *beginning, line []byte) bool {
+	w, start := p.walk(line), len(b.text)
+	w.EnterAt(start)
+	var in place
+	in.read(&w)
+	data := line[start:w.Pos():w.Pos()]
+	if w.Member() || !w.End() || w.Broken() || in.adds(b.place) {
+		b.text, b.known = b.text[:0], false // it costs time to be wrong each second time
+		return false
+	}
+	warnings := p.env.Warnings
+	p.env = b.env
+	p.env.Data, p.env.Warnings = data, warnings
+	return true
 }
 
 // valid reports whether line is UTF-8.
@@ -99,7 +168,10 @@ func (p *Parser) walk(line []byte) rawjson.Walker {
 type written struct {
 	event, data, wait, id, sender, dialect, lane, timeout, parent json.RawMessage
 	place, inData                                                 place
-	broken                                                        bool // there are line ends between the parts
+
+	broken bool // there are line ends between the parts
+	dataAt int  // where the first data begins that is an object; 0 = there is none
+	more   bool // members stand behind that
 }
 
 // place is where an event happened. An envelope says it, or its data.
@@ -107,18 +179,23 @@ type place struct {
 	session, agent, name, cwd json.RawMessage
 }
 
+// said is which parts of a place are texts that are not empty.
+type said struct{ session, agent, name, cwd bool }
+
 // read reports whether line is one JSON object and takes its members, in one
 // pass of w, which is at its start.
 func (m *written) read(line []byte, w rawjson.Walker) bool {
 	w.Blanks()
 	for w.Enter(); w.Member(); {
+		m.more = m.dataAt > 0
 		key, start := w.Name(), w.Pos()
 		if string(key) == "data" && w.At() == '{' {
 			m.inData = place{}
-			for w.Enter(); w.Member(); {
-				m.inData.keep(w.Name(), w.Value())
-			}
+			m.inData.read(&w)
 			m.data = line[start:w.Pos():w.Pos()]
+			if !m.more {
+				m.dataAt = start
+			}
 			continue
 		}
 		m.keep(key, w.Value())
@@ -150,6 +227,23 @@ func (m *written) keep(key []byte, raw json.RawMessage) {
 	default:
 		m.place.keep(key, raw)
 	}
+}
+
+// read takes the members of the object at which w is.
+func (p *place) read(w *rawjson.Walker) {
+	for w.Enter(); w.Member(); {
+		p.keep(w.Name(), w.Value())
+	}
+}
+
+func (p *place) said() said {
+	return said{hasText(p.session), hasText(p.agent), hasText(p.name), hasText(p.cwd)}
+}
+
+// adds reports whether data in which p is says more than an envelope which said this.
+func (p *place) adds(to said) bool {
+	return p.session != nil && !to.session || p.agent != nil && !to.agent ||
+		p.name != nil && !to.name || p.cwd != nil && !to.cwd
 }
 
 func (p *place) keep(key []byte, raw json.RawMessage) {

@@ -265,6 +265,43 @@ func agrees(t *testing.T, line []byte, env Envelope) {
 	}
 }
 
+// What a Parser remembers of a line changes nothing about the next one.
+func FuzzParseAgain(f *testing.F) {
+	const head = `{"event":"x","session_id":"s","data":`
+	for _, seed := range [][4]string{
+		{head, `{}`, `{"a":[1,"\n",{}]}`, `}`},
+		{head, `{"cwd":"/a"}`, `{"session_id":"t"}`, `}`},
+		{`{"event":"x","cwd":"/a","data":`, `{"cwd":"/b"}`, `{"cwd":1}`, `}`},
+		{`{"event":"x","cwd":"","data":`, `{}`, `{"cwd":"/b"}`, `}`},
+		{`{"event":"x","agent_name":"a","data":`, `{}`, `{"agent_name":"b"}`, ` } `},
+		{head, `{}`, `[]`, `}`}, {head, `{}`, `{`, `}`}, {head, `{}`, `{}}{`, `}`}, {head, `{}`, ``, ``}, {head, `{}`, `{}`, `,"event":"y"}`},
+		{head, `{}`, "{\n}", "\n}"}, {head, `{}`, "{\"a\":\"\xff\"}", `}`}, {"{\"event\":\"x\",\"cwd\":\"\xff\",\"data\":", `{}`, `{"a":1}`, `}`},
+		{`{"data":`, `{}`, `{"a":1}`, `,"event":"x"}`}, {`{"event":"x","data":null,"data":`, `{}`, `{"a":1}`, `}`}, {`{"event":"x","wait":true,"d\u0061ta":`, `{}`, `{"a":1}`, `,"data":{}}`},
+		{`{"event":"a b","data":`, `{}`, `{"a":1}`, `}`}, {`{"event":"x","lane":"y","data":`, `{}`, `{"a":1}`, `}`}, {"{\n\"event\":\"x\",\"data\":", `{}`, `{"a":1}`, `}`},
+		{`{"event":"x","sender":"` + strings.Repeat("s", MaxIdentity+1) + `","data":`, `{}`, `{"a":1}`, `}`},
+		{`{"event":"x","id":"1","data":`, `{}`, `{"text":"` + strings.Repeat("x", MaxIdentity+1) + `"}`, `}`},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3])
+	}
+	f.Fuzz(func(t *testing.T, head, one, other, tail string) {
+		var p Parser
+		datas := []string{one, one, one, other, other, other, one}
+		for _, heads := range []int{1, 3, 6} { // in turn; six are more than are remembered
+			for i := range heads * len(datas) {
+				line := []byte(strings.Repeat(" ", i%heads) + head + datas[i/heads] + tail)
+				want, wantErr := Parse(bytes.Clone(line))
+				got, err := p.Parse(line)
+				if !reflect.DeepEqual(err, wantErr) || err == nil && !reflect.DeepEqual(*got, want) {
+					t.Fatalf("%q: got %+v, %v, alone %+v, %v", line, got, err, want, wantErr)
+				}
+				if err == nil { // the caller may change it
+					*got = Envelope{Event: "changed", Wait: true, AgentNamed: true, At: time.Now(), Owned: true, Peer: &Peer{}, Brought: &Brought{}, Traceparent: "a", Tracestate: "b"}
+				}
+			}
+		}
+	})
+}
+
 func BenchmarkParse(b *testing.B) {
 	sized := func(n int) []byte {
 		return []byte(`{"event":"bench:none","session_id":"s1","cwd":"/tmp","data":{"text":"` + strings.Repeat("x", n-76) + `"}}`)
