@@ -14,8 +14,7 @@ const durableConns = 64
 // their answer. The hook runs one at a time and sleeps, so that accepting is
 // all there is to do.
 func durableAccepts(b *bench) ([]row, error) {
-	d, err := b.start(hooks{"sleeper": "name: sleeper\nevents: [\"bench:kept\"]\ntype: script\nscript: exec sleep 60\ntimeout: 1m\norder: serial\n"},
-		"HOOKD_QUEUE_MAX_EVENTS=10000000", "HOOKD_QUEUE_MAX_BYTES=8GiB")
+	d, err := b.start(hooks{"sleeper": "name: sleeper\nevents: [\"bench:kept\"]\ntype: script\nscript: exec sleep 60\ntimeout: 1m\norder: serial\n"})
 	if err != nil {
 		return nil, err
 	}

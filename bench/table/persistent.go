@@ -48,7 +48,7 @@ func persistentEvents(b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := b.start(hooks{"worker": text}, "HOOKD_QUEUE_MAX_EVENTS=1000000")
+	d, err := b.start(hooks{"worker": text})
 	if err != nil {
 		return nil, err
 	}

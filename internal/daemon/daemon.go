@@ -265,7 +265,11 @@ func (d *Daemon) origin(pid int) dispatch.Origin {
 func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
 	addThreads(d.config.Load().SlotsObservers + d.config.Load().SlotsDecidable)
-	limitMemory(d.config.Load().QueueMaxBytes)
+	waiting := 0
+	if d.store != nil {
+		waiting = d.store.Health().PendingEvents
+	}
+	limitMemory(d.config.Load().QueueMaxBytes, waiting)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer d.unwatch()

@@ -48,22 +48,25 @@ func addThreads(runs int) {
 }
 
 // ownMemory is what hookd uses of Go's heap besides what queue.max_bytes limits, in
-// bytes, and leastMemory is what it has at least. The program itself (up to 27 MiB),
+// bytes, and leastMemory is what it has at least. The program itself (up to 30 MiB),
 // the database (up to 12 MiB), and what is allocated while garbage is collected are
-// not in it: with them hookd stays within queue.max_bytes and 64 MiB.
+// not in it: with them hookd stays within queue.max_bytes and 64 MiB, and waitingMemory
+// for each event that waits on disk. Where the limit leaves little to collect, the
+// collector takes half of the processors.
 const (
-	ownMemory   = 8 << 20
-	leastMemory = 48 << 20
+	ownMemory     = 20 << 20
+	leastMemory   = 48 << 20
+	waitingMemory = 224
 )
 
 // limitMemory makes Go collect garbage less often than it does in so small a heap, but
-// before the heap grows far beyond what may wait in memory. GOGC and GOMEMLIMIT in the
-// environment win.
-func limitMemory(queue int64) {
+// before the heap grows far beyond what may wait in memory, besides so many events that wait
+// on disk. GOGC and GOMEMLIMIT in the environment win.
+func limitMemory(queue int64, waiting int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(max(queue+ownMemory, leastMemory))
+		debug.SetMemoryLimit(max(queue+ownMemory, leastMemory) + int64(waiting)*waitingMemory)
 	}
 }

@@ -149,12 +149,13 @@ func (s *Store) distrust(err error) {
 
 // arrived takes in what the journal has now.
 func (s *Store) arrived(batch []*accepting, entries []journal.Entry) {
-	list, now := make([]*entry, len(batch)), time.Now()
+	list := make([]entry, len(batch))
 	for i, a := range batch {
-		list[i] = &entry{Entry: entries[i], sent: a.sent, added: now}
+		list[i] = entry{Entry: entries[i], sent: a.sent}
 		s.live.accept(a.event.Seq, a.event, len(a.event.Data), a.hooks, a.fate)
 	}
-	s.journaled.add(list)
+	s.journaled.add(list, time.Now())
+	s.tellWaiting()
 	for _, a := range batch {
 		if len(a.hooks) == 0 { // nothing else would move it
 			s.queue.add(&op{event: a.event.Seq, exec: nothing, lean: nothing})

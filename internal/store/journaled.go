@@ -26,13 +26,13 @@ const (
 	inDatabase
 )
 
-// entry is an event in the journal.
+// entry is an event in the journal. There may be a million of them, so it has no pointer,
+// which the garbage collector would follow.
 type entry struct {
 	journal.Entry
 	place place
-	over  bool      // it went into the database as history keeps it: nothing waited for it any more
-	sent  bool      // its sender gave it an id
-	added time.Time // to the journal, by this process; zero = by an earlier one
+	over  bool // it went into the database as history keeps it: nothing waited for it any more
+	sent  bool // its sender gave it an id
 }
 
 // journaled is the journal as far as the database is not complete without it.
@@ -48,22 +48,22 @@ type journaled struct {
 	mu      sync.Mutex       // guards all below
 	log     *journal.Journal // nil = it could not be opened yet
 	dir     string
-	entries []*entry          // in order, from the first on that only the journal has
-	sorted  []*entry          // the same in the order of their numbers, from the first such on
-	events  map[uint64]*entry // of entries, by number
-	only    int               // entries that only the journal has
-	end     journal.Pos       // after the last entry
-	last    time.Time         // when the last entry came
-	newest  uint64            // the greatest number in it ever
+	entries []*entry    // in order, from the first on that only the journal has
+	sorted  []*entry    // the same in the order of their numbers, from the first such on
+	only    int         // entries that only the journal has
+	end     journal.Pos // after the last entry
+	last    time.Time   // when the last entry came; zero = an earlier process wrote it
+	newest  uint64      // the greatest number in it ever
 }
 
-func newJournaled() *journaled { return &journaled{events: map[uint64]*entry{}} }
+func newJournaled() *journaled { return &journaled{} }
 
-// add takes in what was appended, in order.
-func (j *journaled) add(list []*entry) {
+// add takes in what was appended at a time, in order.
+func (j *journaled) add(list []entry, at time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, e := range list {
+	for i := range list {
+		e := &list[i]
 		if e.place == inJournal {
 			j.only++
 		}
@@ -71,18 +71,31 @@ func (j *journaled) add(list []*entry) {
 		for i := len(j.sorted) - 1; i > 0 && j.sorted[i-1].Number > e.Number; i-- { // a little, if at all
 			j.sorted[i], j.sorted[i-1] = j.sorted[i-1], e
 		}
-		j.events[e.Number] = e
 		j.end = journal.Pos{Segment: e.Segment, Offset: e.Offset + e.Bytes()}
 		j.newest = max(j.newest, e.Number)
-		j.last = e.added
+		j.last = at
 	}
 }
+
+// find returns the entry of an event; nil = it is not in the journal, as far as that is
+// known here. The caller holds mu.
+func (j *journaled) find(seq uint64) *entry {
+	if seq > j.newest {
+		return nil
+	}
+	if i, there := slices.BinarySearchFunc(j.sorted, seq, byNumber); there {
+		return j.sorted[i]
+	}
+	return nil
+}
+
+func byNumber(e *entry, seq uint64) int { return cmp.Compare(e.Number, seq) }
 
 // onlyHere returns the entry of an event that the database does not have; nil = it has.
 func (j *journaled) onlyHere(seq uint64) *entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if e := j.events[seq]; e != nil && e.place == inJournal {
+	if e := j.find(seq); e != nil && e.place == inJournal {
 		return e
 	}
 	return nil
@@ -99,7 +112,7 @@ func (j *journaled) moved(e *entry) bool {
 func (j *journaled) has(seq uint64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.events[seq] != nil
+	return j.find(seq) != nil
 }
 
 // over reports whether an event went into the database as one that nothing waits for, in
@@ -107,7 +120,7 @@ func (j *journaled) has(seq uint64) bool {
 func (j *journaled) over(seq uint64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := j.events[seq]
+	e := j.find(seq)
 	return e != nil && e.place != inJournal && e.over
 }
 
@@ -133,7 +146,6 @@ func (j *journaled) oldest(most int, before journal.Pos) (list []*entry) {
 func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	byNumber := func(e *entry, n uint64) int { return cmp.Compare(e.Number, n) }
 	first, _ := slices.BinarySearchFunc(j.sorted, seq+1, byNumber)
 	for _, e := range j.sorted[first:] {
 		if len(list) == most {
@@ -174,11 +186,7 @@ func (j *journaled) settle(moved []*entry, committed bool) {
 		e.place = inDatabase
 		j.only--
 	}
-	n := done(j.entries)
-	for _, e := range j.entries[:n] {
-		delete(j.events, e.Number)
-	}
-	j.entries, j.sorted = cut(j.entries, n), cut(j.sorted, done(j.sorted))
+	j.entries, j.sorted = cut(j.entries, done(j.entries)), cut(j.sorted, done(j.sorted))
 }
 
 // done returns how many of the first entries are in the database.
@@ -278,7 +286,7 @@ func (j *journaled) read(e *entry, all bool) (accepted, error) {
 // openJournal opens the journal of a database that holds all that comes before a place, and
 // finds what only the journal has. former is what the database was called before.
 func (s *Store) openJournal(db *database, st state, former string) error {
-	var list []*entry
+	var list []entry
 	var read []accepted // of list: hooks and size
 	senseless := int64(0)
 	o := journal.Options{
@@ -292,7 +300,7 @@ func (s *Store) openJournal(db *database, st state, former string) error {
 			senseless += e.Bytes()
 			return nil
 		}
-		list = append(list, &entry{Entry: e, sent: a.sent != nil})
+		list = append(list, entry{Entry: e, sent: a.sent != nil})
 		read = append(read, accepted{hooks: a.hooks, row: eventRow{size: a.row.size}})
 		return nil
 	})
@@ -312,7 +320,7 @@ func (s *Store) openJournal(db *database, st state, former string) error {
 			s.live.accept(e.Number, nil, read[i].row.size, read[i].hooks, fate{})
 		}
 	}
-	j.add(list)
+	j.add(list, time.Time{})
 	j.settle(nil, true)
 	found.Damaged += senseless
 	s.tellFound(found)
@@ -324,7 +332,6 @@ func (j *journaled) reset(dir string) {
 	j.mu.Lock()
 	log := j.log
 	j.log, j.dir, j.entries, j.sorted, j.only = nil, dir, nil, nil, 0
-	clear(j.events)
 	j.mu.Unlock()
 	if log != nil {
 		log.Close(false)
@@ -332,14 +339,14 @@ func (j *journaled) reset(dir string) {
 }
 
 // findStored notes which entries the database has.
-func findStored(db *database, list []*entry) error {
+func findStored(db *database, list []entry) error {
 	if len(list) == 0 {
 		return nil
 	}
 	least, waiting := list[0].Number, make(map[uint64]*entry, len(list))
-	for _, e := range list {
+	for i, e := range list {
 		least = min(least, e.Number)
-		waiting[e.Number] = e
+		waiting[e.Number] = &list[i]
 	}
 	_, err := query(db, func(row scanner) (none struct{}, err error) {
 		var seq uint64

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -9,28 +10,36 @@ import (
 )
 
 // live is what is pending, as of the last commit.
+//
+// A million events may wait on disk. What is known of each has no pointer: the garbage
+// collector would follow a million of them, several times a second where much is accepted.
 type live struct {
-	// most is how much payload is held in memory for the case that the database is
-	// lost. What the dispatcher holds is shared: it has the oldest events, so the
-	// newest make room for them.
+	// most is how much of events is held in memory for the case that the database is
+	// lost, and how many of them. What the dispatcher holds is shared: it has the oldest
+	// events, so the newest make room for them.
 	most int64
 
-	mu     sync.Mutex // guards all below
-	events map[uint64]*waiting
-	runs   int
-	bytes  int64 // of payload, on disk
-	inRAM  int64
-	newest []uint64 // events that are held, the newest last; some are not any more
+	mu      sync.Mutex // guards all below
+	events  map[uint64]waiting
+	changed map[uint64][]pendingRow  // of events with rows that are no first attempts of a known list of hooks
+	whole   map[uint64]*events.Event // that are held
+	lists   hookLists                // that waiting.hooks numbers
+	policy  *Policy                  // of the newest fate
+	version uint32                   // of policy: it grows with each other one
+	runs    int
+	bytes   int64 // of payload, on disk
+	inRAM   int64
+	told    int      // how many events Options.Waiting was told of
+	newest  []uint64 // events that are held, the newest last; some are not any more
 }
 
 // waiting is an event and the hooks that have not ended for it.
 type waiting struct {
-	seq   uint64
-	event *events.Event // nil = on disk only
-	only  bool          // the database does not have it, but the journal does
 	size  int
-	fate  fate
-	rows  []pendingRow // in order of registration
+	hooks uint32 // number of their list, in order of registration; 0 = the rows are in live.changed
+	clean uint32 // live.version of fate.clean; 0 = nil
+	final bool   // as fate.final
+	only  bool   // the database does not have it, but the journal does
 }
 
 // fate is what is known of an event's row; zero = nothing.
@@ -46,7 +55,15 @@ type pendingRow struct {
 	due     int64 // nanoseconds since 1970; 0 = now
 }
 
-func newLive(most int64) *live { return &live{most: most, events: map[uint64]*waiting{}} }
+func newLive(most int64) *live {
+	return &live{
+		most: most, events: map[uint64]waiting{}, changed: map[uint64][]pendingRow{},
+		whole: map[uint64]*events.Event{},
+	}
+}
+
+// heldCost is what an event in memory takes besides its data, in bytes.
+const heldCost = 1 << 10
 
 // add puts rows of an event in; e may be nil when it is on disk only.
 func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
@@ -55,37 +72,72 @@ func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.events[seq]
-	if w == nil {
-		w = &waiting{seq: seq, size: size}
-		l.events[seq] = w
+	w, there := l.events[seq]
+	if !there {
+		w.size = size
 		l.bytes += int64(size)
 	}
-	w.rows = append(w.rows, rows...)
 	l.runs += len(rows)
-	l.keep(w, e, l.most)
+	l.put(seq, w, append(l.rowsOf(seq, w), rows...))
+	l.keep(seq, e, l.most)
 }
 
-// accept puts an event in that the journal has.
+// accept puts an event in that the journal has, with first attempts of some hooks; with
+// none of them nothing waits for it.
 func (l *live) accept(seq uint64, e *events.Event, size int, hooks []string, f fate) {
+	if len(hooks) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := waiting{size: size, hooks: l.lists.number(hooks), only: true}
+	if w.hooks == 0 {
+		l.changed[seq] = firstAttempts(hooks)
+	}
+	l.setFate(&w, f)
+	l.events[seq] = w
+	l.bytes += int64(size)
+	l.runs += len(hooks)
+	l.keep(seq, e, l.most)
+}
+
+// put notes an event with its rows.
+func (l *live) put(seq uint64, w waiting, rows []pendingRow) {
+	w.hooks = 0
+	l.events[seq], l.changed[seq] = w, rows
+}
+
+// rowsOf returns the rows of an event, which the caller may change.
+func (l *live) rowsOf(seq uint64, w waiting) []pendingRow {
+	if w.hooks == 0 {
+		return slices.Clone(l.changed[seq])
+	}
+	return firstAttempts(l.lists.hooks(w.hooks))
+}
+
+// left returns how many rows an event has.
+func (l *live) left(seq uint64, w waiting) int {
+	if w.hooks == 0 {
+		return len(l.changed[seq])
+	}
+	return len(l.lists.hooks(w.hooks))
+}
+
+func firstAttempts(hooks []string) []pendingRow {
 	rows := make([]pendingRow, len(hooks))
 	for i, hook := range hooks {
 		rows[i].hook = hook
 	}
-	l.add(seq, e, size, rows)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		w.only, w.fate = true, f
-	}
+	return rows
 }
 
 // stored notes that the database has an event.
 func (l *live) stored(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
+	if w, there := l.events[seq]; there {
 		w.only = false
+		l.events[seq] = w
 	}
 }
 
@@ -93,8 +145,8 @@ func (l *live) stored(seq uint64) {
 func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		return slices.Clone(w.rows), w.event
+	if w, there := l.events[seq]; there {
+		return l.rowsOf(seq, w), l.whole[seq]
 	}
 	return nil, nil
 }
@@ -103,26 +155,23 @@ func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
 func (l *live) has(seq uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.events[seq] != nil
+	_, there := l.events[seq]
+	return there
 }
 
 // size returns how much data a pending event has.
 func (l *live) size(seq uint64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		return w.size
-	}
-	return 0
+	return l.events[seq].size
 }
 
 // forget takes an event out that is lost.
 func (l *live) forget(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		l.runs -= len(w.rows)
-		l.remove(w)
+	if w, there := l.events[seq]; there {
+		l.remove(seq, w)
 	}
 }
 
@@ -130,17 +179,30 @@ func (l *live) forget(seq uint64) {
 func (l *live) settle(seq uint64, f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		w.fate = f
+	if w, there := l.events[seq]; there {
+		l.setFate(&w, f)
+		l.events[seq] = w
 	}
 }
 
-// fate returns it.
+func (l *live) setFate(w *waiting, f fate) {
+	if f.clean != nil && f.clean != l.policy {
+		l.policy = f.clean
+		l.version++
+	}
+	w.final, w.clean = f.final, 0
+	if f.clean != nil {
+		w.clean = l.version
+	}
+}
+
+// fate returns it. Of a policy before the newest it knows nothing any more.
 func (l *live) fate(seq uint64) (f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		f = w.fate
+	w := l.events[seq]
+	if f.final = w.final; w.clean != 0 && w.clean == l.version {
+		f.clean = l.policy
 	}
 	return f
 }
@@ -150,40 +212,47 @@ func (l *live) fate(seq uint64) (f fate) {
 func (l *live) hold(e *events.Event, limit int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.events[e.Seq]
-	if w == nil || w.event != nil {
+	w, there := l.events[e.Seq]
+	if !there || l.whole[e.Seq] != nil {
 		return
 	}
-	for n := len(l.newest); n > 0 && l.newest[n-1] > e.Seq && l.inRAM+int64(w.size) > limit; n-- {
-		if old := l.events[l.newest[n-1]]; old != nil && old.event != nil {
-			old.event = nil
-			l.inRAM -= int64(old.size)
-		}
+	for n := len(l.newest); n > 0 && l.newest[n-1] > e.Seq && l.inRAM+w.cost() > limit; n-- {
+		l.drop(l.newest[n-1])
 		l.newest = l.newest[:n-1]
 	}
-	l.keep(w, e, limit)
+	l.keep(e.Seq, e, limit)
+}
+
+// cost is what an event takes while it is held.
+func (w waiting) cost() int64 { return int64(w.size) + heldCost }
+
+// drop takes an event out of those that are held.
+func (l *live) drop(seq uint64) {
+	if l.whole[seq] != nil {
+		delete(l.whole, seq)
+		l.inRAM -= l.events[seq].cost()
+	}
 }
 
 // event returns an event that is held; nil = it is not.
 func (l *live) event(seq uint64) *events.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[seq]; w != nil {
-		return w.event
-	}
-	return nil
+	return l.whole[seq]
 }
 
-func (l *live) keep(w *waiting, e *events.Event, limit int64) {
-	if w.event == nil && e != nil && l.inRAM+int64(w.size) <= limit {
-		w.event = e
-		l.inRAM += int64(w.size)
-		if n := len(l.newest); n == 0 || l.newest[n-1] < w.seq {
-			l.newest = append(l.newest, w.seq)
-		}
-		if len(l.newest) > 2*len(l.events)+64 {
-			l.newest = slices.DeleteFunc(l.newest, func(seq uint64) bool { return l.events[seq] == nil })
-		}
+func (l *live) keep(seq uint64, e *events.Event, limit int64) {
+	cost := l.events[seq].cost()
+	if e == nil || l.whole[seq] != nil || l.inRAM+cost > limit {
+		return
+	}
+	l.whole[seq] = e
+	l.inRAM += cost
+	if n := len(l.newest); n == 0 || l.newest[n-1] < seq {
+		l.newest = append(l.newest, seq)
+	}
+	if len(l.newest) > 2*len(l.whole)+64 {
+		l.newest = slices.DeleteFunc(l.newest, func(seq uint64) bool { return l.whole[seq] == nil })
 	}
 }
 
@@ -191,22 +260,35 @@ func (l *live) keep(w *waiting, e *events.Event, limit int64) {
 func (l *live) end(k events.PendingKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.events[k.Seq]
-	if w == nil {
+	w, there := l.events[k.Seq]
+	if !there {
 		return
 	}
-	left := slices.DeleteFunc(w.rows, func(r pendingRow) bool { return r.hook == k.Hook })
-	l.runs -= len(w.rows) - len(left)
-	if w.rows = left; len(left) == 0 {
-		l.remove(w)
+	if hooks := l.lists.hooks(w.hooks); len(hooks) == 1 && hooks[0] == k.Hook { // as of most events
+		l.remove(k.Seq, w)
+		return
 	}
+	rows := l.rowsOf(k.Seq, w)
+	left := slices.DeleteFunc(rows, func(r pendingRow) bool { return r.hook == k.Hook })
+	if len(left) == 0 {
+		l.remove(k.Seq, w)
+		return
+	}
+	l.runs -= len(rows) - len(left)
+	l.put(k.Seq, w, left)
 }
 
-func (l *live) remove(w *waiting) {
-	delete(l.events, w.seq)
+// remove takes an event out, with all of its runs.
+func (l *live) remove(seq uint64, w waiting) {
+	l.runs -= l.left(seq, w)
+	l.drop(seq)
 	l.bytes -= int64(w.size)
-	if w.event != nil {
-		l.inRAM -= int64(w.size)
+	delete(l.events, seq)
+	if w.hooks == 0 {
+		delete(l.changed, seq)
+	}
+	if len(l.events) == 0 {
+		l.lists.clear()
 	}
 }
 
@@ -214,26 +296,36 @@ func (l *live) remove(w *waiting) {
 func (l *live) change(k events.PendingKey, f func(*pendingRow)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w := l.events[k.Seq]; w != nil {
-		for i := range w.rows {
-			if w.rows[i].hook == k.Hook {
-				f(&w.rows[i])
-			}
+	w, there := l.events[k.Seq]
+	if !there {
+		return
+	}
+	rows := l.rowsOf(k.Seq, w)
+	for i := range rows {
+		if rows[i].hook == k.Hook {
+			f(&rows[i])
 		}
 	}
+	l.put(k.Seq, w, rows)
+}
+
+// heldEvent is an event that memory has whole, with its rows.
+type heldEvent struct {
+	event *events.Event
+	rows  []pendingRow
 }
 
 // held returns the events that memory has whole and the journal has not, in order.
-func (l *live) held() []*waiting {
+func (l *live) held() []heldEvent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []*waiting
-	for _, w := range l.events {
-		if w.event != nil && !w.only {
-			list = append(list, w)
+	var list []heldEvent
+	for seq, e := range l.whole {
+		if w := l.events[seq]; !w.only {
+			list = append(list, heldEvent{e, l.rowsOf(seq, w)})
 		}
 	}
-	slices.SortFunc(list, func(a, b *waiting) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(list, func(a, b heldEvent) int { return cmp.Compare(a.event.Seq, b.event.Seq) })
 	return list
 }
 
@@ -243,7 +335,7 @@ func (l *live) onDisk() []uint64 {
 	defer l.mu.Unlock()
 	var list []uint64
 	for seq, w := range l.events {
-		if w.event == nil && !w.only {
+		if l.whole[seq] == nil && !w.only {
 			list = append(list, seq)
 		}
 	}
@@ -255,11 +347,11 @@ func (l *live) onDisk() []uint64 {
 func (l *live) count() (kept, lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, w := range l.events {
-		if w.event != nil || w.only {
-			kept += len(w.rows)
+	for seq, w := range l.events {
+		if n := l.left(seq, w); l.whole[seq] != nil || w.only {
+			kept += n
 		} else {
-			lost += len(w.rows)
+			lost += n
 		}
 	}
 	return kept, lost
@@ -269,10 +361,9 @@ func (l *live) count() (kept, lost int) {
 func (l *live) dropLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, w := range l.events {
-		if w.event == nil && !w.only {
-			l.runs -= len(w.rows)
-			l.remove(w)
+	for seq, w := range l.events {
+		if l.whole[seq] == nil && !w.only {
+			l.remove(seq, w)
 		}
 	}
 }
@@ -283,11 +374,34 @@ func (l *live) load() (events, runs int, bytes int64) {
 	return len(l.events), l.runs, l.bytes
 }
 
+// waitingStep is by how many events their number changes until Options.Waiting is told.
+const waitingStep = 1 << 13
+
+// step returns how many events are pending, if that has changed by a step.
+func (l *live) step() (n int, changed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n = len(l.events); n-l.told < waitingStep && l.told-n < waitingStep {
+		return n, false
+	}
+	l.told = n
+	return n, true
+}
+
+// tellWaiting tells how many events are pending, if that has changed by a step.
+func (s *Store) tellWaiting() {
+	if n, changed := s.live.step(); changed && s.opts.Waiting != nil {
+		s.opts.Waiting(n)
+	}
+}
+
 // fill reads what is pending, without the events. It may have been tried before
 // on a disk that failed halfway.
 func (l *live) fill(db *database) error {
 	l.mu.Lock()
 	clear(l.events)
+	clear(l.changed)
+	clear(l.whole)
 	l.runs, l.bytes, l.inRAM, l.newest = 0, 0, 0, nil
 	l.mu.Unlock()
 	_, err := query(db, func(row scanner) (_ struct{}, err error) {
@@ -301,4 +415,48 @@ func (l *live) fill(db *database) error {
 	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due
 		FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
 	return err
+}
+
+// hookLists gives lists of hooks numbers: most events are for one of a few.
+type hookLists struct {
+	numbers map[string]uint32 // by the names, each after its length
+	lists   [][]string        // by number - 1
+	key     []byte            // of the list that was looked up last
+}
+
+// mostLists are enough for all patterns of the hooks that there are; events with other
+// lists take more memory.
+const mostLists = 1 << 12
+
+// number returns the number of a list, which is not changed any more; 0 = there are too many.
+func (h *hookLists) number(hooks []string) uint32 {
+	h.key = h.key[:0]
+	for _, name := range hooks {
+		h.key = append(binary.AppendUvarint(h.key, uint64(len(name))), name...)
+	}
+	if n, there := h.numbers[string(h.key)]; there || len(h.lists) == mostLists {
+		return n
+	}
+	if h.numbers == nil {
+		h.numbers = map[string]uint32{}
+	}
+	h.lists = append(h.lists, hooks)
+	n := uint32(len(h.lists))
+	h.numbers[string(h.key)] = n
+	return n
+}
+
+// hooks returns the list with a number; of 0 it is nil.
+func (h *hookLists) hooks(number uint32) []string {
+	if number == 0 {
+		return nil
+	}
+	return h.lists[number-1]
+}
+
+// clear forgets all lists once there are many: hooks come and go.
+func (h *hookLists) clear() {
+	if len(h.lists) > mostLists/2 {
+		*h = hookLists{}
+	}
 }

@@ -248,6 +248,9 @@ func pendingOf(
 	}, `SELECT hook, attempt, due FROM pending WHERE seq = ? ORDER BY ord`, int64(e.Seq))
 }
 
+// rescued is how many times Options.Held is held of a file that was deleted.
+const rescued = 8
+
 // rescue reads what is pending on disk only, as long as there is memory, from
 // a file that was deleted but is still open.
 func (s *Store) rescue() {
@@ -256,6 +259,6 @@ func (s *Store) rescue() {
 		if err != nil {
 			continue // it counts as lost
 		}
-		s.live.hold(e, 4*s.live.most)
+		s.live.hold(e, rescued*s.live.most)
 	}
 }

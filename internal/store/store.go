@@ -52,7 +52,7 @@ type Options struct {
 	Path    string     // of the database; its directory is made 0700, the file 0600
 	Durable Durability // "" = DurableFsync
 	Policy  Policy
-	Held    int64 // bytes of pending payload that are in memory as well; 0 = 32 MiB
+	Held    int64 // bytes of pending events that are in memory as well; 0 = 16 MiB
 
 	// Memory is a folder in memory, see MemoryDir, in which decisions outlive a kill of the
 	// process until the database has them; "" = they are lost with it.
@@ -62,6 +62,11 @@ type Options struct {
 	// file. nil = not told. It is called from Open or from the store's own
 	// goroutine: it must not block and must not call the Store.
 	Incident func(Incident)
+
+	// Waiting is told how many events are pending, whenever that has changed by some
+	// thousands: each takes a little memory. nil = not told. It must not block and must
+	// not call the Store.
+	Waiting func(events int)
 
 	// About returns the tool and the subject of an event that is Unread. nil = they are
 	// not kept.
@@ -149,7 +154,7 @@ func Open(o Options) (*Store, error) {
 	case o.Durable != DurableFsync && o.Durable != DurableOS:
 		return nil, fmt.Errorf("open store: durable is %q, want %q or %q", o.Durable, DurableFsync, DurableOS)
 	}
-	setDefault(&o.Held, 32<<20)
+	setDefault(&o.Held, 16<<20)
 	setDefault(&o.probe, time.Second)
 	setDefault(&o.delay, 25*time.Millisecond)
 	setDefault(&o.patience, lockPatience)
@@ -174,6 +179,7 @@ func Open(o Options) (*Store, error) {
 		s.report(Incident{Kind: IncidentMemory, Err: err, Path: o.Memory})
 	}
 	s.firstSeq = s.w.seen + 1
+	s.tellWaiting()
 	s.accepts.Add(1)
 	s.working.Add(2)
 	if only, _, _ := s.journaled.load(); only > 0 {

@@ -135,6 +135,7 @@ func (s *Store) commit(batch []*op) {
 		o.answer(o.err)
 	}
 	s.publish()
+	s.tellWaiting()
 }
 
 // giveBack refuses what callers wait for and keeps the records.
