@@ -100,6 +100,7 @@ type record struct {
 	line  []byte // ends in a newline unless data follows, not changed while the ring or a reader has it
 	data  []byte // of a large one: what follows line, before largeEnd
 	chunk *chunk // where line is; nil = in memory of its own
+	from  int    // index of line in its chunk
 	last  bool   // of a large one that is read in pieces: this is the last
 	about about  // of an event that does not tell what it is about
 	whole []byte // all of data, of a first piece
@@ -173,15 +174,16 @@ func (h *Hub) PublishLate(name string, encode Encoder, holds int) uint64 {
 	return seq
 }
 
-// at returns the record with a number that the ring holds. The caller holds mu.
-func (h *Hub) at(seq uint64) record {
+// at returns the record with a number that the ring holds. The caller holds mu, as long as it
+// reads the record.
+func (h *Hub) at(seq uint64) *record {
 	r := &h.ring[seq%uint64(len(h.ring))]
 	if r.encode != nil {
 		h.bytes -= r.size()
 		*r = h.memory.record(r.name, seq, r.encode, nil)
 		h.bytes += r.size()
 	}
-	return *r
+	return r
 }
 
 // PublishLarge publishes a record of which only the head is encoded while the

@@ -63,7 +63,7 @@ func (m *memory) placed(line []byte) record {
 	if room := c.buf[used : used+1]; &room[0] == &line[0] {
 		c.buf = c.buf[:used+len(line)]
 		c.records++
-		r.chunk = c
+		r.chunk, r.from = c, used
 	}
 	return r
 }

@@ -31,7 +31,7 @@ type Subscription struct {
 	cursor uint64 // the next number to read
 	end    uint64 // the last number to read
 	behind bool   // what is next may be in the archive
-	batch  []record
+	batch  []record // those that are next to each other in memory are one, see join
 	chunks []*chunk // that the batch is in
 	done   int      // bytes that were read of the data of record cursor, when it is large
 	old    *oldData // what is read of the archive; nil = nothing
@@ -263,8 +263,8 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 				return dst, nil, nil
 			}
 		}
-		s.read(r)
 		size += r.size()
+		s.read(r)
 	}
 	s.readStarts()
 	switch {
@@ -280,7 +280,8 @@ func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 }
 
 // piece is the next piece of a large record.
-func (s *Subscription) piece(r record) record {
+func (s *Subscription) piece(large *record) *record {
+	r := *large
 	if s.done > 0 {
 		r.line, r.chunk, r.about = nil, nil, about{}
 	}
@@ -290,17 +291,35 @@ func (s *Subscription) piece(r record) record {
 		s.done = 0
 	}
 	r.data = r.data[from:to]
-	return r
+	return &r
 }
 
 // read puts r into the batch, and keeps its memory from being used again.
-func (s *Subscription) read(r record) {
-	s.batch = append(s.batch, r)
+func (s *Subscription) read(r *record) {
+	if n := len(s.batch); n > 0 && s.batch[n-1].join(r) {
+		return
+	}
+	s.batch = append(s.batch, *r)
 	if n := len(s.chunks); r.chunk != nil && (n == 0 || s.chunks[n-1] != r.chunk) {
 		r.chunk.readers.Add(1)
 		s.chunks = append(s.chunks, r.chunk)
 	}
 }
+
+// join makes next a part of r, if it has the same name and stands right behind r in memory: so
+// most records of a batch are matched and copied as one. The caller holds Hub.mu.
+func (r *record) join(next *record) bool {
+	end := r.from + len(r.line)
+	if r.chunk == nil || r.chunk != next.chunk || end != next.from || !r.plain() || !next.plain() || r.name != next.name {
+		return false
+	}
+	end += len(next.line)
+	r.line = r.chunk.buf[r.from:end:end]
+	return true
+}
+
+// plain reports whether a subscriber gets line as it is, and nothing else.
+func (r *record) plain() bool { return r.data == nil && r.about.contract == nil }
 
 // copy appends the records of the batch that match. It needs no lock: lines
 // do not change while a subscriber reads them.
