@@ -148,8 +148,11 @@ func (l *lines) accept() {
 		}
 	}()
 	err := l.batch.Accept(func(a *api.Answer) {
-		left--
-		l.say(&owed{answer: *a})
+		if left--; len(l.owed) > 0 {
+			l.say(&owed{answer: *a})
+			return
+		}
+		l.appendAnswer(a)
 	})
 	if err != nil {
 		l.refuseAll(left, err)
@@ -194,10 +197,15 @@ func (l *lines) append(o *owed) {
 		l.out = appendRefusal(l.out, o.bad)
 		return
 	}
+	l.appendAnswer(&o.answer)
+}
+
+func (l *lines) appendAnswer(a *api.Answer) {
 	if !l.peer.Owner {
-		o.answer = l.peer.visible(o.answer)
+		visible := l.peer.visible(*a)
+		a = &visible
 	}
-	l.out = appendAnswer(l.out, &o.answer)
+	l.out = appendAnswer(l.out, a)
 }
 
 // say answers a line, behind those before it that are not in the batch.

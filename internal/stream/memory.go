@@ -39,8 +39,8 @@ func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) re
 }
 
 // event encodes the record of an event with small data on one line, which has its number;
-// last is the envelope of the one before it.
-func (m *memory) event(e *events.Event, last *envelope) record {
+// last is the record before it.
+func (m *memory) event(e *events.Event, last *template) record {
 	r := m.placed(append(appendData(last.append(m.room(), e), e), '\n'))
 	r.name = e.Event
 	return r

@@ -27,10 +27,10 @@ type Subscription struct {
 	hub   *Hub
 	match func(name string) bool
 
-	first  []byte // what comes before any record
-	cursor uint64 // the next number to read
-	end    uint64 // the last number to read
-	behind bool   // what is next may be in the archive
+	first  []byte   // what comes before any record
+	cursor uint64   // the next number to read
+	end    uint64   // the last number to read
+	behind bool     // what is next may be in the archive
 	batch  []record // those that are next to each other in memory are one, see join
 	chunks []*chunk // that the batch is in
 	done   int      // bytes that were read of the data of record cursor, when it is large
@@ -310,7 +310,8 @@ func (s *Subscription) read(r *record) {
 // most records of a batch are matched and copied as one. The caller holds Hub.mu.
 func (r *record) join(next *record) bool {
 	end := r.from + len(r.line)
-	if r.chunk == nil || r.chunk != next.chunk || end != next.from || !r.plain() || !next.plain() || r.name != next.name {
+	adjoins := r.chunk != nil && r.chunk == next.chunk && end == next.from
+	if !adjoins || !r.plain() || !next.plain() || r.name != next.name {
 		return false
 	}
 	end += len(next.line)
