@@ -9,11 +9,12 @@ import (
 
 // queue is the observers' lane: it bounds what waits, keeps the order that a
 // hook asks for, and starts as many runs at once as it has slots. It has no
-// goroutine of its own: the call that adds or ends a run starts the next ones.
+// goroutine of its own: the call that adds or ends a run starts the next ones, and the
+// goroutine of a run that has ended runs one of them.
 type queue struct {
-	// run executes a task in a goroutine of its own, and calls ended after it,
-	// maybe before it returns.
-	run  func(t *task, ended func())
+	// run executes a task and calls ended after it, before it returns: or late, from
+	// another goroutine, while it has not returned.
+	run  func(t *task, ended func(late bool))
 	room chan struct{} // an event has left
 
 	// submit begins a task of a persistent hook and calls ended after it,
@@ -38,7 +39,7 @@ type queue struct {
 	running   int
 }
 
-func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func())) *queue {
+func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func(late bool))) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
 		resting: map[*task]bool{}, lanes: map[laneKey]*lane{}, hooks: map[string]*usage{},
@@ -170,15 +171,38 @@ func (q *queue) start() {
 		q.flowing = true
 		go q.flow()
 	}
-	for q.slots > 0 && !q.closed {
-		t := q.ready.pop()
-		if t == nil {
-			return
-		}
+	for t := q.take(); t != nil; t = q.take() {
+		go q.work(t)
+	}
+}
+
+// take returns a task that is ready, with a slot; nil = there is none now.
+func (q *queue) take() *task {
+	if q.slots == 0 || q.closed {
+		return nil
+	}
+	t := q.ready.pop()
+	if t != nil {
 		q.slots--
 		q.queued--
 		q.running++
-		go q.run(t, func() { q.done(t) })
+	}
+	return t
+}
+
+// work runs a task, and then each one that gets its slot: they have the stack that the
+// goroutine has grown.
+func (q *queue) work(t *task) {
+	for t != nil {
+		var next *task
+		q.run(t, func(late bool) {
+			if late {
+				q.done(t)
+				return
+			}
+			next = q.follow(t)
+		})
+		t = next
 	}
 }
 
@@ -186,10 +210,25 @@ func (q *queue) start() {
 func (q *queue) done(t *task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.free(t)
+	q.start()
+}
+
+// follow is done for a caller that runs one of the tasks that are ready now: nil = there is none.
+func (q *queue) follow(t *task) (next *task) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.free(t)
+	next = q.take()
+	q.start()
+	return next
+}
+
+// free takes a task out of those that run, and gives its slot back.
+func (q *queue) free(t *task) {
 	q.slots++
 	q.running--
 	q.release(t)
-	q.start()
 }
 
 // abandon gives a reserved place back.

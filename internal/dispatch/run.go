@@ -12,12 +12,12 @@ import (
 )
 
 // observe runs one task of the observers' lane.
-func (d *Dispatcher) observe(t *task, ended func()) {
+func (d *Dispatcher) observe(t *task, ended func(late bool)) {
 	a := t.try()
-	d.execute(a, func(bool) {
+	d.execute(a, func(late bool) {
 		defer d.pending.Done()
 		t.report(a.run)
-		ended()
+		ended(late)
 	})
 }
 

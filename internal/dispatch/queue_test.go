@@ -1,0 +1,57 @@
+package dispatch
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
+)
+
+// Each task runs once and no more at once than there are slots, whether the goroutine of
+// one goes on with the next or is still held when its slot is free again.
+func TestRunsFollowEachOther(t *testing.T) {
+	const slots, tasks = 2, 300
+	rules := &neutral.Rules{Conversation: func(*events.Event) string { return "" }}
+	var ran, running, most atomic.Int64
+	var all, held sync.WaitGroup
+	all.Add(tasks)
+	back := make(chan struct{})
+	q := newQueue(slots, tasks, 1<<20, func(task *task, ended func(late bool)) {
+		now := running.Add(1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		late := ran.Add(1)%3 == 0
+		over := func() {
+			running.Add(-1)
+			ended(late)
+			all.Done()
+		}
+		if !late {
+			over()
+			return
+		}
+		held.Add(1)
+		defer held.Done()
+		go over()
+		<-back
+	})
+	for range tasks {
+		e := &events.Event{}
+		if !q.reserve(e, 1) {
+			t.Fatal("the queue has no room")
+		}
+		q.push([]*task{{event: e, match: match.Match{Rules: rules, Hook: &hook.Hook{Order: hook.OrderParallel}}}})
+	}
+	all.Wait()
+	close(back)
+	held.Wait()
+	queued, left, _, under := q.load()
+	if ran.Load() != tasks || most.Load() > slots || queued+left+under != 0 {
+		t.Errorf("%d of %d ran, %d at once; %d queued, %d events and %d running at the end",
+			ran.Load(), tasks, most.Load(), queued, left, under)
+	}
+}
