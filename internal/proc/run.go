@@ -11,9 +11,15 @@ import (
 // how long it waits after a clean exit while another start is under way: until its
 // exec that start's child holds our pipes, too. A pipe that is still open after
 // that is treated as held by a background child.
+//
+// listenAfter is how long after its start a process is waited for alone. Most end by
+// then, and what they have written is read once; at the end of a process its pipes close
+// one after another, and each would wake Run. One that writes more than its pipe holds
+// waits as long.
 const (
-	pipeWait = 20 * time.Millisecond
-	copyWait = time.Millisecond
+	pipeWait    = 20 * time.Millisecond
+	copyWait    = time.Millisecond
+	listenAfter = 2 * time.Millisecond
 )
 
 // process is one run under way. It belongs to the goroutine that called Run.
@@ -57,11 +63,12 @@ func (r *Runner) Run(ctx context.Context, s Spec) Exit {
 func (p *process) watch(ctx context.Context) {
 	defer p.r.wakers.release(p.wake)
 	for !p.reaped {
-		next, more := p.act(ctx, time.Now())
+		now := time.Now()
+		next, more := p.act(ctx, now)
 		if !more {
 			return
 		}
-		p.poll(next)
+		p.poll(now, next)
 	}
 }
 
@@ -94,6 +101,14 @@ func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
 
 func due(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
+// earlier returns the earlier of two times, t if until is zero.
+func earlier(until, t time.Time) time.Time {
+	if until.IsZero() || t.Before(until) {
+		return t
+	}
+	return until
+}
+
 // kill kills every process of the run that can be found, and counts those that are
 // alive when it gives up. The leader is not reaped before, so that no other process
 // group can have its number.
@@ -109,22 +124,23 @@ func (p *process) kill(now time.Time) {
 	p.exit.Killed, p.exit.Left = f.end(p.giveUp)
 }
 
-// poll waits until the process ends or writes, the context ends, or the time is until.
-func (p *process) poll(until time.Time) {
-	exited, wake := p.exited, p.wake.descriptor()
+// poll waits until the process ends or, once it is listened to, writes, the context ends,
+// or the time is until. It may return earlier.
+func (p *process) poll(now, until time.Time) {
+	exited, wake, out, err := p.exited, p.wake.descriptor(), p.out.fd, p.err.fd
 	if p.exit.Killed != "" {
 		wake = -1 // it stays readable
 	}
 	if p.unwaited {
-		exited = -1
-		if soon := time.Now().Add(5 * time.Millisecond); until.IsZero() || soon.Before(until) {
-			until = soon
-		}
+		exited, until = -1, earlier(until, now.Add(5*time.Millisecond))
+	}
+	if listen := p.exit.Start.Add(listenAfter); now.Before(listen) {
+		out, err, until = -1, -1, earlier(until, listen)
 	}
 	fds := [...]unix.PollFd{
 		{Fd: int32(exited), Events: unix.POLLIN},
-		{Fd: int32(p.out.fd), Events: unix.POLLIN},
-		{Fd: int32(p.err.fd), Events: unix.POLLIN},
+		{Fd: int32(out), Events: unix.POLLIN},
+		{Fd: int32(err), Events: unix.POLLIN},
 		{Fd: int32(wake), Events: unix.POLLIN},
 	}
 	if err := wait(fds[:], until); err != nil {
