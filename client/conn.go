@@ -24,6 +24,9 @@ type Conn struct {
 	in     *bufio.Reader
 	layers *layers // two connections in place of this one; nil = there is no system daemon
 
+	blocking bool      // see Options
+	by       time.Time // SetDeadline's
+
 	mu   sync.Mutex
 	sent []bool // of each event that has no answer yet: whether it has an ID; guarded by mu
 }
@@ -43,7 +46,52 @@ func (c *Client) Dial(ctx context.Context) (*Conn, error) {
 	if l := c.openLayers(ctx); l != nil {
 		return &Conn{client: c, layers: l}, nil
 	}
+	if c.blocking {
+		conn, err := openBlocking(c.Socket())
+		conn, err = c.checked(ctx, conn, err)
+		if err != nil {
+			return nil, err
+		}
+		return &Conn{client: c, conn: conn, in: reader(conn), blocking: true}, nil
+	}
 	return c.dialOne(ctx)
+}
+
+func reader(conn socket) *bufio.Reader { return bufio.NewReaderSize(conn, 4<<10) }
+
+// SetDeadline says when each call of Send and Receive ends with ErrTimeout, besides its
+// ctx; zero = never. Where the machine has a system daemon it changes nothing: the ctx
+// of a call ends it there.
+func (c *Conn) SetDeadline(by time.Time) { c.by = by }
+
+// before returns the end of the next wait for the system, of at most patience.
+func (c *Conn) before(patience time.Duration) time.Time {
+	end := time.Now().Add(patience)
+	if !c.by.IsZero() && c.by.Before(end) {
+		return c.by
+	}
+	return end
+}
+
+// closedBy has the end of ctx close the connection until stop is called.
+func (c *Conn) closedBy(ctx context.Context) (stop func() bool) {
+	if c.blocking {
+		return func() bool { return false }
+	}
+	return context.AfterFunc(ctx, func() { c.conn.Close() })
+}
+
+// lost returns nil where op is to go on waiting, since the daemon is alive; else why it fails.
+func (c *Conn) lost(ctx context.Context, op string, err error) error {
+	if !c.by.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, c.by)
+		defer cancel()
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.client.alive(ctx) {
+		return nil
+	}
+	return c.client.explain(ctx, op, err)
 }
 
 // dialOne opens a connection to this daemon alone.
@@ -52,7 +100,7 @@ func (c *Client) dialOne(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{client: c, conn: conn, in: bufio.NewReaderSize(conn, 4<<10)}, nil
+	return &Conn{client: c, conn: conn, in: reader(conn)}, nil
 }
 
 // Send sends events, all with one write. It does not wait for their answers:
@@ -105,17 +153,16 @@ func (c *Conn) answered(now bool) (id bool) {
 }
 
 func (c *Conn) write(ctx context.Context, p []byte) error {
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
-	defer stop()
+	defer c.closedBy(ctx)()
 	for patience := pingTime; len(p) > 0; {
-		c.conn.SetWriteDeadline(time.Now().Add(patience))
+		c.conn.SetWriteDeadline(c.before(patience))
 		n, err := c.conn.Write(p[:min(len(p), takeBytes)])
 		p = p[n:]
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.client.alive(ctx) {
-			return c.client.explain(ctx, "send", err)
+		if err := c.lost(ctx, "send", err); err != nil {
+			return err
 		}
 		patience = askAgain
 	}
@@ -132,7 +179,8 @@ func (c *Client) alive(ctx context.Context) bool {
 		return false
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(pingTime))
+	by, _ := ctx.Deadline()
+	conn.SetDeadline(by)
 	if _, err := conn.Write([]byte(api.PingLine + "\n")); err != nil {
 		return false
 	}
@@ -164,26 +212,24 @@ func (c *Conn) receiveOne(ctx context.Context) (Answer, error) {
 
 // readAnswer is readLine from a daemon that must be alive.
 func (c *Conn) readAnswer(ctx context.Context) (line []byte, err error) {
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
-	defer stop()
+	defer c.closedBy(ctx)()
 	defer c.conn.SetReadDeadline(time.Time{})
 	for patience := pingTime; ; patience = askAgain {
-		c.conn.SetReadDeadline(time.Now().Add(patience))
+		c.conn.SetReadDeadline(c.before(patience))
 		part, err := c.in.ReadBytes('\n')
 		line = append(line, part...)
-		switch {
-		case err == nil:
+		if err == nil {
 			return bytes.TrimSuffix(line, []byte{'\n'}), nil
-		case !errors.Is(err, os.ErrDeadlineExceeded) || !c.client.alive(ctx):
-			return nil, c.client.explain(ctx, "receive", err)
+		}
+		if err := c.lost(ctx, "receive", err); err != nil {
+			return nil, err
 		}
 	}
 }
 
 // readLine returns the next line without its newline, in memory of its own.
 func (c *Conn) readLine(ctx context.Context) ([]byte, error) {
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
-	defer stop()
+	defer c.closedBy(ctx)()
 	line, err := c.in.ReadBytes('\n')
 	if err != nil {
 		return nil, c.client.explain(ctx, "receive", err)

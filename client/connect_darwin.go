@@ -10,3 +10,6 @@ func open(path string) (socket, error) {
 	}
 	return conn, nil
 }
+
+// openBlocking connects to a socket for one goroutine.
+func openBlocking(path string) (socket, error) { return open(path) }

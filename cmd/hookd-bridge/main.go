@@ -2,6 +2,10 @@
 // passes their events to hookd and answers in their words. It is a program of
 // its own so that it starts fast; `hookd bridge` is the same code. It promises
 // what package bridge promises, and uses nothing but the standard library.
+//
+// Go need not look again how many processors it may use: the bridge ends before that changes.
+//
+//go:debug updatemaxprocs=0
 package main
 
 import (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hookd/hookd/client"
@@ -21,6 +22,9 @@ const bridgeShare = 95
 
 // acceptTime is how long hookd may take to accept an event that no hook decides.
 const acceptTime = 5 * time.Second
+
+// dialTime is how long the file system of hookd's socket may take to answer.
+const dialTime = 5 * time.Second
 
 // patience is how long the bridge waits for hookd, of the agent's deadline.
 func (c *call) patience(host time.Duration) time.Duration {
@@ -43,9 +47,8 @@ func (c *call) deadline() time.Duration {
 // wait for.
 func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	host := c.deadline()
-	ctx, cancel := context.WithDeadline(ctx, c.start.Add(c.patience(host)))
+	conn, ctx, cancel, err := c.dial(ctx, c.start.Add(c.patience(host)))
 	defer cancel()
-	conn, err := client.New(client.Options{Socket: c.Socket}).Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +72,27 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	}
 	c.paired(v)
 	return v, nil
+}
+
+// dial connects to hookd. Calls of the connection with the new ctx end at by.
+func (c *call) dial(ctx context.Context, by time.Time) (*client.Conn, context.Context, context.CancelFunc, error) {
+	if c.Exit == nil || c.guarded() { // with two daemons, one that hangs does not hold up the other
+		ctx, cancel := context.WithDeadline(ctx, by)
+		conn, err := client.New(client.Options{Socket: c.Socket}).Dial(ctx)
+		return conn, ctx, cancel, err
+	}
+	var conn *client.Conn
+	var err error
+	hangs := func() neutral.Reply {
+		return c.fail(fmt.Errorf("%w: the file system of its socket does not answer", client.ErrTimeout), false)
+	}
+	c.within(min(time.Until(by), dialTime), hangs, false, func() {
+		conn, err = client.New(client.Options{Socket: c.Socket, Blocking: true}).Dial(ctx)
+	})
+	if err == nil {
+		conn.SetDeadline(by)
+	}
+	return conn, ctx, func() {}, err
 }
 
 // withoutOwn is the verdict v of the system daemon where the user's own daemon gave none,
@@ -153,10 +177,10 @@ func (c *call) pair(e *events.Event) {
 	switch {
 	case name == "":
 	case second:
-		e.ID = c.state.take(c.pairKey(name))
+		e.ID = newState(c.State).take(c.pairKey(name))
 	default:
 		e.ID = events.NewID(c.start)
-		c.state.put(c.pairKey(name), e.ID)
+		newState(c.State).put(c.pairKey(name), e.ID)
 		c.id = e.ID
 	}
 }
@@ -169,7 +193,7 @@ func (c *call) paired(v *verdict.Verdict) {
 	}
 	rewritten := rawjson.With(c.payload, rawjson.Member{Key: c.row.Target, Value: v.UpdatedInput})
 	if name, _ := c.agent.Pair(c.event, rewritten); name != "" {
-		c.state.put(c.pairKey(name), c.id)
+		newState(c.State).put(c.pairKey(name), c.id)
 	}
 }
 

@@ -47,6 +47,10 @@ type Options struct {
 	Timeout        time.Duration       // the agent's own deadline; 0 = its default
 	FailClosed     bool                // no verdict is a denial, on events that guard something
 	Ask            string              // AskDenies (also "") or AskIsNone
+	// Exit ends the process: os.Exit, in a program that only does this. What may hang has no
+	// goroutine of its own then, which is faster; when it does hang, a timer's goroutine
+	// answers and calls Exit. nil = Run returns in any case.
+	Exit func(code int)
 }
 
 // call is one run of the bridge.
@@ -57,8 +61,7 @@ type call struct {
 	event   string           // its name, "" = not known yet
 	row     *events.Contract // of event
 	payload json.RawMessage  // as the agent sent it, in its documented shape
-	state   state
-	id      string // of the first event of a pair
+	id      string           // of the first event of a pair
 
 	way  string // the agent whose settings have called: Options.Agent as it was given
 	mark mark   // of an event that the agent may send by another way, too
@@ -74,7 +77,7 @@ func Run(ctx context.Context, o Options) (exit int) { return run(ctx, o, nil) }
 func run(ctx context.Context, o Options, mistake error) (exit int) {
 	c := &call{
 		Options: o, way: o.Agent, start: time.Now(),
-		agent: dialect.Agent(events.Dialect(o.Agent)), state: newState(o.State),
+		agent: dialect.Agent(events.Dialect(o.Agent)),
 	}
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
@@ -88,7 +91,11 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 			exit = 1
 		}
 	}()
-	reply, failed := c.answer(ctx, mistake)
+	return c.finish(c.answer(ctx, mistake))
+}
+
+// finish gives the agent its answer and returns the exit code.
+func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 	if failed && !c.agent.Breaks && !c.FailClosed && reply.Exit == 0 {
 		reply.Exit = 1 // an error that the agent shows and that denies nothing
 	}
@@ -188,7 +195,7 @@ func (c *call) worthSaying(err error) bool {
 	if !errors.Is(err, client.ErrNotRunning) || errors.Is(err, client.ErrForeign) {
 		return true
 	}
-	return c.state.first("told\x00" + c.Agent + "\x00" + c.session())
+	return newState(c.State).first("told\x00" + c.Agent + "\x00" + c.session())
 }
 
 func isTerminal(w io.Writer) bool {

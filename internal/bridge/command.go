@@ -46,14 +46,19 @@ flags of emit:
 // Command runs a command line, without the program's name, and returns the
 // exit code.
 func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return command(ctx, args, Options{Stdin: stdin, Stdout: stdout, Stderr: stderr})
+}
+
+// command is Command with the options that no argument gives.
+func command(ctx context.Context, args []string, o Options) int {
 	switch {
 	case len(args) == 0 || args[0] == "-h" || args[0] == "--help" || args[0] == "help":
-		fmt.Fprintf(stderr, "%s\n%s\n", Usage, agentLines())
+		fmt.Fprintf(o.Stderr, "%s\n%s\n", Usage, agentLines())
 		return exitFailed
 	case args[0] == "emit":
-		return emit(ctx, args[1:], stdin, stdout, stderr)
+		return emit(ctx, args[1:], o.Stdin, o.Stdout, o.Stderr)
 	}
-	o := Options{Agent: args[0], Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	o.Agent = args[0]
 	f := flags()
 	f.BoolVar(&o.FailClosed, "fail-closed", false, "")
 	f.StringVar(&o.Ask, "ask", AskDenies, "")
@@ -158,5 +163,6 @@ func exitOf(err error) int {
 
 // Main runs the program's own command line and ends it.
 func Main() {
-	os.Exit(Command(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	o := Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
+	os.Exit(command(context.Background(), os.Args[1:], o))
 }

@@ -29,7 +29,7 @@ type said struct {
 	exit           int
 }
 
-// called runs the bridge with a payload on stdin.
+// called runs the bridge with a payload on stdin, as the program does.
 func called(t *testing.T, o Options, payload string) said {
 	t.Helper()
 	var stdout, stderr strings.Builder
@@ -39,6 +39,9 @@ func called(t *testing.T, o Options, payload string) said {
 	}
 	if o.State == "" {
 		o.State = t.TempDir()
+	}
+	if o.Exit == nil {
+		o.Exit = func(code int) { t.Errorf("something has hung: the process would have ended with %d", code) }
 	}
 	exit := Run(t.Context(), o)
 	return said{stdout.String(), stderr.String(), exit}

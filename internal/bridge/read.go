@@ -20,8 +20,10 @@ import (
 const (
 	// maxPayload bounds what is read from an agent.
 	maxPayload = 64 << 20
-	// readTime is how long an agent may take to write its payload.
-	readTime = 10 * time.Second
+	// maxReadTime is how long an agent may take to write its payload.
+	maxReadTime = 10 * time.Second
+	// firstRead is what is read at once: few payloads are larger.
+	firstRead = 4 << 10
 )
 
 // read finds the event's name and its payload.
@@ -82,9 +84,9 @@ func (c *call) readPayload(ctx context.Context) error {
 	case given.Event != "" && c.Getenv(given.Event) != "":
 		c.event, c.payload = c.Getenv(given.Event), json.RawMessage(c.Getenv(given.Data))
 	default:
-		payload, err := readObject(ctx, c.Stdin)
+		payload, err := c.readStdin(ctx)
 		if err != nil {
-			return fmt.Errorf("read the payload of %s: %w", c.Agent, err)
+			return c.unread(err)
 		}
 		c.payload = payload
 	}
@@ -99,33 +101,70 @@ func (c *call) readPayload(ctx context.Context) error {
 	return nil
 }
 
+func (c *call) unread(err error) error {
+	return fmt.Errorf("read the payload of %s: %w", c.Agent, err)
+}
+
+// readTime is how long the agent may take to write its payload.
+func (c *call) readTime() time.Duration {
+	if c.Timeout > 0 {
+		return min(maxReadTime, c.Timeout*bridgeShare/100)
+	}
+	return maxReadTime
+}
+
+func incomplete(after time.Duration) error { return fmt.Errorf("it was not complete after %s", after) }
+
+// readStdin is readObject for readTime at most.
+func (c *call) readStdin(ctx context.Context) (payload json.RawMessage, err error) {
+	limit := c.readTime()
+	if c.Exit == nil {
+		return readOrLeave(ctx, c.Stdin, limit)
+	}
+	late := func() neutral.Reply { return c.fail(c.unread(incomplete(limit)), c.guarded()) }
+	c.within(limit, late, true, func() { payload, err = readObject(c.Stdin) })
+	return payload, err
+}
+
 // readObject reads one JSON value, or nothing. It does not wait for the end of
 // in: an agent may leave it open.
-func readObject(ctx context.Context, in io.Reader) (json.RawMessage, error) {
+func readObject(in io.Reader) (value json.RawMessage, err error) {
+	first := make([]byte, firstRead)
+	n, err := in.Read(first)
+	text := first[:n:n]
+	if err == nil && n > 0 && text[0] == '{' && json.Valid(text) {
+		return text, nil // most payloads
+	}
+	limited := &io.LimitedReader{R: io.MultiReader(bytes.NewReader(text), in), N: maxPayload}
+	err = json.NewDecoder(withoutMark(limited)).Decode(&value)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = nil
+	case err != nil && limited.N <= 0:
+		err = fmt.Errorf("it is larger than %d bytes", maxPayload)
+	}
+	return value, err
+}
+
+// readOrLeave is readObject until limit is over or ctx has ended. A reader that hangs
+// costs a goroutine until it returns.
+func readOrLeave(ctx context.Context, in io.Reader, limit time.Duration) (json.RawMessage, error) {
 	type read struct {
 		value json.RawMessage
 		err   error
 	}
 	done := make(chan read, 1)
 	go func() {
-		limited := &io.LimitedReader{R: in, N: maxPayload}
-		var r read
-		r.err = json.NewDecoder(withoutMark(limited)).Decode(&r.value)
-		switch {
-		case errors.Is(r.err, io.EOF):
-			r.err = nil
-		case r.err != nil && limited.N <= 0:
-			r.err = fmt.Errorf("it is larger than %d bytes", maxPayload)
-		}
-		done <- r
+		value, err := readObject(in)
+		done <- read{value, err}
 	}()
-	timer := time.NewTimer(readTime)
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case r := <-done:
 		return r.value, r.err
 	case <-timer.C:
-		return nil, fmt.Errorf("it was not complete after %s", readTime)
+		return nil, incomplete(limit)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -106,10 +106,11 @@ func (c *call) answered(v *verdict.Verdict) {
 
 // marks are kept apart, where what is too old goes with each new one.
 func (c *call) marks() state {
-	if c.state.dir == "" {
+	kept := newState(c.State)
+	if kept.dir == "" {
 		return state{}
 	}
-	s := c.state.inside("answered")
+	s := kept.inside("answered")
 	s.prune(fresh)
 	return s
 }
