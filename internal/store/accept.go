@@ -64,22 +64,21 @@ func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done
 	return nil
 }
 
-// arrive hands an event to the journal. It is copied, for the caller may still write into
-// the fields that are its own.
+// arrive hands an event to the journal.
 func (s *Store) arrive(e *events.Event, p *Prepared, hooks []string, done func(error)) error {
 	if s.journaled.has(e.Seq) || s.live.has(e.Seq) {
 		return fmt.Errorf("its number %d was given before", e.Seq)
 	}
-	row, own := p.row, *e
+	row := p.row
 	row.seq = e.Seq
 	record, err := encodeAccepted(row, hooks, sentOf(e))
 	if err != nil {
 		return err
 	}
-	a := &accepting{record: record, event: &own, hooks: hooks, fate: row.fate(p.policy), sent: e.Sent != nil}
+	a := &accepting{record: record, event: e, hooks: hooks, fate: row.fate(p.policy), sent: e.Sent != nil}
 	a.done = func(err error) {
 		if err != nil {
-			err = fmt.Errorf("accept event %s: %w", own.EventID, err)
+			err = fmt.Errorf("accept event %s: %w", e.EventID, err)
 		}
 		done(err)
 	}

@@ -13,7 +13,7 @@ import (
 // accepting is an event on its way into the journal.
 type accepting struct {
 	record journal.Record
-	event  *events.Event // a copy
+	event  *events.Event
 	hooks  []string
 	fate   fate
 	sent   bool
