@@ -139,8 +139,8 @@ func BenchmarkAcceptAndEnd(b *testing.B) {
 	})
 }
 
-func run(e *events.Event, seq uint64, hook string, at time.Time) events.Run {
-	return events.Run{
+func run(e *events.Event, seq uint64, hook string, at time.Time) *events.Run {
+	return &events.Run{
 		ID: events.NewRunID(at), Seq: seq, EventID: e.EventID, Event: e.Envelope.Event, Hook: hook, Source: "dir:/home/u/.librefang/hooks/" + hook,
 		Digest: strings.Repeat("d", 64), Generation: 3, SessionID: e.SessionID, Sender: e.Sender, Result: events.ResultOK,
 		Started: at, QueueMS: 0.2, DurationMS: 12.5, Stdout: events.Output{Head: "done\n", Bytes: 5},

@@ -274,15 +274,15 @@ func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.F
 	}
 	switch {
 	case fate.Dead != "":
-		r.store.GiveUp(k, run, fate.Dead)
+		r.store.GiveUp(k, &run, fate.Dead)
 	case !fate.Again.IsZero():
-		r.store.Retry(k, run, fate.Again)
+		r.store.Retry(k, &run, fate.Again)
 	case fate.Ended && run.ID == "":
 		r.store.Forget(k)
 	case fate.Ended:
-		r.store.Done(k, run)
+		r.store.Done(k, &run)
 	default:
-		r.store.Record(run)
+		r.store.Record(&run)
 	}
 }
 

@@ -195,9 +195,10 @@ func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {
 	s.queue.add(&op{exec: exec, lean: exec})
 }
 
-// Done ends a pending run and records how it went.
-func (s *Store) Done(k events.PendingKey, run events.Run) {
-	s.end(k, &run, true, s.deletePending)
+// Done ends a pending run and records how it went. The record is not changed any more, here
+// as in Retry, GiveUp and Record.
+func (s *Store) Done(k events.PendingKey, run *events.Run) {
+	s.end(k, run, true, s.deletePending)
 }
 
 // Forget ends a pending run without a record.
@@ -207,22 +208,22 @@ func (s *Store) Forget(k events.PendingKey) {
 
 // Retry records an attempt and leaves its run pending: attempt counts it, and
 // the next one is due then.
-func (s *Store) Retry(k events.PendingKey, run events.Run, due time.Time) {
+func (s *Store) Retry(k events.PendingKey, run *events.Run, due time.Time) {
 	lean := func(db *database) error {
 		s.w.begun.end(k)
 		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`,
 			nanos(due), int64(k.Seq), k.Hook)
 		return err
 	}
-	s.record(k, &run, false, lean, func() {
+	s.record(k, run, false, lean, func() {
 		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
 	})
 }
 
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
 // too old to be run. A run without an ID is not recorded; there was none.
-func (s *Store) GiveUp(k events.PendingKey, run events.Run, reason string) {
-	s.end(k, &run, false, func(db *database, k events.PendingKey) error {
+func (s *Store) GiveUp(k events.PendingKey, run *events.Run, reason string) {
+	s.end(k, run, false, func(db *database, k events.PendingKey) error {
 		attempts := 0
 		if run.ID != "" {
 			attempts = 1
@@ -241,7 +242,7 @@ func (s *Store) GiveUp(k events.PendingKey, run events.Run, reason string) {
 
 // Record writes a run that was never pending: of an event that waited for its
 // verdict.
-func (s *Store) Record(run events.Run) { s.record(events.PendingKey{}, &run, false, nil, nil) }
+func (s *Store) Record(run *events.Run) { s.record(events.PendingKey{}, run, false, nil, nil) }
 
 // end ends a pending run; with over nothing needs the event for its sake any more.
 func (s *Store) end(
@@ -264,9 +265,8 @@ func (s *Store) deletePending(db *database, k events.PendingKey) error {
 	return releaseEvent(db, k.Seq)
 }
 
-// record queues lean, and the record of a run if there is one, which is the
-// store's own from now on. Its number may not have been seen before, so it is
-// noted even when the record is dropped.
+// record queues lean, and the record of a run if there is one. Its number may not have been
+// seen before, so it is noted even when the record is dropped.
 func (s *Store) record(k events.PendingKey, run *events.Run, over bool, lean func(*database) error, after func()) {
 	o := &op{lean: lean, after: after, exec: lean, event: k.Seq, brings: s.live.size(k.Seq)}
 	if over {

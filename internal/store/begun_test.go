@@ -69,7 +69,7 @@ func TestAttemptsOfARefusedCommit(t *testing.T) {
 	s.w.begun.end(events.PendingKey{Seq: 1, Hook: "a"})
 	s.w.begun.start(events.PendingKey{Seq: 1, Hook: "b"}, "R2", 1)
 	s.w.begun.forget() // as after ROLLBACK
-	s.Record(events.Run{ID: "x", Seq: 2})
+	s.Record(&events.Run{ID: "x", Seq: 2})
 	flush(t, s)
 	if got, want := interrupted(t, s), []string{"1:a R1"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -42,7 +42,7 @@ func crashChild() {
 				fmt.Println("accepted", e.Seq) // one write
 				if i%3 == 0 {
 					fmt.Println("ended", e.Seq)
-					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, events.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: events.ResultOK, Started: now})
+					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, &events.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: events.ResultOK, Started: now})
 				}
 			}
 		})
@@ -173,7 +173,7 @@ func faultChild() {
 			}
 			if seq%2 == 0 {
 				fmt.Println("ended", seq)
-				s.Done(events.PendingKey{Seq: seq, Hook: "a"}, events.Run{})
+				s.Done(events.PendingKey{Seq: seq, Hook: "a"}, &events.Run{})
 			}
 		case errors.Is(err, ErrIO):
 			fmt.Println("refused", seq)

@@ -47,7 +47,7 @@ func TestRunComesBackWhole(t *testing.T) {
 	full(t, reflect.ValueOf(&want).Elem())
 	want.ID, want.Seq = strings.ToUpper(want.ID), 1
 	want.Stdout.Head = "not \xff text\x00"
-	s.Record(want)
+	s.Record(&want)
 	flush(t, s)
 	got, err := s.Run(t.Context(), want.ID)
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -63,7 +63,7 @@ func TestRunComesBackWhole(t *testing.T) {
 func TestRunByPrefix(t *testing.T) {
 	s := open(t, options(t))
 	for i, id := range []string{"01ABC", "01ABCD", "01XYZ"} {
-		s.Record(events.Run{ID: id, Seq: uint64(i + 1), Result: events.ResultOK, Started: time.Now()})
+		s.Record(&events.Run{ID: id, Seq: uint64(i + 1), Result: events.ResultOK, Started: time.Now()})
 	}
 	flush(t, s)
 	for prefix, want := range map[string]any{
@@ -203,7 +203,7 @@ func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 	o := options(t)
 	o.Policy = Policy{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
 	s := open(t, o)
-	s.Record(events.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: events.Output{Head: "a hush", Bytes: 6}, Stderr: events.Output{Head: "b", Tail: "hush", Bytes: 900}})
+	s.Record(&events.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: events.Output{Head: "a hush", Bytes: 6}, Stderr: events.Output{Head: "b", Tail: "hush", Bytes: 900}})
 	flush(t, s)
 	got, err := s.Run(t.Context(), "R")
 	if err != nil || got.Input != "" || got.Stdout != (events.Output{Head: "a ***", Bytes: 6}) || got.Stderr != (events.Output{Head: "b", Tail: "***", Bytes: 900}) {
@@ -227,7 +227,7 @@ func history(t *testing.T, s *Store, n int, span time.Duration) []events.Run {
 			Dialect: events.Dialect(pick("", "codex", "claude-code")),
 			Result:  results[rand.IntN(len(results))], Started: started, DurationMS: math.Exp(rand.NormFloat64()*1.5 + 2),
 		}
-		s.Record(r)
+		s.Record(&r)
 		all = append(all, r)
 		if i%500 == 0 {
 			flush(t, s) // the backlog of records is bounded
@@ -367,7 +367,7 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 	closed(t, s)
 	s = open(t, o) // the counts go on from what is on disk
 	more := events.Run{ID: "L", Seq: 10_000_000, Hook: "a", Result: events.ResultOK, Started: time.Now(), DurationMS: 3}
-	s.Record(more)
+	s.Record(&more)
 	flush(t, s)
 	all = append(all, more)
 

@@ -77,7 +77,7 @@ func TestPruneByAge(t *testing.T) {
 	accept(t, s, old, "a")
 	accept(t, s, dead, "a")
 	accept(t, s, gone)
-	s.GiveUp(events.PendingKey{Seq: 600_001, Hook: "a"}, events.Run{}, "too old")
+	s.GiveUp(events.PendingKey{Seq: 600_001, Hook: "a"}, &events.Run{}, "too old")
 	prune(t, s)
 	want := int64(0)
 	for _, r := range all {
@@ -157,7 +157,7 @@ func TestPruneDeadLetters(t *testing.T) {
 	data := `{"t":"` + strings.Repeat("x", 5000) + `"}`
 	for i := uint64(1); i <= 3; i++ {
 		accept(t, s, event(i, "agent:end", data), "a")
-		s.GiveUp(events.PendingKey{Seq: i, Hook: "a"}, events.Run{}, "why not")
+		s.GiveUp(events.PendingKey{Seq: i, Hook: "a"}, &events.Run{}, "why not")
 	}
 	flush(t, s)
 	err := s.do(t.Context(), func(db *database) error {
@@ -182,7 +182,7 @@ func TestPruneForgetsOldCounts(t *testing.T) {
 	s := open(t, options(t))
 	now := time.Now()
 	for i, age := range []time.Duration{0, keepHours + 48*time.Hour, keepDays + 48*time.Hour} {
-		s.Record(events.Run{ID: fmt.Sprint(i), Seq: uint64(i + 1), Hook: "a", Result: events.ResultOK, Started: now.Add(-age), DurationMS: 1})
+		s.Record(&events.Run{ID: fmt.Sprint(i), Seq: uint64(i + 1), Hook: "a", Result: events.ResultOK, Started: now.Add(-age), DurationMS: 1})
 	}
 	flush(t, s)
 	prune(t, s)

@@ -34,20 +34,25 @@ type runDetail struct {
 	Started   *struct{} `json:"started,omitempty"`
 }
 
-// encodeRun makes the row of a run and takes out of it what the policy hides.
-// clean tells that the payload has nothing of that.
+// encodeRun makes the row of a run, without what the policy hides. clean tells that the
+// payload has nothing of that.
 func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
 	r := &runRow{run: run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
 	if run.Started.IsZero() || run.Result == events.ResultInterrupted || run.Result == events.ResultDropped {
 		r.ended = time.Now() // when it was found out
 	}
-	for _, text := range []*string{&run.Input, &run.Stdout.Head, &run.Stdout.Tail, &run.Stderr.Head, &run.Stderr.Tail} {
-		if *text != "" && !(clean && text == &run.Input) {
+	if run.Stdout.Head == "" && run.Stderr.Head == "" && (clean || run.Input == "") && p.Payload != PayloadNone {
+		return r // nothing to hide, as in most runs of persistent hooks
+	}
+	own := *run
+	r.run = &own
+	if p.Payload == PayloadNone {
+		own.Input = ""
+	}
+	for _, text := range []*string{&own.Input, &own.Stdout.Head, &own.Stdout.Tail, &own.Stderr.Head, &own.Stderr.Tail} {
+		if *text != "" && !(clean && text == &own.Input) {
 			*text = string(p.Redact([]byte(*text)))
 		}
-	}
-	if p.Payload == PayloadNone {
-		run.Input = ""
 	}
 	return r
 }

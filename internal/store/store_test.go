@@ -103,9 +103,9 @@ func event(seq uint64, name, data string) *events.Event {
 	}
 }
 
-func run(seq uint64, e *events.Event, hook string, result events.Result) events.Run {
+func run(seq uint64, e *events.Event, hook string, result events.Result) *events.Run {
 	now := time.Now().UTC()
-	return events.Run{
+	return &events.Run{
 		ID: events.NewRunID(now), Seq: seq, EventID: e.EventID, Event: e.Envelope.Event, Hook: hook, SessionID: e.SessionID,
 		Result: result, Started: now, DurationMS: 1.5,
 	}
@@ -319,7 +319,7 @@ func TestDeadLetters(t *testing.T) {
 	accept(t, s, e, "a", "b")
 	s.Retry(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", events.ResultFailed), time.Now())
 	s.GiveUp(events.PendingKey{Seq: 1, Hook: "a"}, run(3, e, "a", events.ResultFailed), "2 attempts failed")
-	s.GiveUp(events.PendingKey{Seq: 1, Hook: "b"}, events.Run{}, "older than 24h")
+	s.GiveUp(events.PendingKey{Seq: 1, Hook: "b"}, &events.Run{}, "older than 24h")
 	closed(t, s)
 
 	s = open(t, o)
@@ -560,5 +560,5 @@ func TestClosedStoreRefuses(t *testing.T) {
 	if _, err := s.Runs(t.Context(), Query{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("runs: got %v, want %v", err, ErrClosed)
 	}
-	s.Record(events.Run{ID: "x", Seq: 1}) // does nothing
+	s.Record(&events.Run{ID: "x", Seq: 1}) // does nothing
 }

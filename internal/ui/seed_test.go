@@ -131,7 +131,7 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *e
 			answer := fmt.Sprintf(`{"hookSpecificOutput":{"permissionDecision":%q,"permissionDecisionReason":%q}}`, a.outcome, a.reason)
 			r.Decision, r.Reason, r.Stdout = a.outcome, a.reason, events.Output{Head: answer, Bytes: int64(len(answer))}
 		}
-		s.s.Record(r)
+		s.s.Record(&r)
 		if awaited {
 			d.Runs = append(d.Runs, r.ID)
 			d.DurationMS = max(d.DurationMS, a.ms+1)
@@ -322,7 +322,7 @@ func (s *seeder) day(now time.Time) {
 			if s.rnd.IntN(12) == 0 {
 				ms *= 2 + 2*float64(minutes%480)/480
 			}
-			s.s.Record(events.Run{
+			s.s.Record(&events.Run{
 				ID: events.NewRunID(at), Seq: s.next(), EventID: events.NewID(at), Event: "PreToolUse", Hook: hook, Dialect: events.ClaudeCode, Tool: "Bash",
 				Subject: "go vet ./...", Awaited: hook != "audit-log" && hook != "git-checkpoint", Result: events.ResultOK, Started: at, DurationMS: ms,
 			})
@@ -336,7 +336,7 @@ func (s *seeder) rewrote(e *events.Event, hook, reason string, ms float64) {
 		ID: events.NewRunID(e.Time), Seq: s.next(), EventID: e.EventID, Event: e.Envelope.Event, Hook: hook, SessionID: e.SessionID, Dialect: e.Dialect,
 		Tool: e.Tool, Subject: e.Subject, Awaited: true, Result: events.ResultOK, Started: e.Time, DurationMS: ms, Reason: reason,
 	}
-	s.s.Record(r)
+	s.s.Record(&r)
 	s.s.Decided(&events.Decided{
 		EventID: e.EventID, EventSeq: e.Seq, Seq: s.next(), Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect, SessionID: e.SessionID,
 		Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Decision: events.OutcomeNone, Rewrote: []string{"input"}, DecidedBy: []string{hook}, Reason: hook + ": " + reason,
@@ -367,7 +367,7 @@ func (s *seeder) gaveUp(at time.Time, in agentSession) {
 			ID: events.NewRunID(e.Time), Seq: s.next(), EventID: pending.EventID, Event: e.Envelope.Event, Hook: "slack-notify", SessionID: in.id, Dialect: in.dialect,
 			Result: events.ResultFailed, ExitCode: 1, Error: "exit code 1: HTTP 503 from hooks.slack.com", Started: e.Time, DurationMS: 210,
 		}
-		s.s.GiveUp(events.PendingKey{Seq: pending.Seq, Hook: "slack-notify"}, r, "HTTP 503 from hooks.slack.com")
+		s.s.GiveUp(events.PendingKey{Seq: pending.Seq, Hook: "slack-notify"}, &r, "HTTP 503 from hooks.slack.com")
 	}
 }
 
