@@ -194,16 +194,20 @@ func (q *queue) take() *task {
 // goroutine has grown.
 func (q *queue) work(t *task) {
 	for t != nil {
-		var next *task
-		q.run(t, func(late bool) {
-			if late {
-				q.done(t)
-				return
-			}
-			next = q.follow(t)
-		})
-		t = next
+		t = q.runOne(t)
 	}
+}
+
+// runOne runs a task and returns the next one; nil = there is none.
+func (q *queue) runOne(t *task) (next *task) {
+	q.run(t, func(late bool) {
+		if late {
+			q.done(t)
+			return
+		}
+		next = q.follow(t)
+	})
+	return next
 }
 
 // done gives the slot of a task to the next one.
