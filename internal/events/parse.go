@@ -65,7 +65,9 @@ func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 		return e, nil
 	}
 	var m written
-	if !m.read(line, p.walk(line)) {
+	w := rawjson.Walk(line)
+	p.pauseIn(&w, line)
+	if !m.read(line, &w) {
 		return nil, invalid(line)
 	}
 	if err := cmp.Or(e.take(&m), e.check()); err != nil {
@@ -125,7 +127,8 @@ func (p *Parser) again(line []byte) bool {
 
 // readAfter reads what stands in line after b.
 func (p *Parser) readAfter(b *beginning, line []byte) bool {
-	w, start := p.walk(line), len(b.text)
+	w, start := rawjson.Walk(line), len(b.text)
+	p.pauseIn(&w, line)
 	w.EnterAt(start)
 	var in place
 	in.read(&w)
@@ -156,11 +159,11 @@ func (p *Parser) valid(line []byte) bool {
 	return utf8.Valid(line)
 }
 
-func (p *Parser) walk(line []byte) rawjson.Walker {
+// pauseIn has w pause while it walks over line.
+func (p *Parser) pauseIn(w *rawjson.Walker, line []byte) {
 	if p.Pause != nil && len(line) > pieceBytes {
-		return rawjson.WalkInPieces(line, pieceBytes, p.Pause)
+		w.InPieces(pieceBytes, p.Pause)
 	}
-	return rawjson.Walk(line)
 }
 
 // written is an envelope as it was written: the bytes of each member, nil for
@@ -184,14 +187,14 @@ type said struct{ session, agent, name, cwd bool }
 
 // read reports whether line is one JSON object and takes its members, in one
 // pass of w, which is at its start.
-func (m *written) read(line []byte, w rawjson.Walker) bool {
+func (m *written) read(line []byte, w *rawjson.Walker) bool {
 	w.Blanks()
 	for w.Enter(); w.Member(); {
 		m.more = m.dataAt > 0
 		key, start := w.Name(), w.Pos()
 		if string(key) == "data" && w.At() == '{' {
 			m.inData = place{}
-			m.inData.read(&w)
+			m.inData.read(w)
 			m.data = line[start:w.Pos():w.Pos()]
 			if !m.more {
 				m.dataAt = start

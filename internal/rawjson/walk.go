@@ -40,10 +40,11 @@ type Walker struct {
 // Walk returns a walker at the first byte of src.
 func Walk(src []byte) Walker { return Walker{src: src, next: len(src) + 1} }
 
-// WalkInPieces is Walk, and has pause called after about each piece bytes, which is more
-// than 0: a number, a word or a key is not interrupted.
-func WalkInPieces(src []byte, piece int, pause func()) Walker {
-	return Walker{src: src, next: min(piece, len(src)+1), piece: piece, pause: pause}
+// InPieces has pause called after about each piece bytes, which is more than 0: a number, a
+// word or a key is not interrupted.
+func (w *Walker) InPieces(piece int, pause func()) {
+	w.piece, w.pause = piece, pause
+	w.next = min(w.pos+piece, len(w.src)+1)
 }
 
 // EnterAt steps to src[pos], where a value of the outermost object begins. What is before it

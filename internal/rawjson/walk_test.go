@@ -27,6 +27,12 @@ func membersOf(w Walker) (keys []string, values [][]byte, ok bool) {
 	return keys, values, w.End()
 }
 
+func inPieces(src []byte, piece int, pause func()) Walker {
+	w := Walk(src)
+	w.InPieces(piece, pause)
+	return w
+}
+
 // The Walker takes exactly what encoding/json takes, and finds the members
 // that it finds.
 func FuzzWalk(f *testing.F) {
@@ -48,16 +54,16 @@ func FuzzWalk(f *testing.F) {
 			compareMembers(t, src, keys, values)
 		}
 		for _, piece := range []int{1, 3, 16, len(src) + 1} {
-			inPieces, parts, good := membersOf(WalkInPieces(src, piece, func() {}))
-			if good != ok || fmt.Sprintf("%q %q", inPieces, parts) != fmt.Sprintf("%q %q", keys, values) {
-				t.Fatalf("%q in pieces of %d: %q %q %v, whole %q %q %v", src, piece, inPieces, parts, good, keys, values, ok)
+			again, parts, good := membersOf(inPieces(src, piece, func() {}))
+			if good != ok || fmt.Sprintf("%q %q", again, parts) != fmt.Sprintf("%q %q", keys, values) {
+				t.Fatalf("%q in pieces of %d: %q %q %v, whole %q %q %v", src, piece, again, parts, good, keys, values, ok)
 			}
 		}
 	})
 }
 
 // A walker pauses about once a piece, in one long string and between many short values.
-func TestWalkInPiecesPauses(t *testing.T) {
+func TestInPiecesPauses(t *testing.T) {
 	const piece = 100
 	for _, src := range []string{
 		`"` + strings.Repeat("x", 10_000) + `"`,
@@ -66,7 +72,7 @@ func TestWalkInPiecesPauses(t *testing.T) {
 		`{` + strings.Repeat(`"key":"text",`, 1_000) + `"a":{}}`,
 	} {
 		paused := 0
-		_, _, ok := membersOf(WalkInPieces([]byte(src), piece, func() { paused++ }))
+		_, _, ok := membersOf(inPieces([]byte(src), piece, func() { paused++ }))
 		if most := len(src) / piece; !ok || paused < most*9/10 || paused > most {
 			t.Errorf("%.20s…: valid %v, %d pauses in %d bytes", src, ok, paused, len(src))
 		}

@@ -219,18 +219,36 @@ func (h *Hub) first() uint64 {
 	return h.oldest
 }
 
+// keep puts a record into the ring. The caller holds mu.
 func (h *Hub) keep(r record) {
-	h.bytes += r.size()
-	size := uint64(len(h.ring))
-	for h.oldest < h.next && (h.next-h.oldest >= size || h.bytes > h.maxBytes) {
-		old := &h.ring[h.oldest%size]
-		h.bytes -= old.size()
-		h.memory.drop(old.chunk)
-		*old = record{}
-		h.oldest++
+	*h.slot() = r
+	h.kept()
+}
+
+// slot returns the place of the next record, which is empty: what is written there is not
+// copied. kept has to be called when the record is in it. The caller holds mu.
+func (h *Hub) slot() *record {
+	if h.next-h.oldest >= uint64(len(h.ring)) {
+		h.drop()
 	}
-	h.ring[h.next%size] = r
+	return &h.ring[h.next%uint64(len(h.ring))]
+}
+
+func (h *Hub) kept() {
+	h.bytes += h.ring[h.next%uint64(len(h.ring))].size()
+	for h.oldest < h.next && h.bytes > h.maxBytes {
+		h.drop()
+	}
 	h.next++
+}
+
+// drop takes the oldest record out of the ring.
+func (h *Hub) drop() {
+	old := &h.ring[h.oldest%uint64(len(h.ring))]
+	h.bytes -= old.size()
+	h.memory.drop(old.chunk)
+	*old = record{}
+	h.oldest++
 }
 
 // Close ends the stream: subscribers read what is there, then io.EOF. What is

@@ -33,17 +33,16 @@ func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) re
 	if data == nil {
 		line = oneLine(line)
 	}
-	r := m.placed(line)
-	r.name, r.data = name, data
+	r := record{name: name, data: data}
+	m.place(&r, line)
 	return r
 }
 
-// event encodes the record of an event with small data on one line, which has its number;
+// event makes r the record of an event with small data on one line, which has its number;
 // last is the record before it.
-func (m *memory) event(e *events.Event, last *template) record {
-	r := m.placed(append(appendData(last.append(m.room(), e), e), '\n'))
+func (m *memory) event(r *record, e *events.Event, last *template) {
+	m.place(r, append(appendData(last.append(m.room(), e), e), '\n'))
 	r.name = e.Event
-	return r
 }
 
 // room is where the next record goes: empty, with a capacity of at least chunkRest.
@@ -54,18 +53,17 @@ func (m *memory) room() []byte {
 	return m.last.buf[len(m.last.buf):]
 }
 
-// placed is the record that was appended to room. One for which that was too small has
-// memory of its own from append.
-func (m *memory) placed(line []byte) record {
+// place notes in r where line is, which was appended to room. One for which that was too small
+// has memory of its own from append.
+func (m *memory) place(r *record, line []byte) {
 	c := m.last
 	used := len(c.buf)
-	r := record{line: line[:len(line):len(line)]}
+	r.line = line[:len(line):len(line)]
 	if room := c.buf[used : used+1]; &room[0] == &line[0] {
 		c.buf = c.buf[:used+len(line)]
 		c.records++
 		r.chunk, r.from = c, used
 	}
-	return r
 }
 
 func (m *memory) next() {

@@ -102,11 +102,12 @@ func (h *Hub) PublishEvents(es []*events.Event) {
 	var last template
 	for _, e := range es {
 		e.Seq = h.next
-		r := h.memory.event(e, &last)
+		r := h.slot()
+		h.memory.event(r, e, &last)
 		if e.Unread && h.about != nil {
 			r.about = about{e.Contract, e.Dialect}
 		}
-		h.keep(r)
+		h.kept()
 	}
 	h.call()
 }
