@@ -56,13 +56,13 @@ const pieceBytes = 64 << 10
 // kept.
 func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 	e := &p.env
+	if p.again(line) {
+		return e, nil
+	}
 	e.forget()
 	if !p.valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
-	}
-	if p.again(line) {
-		return e, nil
 	}
 	var m written
 	w := rawjson.Walk(line)
@@ -119,7 +119,7 @@ func (p *Parser) remember(line []byte, m *written) {
 func (p *Parser) again(line []byte) bool {
 	for i := range p.begun {
 		if b := &p.begun[i]; b.known && bytes.HasPrefix(line, b.text) {
-			return p.readAfter(b, line)
+			return p.valid(line[len(b.text):]) && p.readAfter(b, line)
 		}
 	}
 	return false
@@ -137,9 +137,8 @@ func (p *Parser) readAfter(b *beginning, line []byte) bool {
 		b.text, b.known = b.text[:0], false // it costs time to be wrong each second time
 		return false
 	}
-	warnings := p.env.Warnings
 	p.env = b.env
-	p.env.Data, p.env.Warnings = data, warnings
+	p.env.Data = data
 	return true
 }
 
