@@ -22,9 +22,25 @@ type tap struct {
 var _ dispatch.Tap = tap{}
 
 func (t tap) Accepted(e *events.Event, matched int) {
-	t.metrics.Accepted(e.Envelope.Event)
+	t.metrics.Accepted(e.Envelope.Event, 1)
 	if t.trace != nil {
 		t.trace.Accepted(traced(e), matched)
+	}
+}
+
+func (t tap) AcceptedAll(es []*events.Event) {
+	for rest := es; len(rest) > 0; {
+		name, n := rest[0].Envelope.Event, 1
+		for n < len(rest) && rest[n].Envelope.Event == name {
+			n++
+		}
+		t.metrics.Accepted(name, n)
+		rest = rest[n:]
+	}
+	if t.trace != nil {
+		for _, e := range es {
+			t.trace.Accepted(traced(e), 0)
+		}
 	}
 }
 

@@ -79,8 +79,8 @@ func (b *Batch) Accept(each func(*events.Event)) *events.Error {
 		e.EventID = ids.At(i)
 	}
 	d.acceptAll(list)
+	d.opts.Tap.AcceptedAll(list)
 	for _, e := range list {
-		d.opts.Tap.Accepted(e, 0)
 		each(e)
 	}
 	return nil

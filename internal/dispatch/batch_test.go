@@ -84,6 +84,38 @@ func TestABatch(t *testing.T) {
 	}
 }
 
+// seenTap notes the sessions of the events that come together.
+type seenTap struct {
+	noTap
+	sessions []string
+}
+
+func (s *seenTap) AcceptedAll(es []*events.Event) {
+	for _, e := range es {
+		s.sessions = append(s.sessions, e.SessionID)
+	}
+}
+
+// The Tap sees each event of a batch once, but those that are only tried.
+func TestTheTapOfABatch(t *testing.T) {
+	tap := &seenTap{}
+	all := newBench(t, Options{Tap: tap}, nil, nil).Batch(Origin{})
+	for _, list := range [][]string{{"a", events.ProbeSession, "b"}, {events.ProbeSession}, {"c", "d"}} {
+		for _, session := range list {
+			if !all.Add(envelope(t, `{"event":"x","session_id":"`+session+`"}`)) {
+				t.Fatal("the event was not taken")
+			}
+		}
+		n := 0
+		if err := all.Accept(func(*events.Event) { n++ }); err != nil || n != len(list) {
+			t.Errorf("%d of %d events, %v", n, len(list), err)
+		}
+	}
+	if got := strings.Join(tap.sessions, " "); got != "a b c d" {
+		t.Errorf("the tap has seen %s", got)
+	}
+}
+
 // A batch warns as Begin does.
 func TestABatchWarns(t *testing.T) {
 	b := newBench(t, Options{}, nil, nil)

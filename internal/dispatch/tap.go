@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"slices"
+
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -11,6 +13,9 @@ type Tap interface {
 	// Accepted is called once for each event that will not be refused any
 	// more, maybe after its first run has ended. e must not be kept.
 	Accepted(e *events.Event, matched int)
+	// AcceptedAll is Accepted for events that were accepted together, one or more, for
+	// none of which there is a hook.
+	AcceptedAll(es []*events.Event)
 	// Ran is called for each attempt at a run when it has ended; err is why it
 	// did not start, where the system said so. It may end before its late
 	// output is in.
@@ -26,6 +31,16 @@ type quiet struct{ tap Tap }
 func (q quiet) Accepted(e *events.Event, matched int) {
 	if !e.Trial {
 		q.tap.Accepted(e, matched)
+	}
+}
+
+func (q quiet) AcceptedAll(es []*events.Event) {
+	isTrial := func(e *events.Event) bool { return e.Trial }
+	if slices.ContainsFunc(es, isTrial) {
+		es = slices.DeleteFunc(slices.Clone(es), isTrial)
+	}
+	if len(es) > 0 {
+		q.tap.AcceptedAll(es)
 	}
 }
 
@@ -45,5 +60,6 @@ func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) 
 type noTap struct{}
 
 func (noTap) Accepted(*events.Event, int)                               {}
+func (noTap) AcceptedAll([]*events.Event)                               {}
 func (noTap) Ran(*events.Event, events.Run, error)                      {}
 func (noTap) Decided(*events.Event, *verdict.Verdict, *events.Answered) {}

@@ -177,16 +177,18 @@ func (m *Metrics) closed(name, help, by string, values []string) *closed {
 	return c
 }
 
-func (c *closed) inc(value string) {
+func (c *closed) inc(value string) { c.add(value, 1) }
+
+func (c *closed) add(value string, n int) {
 	if counter, ok := c.counters[value]; ok {
-		counter.Inc()
+		counter.Add(float64(n))
 	} else if c.other != nil {
-		c.other.Inc()
+		c.other.Add(float64(n))
 	}
 }
 
-// Accepted counts an event by its name.
-func (m *Metrics) Accepted(event string) { m.events.inc(event) }
+// Accepted counts n events of one name.
+func (m *Metrics) Accepted(event string, n int) { m.events.add(event, n) }
 
 // Refused counts a refusal by its code.
 func (m *Metrics) Refused(code string) { m.refused.inc(code) }

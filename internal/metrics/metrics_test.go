@@ -48,9 +48,9 @@ func values(f *dto.MetricFamily) map[string]float64 {
 func TestEventsOutsideTheTableCountAsOther(t *testing.T) {
 	m := New(testOptions)
 	for i := range 200 {
-		m.Accepted(fmt.Sprintf("odd:%d\n", i))
+		m.Accepted(fmt.Sprintf("odd:%d\n", i), 1)
 	}
-	m.Accepted("agent:end")
+	m.Accepted("agent:end", 1)
 	m.Refused("bad_json")
 	m.Refused("what\nis this 1")
 	got := families(t, m)
@@ -277,7 +277,7 @@ func BenchmarkEventAndRun(b *testing.B) {
 			m.Publish(names)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				m.Accepted("agent:end")
+				m.Accepted("agent:end", 1)
 				m.Ran(Run{Hook: names[i%hooks], Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
 			}
 		})
@@ -289,7 +289,7 @@ func BenchmarkEventAndRunParallel(b *testing.B) {
 	m.Publish([]string{"a"})
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			m.Accepted("agent:end")
+			m.Accepted("agent:end", 1)
 			m.Ran(Run{Hook: "a", Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
 		}
 	})
