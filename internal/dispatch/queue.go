@@ -13,7 +13,7 @@ import (
 // goroutine of a run that has ended runs one of them.
 type queue struct {
 	// run executes a task and calls ended after it, before it returns: or late, from
-	// another goroutine, while it has not returned.
+	// another goroutine, before or after it returns.
 	run  func(t *task, ended func(late bool))
 	room chan struct{} // an event has left
 
