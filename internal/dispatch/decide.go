@@ -273,11 +273,11 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 // limit calls over when a run is not back shortly after the time of the lane, or after the
 // end of all runs, unless unlimited is called before. Such a run is recorded later.
 func (l decidingLane) limit(over func()) (unlimited func()) {
-	timer := time.AfterFunc(time.Until(l.until)+grace, over)
-	stop := context.AfterFunc(l.d.ctx, func() { timer.Reset(grace) })
+	late := l.d.alarms.after(l.until.Add(grace), over)
+	stop := context.AfterFunc(l.d.ctx, func() { l.d.alarms.move(late, time.Now().Add(grace)) })
 	return func() {
 		stop()
-		timer.Stop()
+		l.d.alarms.cancel(late)
 	}
 }
 

@@ -28,7 +28,7 @@
 //	pace                    observers that come too often
 //	enqueue, persistent     the others get into the queue, and out of it
 //	run                     one attempt
-//	stall, underway         its deadline; which others there are at the same time
+//	stall, underway, alarms its deadline; which others there are at the same time
 //	answer, outputs         what it says
 //	retry, putoff           when it is tried again
 //	decided, record, turns  what is written down of it
@@ -104,6 +104,7 @@ type Dispatcher struct {
 	outputs  outputs
 	prompts  *prompts
 	stalls   stalls
+	alarms   alarms // of runs that do not come back in time
 	underWay underWay
 	turns    turns // of decisions to be recorded
 

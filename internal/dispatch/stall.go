@@ -64,15 +64,15 @@ func (d *Dispatcher) bounded(j *Job, end func(out Outcome, late bool)) {
 		switch why, over := d.stalls.giveUp(j, time.Now()); {
 		case over:
 		case why == "":
-			time.AfterFunc(time.Until(j.Latest.Add(killTime)), giveUp)
+			d.alarms.after(j.Latest.Add(killTime), giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
 			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)
 		}
 	}
-	timer := time.AfterFunc(time.Until(j.Latest), giveUp)
+	late := d.alarms.after(j.Latest, giveUp)
 	out := d.run(j)
-	timer.Stop()
+	d.alarms.cancel(late)
 	if d.stalls.back(j) {
 		end(out, false)
 		return

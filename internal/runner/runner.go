@@ -260,8 +260,6 @@ const shortPause = 20 * time.Millisecond
 // start runs a process. While the system is short of processes it retries a run that
 // a sender waits for, until its deadline; dispatch requeues others.
 func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.Exit {
-	pause := time.NewTimer(shortPause)
-	defer pause.Stop()
 	for {
 		x := r.proc.Run(ctx, s)
 		if !proc.Short(x.Err) {
@@ -271,10 +269,11 @@ func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.E
 		if !j.Awaited || time.Until(j.Latest) < shortPause {
 			return x
 		}
-		pause.Reset(shortPause)
+		pause := time.NewTimer(shortPause)
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
+			pause.Stop()
 			return x
 		}
 	}
