@@ -6,7 +6,7 @@ var inTheWay = map[string]string{
 	"spawn-glibc":        spawnInTheWay,
 	"spawn-bare":         spawnInTheWay,
 	"persistent":         "in a profile from before the journal, of the 39 µs of processor time that a run cost the daemon, 23 were the database's one writer: the run with its four indexes took 9, the event 4, its pending row 4, the pages of the log 3.",
-	"verdict-spawn":      "the sender and the daemon wake each other, each time an idle processor, and os/exec is timed inside one process; then come three pipes, a session of its own, and the looks at the hook's files and its program before the start.",
+	"verdict-spawn":      "in a trace of one verdict without libc (590 µs, with perf), 100 µs go by until the daemon has read and admitted the event, 17 of that to wake two threads of Go's; 80 with the looks at the files, the payload and three pipes; 250 from clone3 to the exit, 80 of them other threads that run on that processor first; 30 until the daemon runs again, 120 to the answer. At 100 a second the daemon's own code takes 2.5 to 2.8 times as long as in a closed loop, since it is not in the processor's caches. os/exec is timed inside one process.",
 	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th percentile is the database's writer on the other core.",
 	"verdict-large":      "the goroutine of a large event gives way to verdicts (record 0138); the garbage collector, new memory for each event and copies of up to 2 MiB while it grows do not.",
 	"line":               lineInTheWay,
@@ -20,6 +20,6 @@ var inTheWay = map[string]string{
 }
 
 const (
-	spawnInTheWay = "beside the start itself (three pipes, clone3 and exec, in a session of its own, which the os/exec loop does not ask for), a fifth of the daemon's processor time is the store's, more than half of that SQLite's, a seventh (before record 0134) the Go runtime's watch over system calls that block, and the looks at the hook's files and its program are a twentieth."
+	spawnInTheWay = "of all processor time of a start without libc (perf on both cores) a quarter is clone3 and the steps of the child up to its exec, a fifth the rest of the exec and the exit, an eighth the store, more than half of that SQLite's, a twentieth each the three pipes and the looks at the hook's files and its program, and some 3 % each the wait for the end, Go's scheduler, and the list of runs that the next daemon would end. The rest is thirty parts of 1 or 2 %. A posix_spawn loop takes 87 µs of both cores for a start, exec and exit; here that part alone takes some 125, with a session, a descriptor for the end, and a larger table of descriptors to copy and close. See docs/decisions/performance.md, record 0141."
 	lineInTheWay  = "one goroutine does all of a connection: nearly half of its time is reading the line's JSON, a sixth the records for the stream, a tenth the rest of the admission, a tenth the answers, a fourteenth system calls. A second goroutine made it slower, see docs/decisions/performance.md."
 )
