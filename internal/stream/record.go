@@ -50,20 +50,46 @@ type template struct {
 	digits int // of its number
 }
 
-// append appends the part of the record of e before its data.
+// append appends the part of the record of e before its data. The number of e follows that of
+// the event before.
 func (t *template) append(dst []byte, e *events.Event) []byte {
-	var digits [20]byte
-	number, start := strconv.AppendUint(digits[:0], e.Seq, 10), len(dst)
-	if t.of != nil && len(number) == t.digits && len(e.EventID) == len(t.of.EventID) && sameEnvelope(t.of, e) {
-		dst = append(dst, t.text...)
-		rest := dst[start+len(numberKey):]
-		rest = rest[copy(rest, number)+len(idKey):]
-		copy(rest, e.EventID)
-	} else {
+	start := len(dst)
+	dst, same := t.repeat(dst, e)
+	if !same {
 		dst = append(appendEvent(dst, e.Seq, e), dataKey...)
+		t.digits = bytes.IndexByte(dst[start+len(numberKey):], ',')
 	}
-	t.of, t.text, t.digits = e, dst[start:], len(number)
+	t.of, t.text = e, dst[start:]
 	return dst
+}
+
+// repeat appends text with the number and id of e; it is false, and appends nothing, where they
+// are not all that differs.
+func (t *template) repeat(dst []byte, e *events.Event) ([]byte, bool) {
+	if t.of == nil || len(e.EventID) != len(t.of.EventID) || !sameEnvelope(t.of, e) {
+		return dst, false
+	}
+	start := len(dst)
+	dst = append(dst, t.text...)
+	rest := dst[start+len(numberKey):]
+	if !countUp(rest[:t.digits]) {
+		return dst[:start], false
+	}
+	copy(rest[t.digits+len(idKey):], e.EventID)
+	return dst, true
+}
+
+// countUp adds one to a decimal number, in its place: to write one and copy it takes ten times as
+// long. It is false when the number has a digit too few for that.
+func countUp(digits []byte) bool {
+	for i := len(digits) - 1; i >= 0; i-- {
+		if digits[i] < '9' {
+			digits[i]++
+			return true
+		}
+		digits[i] = '0'
+	}
+	return false
 }
 
 // sameEnvelope reports whether appendEnvelope writes the same of both.

@@ -86,3 +86,25 @@ func lastLines(t *testing.T, h *Hub, s *Subscription, n int) [][]byte {
 	}
 	return lines[len(lines)-n:]
 }
+
+// The numbers of equal events count on through all lengths.
+func TestEqualEventsPublishedTogether(t *testing.T) {
+	h := New(Options{})
+	s := h.Subscribe(nil, From{})
+	defer s.Close()
+	e := events.Event{Envelope: events.Envelope{Event: "x", Data: json.RawMessage(`{}`)}, Time: time.Unix(1_700_000_000, 0).UTC()}
+	var list []*events.Event
+	for range 1020 {
+		own := e
+		own.EventID = events.NewID(e.Time)
+		list = append(list, &own)
+	}
+	h.PublishEvents(list[:7])
+	h.PublishEvents(list[7:])
+	got := lastLines(t, h, s, len(list))
+	for i, e := range list {
+		if want := append(EventRecord(e)(uint64(i+1), nil), '\n'); !bytes.Equal(got[i], want) {
+			t.Fatalf("record %d is\n%s, want\n%s", i+1, got[i], want)
+		}
+	}
+}
