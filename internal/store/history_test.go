@@ -203,8 +203,13 @@ func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 	o := options(t)
 	o.Policy = Policy{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
 	s := open(t, o)
-	s.Record(&events.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: events.Output{Head: "a hush", Bytes: 6}, Stderr: events.Output{Head: "b", Tail: "hush", Bytes: 900}})
+	r := events.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: events.Output{Head: "a hush", Bytes: 6}, Stderr: events.Output{Head: "b", Tail: "hush", Bytes: 900}}
+	was := r
+	s.Record(&r)
 	flush(t, s)
+	if r != was {
+		t.Errorf("the run is %+v now, want it as it was: %+v", r, was)
+	}
 	got, err := s.Run(t.Context(), "R")
 	if err != nil || got.Input != "" || got.Stdout != (events.Output{Head: "a ***", Bytes: 6}) || got.Stderr != (events.Output{Head: "b", Tail: "***", Bytes: 900}) {
 		t.Errorf("got %+v %v", got, err)

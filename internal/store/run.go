@@ -34,6 +34,17 @@ type runDetail struct {
 	Started   *struct{} `json:"started,omitempty"`
 }
 
+func inputOf(r *events.Run) *string { return &r.Input }
+
+// runTexts are the texts of a run that may have secrets, the payload first.
+var runTexts = [...]func(*events.Run) *string{
+	inputOf,
+	func(r *events.Run) *string { return &r.Stdout.Head },
+	func(r *events.Run) *string { return &r.Stdout.Tail },
+	func(r *events.Run) *string { return &r.Stderr.Head },
+	func(r *events.Run) *string { return &r.Stderr.Tail },
+}
+
 // encodeRun makes the row of a run, without what the policy hides. clean tells that the
 // payload has nothing of that.
 func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
@@ -41,17 +52,23 @@ func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
 	if run.Started.IsZero() || run.Result == events.ResultInterrupted || run.Result == events.ResultDropped {
 		r.ended = time.Now() // when it was found out
 	}
-	if run.Stdout.Head == "" && run.Stderr.Head == "" && (clean || run.Input == "") && p.Payload != PayloadNone {
-		return r // nothing to hide, as in most runs of persistent hooks
+	change := func(text func(*events.Run) *string, to string) { // of a copy: others have the run
+		if r.run == run {
+			own := *run
+			r.run = &own
+		}
+		*text(r.run) = to
 	}
-	own := *run
-	r.run = &own
-	if p.Payload == PayloadNone {
-		own.Input = ""
+	if p.Payload == PayloadNone && run.Input != "" {
+		change(inputOf, "")
 	}
-	for _, text := range []*string{&own.Input, &own.Stdout.Head, &own.Stdout.Tail, &own.Stderr.Head, &own.Stderr.Tail} {
-		if *text != "" && !(clean && text == &own.Input) {
-			*text = string(p.Redact([]byte(*text)))
+	for i, text := range runTexts {
+		was := *text(r.run)
+		if was == "" || clean && i == 0 {
+			continue
+		}
+		if now := p.Redact([]byte(was)); string(now) != was {
+			change(text, string(now))
 		}
 	}
 	return r
