@@ -338,12 +338,9 @@ func (j *Journal) made() {
 
 // make creates a file of zeros: to write over them is faster than to append.
 func (j *Journal) make(path string, size int64) made {
-	s, err := createSegment(j.files, path, size)
+	s, err := createSegment(j.files, path, size, j.opts.Sync)
 	if err == nil && j.opts.Sync {
-		if err = s.file.Sync(); err == nil {
-			err = j.files.SyncDir(j.opts.Dir)
-		}
-		if err != nil {
+		if err = j.files.SyncDir(j.opts.Dir); err != nil {
 			s.discard(j.files)
 		}
 	}

@@ -45,8 +45,12 @@ type segment struct {
 // unit, all of which each later write to a part of it dirties.
 const zeroBytes = 16 << 10
 
-// createSegment makes a file of size bytes.
-func createSegment(files Files, path string, size int64) (*segment, error) {
+// pieceBytes are synced at once in a file that is made beside appends: those wait for the disk
+// behind it.
+const pieceBytes = 256 << 10
+
+// createSegment makes a file of size bytes, which with sync outlives a loss of power.
+func createSegment(files Files, path string, size int64, sync bool) (*segment, error) {
 	file, err := files.Create(path)
 	if err != nil {
 		return nil, err
@@ -55,6 +59,9 @@ func createSegment(files Files, path string, size int64) (*segment, error) {
 	zeros := make([]byte, min(size, zeroBytes))
 	for at := int64(0); at < size && err == nil; at += int64(len(zeros)) {
 		_, err = file.WriteAt(zeros[:min(size-at, int64(len(zeros)))], at)
+		if end := at + int64(len(zeros)); err == nil && sync && (end%pieceBytes == 0 || end >= size) {
+			err = file.Sync()
+		}
 	}
 	if err != nil {
 		s.discard(files)
