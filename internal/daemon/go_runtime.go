@@ -51,12 +51,12 @@ func addThreads(runs int) {
 // bytes, and leastMemory is what it has at least. The program itself (up to 30 MiB),
 // the database (up to 12 MiB), and what is allocated while garbage is collected are
 // not in it: with them hookd stays within queue.max_bytes and 64 MiB, and waitingMemory
-// for each event that waits on disk. Where the limit leaves little to collect, the
-// collector takes half of the processors.
+// for each event that waits on disk. That is twice what is known of one: where the limit
+// leaves little to collect, the collector takes half of the processors.
 const (
-	ownMemory     = 20 << 20
+	ownMemory     = 8 << 20
 	leastMemory   = 48 << 20
-	waitingMemory = 224
+	waitingMemory = 448
 )
 
 // limitMemory makes Go collect garbage less often than it does in so small a heap, but
