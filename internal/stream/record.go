@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// The begin of an event's record, and what stands between its number and its id.
+// The beginning of an event's record, and what stands between its number and its id.
 const (
 	numberKey = `{"type":"event","seq":`
 	idKey     = `,"event_id":"`
