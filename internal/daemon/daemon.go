@@ -265,11 +265,8 @@ func (d *Daemon) origin(pid int) dispatch.Origin {
 func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
 	addThreads(d.config.Load().SlotsObservers + d.config.Load().SlotsDecidable)
-	waiting := 0
-	if d.store != nil {
-		waiting = d.store.Health().PendingEvents
-	}
-	limitMemory(d.config.Load().QueueMaxBytes, waiting)
+	collectSeldom()
+	limitMemory(d.config.Load().QueueMaxBytes, d.store.Health().PendingEvents)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer d.unwatch()

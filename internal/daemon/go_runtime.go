@@ -59,13 +59,18 @@ const (
 	waitingMemory = 448
 )
 
-// limitMemory makes Go collect garbage less often than it does in so small a heap, but
-// before the heap grows far beyond what may wait in memory, besides so many events that wait
-// on disk. GOGC and GOMEMLIMIT in the environment win.
-func limitMemory(queue int64, waiting int) {
+// collectSeldom makes Go collect garbage less often than it does in so small a heap. GOGC in
+// the environment wins.
+func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
+}
+
+// limitMemory has Go collect garbage before the heap grows far beyond what may wait in memory,
+// besides so many events that wait on disk. It is called whenever their number has changed by
+// some thousands. GOMEMLIMIT in the environment wins.
+func limitMemory(queue int64, waiting int) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(queue+ownMemory, leastMemory) + int64(waiting)*waitingMemory)
 	}

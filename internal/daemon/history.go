@@ -27,7 +27,8 @@ func openStore(
 ) (*store.Store, error) {
 	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
-		Held: dispatch.QueueShare(c.QueueMaxBytes) / 2, Memory: store.MemoryDir(c.StorePath), About: about,
+		Held:   dispatch.QueueShare(c.QueueMaxBytes) / 2, // of others the journal or the database is enough
+		Memory: store.MemoryDir(c.StorePath), About: about,
 		Waiting:  func(events int) { limitMemory(c.QueueMaxBytes, events) },
 		Incident: func(in store.Incident) { logIncident(log, in) },
 	})

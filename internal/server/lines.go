@@ -148,7 +148,8 @@ func (l *lines) accept() {
 		}
 	}()
 	err := l.batch.Accept(func(a *api.Answer) {
-		if left--; len(l.owed) > 0 {
+		left--
+		if len(l.owed) > 0 {
 			l.say(&owed{answer: *a})
 			return
 		}

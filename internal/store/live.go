@@ -14,8 +14,8 @@ import (
 // A million events may wait on disk. What is known of each has no pointer: the garbage
 // collector would follow a million of them, several times a second where much is accepted.
 type live struct {
-	// most is how much of events is held in memory for the case that the database is
-	// lost, and how many of them. What the dispatcher holds is shared: it has the oldest
+	// most is how many bytes of events, each with heldCost, are held in memory for the case
+	// that the database is lost. What the dispatcher holds is shared: it has the oldest
 	// events, so the newest make room for them.
 	most int64
 

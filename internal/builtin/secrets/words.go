@@ -11,7 +11,7 @@ import (
 type automaton struct {
 	column  [256]uint8
 	width   int
-	longest int      // word
+	longest int      // length of a word
 	next    []uint16 // state*width + column to state
 	ends    []uint16 // state to index into found; 0 = no word ends here
 	found   [][]match
