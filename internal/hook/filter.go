@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // Subject is what a hook's matcher and filter look at.
@@ -70,7 +72,7 @@ func quoted(tools []string) string {
 }
 
 // inWorkspace reports whether cwd or a folder above it matches.
-func inWorkspace(patterns []Pattern, cwd string) bool {
+func inWorkspace(patterns []pattern.Pattern, cwd string) bool {
 	if cwd == "" {
 		return false
 	}
@@ -84,6 +86,6 @@ func inWorkspace(patterns []Pattern, cwd string) bool {
 	}
 }
 
-func matchesAny(patterns []Pattern, s string) bool {
-	return slices.ContainsFunc(patterns, func(p Pattern) bool { return s != "" && p.Match(s) })
+func matchesAny(patterns []pattern.Pattern, s string) bool {
+	return slices.ContainsFunc(patterns, func(p pattern.Pattern) bool { return s != "" && p.Match(s) })
 }

@@ -1,59 +1,13 @@
 package hook
 
 import (
-	_ "github.com/hookd/hookd/internal/dialect" // the contract table
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/gobwas/glob"
+	"github.com/hookd/hookd/internal/pattern"
 )
-
-// FuzzPattern holds patterns to the glob library's own answer, and to the
-// affixes by which the dispatcher looks them up.
-func FuzzPattern(f *testing.F) {
-	for _, text := range []string{"*", "agent:*", "a*d", "{agent,session}:end", "[a-z]gent:en?", "**", "x:[!a]*", `a\*`, "{a,{b,c}}*", `\`, "[", "{a", "a]b}", "[]", "{}", "é*", "\xff*", "/home/**", "**/.e?v*", "[!/]*/{*,a/b}/*", "{,x}[a-]*"} {
-		f.Add(text, "agent:end")
-		f.Add(text, "a*")
-		f.Add(text, "/home/u/a-b/.env")
-	}
-	f.Fuzz(func(t *testing.T, text, name string) {
-		if len(text) > 256 || len(name) > 256 {
-			return
-		}
-		p, err := CompilePattern(text)
-		g, globErr := glob.Compile(text)
-		if text == "" || globErr != nil {
-			if err == nil {
-				t.Fatalf("%q is accepted, and %v", text, globErr)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatalf("%q is refused: %v", text, err)
-		}
-		if got, want := p.Match(name), g.Match(name); got != want {
-			t.Errorf("%q matches %q: got %v, want %v", text, name, got, want)
-		}
-		if slow := strings.Count(text, "*")+strings.Count(text, "{") > 4; !slow { // the library's own way
-			path, pathErr := CompilePattern(text, '/', '-')
-			if got, want := path.Match(name), glob.MustCompile(text, '/', '-').Match(name); got != want || pathErr != nil {
-				t.Errorf("%q matches the path %q: got %v, want %v, %v", text, name, got, want, pathErr)
-			}
-			if p.glob != nil && p.glob.always.MatchString(name) != g.Match(name) {
-				t.Errorf("%q as a regular expression matches %q: got %v", text, name, !g.Match(name))
-			}
-		}
-		head, tail := p.Affixes()
-		if p.Match(name) && !(strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)) {
-			t.Errorf("%q matches %q, which has not %q and %q at its ends", text, name, head, tail)
-		}
-		if p.Literal() && (p.Match(name) != (name == text) || !p.Match(text)) {
-			t.Errorf("%q is a plain name and matches %q: %v", text, name, p.Match(name))
-		}
-	})
-}
 
 // FuzzFilter: a hook with a filter admits what all of its parts admit, alone;
 // a refusal has a reason.
@@ -83,11 +37,11 @@ func FuzzFilter(f *testing.F) {
 		if exclude != "" {
 			parts = append(parts, Hook{Filter: Filter{ExcludeTools: []string{exclude}}})
 		}
-		if p, err := CompilePattern(workspace, '/'); err == nil {
-			parts = append(parts, Hook{Filter: Filter{Workspaces: []Pattern{p}}})
+		if p, err := pattern.Compile(workspace, '/'); err == nil {
+			parts = append(parts, Hook{Filter: Filter{Workspaces: []pattern.Pattern{p}}})
 		}
-		if p, err := CompilePattern(agent); err == nil {
-			parts = append(parts, Hook{Filter: Filter{Agents: []Pattern{p}}})
+		if p, err := pattern.Compile(agent); err == nil {
+			parts = append(parts, Hook{Filter: Filter{Agents: []pattern.Pattern{p}}})
 		}
 		var all Hook
 		want := true

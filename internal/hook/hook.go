@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/pattern"
+	"github.com/hookd/hookd/internal/rules"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -21,6 +23,7 @@ const (
 	Command Type = "command" // an executable, no shell
 	Script  Type = "script"  // text for a shell
 	Builtin Type = "builtin" // written in Go, see package builtin
+	Rules   Type = "rules"   // judged in the daemon, see package rules
 	Model   Type = "model"   // a question to a language model, see package judge
 	Spawn   Type = "agent"   // another agent, with a prompt
 	Send    Type = "send"    // nothing here: its events go to the fleet, see Sender
@@ -57,6 +60,7 @@ const (
 type Hook struct {
 	ID          string // unique in a snapshot; the name, for a folder
 	Name        string // shown to people
+	Called      string // its name in messages to an agent, of docker-agent's hooks without a name; "" = Name
 	PlainName   string // what its file calls it, where Name distinguishes it from a hook of another file; "" = Name
 	Description string
 	Source      Source
@@ -86,7 +90,7 @@ type Hook struct {
 	Project string // root of the only working tree whose events it gets; "" = of all
 	Files   Files  // of its own, beside those that it names
 
-	Patterns     []Pattern
+	Patterns     []pattern.Pattern
 	Agent        string // only events of this agent; "" = of all (docker-agent and Familiar files)
 	Matcher      *regexp.Regexp
 	MatcherText  string
@@ -102,6 +106,7 @@ type Hook struct {
 	Env         []string      // NAME=value; see Environ
 	WorkingDir  string        // "" = Dir; see RunDir
 	RunAs       *Account      // the user that its process runs as; nil = the daemon's own
+	Facts       bool          // its payload has the facts of the call
 	InEventCwd  bool          // runs in the event's cwd when that exists (docker-agent)
 	Enabled     bool
 	Persistent  bool // it has workers, see package worker
@@ -109,6 +114,7 @@ type Hook struct {
 	Order       Order
 	Retry       Retry // of observers' runs that failed
 
+	Rules    *rules.Set    // Rules: what it judges by
 	When     []Condition   // it runs for events that one of them fits; none = for all
 	Shadow   bool          // its answers are recorded and never count
 	Debounce time.Duration // of the events of a session within it, the last one runs; 0 = each does
@@ -198,8 +204,8 @@ func (s Source) String() string { return s.Type + ":" + s.Path }
 type Filter struct {
 	Tools        []string
 	ExcludeTools []string
-	Workspaces   []Pattern // with '/' as separator
-	Agents       []Pattern
+	Workspaces   []pattern.Pattern // with '/' as separator
+	Agents       []pattern.Pattern
 }
 
 // Problem is something wrong with a hook's definition.
@@ -276,7 +282,7 @@ func (h *Hook) MayGuard() bool {
 
 // blocksKind reports whether a pattern makes the hook one of the verdict of a row of that
 // kind.
-func (h *Hook) blocksKind(kind events.Kind, p Pattern) bool {
+func (h *Hook) blocksKind(kind events.Kind, p pattern.Pattern) bool {
 	for c := range events.Rows() {
 		if c.Kind == kind && h.Blocks(c, p) {
 			return true

@@ -1,4 +1,7 @@
-package hook
+// Package pattern compiles the globs that people write: names of events, paths, tools,
+// hosts. Matching takes time in proportion to the text, whatever the pattern is. It is pure
+// and knows nothing of hooks.
+package pattern
 
 import (
 	"errors"
@@ -17,9 +20,9 @@ type Pattern struct {
 
 const wildcards = `*?[]{}\`
 
-// CompilePattern compiles text. With separators, `*` stops at each of them; only
+// Compile compiles text. With separators, `*` stops at each of them; only
 // patterns of paths use that.
-func CompilePattern(text string, separators ...rune) (Pattern, error) {
+func Compile(text string, separators ...rune) (Pattern, error) {
 	if text == "" {
 		return Pattern{}, errors.New("empty pattern")
 	}

@@ -1,4 +1,4 @@
-package hook
+package pattern
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ func TestPatternsMatchAsGlobsDo(t *testing.T) {
 	}
 	names := []string{"agent:end", "agent:", "agent", "session:end", "a", "a,b", "x:y", "x:a", "tool", "a*", "ad", "agent:end:x", "agent:start"}
 	for _, text := range texts {
-		p, err := CompilePattern(text)
+		p, err := Compile(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestPatternsMatchAsGlobsDo(t *testing.T) {
 }
 
 func TestThePatternOfAWorkspaceStopsAtSlashes(t *testing.T) {
-	p, err := CompilePattern("/home/*", '/')
+	p, err := Compile("/home/*", '/')
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestThePatternOfAWorkspaceStopsAtSlashes(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	for _, text := range []string{"**/*a*a*a*b*", "/w/*a*a*a*a*/c", "{*a,*b}*{*a,*b}*c*", "{a*,b}{a*,b}{a*,b}c*d*", "*a*a*a*b*"} {
 		for _, separators := range [][]rune{nil, {'/'}} {
-			p, err := CompilePattern(text, separators...)
+			p, err := Compile(text, separators...)
 			if err != nil {
 				t.Fatal(err)
 			}

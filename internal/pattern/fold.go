@@ -1,0 +1,37 @@
+package pattern
+
+import (
+	"slices"
+	"strings"
+)
+
+// Fold is a pattern that matches whatever the letter case is. The zero Fold matches
+// nothing.
+type Fold struct {
+	Text         string // as it is written
+	given, lower Pattern
+}
+
+// CompileFold compiles text like CompilePattern.
+func CompileFold(text string, separators ...rune) (Fold, error) {
+	given, err := Compile(text, separators...)
+	if err != nil {
+		return Fold{}, err
+	}
+	lower, err := Compile(strings.ToLower(text), separators...)
+	if err != nil {
+		lower = given
+	}
+	return Fold{Text: text, given: given, lower: lower}, nil
+}
+
+// Match reports whether the pattern matches s as it is, or without its letter case.
+func (f Fold) Match(s string) bool { return f.given.Match(s) || f.lower.Match(strings.ToLower(s)) }
+
+// Glob is the pattern as it is matched; Text is what people know it as.
+func (f Fold) Glob() string { return f.given.Text }
+
+// MatchAny reports whether one of the patterns matches one of the texts.
+func MatchAny(patterns []Fold, texts ...string) bool {
+	return slices.ContainsFunc(patterns, func(f Fold) bool { return slices.ContainsFunc(texts, f.Match) })
+}
