@@ -1,0 +1,1313 @@
+package facts
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// call is a command while its effects are found.
+type call struct {
+	sh        *shell
+	index     int // in Facts.Commands; -1 = it is none
+	words     []Word
+	text      string
+	span      Span
+	env       []Assign
+	redirects []Redirect
+
+	options []given       // of all levels: the program's, then the subcommand's
+	outer   []conditional // of the levels above: their options may stand anywhere
+	cwd     string        // for paths; "" = that of sh
+}
+
+// effect adds an effect.
+func (c *call) effect(kind Kind, target string, certain bool) { c.effectWhy(kind, target, certain, "") }
+
+func (c *call) effectWhy(kind Kind, target string, certain bool, why string) {
+	r := c.sh.r
+	if c.sh.guess || target == "" {
+		certain = false
+	}
+	for i := range r.out.Effects {
+		if e := &r.out.Effects[i]; e.Kind == kind && e.Target == target {
+			e.Certain = e.Certain || certain
+			return
+		}
+	}
+	if len(r.out.Effects) >= maxEffects {
+		r.doubt(DoubtLimits, "it has too many effects", c.span, -1)
+		return
+	}
+	r.out.Effects = append(r.out.Effects, Effect{kind, target, certain, c.span, c.index, or(why, short(c.text))})
+	if kind != KindGuard && changesState[kind] && isGuardName(target) {
+		c.effectWhy(KindGuard, target, certain, "it is a part of hookd")
+	}
+}
+
+// changesState are the kinds of effects that may end or change a process, a service or a
+// package.
+var changesState = map[Kind]bool{KindKill: true, KindDelete: true, KindConfigure: true, KindInstall: true,
+	KindWrite: true}
+
+// guardName finds hookd in the name of a process, a service or a package; a pattern that
+// fits its name is one, too.
+var guardName = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:dev\.)?hookd(?:$|[^a-z0-9])`)
+
+func isGuardName(target string) bool {
+	scheme, name, has := strings.Cut(target, ":")
+	switch scheme {
+	case "process", "unit", "package", "container", "job", "service":
+		return has && (guardName.MatchString(name) || strings.ContainsAny(name, "*?[") && name != "*" &&
+			globMatch(name, "hookd"))
+	}
+	return false
+}
+
+func (c *call) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
+
+// target is the absolute path that a word means. It is a pattern where the word is one, and
+// "" where it depends on what is not known.
+func (c *call) target(w Word) (target string, certain bool) {
+	text := w.Text
+	if w.Kind == Unknown {
+		head := w.known()
+		if head == "" || !strings.Contains(head, "/") && !w.safe || strings.HasPrefix(text, unknownPart) {
+			if w.safe && strings.HasPrefix(text, unknownPart) && c.folder() != "" {
+				t, _ := c.absolute(strings.ReplaceAll(text, unknownPart, "*"))
+				return t, false
+			}
+			return "", false
+		}
+		text = strings.ReplaceAll(text, unknownPart, "*")
+	}
+	if c.sh.where != "" {
+		return c.sh.where + ":" + text, true
+	}
+	t, _ := c.absolute(text)
+	return t, true
+}
+
+func (c *call) folder() string { return or(c.cwd, c.sh.cwd) }
+
+func (c *call) absolute(text string) (string, bool) {
+	if c.cwd == "" {
+		return c.sh.absolute(text)
+	}
+	sh := *c.sh
+	sh.cwd = c.cwd
+	return sh.absolute(text)
+}
+
+// path adds an effect on a file, and what follows from its place.
+func (c *call) path(kind Kind, w Word) {
+	if w.Text == "" && w.Kind == Literal || w.Text == "-" || isSink(w.Text) && kind != KindDelete {
+		return
+	}
+	if strings.HasPrefix(w.Text, "/dev/fd/") && w.from != "" {
+		return
+	}
+	target, certain := c.target(w)
+	if target == "" {
+		c.effect(kind, "", false)
+		if kind == KindRead {
+			return
+		}
+		c.doubt(DoubtWord, "which file "+short(c.text)+" is about is only known when it runs")
+		return
+	}
+	c.onPath(kind, target, certain)
+}
+
+// onPath adds an effect on an absolute target.
+func (c *call) onPath(kind Kind, target string, certain bool) {
+	r := c.sh.r
+	if c.sh.where == "" {
+		if real := c.real(kind, target); real != target {
+			c.placed(kind, target, certain)
+			target = real
+		}
+	}
+	c.effect(kind, target, certain)
+	switch kind {
+	case KindWrite:
+		if r.made[target] = true; unpacks[c.name()] {
+			r.folder[target] = true
+		}
+	case KindRead:
+		if to := r.links[target]; to != "" {
+			c.placed(kind, to, certain)
+		}
+	case KindDelete:
+		delete(r.made, target)
+	}
+	if c.sh.where == "" {
+		c.placed(kind, target, certain)
+	}
+}
+
+// unpacks are programs that write all that lies below a folder.
+var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg")
+
+// found is what find prints, where it is told a name; nil = it is not known.
+func (c *call) found(a *args) *Word {
+	for _, g := range a.given {
+		if (g.name == "-name" || g.name == "-iname") && g.value != nil && g.value.Kind != Unknown {
+			return &Word{Text: or(c.folder(), ".") + "/" + g.value.Text, Kind: Pattern}
+		}
+	}
+	return nil
+}
+
+// buildFiles are files by which a build of a project runs what it is told there.
+var buildFiles = names("Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile")
+
+// isBuildMade reports whether the call makes what a build in the folder runs.
+func (c *call) isBuildMade() bool {
+	folder := c.folder()
+	if folder == "" || c.sh.where != "" {
+		return false
+	}
+	for made := range c.sh.r.made {
+		if path.Dir(made) == folder && buildFiles[path.Base(made)] {
+			return true
+		}
+	}
+	return c.sh.r.isMade(folder)
+}
+
+// real is a target without links. What deletes or moves a link leaves alone where it leads.
+func (c *call) real(kind Kind, target string) string {
+	links := c.sh.r.env.Links
+	if links == nil || !strings.HasPrefix(target, "/") || strings.ContainsAny(target, "*?[") {
+		return target
+	}
+	if kind == KindDelete || kind == KindMove {
+		folder, base := path.Split(target)
+		if real, ok := links.Real(path.Clean(folder)); ok && base != "" {
+			return path.Join(real, base)
+		}
+		return target
+	}
+	if real, ok := links.Real(target); ok {
+		return real
+	}
+	return target
+}
+
+// placed adds what follows from the place of a file.
+func (c *call) placed(kind Kind, target string, certain bool) {
+	p := places()
+	env := &c.sh.r.env
+	changes := kind == KindWrite || kind == KindDelete || kind == KindMove
+	if changes {
+		for _, g := range env.Guard {
+			if holdsPlace(g.Target, g.Tree, target, kind != KindWrite) {
+				c.effectWhy(KindGuard, target, certain, g.Why)
+			}
+		}
+		if why, ok := p.guard.find(target, env.Home, kind != KindWrite); ok {
+			c.effectWhy(KindGuard, target, certain, why)
+		}
+	}
+	if kind == KindWrite || kind == KindMove {
+		if why, ok := p.configure.find(target, env.Home, false); ok {
+			c.effectWhy(KindConfigure, target, certain, why)
+		}
+	}
+	if kind == KindRead || kind == KindMove {
+		if why, ok := p.secret.find(target, env.Home, true); ok {
+			c.effectWhy(KindSecret, target, certain && !strings.ContainsAny(target, "*?["), why)
+		}
+	}
+}
+
+// holdsPlace reports whether a change of target touches a place. above means that the change
+// of a folder changes what lies below it.
+func holdsPlace(place string, tree bool, target string, above bool) bool {
+	if target == place || tree && strings.HasPrefix(target, place+"/") {
+		return true
+	}
+	if !above {
+		return strings.ContainsAny(target, "*?[") && globMatch(target, place)
+	}
+	folder := strings.TrimSuffix(target, "/")
+	if base := path.Base(folder); strings.ContainsAny(base, "*?[") {
+		if strings.Trim(base, "*.") == "" {
+			folder = path.Dir(folder)
+		} else {
+			return globMatch(target, place) || strings.HasPrefix(place, path.Dir(folder)+"/") && globMatch(base,
+				firstBelow(place, path.Dir(folder)))
+		}
+	}
+	return strings.HasPrefix(place, strings.TrimSuffix(folder, "/")+"/")
+}
+
+func firstBelow(place, folder string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(place, strings.TrimSuffix(folder, "/")+"/"), "/")
+	return name
+}
+
+// computed follows a command whose program is not known.
+func (c *call) computed() output {
+	c.sh.applyRedirects(c.redirects, c.index, false)
+	name := c.words[0]
+	if name.from != "" && !strings.HasPrefix(name.from, "${") {
+		c.doubt(DoubtEval, "what "+name.from+" prints is run as a command")
+	} else {
+		c.doubt(DoubtWord, "which program "+short(c.text)+" runs is only known when it runs")
+	}
+	if len(c.words) > 1 {
+		return c.guesses(c.words[1:])
+	}
+	return output{origin: "a command"}
+}
+
+// guesses reads words that may be run: as a command from any of them on, and each text as a
+// line.
+func (c *call) guesses(words []Word) output {
+	sh := c.nested("?")
+	sh.guess = true
+	if sh.depth > maxDepth {
+		return output{origin: "a command"}
+	}
+	for i, w := range words {
+		if w.Kind == Unknown {
+			continue
+		}
+		text := w.Text
+		if strings.ContainsAny(text, " \t\n;|&`") || strings.Contains(text, "$(") {
+			for _, part := range linesIn(text) {
+				if looksLikeLine(part) {
+					sh.line(strings.TrimLeft(part, "!:@|"))
+				}
+			}
+			continue
+		}
+		e := sh.r.t.program(programName(text))
+		if e == nil || i+1 >= len(words) || strings.HasPrefix(text, "-") ||
+			ordinary[programName(text)] && !strings.Contains(text, "/") &&
+				(len(e.subs) == 0 || e.sub(words[i+1].Text) == nil) {
+			continue
+		}
+		sh.run(words[i:], &call{text: c.text, span: c.span, env: c.env})
+		break
+	}
+	return output{origin: c.words[0].Text}
+}
+
+// ordinary are programs whose names are common words: as arguments they are mostly no
+// command.
+var ordinary = names(`
+	test time install open link file at set type start run history true false date host service write split top
+	watch view jobs read make go node code users w . : [ yes command source dir format find sort cut join fold
+	look last less more head tail net reg python ruby java docker git test.exe batch local export select env echo
+	which stat expr claude codex gemini npm bun deno make.exe psql mysql redis`)
+
+// linesIn are the parts of a word that may be a line: all of it, what follows an =, and what
+// follows a short option.
+func linesIn(word string) []string {
+	all := []string{word}
+	if _, value, has := strings.Cut(word, "="); has {
+		all = append(all, value)
+	}
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
+		all = append(all, word[2:])
+	}
+	return all
+}
+
+// looksLikeLine reports whether a text begins as a command that the tables know.
+func looksLikeLine(text string) bool {
+	text = strings.TrimLeft(text, "!:@| \t\n")
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";\n|&`(){}", r) }) {
+		words := strings.Fields(part)
+		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "sudo") {
+			words = words[1:]
+		}
+		if len(words) > 0 && known().program(programName(strings.Trim(words[0], `'"\$`))) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// program follows a command by the entry of its program.
+func (c *call) program(word string, rest []Word) output {
+	r := c.sh.r
+	name := programName(word)
+	if strings.ContainsAny(word, `/\`) || c.isMade(word) {
+		target, _ := c.absolute(word)
+		made := c.sh.where == "" && r.isMade(target)
+		if made {
+			c.doubt(DoubtMade, "the line makes "+word+" and runs it")
+		}
+		if c.hasGuard(target) {
+			c.guardProgram(target)
+		}
+		if !genuine(word) {
+			c.onRun(target, made)
+			if e := r.t.program(name); e != nil && !e.Open {
+				sh := *c.sh // it may be the program of that name
+				k := *c
+				k.sh = &sh
+				return k.entry(e, name, rest)
+			}
+			if !strings.HasPrefix(target, strings.TrimSuffix(c.sh.r.env.Cwd, "/")+"/") || c.sh.r.env.Cwd == "" {
+				c.doubt(DoubtProgram, word+" is not in the tables")
+			}
+			return c.guesses(rest)
+		}
+	}
+	switch name {
+	case "cd", "pushd", "chdir":
+		return c.changeFolder(rest)
+	case "[", "test":
+		for _, w := range rest {
+			if w.Kind != Unknown && strings.ContainsRune(w.Text, '[') && strings.ContainsAny(w.Text, "$`") {
+				c.nested("[").line(": " + w.Text[strings.IndexByte(w.Text, '[')+1:])
+			}
+		}
+		return output{known: true}
+	case "alias":
+		return c.alias(rest)
+	}
+	if out, ok := c.builtin(name, rest); ok {
+		return out
+	}
+	e := r.t.program(name)
+	if e == nil && strings.Contains(name, "-") && strings.HasPrefix(name, "git-") { // git-push is git push
+		if g := r.t.program("git"); g != nil {
+			return c.entry(g, "git", append([]Word{{Text: name[4:], Kind: Literal}}, rest...))
+		}
+	}
+	if e == nil {
+		if base := strings.TrimRight(name, "0123456789."); base != name && base != "" &&
+			r.t.program(base) != nil { // python3.11
+			e = r.t.program(base)
+		}
+	}
+	if e == nil {
+		if isAssignment.MatchString(word) {
+			return output{known: true}
+		}
+		c.doubt(DoubtProgram, word+" is not in the tables")
+		return c.guesses(rest)
+	}
+	return c.entry(e, name, rest)
+}
+
+var isAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// isMade reports whether the line has made a program that a name without a folder may mean.
+func (c *call) isMade(word string) bool { return false }
+
+// isMade reports whether the call makes a file, or a folder above it.
+func (r *reader) isMade(target string) bool {
+	if r.made[target] {
+		return true
+	}
+	for folder := range r.folder {
+		if folder == target || strings.HasPrefix(target, strings.TrimSuffix(folder, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// onRun adds that a file is run.
+func (c *call) onRun(target string, made bool) {
+	c.effect(KindRun, target, !made || true)
+	c.readCode(target)
+}
+
+// readCode is a place for what a file that is run says; the reader opens no file.
+func (c *call) readCode(string) {}
+
+func (c *call) hasGuard(target string) bool {
+	return slices.ContainsFunc(c.sh.r.env.Guard, func(p Place) bool { return p.Target == target })
+}
+
+// guardProgram is a run of one of hookd's own programs: what it does is in its entry.
+func (c *call) guardProgram(string) {}
+
+// changeFolder follows cd.
+func (c *call) changeFolder(rest []Word) output {
+	var to *Word
+	for i := range rest {
+		if !strings.HasPrefix(rest[i].Text, "-") || rest[i].Text == "-" {
+			to = &rest[i]
+		}
+	}
+	if c.sh.where != "" {
+		return output{known: true}
+	}
+	switch {
+	case to == nil:
+		c.sh.cwd = c.sh.r.env.Home
+	case to.Kind == Literal && to.Text != "-":
+		c.sh.cwd, _ = c.sh.absolute(to.Text)
+		if !strings.HasPrefix(c.sh.cwd, "/") {
+			c.sh.cwd = ""
+		}
+	case to.from == "project":
+	default:
+		c.sh.cwd = ""
+	}
+	return output{known: true}
+}
+
+// alias follows what a name is made to stand for.
+func (c *call) alias(rest []Word) output {
+	for _, w := range rest {
+		name, value, has := strings.Cut(w.Text, "=")
+		if !has {
+			continue
+		}
+		sh := c.nested("alias " + name)
+		sh.guess = true
+		sh.line(value)
+		c.doubt(DoubtVariable, "alias changes what "+name+" runs")
+	}
+	return output{known: true}
+}
+
+// entry follows a command by an entry of the tables.
+func (c *call) entry(e *entry, name string, words []Word) output {
+	r := c.sh.r
+	e.ready(r.t)
+	if e.isShell() {
+		if out, ok := c.shellProgram(e, name, words); ok {
+			return out
+		}
+	}
+	stops := e.stops()
+	hasSub := len(e.subs) > 0
+	a := e.sort(words, stops || hasSub)
+	c.options = append(c.options, a.given...)
+	if hasSub {
+		return c.subcommand(e, name, a)
+	}
+	return c.act(e, name, a, words)
+}
+
+// stops reports whether options end at the first operand.
+func (e *entry) stops() bool {
+	if e.Style == stylePowershell || e.Style == styleSlash {
+		return false
+	}
+	if e.Stop || e.Runs != "" && e.Runs != "none" {
+		return true
+	}
+	return slices.ContainsFunc(e.words, func(r role) bool {
+		switch r.name {
+		case "script", "program", "command", "shell", "code", "module":
+			return true
+		}
+		return false
+	})
+}
+
+// subcommand finds the entry of a subcommand and follows that.
+func (c *call) subcommand(e *entry, name string, a *args) output {
+	c.own(e, a)
+	c.folderOption(a)
+	for i := range e.Modes {
+		m := &e.Modes[i]
+		if _, ok := parseCondition(m.If).holds(a); ok {
+			over := e.over(m)
+			over.Sub = nil
+			over.ready(c.sh.r.t)
+			if len(a.operands) == 0 || m.Words != "" || m.Runs != "" {
+				return c.act(over, name, a, nil)
+			}
+		}
+	}
+	if len(a.operands) == 0 {
+		if e.Bare != nil {
+			return c.act(e.Bare.ready(c.sh.r.t), name, a, nil)
+		}
+		if len(e.effects) > 0 || len(e.with) > 0 || e.Open {
+			return c.act(e, name, a, nil)
+		}
+		c.inEntry(e, a)
+		return output{origin: name}
+	}
+	first := a.operands[0]
+	if first.Kind == Unknown {
+		c.doubt(DoubtWord, "which subcommand of "+name+" runs is only known when it runs")
+		return output{origin: name}
+	}
+	sub := e.sub(first.Text)
+	if sub == nil {
+		if e.Runs != "" || e.Words != "" {
+			again := e.sort(a.operands, e.stops()) // options may follow operands
+			again.given = append(slices.Clone(a.given), again.given...)
+			c.options = again.given
+			return c.act(e, name, again, nil)
+		}
+		if isLookup(e, first.Text) {
+			return output{origin: name}
+		}
+		c.inEntry(e, a)
+		c.doubt(DoubtSubcommand, name+" "+first.Text+" is not in the tables")
+		return c.guesses(a.operands[1:])
+	}
+	if strings.HasPrefix(first.Text, "-") && !strings.HasPrefix(e.Style, "p") {
+		return output{origin: name}
+	}
+	c.unknowns(e, a)
+	for _, g := range a.given {
+		c.given(g, a)
+	}
+	c.outer = append(c.outer, e.with...)
+	return c.entry(sub.under(e), name+" "+first.Text, a.operands[1:])
+}
+
+func isLookup(e *entry, word string) bool {
+	return word == "help" || word == "version" || slices.Contains(strings.Fields(e.Lookups), word)
+}
+
+// lookup options are harmless for every program.
+var lookups = []string{"--help", "--version", "-h", "-help", "-version", "--usage", "/?"}
+
+// isLookedUp reports whether the command only shows help or a version: one of its words asks for that,
+// and no option or operand before it runs something.
+func (c *call) isLookedUp(e *entry, a *args) bool {
+	own := strings.Fields(e.Lookups)
+	for _, g := range a.given {
+		switch g.role.name {
+		case "shell", "code", "command", "script", "module", "program":
+			return false
+		}
+		if slices.Contains(own, g.name) {
+			return true
+		}
+	}
+	for _, w := range a.unknown {
+		if slices.Contains(lookups, w.Text) || slices.Contains(own, w.Text) {
+			return len(a.operands) == 0 || !e.stops() || indexOf(a, w)
+		}
+	}
+	for _, g := range a.given {
+		if (g.as == "--help" || g.as == "--version") && g.value == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func indexOf(*args, Word) bool { return true }
+
+// own follows the variables that the program obeys.
+func (c *call) own(e *entry, a *args) {
+	for name, what := range e.Env {
+		for _, v := range c.env {
+			if v.Name == name || globMatch(name, v.Name) {
+				c.role(parseRole(what), v.Value, a, nil)
+			}
+		}
+	}
+}
+
+// unknowns adds the doubt of options that the entry does not have.
+func (c *call) unknowns(e *entry, a *args) {
+	for _, w := range a.unknown {
+		if slices.Contains(lookups, w.Text) {
+			continue
+		}
+		if w.Kind == Unknown {
+			if !w.safe {
+				c.doubt(DoubtWord, "an option of "+short(c.text)+" is only known when it runs")
+			}
+			continue
+		}
+		c.doubt(DoubtOption, w.Text+" of "+c.name()+" is not in the tables")
+		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeLine(value) &&
+			strings.ContainsAny(value, " ;|&") {
+			sh := c.nested(c.name())
+			sh.guess = true
+			sh.line(value)
+		}
+	}
+}
+
+func (c *call) name() string {
+	if len(c.words) == 0 {
+		return short(c.text)
+	}
+	return programName(c.words[0].Text)
+}
+
+// folderOption follows an option such as git -C.
+func (c *call) folderOption(a *args) {
+	for _, g := range a.given {
+		if g.role.name == "cd" && g.value != nil {
+			if g.value.Kind == Unknown {
+				c.cwd = ""
+				continue
+			}
+			c.cwd, _ = c.absolute(g.value.Text)
+		}
+	}
+}
+
+// inEntry follows options, and the effects that hold whatever the operands are.
+func (c *call) inEntry(e *entry, a *args) {
+	c.unknowns(e, a)
+	for _, g := range a.given {
+		c.given(g, a)
+	}
+}
+
+func (c *call) given(g given, a *args) {
+	switch {
+	case g.value2() && len(g.more) > 0:
+		if g.role.name != "" && g.role.name != "_" {
+			c.role(g.role, *g.value, a, nil)
+		}
+	case len(g.more) > 0:
+		c.each(g.more)
+	case g.value != nil && g.role.name != "" && g.role.name != "_":
+		c.role(g.role, *g.value, a, nil)
+	}
+}
+
+func (g given) value2() bool { return g.option.value == twoValues }
+
+// each follows the command of find -exec: {} stands for what is found.
+func (c *call) each(words []Word) {
+	found := Word{Text: unknownPart, Kind: Unknown, safe: true}
+	named := "*"
+	for _, g := range c.options {
+		if (g.name == "-name" || g.name == "-iname") && g.value != nil && g.value.Kind != Unknown {
+			named = g.value.Text
+		}
+	}
+	folder := c.folder()
+	for _, w := range c.words[1:] {
+		if strings.HasPrefix(w.Text, "-") || w.Text == "(" || w.Text == "!" {
+			break
+		}
+		if w.Kind != Unknown {
+			if p, ok := c.absolute(w.Text); ok {
+				found = Word{Text: p + "/" + named, Kind: Pattern}
+			}
+		}
+	}
+	if found.Kind == Unknown && folder != "" {
+		found = Word{Text: folder + "/" + named, Kind: Pattern}
+	}
+	inner := make([]Word, 0, len(words)+1)
+	has := false
+	for _, w := range words {
+		if strings.Contains(w.Text, "{}") {
+			has = true
+			if w.Text == "{}" {
+				w = found
+			} else {
+				w.Text, w.Kind = strings.ReplaceAll(w.Text, "{}", found.Text), Pattern
+			}
+		}
+		inner = append(inner, w)
+	}
+	if name := c.name(); !has && (name == "fd" || name == "fdfind") {
+		inner = append(inner, found)
+	}
+	sh := c.nested(c.name())
+	sh.run(inner, &call{text: c.text, span: c.span, env: c.env})
+}
+
+// act follows the options, the operands and the effects of an entry.
+func (c *call) act(e *entry, name string, a *args, words []Word) output {
+	r := c.sh.r
+	if len(e.Modes) > 0 {
+		for i := range e.Modes {
+			if _, ok := parseCondition(e.Modes[i].If).holds(a); ok {
+				subs := e.Modes[i].Sub != nil
+				e = e.over(&e.Modes[i]).ready(r.t)
+				if subs && words != nil {
+					return c.subcommand(e, name, e.sort(words, true))
+				}
+				if words != nil {
+					before := len(a.given)
+					a = e.sort(words, e.stops())
+					c.options = append(c.options[:len(c.options)-min(before, len(c.options))], a.given...)
+				}
+				break
+			}
+		}
+	}
+	c.own(e, a)
+	if c.isLookedUp(e, a) {
+		return output{origin: name, known: false}
+	}
+	c.folderOption(a)
+	if e.As != "" {
+		c.escalates(e, a)
+	}
+	dry := false
+	if e.Without != "" {
+		_, dry = parseCondition(e.Without).holds(a)
+	}
+	from := len(r.out.Effects)
+	if !dry {
+		defer func() {}()
+	}
+	c.unknowns(e, a)
+	for _, g := range a.given {
+		c.given(g, a)
+	}
+	out := output{origin: name}
+	switch {
+	case e.Runs != "" && e.Runs != "none":
+		out = c.runs(e, name, a)
+	default:
+		c.operands(e, a)
+		if e.Open {
+			out = c.reads(e, name, a)
+		}
+	}
+	c.templates(e.effects, e, a, nil)
+	if slices.ContainsFunc(e.effects, func(t template) bool {
+		return t.kind == "run" && strings.HasPrefix(t.target,
+			"project:")
+	}) {
+		for _, w := range a.operands { // make CMD='rm -rf src'
+			if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
+				sh := c.nested(name)
+				sh.guess = true
+				c.shellText(sh, w.with(value))
+			}
+		}
+	}
+	for _, w := range e.with {
+		if _, ok := w.when.holds(a); ok {
+			c.templates(w.effects, e, a, nil)
+		}
+	}
+	for _, w := range c.outer {
+		all := *a
+		all.given = c.options
+		if _, ok := w.when.holds(&all); ok {
+			c.templates(w.effects, e, &all, nil)
+		}
+	}
+	for _, w := range e.wordWith {
+		c.whereFits(w, e, a)
+	}
+	if dry {
+		r.out.Effects = append(
+			r.out.Effects[:from],
+			slices.DeleteFunc(slices.Clone(r.out.Effects[from:]), func(e Effect) bool {
+				return e.Kind != KindRead && e.Kind != KindSecret && e.Kind != KindConnect
+			})...)
+	}
+	if known, ok := c.prints(name, a, words); ok {
+		return known
+	}
+	return out
+}
+
+// whereFits gives the effects of a condition on operands: for each that fits, where the target
+// names it.
+func (c *call) whereFits(w conditional, e *entry, a *args) {
+	by, ok := w.when.holds(a)
+	if !ok {
+		return
+	}
+	c.templates(w.effects, e, a, by)
+	if !slices.ContainsFunc(w.effects, func(t template) bool { return strings.Contains(t.target, "$*") }) {
+		return
+	}
+	for i := range a.operands {
+		one := &args{operands: a.operands[i : i+1], given: a.given, dashed: a.dashed}
+		if by, ok := w.when.holds(one); ok && by != nil {
+			c.templates(w.effects, e, a, &a.operands[i])
+		}
+	}
+}
+
+// escalates adds that the command runs with other rights.
+func (c *call) escalates(e *entry, a *args) {
+	if e.As == "none" {
+		return
+	}
+	user := strings.TrimPrefix(c.fill(e.As, a, nil), "user:")
+	for _, g := range a.given {
+		if g.role.name == "user" && g.value != nil && g.value.Text != "" {
+			user = g.value.Text
+		}
+	}
+	c.effect(KindEscalate, "user:"+user, true)
+}
+
+// operands follows the operands by their roles.
+func (c *call) operands(e *entry, a *args) {
+	for i, w := range a.after {
+		c.role(roleAt(e.after, i, len(a.after)), w, a, a.after)
+	}
+	roles := c.rolesOf(e.words, a)
+	if len(roles) == 0 {
+		return
+	}
+	if e.Target != "" { // -t: the folder is an option's value, and all operands are of the first role
+		for name := range strings.FieldsSeq(e.Target) {
+			if slices.ContainsFunc(a.given, func(g given) bool { return g.name == name }) {
+				roles = []role{roles[0]}
+				roles[0].repeats = true
+				break
+			}
+		}
+	}
+	for i, w := range a.operands {
+		ro := roleAt(roles, i, len(a.operands))
+		if ro.name == "command" {
+			sh := c.nested(c.name())
+			sh.run(a.operands[i:], &call{text: c.text, span: c.span, env: c.env})
+			return
+		}
+		c.role(ro, w, a, a.operands)
+	}
+}
+
+// rolesOf leaves out the roles that options take the place of.
+func (c *call) rolesOf(roles []role, a *args) (list []role) {
+	for _, ro := range roles {
+		if slices.ContainsFunc(ro.unless, func(name string) bool {
+			return slices.ContainsFunc(a.given, func(g given) bool { return g.name == name })
+		}) {
+			continue
+		}
+		list = append(list, ro)
+	}
+	return list
+}
+
+// roleAt is the role of the operand at an index of n: a role that repeats takes what the
+// others leave.
+func roleAt(roles []role, i, n int) role {
+	at := slices.IndexFunc(roles, func(r role) bool { return r.repeats })
+	if at < 0 {
+		if i < len(roles) {
+			return roles[i]
+		}
+		return role{name: "_"}
+	}
+	behind := len(roles) - at - 1
+	switch {
+	case i < at:
+		return roles[i]
+	case behind > 0 && i >= n-behind && n > behind:
+		return roles[len(roles)-(n-i)]
+	}
+	return roles[at]
+}
+
+// runs follows the command that a program runs: sudo, env, xargs, ssh.
+func (c *call) runs(e *entry, name string, a *args) output {
+	operands := a.operands
+	if len(a.after) > 0 {
+		operands = append(slices.Clip(operands), a.after...)
+	}
+	skip := min(e.Skip, len(operands))
+	for i, w := range operands[:skip] {
+		c.role(roleAt(e.words, i, skip), w, a, operands)
+	}
+	operands = operands[skip:]
+	if skip > 0 && len(operands) > 1 && strings.HasPrefix(operands[0].Text, "-") { // ssh HOST -p 22 ls
+		more := e.sort(operands, true)
+		for _, g := range more.given {
+			c.options = append(c.options, g)
+			c.given(g, more)
+		}
+		operands = more.operands
+	}
+	if len(operands) > 1 && operands[0].Text == "-" && name == "env" {
+		operands = operands[1:]
+	}
+	sh := c.nested(name)
+	if c.cwd != "" {
+		sh.cwd = c.cwd
+	}
+	for _, g := range a.given {
+		if name == "env" && g.role.name == "shell" && g.value != nil && len(operands) > 0 { // env -S 'a b' c
+			var parts []string
+			for _, w := range operands {
+				parts = append(parts, quote(w))
+			}
+			return c.shellText(sh, g.value.with(g.value.Text+" "+strings.Join(parts, " ")))
+		}
+	}
+	for len(operands) > 0 && isAssignment.MatchString(operands[0].Text) && slices.ContainsFunc(e.words,
+		func(r role) bool { return r.name == "assign" }) {
+		k, v, _ := strings.Cut(operands[0].Text, "=")
+		w := operands[0]
+		if w.Text = v; !strings.Contains(v, unknownPart) && w.Kind == Unknown {
+			w.Kind = Literal
+		}
+		c.env = append(c.env, Assign{k, w})
+		c.variable(k, w)
+		operands = operands[1:]
+	}
+	if len(operands) == 0 {
+		if e.Open {
+			return c.reads(e, name, a)
+		}
+		return output{origin: name}
+	}
+	if e.Elsewhere != "" {
+		sh.where = c.fill(e.Elsewhere, a, nil)
+		sh.cwd = ""
+	}
+	if e.Runs == "shell" {
+		var parts []string
+		unknown := false
+		for _, w := range operands {
+			parts = append(parts, w.Text)
+			unknown = unknown || w.Kind == Unknown
+		}
+		text := Word{Text: strings.Join(parts, " "), Kind: Literal}
+		if unknown {
+			text.Kind = Unknown
+			text.from = operands[0].from
+		}
+		return c.shellText(sh, text)
+	}
+	if e.Feeds {
+		operands = c.fed(operands)
+		sh.stdin = input{has: true, known: true}
+	}
+	return sh.run(operands, &call{text: c.text, span: c.span, env: c.env})
+}
+
+// fed adds the words that xargs adds.
+func (c *call) fed(words []Word) []Word {
+	mark := ""
+	for _, g := range c.options {
+		if g.name == "-I" || g.name == "--replace" || g.name == "-i" {
+			if mark = "{}"; g.value != nil && g.value.Text != "" {
+				mark = g.value.Text
+			}
+		}
+	}
+	var added []Word
+	if c.sh.stdin.known {
+		added = wordsOf(strings.Fields(strings.NewReplacer("'", "", `"`, "", "\x00", " ").Replace(c.sh.stdin.text)))
+	}
+	if mark != "" && c.sh.stdin.known { // then a line is one word
+		added = nil
+		if text := strings.TrimSpace(c.sh.stdin.text); text != "" && !strings.Contains(text, "\n") {
+			added = wordsOf([]string{text})
+		}
+	}
+	if w := c.sh.stdin.word; len(added) == 0 && w != nil && w.Kind == Pattern {
+		added = []Word{*w}
+	}
+	if len(added) == 0 || len(added) > mostItems {
+		added = []Word{{Text: unknownPart, Kind: Unknown, from: or(c.sh.stdin.origin, "its input")}}
+		if c.sh.stdin.origin != "" && isLister[c.sh.stdin.origin] {
+			added[0].from, added[0].safe = "", true
+		}
+	}
+	if mark == "" {
+		return append(slices.Clip(words), added...)
+	}
+	out := slices.Clone(words)
+	for i := range out {
+		if strings.Contains(out[i].Text, mark) {
+			out[i].Text = strings.ReplaceAll(out[i].Text, mark, added[0].Text)
+			out[i].Kind, out[i].from, out[i].safe = added[0].Kind, added[0].from, added[0].safe
+		}
+	}
+	return out
+}
+
+// isLister are commands that print names of files and nothing else.
+var isLister = map[string]bool{
+	"ls":           true,
+	"find":         true,
+	"fd":           true,
+	"rg":           true,
+	"grep":         true,
+	"git ls-files": true,
+	"git grep":     true,
+	"git diff":     true,
+}
+
+// shellText follows a text as a line of a shell.
+func (c *call) shellText(sh *shell, w Word) output {
+	if w.Kind == Unknown {
+		c.doubt(DoubtEval, "a part of what "+short(c.text)+" runs is only known when it runs")
+		if head := strings.ReplaceAll(w.Text, unknownPart, " "); strings.TrimSpace(head) != "" {
+			inner := sh.fork()
+			inner.guess = true
+			inner.line(head)
+		}
+		return output{origin: c.name()}
+	}
+	return sh.line(w.Text)
+}
+
+// reads follows an interpreter that has no script: it reads its input.
+func (c *call) reads(e *entry, name string, a *args) output {
+	for _, g := range a.given {
+		switch g.role.name {
+		case "shell", "code", "script", "module", "command", "program":
+			if g.name != "--rcfile" && g.name != "--init-file" && g.name != "-r" && g.name != "--require" &&
+				g.name != "--import" {
+				return output{origin: name}
+			}
+		}
+	}
+	if c.has(a, "--test") || c.has(a, "--run") { // node finds the tests by itself
+		return output{origin: name}
+	}
+	forced := slices.ContainsFunc(a.given, func(g given) bool { return g.name == "-s" && e.isShell() })
+	if len(a.operands) > 0 && !forced && !(len(a.operands) == 1 && a.operands[0].Text == "-") && c.hasScript(e) {
+		if c.has(a, "-i") && !e.isShell() {
+			c.doubt(DoubtOpen, name+" stays open for more commands")
+		}
+		return output{origin: name}
+	}
+	in := c.sh.stdin
+	switch {
+	case in.has && in.known && in.origin == "":
+		return c.source(e, in.text)
+	case in.has && in.known:
+		return c.source(e, in.text)
+	case in.has:
+		c.doubt(DoubtEval, name+" runs what "+or(in.origin, "its input")+" gives it")
+		if strings.HasPrefix(in.origin, "file ") {
+			if t, ok := c.absolute(strings.TrimPrefix(in.origin, "file ")); ok {
+				c.effect(KindRun, t, true)
+			}
+		}
+	default:
+		c.doubt(DoubtOpen, name+" is left open for commands")
+	}
+	return output{origin: name}
+}
+
+func (e *entry) isShell() bool { return e == known().program("bash") || e == known().program("fish") }
+
+// hasScript reports whether the first operand is a script, and not a database or a host.
+func (c *call) hasScript(e *entry) bool {
+	return slices.ContainsFunc(e.words, func(r role) bool {
+		return r.name == "script" || r.name == "program" || r.name == "code" || r.name == "shell" || r.name == "read"
+	})
+}
+
+func (c *call) has(a *args, name string) bool {
+	return slices.ContainsFunc(a.given, func(g given) bool { return g.name == name })
+}
+
+// language is what an interpreter's input is written in.
+func (e *entry) language() string {
+	for _, r := range e.words {
+		if r.name == "script" || r.name == "code" {
+			return r.arg
+		}
+	}
+	for _, o := range e.options.byName {
+		if o.role.name == "code" && o.role.arg != "" {
+			return o.role.arg
+		}
+	}
+	return ""
+}
+
+// source follows the text that an interpreter reads.
+func (c *call) source(e *entry, text string) output {
+	switch l := e.language(); l {
+	case "sh", "fish", "bash":
+		sh := c.nested(c.name())
+		sh.stdin = input{has: true, known: true}
+		return sh.line(text)
+	default:
+		c.code(l, Word{Text: text, Kind: Literal})
+	}
+	return output{origin: c.name()}
+}
+
+// prints is what a few commands are known to print.
+func (c *call) prints(name string, a *args, words []Word) (output, bool) {
+	switch name {
+	case "echo", "gecho":
+		return echoed(words)
+	case "printf":
+		return formatted(words)
+	case "cat", "tee", "head", "tail", "sort", "uniq":
+		if in := c.sh.stdin; len(a.operands) == 0 && in.has {
+			if name == "cat" || name == "tee" {
+				return output{known: in.known, text: in.text, origin: or(in.origin, name)}, true
+			}
+			return output{origin: or(in.origin, name)}, true
+		}
+		if len(a.operands) > 0 {
+			return output{origin: "file " + a.operands[0].Text}, true
+		}
+		return output{origin: name}, true
+	case "find", "gfind", "fd", "fdfind":
+		if w := c.found(a); w != nil {
+			return output{word: w, origin: "find"}, true
+		}
+	case "pwd":
+		if c.sh.cwd != "" && c.sh.where == "" {
+			return output{known: true, text: c.sh.cwd + "\n"}, true
+		}
+	case "git rev-parse":
+		if c.has(a, "--show-toplevel") && c.sh.r.env.Cwd != "" {
+			return output{known: true, text: c.folder() + "\n"}, true
+		}
+		return output{safe: true, origin: name}, true
+	case "mktemp", "gmktemp":
+		w := Word{Text: "/tmp/tmp.*", Kind: Pattern}
+		return output{word: &w, origin: name}, true
+	case "date",
+		"nproc",
+		"wc",
+		"id",
+		"whoami",
+		"hostname",
+		"uname",
+		"seq",
+		"expr",
+		"arch",
+		"tty",
+		"git rev-list",
+		"git symbolic-ref",
+		"git branch",
+		"git describe",
+		"stat",
+		"sha256sum",
+		"md5sum",
+		"uuidgen",
+		"lsb_release",
+		"getconf",
+		"sw_vers",
+		"pgrep",
+		"pidof":
+		return output{safe: true, origin: name}, true
+	case "dirname", "basename", "realpath", "readlink":
+		if len(a.operands) == 1 && a.operands[0].Kind == Literal {
+			text := a.operands[0].Text
+			switch name {
+			case "dirname":
+				text = path.Dir(text)
+			case "basename":
+				text = path.Base(text)
+			default:
+				text, _ = c.absolute(text)
+			}
+			return output{known: true, text: text + "\n"}, true
+		}
+	case "base64", "gbase64":
+		if (c.has(a, "-d") || c.has(a, "-D") || c.has(a, "--decode")) && c.sh.stdin.known {
+			if b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(c.sh.stdin.text),
+				"")); err == nil {
+				return output{known: true, text: string(b), origin: name}, true
+			}
+		}
+	case "xxd":
+		if c.has(a, "-r") && c.sh.stdin.known {
+			if b, err := hex.DecodeString(strings.Join(strings.Fields(c.sh.stdin.text), "")); err == nil {
+				return output{known: true, text: string(b), origin: name}, true
+			}
+		}
+	case "rev":
+		if c.sh.stdin.known {
+			b := []rune(strings.TrimSuffix(c.sh.stdin.text, "\n"))
+			slices.Reverse(b)
+			return output{known: true, text: string(b) + "\n", origin: name}, true
+		}
+	case "tr", "sed", "awk", "cut", "grep", "gunzip", "zcat", "openssl", "jq":
+		return output{origin: or(c.sh.stdin.origin, name)}, true
+	}
+	return output{}, false
+}
+
+func echoed(words []Word) (output, bool) {
+	plain := true
+	for len(words) > 0 && (words[0].Text == "-n" || words[0].Text == "-e" || words[0].Text == "-ne" ||
+		words[0].Text == "-en" || words[0].Text == "-E") {
+		plain = plain && !strings.Contains(words[0].Text, "e")
+		words = words[1:]
+	}
+	return said(words, plain)
+}
+
+func said(words []Word, plain bool) (output, bool) {
+	var texts []string
+	unknown, from := false, ""
+	for _, w := range words {
+		texts = append(texts, w.Text)
+		unknown = unknown || w.Kind == Unknown
+		from = or(from, w.from)
+	}
+	text := strings.Join(texts, " ")
+	if !plain {
+		text = ansiC(text)
+	}
+	if unknown {
+		w := Word{Text: text, Kind: Unknown, from: from}
+		if len(words) == 1 {
+			w = words[0]
+		}
+		return output{word: &w, origin: or(from, "echo")}, true
+	}
+	return output{known: true, text: text + "\n"}, true
+}
+
+// formatted is what printf prints of plain formats.
+func formatted(words []Word) (output, bool) {
+	if len(words) > 0 && words[0].Text == "--" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return output{}, false
+	}
+	format := ansiC(words[0].Text)
+	rest := words[1:]
+	switch {
+	case !strings.Contains(format, "%"):
+		return said([]Word{{Text: strings.TrimSuffix(format, "\n"), Kind: words[0].Kind}}, true)
+	case strings.Count(format, "%") == strings.Count(format, "%s")+strings.Count(format, "%b"):
+		var parts []Word
+		if strings.Trim(strings.ReplaceAll(strings.ReplaceAll(format, "%s", ""), "%b", ""), " \n") == "" {
+			glue := ""
+			if strings.ContainsAny(format, " \n") {
+				glue = "\n"
+			}
+			text, unknown := "", false
+			for _, w := range rest {
+				text += w.Text + glue
+				unknown = unknown || w.Kind == Unknown
+			}
+			if strings.Contains(format, "%b") {
+				text = ansiC(text)
+			}
+			if !unknown {
+				return output{known: true, text: text}, true
+			}
+			return said(rest, true)
+		}
+		i := 0
+		text := format
+		for strings.Contains(text, "%s") && i < len(rest) {
+			if rest[i].Kind == Unknown {
+				return output{origin: or(rest[i].from, "printf")}, true
+			}
+			text = strings.Replace(text, "%s", rest[i].Text, 1)
+			i++
+		}
+		parts = append(parts, Word{Text: strings.TrimSuffix(text, "\n"), Kind: Literal})
+		return said(parts, true)
+	case len(rest) == 1 && strings.Trim(format, "%dxo\n-") == "":
+		return output{safe: true, origin: "printf"}, true
+	}
+	return output{origin: "printf"}, true
+}

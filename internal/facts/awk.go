@@ -1,0 +1,200 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// awkWords are names that write, run, or bring in code that is not seen.
+var awkWords = []string{"system", "getline", "close", "extension", "load", "include", "namespace"}
+
+// awkKeywords are words after which a slash begins an expression.
+var awkKeywords = []string{"print", "printf", "return", "in", "else", "do", "if", "while", "for", "case", "exit",
+	"delete"}
+
+// isAwkProgram reports whether an awk program has nothing to write or run with.
+func isAwkProgram(text string) bool {
+	for r := (awkReader{text: text}); r.at < len(text); r.at++ {
+		if !r.token() {
+			return false
+		}
+	}
+	return true
+}
+
+// awkReader reads an awk program. Its methods read what begins at the byte at, leave that at
+// the last byte of it, and return false where it may write or run something, or where it is
+// not clear what it is.
+type awkReader struct {
+	text string
+	at   int
+
+	operand  bool   // what stands before is a value: a slash divides
+	last     byte   // the first byte of what stands before, except for spaces
+	word     string // the name that stands before, "" if none does
+	unclear  bool   // a slash stood after a parenthesis: it may also begin an expression
+	printing bool   // within print or printf: > writes
+	depth    int    // of parentheses within that
+}
+
+func (r *awkReader) token() bool {
+	c := r.text[r.at]
+	switch {
+	case c == ' ' || c == '\t':
+		return true
+	case c == '\\' && strings.HasPrefix(r.text[r.at+1:], "\n"):
+		r.at++
+		return true
+	case c == '#':
+		return r.comment()
+	}
+	if !r.known(c) {
+		return false
+	}
+	r.last = c
+	if !isNameByte(c) {
+		r.word = ""
+	}
+	return true
+}
+
+func (r *awkReader) comment() bool {
+	for r.at+1 < len(r.text) && r.text[r.at+1] != '\n' {
+		r.at++
+	}
+	return !r.unclear
+}
+
+// known reads what begins with c and is neither space nor a comment.
+func (r *awkReader) known(c byte) bool {
+	switch {
+	case c == '/':
+		return r.slash()
+	case c == '"':
+		return !r.unclear && r.quoted(c)
+	case isDigit(c, 10) || c == '.':
+		return r.number()
+	case isNameByte(c):
+		return r.name()
+	case c == '@' || c == '\\' || c == '`':
+		return false
+	case c == '|':
+		r.at, r.operand = r.at+1, false
+		return r.at < len(r.text) && r.text[r.at] == '|' // one alone is a pipe
+	case c == '>' && r.printing && r.depth <= 0:
+		r.operand = false
+		return toStandardError.MatchString(r.text[r.at:])
+	case c == '(':
+		r.depth++
+	case c == ')':
+		r.depth--
+	case c == ';' || c == '{' || c == '}': // a line end may stand within a statement
+		r.printing = false
+	}
+	r.operand = c == ')' || c == ']'
+	return true
+}
+
+// slash reads a division, or a regular expression.
+func (r *awkReader) slash() bool {
+	switch {
+	case r.last == '+' || r.last == '-': // after x++ it divides
+		return false
+	case r.word == "length": // versions differ on whether it divides
+		return false
+	case r.last == ')':
+		r.unclear = true
+	case !r.operand:
+		return r.quoted('/')
+	}
+	r.operand = false
+	return true
+}
+
+func (r *awkReader) quoted(quote byte) bool {
+	end := quotedEnd(r.text, r.at, quote)
+	r.at, r.operand = max(end, r.at), true
+	return end >= 0
+}
+
+func (r *awkReader) number() bool {
+	for r.at+1 < len(r.text) && (isDigit(r.text[r.at+1], 10) || r.text[r.at+1] == '.') {
+		r.at++
+	}
+	r.operand = true
+	return r.at+1 == len(r.text) || !isNameByte(r.text[r.at+1]) // 1system() is two words
+}
+
+func (r *awkReader) name() bool {
+	end := r.at
+	for end < len(r.text) && (isNameByte(r.text[end]) || isDigit(r.text[end], 10)) {
+		end++
+	}
+	r.word, r.at = r.text[r.at:end], end-1
+	if r.word == "print" || r.word == "printf" {
+		r.printing, r.depth = true, 0
+	}
+	r.operand = !slices.Contains(awkKeywords, r.word)
+	return !slices.Contains(awkWords, r.word)
+}
+
+// quotedEnd returns where the text that begins at start with quote ends, -1 if
+// it does not in its line.
+func quotedEnd(text string, start int, quote byte) int {
+	for i := start + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '\n':
+			return -1
+		case quote:
+			return i
+		case '[':
+			if quote != '/' {
+				break
+			}
+			if i = bracketEnd(text, i, quote); i < 0 {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// bracketEnd returns where the bracket expression that begins at start ends,
+// -1 if versions differ on that or on whether delimiter within it ends the
+// whole pattern.
+func bracketEnd(text string, start int, delimiter byte) int {
+	i := start + 1
+	if strings.HasPrefix(text[i:], "^") {
+		i++
+	}
+	if strings.HasPrefix(text[i:], "]") {
+		i++
+	}
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == delimiter || c == '\n':
+			return -1
+		case c == ']':
+			return i
+		case c == '\\':
+			if i++; i < len(text) && text[i] == ']' { // it ends there, or is escaped
+				return -1
+			}
+		case c == '[' && i+1 < len(text) && strings.IndexByte(":.=", text[i+1]) >= 0: // [:alpha:]
+			class := text[i+2:]
+			end := strings.Index(class, text[i+1:i+2]+"]")
+			if end < 0 || strings.IndexByte(class[:end], delimiter) >= 0 || strings.ContainsAny(class[:end], "]\\\n") {
+				return -1
+			}
+			i += 2 + end + 1
+		}
+	}
+	return -1
+}
+
+var toStandardError = regexp.MustCompile(`^>>?[ \t]*"/dev/stderr"[ \t]*(?:[;}\n]|$)`)
+
+func isNameByte(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

@@ -1,0 +1,272 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Builtins of a shell that change what the shell itself knows.
+
+// hidesCode finds an index with a substitution: a shell that evaluates such a text runs it.
+var hidesCode = regexp.MustCompile("\\[[^]]*(?:\\$\\(|`)")
+
+// evaluating are the builtins that evaluate their words as expressions or names.
+var evaluating = set("printf read declare typeset local export readonly unset let test [ mapfile readarray getopts wait shift exit return")
+
+// evaluates follows words of a builtin that evaluates them: 'a[$(id)]' runs id.
+func (c *call) evaluates(name string, words []Word) {
+	if !evaluating[name] {
+		return
+	}
+	for _, w := range words {
+		if w.Kind != Unknown && hidesCode.MatchString(w.Text) {
+			c.hiddenIndex(w.Text)
+		}
+	}
+}
+
+func (c *call) hiddenIndex(text string) {
+	c.doubt(DoubtEval, short(text)+" holds a command that a shell may run")
+	sh := c.nested("index")
+	sh.guess = true
+	sh.line(": " + text[strings.IndexByte(text, '[')+1:])
+}
+
+// builtin follows a builtin of shells; ok is false where name is none that is followed here.
+func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
+	c.evaluates(name, rest)
+	switch name {
+	case "eval":
+		if len(rest) > 0 && rest[0].Text == "--" {
+			rest = rest[1:]
+		}
+		return c.evalHere(rest), true
+	case "set":
+		return output{known: true}, c.setParams(rest)
+	case "shift":
+		c.shiftParams(rest)
+		return output{known: true}, true
+	case "unset":
+		for _, w := range rest {
+			if !strings.HasPrefix(w.Text, "-") {
+				c.sh.vars[w.Text] = Word{Kind: Literal}
+				delete(c.sh.funcs, w.Text)
+			}
+		}
+		return output{known: true}, true
+	case "read", "mapfile", "readarray":
+		c.readInto(name, rest)
+		return output{known: true}, true
+	case "trap":
+		return output{known: true}, c.trap(rest)
+	case "printf":
+		if len(rest) > 2 && rest[0].Text == "-v" {
+			c.sh.vars[rest[1].Text] = Word{Text: unknownPart, Kind: Unknown}
+		}
+	}
+	return output{}, false
+}
+
+// evalHere follows a line in the shell itself: what it sets stays.
+func (c *call) evalHere(words []Word) output {
+	texts, unknown := make([]string, len(words)), false
+	for i, w := range words {
+		texts[i] = w.Text
+		unknown = unknown || w.Kind == Unknown
+	}
+	sh := c.nested("eval")
+	sh.params, sh.calls, sh.stdin = c.sh.params, c.sh.calls, c.sh.stdin
+	text := Word{Text: strings.Join(texts, " "), Kind: Literal}
+	if unknown {
+		text.Kind = Unknown
+	}
+	out := c.shellText(sh, text)
+	for _, a := range c.env {
+		if was, known := c.sh.vars[a.Name]; known {
+			sh.vars[a.Name] = was
+		} else {
+			delete(sh.vars, a.Name)
+		}
+	}
+	c.sh.cwd, c.sh.vars, c.sh.funcs, c.sh.src, c.sh.params = sh.cwd, sh.vars, sh.funcs, sh.src, sh.params
+	return out
+}
+
+// setParams follows set -- A B, and set A B.
+func (c *call) setParams(rest []Word) bool {
+	for i, w := range rest {
+		switch {
+		case w.Text == "--":
+			c.sh.params = append([]Word{}, rest[i+1:]...)
+			return true
+		case w.Kind == Unknown && !w.safe:
+			c.sh.params = nil
+			return true
+		case strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+"):
+			if w.Text == "-o" || w.Text == "+o" {
+				return false
+			}
+		default:
+			c.sh.params = append([]Word{}, rest[i:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (c *call) shiftParams(rest []Word) {
+	n := 1
+	if len(rest) > 0 {
+		var err error
+		if n, err = strconv.Atoi(rest[0].Text); err != nil || n < 0 {
+			c.sh.params = nil
+			return
+		}
+	}
+	if c.sh.lost || c.sh.params == nil {
+		c.sh.params = nil
+	} else if n <= len(c.sh.params) {
+		c.sh.params = c.sh.params[n:]
+	}
+}
+
+// readInto follows read and mapfile: the variables that they fill, and the line of -C.
+func (c *call) readInto(name string, rest []Word) {
+	v := Word{Text: unknownPart, Kind: Unknown}
+	if c.sh.stdin.has {
+		v.from = c.sh.stdin.origin
+		if text := strings.TrimSpace(c.sh.stdin.text); c.sh.stdin.known && text != "" && !strings.Contains(text,
+			"\n") {
+			v = Word{Text: text, Kind: Literal}
+		}
+	}
+	var names []string
+	for i := 0; i < len(rest); i++ {
+		text := rest[i].Text
+		switch {
+		case text == "-C" && i+1 < len(rest):
+			c.guessShell(rest[i+1])
+			i++
+		case strings.HasPrefix(text, "-") && len(text) == 2 && strings.Contains("adinNptucs", text[1:]) &&
+			i+1 < len(rest):
+			if i++; text == "-a" {
+				names = append(names, rest[i].Text)
+			}
+		case !strings.HasPrefix(text, "-"):
+			names = append(names, text)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"REPLY"}
+		if name != "read" {
+			names = []string{"MAPFILE"}
+		}
+	}
+	for i, n := range names {
+		w := v
+		if len(names) > 1 && v.Kind == Literal {
+			if fields := strings.Fields(v.Text); i < len(fields) {
+				w.Text = fields[i]
+				if i == len(names)-1 {
+					w.Text = strings.Join(fields[i:], " ")
+				}
+			} else {
+				w.Text = ""
+			}
+		}
+		c.sh.vars[n] = w
+	}
+}
+
+func (c *call) guessShell(w Word) {
+	sh := c.nested(c.name())
+	sh.guess = true
+	c.shellText(sh, w)
+}
+
+// trap follows the action of trap ACTION SIGNAL as the shell stands, and at its end, when it
+// runs: variables may have other values then.
+func (c *call) trap(rest []Word) bool {
+	if len(rest) > 0 && rest[0].Text == "--" {
+		rest = rest[1:]
+	}
+	if len(rest) < 2 || rest[0].Text == "-" || rest[0].Text == "" || rest[0].Text == "-l" || rest[0].Text == "-p" {
+		return true
+	}
+	c.shellText(c.nested("trap"), rest[0])
+	for _, w := range rest[1:] {
+		switch strings.TrimPrefix(strings.ToUpper(w.Text), "SIG") {
+		case "DEBUG", "ERR", "RETURN":
+			sh := c.nested("trap")
+			for name := range sh.vars {
+				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown}
+			}
+			c.shellText(sh, rest[0])
+		}
+	}
+	c.sh.r.traps = append(c.sh.r.traps, trapped{c, rest[0]})
+	return true
+}
+
+// trapped is an action of trap that runs at the end.
+type trapped struct {
+	by   *call
+	text Word
+}
+
+// runTraps follows the actions of traps once more, with the variables that sh has now.
+func (sh *shell) runTraps() {
+	traps := sh.r.traps
+	sh.r.traps = nil
+	for _, t := range traps {
+		c := *t.by
+		c.sh = sh
+		c.shellText(c.nested("trap"), t.text)
+	}
+}
+
+// shellProgram follows a call of a shell: options, then the text of -c with its parameters, a
+// script, or what it reads. ok is false where its options are not those of a plain shell.
+func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok bool) {
+	i, text, reads := 0, false, false
+	for ; i < len(words); i++ {
+		w := words[i]
+		if len(w.Text) < 2 || w.Kind != Literal || w.Text[0] != '-' && w.Text[0] != '+' {
+			break
+		}
+		if w.Text == "--" {
+			i++
+			break
+		}
+		if strings.HasPrefix(w.Text, "--") {
+			if !slices.Contains([]string{"--login", "--norc", "--noprofile", "--posix", "--noediting",
+				"--restricted"}, w.Text) {
+				return output{}, false
+			}
+			continue
+		}
+		letters := w.Text[1:]
+		if strings.Trim(letters, "abcefhiklmnoprstuvxBCDEHPT") != "" {
+			return output{}, false
+		}
+		text = text || w.Text[0] == '-' && strings.Contains(letters, "c")
+		reads = reads || w.Text[0] == '-' && strings.Contains(letters, "s")
+		if strings.Contains(letters, "o") {
+			i++ // the name of a setting
+		}
+	}
+	if !text || i >= len(words) {
+		return output{}, false
+	}
+	if i > len(words) {
+		i = len(words)
+	}
+	sh := c.nested(name)
+	sh.params = append([]Word{}, words[i+1:]...)
+	if len(sh.params) > 0 {
+		sh.params = sh.params[1:] // the first is $0
+	}
+	return c.shellText(sh, words[i]), true
+}

@@ -1,0 +1,465 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// languageTable is what code.yaml says of a language.
+type languageTable struct {
+	Calls map[string]string `yaml:"calls"`
+	Eval  []string          `yaml:"eval"`
+
+	byName map[string]string // of one function
+	byLast map[string]string // of the last part of its name
+	evals  map[string]bool
+}
+
+// languages is code.yaml.
+var languages = sync.OnceValue(func() map[string]*languageTable {
+	all := map[string]*languageTable{}
+	readTable("code.yaml", &all)
+	for _, t := range all {
+		t.byName, t.byLast, t.evals = map[string]string{}, map[string]string{}, map[string]bool{}
+		for names, roles := range t.Calls {
+			for name := range strings.FieldsSeq(names) {
+				t.byName[name] = roles
+			}
+		}
+		for name, roles := range t.byName {
+			last := name[strings.LastIndexByte(name, '.')+1:]
+			if last != name && !common[last] {
+				t.byLast[last] = roles
+			}
+		}
+		for _, name := range t.Eval {
+			t.evals[name] = true
+		}
+	}
+	return all
+})
+
+// common are names of functions that many things have: alone they say nothing.
+var common = set(`remove open get post put patch delete write read copy move replace run call send link append rename
+	request
+	kill new join pop load parse execute connect command exec rm cp mv file from output lines touch test install symlink
+	unlink rmdir mkdir chmod chown truncate spawn fork stream head file_put`)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// roles are those of a function's arguments; sure is false where another function may be
+// meant.
+func (t *languageTable) roles(name string) (roles string, sure, known bool) {
+	name = strings.NewReplacer("fs.promises.", "fs.", "fs/promises.", "fs.", "node:", "", "global.", "",
+		"globalThis.", "", "builtins.", "").Replace(name)
+	if roles, known = t.byName[name]; known {
+		return roles, true, roles != "same"
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if roles, known = t.byName["*."+last]; known && roles != "same" {
+		return roles, true, true
+	}
+	if roles, known = t.byLast[last]; known && roles != "same" {
+		return roles, roles != "", true
+	}
+	for full, roles := range t.byName {
+		if strings.HasSuffix(full, "."+last) && t.byName["*."+last] == "same" && !strings.HasPrefix(full, "*.") {
+			return roles, true, true
+		}
+	}
+	return "", false, false
+}
+
+func (t *languageTable) isEval(name string) bool {
+	return t.evals[name] || t.evals[name[strings.LastIndexByte(name, '.')+1:]] && !strings.HasPrefix(name, "re.")
+}
+
+// languageNames are the names of a language under which others are known.
+var languageNames = map[string]string{
+	"javascript": "node", "js": "node", "ts": "node", "typescript": "node", "py": "python", "python3": "python",
+	"pwsh": "powershell",
+	"bash": "sh", "shell": "sh", "zsh": "sh", "fish": "sh", "mysql": "sql", "postgres": "sql", "sqlite": "sql",
+}
+
+// code follows code of another language than a shell's.
+func (c *call) code(lang string, w Word) {
+	lang = strings.ToLower(lang)
+	lang = or(languageNames[lang], lang)
+	r := c.sh.r
+	if r.read += len(w.Text); r.read > maxRead || c.sh.depth > maxDepth {
+		r.doubt(DoubtLimits, "the text is too long, or has too many lines within lines", c.span, c.index)
+		return
+	}
+	if lang != "sh" {
+		c.environ(w.Text)
+	}
+	if w.Kind == Unknown {
+		c.doubt(DoubtEval, "a part of the "+lang+" code that it runs is only known when it runs")
+	}
+	switch lang {
+	case "sh":
+		c.shellText(c.nested(c.name()), w)
+		return
+	case "sed":
+		c.sed(w.Text)
+		return
+	case "awk":
+		c.awk(w.Text)
+		return
+	case "sql":
+		c.sql(w.Text)
+		return
+	case "powershell":
+		c.powershell(w.Text)
+		return
+	case "cmd":
+		c.nested("cmd").line(strings.ReplaceAll(w.Text, "%", ""))
+		return
+	}
+	t := languages()[lang]
+	c.doubt(DoubtCode, "code of "+or(lang, "another language")+" is not read in full")
+	if t == nil {
+		c.quotedLines(w.Text)
+		return
+	}
+	loose := func(name string) bool {
+		if lang != "ruby" && lang != "perl" && lang != "php" && lang != "lua" {
+			return false
+		}
+		_, known := t.byName[name]
+		return known || t.evals[name]
+	}
+	for _, k := range readCode(lang, w.Text, loose) {
+		c.codeCall(lang, t, k)
+	}
+}
+
+// quotedLines reads the strings in code of a language that is not known, and what stands
+// behind a ! in it, as lines that may run.
+func (c *call) quotedLines(text string) {
+	for _, t := range lexCode("other", text) {
+		if t.kind == tokenString && looksLikeLine(t.text) {
+			c.guessLine(t.text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if _, after, has := strings.Cut(line, "!"); has && looksLikeLine(after) {
+			c.guessLine(after)
+		}
+	}
+}
+
+func (c *call) guessLine(text string) {
+	sh := c.nested(c.name())
+	sh.guess = true
+	sh.line(strings.TrimSpace(text))
+}
+
+// codeCall follows one call in code.
+func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
+	span, text := c.span, c.text
+	inner := *c
+	c = &inner
+	c.text = k.text
+	defer func() { c.span, c.text = span, text }()
+	switch {
+	case k.name == "`":
+		c.shellText(c.nested(lang), k.args[0].word)
+		return
+	case t.isEval(k.name):
+		if len(k.args) > 0 && k.args[0].word.Kind == Literal && c.sh.depth < maxDepth {
+			sh := *c.sh
+			sh.depth++
+			c.sh = &sh
+			c.code(lang, k.args[0].word)
+		} else if len(k.args) > 0 || k.self.word.Kind != "" {
+			c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
+		}
+		return
+	}
+	roles, sure, known := t.roles(k.name)
+	if !known {
+		return
+	}
+	if !sure {
+		sh := *c.sh
+		sh.guess = true
+		c.sh = &sh
+	}
+	at := 0
+	list := strings.Fields(roles)
+	for i, name := range list {
+		name, repeats := strings.CutSuffix(name, "...")
+		if own, is := strings.CutPrefix(name, "self:"); is {
+			c.codeRole(lang, own, k.self, nil, k)
+			continue
+		}
+		for at < len(k.args) {
+			c.codeRole(lang, name, k.args[at], k.args[at+1:], k)
+			if at++; !repeats {
+				break
+			}
+		}
+		if i == 0 && len(k.args) == 0 {
+			c.codeRole(lang, name, darkValue, nil, k)
+		}
+	}
+}
+
+// codeRole follows what happens to an argument of a call in code.
+func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k codeCall) {
+	if v.word.Kind == "" {
+		v.word = darkValue.word
+	}
+	if v.list != nil && name != "command" {
+		for _, one := range v.list {
+			c.codeRole(lang, name, one, nil, k)
+		}
+		return
+	}
+	switch name {
+	case "", "_":
+	case "open":
+		c.opened(lang, v, rest)
+	case "shell":
+		c.shellText(c.nested(lang), v.word)
+	case "command":
+		c.codeCommand(lang, v, rest)
+	case "send":
+		c.address(v.word)
+		if v.word.Kind == Literal {
+			c.effect(KindSend, "host:"+hostOf(v.word.Text), true)
+		} else {
+			c.effect(KindSend, "", false)
+		}
+	case "kill":
+		c.effect(KindKill, "process:"+strings.ReplaceAll(v.word.Text, unknownPart, "*"), true)
+	case "url", "host":
+		if v.word.Kind == Unknown && strings.HasPrefix(v.word.Text, unknownPart) {
+			c.effect(KindConnect, "", false)
+		} else {
+			c.address(v.word)
+		}
+	case "code:sql":
+		if v.word.Kind == Literal && looksLikeSQL(v.word.Text) {
+			c.sql(v.word.Text)
+		}
+	case "write", "delete", "read", "move":
+		if name != "read" || v.word.Kind != Unknown {
+			c.path(Kind(name), v.word)
+		}
+	default:
+		c.role(parseRole(name), v.word, &args{}, nil)
+	}
+}
+
+// opened follows a file that is opened: written where the mode says so.
+func (c *call) opened(lang string, v codeValue, rest []codeValue) {
+	writes := false
+	for _, m := range rest {
+		text := strings.TrimSpace(m.word.Text)
+		if m.word.Kind == Literal && (strings.ContainsAny(text, "wax+>") && len(text) < 12 &&
+			!strings.ContainsAny(text, "/.") || strings.Contains(text, "WRONLY")) {
+			writes = true
+		}
+	}
+	if lang == "perl" && len(rest) > 0 { // open(F, ">", "name"), open(F, ">name")
+		last := rest[len(rest)-1]
+		mode := strings.TrimSpace(rest[0].word.Text)
+		if strings.HasPrefix(mode, "|") || strings.HasSuffix(mode, "|") || mode == "-|" || mode == "|-" {
+			line := strings.Trim(last.word.Text, "| ")
+			c.shellText(c.nested(lang), last.word.with(line))
+			return
+		}
+		last.word.Text = strings.TrimLeft(last.word.Text, "+<> ")
+		v, writes = last, strings.Contains(mode, ">")
+	}
+	if strings.HasPrefix(v.word.Text, "|") {
+		c.shellText(c.nested(lang), v.word.with(v.word.Text[1:]))
+		return
+	}
+	switch {
+	case isURL(v.word.Text):
+		c.address(v.word)
+	case writes:
+		c.path(KindWrite, v.word)
+	case v.word.Kind != Unknown:
+		c.path(KindRead, v.word)
+	}
+}
+
+// codeCommand follows a program that code runs: a list of words, a program with its words, or
+// a line.
+func (c *call) codeCommand(lang string, v codeValue, rest []codeValue) {
+	var words []Word
+	switch {
+	case v.list != nil:
+		for _, one := range v.list {
+			words = append(words, one.word)
+		}
+		if len(words) == 0 || words[0].Kind == "" {
+			words = append([]Word{darkValue.word}, words...)
+		}
+	default:
+		words = []Word{v.word}
+		for _, one := range rest {
+			if one.list != nil {
+				for _, w := range one.list {
+					words = append(words, w.word)
+				}
+				break
+			}
+			if one.word.Kind == Literal {
+				words = append(words, one.word)
+			}
+		}
+	}
+	if v.list == nil && (v.word.Kind == Unknown || strings.ContainsAny(v.word.Text, " \t\n;|&<>$`") ||
+		len(words) == 1) {
+		c.shellText(c.nested(lang), v.word)
+		return
+	}
+	words = slices.DeleteFunc(words, func(w Word) bool { return w.Kind == "" })
+	if len(words) > 0 {
+		c.nested(lang).run(words, &call{text: c.text, span: c.span, env: c.env})
+	}
+}
+
+// sed follows a sed program: w writes a file, r reads one, e runs a command.
+func (c *call) sed(text string) {
+	if isSedProgram(text) {
+		return
+	}
+	found := false
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
+		found = c.sedLine(line) || found
+	}
+	if !found {
+		c.doubt(DoubtCode, "the sed program "+short(text)+" is not read in full")
+	}
+}
+
+// sedLine finds the commands w, r and e in one line of a sed program.
+func (c *call) sedLine(line string) (found bool) {
+	for rest := line; rest != ""; {
+		rest = strings.TrimLeft(rest, " \t;{}")
+		after, ok := sedAddresses(rest)
+		if !ok || after == "" {
+			return found
+		}
+		switch after[0] {
+		case 'w', 'W':
+			c.path(KindWrite, Word{Text: strings.TrimSpace(after[1:]), Kind: Literal})
+			return true
+		case 'r', 'R':
+			c.path(KindRead, Word{Text: strings.TrimSpace(after[1:]), Kind: Literal})
+			return true
+		case 'e':
+			if command := strings.TrimSpace(after[1:]); command != "" {
+				c.nested("sed").line(command)
+			} else {
+				c.doubt(DoubtEval, "sed runs the lines that it reads")
+			}
+			return true
+		case 'a', 'i', 'c':
+			return true // the text that follows is data
+		case 's':
+			flags, next, ok := sedFlags(after)
+			if !ok {
+				return found
+			}
+			if strings.Contains(flags, "e") {
+				c.doubt(DoubtEval, "sed runs what it replaces: "+short(after))
+				found = true
+			}
+			if _, file, has := strings.Cut(flags, "w"); has {
+				c.path(KindWrite, Word{Text: strings.TrimSpace(file), Kind: Literal})
+				return true
+			}
+			rest = next
+			continue
+		}
+		_, next, has := strings.Cut(after, ";")
+		if !has {
+			return found
+		}
+		rest = next
+	}
+	return found
+}
+
+// sedFlags are the flags of s/a/b/flags, up to the end of the command.
+func sedFlags(text string) (flags, rest string, ok bool) {
+	if len(text) < 4 {
+		return "", "", false
+	}
+	delimiter, parts, i := text[1], 0, 2
+	for ; i < len(text) && parts < 2; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case delimiter:
+			parts++
+		}
+	}
+	if parts < 2 || i > len(text) {
+		return "", "", false
+	}
+	tail := text[i:]
+	if j := strings.IndexAny(tail, ";}"); j >= 0 && !strings.Contains(tail[:j], "w") {
+		return tail[:j], tail[j:], true
+	}
+	return tail, "", true
+}
+
+// awk follows an awk program: system() and pipes run commands, > writes files.
+func (c *call) awk(text string) {
+	if isAwkProgram(text) {
+		return
+	}
+	tokens := lexCode("awk", text)
+	c.doubt(DoubtCode, "the awk program is not read in full")
+	for i, t := range tokens {
+		if t.kind != tokenString {
+			if t.kind == tokenName && t.text == "system" && (i+2 >= len(tokens) || tokens[i+2].kind != tokenString ||
+				i+3 < len(tokens) && tokens[i+3].text != ")") {
+				c.doubt(DoubtEval, "awk runs a command that is made when it runs")
+			}
+			continue
+		}
+		before, after := codeToken{}, codeToken{}
+		if i > 0 {
+			before = tokens[i-1]
+		}
+		if i+1 < len(tokens) {
+			after = tokens[i+1]
+		}
+		switch {
+		case before.text == "(" && i > 1 && tokens[i-2].text == "system", before.text == "|", before.text == "&" &&
+			i > 1 && tokens[i-2].text == "|",
+			after.text == "|":
+			if strings.HasPrefix(t.text, "/inet") {
+				c.effect(KindConnect, "host:"+hostOf(t.text), true)
+				continue
+			}
+			c.nested("awk").line(t.text)
+		case before.text == ">":
+			c.path(KindWrite, Word{Text: t.text, Kind: Literal})
+		case before.text == "<":
+			c.path(KindRead, Word{Text: t.text, Kind: Literal})
+		}
+	}
+	for i, t := range tokens { // a pipe into what is no string
+		if t.text == "|" && t.kind == tokenMark && i+1 < len(tokens) && tokens[i+1].kind == tokenName &&
+			tokens[i+1].text != "getline" {
+			c.doubt(DoubtEval, "awk runs a command that is made when it runs")
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package facts
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/pattern"
+)
+
+// Fit is how surely a pattern fits a command.
+type Fit int
+
+// The degrees of a fit, in order.
+const (
+	No Fit = iota
+	Perhaps
+	Sure
+)
+
+// CommandPattern is a command to look for: its program and words that must follow, such as
+// `git push * main`. A word that begins with a dash is an option, which may stand anywhere
+// behind the program, abbreviated, joined or with a value. `*` is one word, or at the end any.
+type CommandPattern struct {
+	Text  string
+	words []pattern.Fold // none of them an option; the first is the program
+	flags []string
+	rest  bool // the last word is `*`
+}
+
+// ParsePattern reads a command pattern.
+func ParsePattern(text string) (CommandPattern, error) {
+	p := CommandPattern{Text: strings.Join(strings.Fields(text), " ")}
+	for word := range strings.FieldsSeq(text) {
+		if strings.Trim(word, "|&;<>") == "" {
+			return CommandPattern{}, fmt.Errorf("%s is no part of a command", word)
+		}
+		if len(p.words) > 0 && len(word) > 1 && word[0] == '-' {
+			p.flags = append(p.flags, word)
+			continue
+		}
+		f, err := pattern.CompileFold(word)
+		if err != nil {
+			return CommandPattern{}, err
+		}
+		p.words = append(p.words, f)
+	}
+	if len(p.words) == 0 {
+		return CommandPattern{}, errors.New("no program")
+	}
+	p.rest = len(p.words) > 1 && p.words[len(p.words)-1].Text == "*"
+	return p, nil
+}
+
+// Fit reports whether the pattern fits a command: its words in their order, with options and
+// their values between them, and more words behind them. In doubt it fits perhaps.
+func (p *CommandPattern) Fit(c *Command) Fit {
+	if len(c.Words) == 0 {
+		return No
+	}
+	level := p.fitsProgram(c.Words[0])
+	if level == No || c.Words[0].Kind == Unknown && !c.Words[0].safe {
+		return level // it may become several words
+	}
+	for _, flag := range p.flags {
+		if level = min(level, givenFlag(flag, c.Words[1:])); level == No {
+			return No
+		}
+	}
+	want := p.words[1:]
+	if p.rest {
+		want = want[:len(want)-1]
+		if len(operandsOf(c.Words[1:])) < len(p.words)-1 {
+			return No
+		}
+	}
+	if level = min(level, inOrder(want, c.Words[1:])); c.Guess {
+		level = min(level, Perhaps)
+	}
+	return level
+}
+
+func (p *CommandPattern) fitsProgram(w Word) Fit {
+	name := p.words[0]
+	switch {
+	case w.Kind == Unknown:
+		return Perhaps
+	case name.Match(w.Text), name.Match(programName(w.Text)) && !strings.Contains(name.Text, "/"):
+		return Sure
+	case w.Kind == Pattern && (globMatch(w.Text, name.Text) || strings.Contains(w.Text, "(")):
+		return Perhaps
+	}
+	return No
+}
+
+// operandsOf are the words that are no options.
+func operandsOf(words []Word) (list []Word) {
+	for _, w := range words {
+		if !strings.HasPrefix(w.Text, "-") || w.Text == "-" {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// inOrder finds the wanted words in their order, with nothing between them but options and
+// what may be their values; the first of them may stand behind those. It looks at each word
+// once for each wanted one, from the last on: a line may be long.
+func inOrder(want []pattern.Fold, words []Word) Fit {
+	from := make([]Fit, len(words)+1) // how surely the words behind f follow from an index on
+	for i := range from {
+		from[i] = Sure
+	}
+	for _, f := range slices.Backward(want) {
+		next := make([]Fit, len(words)+1)
+		for i, w := range slices.Backward(words) {
+			next[i] = min(fitsWord(f, w), from[i+1])
+			if w.Kind == Unknown && w.Text == unknownPart && !w.safe {
+				next[i] = max(next[i], Perhaps) // it may be any words
+			}
+			isOption := strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+")
+			if isOption || i > 0 && mayTakeValue(words[i-1]) {
+				next[i] = max(next[i], next[i+1])
+			}
+		}
+		from = next
+	}
+	return from[0]
+}
+
+func mayTakeValue(w Word) bool {
+	return len(w.Text) > 1 && w.Text[0] == '-' && w.Text != "--" && !strings.Contains(w.Text, "=")
+}
+
+// fitsWord holds one wanted word against one of a command. A refspec fits by its
+// destination: HEAD:main and +refs/heads/main are main.
+func fitsWord(f pattern.Fold, w Word) Fit {
+	if w.Kind == Unknown {
+		if w.Text == unknownPart || !strings.ContainsAny(f.Text, "*?[") {
+			head, _, _ := strings.Cut(w.Text, unknownPart)
+			tail := w.Text[strings.LastIndex(w.Text, unknownPart)+len(unknownPart):]
+			if strings.HasPrefix(f.Text, head) && strings.HasSuffix(f.Text, tail) || f.Text == "*" {
+				return Perhaps
+			}
+			return No
+		}
+		return Perhaps
+	}
+	if f.Match(w.Text) {
+		return Sure
+	}
+	if text := strings.TrimPrefix(w.Text, "+"); text != w.Text && f.Match(text) {
+		return Sure
+	}
+	if _, to, has := strings.Cut(w.Text, ":"); has &&
+		(f.Match(to) || f.Match(strings.TrimPrefix(to, "refs/heads/"))) &&
+		to != "" {
+		return Sure
+	}
+	if ref, is := strings.CutPrefix(strings.TrimPrefix(w.Text, "+"), "refs/heads/"); is && f.Match(ref) {
+		return Sure
+	}
+	if w.Kind == Pattern && globMatch(w.Text, f.Text) {
+		return Perhaps
+	}
+	return No
+}
+
+// givenFlag reports whether an option is among words: as it is, as a beginning of a long one,
+// with its value, or each of its letters in clusters of short ones.
+func givenFlag(flag string, words []Word) Fit {
+	best := No
+	letters := map[rune]bool{}
+	for _, w := range words {
+		text := w.Text
+		if text == "--" {
+			break
+		}
+		switch {
+		case w.Kind == Unknown && (w.Text == unknownPart && !w.safe || strings.HasPrefix(text, "-")):
+			best = max(best, Perhaps)
+		case text == flag || strings.HasPrefix(text, flag+"="):
+			return Sure
+		case strings.HasPrefix(flag, "--"):
+			name, _, _ := strings.Cut(text, "=")
+			if len(name) > 3 && strings.HasPrefix(name, "--") && (strings.HasPrefix(flag, name) ||
+				strings.HasPrefix(name, flag)) {
+				return Sure
+			}
+		case len(text) > 1 && text[0] == '-' && text[1] != '-':
+			for _, c := range text[1:] {
+				letters[c] = true
+			}
+			if strings.HasPrefix(text, flag) {
+				return Sure
+			}
+		}
+	}
+	if !strings.HasPrefix(flag, "--") {
+		all := true
+		for _, c := range flag[1:] {
+			all = all && letters[c]
+		}
+		if all {
+			return Sure
+		}
+	}
+	return best
+}
+
+// Covers reports whether the pattern stands for the whole command: each word, word by word,
+// where `*` is any text within one word, and a last `*` one or more words.
+func (p *CommandPattern) Covers(c *Command) bool {
+	_, ok := p.Captures(c)
+	return ok
+}
+
+// Captures is Covers, with the texts that its `*` stand for, as they are quoted in a shell.
+func (p *CommandPattern) Captures(c *Command) (texts []string, ok bool) {
+	if c.Guess || len(c.Words) == 0 || slices.ContainsFunc(c.Words, func(w Word) bool { return w.Kind == Unknown }) {
+		return nil, false
+	}
+	want := strings.Fields(p.Text)
+	words := c.Words
+	if want[0] != words[0].Text && !(want[0] == path.Base(words[0].Text) && genuine(words[0].Text)) {
+		return nil, false
+	}
+	want, words = want[1:], words[1:]
+	rest := len(want) > 0 && want[len(want)-1] == "*"
+	if rest && len(words) < len(want) || !rest && len(words) != len(want) {
+		return nil, false
+	}
+	for i, glob := range want {
+		if rest && i == len(want)-1 {
+			var all []string
+			for _, w := range words[i:] {
+				all = append(all, quote(w))
+			}
+			return append(texts, strings.Join(all, " ")), true
+		}
+		if !globMatch(glob, words[i].Text) {
+			return nil, false
+		}
+		if strings.Contains(glob, "*") {
+			texts = append(texts, quote(words[i]))
+		}
+	}
+	return texts, true
+}
+
+func quote(w Word) string {
+	if w.Kind == Pattern {
+		return w.Text
+	}
+	if w.Text != "" &&
+		strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-") == "" {
+		return w.Text
+	}
+	return "'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'"
+}

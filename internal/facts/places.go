@@ -1,0 +1,299 @@
+package facts
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+)
+
+// placeSet finds the places that paths are in.
+type placeSet struct{ rules []placeRule }
+
+type placeRule struct {
+	Paths  list   `yaml:"paths"`
+	Except list   `yaml:"except"`
+	Why    string `yaml:"why"`
+	Name   string `yaml:"name"`
+
+	re    []placeGlob
+	tails []placeGlob // of Except with a slash
+}
+
+type placeGlob struct {
+	home bool // it begins with ~
+	text string
+	re   *regexp.Regexp // of what follows the home folder, or of the whole path
+}
+
+// placeTable is places.yaml.
+type placeTable struct {
+	configure, secret, guard placeSet
+	rebuildable              []string
+}
+
+var places = sync.OnceValue(func() *placeTable {
+	var file struct {
+		Configure   []placeRule `yaml:"configure"`
+		Secret      []placeRule `yaml:"secret"`
+		Guard       []placeRule `yaml:"guard"`
+		Rebuildable []string    `yaml:"rebuildable"`
+	}
+	readTable("places.yaml", &file)
+	return &placeTable{newPlaces(file.Configure), newPlaces(file.Secret), newPlaces(file.Guard), file.Rebuildable}
+})
+
+func readTable(name string, to any) {
+	text, err := otherFiles.ReadFile(name)
+	if err == nil {
+		err = yaml.Unmarshal(text, to)
+	}
+	if err != nil {
+		panic(name + ": " + err.Error())
+	}
+}
+
+func newPlaces(rules []placeRule) placeSet {
+	for i := range rules {
+		for _, p := range rules[i].Paths {
+			rules[i].re = append(rules[i].re, newPlaceGlob(p))
+		}
+		for _, p := range rules[i].Except {
+			if strings.Contains(p, "/") {
+				rules[i].tails = append(rules[i].tails, newPlaceGlob("**/"+p))
+			}
+		}
+	}
+	return placeSet{rules}
+}
+
+// newPlaceGlob compiles a glob: ~ is the home, `**/` any folders, a `/**` or `/` at its end
+// all below it and itself. Letter case does not count, as on some file systems.
+func newPlaceGlob(text string) placeGlob {
+	g := placeGlob{text: text}
+	rest, home := strings.CutPrefix(text, "~")
+	g.home = home
+	below := false
+	if strings.HasSuffix(rest, "/**") {
+		rest, below = strings.TrimSuffix(rest, "/**"), true
+	} else if strings.HasSuffix(rest, "/") && rest != "/" {
+		rest, below = strings.TrimSuffix(rest, "/"), true
+	}
+	var b strings.Builder
+	b.WriteString(`(?is)\A`)
+	if !home && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "**/") {
+		b.WriteString(`(?:.*/)?`)
+	}
+	for i := 0; i < len(rest); {
+		switch {
+		case strings.HasPrefix(rest[i:], "**/"):
+			b.WriteString(`(?:.*/)?`)
+			i += 3
+		case strings.HasPrefix(rest[i:], "**"):
+			b.WriteString(`.*`)
+			i += 2
+		case rest[i] == '*':
+			b.WriteString(`[^/]*`)
+			i++
+		case rest[i] == '?':
+			b.WriteString(`[^/]`)
+			i++
+		case rest[i] == '{':
+			if end := strings.IndexByte(rest[i:], '}'); end > 0 {
+				var parts []string
+				for part := range strings.SplitSeq(rest[i+1:i+end], ",") {
+					parts = append(parts, strings.ReplaceAll(regexp.QuoteMeta(part), `\*`, `[^/]*`))
+				}
+				b.WriteString("(?:" + strings.Join(parts, "|") + ")")
+				i += end + 1
+				continue
+			}
+			b.WriteString(`\{`)
+			i++
+		case rest[i] == '[':
+			if end := strings.IndexByte(rest[i:], ']'); end > 1 {
+				b.WriteString(strings.Replace(rest[i:i+end+1], "[!", "[^", 1))
+				i += end + 1
+				continue
+			}
+			b.WriteString(`\[`)
+			i++
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[i : i+1]))
+			i++
+		}
+	}
+	if below {
+		b.WriteString(`(?:/.*)?`)
+	}
+	b.WriteString(`\z`)
+	g.re = regexp.MustCompile(b.String())
+	return g
+}
+
+// find says why a path is in one of the places. above means that what happens to a folder
+// happens to the places below it.
+func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
+	if !strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "~") {
+		return "", false
+	}
+	for i := range s.rules {
+		r := &s.rules[i]
+		if slices.ContainsFunc(r.Except, func(glob string) bool { return globMatch(glob, path.Base(target)) }) ||
+			slices.ContainsFunc(r.tails, func(g placeGlob) bool { return g.fits(target, home) }) {
+			continue
+		}
+		for _, g := range r.re {
+			if g.fits(target, home) || above && g.below(target, home) || g.perhaps(target, home) {
+				return or(r.Why, r.Name), true
+			}
+		}
+	}
+	return "", false
+}
+
+func (g placeGlob) fits(target, home string) bool {
+	if !g.home {
+		return g.re.MatchString(target)
+	}
+	if rest, ok := strings.CutPrefix(target, home); ok && home != "" && (rest == "" || rest[0] == '/') {
+		return g.re.MatchString(rest)
+	}
+	for _, other := range []string{"/root", "~"} {
+		if rest, ok := strings.CutPrefix(target, other); ok && (rest == "" || rest[0] == '/') {
+			return g.re.MatchString(rest)
+		}
+	}
+	for _, root := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(target, root); ok {
+			_, below, _ := strings.Cut(rest, "/")
+			return g.re.MatchString("/" + below)
+		}
+	}
+	return false
+}
+
+// perhaps reports whether a pattern can stand for the place. A pattern of nothing but
+// wildcards and an ending, such as *.json, is taken for the files of a project.
+func (g placeGlob) perhaps(target, home string) bool {
+	if !strings.ContainsAny(target, "*?[") || strings.Contains(strings.TrimSuffix(g.text, "/**"), "/**/") {
+		return false
+	}
+	dir, base := path.Split(target)
+	text := strings.TrimSuffix(strings.TrimSuffix(g.text, "/**"), "/")
+	if name, anywhere := strings.CutPrefix(text, "**/"); anywhere {
+		if at := strings.IndexAny(base, "*?["); at >= 0 && at < 2 && base[0] != '.' || strings.Contains(name, "/") {
+			return false
+		}
+		return base[0] == '.' == (name[0] == '.') && globMatch(base, strings.ReplaceAll(name, "*", "x")) &&
+			!strings.HasPrefix(name, "*")
+	}
+	if g.home {
+		text = home + strings.TrimPrefix(text, "~")
+	}
+	folder, name := path.Split(text)
+	return name != "" && base[0] == '.' == (name[0] == '.') && globMatch(base, strings.ReplaceAll(name, "*", "x")) &&
+		globMatch(strings.TrimSuffix(dir, "/"), strings.TrimSuffix(folder, "/"))
+}
+
+// below reports whether the place, which is in a known folder, lies below the target.
+func (g placeGlob) below(target, home string) bool {
+	text := g.text
+	if g.home {
+		text = home + strings.TrimPrefix(text, "~")
+	}
+	if !strings.HasPrefix(text, "/") {
+		return false
+	}
+	return holdsPlace(strings.TrimSuffix(strings.TrimSuffix(text, "/**"), "/"), false, target, true)
+}
+
+// variableTable is variables.yaml.
+type variableTable struct {
+	Harmless list                         `yaml:"harmless"`
+	Code     map[string]string            `yaml:"code"`
+	Secret   list                         `yaml:"secret"`
+	Except   list                         `yaml:"except"`
+	Settings map[string]map[string]string `yaml:"settings"`
+
+	plain map[string]bool // of Harmless without wildcards
+	globs []string
+}
+
+var variables = sync.OnceValue(func() *variableTable {
+	t := &variableTable{plain: map[string]bool{}}
+	readTable("variables.yaml", t)
+	for _, h := range t.Harmless {
+		for name := range strings.FieldsSeq(h) {
+			if strings.ContainsAny(name, "*?[=") {
+				t.globs = append(t.globs, name)
+			} else {
+				t.plain[name] = true
+			}
+		}
+	}
+	return t
+})
+
+// isHarmless reports whether a variable changes nothing that matters: it is on the list, or
+// no program is known that obeys it.
+func (t *variableTable) isHarmless(name string, w Word) bool {
+	if t.plain[name] {
+		return true
+	}
+	for _, g := range t.globs {
+		n, value, has := strings.Cut(g, "=")
+		if globMatch(n, name) && (!has || w.Kind != Unknown && globMatch(value, w.Text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// code is the role of a variable's value; ok is false where the variable runs nothing.
+func (t *variableTable) code(name string) (role string, ok bool) {
+	if what, ok := t.Code[name]; ok {
+		return what, true
+	}
+	for glob, what := range t.Code {
+		if strings.ContainsAny(glob, "*?[") && globMatch(glob, name) {
+			return what, true
+		}
+	}
+	return "", false
+}
+
+func isSecretVariable(name string) bool {
+	t := variables()
+	any := func(globs list) bool {
+		return slices.ContainsFunc(globs, func(g string) bool {
+			return slices.ContainsFunc(
+				strings.Fields(g),
+				func(one string) bool { return globMatch(one, strings.ToUpper(name)) || globMatch(one, name) },
+			)
+		})
+	}
+	return any(t.Secret) && !any(t.Except)
+}
+
+// setting is the role of a setting's value.
+func (t *variableTable) setting(of, key string) (what string, known bool) {
+	all := t.Settings[of]
+	if what, ok := all[key]; ok {
+		return what, true
+	}
+	best := ""
+	for glob := range all {
+		if g := strings.ToLower(glob); g != "*" && globMatch(g, key) && len(glob) > len(best) {
+			best = glob
+		}
+	}
+	if best != "" {
+		return all[best], true
+	}
+	what, known = all["*"]
+	return what, known
+}

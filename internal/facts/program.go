@@ -1,0 +1,405 @@
+package facts
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The tables of programs. docs: programs/README.md.
+//
+//go:embed programs/*.yaml
+var programFiles embed.FS
+
+//go:embed places.yaml variables.yaml code.yaml
+var otherFiles embed.FS
+
+// list is a text, or a list of texts.
+type list []string
+
+func (l *list) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*l = list{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(l))
+}
+
+// entry is what the table says of a program, or of a subcommand.
+type entry struct {
+	Also      list              `yaml:"also"`
+	Options   string            `yaml:"options"`
+	Style     string            `yaml:"style"`
+	Words     string            `yaml:"words"`
+	After     string            `yaml:"after"`
+	Target    string            `yaml:"target"`
+	Effects   list              `yaml:"effects"`
+	With      map[string]list   `yaml:"with"`
+	WordsWith map[string]list   `yaml:"words_with"`
+	Without   string            `yaml:"without"`
+	Modes     []mode            `yaml:"modes"`
+	Sub       map[string]*entry `yaml:"sub"`
+	Bare      *entry            `yaml:"bare"`
+	Lookups   string            `yaml:"lookups"`
+	Env       map[string]string `yaml:"env"`
+	Runs      string            `yaml:"runs"`
+	As        string            `yaml:"as"`
+	Skip      int               `yaml:"skip"`
+	Elsewhere string            `yaml:"elsewhere"`
+	Feeds     bool              `yaml:"feeds"`
+	Open      bool              `yaml:"open"`
+	Stop      bool              `yaml:"stop"`
+	Catches   map[string]string `yaml:"catches"`
+	Passes    []string          `yaml:"passes"`
+
+	prepare  sync.Once
+	options  *optionSet
+	words    []role
+	after    []role
+	with     []conditional
+	wordWith []conditional
+	effects  []template
+	subs     []subName
+}
+
+// mode is laid over an entry where its condition holds.
+type mode struct {
+	If    string `yaml:"if"`
+	entry `       yaml:",inline"`
+}
+
+// subName is one name or glob of a subcommand.
+type subName struct {
+	name string
+	glob bool
+	to   *entry
+}
+
+// role is what happens to a word: NAME, an argument after a colon, whether it repeats, and
+// the options with which it is not there.
+type role struct {
+	name, arg string
+	repeats   bool
+	unless    []string
+	more      bool // `command;`
+}
+
+func parseRole(text string) role {
+	var r role
+	if at := strings.Index(text, "!-"); at > 0 {
+		text, r.unless = text[:at], strings.Split(text[at+1:], ",")
+	}
+	text, r.repeats = strings.CutSuffix(text, "...")
+	text, r.more = strings.CutSuffix(text, ";")
+	r.name, r.arg, _ = strings.Cut(text, ":")
+	return r
+}
+
+func parseRoles(text string) (roles []role) {
+	for word := range strings.FieldsSeq(text) {
+		roles = append(roles, parseRole(word))
+	}
+	return roles
+}
+
+// conditional is effects under a condition.
+type conditional struct {
+	when    condition
+	effects []template
+}
+
+// template is an effect with placeholders, or a doubt.
+type template struct {
+	kind   string // of an effect; "doubt" for one
+	target string
+}
+
+func templates(lines list) (all []template) {
+	for _, line := range lines {
+		for part := range strings.SplitSeq(line, ";") {
+			kind, target, _ := strings.Cut(strings.TrimSpace(part), " ")
+			if kind != "" {
+				all = append(all, template{kind, strings.TrimSpace(target)})
+			}
+		}
+	}
+	return all
+}
+
+// ready compiles the entry once.
+func (e *entry) ready(t *tables) *entry {
+	e.prepare.Do(func() {
+		e.options = t.optionSet(e.Options, e.Style)
+		e.words, e.after = parseRoles(e.Words), parseRoles(e.After)
+		e.effects = templates(e.Effects)
+		for _, when := range sorted(e.With) {
+			e.with = append(e.with, conditional{parseCondition(when), templates(e.With[when])})
+		}
+		for _, when := range sorted(e.WordsWith) {
+			e.wordWith = append(e.wordWith, conditional{e.operandCondition(when), templates(e.WordsWith[when])})
+		}
+		for names, to := range e.Sub {
+			for name := range strings.FieldsSeq(names) {
+				e.subs = append(e.subs, subName{name, strings.ContainsAny(name, "*?[{"), to})
+			}
+		}
+		slices.SortFunc(e.subs, func(a, b subName) int {
+			if a.glob != b.glob {
+				if a.glob {
+					return 1
+				}
+				return -1
+			}
+			if n := len(b.name) - len(a.name); a.glob && n != 0 {
+				return n // the longer glob says more
+			}
+			return strings.Compare(a.name, b.name)
+		})
+	})
+	return e
+}
+
+// operandCondition is alternatives of globs, each of an operand.
+func (e *entry) operandCondition(text string) (c condition) {
+	if e.Style == styleAssign {
+		return parseCondition(text)
+	}
+	for glob := range strings.FieldsSeq(text) {
+		c = append(c, []atom{{text: glob}})
+	}
+	return c
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// sub returns the entry of a subcommand; nil = there is none.
+func (e *entry) sub(name string) *entry {
+	for _, s := range e.subs {
+		if s.name == name || s.glob && globMatch(s.name, name) {
+			return s.to
+		}
+	}
+	return nil
+}
+
+// over lays a mode over the entry.
+func (e *entry) over(m *mode) *entry {
+	n := &entry{
+		Options: e.Options + " " + m.Options, Style: or(m.Style, e.Style), Words: or(m.Words, e.Words),
+		After: or(m.After, e.After),
+		Target: or(
+			m.Target,
+			e.Target,
+		), Without: or(m.Without, e.Without), Lookups: or(m.Lookups, e.Lookups), Runs: or(m.Runs, e.Runs),
+		As: or(
+			m.As,
+			e.As,
+		), Elsewhere: or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
+		WordsWith: e.WordsWith,
+		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Stop: e.Stop || m.Stop, Sub: e.Sub,
+		Bare: e.Bare,
+	}
+	if m.Skip != 0 {
+		n.Skip = m.Skip
+	}
+	if m.Effects != nil {
+		n.Effects = m.Effects
+	}
+	if m.With != nil {
+		n.With = m.With
+	}
+	if m.WordsWith != nil {
+		n.WordsWith = m.WordsWith
+	}
+	if m.Sub != nil {
+		n.Sub = m.Sub
+	}
+	return n
+}
+
+// inherited are entries of subcommands with the options of the programs above them.
+var inherited sync.Map // of [2]*entry to *entry
+
+// under returns the entry of a subcommand with the options of the entry above it, too.
+func (e *entry) under(above *entry) *entry {
+	key := [2]*entry{e, above}
+	if found, ok := inherited.Load(key); ok {
+		return found.(*entry)
+	}
+	n := &entry{
+		Options: above.Options + " " + e.Options, Style: or(e.Style, above.Style), Words: e.Words, After: e.After,
+		Target:  e.Target,
+		Effects: e.Effects, With: e.With, WordsWith: e.WordsWith, Without: e.Without, Modes: e.Modes, Sub: e.Sub,
+		Bare:    e.Bare,
+		Lookups: e.Lookups, Env: e.Env, Runs: e.Runs, As: e.As, Skip: e.Skip, Elsewhere: e.Elsewhere, Feeds: e.Feeds,
+		Open: e.Open,
+		Stop: e.Stop,
+	}
+	found, _ := inherited.LoadOrStore(key, n)
+	return found.(*entry)
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// tables are all tables. A program's file is parsed when the program is first asked for.
+type tables struct {
+	mu     sync.Mutex
+	fileOf map[string]string // of a program, by any of its names
+	parsed map[string]map[string]*entry
+
+	withSets map[string]bool // files that have sets of options
+	sets     map[string]string
+	globs    sync.Map // compiled globs
+}
+
+// known returns the tables. A broken table is a mistake in the program, found by any test.
+var known = sync.OnceValue(func() *tables {
+	t := &tables{fileOf: map[string]string{}, parsed: map[string]map[string]*entry{}, sets: map[string]string{},
+		withSets: map[string]bool{}}
+	names, err := fs.Glob(programFiles, "programs/*.yaml")
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range names {
+		t.index(name)
+	}
+	for name := range t.withSets {
+		t.parse(name)
+	}
+	return t
+})
+
+var (
+	topKeys   = regexp.MustCompile(`(?m)^(?:'([^'\n]+)'|"([^"\n]+)"|([^\s#'"][^\n]*?)):(?: |$)`)
+	alsoLists = regexp.MustCompile(`also:\s*(?:\[([^\]]*)\]|([^\s\[,}]+))`)
+)
+
+// index finds the names in a file without parsing it: the keys at the beginning of a line, and
+// the names in `also`.
+func (t *tables) index(file string) {
+	b, err := programFiles.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	text := string(b)
+	for _, m := range topKeys.FindAllStringSubmatch(text, -1) {
+		key := m[1] + m[2] + m[3]
+		if strings.HasPrefix(key, "@") {
+			t.withSets[file] = true
+		} else {
+			t.fileOf[key] = file
+		}
+	}
+	for _, m := range alsoLists.FindAllStringSubmatch(text, -1) {
+		for name := range strings.SplitSeq(m[1]+m[2], ",") {
+			if name = strings.Trim(strings.TrimSpace(name), `'"`); name != "" && t.fileOf[name] == "" {
+				t.fileOf[name] = file
+			}
+		}
+	}
+}
+
+// parse reads a file. t.mu is held, or the tables are not shared yet.
+func (t *tables) parse(file string) map[string]*entry {
+	if entries := t.parsed[file]; entries != nil {
+		return entries
+	}
+	text, err := programFiles.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	var nodes map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &nodes); err != nil {
+		panic(fmt.Sprintf("%s: %v", file, err))
+	}
+	entries := map[string]*entry{}
+	for name, n := range nodes {
+		if strings.HasPrefix(name, "@") {
+			t.sets[name] = n.Value
+			continue
+		}
+		e := &entry{}
+		if err := n.Decode(e); err != nil {
+			panic(fmt.Sprintf("%s: %s: %v", file, name, err))
+		}
+		entries[name] = e
+	}
+	for _, name := range sorted(entries) {
+		for _, also := range entries[name].Also {
+			if entries[also] == nil {
+				entries[also] = entries[name]
+			}
+		}
+	}
+	t.parsed[file] = entries
+	return entries
+}
+
+// program returns the entry of a program; nil = it is not in the tables.
+func (t *tables) program(name string) *entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	file, known := t.fileOf[name]
+	if !known {
+		return nil
+	}
+	e := t.parse(file)[name]
+	if e == nil {
+		return nil
+	}
+	return e.ready(t)
+}
+
+// all returns every entry by the name of its program.
+func (t *tables) all() map[string]*entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := map[string]*entry{}
+	for name, file := range t.fileOf {
+		if e := t.parse(file)[name]; e != nil {
+			all[name] = e
+		}
+	}
+	return all
+}
+
+// systemFolders are where known programs live: a program of the same name elsewhere is
+// another one.
+var systemFolders = []string{
+	"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin",
+	"/run/current-system/sw/bin",
+	"/usr/libexec", "/usr/lib/git-core", "/snap/bin", "/opt/local/bin", "/busybox",
+}
+
+// programName is the name that the tables have for a command word.
+func programName(word string) string {
+	name := strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/")))
+	for _, end := range []string{".exe", ".cmd", ".bat"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}
+
+// genuine reports whether a word calls the program that the tables know by its name.
+func genuine(word string) bool {
+	return !strings.Contains(word, "/") || slices.Contains(systemFolders, path.Dir(path.Clean(word)))
+}

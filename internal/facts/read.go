@@ -1,0 +1,560 @@
+package facts
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookd/hookd/internal/builtin/secrets"
+	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/rawjson"
+)
+
+// Line returns the facts of a shell line.
+func Line(line string, env Env) *Facts {
+	r := newReader(env, neutral.Shell, line)
+	r.shell(line, true)
+	return r.end()
+}
+
+func newReader(env Env, tool, text string) *reader {
+	return &reader{
+		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]bool{}, folder: map[string]bool{},
+		links: map[string]string{},
+	}
+}
+
+func (r *reader) end() *Facts {
+	if r.out.Text != "" || len(r.out.Effects) > 0 || len(r.out.Doubts) > 0 {
+		return r.out
+	}
+	return r.out
+}
+
+// shell follows a line. exact means that the line is Facts.Text. A panic, which no line
+// should cause, is a doubt: a guard must not fall silent.
+func (r *reader) shell(line string, exact bool) {
+	sh := &shell{
+		r: r, cwd: r.env.Cwd, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{}, src: map[string]string{},
+		exact: exact, base: Span{0, len(line)},
+	}
+	if sh.exact {
+		sh.base = Span{}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			r.doubt(DoubtParse, "the line cannot be read", Span{}, -1)
+		}
+	}()
+	sh.line(line)
+	sh.runTraps()
+}
+
+// Read returns the facts of a tool call.
+func Read(call neutral.ToolCall, env Env) *Facts {
+	r := newReader(env, call.Tool, "")
+	lines := call.Commands()
+	switch {
+	case call.Own == "" && call.Tool == "":
+	case call.Code != "":
+		r.languages(call.Code, lines)
+	case call.Tool == neutral.Shell:
+		r.lines(lines)
+		if len(lines) == 0 {
+			r.doubt(DoubtTool, "the call names no command", Span{}, -1)
+		}
+		r.session(call.Given)
+	default:
+		r.tool(call)
+	}
+	r.secrets(call.Given)
+	return r.end()
+}
+
+// secrets finds secrets in the arguments themselves: a key in a line, or in a text to write.
+func (r *reader) secrets(given json.RawMessage) {
+	if len(given) > maxRead {
+		given = given[:maxRead]
+	}
+	for _, hit := range secrets.Find(string(given)) {
+		r.bare("a secret in the call").effectWhy(KindSecret, "text:"+hit.Rule, true,
+			"the call carries a secret ("+hit.Rule+")")
+	}
+}
+
+// lines follows the lines that a call may run: all that any of its arguments may be.
+func (r *reader) lines(lines []string) {
+	for i, line := range lines {
+		if i == 0 {
+			r.out.Text = line
+		}
+		r.shell(line, i == 0)
+	}
+}
+
+// languages follows code of a language that is no shell's.
+func (r *reader) languages(lang string, texts []string) {
+	for i, text := range texts {
+		if i == 0 {
+			r.out.Text = text
+		}
+		c := r.bare(text)
+		c.code(strings.ToLower(lang), Word{Text: text, Kind: Literal})
+	}
+}
+
+// bare is a call that belongs to no command.
+func (r *reader) bare(text string) *call {
+	sh := &shell{
+		r:     r,
+		cwd:   r.env.Cwd,
+		vars:  map[string]Word{},
+		funcs: map[string]*syntax.FuncDecl{},
+		src:   map[string]string{},
+	}
+	return &call{sh: sh, index: -1, text: text}
+}
+
+// session adds the doubt of a shell that is left open: what is typed into it later is no
+// command of this call.
+func (r *reader) session(given json.RawMessage) {
+	if rawjson.Get(given, "chars") != nil && rawjson.Get(given, "session_id") != nil {
+		r.doubt(DoubtOpen, "the text is typed into a program that runs already", Span{}, -1)
+	}
+}
+
+// Arguments of tools by what they mean, folded: without `_`, `-` and letter case.
+var (
+	pathNames = names(`
+		filepath path file filename notebookpath targetfile target source src destination dest destinationpath
+		sourcepath oldpath newpath uri directory dir folder root relativepath relativeworkspacepath paths files
+		absolutepath`)
+	contentNames = names(`
+		content contents newstring newstr newtext text filetext newsource code codeedit edits replacement replace
+		insertedtext inserttext body data patch diff newcontent replacetext`)
+	oldNames     = names("oldstring oldstr search find oldtext pattern")
+	commandNames = names("command cmd commandline shellcommand script bash shell commands exec chars keys clicommand")
+	argsNames    = names("args argv arguments")
+	codeNames    = names("code python javascript source expression snippet")
+	sqlNames     = names("sql query statement statements")
+	urlNames     = names("url uri urls endpoint address link")
+)
+
+func names(text string) map[string]bool {
+	m := map[string]bool{}
+	for n := range strings.FieldsSeq(text) {
+		m[n] = true
+	}
+	return m
+}
+
+func folded(key string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
+}
+
+// verbs of a tool's name.
+var (
+	readVerbs = strings.Fields(`
+		read get list search find grep glob view show fetch describe stat info tree query ls cat open status diff
+		lookup count exists head tail think todo plan ask`)
+	writeVerbs = strings.Fields(`
+		write edit create update insert replace append patch save set put modify add str apply change upload
+		touch mkdir format`)
+	deleteVerbs = strings.Fields(`
+		delete remove rm drop truncate destroy purge clear unlink erase trash wipe reset prune revoke kill
+		terminate`)
+	moveVerbs = strings.Fields(`
+		move rename mv`)
+	sendVerbs = strings.Fields(`
+		send post publish push upload notify email message comment reply merge deploy release`)
+)
+
+// verbsOf are the words of a tool's name: mcp__fs__search_and_replace, readFile.
+func verbsOf(tool string) []string {
+	if i := strings.LastIndex(tool, "__"); i >= 0 {
+		tool = tool[i+2:]
+	}
+	var words []string
+	start := 0
+	isUpper := func(b byte) bool { return b >= 'A' && b <= 'Z' }
+	for i := 0; i <= len(tool); i++ {
+		if i == len(tool) || strings.IndexByte("_-./ :", tool[i]) >= 0 {
+			if i > start {
+				words = append(words, strings.ToLower(tool[start:i]))
+			}
+			start = i + 1
+		} else if i > start && isUpper(tool[i]) && !isUpper(tool[i-1]) {
+			words = append(words, strings.ToLower(tool[start:i]))
+			start = i
+		}
+	}
+	return words
+}
+
+func has(words, of []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(of, w) })
+}
+
+// argument is one argument of a tool, wherever it stands in its input.
+type argument struct {
+	key  string // folded
+	text string
+}
+
+// arguments are all texts of a tool's input with the names that they stand under.
+func arguments(v json.RawMessage, key string, depth int, to []argument) []argument {
+	if depth > 8 || len(to) > 500 || len(v) == 0 {
+		return to
+	}
+	switch v[0] {
+	case '"':
+		if text, ok := rawjson.Text(v); ok {
+			if t := strings.TrimSpace(text); depth < 4 && len(t) > 1 && (t[0] == '{' || t[0] == '[') &&
+				json.Valid([]byte(t)) {
+				to = arguments(json.RawMessage(t), key, depth+1, to)
+			}
+			to = append(to, argument{key, text})
+		}
+	case '{':
+		for k, value := range rawjson.Members(v) {
+			to = arguments(value, folded(k), depth+1, to)
+		}
+	case '[':
+		var elements []json.RawMessage
+		_ = json.Unmarshal(v, &elements) // what is no list has no elements
+		var words []string
+		for _, e := range elements {
+			if text, ok := rawjson.Text(e); ok {
+				words = append(words, text)
+			}
+			to = arguments(e, key, depth+1, to)
+		}
+		if len(words) > 1 && (commandNames[key] || argsNames[key]) {
+			to = append(to, argument{key, joinQuoted(words)})
+		}
+	}
+	return to
+}
+
+func joinQuoted(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// tool reads a call of a tool that is no shell.
+func (r *reader) tool(call neutral.ToolCall) {
+	args := arguments(call.Input, "", 0, nil)
+	for _, a := range arguments(call.Given, "", 0, nil) {
+		if !slices.Contains(args, a) {
+			args = append(args, a)
+		}
+	}
+	switch call.Tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", "ApplyPatch", "apply_patch":
+		r.writes(args, call.Tool)
+	case "Read", "LS", "Glob", "Grep", "NotebookRead":
+		r.paths(KindRead, args, call.Tool == "Read" || call.Tool == "NotebookRead" || call.Tool == "Grep")
+		for _, a := range args {
+			if a.key == "glob" && call.Tool == "Grep" { // what fits it is shown
+				r.bare(a.text).path(KindRead, Word{Text: a.text, Kind: Pattern})
+			}
+		}
+	case "WebFetch", "WebSearch":
+		for _, a := range args {
+			if urlNames[a.key] {
+				c := r.bare(a.text)
+				c.address(Word{Text: a.text, Kind: Literal})
+			}
+		}
+		if len(r.out.Effects) == 0 {
+			r.bare(call.Tool).effect(KindConnect, "host:search", true)
+		}
+	case "TodoWrite",
+		"TodoRead",
+		"Task",
+		"Agent",
+		"ExitPlanMode",
+		"EnterPlanMode",
+		"AskUserQuestion",
+		"BashOutput",
+		"TaskOutput",
+		"ToolSearch",
+		"update_plan",
+		"ListMcpResourcesTool",
+		"ReadMcpResourceTool",
+		"TaskCreate",
+		"TaskUpdate",
+		"TaskList",
+		"TaskGet",
+		"SendMessage",
+		"LSP",
+		"Monitor":
+		r.skillLines(args)
+	case "KillShell", "KillBash", "TaskStop":
+		r.bare(call.Tool).effect(KindKill, "process:agent-shell", true)
+	case "Skill", "SlashCommand":
+		r.skillLines(args)
+	default:
+		r.byShape(call, args)
+	}
+}
+
+// writes follows a tool that writes files: each path that it names, and lines that a skill or
+// a slash command runs when it is used.
+func (r *reader) writes(args []argument, tool string) {
+	r.paths(KindWrite, args, true)
+	for _, a := range args {
+		if a.key == "patch" || a.key == "input" || a.key == "diff" ||
+			a.key == "content" && strings.Contains(a.text, "*** Begin Patch") ||
+			strings.HasPrefix(strings.TrimSpace(a.text), "*** Begin Patch") {
+			r.patch(a.text)
+		}
+	}
+	if len(r.out.Effects) == 0 {
+		r.bare(tool).effect(KindWrite, "", false)
+		r.doubt(DoubtTool, tool+" names no file", Span{}, -1)
+	}
+	if slices.ContainsFunc(r.out.Effects, func(e Effect) bool { return isSkill(e.Target) }) {
+		r.skillLines(args)
+	}
+}
+
+// isSkill reports whether a file is a skill or a slash command, whose !`…` lines an agent runs.
+func isSkill(target string) bool {
+	return strings.HasSuffix(target, ".md") &&
+		(strings.Contains(target, "/commands/") || strings.Contains(target, "/skills/") ||
+			strings.Contains(target, "/prompts/") || strings.Contains(target, "/agents/") ||
+			path.Base(target) == "SKILL.md")
+}
+
+// skillLines follows the !`…` lines in texts.
+func (r *reader) skillLines(args []argument) {
+	for _, a := range args {
+		text := a.text
+		for {
+			_, rest, found := strings.Cut(text, "!`")
+			if !found {
+				break
+			}
+			line, after, closed := strings.Cut(rest, "`")
+			if text = after; !closed {
+				break
+			}
+			r.shell(line, false)
+		}
+	}
+}
+
+// paths follows the files that arguments name.
+func (r *reader) paths(kind Kind, args []argument, content bool) {
+	for _, a := range args {
+		if !pathNames[a.key] && a.key != "pattern" || a.text == "" {
+			continue
+		}
+		if a.key == "pattern" {
+			continue
+		}
+		text := strings.TrimPrefix(a.text, "file://")
+		if isURL(text) {
+			continue
+		}
+		if r.out.Text == "" {
+			r.out.Text = text
+		}
+		c := r.bare(text)
+		if kind == KindRead && !content {
+			target, _ := c.absolute(text)
+			c.effect(KindRead, target, true)
+			continue
+		}
+		c.path(kind, Word{Text: text, Kind: Literal})
+	}
+}
+
+// patch follows the files that a patch changes: of apply_patch, and of diff.
+func (r *reader) patch(text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		for prefix, kind := range map[string]Kind{
+			"*** Update File: ": KindWrite, "*** Add File: ": KindWrite, "*** Delete File: ": KindDelete,
+			"*** Move to: ": KindWrite,
+			"+++ b/":        KindWrite, "--- a/": KindWrite, "rename to ": KindWrite, "rename from ": KindMove,
+		} {
+			if file, is := strings.CutPrefix(line, prefix); is && file != "/dev/null" {
+				file, _, _ = strings.Cut(file, "\t")
+				if r.out.Text == "" {
+					r.out.Text = file
+				}
+				r.bare(file).path(kind, Word{Text: strings.TrimSpace(file), Kind: Literal})
+			}
+		}
+	}
+}
+
+// byShape follows a tool that is not known, by the shape of its arguments and the verbs of
+// its name. A verb that only reads never hides one that changes.
+func (r *reader) byShape(call neutral.ToolCall, args []argument) {
+	verbs := verbsOf(call.Own)
+	if call.Tool != call.Own {
+		verbs = append(verbs, verbsOf(call.Tool)...)
+	}
+	changes := has(verbs, writeVerbs) || has(verbs, deleteVerbs) || has(verbs, moveVerbs)
+	var content, file, old bool
+	for _, a := range args {
+		content = content || contentNames[a.key] && a.text != ""
+		old = old || oldNames[a.key]
+		file = file || pathNames[a.key] && a.text != "" && !isURL(a.text)
+	}
+	known := false
+	if r.commandArguments(call, args, verbs) {
+		known = true
+	}
+	if file {
+		known = true
+		switch {
+		case has(verbs, deleteVerbs):
+			r.paths(KindDelete, args, true)
+		case has(verbs, moveVerbs):
+			r.moved(args)
+		case content && (changes || !has(verbs, readVerbs)), changes, old && content:
+			r.paths(KindWrite, args, true)
+		default:
+			r.paths(KindRead, args, true)
+			if !has(verbs, readVerbs) {
+				r.doubt(DoubtTool, "what "+call.Own+" does to a file is not known", Span{}, -1)
+			}
+		}
+		r.skillIfWritten(args)
+	}
+	for _, a := range args {
+		if strings.HasPrefix(strings.TrimSpace(a.text), "*** Begin Patch") {
+			known = true
+			r.patch(a.text)
+		}
+		if urlNames[a.key] && isURL(a.text) {
+			known = true
+			r.bare(a.text).address(Word{Text: a.text, Kind: Literal})
+		}
+		if sqlNames[a.key] && looksLikeSQL(a.text) {
+			known = true
+			r.noteText(a.text)
+			r.bare(a.text).code("sql", Word{Text: a.text, Kind: Literal})
+		}
+	}
+	for _, a := range args { // a file may stand under any name
+		isPath := strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~/") || strings.HasPrefix(a.text, "./")
+		if isPath && !contentNames[a.key] && !strings.ContainsAny(a.text, " \t\n") {
+			c := r.bare(a.text)
+			target, _ := c.absolute(a.text)
+			c.placed(KindRead, target, true)
+		}
+	}
+	server := call.Own
+	if parts := strings.Split(call.Own, "__"); len(parts) > 2 {
+		server = parts[1]
+	}
+	c := r.bare(call.Own)
+	if has(verbs, deleteVerbs) && !file {
+		known = true
+		c.effect(KindDelete, "service:"+server, true)
+	}
+	if has(verbs, sendVerbs) {
+		known = true
+		c.effect(KindSend, "service:"+server, true)
+	}
+	if !known && !has(verbs, readVerbs) {
+		r.doubt(DoubtTool, "what "+call.Own+" does is not known", Span{}, -1)
+	}
+}
+
+func (r *reader) skillIfWritten(args []argument) {
+	if slices.ContainsFunc(r.out.Effects, func(e Effect) bool { return e.Kind == KindWrite && isSkill(e.Target) }) {
+		r.skillLines(args)
+	}
+}
+
+func (r *reader) noteText(text string) {
+	if r.out.Text == "" {
+		r.out.Text = text
+	}
+}
+
+// runVerbs are the verbs of tools that run what they are given.
+var runVerbs = strings.Fields(`
+		run exec execute shell bash terminal command cmd eval evaluate start spawn console repl process ssh
+		powershell invoke script write stdin interact send input`)
+
+// commandArguments follows arguments that are command lines or code.
+func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs []string) (found bool) {
+	runs := has(verbs, runVerbs)
+	program, words := "", ""
+	ofFile := slices.ContainsFunc(args, func(a argument) bool { return pathNames[a.key] && a.text != "" })
+	for _, a := range args {
+		switch {
+		case ofFile && contentNames[a.key]: // what a file is to have is run by nothing
+		case commandNames[a.key] && a.text != "" && (runs || !has(verbs, readVerbs) || looksLikeLine(a.text)):
+			if a.key == "command" && program == "" && !strings.ContainsAny(a.text, " \n;|&") {
+				program = a.text
+			}
+			found = true
+			exact := r.out.Text == ""
+			r.noteText(a.text)
+			if a.key == "chars" {
+				r.doubt(DoubtOpen, "the text is typed into a program that runs already", Span{}, -1)
+			}
+			r.shell(a.text, exact)
+		case argsNames[a.key]:
+			words = a.text
+		case codeNames[a.key] && runs:
+			found = true
+			r.noteText(a.text)
+			lang := "python"
+			if has(verbs, []string{"javascript", "js", "node", "browser", "evaluate", "page"}) {
+				lang = "node"
+			}
+			r.bare(a.text).code(lang, Word{Text: a.text, Kind: Literal})
+		case runs && looksLikeLine(a.text) && strings.ContainsAny(a.text, " \n"):
+			found = true
+			r.noteText(a.text)
+			r.shell(a.text, false)
+		}
+	}
+	if words != "" && (program != "" || runs) {
+		found = true
+		r.shell(program+" "+words, false)
+	}
+	return found
+}
+
+// moved follows a tool that moves files: the first path is what is moved.
+func (r *reader) moved(args []argument) {
+	first := true
+	for _, a := range args {
+		if !pathNames[a.key] || a.text == "" {
+			continue
+		}
+		kind := KindWrite
+		if isSource := names("source src oldpath sourcepath from path")[a.key]; isSource && first ||
+			first && a.key != "destination" && a.key != "dest" && a.key != "newpath" && a.key != "target" {
+			kind, first = KindMove, false
+		}
+		r.noteText(a.text)
+		r.bare(a.text).path(kind, Word{Text: a.text, Kind: Literal})
+	}
+}
+
+func looksLikeSQL(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(text), " \t\n(;"), " ")
+	return slices.Contains([]string{
+		"select", "insert", "update", "delete", "drop", "truncate", "alter", "create", "grant", "revoke", "with",
+		"begin", "set", "explain", "show",
+		"merge", "replace", "vacuum", "copy", "pragma", "attach", "call", "do", "exec", "execute", "use", "--",
+		"/*", "describe", "rename",
+	}, strings.TrimSpace(strings.SplitN(word, "\n", 2)[0]))
+}

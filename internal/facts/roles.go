@@ -1,0 +1,689 @@
+package facts
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// role follows what happens to a word. all are the operands that it stands among; nil = it
+// is the value of an option.
+func (c *call) role(ro role, w Word, a *args, all []Word) {
+	if w.Text == "" && w.Kind == Literal {
+		return
+	}
+	switch ro.name {
+	case "", "_", "cd", "user", "unit", "process", "table", "name":
+	case "read", "write", "delete", "move":
+		if ro.name == "read" && isURL(w.Text) {
+			c.address(w)
+			return
+		}
+		c.path(Kind(ro.name), w)
+	case "into":
+		c.into(w, a, all)
+	case "from", "to":
+		c.transfer(ro.name, w, a, all)
+	case "host", "url", "address":
+		c.address(w)
+	case "remote":
+		c.remote(w)
+	case "shell":
+		if w.Text == "-" { // of trap: as before
+			return
+		}
+		c.shellText(c.nested(c.name()), w)
+	case "command":
+		sh := c.nested(c.name())
+		sh.line(w.Text)
+	case "program":
+		c.started(w, "")
+	case "script":
+		c.started(w, ro.arg)
+	case "module":
+		if c.sh.r.t.program(w.Text) == nil {
+			c.effect(KindRun, "module:"+w.Text, w.Kind != Unknown)
+		}
+		c.module(ro.arg, w, a)
+	case "code":
+		c.code(ro.arg, w)
+	case "assign":
+		if name, value, ok := strings.Cut(w.Text, "="); ok {
+			v := w
+			if v.Text = value; v.Kind == Unknown && !strings.Contains(value, unknownPart) {
+				v.Kind = Literal
+			}
+			c.variable(name, v)
+		}
+	case "package":
+		c.pack(w)
+	case "socket":
+		t := c.anyPath(w)
+		c.effect(KindConnect, t, w.Kind != Unknown)
+		if why, ok := places().guard.find(t, c.sh.r.env.Home, false); ok {
+			c.effectWhy(KindGuard, t, w.Kind != Unknown, why)
+		}
+	case "data":
+		if file, is := strings.CutPrefix(w.Text, "@"); is {
+			c.path(KindRead, w.with(file))
+		}
+	case "form":
+		if _, value, ok := strings.Cut(w.Text, "="); ok && value != "" && (value[0] == '@' || value[0] == '<') {
+			file, _, _ := strings.Cut(value[1:], ";")
+			c.path(KindRead, w.with(file))
+		}
+	case "volume":
+		c.volume(w)
+	case "mount":
+		c.mount(w)
+	case "variable":
+		if isSecretVariable(w.Text) {
+			c.effect(KindSecret, "env:"+w.Text, true)
+		}
+	case "setting":
+		c.setting(ro.arg, w, all)
+	case "refspec":
+	}
+}
+
+// with is the word with another text.
+func (w Word) with(text string) Word {
+	w.Text = text
+	if w.Kind == Unknown && !strings.Contains(text, unknownPart) {
+		w.Kind = Literal
+	}
+	return w
+}
+
+func (c *call) anyPath(w Word) string {
+	t, _ := c.target(w)
+	return t
+}
+
+func isURL(text string) bool { return strings.Contains(text, "://") }
+
+// hostOf is the host that an address names: a URL, user@host:path, host:port or host.
+func hostOf(text string) string {
+	if isURL(text) {
+		u, err := url.Parse(strings.ReplaceAll(text, unknownPart, "x"))
+		if err != nil || u.Host == "" {
+			_, rest, _ := strings.Cut(text, "://")
+			rest, _, _ = strings.Cut(rest, "/")
+			_, host, has := strings.Cut(rest, "@")
+			if !has {
+				host = rest
+			}
+			return strings.ToLower(host)
+		}
+		return strings.ToLower(u.Hostname())
+	}
+	text, _, _ = strings.Cut(text, "/")
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		text = text[at+1:]
+	}
+	if strings.HasPrefix(text, "[") {
+		host, _, _ := strings.Cut(text[1:], "]")
+		return strings.ToLower(host)
+	}
+	host, _, _ := strings.Cut(text, ":")
+	return strings.ToLower(host)
+}
+
+// address follows a host or a URL that is connected to.
+func (c *call) address(w Word) {
+	if rest, is := strings.CutPrefix(w.Text, "file://"); is {
+		c.path(KindRead, w.with(rest))
+		return
+	}
+	head := w.known()
+	if w.Kind == Unknown && (hostOf(head) == "" || !strings.Contains(strings.TrimPrefix(head, "https://"), "/")) {
+		c.effect(KindConnect, "", false)
+		return
+	}
+	if host := hostOf(head); host != "" {
+		c.effect(KindConnect, "host:"+host, true)
+	}
+}
+
+// into follows a file or folder that is written: DEST itself, or its entry for each source.
+func (c *call) into(w Word, a *args, all []Word) {
+	target, certain := c.target(w)
+	if target == "" {
+		c.path(KindWrite, w)
+		return
+	}
+	sources := all
+	if len(all) > 0 && len(a.operands) == len(all) && sameWord(all[len(all)-1], w) {
+		sources = all[:len(all)-1]
+	} else if all == nil {
+		sources = a.operands
+	}
+	isFolder := strings.HasSuffix(w.Text, "/") || w.Text == "." || w.Text == ".." || w.Text == "~" ||
+		len(sources) > 1 || all == nil ||
+		target == c.sh.r.env.Home || target == "/tmp" ||
+		target == "/etc"
+	if !isFolder {
+		c.onPath(KindWrite, target, certain)
+		if path.Ext(target) != "" && len(sources) == 1 && path.Ext(sources[0].Text) == path.Ext(target) {
+			return
+		}
+	}
+	if c.name() == "ln" && len(sources) == 1 && sources[0].Kind != Unknown {
+		to, _ := c.absolute(sources[0].Text)
+		c.sh.r.links[target] = to
+		c.sh.r.links[path.Join(target, path.Base(to))] = to
+	}
+	for _, s := range sources {
+		base := path.Base(strings.TrimSuffix(s.Text, "/"))
+		if s.Kind == Unknown || base == "." || base == ".." || base == "/" {
+			base = "*"
+		}
+		if c.sh.r.isMadeWord(c, s) && c.sh.where == "" {
+			c.sh.r.made[path.Join(target, base)] = true
+		}
+		if isFolder {
+			c.onPath(KindWrite, path.Join(target, base), certain)
+		} else {
+			c.entryGuess(path.Join(target, base))
+		}
+	}
+}
+
+// entryGuess is what a copy writes if its target is a folder: only what follows from the place counts.
+func (c *call) entryGuess(target string) {
+	if c.sh.where != "" {
+		return
+	}
+	c.sh.r.made[target] = true
+	c.placed(KindWrite, target, false)
+}
+
+func sameWord(a, b Word) bool { return a.Text == b.Text && a.span == b.span }
+
+func (r *reader) isMadeWord(c *call, w Word) bool {
+	t, _ := c.target(w)
+	return t != "" && r.isMade(t)
+}
+
+// transfer follows a word of rsync and scp: a path, or a place on another machine.
+func (c *call) transfer(way string, w Word, a *args, all []Word) {
+	head := w.known()
+	scheme, rest, isScheme := strings.Cut(head, "://")
+	remote := ""
+	switch {
+	case isScheme && (scheme == "s3" || scheme == "gs" || scheme == "az" || scheme == "r2" || scheme == "abfs"):
+		target := "cloud:" + scheme + "/" + rest
+		if way == "to" {
+			c.effect(KindSend, target, true)
+		}
+		c.effect(KindConnect, target, true)
+		return
+	case isScheme && scheme != "file":
+		remote = hostOf(head)
+	case strings.Contains(head, ":") && !strings.HasPrefix(head, "/") && !strings.HasPrefix(head, "./"):
+		if host, _, _ := strings.Cut(head, ":"); !strings.Contains(host, "/") {
+			remote = hostOf(host)
+		}
+	}
+	if remote != "" {
+		if way == "to" {
+			c.effect(KindSend, "host:"+remote, true)
+		}
+		c.effect(KindConnect, "host:"+remote, true)
+		return
+	}
+	if way == "from" {
+		c.path(KindRead, w)
+	} else {
+		c.into(w, a, all)
+	}
+}
+
+// remote follows the name or address of a repository.
+func (c *call) remote(w Word) {
+	if cmd, is := strings.CutPrefix(w.Text, "ext::"); is {
+		c.shellText(c.nested(c.name()), w.with(cmd))
+		return
+	}
+	if rest := w.known(); isURL(rest) || strings.Contains(rest, "@") && strings.Contains(rest, ":") {
+		c.address(w)
+	}
+}
+
+// started follows a file that is run: a program, or a script of a language.
+func (c *call) started(w Word, lang string) {
+	switch {
+	case w.Text == "-":
+		return
+	case strings.HasPrefix(w.Text, "/dev/fd/") && w.Text != "/dev/fd/0":
+		c.doubt(DoubtEval, c.name()+" runs what "+or(w.from, w.Text)+" gives it")
+		return
+	case w.Text == "/dev/stdin" || w.Text == "/dev/fd/0" || w.Text == "/proc/self/fd/0":
+		if in := c.sh.stdin; in.known {
+			if lang == "sh" {
+				c.nested(c.name()).line(in.text)
+			} else {
+				c.code(lang, Word{Text: in.text, Kind: Literal})
+			}
+		} else {
+			c.doubt(DoubtEval, c.name()+" runs what "+or(in.origin, "its input")+" gives it")
+		}
+		return
+	case isURL(w.Text):
+		c.address(w)
+		c.doubt(DoubtEval, c.name()+" runs what it fetches from "+hostOf(w.Text))
+		return
+	case w.Kind == Unknown:
+		if !w.safe {
+			c.doubt(DoubtEval, "which file "+c.name()+" runs is only known when it runs")
+		} else {
+			c.doubt(DoubtWord, "which file "+c.name()+" runs is only known when it runs")
+		}
+		c.effect(KindRun, "", false)
+		return
+	}
+	target, _ := c.target(w)
+	if c.sh.where == "" && c.sh.r.isMade(target) {
+		c.doubt(DoubtMade, "the line makes "+w.Text+" and runs it")
+	}
+	c.effect(KindRun, target, true)
+}
+
+// module follows a module that an interpreter runs.
+func (c *call) module(lang string, w Word, a *args) {
+	if lang != "python" {
+		return
+	}
+	name := w.Text
+	if file, _ := c.absolute(name + ".py"); c.sh.where == "" && c.sh.r.isMade(file) {
+		c.doubt(DoubtMade, "the line makes "+name+".py and runs it")
+	}
+	if e := c.sh.r.t.program(name); e != nil && w.Kind == Literal { // python -m pip install x
+		rest := a.operands
+		sh := c.nested(c.name())
+		sh.run(append([]Word{{Text: name, Kind: Literal}}, rest...), &call{text: c.text, span: c.span, env: c.env})
+	}
+}
+
+// pack follows a package that is installed or fetched.
+func (c *call) pack(w Word) {
+	text := w.Text
+	switch {
+	case w.Kind == Unknown:
+		c.effect(KindInstall, "", false)
+	case isURL(text) || strings.HasPrefix(text, "git+") || strings.HasPrefix(text, "git@"):
+		c.effect(KindConnect, "host:"+hostOf(strings.TrimPrefix(text, "git+")), true)
+		c.effect(KindInstall, "package:"+text, true)
+	case strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~"):
+		t, _ := c.absolute(text)
+		if c.sh.r.isMade(t) {
+			c.doubt(DoubtMade, "the line makes "+text+" and installs it")
+		}
+		c.effect(KindInstall, "package:"+t, true)
+	default:
+		c.effect(KindInstall, "package:"+text, true)
+	}
+}
+
+// volume follows SRC:DST of a container.
+func (c *call) volume(w Word) {
+	src, rest, has := strings.Cut(w.Text, ":")
+	if !has || src == "" || !strings.ContainsAny(src[:1], "/.~$") && w.Kind != Unknown {
+		return
+	}
+	kind := KindWrite
+	if strings.HasSuffix(rest, ":ro") || strings.Contains(rest, ":ro,") {
+		kind = KindRead
+	}
+	if strings.HasSuffix(src, "docker.sock") {
+		c.effect(KindEscalate, "user:root", true)
+		return
+	}
+	c.path(kind, w.with(src))
+}
+
+func (c *call) mount(w Word) {
+	src, bind, read := "", false, false
+	for part := range strings.SplitSeq(w.Text, ",") {
+		k, v, _ := strings.Cut(part, "=")
+		switch k {
+		case "type":
+			bind = v == "bind"
+		case "source", "src":
+			src = v
+		case "readonly", "ro":
+			read = v != "false"
+		}
+	}
+	if bind && src != "" {
+		kind := KindWrite
+		if read {
+			kind = KindRead
+		}
+		c.path(kind, w.with(src))
+	}
+}
+
+// setting follows `key=value` or `key value` of a program's settings.
+func (c *call) setting(of string, w Word, all []Word) {
+	key, value, has := strings.Cut(w.Text, "=")
+	v := w.with(value)
+	if !has {
+		i := slices.IndexFunc(all, func(o Word) bool { return sameWord(o, w) })
+		if i < 0 || i+1 >= len(all) {
+			return
+		}
+		v = all[i+1]
+	}
+	if w.Kind == Unknown && strings.Contains(key, unknownPart) {
+		c.doubt(DoubtWord, "a setting of "+c.name()+" is only known when it runs")
+		return
+	}
+	what, known := variables().setting(of, strings.ToLower(key))
+	if !known || what == "_" {
+		return
+	}
+	if rest, is := strings.CutPrefix(what, "doubt "); is {
+		c.doubt(DoubtKind(rest), c.name()+" sets "+key)
+		return
+	}
+	ro := parseRole(what)
+	if ro.name == "guard" {
+		c.effect(KindGuard, "setting:"+key, true)
+		return
+	}
+	if ro.name == "shell" {
+		v.Text = strings.TrimPrefix(v.Text, "!")
+		c.doubt(DoubtVariable, key+" of "+c.name()+" runs a command")
+	}
+	if ro.name == "alias" {
+		if cmd, is := strings.CutPrefix(v.Text, "!"); is {
+			c.shellText(c.nested(c.name()), v.with(cmd))
+		} else {
+			c.nested(c.name()).line("git " + v.Text)
+		}
+		return
+	}
+	c.role(ro, v, &args{}, nil)
+}
+
+// variable follows a variable that is set for commands.
+func (c *call) variable(name string, w Word) {
+	vs := variables()
+	if vs.isHarmless(name, w) {
+		return
+	}
+	if what, ok := vs.code(name); ok {
+		switch what {
+		case "", "_", "doubt":
+			c.doubt(DoubtVariable, name+" changes what programs run")
+		case "guard":
+			c.doubt(DoubtVariable, name+" changes what programs run")
+			c.effect(KindGuard, "variable:"+name, true)
+		default:
+			if name == "PATH" && isPlainPath(w, c) {
+				return
+			}
+			c.doubt(DoubtVariable, name+" changes what programs run")
+			if w.Text != "" {
+				c.role(parseRole(what), w, &args{}, nil)
+			}
+		}
+	}
+}
+
+// isPlainPath reports whether a PATH only adds folders of the system or the user's home to what it was.
+func isPlainPath(w Word, c *call) bool {
+	for part := range strings.SplitSeq(w.Text, ":") {
+		switch {
+		case part == unknownPart || part == "":
+			if part == "" {
+				return false
+			}
+		case !strings.HasPrefix(part, "/") || c.sh.r.isMade(part):
+			return false
+		case strings.HasPrefix(part, "/tmp") || strings.HasPrefix(part, "/var/tmp") || strings.HasPrefix(part, "/dev"):
+			return false
+		case slices.Contains(systemFolders, part) || strings.HasPrefix(part, "/usr/") || strings.HasPrefix(part,
+			"/opt/"):
+		case c.sh.r.env.Home != "" && strings.HasPrefix(part, c.sh.r.env.Home+"/"):
+			for f := range c.sh.r.made {
+				if strings.HasPrefix(f, part+"/") {
+					return false
+				}
+			}
+		default:
+			return strings.HasSuffix(part, "/bin") || strings.HasSuffix(part, "/node_modules/.bin")
+		}
+	}
+	return true
+}
+
+// templates gives the effects of an entry. by is the operand that a condition fitted.
+func (c *call) templates(list []template, e *entry, a *args, by *Word) {
+	for _, t := range list {
+		if t.kind == "doubt" {
+			if t.target != "none" {
+				c.doubt(DoubtKind(t.target), short(c.text))
+			}
+			continue
+		}
+		if strings.Contains(t.target, "$@") || strings.Contains(t.target, "${@") ||
+			strings.Contains(t.target, "$/@") {
+			c.perOperand(t, e, a, by)
+			continue
+		}
+		c.templated(Kind(t.kind), t.target, e, a, by, nil)
+	}
+}
+
+// perOperand gives an effect for each operand.
+func (c *call) perOperand(t template, e *entry, a *args, by *Word) {
+	if len(a.operands) == 0 {
+		text := t.target
+		if at := strings.Index(text, "${@|"); at >= 0 {
+			rest := text[at+4:]
+			def, after, _ := strings.Cut(rest, "}")
+			c.templated(Kind(t.kind), text[:at]+def+after, e, a, by, nil)
+		} else {
+			c.templated(Kind(t.kind), strings.NewReplacer("$@", "", "$/@", "").Replace(text), e, a, by, nil)
+		}
+		return
+	}
+	for i := range a.operands {
+		text := t.target
+		if at := strings.Index(text, "${@|"); at >= 0 {
+			_, after, _ := strings.Cut(text[at+4:], "}")
+			text = text[:at] + "$@" + after
+		}
+		c.templated(Kind(t.kind), text, e, a, by, &a.operands[i])
+	}
+}
+
+// templated gives one effect with its target filled in.
+func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Word) {
+	unknown := false
+	filled := c.fillWith(text, e, a, by, each, &unknown)
+	if !slices.Contains(Kinds, kind) {
+		return
+	}
+	isPath := strings.HasPrefix(filled, "/") || strings.HasPrefix(filled, "~") || strings.HasPrefix(filled, ".")
+	switch {
+	case isPath && (kind == KindRead || kind == KindWrite || kind == KindDelete || kind == KindMove ||
+		kind == KindConfigure ||
+		kind == KindGuard || kind == KindSecret || kind == KindRun):
+		t := filled
+		if c.sh.where == "" {
+			t, _ = c.absolute(filled)
+		} else {
+			t = c.sh.where + ":" + filled
+		}
+		if kind == KindRead || kind == KindWrite || kind == KindDelete || kind == KindMove {
+			c.onPath(kind, t, !unknown)
+			return
+		}
+		c.effect(kind, t, !unknown)
+	case unknown && (filled == "" || filled == "*" || strings.HasSuffix(filled, ":*") && !strings.Contains(text, "*")):
+		c.effect(kind, filled, false)
+	default:
+		if c.sh.where != "" && filled != "" {
+			filled = c.sh.where + ":" + filled
+		}
+		c.effectWhy(kind, or(filled, string(kind)+":"), true, "")
+	}
+	if kind == KindRun && filled == "project:" && c.isBuildMade() {
+		c.doubt(DoubtMade, "the line makes what "+c.name()+" runs")
+	}
+	if kind == KindRun && isPath && c.sh.r.isMade(filled) {
+		c.doubt(DoubtMade, "the line makes "+filled+" and runs it")
+	}
+}
+
+// fill fills the placeholders of a text.
+func (c *call) fill(text string, a *args, by *Word) string {
+	var unknown bool
+	return c.fillWith(text, nil, a, by, nil, &unknown)
+}
+
+func (c *call) fillWith(text string, e *entry, a *args, by, each *Word, unknown *bool) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '$' || i+1 >= len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		rest := text[i+1:]
+		name, n := "", 0
+		switch {
+		case rest[0] == '{':
+			end := strings.IndexByte(rest, '}')
+			if end < 0 {
+				b.WriteByte('$')
+				continue
+			}
+			name, n = rest[1:end], end+1
+		case rest[0] == '/' && len(rest) > 1:
+			name, n = rest[:2], 2
+		case rest[0] == '-':
+			n = 1
+			for n < len(rest) && (rest[n] == '-' || rest[n] >= 'a' && rest[n] <= 'z' || rest[n] >= 'A' &&
+				rest[n] <= 'Z') {
+				n++
+			}
+			name = rest[:n]
+		case strings.HasPrefix(rest, "host"):
+			name, n = "host", 4
+		default:
+			name, n = rest[:1], 1
+		}
+		b.WriteString(c.placeholder(name, e, a, by, each, unknown))
+		i += n
+	}
+	return strings.ReplaceAll(b.String(), "host:host:", "host:")
+}
+
+// placeholder is the value of one placeholder: the first of its alternatives that is given.
+func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, unknown *bool) string {
+	names, def, _ := strings.Cut(name, "|")
+	for alt := range strings.FieldsSeq(names) {
+		last := strings.HasPrefix(alt, "/")
+		alt = strings.TrimPrefix(alt, "/")
+		var w *Word
+		ro := role{}
+		switch {
+		case alt == "*":
+			w = by
+		case alt == "@":
+			if w = each; w != nil && e != nil {
+				for i := range a.operands {
+					if &a.operands[i] == each {
+						ro = roleAt(c.rolesOf(e.words, a), i, len(a.operands))
+					}
+				}
+			}
+		case alt == "last":
+			if n := len(a.operands); n > 0 {
+				w = &a.operands[n-1]
+			}
+		case alt == "host":
+			w = c.hostWord(e, a)
+			ro = role{name: "host"}
+		case strings.HasPrefix(alt, "-"):
+			for i := range c.options {
+				if c.options[i].name == alt && c.options[i].value != nil {
+					w, ro = c.options[i].value, c.options[i].role
+				}
+			}
+		default:
+			if n, err := strconv.Atoi(alt); err == nil && n >= 1 && n <= len(a.operands) {
+				w = &a.operands[n-1]
+				if e != nil {
+					ro = roleAt(c.rolesOf(e.words, a), n-1, len(a.operands))
+				}
+			}
+		}
+		if w == nil || w.Text == "" {
+			continue
+		}
+		if w.Kind == Unknown {
+			*unknown = true
+		}
+		return c.shown(*w, ro, last)
+	}
+	return def
+}
+
+// shown is a word as it stands in a target.
+func (c *call) shown(w Word, ro role, last bool) string {
+	text := strings.ReplaceAll(w.Text, unknownPart, "*")
+	if last {
+		text, _, _ = strings.Cut(text, "?")
+		return path.Base(strings.TrimSuffix(text, "/"))
+	}
+	switch ro.name {
+	case "read", "write", "delete", "move", "into", "script", "program", "cd":
+		if t, ok := c.target(w); t != "" || ok {
+			return t
+		}
+		return ""
+	case "name":
+		return ro.arg + ":" + text
+	case "user", "unit", "process", "table":
+		return ro.name + ":" + text
+	case "remote":
+		if isURL(text) || strings.Contains(text, "@") && strings.Contains(text, ":") {
+			return "host:" + hostOf(text)
+		}
+		if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") {
+			return c.anyPath(w)
+		}
+		return "remote:" + text
+	case "host", "url", "from", "to", "address":
+		return "host:" + hostOf(text)
+	}
+	return text
+}
+
+// hostWord is the word that says which host a command is about.
+func (c *call) hostWord(e *entry, a *args) *Word {
+	for i := range c.options {
+		switch c.options[i].role.name {
+		case "host", "url", "remote":
+			if c.options[i].value != nil {
+				return c.options[i].value
+			}
+		}
+	}
+	if e == nil {
+		return nil
+	}
+	for i := range a.operands {
+		switch roleAt(c.rolesOf(e.words, a), i, len(a.operands)).name {
+		case "host", "url", "remote":
+			return &a.operands[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,882 @@
+package facts
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// reader reads one call.
+type reader struct {
+	env    Env
+	out    *Facts
+	t      *tables
+	read   int // bytes of all texts
+	steps  int
+	traps  []trapped
+	made   map[string]bool   // files and folders that the call makes, by their targets
+	folder map[string]bool   // of those: all below it is made, too
+	links  map[string]string // where links lead that the call makes
+}
+
+// input is what a command reads from its standard input.
+type input struct {
+	has    bool // it is no terminal
+	known  bool // text is all of it
+	text   string
+	origin string // what made it: the command; "" = a file or the line itself
+	word   *Word  // what each of its words is known to be, such as a pattern; nil = nothing
+}
+
+// output is what commands print, as far as it is known.
+type output struct {
+	known  bool
+	text   string
+	safe   bool   // one word that is no option and no path
+	word   *Word  // one word that is known in part, such as a pattern; nil = none
+	origin string // of what is not known: the command
+}
+
+// shell is one shell process while a text is followed.
+type shell struct {
+	r       *reader
+	cwd     string // "" = not known
+	vars    map[string]Word
+	funcs   map[string]*syntax.FuncDecl
+	src     map[string]string // the text that a function stands in
+	params  []Word            // $1 and so on; nil = not known
+	source  string            // the text that is read
+	base    Span              // of the text in Facts.Text
+	exact   bool              // offsets of the text are those of base
+	via     []string
+	guess   bool
+	where   string // machine or container that it runs on; "" = this one
+	stdin   input
+	calls   []string // functions under way
+	depth   int
+	lost    bool              // the line may not come here: what is assigned may be so
+	perhaps map[string]bool   // functions that may not be declared
+	locals  []map[string]Word // of each function under way: variables before it made them its own
+	forked  bool              // it runs beside others: one side of a pipe, or in the background
+	fixed   map[string]bool   // variables that are read-only
+}
+
+// fork is the shell of a subshell or of one side of a pipe.
+func (sh *shell) fork() *shell {
+	c := *sh
+	c.vars, c.funcs, c.src = maps.Clone(sh.vars), maps.Clone(sh.funcs), maps.Clone(sh.src)
+	return &c
+}
+
+func (sh *shell) span(node syntax.Node) Span {
+	if !sh.exact || !node.Pos().IsValid() {
+		return sh.base
+	}
+	return Span{sh.base.From + int(node.Pos().Offset()), sh.base.From + int(node.End().Offset())}
+}
+
+func (sh *shell) text(node syntax.Node) string {
+	from, to := int(node.Pos().Offset()), int(node.End().Offset())
+	if !node.Pos().IsValid() || from >= to || to > len(sh.source) {
+		return ""
+	}
+	return sh.source[from:to]
+}
+
+func (r *reader) doubt(kind DoubtKind, text string, span Span, command int) {
+	d := Doubt{kind, short(text), span, command}
+	if len(r.out.Doubts) < maxEffects &&
+		!slices.ContainsFunc(r.out.Doubts, func(o Doubt) bool { return o.Kind == kind && o.Text == d.Text }) {
+		r.out.Doubts = append(r.out.Doubts, d)
+	}
+}
+
+func short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= 160 {
+		return text
+	}
+	cut := 157
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "..."
+}
+
+// line reads a text as a shell does that begins as sh stands.
+func (sh *shell) line(text string) output {
+	r := sh.r
+	r.read += len(text)
+	if len(text) > maxLine || r.read > maxRead || sh.depth > maxDepth {
+		r.doubt(DoubtLimits, "the text is too long, or has too many lines within lines", sh.base, -1)
+		return output{}
+	}
+	if strings.ContainsFunc(text, func(c rune) bool { return c == 0 || c == utf8.RuneError }) {
+		r.doubt(DoubtParse, "it has NUL or bytes that are no text", sh.base, -1)
+		text, sh.exact = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", ""), false
+	}
+	file, err := parse(text, syntax.LangBash)
+	if err != nil {
+		sh.r.doubt(DoubtParse, "bash does not parse the line", sh.base, -1)
+		if file, err = parse(text, syntax.LangZsh); err != nil {
+			if file, err = parse(text, syntax.LangPOSIX); err != nil {
+				return sh.unparsed(text)
+			}
+		}
+	}
+	source := sh.source
+	sh.source = text
+	out := sh.stmts(file.Stmts)
+	sh.source = source
+	return out
+}
+
+// unparsed reads the parts of a text that does not parse, each as a guess.
+func (sh *shell) unparsed(text string) output {
+	sh.r.doubt(DoubtParse, "the line does not parse", sh.base, -1)
+	c := sh.fork()
+	c.guess, c.exact, c.depth = true, false, sh.depth+1
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";\n|&`()", r) }) {
+		if file, err := parse(part, syntax.LangBash); err == nil {
+			c.source = part
+			c.stmts(file.Stmts)
+		} else if words := strings.Fields(strings.NewReplacer(`'`, " ", `"`, " ").Replace(part)); len(words) > 0 {
+			c.run(wordsOf(words), &call{text: part, span: sh.base})
+		}
+	}
+	return output{}
+}
+
+func wordsOf(texts []string) []Word {
+	words := make([]Word, len(texts))
+	for i, text := range texts {
+		words[i] = Word{Text: text, Kind: Literal}
+	}
+	return words
+}
+
+// stmts follows statements one after another. What they print is known if all is.
+func (sh *shell) stmts(list []*syntax.Stmt) output {
+	all := output{known: true}
+	for i, st := range list {
+		out := sh.stmt(st)
+		if len(list) == 1 {
+			return out
+		}
+		all.known = all.known && out.known
+		all.text += out.text
+		if out.origin != "" && all.origin == "" {
+			all.origin = out.origin
+		}
+		if i == len(list)-1 && !all.known && all.text == "" {
+			all.safe, all.word = out.safe, out.word
+		}
+	}
+	return all
+}
+
+// stmt follows one statement with its redirections.
+func (sh *shell) stmt(st *syntax.Stmt) output {
+	if st == nil {
+		return output{known: true}
+	}
+	if sh.r.steps++; sh.r.steps > maxSteps {
+		sh.r.doubt(DoubtLimits, "the line has too many commands", sh.base, -1)
+		return output{}
+	}
+	in := sh.stdin
+	redirects, quiet := sh.redirects(st.Redirs)
+	defer func() { sh.stdin = in }()
+	if st.Background || st.Coprocess {
+		c := sh.fork()
+		c.forked = true
+		if !sh.stdin.has {
+			c.stdin = input{has: true, known: true}
+		}
+		c.command(st, redirects)
+		return output{known: true}
+	}
+	out := sh.command(st, redirects)
+	if quiet {
+		return output{known: true}
+	}
+	return out
+}
+
+// redirects follows redirections. quiet means that what is printed goes into a file.
+func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool) {
+	for _, rd := range list {
+		span := sh.span(rd)
+		switch rd.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			w := sh.quoted(rd.Hdoc)
+			if isQuoted(rd.Word) {
+				w = Word{Text: literalText(rd.Hdoc), Kind: Literal}
+			}
+			text := w.Text
+			if rd.Op == syntax.DashHdoc {
+				text = untabbed(text)
+			}
+			sh.stdin = input{has: true, known: w.Kind != Unknown, text: text, origin: w.from}
+			continue
+		case syntax.WordHdoc:
+			w := sh.word(rd.Word)
+			sh.stdin = input{has: true, known: w.Kind != Unknown, text: w.Text + "\n", origin: w.from}
+			continue
+		}
+		w := sh.word(rd.Word)
+		r := Redirect{Op: rd.Op.String(), Target: w, Span: span}
+		fd := ""
+		if rd.N != nil {
+			fd = rd.N.Value
+		}
+		switch rd.Op {
+		case syntax.DplIn, syntax.DplOut:
+			if strings.Trim(w.Text, "0123456789-") == "" {
+				continue
+			}
+		case syntax.RdrIn:
+			sh.stdin = input{has: true, origin: or(w.from, "")}
+			if w.from == "" {
+				sh.stdin.origin = "file " + w.Text
+			}
+		}
+		if rd.Op != syntax.RdrIn && (fd == "" || fd == "1") {
+			quiet = true
+		}
+		all = append(all, r)
+	}
+	return all, quiet
+}
+
+func untabbed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimLeft(line, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func isQuoted(w *syntax.Word) bool {
+	return w != nil && slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		switch p := p.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return true
+		case *syntax.Lit:
+			return strings.Contains(p.Value, `\`)
+		}
+		return false
+	})
+}
+
+func literalText(w *syntax.Word) string {
+	if w == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			b.WriteString(lit.Value)
+		}
+	}
+	return b.String()
+}
+
+// apply gives the effects of redirections to the command at index, -1 = none. empties means
+// that the command prints nothing, so that a file that is written is emptied.
+func (sh *shell) applyRedirects(list []Redirect, index int, empties bool) {
+	for _, rd := range list {
+		w := rd.Target
+		c := &call{sh: sh, index: index, span: rd.Span, text: rd.Op + " " + w.Text}
+		switch {
+		case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
+			parts := strings.Split(w.Text, "/")
+			kind := KindSend
+			if rd.Op == "<" {
+				kind = KindConnect
+			}
+			c.effect(kind, "host:"+parts[min(3, len(parts)-1)], true)
+			c.effect(KindConnect, "host:"+parts[min(3, len(parts)-1)], true)
+		case isSink(w.Text):
+		case w.from != "" && strings.HasPrefix(w.Text, "/dev/fd/"):
+		case rd.Op == "<":
+			c.path(KindRead, w)
+		case rd.Op == ">>" || rd.Op == "&>>":
+			c.path(KindWrite, w)
+		default:
+			c.path(KindWrite, w)
+			if empties && rd.Op != "<>" {
+				c.path(KindDelete, w)
+			}
+		}
+	}
+}
+
+func isSink(target string) bool {
+	return target == "/dev/null" || target == "/dev/stdout" || target == "/dev/stderr" || target == "/dev/tty" ||
+		strings.HasPrefix(target, "/dev/fd/") || strings.HasPrefix(target, "/proc/self/fd/")
+}
+
+// command follows what a statement consists of.
+func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
+	if call, simple := st.Cmd.(*syntax.CallExpr); simple {
+		return sh.simple(call, redirects, st)
+	}
+	if st.Cmd == nil {
+		sh.applyRedirects(redirects, -1, true)
+		return output{known: true}
+	}
+	sh.applyRedirects(redirects, -1, false)
+	switch cmd := st.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return sh.binary(cmd)
+	case *syntax.Block:
+		return sh.stmts(cmd.Stmts)
+	case *syntax.Subshell:
+		return sh.fork().stmts(cmd.Stmts)
+	case *syntax.IfClause:
+		return sh.ifs(cmd)
+	case *syntax.WhileClause:
+		sh.stmts(cmd.Cond)
+		sh.maybe(func() { sh.stmts(cmd.Do); sh.stmts(cmd.Cond); sh.stmts(cmd.Do) })
+		return output{}
+	case *syntax.ForClause:
+		return sh.loop(cmd)
+	case *syntax.CaseClause:
+		sh.word(cmd.Word)
+		var branches []func()
+		for _, item := range cmd.Items {
+			for _, p := range item.Patterns {
+				sh.word(p)
+			}
+			branches = append(branches, func() { sh.stmts(item.Stmts) })
+		}
+		sh.either(append(branches, func() {})...)
+		return output{}
+	case *syntax.FuncDecl:
+		if cmd.Name != nil {
+			sh.define(cmd.Name.Value, cmd)
+		}
+		for _, n := range cmd.Names {
+			sh.define(n.Value, cmd)
+		}
+		return output{known: true}
+	case *syntax.DeclClause:
+		return sh.declare(cmd)
+	case *syntax.TestClause:
+		sh.inner(cmd)
+		return output{known: true}
+	case *syntax.ArithmCmd, *syntax.LetClause:
+		sh.inner(cmd)
+		return output{known: true}
+	case *syntax.TimeClause:
+		return sh.stmt(cmd.Stmt)
+	case *syntax.CoprocClause:
+		return sh.fork().stmt(cmd.Stmt)
+	case *syntax.TestDecl:
+		return sh.stmt(cmd.Body)
+	}
+	sh.r.doubt(DoubtParse, "a part of the line is not read", sh.span(st), -1)
+	return output{}
+}
+
+func (sh *shell) define(name string, decl *syntax.FuncDecl) {
+	if old := sh.funcs[name]; old != nil && old != decl && sh.lost || name == "command_not_found_handle" {
+		sh.r.doubt(DoubtVariable, "what "+name+" runs is only known when it runs", sh.base, -1)
+	}
+	if sh.lost {
+		sh.perhaps = maps.Clone(sh.perhaps)
+		if sh.perhaps == nil {
+			sh.perhaps = map[string]bool{}
+		}
+		sh.perhaps[name] = true
+	}
+	sh.funcs[name], sh.src[name] = decl, sh.source
+}
+
+// inner follows the expansions within a node that is no command: $(…), and indexes, which a
+// shell evaluates.
+func (sh *shell) inner(node syntax.Node) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			sh.substitute(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			sh.fork().stmts(n.Stmts)
+			return false
+		case *syntax.SglQuoted:
+			sh.evaluated(n.Value, n)
+		case *syntax.Lit:
+			sh.evaluated(n.Value, n)
+		}
+		return true
+	})
+}
+
+// evaluated follows the $(…) in a text that a shell evaluates as an expression, such as
+// [[ 'a[$(id)]' -eq 1 ]].
+func (sh *shell) evaluated(text string, at syntax.Node) {
+	if i := strings.IndexByte(text, '['); i >= 0 && strings.ContainsAny(text[i:], "$`") {
+		c := sh.fork()
+		c.base, c.exact, c.depth = sh.span(at), false, sh.depth+1
+		c.line(": " + text[i+1:])
+	}
+}
+
+// binary follows a && b, a || b and pipes.
+func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
+	switch cmd.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		side := sh.fork()
+		side.forked = true
+		left := side.stmt(cmd.X)
+		right := sh.fork()
+		right.forked = true
+		right.stdin = input{has: true, known: left.known, text: left.text, origin: left.origin, word: left.word}
+		if left.word != nil && !left.known {
+			right.stdin.origin = or(left.origin, "a command")
+		}
+		return right.stmt(cmd.Y)
+	case syntax.AndStmt:
+		before := maps.Clone(sh.vars)
+		x, y := sh.both(cmd)
+		for name, was := range before { // it may have stopped before a variable was set
+			if now := sh.vars[name]; now.Text != was.Text || now.Kind != was.Kind {
+				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: or(was.from, now.from)}
+			}
+		}
+		return joinOutput(x, y)
+	default:
+		x := sh.stmt(cmd.X)
+		sh.maybe(func() { sh.stmt(cmd.Y) })
+		if x.known && x.text != "" {
+			return x
+		}
+		return output{origin: x.origin}
+	}
+}
+
+// both follows a && b, and a && b && c as one.
+func (sh *shell) both(cmd *syntax.BinaryCmd) (x, y output) {
+	if inner, is := cmd.X.Cmd.(*syntax.BinaryCmd); is && inner.Op == syntax.AndStmt && len(cmd.X.Redirs) == 0 &&
+		!cmd.X.Negated {
+		a, b := sh.both(inner)
+		x = joinOutput(a, b)
+	} else {
+		x = sh.stmt(cmd.X)
+	}
+	return x, sh.stmt(cmd.Y)
+}
+
+func joinOutput(x, y output) output {
+	if x.known && x.text == "" {
+		return y
+	}
+	return output{known: x.known && y.known, text: x.text + y.text, origin: or(x.origin, y.origin)}
+}
+
+// maybe follows what may run or not: variables that it changes are not known after that.
+func (sh *shell) maybe(run func()) { sh.either(run, func() {}) }
+
+// either follows branches of which one runs.
+func (sh *shell) either(branches ...func()) {
+	before, cwd, lost := sh.vars, sh.cwd, sh.lost
+	var after []map[string]Word
+	var folders []string
+	sh.lost = true
+	for _, b := range branches {
+		sh.vars, sh.cwd = maps.Clone(before), cwd
+		b()
+		after, folders = append(after, sh.vars), append(folders, sh.cwd)
+	}
+	sh.vars, sh.cwd, sh.lost = after[0], folders[0], lost
+	for _, other := range after[1:] {
+		for name, w := range other {
+			switch have, ok := sh.vars[name]; {
+			case !ok:
+				sh.vars[name] = w // what it was before the line is mostly nothing
+			case have.Text != w.Text || have.Kind != w.Kind:
+				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: or(have.from, w.from)}
+			}
+		}
+	}
+	for _, folder := range folders[1:] {
+		if folder != sh.cwd {
+			sh.cwd = cwd // where it was: a cd that may fail is mostly guarded by &&
+		}
+	}
+}
+
+func (sh *shell) ifs(cmd *syntax.IfClause) output {
+	var branches []func()
+	for c := cmd; c != nil; c = c.Else {
+		if len(c.Cond) > 0 {
+			sh.stmts(c.Cond)
+		}
+		branches = append(branches, func() { sh.stmts(c.Then) })
+		if c.Else == nil && len(c.Cond) > 0 {
+			branches = append(branches, func() {})
+		}
+	}
+	sh.either(branches...)
+	return output{}
+}
+
+// mostItems is how many words of a loop are followed one by one.
+const mostItems = 24
+
+func (sh *shell) loop(cmd *syntax.ForClause) output {
+	iter, ok := cmd.Loop.(*syntax.WordIter)
+	if !ok {
+		sh.inner(cmd.Loop)
+		sh.maybe(func() { sh.stmts(cmd.Do); sh.stmts(cmd.Do) })
+		return output{}
+	}
+	items := sh.words(iter.Items)
+	if !iter.InPos.IsValid() {
+		items = sh.positional()
+	}
+	if len(items) > mostItems {
+		items = append(items[:mostItems:mostItems], Word{Text: unknownPart, Kind: Unknown})
+	}
+	var out output
+	run := func() {
+		for _, item := range items {
+			if item.Kind == Unknown && len(items) == 1 {
+				item = Word{Text: item.Text, Kind: Unknown, from: item.from, safe: item.safe}
+			}
+			sh.vars[iter.Name.Value] = item
+			out = sh.stmts(cmd.Do)
+		}
+	}
+	if len(items) == 0 {
+		return output{known: true}
+	}
+	run()
+	if len(items) == 1 {
+		sh.stmts(cmd.Do) // again: what it has assigned may count now
+		return output{origin: out.origin}
+	}
+	return output{origin: out.origin}
+}
+
+func (sh *shell) positional() []Word {
+	if sh.params == nil {
+		return []Word{{Text: unknownPart, Kind: Unknown}}
+	}
+	return sh.params
+}
+
+// declare follows export, local and their like.
+func (sh *shell) declare(cmd *syntax.DeclClause) output {
+	words := []Word{{Text: cmd.Variant.Value, Kind: Literal}}
+	variant := cmd.Variant.Value
+	odd := false // it makes numbers, or other names of variables
+	for _, a := range cmd.Args {
+		if a.Name != nil && (variant == "local" || variant == "declare" || variant == "typeset") {
+			sh.own(a.Name.Value)
+		}
+		switch {
+		case a.Name == nil:
+			if a.Value != nil {
+				flags := sh.words([]*syntax.Word{a.Value})
+				words = append(words, flags...)
+				for _, w := range flags {
+					odd = odd || w.Kind == Unknown || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text,
+						"inulc")
+					c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(cmd), words: words[:1]}
+					c.evaluates(variant, []Word{w})
+				}
+			}
+		case a.Naked && odd:
+			sh.fix(a.Name.Value)
+			sh.vars[a.Name.Value] = Word{Text: unknownPart, Kind: Unknown}
+		case a.Naked:
+			if variant == "readonly" {
+				sh.fix(a.Name.Value)
+			}
+			words = append(words, Word{Text: a.Name.Value, Kind: Literal})
+		default:
+			w := sh.assign(a)
+			if odd {
+				sh.fix(a.Name.Value)
+				sh.vars[a.Name.Value] = Word{Text: unknownPart, Kind: Unknown}
+			} else if variant == "readonly" {
+				sh.fix(a.Name.Value)
+			}
+			if variant != "local" {
+				c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+				c.variable(a.Name.Value, w)
+			}
+			words = append(words, Word{Text: a.Name.Value + "=" + w.Text, Kind: w.Kind})
+		}
+	}
+	if len(words) == 1 || words[1].Text == "-p" && len(words) == 2 {
+		return sh.run(words, &call{text: sh.text(cmd), span: sh.span(cmd)})
+	}
+	return output{known: true}
+}
+
+// own makes a variable that of the function under way: it is as before when that ends.
+func (sh *shell) own(name string) {
+	if n := len(sh.locals); n > 0 {
+		if _, again := sh.locals[n-1][name]; !again {
+			was, known := sh.vars[name]
+			if !known {
+				was.Kind = ""
+			}
+			sh.locals[n-1][name] = was
+		}
+	}
+}
+
+// fix notes a variable whose later assignments may do something else.
+func (sh *shell) fix(name string) {
+	sh.fixed = maps.Clone(sh.fixed)
+	if sh.fixed == nil {
+		sh.fixed = map[string]bool{}
+	}
+	sh.fixed[name] = true
+}
+
+// assign follows one assignment and returns its value.
+func (sh *shell) assign(a *syntax.Assign) Word {
+	w := Word{Kind: Literal}
+	switch {
+	case a.Array != nil:
+		w = Word{Text: unknownPart, Kind: Unknown}
+		var all []string
+		literal := true
+		for _, e := range a.Array.Elems {
+			if e.Index != nil {
+				sh.inner(e.Index)
+			}
+			if e.Value != nil {
+				for _, v := range sh.words([]*syntax.Word{e.Value}) {
+					all, literal = append(all, v.Text), literal && v.Kind != Unknown
+				}
+			}
+		}
+		if literal {
+			sh.vars[a.Name.Value+"[@]"] = Word{Text: strings.Join(all, "\x00"), Kind: Literal}
+		}
+	case a.Value != nil:
+		w = sh.assigned(a.Value)
+	}
+	if a.Index != nil {
+		sh.inner(a.Index)
+		return Word{Text: unknownPart, Kind: Unknown}
+	}
+	if a.Append {
+		before, known := sh.vars[a.Name.Value]
+		if !known {
+			before = Word{Text: unknownPart, Kind: Unknown}
+		}
+		w = joinWords(before, w)
+	}
+	if w.Kind != Unknown && hidesCode.MatchString(w.Text) {
+		c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+		c.hiddenIndex(w.Text)
+	}
+	if sh.fixed[a.Name.Value] {
+		w = Word{Text: unknownPart, Kind: Unknown}
+	}
+	sh.vars[a.Name.Value] = w
+	return w
+}
+
+func joinWords(a, b Word) Word {
+	w := Word{Text: a.Text + b.Text, Kind: Literal, from: or(a.from, b.from)}
+	if a.Kind == Unknown || b.Kind == Unknown {
+		w.Kind = Unknown
+	} else if a.Kind == Pattern || b.Kind == Pattern {
+		w.Kind = Pattern
+	}
+	return w
+}
+
+// simple follows a simple command.
+func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.Stmt) output {
+	words := sh.words(cmd.Args)
+	for len(words) > 0 && words[0].Kind == Unknown && words[0].Text == unknownPart && len(words) > 1 &&
+		words[0].from == "" && words[0].safe {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		for _, a := range cmd.Assigns {
+			w := sh.assign(a)
+			c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+			c.variable(a.Name.Value, w)
+		}
+		sh.applyRedirects(redirects, -1, true)
+		return output{known: true}
+	}
+	c := &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects}
+	if st.Negated {
+		c.text = strings.TrimPrefix(c.text, "! ")
+	}
+	if len(cmd.Assigns) > 0 {
+		inner := sh.fork()
+		for _, a := range cmd.Assigns {
+			w := inner.assign(a)
+			c.env = append(c.env, Assign{a.Name.Value, w})
+		}
+	}
+	return sh.run(words, c)
+}
+
+// run follows a command whose words are known as far as they can be.
+func (sh *shell) run(words []Word, c *call) output {
+	r := sh.r
+	if r.steps++; r.steps > maxSteps || len(r.out.Commands) >= maxCommands || sh.depth > maxDepth {
+		r.doubt(DoubtLimits, "the line has too many commands", c.span, -1)
+		return output{}
+	}
+	for len(words) > 1 && (words[0].Text == "--" || words[0].Text == "!" ||
+		oddAssignment.MatchString(words[0].Text)) { // time -- ls, time ! ls, A[1]=2 ls
+		words = words[1:]
+	}
+	c.sh, c.words = sh, words
+	c.index = len(r.out.Commands)
+	r.out.Commands = append(r.out.Commands, Command{
+		Words: words, Text: short0(c.text), Env: c.env, Redirects: c.redirects, Via: slices.Clip(sh.via),
+		Guess: sh.guess, Span: c.span,
+	})
+	for _, a := range c.env {
+		c.variable(a.Name, a.Value)
+	}
+	name := words[0]
+	if name.Kind == Unknown {
+		return c.computed()
+	}
+	if name.Kind == Pattern && name.Text != "[" && name.Text != "[[" && name.Text != "?" {
+		r.doubt(DoubtWord, "the name of a program is a pattern: "+name.Text, c.span, c.index)
+		sh.applyRedirects(c.redirects, c.index, false)
+		return c.guesses(words)
+	}
+	if f := sh.funcs[name.Text]; f != nil {
+		sh.applyRedirects(c.redirects, c.index, false)
+		out := sh.callFunction(name.Text, f, words[1:], c)
+		if sh.perhaps[name.Text] {
+			c.program(name.Text, words[1:])
+		}
+		return out
+	}
+	out := c.program(name.Text, words[1:])
+	sh.applyRedirects(c.redirects, c.index, out.known && out.text == "" && printsNothing[programName(name.Text)])
+	return out
+}
+
+var oddAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\[[^]]*\]\+?=`)
+
+// mostCalls is how often a function is followed that calls itself.
+const mostCalls = 3
+
+// short0 keeps the text of a command as it is, up to what facts repeat.
+func short0(text string) string {
+	if len(text) > 4096 {
+		return text[:4096]
+	}
+	return text
+}
+
+// printsNothing are commands with which `> FILE` empties a file.
+var printsNothing = map[string]bool{
+	":":      true,
+	"true":   true,
+	"false":  true,
+	"echo":   true,
+	"printf": true,
+	"cat":    true,
+	"exec":   true,
+}
+
+// callFunction follows the body of a function.
+func (sh *shell) callFunction(name string, f *syntax.FuncDecl, params []Word, c *call) output {
+	again := 0
+	for _, n := range sh.calls {
+		if n == name {
+			again++
+		}
+	}
+	switch {
+	case again > 0 && (sh.forked || strings.Contains(c.text, "&")):
+		c.effectWhy(KindKill, "process:*", true, name+" calls itself without end")
+		return output{}
+	case again >= mostCalls:
+		c.doubt(DoubtLimits, name+" calls itself")
+		return output{}
+	}
+	sh.locals = append(slices.Clip(sh.locals), map[string]Word{})
+	defer func() {
+		last := len(sh.locals) - 1
+		for name, was := range sh.locals[last] {
+			if was.Kind == "" {
+				delete(sh.vars, name)
+			} else {
+				sh.vars[name] = was
+			}
+		}
+		sh.locals = sh.locals[:last]
+	}()
+	calls, before, source, exact, depth := sh.calls, sh.params, sh.source, sh.exact, sh.depth
+	sh.calls, sh.params, sh.source, sh.depth = append(slices.Clip(calls), name), params, sh.src[name], depth+1
+	if params == nil {
+		sh.params = []Word{}
+	}
+	base := sh.base
+	if sh.source != source {
+		sh.exact, sh.base = false, c.span
+	}
+	out := sh.stmt(f.Body)
+	sh.calls, sh.params, sh.source, sh.exact, sh.depth, sh.base = calls, before, source, exact, depth, base
+	return out
+}
+
+// substitute follows $(…).
+func (sh *shell) substitute(stmts []*syntax.Stmt) output {
+	c := sh.fork()
+	if c.depth++; c.depth > maxDepth {
+		sh.r.doubt(DoubtLimits, "the line has too many lines within lines", sh.base, -1)
+		return output{}
+	}
+	if len(stmts) == 1 && stmts[0].Cmd == nil && len(stmts[0].Redirs) == 1 && stmts[0].Redirs[0].Op == syntax.RdrIn {
+		w := sh.word(stmts[0].Redirs[0].Word) // $(< file)
+		k := &call{sh: sh, index: -1, span: sh.span(stmts[0]), text: sh.text(stmts[0])}
+		k.path(KindRead, w)
+		return output{origin: "file " + w.Text}
+	}
+	return c.stmts(stmts)
+}
+
+// nested is a shell for a text within the command c.
+func (c *call) nested(via string) *shell {
+	sh := c.sh.fork()
+	sh.depth++
+	sh.exact, sh.base, sh.params = false, c.span, nil
+	sh.via = append(slices.Clip(c.sh.via), via)
+	for _, a := range c.env {
+		sh.vars[a.Name] = a.Value
+	}
+	return sh
+}
+
+// absolute makes a path absolute and clean. ok is false where it depends on what is not known.
+func (sh *shell) absolute(text string) (string, bool) {
+	if rest, ok := strings.CutPrefix(text, "~"); ok && sh.r.env.Home != "" && (rest == "" || rest[0] == '/') {
+		text = sh.r.env.Home + rest
+	}
+	if !strings.HasPrefix(text, "/") {
+		if sh.cwd == "" {
+			return path.Clean(text), false
+		}
+		text = sh.cwd + "/" + text
+	}
+	return path.Clean(text), true
+}

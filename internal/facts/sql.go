@@ -1,0 +1,354 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// sql follows statements of SQL: what is dropped, emptied, deleted, changed and granted. A
+// statement that only reads adds nothing.
+func (c *call) sql(text string) {
+	for _, words := range sqlStatements(text) {
+		c.statement(words)
+	}
+}
+
+// sqlWord is one word of a statement; kind is ' for a string, " for a quoted name, 0 else.
+type sqlWord struct {
+	text string
+	kind byte
+}
+
+func (w sqlWord) is(names ...string) bool {
+	return w.kind == 0 && slices.Contains(names, strings.ToLower(w.text))
+}
+
+// sqlStatements splits text into statements and those into words. Comments go, but those of
+// MySQL that begin with ! are run.
+func sqlStatements(text string) (all [][]sqlWord) {
+	var words []sqlWord
+	end := func() {
+		if len(words) > 0 {
+			all = append(all, words)
+		}
+		words = nil
+	}
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case strings.HasPrefix(text[i:], "--") || c == '#':
+			if j := strings.IndexByte(text[i:], '\n'); j >= 0 {
+				i += j
+			} else {
+				i = len(text)
+			}
+		case strings.HasPrefix(text[i:], "/*!"):
+			i += 3
+			for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+				i++
+			}
+		case strings.HasPrefix(text[i:], "*/"):
+			i += 2
+		case strings.HasPrefix(text[i:], "/*"):
+			j := strings.Index(text[i:], "*/")
+			if j < 0 {
+				i = len(text)
+			} else {
+				i += j + 2
+			}
+		case c == '\\' || c == '.' && len(words) == 0:
+			j := strings.IndexByte(text[i:], '\n')
+			if j < 0 {
+				j = len(text) - i
+			}
+			end()
+			all = append(all, []sqlWord{{text: strings.TrimSpace(text[i : i+j]), kind: '\\'}})
+			i += j
+		case c == ';':
+			end()
+			i++
+		case c == '\'' || c == '"' || c == '`' || c == '[':
+			closing := c
+			if c == '[' {
+				closing = ']'
+			}
+			j := strings.IndexByte(text[i+1:], closing)
+			if j < 0 {
+				j = len(text) - i - 1
+			}
+			kind := byte('"')
+			if c == '\'' {
+				kind = c
+			}
+			words = append(words, sqlWord{text[i+1 : i+1+j], kind})
+			i = min(len(text), i+j+2)
+		case c == '_' || c == '@' || c == '$' || c >= 0x80 || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)):
+			j := i
+			for j < len(text) && (text[j] == '_' || text[j] == '@' || text[j] == '$' || text[j] >= 0x80 ||
+				unicode.IsLetter(rune(text[j])) || unicode.IsDigit(rune(text[j]))) {
+				j++
+			}
+			words = append(words, sqlWord{text: text[i:j]})
+			i = j
+		case unicode.IsSpace(rune(c)):
+			i++
+		default:
+			words = append(words, sqlWord{text: string(c)})
+			i++
+		}
+	}
+	end()
+	return all
+}
+
+// sqlSkips are words between a statement's verb and the name that it is about.
+var sqlSkips = []string{
+	"if", "exists", "not", "only", "table", "temporary", "temp", "concurrently", "into", "from", "ignore",
+	"low_priority", "quick", "materialized",
+	"external", "foreign", "cascade",
+}
+
+// nameAt reads a name such as shop.users from index i on.
+func nameAt(words []sqlWord, i int) (name string, next int) {
+	for i < len(words) && words[i].is(sqlSkips...) {
+		i++
+	}
+	for i < len(words) {
+		w := words[i]
+		if w.kind == '\'' || w.kind == 0 && !isWordStart(w.text) {
+			break
+		}
+		name += w.text
+		if i++; i+1 < len(words) && words[i].text == "." && words[i].kind == 0 {
+			name += "."
+			i++
+			continue
+		}
+		break
+	}
+	return name, i
+}
+
+func isWordStart(text string) bool {
+	return text != "" && (text[0] == '_' || text[0] == '@' || text[0] == '$' || text[0] >= 0x80 ||
+		unicode.IsLetter(rune(text[0])) || unicode.IsDigit(rune(text[0])))
+}
+
+func (c *call) statement(words []sqlWord) {
+	if words[0].kind == '\\' {
+		c.metaCommand(words[0].text)
+		return
+	}
+	written := make([]string, 0, len(words))
+	for _, w := range words {
+		written = append(written, w.text)
+	}
+	why := short(strings.Join(written, " "))
+	add := func(kind Kind, target string) { c.effectWhy(kind, target, true, why) }
+	for len(words) > 1 && words[0].is("explain", "analyze", "verbose", "(", "do", "begin", "perform") {
+		words = words[1:]
+	}
+	if words[0].is("with") { // a common table expression may change what it selects
+		for i, w := range words {
+			if i > 0 && w.is("delete", "update", "insert", "merge") {
+				c.statement(words[i:])
+			}
+		}
+		return
+	}
+	c.sqlFunctions(words, why)
+	rest := words[1:]
+	what := ""
+	if len(rest) > 0 {
+		what = strings.ToLower(rest[0].text)
+	}
+	switch verb := strings.ToLower(words[0].text); verb {
+	case "drop":
+		for len(rest) > 0 && rest[0].is("materialized", "temporary", "foreign", "external", "global") {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			return
+		}
+		what = strings.ToLower(rest[0].text)
+		for i := 1; i <= len(rest); {
+			name, next := nameAt(rest, i)
+			switch what {
+			case "database", "schema", "keyspace", "catalog":
+				add(KindDelete, "database:"+name)
+			case "user", "role", "login", "owned":
+				add(KindDelete, "user:"+name)
+			default:
+				add(KindDelete, "table:"+name)
+			}
+			if next >= len(rest) || rest[next].text != "," {
+				break
+			}
+			i = next + 1
+		}
+	case "truncate":
+		for i := 0; i <= len(rest); {
+			name, next := nameAt(rest, i)
+			add(KindDelete, "table:"+name)
+			if next >= len(rest) || rest[next].text != "," {
+				break
+			}
+			i = next + 1
+		}
+	case "delete":
+		name, _ := nameAt(rest, 0)
+		add(KindDelete, "table:"+name)
+	case "update":
+		name, _ := nameAt(rest, 0)
+		add(KindWrite, "table:"+name)
+		if !slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("where") }) {
+			add(KindDelete, "table:"+name) // the old values of all rows
+		}
+	case "insert", "replace", "merge", "upsert":
+		name, _ := nameAt(rest, 0)
+		add(KindWrite, "table:"+name)
+	case "alter", "create", "rename", "comment", "reindex", "refresh":
+		at := 1
+		for at < len(rest) && rest[at].is("or", "replace", "unique", "table") {
+			at++
+		}
+		name, _ := nameAt(rest, at)
+		kind := "table:"
+		if what == "database" || what == "schema" {
+			kind = "database:"
+		} else if what == "user" || what == "role" || what == "login" {
+			kind = "user:"
+		}
+		add(KindWrite, kind+name)
+		if verb == "alter" && slices.ContainsFunc(rest, func(w sqlWord) bool {
+			return w.is("drop", "truncate",
+				"discard")
+		}) {
+			add(KindDelete, kind+name)
+		}
+		if kind == "user:" || verb == "alter" && what == "system" {
+			add(KindEscalate, kind+name)
+		}
+		if what == "extension" || what == "function" || what == "procedure" || what == "trigger" {
+			c.doubt(DoubtEval, "the database is given code: "+why)
+		}
+	case "grant", "revoke", "set" + " role":
+		for i, w := range rest {
+			if w.is("to", "from") && i+1 < len(rest) {
+				add(KindEscalate, "user:"+rest[i+1].text)
+			}
+		}
+	case "copy", "load", "unload":
+		for i, w := range rest {
+			if w.is("program") && i+1 < len(rest) && rest[i+1].kind == '\'' {
+				c.nested("sql").line(rest[i+1].text)
+			}
+			if w.is("to", "outfile", "dumpfile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
+				add(KindWrite, rest[i+1].text)
+			}
+			if w.is("from", "infile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
+				add(KindRead, rest[i+1].text)
+			}
+		}
+		if name, _ := nameAt(rest, 0); slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("from") }) {
+			add(KindWrite, "table:"+name)
+		}
+	case "call", "exec", "execute":
+		c.doubt(DoubtCode, "a procedure of the database runs: "+why)
+	case "attach":
+		for _, w := range rest {
+			if w.kind == '\'' {
+				c.path(KindWrite, Word{Text: w.text, Kind: Literal})
+			}
+		}
+	case "kill", "shutdown":
+		add(KindKill, "process:database")
+	case "vacuum":
+		for i, w := range rest {
+			if w.is("into") && i+1 < len(rest) {
+				c.path(KindWrite, Word{Text: rest[i+1].text, Kind: Literal})
+			}
+		}
+	case "select", "show", "values", "table", "use", "pragma", "set", "commit", "rollback", "start", "begin", "end",
+		"describe", "desc", "fetch",
+		"declare", "close", "listen", "reset", "savepoint", "release", "analyze", "explain", "if", "print", "go",
+		"lock", "unlock", "(", ")", "return":
+	default:
+		if isWordStart(words[0].text) {
+			c.doubt(DoubtCode, "the statement is not known: "+why)
+		}
+	}
+}
+
+// sqlFunctions adds what functions in a statement read and run.
+func (c *call) sqlFunctions(words []sqlWord, why string) {
+	for i, w := range words {
+		if w.kind != 0 {
+			continue
+		}
+		argument := Word{Text: unknownPart, Kind: Unknown}
+		if i+2 < len(words) && words[i+1].text == "(" && words[i+2].kind == '\'' {
+			argument = Word{Text: words[i+2].text, Kind: Literal}
+		}
+		switch strings.ToLower(w.text) {
+		case "pg_read_file", "pg_read_binary_file", "load_file", "lo_import", "readfile", "pg_ls_dir":
+			if argument.Kind == Literal {
+				c.path(KindRead, argument)
+			}
+		case "lo_export", "writefile":
+			c.path(KindWrite, argument)
+		case "xp_cmdshell", "sys_exec", "sys_eval", "shell":
+			if i+1 < len(words) && words[i+1].kind == '\'' {
+				argument = Word{Text: words[i+1].text, Kind: Literal}
+			}
+			if i > 0 && words[i-1].is("exec", "execute", "call", "select", ".", ",") || argument.Kind == Literal {
+				c.shellText(c.nested("sql"), argument)
+			}
+		case "load_extension", "dblink_exec", "dblink":
+			c.doubt(DoubtEval, "the database runs other code: "+why)
+		case "pg_terminate_backend", "pg_cancel_backend":
+			c.effectWhy(KindKill, "process:database", true, why)
+		case "outfile", "dumpfile":
+			if i+1 < len(words) && words[i+1].kind == '\'' {
+				c.path(KindWrite, Word{Text: words[i+1].text, Kind: Literal})
+			}
+		case "into":
+			if i > 0 && words[0].is("select") && i+1 < len(words) && words[i+1].kind != '\'' &&
+				isWordStart(words[i+1].text) && !words[i+1].is("outfile", "dumpfile") {
+				name, _ := nameAt(words, i+1)
+				c.effectWhy(KindWrite, "table:"+name, true, why)
+			}
+		}
+	}
+}
+
+// metaCommand follows a command of a client, such as \! of psql or .shell of sqlite3.
+func (c *call) metaCommand(line string) {
+	name, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case strings.HasPrefix(line, `\!`):
+		c.nested("sql").line(strings.TrimSpace(line[2:]))
+	case name == ".shell" || name == ".system":
+		c.nested("sql").line(rest)
+	case name == `\i` || name == `\ir` || name == ".read" || name == `\.` || name == `\include` || name == "source":
+		if command, is := strings.CutPrefix(rest, "|"); is {
+			c.nested("sql").line(command)
+			return
+		}
+		c.doubt(DoubtCode, "the statements in "+rest+" are not read")
+		c.path(KindRead, Word{Text: rest, Kind: Literal})
+	case name == `\copy`:
+		c.statement(append([]sqlWord{{text: "copy"}}, sqlStatements(rest)[0]...))
+	case name == `\o` || name == `\w` || name == ".output" || name == ".once" || name == ".save" ||
+		name == ".backup" || name == ".dump" && rest != "":
+		if command, is := strings.CutPrefix(rest, "|"); is {
+			c.nested("sql").line(command)
+		} else if rest != "" {
+			c.path(KindWrite, Word{Text: rest, Kind: Literal})
+		}
+	case name == ".open" || name == ".restore" || name == ".import":
+		c.doubt(DoubtCode, "the client is told "+line)
+	}
+}

@@ -1,0 +1,96 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// testEnv is what the examples of the tables are made in.
+var testEnv = Env{Cwd: "/home/me/shop", Home: "/home/me"}
+
+// TestTables holds each program's examples to what the tables say of it.
+func TestTables(t *testing.T) {
+	tables := known()
+	seen := map[*entry]bool{}
+	examples, failed := 0, 0
+	for _, name := range sorted(tables.all()) {
+		e := tables.program(name)
+		if seen[e] {
+			continue
+		}
+		seen[e] = true
+		var walk func(e *entry, name string)
+		walk = func(e *entry, name string) {
+			for _, line := range sorted(e.Catches) {
+				examples++
+				if missing := missingEffects(line, e.Catches[line]); missing != "" {
+					failed++
+					t.Errorf("%s: %s\n\twants %s, has %s", name, line, missing, shownFacts(Line(line, testEnv)))
+				}
+			}
+			for _, line := range e.Passes {
+				examples++
+				f := Line(line, testEnv)
+				if len(f.Doubts) > 0 || slices.ContainsFunc(f.Effects, func(e Effect) bool {
+					return e.Kind != KindRead && e.Kind != KindConnect &&
+						!(e.Kind == KindRun && strings.HasPrefix(e.Target, "project:")) &&
+						e.Kind != KindWrite
+				}) {
+					failed++
+					t.Errorf("%s: %s\n\tpasses, has %s", name, line, shownFacts(f))
+				}
+			}
+			for _, sub := range sorted(e.Sub) {
+				walk(e.Sub[sub], name+" "+sub)
+			}
+		}
+		walk(e, name)
+	}
+	t.Logf("%d programs, %d examples, %d failed", len(seen), examples, failed)
+}
+
+// missingEffects returns the first effect or doubt of want that a line does not have.
+func missingEffects(line, want string) string {
+	f := Line(line, testEnv)
+	c := &call{sh: &shell{r: newReader(testEnv, "", ""), cwd: testEnv.Cwd}}
+	for _, one := range templates(list{want}) {
+		if one.kind == "doubt" {
+			if !slices.ContainsFunc(f.Doubts, func(d Doubt) bool { return string(d.Kind) == one.target }) {
+				return "doubt " + one.target
+			}
+			continue
+		}
+		targets := []string{one.target}
+		if !strings.Contains(one.target, ":") || strings.HasPrefix(one.target, "/") {
+			if path, _ := c.absolute(one.target); one.target != "" {
+				targets = append(targets, path)
+			}
+		}
+		if !slices.ContainsFunc(f.Effects, func(e Effect) bool {
+			return string(e.Kind) == one.kind && (one.target == "" || slices.Contains(targets, e.Target) ||
+				strings.HasSuffix(one.target, ":") && strings.HasPrefix(e.Target, one.target) ||
+				strings.HasSuffix(one.target, "/") && strings.Contains(one.target, ":") &&
+					strings.HasPrefix(e.Target, one.target))
+		}) {
+			return one.kind + " " + one.target
+		}
+	}
+	return ""
+}
+
+func shownFacts(f *Facts) string {
+	var parts []string
+	for _, e := range f.Effects {
+		sure := ""
+		if !e.Certain {
+			sure = "?"
+		}
+		parts = append(parts, fmt.Sprintf("%s%s %s", e.Kind, sure, e.Target))
+	}
+	for _, d := range f.Doubts {
+		parts = append(parts, fmt.Sprintf("doubt %s (%s)", d.Kind, d.Text))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,521 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// mostBraces is how many words one brace expansion may become.
+const mostBraces = 256
+
+// words evaluates words as a shell does: quotes and backslashes go, braces expand, what is
+// not known is marked.
+func (sh *shell) words(list []*syntax.Word) (out []Word) {
+	for _, w := range list {
+		split := &syntax.Word{Parts: slices.Clone(w.Parts)}
+		if !syntax.SplitBraces(split) {
+			out = append(out, sh.fields(w, w)...)
+			continue
+		}
+		n := 0
+		for part, err := range expand.BracesSeq(nil, split) {
+			if n++; err != nil || n > mostBraces {
+				out = append(out, Word{Text: unknownPart, Kind: Unknown})
+				break
+			}
+			out = append(out, sh.fields(part, w)...)
+		}
+	}
+	return out
+}
+
+// fields evaluates one word without braces; an expansion without quotes may make several.
+func (sh *shell) fields(w, at *syntax.Word) []Word {
+	ev := evaluation{sh: sh, split: true}
+	ev.parts(w.Parts, false, true)
+	ev.flush()
+	for i := range ev.out {
+		ev.out[i].span = sh.span(at)
+	}
+	return ev.out
+}
+
+// word evaluates a word that stays one, such as the target of a redirection.
+func (sh *shell) word(w *syntax.Word) Word { return sh.evaluate(w, false) }
+
+// assigned evaluates the value of an assignment.
+func (sh *shell) assigned(w *syntax.Word) Word { return sh.evaluate(w, false) }
+
+// quoted evaluates a word as within double quotes, as the text of a here-document is.
+func (sh *shell) quoted(w *syntax.Word) Word { return sh.evaluate(w, true) }
+
+func (sh *shell) evaluate(w *syntax.Word, quoted bool) Word {
+	if w == nil {
+		return Word{Kind: Literal}
+	}
+	ev := evaluation{sh: sh}
+	ev.parts(w.Parts, quoted, !quoted)
+	ev.started = true
+	ev.flush()
+	return ev.out[0]
+}
+
+// evaluation collects the fields of a word.
+type evaluation struct {
+	sh      *shell
+	split   bool // expansions without quotes are split
+	out     []Word
+	text    strings.Builder
+	glob    bool
+	unknown bool
+	unsafe  bool
+	from    string
+	started bool
+}
+
+func (ev *evaluation) flush() {
+	if !ev.started && ev.text.Len() == 0 {
+		return
+	}
+	w := Word{Text: ev.text.String(), Kind: Literal, from: ev.from}
+	switch {
+	case ev.unknown:
+		w.Kind, w.safe = Unknown, !ev.unsafe
+	case ev.glob:
+		w.Kind = Pattern
+	}
+	ev.out = append(ev.out, w)
+	ev.text.Reset()
+	ev.glob, ev.unknown, ev.unsafe, ev.started = false, false, false, false
+	if ev.from = ""; !strings.HasPrefix(w.Text, "/dev/fd/") {
+		ev.from = ""
+	}
+}
+
+func (ev *evaluation) literal(text string) {
+	ev.started = true
+	ev.text.WriteString(text)
+}
+
+// dark adds a part that is not known.
+func (ev *evaluation) dark(safe bool, from string) {
+	ev.started, ev.unknown = true, true
+	ev.unsafe = ev.unsafe || !safe
+	if ev.from == "" {
+		ev.from = from
+	}
+	ev.text.WriteString(unknownPart)
+}
+
+// value adds what an expansion is known to be.
+func (ev *evaluation) value(w Word, quoted bool) {
+	if w.Kind == Unknown && w.Text == unknownPart {
+		ev.dark(w.safe, w.from)
+		return
+	}
+	if ifs, set := ev.sh.vars["IFS"]; set && !quoted && ev.split && strings.Trim(ifs.Text, " \t\n") != "" &&
+		strings.ContainsAny(w.Text, ifs.Text) {
+		ev.dark(false, w.from) // it becomes several words
+		return
+	}
+	if quoted || !ev.split || !strings.ContainsAny(w.Text, " \t\n") {
+		if w.Text != "" || quoted {
+			ev.started = true
+		}
+		ev.text.WriteString(w.Text)
+		ev.add(w, quoted)
+		return
+	}
+	fields := strings.Fields(w.Text)
+	if strings.ContainsAny(w.Text[:1], " \t\n") {
+		ev.flush()
+	}
+	for i, f := range fields {
+		if i > 0 {
+			ev.flush()
+		}
+		ev.literal(f)
+		ev.add(w, quoted)
+	}
+	if strings.ContainsAny(w.Text[len(w.Text)-1:], " \t\n") {
+		ev.flush()
+	}
+}
+
+func (ev *evaluation) add(w Word, quoted bool) {
+	switch {
+	case w.Kind == Unknown:
+		ev.unknown, ev.unsafe = true, ev.unsafe || !w.safe
+	case (w.Kind == Pattern || strings.ContainsAny(w.Text, "*?[")) && !quoted:
+		ev.glob = true
+	case w.Kind == Pattern: // the value of a loop over files
+		ev.glob = true
+	}
+	ev.from = or(ev.from, w.from)
+}
+
+func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
+	for i, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			text := p.Value
+			if i == 0 && first && strings.HasPrefix(text, "~") {
+				text = ev.tilde(text, len(parts) == 1)
+			}
+			ev.lit(text, quoted)
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				ev.literal(ansiC(p.Value))
+			} else {
+				ev.literal(p.Value)
+			}
+		case *syntax.DblQuoted:
+			ev.started = true
+			ev.parts(p.Parts, true, false)
+		case *syntax.ParamExp:
+			ev.param(p, quoted)
+		case *syntax.ArithmExp:
+			ev.sh.inner(p)
+			ev.dark(true, "")
+		case *syntax.CmdSubst:
+			ev.command(p.Stmts, quoted)
+		case *syntax.ProcSubst:
+			out := ev.sh.fork().stmts(p.Stmts)
+			ev.literal("/dev/fd/63")
+			ev.from = or(out.origin, "a command")
+		case *syntax.ExtGlob:
+			ev.literal(p.Op.String() + p.Pattern.Value + ")")
+			ev.glob = true
+		default:
+			ev.dark(false, "")
+		}
+	}
+}
+
+// tilde expands ~ and ~NAME at the beginning of a word.
+func (ev *evaluation) tilde(text string, whole bool) string {
+	name, rest, has := strings.Cut(text[1:], "/")
+	if !has && !whole {
+		return text
+	}
+	var folder string
+	switch {
+	case name == "":
+		if folder = ev.sh.r.env.Home; folder == "" {
+			return text
+		}
+	case name == "+":
+		folder = ev.sh.cwd
+	case name == "root":
+		folder = "/root"
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" &&
+		ev.sh.r.env.Home != "":
+		folder = path.Join(path.Dir(ev.sh.r.env.Home), name)
+	default:
+		return text
+	}
+	if has {
+		return folder + "/" + rest
+	}
+	return folder
+}
+
+// lit takes literal text: a backslash stands for what follows it.
+func (ev *evaluation) lit(text string, quoted bool) {
+	ev.started = true
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' && i+1 < len(text) {
+			i++
+			switch {
+			case text[i] == '\n':
+			case quoted && strings.IndexByte("$`\"\\", text[i]) < 0:
+				ev.text.WriteString(text[i-1 : i+1])
+			default:
+				ev.text.WriteByte(text[i])
+			}
+			continue
+		}
+		ev.glob = ev.glob || !quoted && (c == '*' || c == '?' || c == '[' && strings.IndexByte(text[i:], ']') > 0)
+		ev.text.WriteByte(c)
+	}
+}
+
+func (ev *evaluation) command(stmts []*syntax.Stmt, quoted bool) {
+	out := ev.sh.substitute(stmts)
+	switch {
+	case out.known:
+		ev.value(Word{Text: strings.TrimRight(out.text, "\n"), Kind: Literal, from: out.origin}, quoted)
+	case out.word != nil:
+		ev.value(*out.word, quoted)
+	default:
+		ev.dark(out.safe, or(out.origin, "a command"))
+	}
+}
+
+// scalars are variables of the shell that hold one plain word.
+var scalars = map[string]bool{
+	"#": true, "?": true, "$": true, "!": true, "RANDOM": true, "SECONDS": true, "LINENO": true, "UID": true,
+	"EUID": true, "PPID": true,
+	"BASHPID": true, "EPOCHSECONDS": true, "SHLVL": true, "USER": true, "LOGNAME": true, "HOSTNAME": true,
+	"OSTYPE": true, "HOSTTYPE": true,
+	"i": false,
+}
+
+// param evaluates ${…}.
+func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
+	sh := ev.sh
+	if p.Param == nil {
+		ev.dark(false, "")
+		return
+	}
+	name := p.Param.Value
+	if p.Index != nil {
+		sh.inner(p.Index)
+		if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && p.Exp == nil && !p.Excl &&
+			!p.Length {
+			if all, known := sh.vars[name+"[@]"]; known {
+				for i, text := range strings.Split(all.Text, "\x00") {
+					if i > 0 {
+						ev.flush()
+					}
+					ev.value(Word{Text: text, Kind: Literal}, quoted)
+				}
+				return
+			}
+		}
+		ev.dark(false, "")
+		return
+	}
+	if p.Length || p.Width {
+		ev.dark(true, "")
+		return
+	}
+	if (name == "@" || name == "*") && p.Exp == nil && p.Slice == nil && p.Repl == nil {
+		for i, w := range sh.positional() {
+			if i > 0 {
+				ev.flush()
+			}
+			ev.value(w, quoted)
+		}
+		return
+	}
+	w, known := sh.variable(name)
+	sh.secretVariable(p, name, w, known)
+	if p.Excl || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+		if p.Repl != nil {
+			ev.inner(p.Repl.Orig, p.Repl.With)
+		}
+		ev.dark(false, w.from)
+		return
+	}
+	if p.Exp == nil {
+		if !known {
+			w = Word{Text: unknownPart, Kind: Unknown, safe: scalars[name]}
+		}
+		ev.value(w, quoted)
+		return
+	}
+	other := Word{Kind: Literal}
+	if p.Exp.Word != nil {
+		inner := evaluation{sh: sh}
+		inner.parts(p.Exp.Word.Parts, quoted, true)
+		inner.started = true
+		inner.flush()
+		other = inner.out[0]
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		switch {
+		case known && w.Kind != Unknown && w.Text != "":
+			ev.value(w, quoted)
+		case known && w.Text == "":
+			ev.value(other, quoted)
+		default: // it may be set by the environment; the default is what the line says
+			other.from = or(other.from, "${"+name+"}")
+			if strings.HasPrefix(other.Text, "/") || name == "HOME" || name == "TMPDIR" || other.Text == "" {
+				ev.value(other, quoted)
+			} else {
+				ev.value(other, quoted)
+			}
+		}
+		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			if !known || w.Text == "" {
+				sh.vars[name] = other
+			}
+		}
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if !known {
+			w = Word{Text: unknownPart, Kind: Unknown, safe: scalars[name]}
+		}
+		ev.value(w, quoted)
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		if cut, ok := trimmed(w, known, p.Exp.Op, other); ok {
+			ev.value(cut, quoted)
+			return
+		}
+		ev.dark(known && w.Kind != Unknown, w.from)
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		ev.value(other, quoted)
+	default:
+		if p.Exp.Op == syntax.OtherParamOps && other.Text == "P" {
+			sh.r.doubt(DoubtEval, "${"+name+"@P} runs what the variable holds", sh.span(p), -1)
+		}
+		if op := p.Exp.Op; known && w.Kind == Literal && (op == syntax.LowerAll || op == syntax.UpperAll) &&
+			other.Text == "" {
+			if op == syntax.LowerAll {
+				w.Text = strings.ToLower(w.Text)
+			} else {
+				w.Text = strings.ToUpper(w.Text)
+			}
+			ev.value(w, quoted)
+			return
+		}
+		ev.dark(false, w.from)
+	}
+}
+
+func (ev *evaluation) inner(words ...*syntax.Word) {
+	for _, w := range words {
+		if w != nil {
+			ev.sh.word(w)
+		}
+	}
+}
+
+// trimmed cuts a plain pattern off a known value.
+func trimmed(w Word, known bool, op syntax.ParExpOperator, cut Word) (Word, bool) {
+	if !known || w.Kind == Unknown || cut.Kind == Unknown {
+		return Word{}, false
+	}
+	glob := cut.Text
+	switch {
+	case op == syntax.RemSmallSuffix && !strings.ContainsAny(glob, "*?["):
+		w.Text = strings.TrimSuffix(w.Text, glob)
+	case op == syntax.RemLargeSuffix && !strings.ContainsAny(glob, "*?["):
+		w.Text = strings.TrimSuffix(w.Text, glob)
+	case op == syntax.RemSmallSuffix && strings.HasPrefix(glob, ".") && strings.Trim(glob[1:], "*") == "":
+		if i := strings.LastIndexByte(w.Text, '.'); i >= 0 {
+			w.Text = w.Text[:i]
+		}
+	case op == syntax.RemSmallSuffix && glob == "/*":
+		if i := strings.LastIndexByte(w.Text, '/'); i >= 0 {
+			w.Text = w.Text[:i]
+		}
+	case op == syntax.RemLargePrefix && glob == "*/":
+		w.Text = w.Text[strings.LastIndexByte(w.Text, '/')+1:]
+	case (op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix) && !strings.ContainsAny(glob, "*?["):
+		w.Text = strings.TrimPrefix(w.Text, glob)
+	default:
+		return Word{}, false
+	}
+	return w, true
+}
+
+// variable returns what is known of a variable.
+func (sh *shell) variable(name string) (Word, bool) {
+	if name == "_" || name == "BASH_ARGV" || name == "BASH_COMMAND" {
+		return Word{Text: unknownPart, Kind: Unknown}, true
+	}
+	if w, ok := sh.vars[name]; ok {
+		return w, true
+	}
+	if n, err := strconv.Atoi(name); err == nil {
+		switch {
+		case n == 0:
+			return Word{Text: "sh", Kind: Literal}, true
+		case sh.params != nil && n <= len(sh.params):
+			return sh.params[n-1], true
+		case sh.params != nil:
+			return Word{Kind: Literal}, true
+		}
+		return Word{}, false
+	}
+	switch name {
+	case "HOME":
+		if sh.r.env.Home != "" {
+			return Word{Text: sh.r.env.Home, Kind: Literal}, true
+		}
+	case "PWD":
+		if sh.cwd != "" {
+			return Word{Text: sh.cwd, Kind: Literal}, true
+		}
+	case "TMPDIR":
+		return Word{Text: "/tmp", Kind: Literal}, true
+	case "IFS":
+		return Word{Text: " ", Kind: Literal}, true
+	case "XDG_CONFIG_HOME",
+		"XDG_DATA_HOME",
+		"XDG_CACHE_HOME",
+		"XDG_STATE_HOME",
+		"CODEX_HOME",
+		"CLAUDE_CONFIG_DIR",
+		"LIBREFANG_HOME":
+		folder := map[string]string{
+			"XDG_CONFIG_HOME": "/.config", "XDG_DATA_HOME": "/.local/share", "XDG_CACHE_HOME": "/.cache",
+			"XDG_STATE_HOME": "/.local/state",
+			"CODEX_HOME":     "/.codex", "CLAUDE_CONFIG_DIR": "/.claude", "LIBREFANG_HOME": "/.librefang",
+		}[name]
+		if sh.r.env.Home != "" {
+			return Word{Text: sh.r.env.Home + folder, Kind: Literal}, true
+		}
+	}
+	return Word{}, false
+}
+func ansiC(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch c := text[i]; c {
+		case 'x', 'u', 'U':
+			i += number(&b, text[i+1:], 16, map[byte]int{'x': 2, 'u': 4, 'U': 8}[c], c != 'x')
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			i += number(&b, text[i:], 8, 3, false) - 1
+		default:
+			if j := strings.IndexByte(`abefnrtvE`, c); j >= 0 {
+				b.WriteByte("\a\b\x1b\f\n\r\t\v\x1b"[j])
+			} else {
+				b.WriteByte(c)
+			}
+		}
+	}
+	return b.String()
+}
+
+// number writes the character whose number text begins with, and returns how
+// many digits it had.
+func number(b *strings.Builder, text string, base, most int, wide bool) int {
+	n := 0
+	for n < len(text) && n < most && isDigit(text[n], base) {
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	code, err := strconv.ParseUint(text[:n], base, 32)
+	if err != nil {
+		return n
+	}
+	if wide {
+		b.WriteRune(rune(code))
+	} else {
+		b.WriteByte(byte(code))
+	}
+	return n
+}
+
+func isDigit(c byte, base int) bool {
+	if base == 16 && 'A' <= c && c <= 'F' {
+		return true
+	}
+	return strings.IndexByte("0123456789abcdef"[:base], c) >= 0
+}
