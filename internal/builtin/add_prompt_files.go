@@ -176,7 +176,8 @@ func promptIndex(ctx context.Context, names []string, cwd string, depth int) str
 		return ""
 	}
 	var found []string
-	filepath.WalkDir(cwd, func(path string, d fs.DirEntry, err error) error {
+	// What cannot be read has no files to add.
+	_ = filepath.WalkDir(cwd, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(cwd, path)
 		switch {
 		case ctx.Err() != nil, len(found) == maxPromptIndex:

@@ -22,7 +22,8 @@ func Event(e events.Envelope) client.Event {
 	return client.Event{
 		Event: e.Event, Data: e.Data, Wait: e.Wait, ID: e.ID,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
-		Dialect: client.Dialect(e.Dialect), Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent,
+		Dialect: client.Dialect(e.Dialect), Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent, Tells: e.Tells,
+		Unasked: e.Unasked,
 	}
 }
 
@@ -81,4 +82,17 @@ func TestResult(t api.Tested) (result client.TestResult, err error) {
 		err = fmt.Errorf("convert the result of a test: %w", err)
 	}
 	return result, err
+}
+
+// CardRows are the rows of a card as the terminal draws them.
+func CardRows(rows []client.CardRow) []events.CardRow {
+	list := make([]events.CardRow, len(rows))
+	for i, r := range rows {
+		list[i] = events.CardRow{Line: r.Line, Is: r.Is, Lines: r.Lines, Bytes: r.Bytes,
+			Parts: make([]events.CardPart, len(r.Parts))}
+		for k, p := range r.Parts {
+			list[i].Parts[k] = events.CardPart(p)
+		}
+	}
+	return list
 }

@@ -37,6 +37,10 @@ func fill(v reflect.Value, n *int) {
 		fill(value, n)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(reflect.ValueOf("key"), value)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[json.RawMessage]() {
 			v.SetBytes(fmt.Appendf(nil, `{"n":%d}`, *n))
@@ -50,7 +54,9 @@ func fill(v reflect.Value, n *int) {
 			return
 		}
 		for i := range v.NumField() {
-			fill(v.Field(i), n)
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), n)
+			}
 		}
 	default:
 		panic("no value for a " + v.Type().String())

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/verdict"
 	"github.com/hookd/hookd/internal/when"
 )
@@ -49,7 +50,8 @@ func (m Match) Enforced() Match {
 // Policy returns how the hook's definition treats its answers.
 func (m Match) Policy() verdict.Policy {
 	return verdict.Policy{
-		Name: m.Hook.Name, Blocking: m.Blocks, OnError: string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
+		Name: m.Hook.Name, Called: m.Hook.Called, Blocking: m.Blocks,
+		OnError:      string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
 		StrictOutput: m.Hook.StrictOutput, Words: m.Words,
 		TightenOnly: m.Below || m.Hook.Layer == hook.LayerProject,
 	}
@@ -257,7 +259,7 @@ func kindNames(c *events.Contract) []*events.Contract {
 // else the first other name in the order of h's patterns; else one of the last. hookd's
 // own events reach only patterns that name them.
 func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract) (Match, bool) {
-	as := func(name string, p hook.Pattern) Match {
+	as := func(name string, p pattern.Pattern) Match {
 		blocks := h.Blocks(emitted, p)
 		return Match{
 			Hook: h, Rules: dialect.Rules(h.Dialect), Given: name, Words: dialect.Words(emitted, name),
@@ -287,7 +289,7 @@ func matchNames(h *hook.Hook, emitted *events.Contract, names []*events.Contract
 
 // patternFor returns the pattern of h that matches c's name. It prefers an exact one,
 // because the hook then blocks.
-func patternFor(h *hook.Hook, c *events.Contract) (found hook.Pattern, ok bool) {
+func patternFor(h *hook.Hook, c *events.Contract) (found pattern.Pattern, ok bool) {
 	for _, p := range h.Patterns {
 		if reaches(p, c) && (!ok || !found.Exact() && p.Exact()) {
 			found, ok = p, true
@@ -296,7 +298,7 @@ func patternFor(h *hook.Hook, c *events.Contract) (found hook.Pattern, ok bool) 
 	return found, ok
 }
 
-func reaches(p hook.Pattern, c *events.Contract) bool {
+func reaches(p pattern.Pattern, c *events.Contract) bool {
 	if c.Dialect == events.Hookd && !p.Reserved() {
 		return false
 	}

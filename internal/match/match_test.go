@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"github.com/hookd/hookd/internal/facts"
 	"slices"
 	"strings"
 	"testing"
@@ -71,13 +72,13 @@ func TestWildcardHooksObserve(t *testing.T) {
 // A hook with conditions runs for the events that they fit. One that a hook before it
 // may make fit is there, too, and says so.
 func TestMatchWithConditions(t *testing.T) {
-	command, err := hook.CompileCommand("git push")
+	command, err := facts.ParsePattern("git push")
 	if err != nil {
 		t.Fatal(err)
 	}
 	conditional := func(name string, block bool) *hook.Hook {
 		h := matchtest.Hook(name, "PreToolUse")
-		h.When, h.Blocking = []hook.Condition{{Commands: []hook.CommandPattern{command}}}, &block
+		h.When, h.Blocking = []hook.Condition{{Commands: []facts.CommandPattern{command}}}, &block
 		return h
 	}
 	snap := matchtest.Snapshot(conditional("first", true), matchtest.Hook("always", "PreToolUse"), conditional("guard", true), conditional("log", false))

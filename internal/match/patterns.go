@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // patterns finds the hooks with a pattern that matches a name, without trying each:
@@ -23,7 +24,7 @@ type affixes struct {
 }
 
 type globAt struct {
-	pattern hook.Pattern
+	pattern pattern.Pattern
 	at      int32
 }
 
@@ -43,7 +44,7 @@ func newPatterns(hooks []*hook.Hook) patterns {
 	return ps
 }
 
-func (ps *patterns) add(p hook.Pattern, at int32) {
+func (ps *patterns) add(p pattern.Pattern, at int32) {
 	head, tail := p.Affixes()
 	switch {
 	case p.Literal():

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // The index finds what trying each hook finds, in the same order.
@@ -49,7 +50,7 @@ func randomHooks(t *testing.T, random *rand.Rand, shapes, words []string) *hook.
 			if strings.Contains(shape, "%") {
 				text = fmt.Sprintf(shape, word)
 			}
-			p, err := hook.CompilePattern(text)
+			p, err := pattern.Compile(text)
 			if err != nil {
 				t.Fatal(err)
 			}

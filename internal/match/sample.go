@@ -10,20 +10,109 @@ import (
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-// Sample returns env with data that the hook runs for, if there is any that can be
-// guessed: the documented fields with values as an agent sends them, and of a tool
-// call the tool that the hook's matcher and filter ask for, under the name that the
-// agent of env's dialect has for it. The agent and the folder that the hook asks for
-// are filled in where env has none.
-func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
+// Whole returns env with its data as an agent sends it. A person may write the arguments of a tool
+// call alone: they get the tool that takes them, by the name that the agent of env's dialect has for
+// it. tool is its name, canonical or the agent's own; "" = the one that takes such arguments. It is
+// false where env had all of that: then it stays as it is.
+func Whole(env events.Envelope, tool string) (_ events.Envelope, changed bool) {
 	c := events.For(env.Dialect, env.Event)
-	example := c.Example()
+	field, input := ToolField(c), InputField(c)
+	empty := len(env.Data) == 0 || string(env.Data) == "{}"
+	switch {
+	case field == "":
+		return env, false
+	case input != "" && (isShort(c, env.Data) || empty && tool != ""):
+		args := env.Data
+		if len(args) == 0 {
+			args = json.RawMessage("{}")
+		}
+		own, args := dialect.OwnCall(c.Dialect, cmp.Or(tool, toolOf(args)), args)
+		env.Data = rawjson.With(nil, rawjson.StringMember(field, own), rawjson.Member{Key: input, Value: args})
+		return env, true
+	case tool != "":
+		own, _ := dialect.OwnCall(c.Dialect, tool, nil)
+		env.Data = rawjson.With(env.Data, rawjson.StringMember(field, own))
+		return env, true
+	}
+	return env, false
+}
+
+// isShort reports whether data is the arguments of a tool call: it has members, and none that is
+// documented for an event with contract c, nor what tells where the event happened.
+func isShort(c *events.Contract, data json.RawMessage) bool {
+	any := false
+	for key := range rawjson.Members(data) {
+		if IsField(c, key) || slices.Contains(placeFields, key) {
+			return false
+		}
+		any = true
+	}
+	return any
+}
+
+// placeFields tell of any event where it happened.
+var placeFields = []string{"session_id", "agent_id", "agent_name", "hook_event_name", "transcript_path"}
+
+// IsField reports whether a field is documented for an event with contract c.
+func IsField(c *events.Contract, name string) bool {
+	return slices.ContainsFunc(c.Fields, func(f events.Field) bool { return f.Name == name })
+}
+
+// toolArguments are the canonical tools by the argument that identifies them, the surest first.
+var toolArguments = []struct{ argument, tool string }{
+	{"command", neutral.Shell}, {"cmd", neutral.Shell}, {"old_string", "Edit"}, {"edits", "MultiEdit"},
+	{"notebook_path", "NotebookEdit"}, {"content", "Write"}, {"file_path", "Read"}, {"url", "WebFetch"},
+	{"query", "WebSearch"}, {"pattern", "Grep"}, {"subagent_type", "Task"}, {"path", "LS"},
+}
+
+// toolOf is the canonical tool that takes such arguments.
+func toolOf(args json.RawMessage) string {
+	for _, t := range toolArguments {
+		if rawjson.Get(args, t.argument) != nil {
+			return t.tool
+		}
+	}
+	return neutral.Shell
+}
+
+// Sample returns env as an agent might send it to h, whose first event it is unless env names one.
+// What env does not say is filled in: the documented fields with values of an agent, the agent and
+// the folder that the hook asks for, and for arguments alone the tool, see Whole. Without data that
+// is a tool call that the hook runs for, if any can be guessed.
+func Sample(h *hook.Hook, env events.Envelope, tool string) events.Envelope {
+	env.Event = cmp.Or(env.Event, FirstEvent(h))
+	c := events.For(env.Dialect, env.Event)
 	env.AgentName = cmp.Or(env.AgentName, h.Agent, Exact(h.Filter.Agents))
-	env.Cwd = cmp.Or(env.Cwd, h.Project, Exact(h.Filter.Workspaces))
-	field := ToolField(c)
+	if tool == "" && (len(env.Data) == 0 || string(env.Data) == "{}") {
+		env.Cwd = cmp.Or(env.Cwd, h.Project, Exact(h.Filter.Workspaces))
+		env.Data = guessed(h, env, c)
+		return env
+	}
+	whole, _ := Whole(env, tool)
+	data := c.Example()
+	if env.Cwd != "" && IsField(c, "cwd") {
+		data = rawjson.With(data, rawjson.StringMember("cwd", env.Cwd))
+	}
+	var given []rawjson.Member
+	for key, value := range rawjson.Members(whole.Data) {
+		given = append(given, rawjson.Member{Key: key, Value: value})
+	}
+	env.Data = rawjson.With(data, given...)
+	if env.SessionID == "" {
+		env.SessionID, _ = rawjson.GetString(env.Data, "session_id")
+	}
+	env.Cwd = cmp.Or(env.Cwd, Exact(h.Filter.Workspaces), h.Project)
+	return env
+}
+
+// guessed is the data of a tool call that h runs for: the tool that its matcher and filter ask for,
+// under the name that the agent of env's dialect has for it.
+func guessed(h *hook.Hook, env events.Envelope, c *events.Contract) json.RawMessage {
+	example, field := c.Example(), ToolField(c)
 	single := NewSingle(h, nil)
 	for _, tool := range sampleTools(h, c.Dialect) {
 		env.Data = example
@@ -37,14 +126,13 @@ func Sample(h *hook.Hook, env events.Envelope) events.Envelope {
 		e := &events.Event{Envelope: env, Contract: c, Project: h.Project}
 		e.Dialect = c.Dialect
 		if _, why := single.Match(e); why == "" {
-			return env
+			return env.Data
 		}
 		if field == "" {
 			break
 		}
 	}
-	env.Data = example
-	return env
+	return example
 }
 
 // FirstEvent is the first of h's patterns that is a name, else the first known name
@@ -66,7 +154,7 @@ func FirstEvent(h *hook.Hook) string {
 }
 
 // Exact returns the first pattern that is a text; "" = none is.
-func Exact(patterns []hook.Pattern) string {
+func Exact(patterns []pattern.Pattern) string {
 	for _, p := range patterns {
 		if p.Exact() {
 			return p.Text

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"github.com/hookd/hookd/internal/facts"
 	"regexp"
 	"testing"
 
@@ -8,18 +9,19 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/match/matchtest"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // The sample has what the conditions of a hook ask for.
 func TestSampleFitsConditions(t *testing.T) {
 	for _, text := range []string{"git push", "terraform {apply,destroy}", "rm -rf", "kubectl de*"} {
 		h := matchtest.Hook("h", "PreToolUse")
-		command, err := hook.CompileCommand(text)
+		command, err := facts.ParsePattern(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
-		env := Sample(h, events.Envelope{Event: "PreToolUse"})
+		h.When = []hook.Condition{{Commands: []facts.CommandPattern{command}}}
+		env := Sample(h, events.Envelope{Event: "PreToolUse"}, "")
 		e := &events.Event{Envelope: env, Contract: events.For("", "PreToolUse")}
 		if _, why := NewSingle(h, nil).Match(e); why != "" {
 			t.Errorf("%s: %s: %s", text, env.Data, why)
@@ -48,15 +50,15 @@ func TestSample(t *testing.T) {
 		{"pre_tool_use", "docker-agent", "", []string{"Bash"}, "Bash"},
 		{"preToolUse", "copilot", "", nil, "bash"},
 	} {
-		p, err := hook.CompilePattern(test.event)
+		p, err := pattern.Compile(test.event)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &hook.Hook{Name: "h", Patterns: []hook.Pattern{p}, MatcherText: test.matcher, Filter: hook.Filter{Tools: test.tools}}
+		h := &hook.Hook{Name: "h", Patterns: []pattern.Pattern{p}, MatcherText: test.matcher, Filter: hook.Filter{Tools: test.tools}}
 		if test.matcher != "" {
 			h.Matcher = regexp.MustCompile("^(?:" + test.matcher + ")$")
 		}
-		env := Sample(h, events.Envelope{Event: test.event, Dialect: test.dialect})
+		env := Sample(h, events.Envelope{Event: test.event, Dialect: test.dialect}, "")
 		c := events.For(env.Dialect, env.Event)
 		e := &events.Event{Envelope: env, Contract: c}
 		if _, why := NewSingle(h, nil).Match(e); why != "" {
@@ -64,6 +66,44 @@ func TestSample(t *testing.T) {
 		}
 		if names := dialect.ToolNames(e); len(names) == 0 || names[0] != test.want {
 			t.Errorf("%s %s %q: got %v, want %s", test.dialect, test.event, test.matcher, names, test.want)
+		}
+	}
+}
+
+// The arguments of a call alone are a call of the tool that takes them, by the name that the agent
+// has for it; everything else stays as it is.
+func TestWhole(t *testing.T) {
+	for _, test := range []struct {
+		event   string
+		dialect events.Dialect
+		tool    string
+		data    string
+		want    string // "" = it stays
+	}{
+		{"PreToolUse", "", "", `{"command":"rm -rf /"}`, `{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}`},
+		{"PreToolUse", "codex", "", `{"command":"ls"}`, `{"tool_name":"Bash","tool_input":{"command":"ls"}}`},
+		{"pre_tool_use", "", "", `{"cmd":"ls"}`, `{"tool_name":"shell","tool_input":{"cmd":"ls"}}`},
+		{"BeforeTool", "gemini-cli", "", `{"command":"ls"}`, `{"tool_name":"run_shell_command","tool_input":{"command":"ls"}}`},
+		{"BeforeTool", "gemini-cli", "", `{"file_path":"/a","content":"x"}`, `{"tool_name":"write_file","tool_input":{"file_path":"/a","content":"x"}}`},
+		{"PreToolUse", "", "", `{"notebook_path":"/a.ipynb"}`, `{"tool_name":"NotebookEdit","tool_input":{"notebook_path":"/a.ipynb"}}`},
+		{"PreToolUse", "", "mcp__db__query", `{"sql":"drop"}`, `{"tool_name":"mcp__db__query","tool_input":{"sql":"drop"}}`},
+		{"PreToolUse", "", "Write", ``, `{"tool_name":"Write","tool_input":{}}`},
+		{"PreToolUse", "", "Write", `{"tool_name":"Edit","tool_input":{"file_path":"/a"}}`, `{"tool_name":"Write","tool_input":{"file_path":"/a"}}`},
+		{"PreToolUse", "", "", `{"tool_name":"Bash","tool_input":{"command":"ls"}}`, ``},
+		{"PreToolUse", "", "", `{"tool_input":{"command":"ls"}}`, ``},
+		{"PreToolUse", "", "", `{"session_id":"s"}`, ``},
+		{"PreToolUse", "", "", `{}`, ``},
+		{"UserPromptSubmit", "", "", `{"command":"ls"}`, ``},
+		{"agent:end", "", "", `{"command":"ls"}`, ``},
+	} {
+		env := events.Envelope{Event: test.event, Dialect: test.dialect, Data: []byte(test.data)}
+		got, changed := Whole(env, test.tool)
+		want := test.want
+		if want == "" {
+			want = test.data
+		}
+		if string(got.Data) != want || changed != (test.want != "") {
+			t.Errorf("%s of %s, %q, %s: got %s %v", test.event, test.dialect, test.tool, test.data, got.Data, changed)
 		}
 	}
 }

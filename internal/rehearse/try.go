@@ -23,8 +23,8 @@ func Try(
 	if env.Event == "" {
 		env.Event = match.FirstEvent(h)
 	}
-	if len(env.Data) == 0 || string(env.Data) == "{}" {
-		env = match.Sample(h, env)
+	if _, short := match.Whole(env, ""); short || len(env.Data) == 0 || string(env.Data) == "{}" {
+		env = match.Sample(h, env, "")
 	}
 	t, err := d.Try(ctx, from, h, env)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
@@ -35,7 +36,7 @@ func ToolCall(agent events.Dialect, call hook.Test, session string) (events.Enve
 	call.Event, call.Dialect = rows[i].Name, agent
 	env := Event(&hook.Hook{}, call)
 	env.SessionID = session
-	if isField(rows[i], "session_id") {
+	if match.IsField(rows[i], "session_id") {
 		env.Data = rawjson.With(env.Data, rawjson.StringMember("session_id", session))
 	}
 	return env, true

@@ -29,8 +29,9 @@ type launch struct {
 	args    []string
 	env     []string
 	stdin   [][]byte
-	files   []string // removed after the run
-	unknown []string // template variables that the event does not have
+	files   []string    // removed after the run
+	unknown []string    // template variables that the event does not have
+	look    *trust.Look // at what no hook's seal covers; nil = it covers all
 }
 
 func (l *launch) prepare() error {
@@ -65,14 +66,15 @@ func (l *launch) program(script string) {
 
 // trustIn checks the files that a hook names by relative paths, if the event chooses the
 // directory that it runs in: its seal covers only the directory without an event.
-func (l *launch) trustIn(dir string) error {
+func (l *launch) trustIn(dir string) (err error) {
 	if !l.job.Hook.InEventCwd || dir == l.job.Hook.RunDir("", l.variable) {
 		return nil
 	}
-	return trusted(l.settings.trust, trust.Launch{
+	l.look, err = trusted(l.settings.trust, trust.Launch{
 		Program: l.path, Args: l.args, Dir: dir, Path: l.variable("PATH"), Home: l.variable("HOME"),
 		Env: l.job.Hook.Environ(l.variable),
 	})
+	return err
 }
 
 // environment sets the environment: the inherited one, the hook's variables, and the two
@@ -171,7 +173,7 @@ func (l *launch) agent(prompt string) error {
 	}
 	dir := l.job.Hook.RunDir(l.job.Event.Cwd, l.variable)
 	what := trust.Launch{Program: path, Args: a.Command[1:], Dir: dir, Path: l.variable("PATH")}
-	if err := trusted(l.settings.trust, what); err != nil {
+	if l.look, err = trusted(l.settings.trust, what); err != nil {
 		return fmt.Errorf("start agent %q: %w", name, err)
 	}
 	l.path, l.args, l.stdin = path, slices.Clone(a.Command[1:]), nil

@@ -94,7 +94,7 @@ func (p *persistent) poolWith(settings int, h *hook.Hook) *worker.Pool {
 		return worker.Hook{
 			Name:    h.Name,
 			Workers: h.Concurrency,
-			Spec:    func(looks func(string)) (proc.Spec, error) { return p.spec(h, looks) },
+			Start:   func(looks func(string)) (worker.Start, error) { return p.start(h, looks) },
 		}
 	})
 }
@@ -133,18 +133,23 @@ func (p *persistent) renew() {
 	}
 }
 
-// spec returns the process of a worker of h. Its environment has no event, because it
+// start returns the process of a worker of h. Its environment has no event, because it
 // serves many.
-func (p *persistent) spec(h *hook.Hook, looks func(path string)) (proc.Spec, error) {
-	h, err := p.r.admit(h, looks)
+func (p *persistent) start(h *hook.Hook, looks func(path string)) (worker.Start, error) {
+	a, err := p.r.admit(h, looks)
 	if err != nil {
-		return proc.Spec{}, err
+		return worker.Start{}, err
 	}
+	h = a.hook
 	l := &launch{settings: p.r.settings.Load(), job: &dispatch.Job{Hook: h, Event: &events.Event{}}}
 	l.own()
 	l.program(h.ScriptText)
 	env := slices.DeleteFunc(l.env, func(v string) bool { return strings.HasPrefix(v, "HOOK_EVENT") })
-	return proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable), As: as(h)}, nil
+	return worker.Start{
+		Spec:    proc.Spec{Path: l.path, Args: l.args, Env: env, Dir: h.RunDir("", l.variable), As: as(h)},
+		Version: h.Digest, Again: a.look.MayBeSaved(),
+		Confirm: func() error { return a.confirm(func(string) {}) },
+	}, nil
 }
 
 var lineEnd = []byte{'\n'}
@@ -173,7 +178,7 @@ func call(j *dispatch.Job) *worker.Call {
 // event_id counts as the stdout of an exit 0.
 func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
 	out := dispatch.Outcome{
-		Err: a.Err, TimedOut: a.TimedOut, Stalled: a.Stalled, Failure: a.Failure,
+		Err: a.Err, Version: a.Version, TimedOut: a.TimedOut, Stalled: a.Stalled, Failure: a.Failure,
 		ExitCode: a.Exit.Code, Signal: a.Exit.Signal, Killed: a.Exit.Killed, Left: a.Exit.Left,
 		Started: a.Started, Duration: a.Duration, Stderr: kept(a.Stderr),
 	}

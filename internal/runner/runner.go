@@ -9,6 +9,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -23,9 +24,11 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/rules"
 	"github.com/hookd/hookd/internal/signals"
 	"github.com/hookd/hookd/internal/trust"
 	"github.com/hookd/hookd/internal/worker"
@@ -37,6 +40,9 @@ type Runner struct {
 	tempDir  string
 	dataDir  string
 	fleet    Fleet
+	facts    *facts.Reader
+	project  func(folder string) string // see Options
+	memory   *rules.Memory
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
 	latest   Latest
@@ -51,6 +57,9 @@ type Options struct {
 	DataDir string // where built-ins store data
 	Log     *zap.Logger
 	Fleet   Fleet // nil = the machine is in no fleet
+
+	Facts   *facts.Reader              // of calls, for rules; nil = one without links and guards
+	Project func(folder string) string // root of the repository of a folder, "" = none; nil = not known
 }
 
 // Fleet takes events for hooks on other machines.
@@ -79,7 +88,12 @@ var (
 // New returns a Runner. Configure must be called before the first run.
 func New(o Options) *Runner {
 	os.RemoveAll(o.TempDir) // what a killed predecessor left
-	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, fleet: o.Fleet, log: o.Log.Named("runner")}
+	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, fleet: o.Fleet, log: o.Log.Named("runner"),
+		facts: o.Facts, project: o.Project, memory: rules.NewMemory()}
+	if r.facts == nil {
+		home, _ := os.UserHomeDir() // without one, ~ stays in targets
+		r.facts = &facts.Reader{Home: home}
+	}
 	r.kept = newPersistent(r)
 	return r
 }
@@ -118,7 +132,7 @@ func (r *Runner) Close(ctx context.Context) { r.kept.workers.Close(ctx) }
 
 // Configure puts settings into force for the runs that start from now on.
 func (r *Runner) Configure(c config.Config) {
-	all, left := inherited(c.Env, c.Path)
+	all, left := inherited(c.Env, c.Path, c.ReloadMode == "ask")
 	for _, bad := range left {
 		r.log.Warn("a folder is left out of the PATH of hooks", zap.String("why", bad.Error()))
 	}
@@ -157,11 +171,12 @@ func withoutKeys(all, names []string, given map[string]string) (env, keys []stri
 }
 
 // inherited returns the environment of all hooks: the daemon's own without its
-// service manager's variables, then the settings.
-func inherited(env map[string]string, path string) (base []string, left []trust.Refusal) {
+// service manager's variables, then the settings. Where hooks wait to be allowed, no
+// variable that loads code comes from hookd's own environment, which was never allowed.
+func inherited(env map[string]string, path string, asks bool) (base []string, left []trust.Refusal) {
 	base = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(signals.ServiceVariables, name)
+		return slices.Contains(signals.ServiceVariables, name) || asks && trust.LoadsCode(name)
 	})
 	for _, name := range slices.Sorted(maps.Keys(env)) { // in order: a change of it restarts workers
 		base = setVariable(base, name, env[name])
@@ -180,6 +195,7 @@ func inherited(env map[string]string, path string) (base []string, left []trust.
 // Run executes the job and waits for its end. A hook whose files others could
 // have changed does not start.
 func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	r.withFacts(j)
 	if j.Hook.Persistent {
 		return r.kept.run(ctx, j)
 	}
@@ -187,24 +203,53 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		j.Inside()
 		return r.send(ctx, j)
 	}
-	h, err := r.admit(j.Hook, j.Looks)
-	if err != nil {
-		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
+	until := time.Now().Add(j.Timeout)
+	for try := 0; ; try++ {
+		out := r.attempt(ctx, j)
+		left := time.Until(until)
+		if !out.again || try == admitTries || left <= 0 || ctx.Err() != nil {
+			return out.Outcome
+		}
+		next := *j
+		next.Timeout, j = left, &next
 	}
-	if h != j.Hook {
+}
+
+// attempted is the outcome of one start. again is set when the hook was saved while it ran:
+// then the saved version is to run.
+type attempted struct {
+	dispatch.Outcome
+	again bool
+}
+
+// attempt executes the version of the job's hook that is there now, once.
+func (r *Runner) attempt(ctx context.Context, j *dispatch.Job) attempted {
+	a, err := r.admit(j.Hook, j.Looks)
+	if err != nil {
+		return attempted{Outcome: dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}}
+	}
+	if a.hook != j.Hook {
 		now := *j
-		now.Hook, j = h, &now
+		now.Hook, j = a.hook, &now
 	}
 	switch j.Hook.Type {
 	case hook.Builtin:
 		j.Inside()
-		return r.builtin(ctx, j)
+		return attempted{Outcome: r.builtin(ctx, j)}
 	case hook.Model:
 		j.Inside()
-		return r.model(ctx, j)
-	default:
-		return r.process(ctx, j)
+		return attempted{Outcome: r.model(ctx, j)}
+	case hook.Rules:
+		j.Inside()
+		return attempted{Outcome: r.rules(ctx, j)}
 	}
+	out, err := r.process(ctx, j, a)
+	out.Version = a.hook.Digest
+	if err != nil {
+		out.Err, out.Failure, out.Whole, out.ExitCode = err, "", nil, -1
+		return attempted{Outcome: out, again: a.look.MayBeSaved()}
+	}
+	return attempted{Outcome: out}
 }
 
 // Settings returns the generation of the settings that workers are started with.
@@ -219,13 +264,17 @@ func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch
 // dispatch.Killer.
 func (r *Runner) Kill(j *dispatch.Job) bool { return r.kept.kill(j) }
 
-// process starts the job's process and waits for it.
-func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+// process starts the job's process and waits for it. The error refuses it: its files were
+// other ones for a moment. Those of a hook whose answer nothing waits for are looked at again
+// once it has started: it may run for long, and be saved meanwhile.
+func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ dispatch.Outcome, refused error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	p := &launch{settings: r.settings.Load(), job: j, dir: r.tempDir}
 	defer p.cleanup()
 	j.Looks(j.Place)
 	if err := p.prepare(); err != nil {
-		return dispatch.Outcome{Err: err, Short: proc.Short(err), ExitCode: -1, Started: time.Now()}
+		return dispatch.Outcome{Err: err, Short: proc.Short(err), ExitCode: -1, Started: time.Now()}, nil
 	}
 	if len(p.unknown) > 0 {
 		r.log.Warn(
@@ -237,20 +286,33 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	}
 	dir := j.Hook.RunDir(j.Place, p.variable)
 	if err := p.trustIn(dir); err != nil {
-		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}
+		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}, nil
+	}
+	confirm := func() error {
+		return cmp.Or(a.confirm(j.Looks), admitted{look: p.look}.confirm(j.Looks))
 	}
 	j.Starting()
 	out := outcome(r.start(ctx, j, proc.Spec{
 		Path: p.path, Args: p.args, Env: p.env, Dir: dir, As: as(j.Hook),
 		Stdin:   p.stdin,
 		Timeout: j.Timeout, TermBefore: j.Hook.TermBefore, Whole: j.Whole, Latest: j.Latest, Looks: j.Looks,
-		Started: func(p proc.Process) { j.Started(dispatch.Process{PID: p.PID, Cgroup: p.Cgroup}) },
+		Started: func(started proc.Process) {
+			j.Started(dispatch.Process{PID: started.PID, Cgroup: started.Cgroup})
+			if !j.Awaited {
+				if refused = confirm(); refused != nil {
+					end()
+				}
+			}
+		},
 	}))
+	if j.Awaited && out.Err == nil {
+		refused = confirm()
+	}
 	out.Whole = withoutEventID(out.Whole, j.Event.EventID)
 	if out.ExitCode == 0 && out.Failure == "" && out.Err == nil {
 		out.Failure = failed(out.Whole)
 	}
-	return out
+	return out, refused
 }
 
 // shortPause is the time between two starts of a run that a sender waits for, while

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -19,13 +20,17 @@ type Output struct {
 
 // Policy is what the hook's definition says about its answers.
 type Policy struct {
-	Name         string // display name, used in messages
+	Name         string // by which the record knows it
+	Called       string // its name in messages; "" = Name
 	Blocking     bool   // takes part in the verdict; else its answer is read for the record only
 	OnError      string // "warn" (also ""), "ignore", "block"
 	StrictOutput bool
 	TightenOnly  bool   // it may deny, ask and add context, and nothing else
 	Words        []Word // of the dialect whose name of the event the hook was given, beside the common ones
 }
+
+// called is the hook's name in messages.
+func (p Policy) called() string { return cmp.Or(p.Called, p.Name) }
 
 // Answer is one hook's answer, read. The zero Answer is "no opinion".
 type Answer struct {

@@ -57,16 +57,21 @@ func (f *folding) fail(a *Answer) {
 	if f.c.Explicit {
 		cause = "content check failed" // what was checked stays secret
 	}
-	text := fmt.Sprintf("%s hook failed to execute: hook %q: %s", f.c.Name, a.Policy.Name, cause)
+	text := fmt.Sprintf("%s hook failed to execute: hook %q: %s", f.c.Name, a.Policy.called(), cause)
 	if a.See != "" {
 		text += " (" + a.See + ")"
 	}
 	switch {
-	case f.c.FailClosed, f.c.CanBlock && a.Policy.OnError == "block":
+	case a.FailureDenies(f.c):
 		f.deny(a, -1, text)
 	case a.Policy.OnError != "ignore":
 		f.say(text)
 	}
+}
+
+// FailureDenies reports whether a failure of the hook denies an event with contract c.
+func (a *Answer) FailureDenies(c *events.Contract) bool {
+	return c.Decidable && a.Policy.Blocking && (c.FailClosed || c.CanBlock && a.Policy.OnError == "block")
 }
 
 // deny denies for a reason of several lines. Exit code and stderr are those
@@ -125,7 +130,7 @@ func (f *folding) warnBlock(a *Answer) {
 	if a.ExitCode == 2 {
 		what = "exit 2"
 	}
-	f.say(fmt.Sprintf("%s hook %q returned %s, but this event cannot block", f.c.Name, a.Policy.Name, what))
+	f.say(fmt.Sprintf("%s hook %q returned %s, but this event cannot block", f.c.Name, a.Policy.called(), what))
 }
 
 // rank orders permission decisions: the strictest wins.
@@ -160,7 +165,7 @@ func (f *folding) decide(a *Answer) {
 			}
 		}
 	case !a.denies(f.c):
-		f.say(fmt.Sprintf("%s hook %q returned permission_decision, but this event does not support approval decisions", f.c.Name, a.Policy.Name))
+		f.say(fmt.Sprintf("%s hook %q returned permission_decision, but this event does not support approval decisions", f.c.Name, a.Policy.called()))
 	}
 }
 

@@ -302,3 +302,12 @@ func TestPartsThatAnEventDoesNotTakeWarn(t *testing.T) {
 		}
 	}
 }
+
+// A message names a hook as its policy calls it; the record has its name.
+func TestMessagesCallAHookByItsCommand(t *testing.T) {
+	a := Read(events.LookupIn(events.DockerAgent, "pre_tool_use"), Policy{Name: "root/pre_tool_use[0]", Called: "exit 1", Blocking: true}, exit(1, "", ""))
+	v := Fold(events.LookupIn(events.DockerAgent, "pre_tool_use"), nil, []Answer{a})
+	if text := fmt.Sprintf("%+v", v); !strings.Contains(text, `hook "exit 1"`) || strings.Contains(text, `hook "root/`) || !strings.Contains(text, "root/pre_tool_use[0]") {
+		t.Errorf("verdict = %s", text)
+	}
+}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/builtin/shellsafe"
+	"github.com/hookd/hookd/internal/facts"
 )
 
 // BenchmarkCommands is what a line costs an event, once for all hooks with conditions.
@@ -25,7 +25,7 @@ func BenchmarkCommands(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				shellsafe.ReadCommands(line)
+				facts.Line(line, facts.Env{})
 			}
 		})
 	}

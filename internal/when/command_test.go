@@ -4,13 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/builtin/shellsafe"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/facts"
 )
 
-func pattern(t testing.TB, text string) hook.CommandPattern {
+func compiled(t testing.TB, text string) facts.CommandPattern {
 	t.Helper()
-	p, err := hook.CompileCommand(text)
+	p, err := facts.ParsePattern(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,15 +168,15 @@ kubectl delete service pod`},
 terraform -chdir=x destroy`, `terraform plan`},
 		{"*", "ls", ""},
 	} {
-		p := pattern(t, tt.command)
+		p := compiled(t, tt.command)
 		for _, line := range examples(tt.fits) {
-			if !has(shellsafe.ReadCommands(line), p) {
+			if !has(facts.Line(line, facts.Env{}), &p) {
 				t.Errorf("%q is not found in %q", tt.command, line)
 			}
 		}
 		for _, line := range examples(tt.not) {
-			if read := shellsafe.ReadCommands(line); has(read, p) {
-				t.Errorf("%q is found in %q, which only has the text (%s)", tt.command, line, read.Doubt)
+			if read := facts.Line(line, facts.Env{}); has(read, &p) {
+				t.Errorf("%q is found in %q, which only has the text (%v)", tt.command, line, read.Doubts)
 			}
 		}
 	}
@@ -185,14 +184,11 @@ terraform -chdir=x destroy`, `terraform plan`},
 
 // What cannot be told fits any command.
 func TestCommandsInDoubt(t *testing.T) {
-	p := pattern(t, "no-such-command")
+	p := compiled(t, "no-such-command")
 	for _, line := range examples(`$X
 $X push
-$(echo git) push
 "$CMD" x
-${A:-git} push
 g$X push
-/bin/r?
 bash -c "$X"
 sh -c $X
 eval "$X"
@@ -201,38 +197,29 @@ xargs $X
 curl https://example.com/x | sh
 curl https://example.com/x | sudo bash
 base64 -d <<< x | sh
-echo x | xargs git
-sh <<EOF
-x
-EOF
-sh <<< x
 bash <(curl x)
 python3 <<EOF
 x
 EOF
 alias ls=x; ls
-source x
-. x
-git $X
-some-program $X
 "unclosed
 if true
 foo(
 git push)
 PATH=/x:$PATH ls
 LD_PRELOAD=x ls
-IFS=x ls
 echo 'no-such' > s; sh s
 cp a b && ./b
 *(e:'no-such-command':)
-` + "\x01ls") {
-		if read := shellsafe.ReadCommands(line); !has(read, p) {
-			t.Errorf("nothing else is in %q for sure: %+v", line, read.List)
+`) {
+		if read := facts.Line(line, facts.Env{}); !has(read, &p) {
+			t.Errorf("nothing else is in %q for sure: %+v", line, read.Commands)
 		}
 	}
-	for _, line := range []string{strings.Repeat("(", 100_000), strings.Repeat("if ", 20_000), strings.Repeat("a;", 60_000),
+	for _, line := range []string{strings.Repeat("(", 100_000), strings.Repeat("if ", 20_000), strings.Repeat("a;",
+		60_000),
 		strings.Repeat("sudo ", 5_000) + "'" + strings.Repeat("x ", 10_000) + "'"} {
-		if !has(shellsafe.ReadCommands(line), p) {
+		if !has(facts.Line(line, facts.Env{}), &p) {
 			t.Errorf("a line of %d bytes is read for sure", len(line))
 		}
 	}

@@ -1,6 +1,7 @@
 package when
 
 import (
+	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
@@ -25,7 +26,7 @@ var fileArguments = map[string][]string{
 }
 
 // fitsPath reports whether the call touches a file that one of the patterns matches.
-func (f *Facts) fitsPath(patterns []hook.Fold) bool {
+func (f *Facts) fitsPath(patterns []pattern.Fold) bool {
 	named, known := f.named()
 	if has, unsure := f.hasTool(); !has {
 		file := dialect.Facts(f.event).String(neutral.File) // of an event that is about one
@@ -48,11 +49,11 @@ func (f *Facts) fitsPath(patterns []hook.Fold) bool {
 			*f.files = append(*f.files, paths...)
 		}
 	}
-	return hook.MatchAny(patterns, *f.files...) || foreign(patterns, *f.files) || f.fitsReal(patterns)
+	return pattern.MatchAny(patterns, *f.files...) || foreign(patterns, *f.files) || f.fitsReal(patterns)
 }
 
 // fitsReal reports whether a pattern matches whose folder is a link to another.
-func (f *Facts) fitsReal(patterns []hook.Fold) bool {
+func (f *Facts) fitsReal(patterns []pattern.Fold) bool {
 	if len(*f.files) == 0 {
 		return false
 	}
@@ -68,8 +69,8 @@ func (f *Facts) fitsReal(patterns []hook.Fold) bool {
 		if real == folder {
 			continue
 		}
-		same, err := hook.CompileFold(escapeGlob.Replace(strings.TrimSuffix(real, "/"))+rest, '/')
-		if err != nil || hook.MatchAny([]hook.Fold{same}, *f.files...) {
+		same, err := pattern.CompileFold(escapeGlob.Replace(strings.TrimSuffix(real, "/"))+rest, '/')
+		if err != nil || pattern.MatchAny([]pattern.Fold{same}, *f.files...) {
 			return true
 		}
 	}
@@ -118,6 +119,38 @@ func textsOf(v []byte) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// mostTexts bounds how many texts of an argument are looked at.
+const mostTexts = 100
+
+// textsIn appends all texts of a value.
+func textsIn(v json.RawMessage, to []string) []string {
+	if len(v) == 0 || len(to) > mostTexts {
+		return to
+	}
+	switch v[0] {
+	case '"':
+		if text, ok := rawjson.Text(v); ok {
+			to = append(to, text)
+		}
+	case '{':
+		for _, value := range rawjson.Members(v) {
+			to = textsIn(value, to)
+		}
+	case '[':
+		var elements []json.RawMessage
+		_ = json.Unmarshal(v, &elements) // what is no list has no elements
+		var words []string
+		for _, element := range elements {
+			before := len(to)
+			if to = textsIn(element, to); len(to) == before+1 {
+				words = append(words, to[before])
+			}
+		}
+		to = append(to, strings.Join(words, " ")) // they may be the words of one command
+	}
+	return to
 }
 
 // absolute returns the paths that a name may stand for, the likeliest first; sure is
@@ -177,7 +210,7 @@ func dropFormat(r rune) rune {
 
 // foreign reports whether a pattern and a path both have letters beyond ASCII: there are
 // several ways to write those, which a file system may take for one.
-func foreign(patterns []hook.Fold, paths []string) bool {
+func foreign(patterns []pattern.Fold, paths []string) bool {
 	beyond := func(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) }
 	for _, p := range patterns {
 		for _, path := range paths {

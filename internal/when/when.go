@@ -15,11 +15,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookd/hookd/internal/builtin/shellsafe"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
@@ -38,9 +39,8 @@ type Facts struct {
 	links Links
 
 	call  *neutral.ToolCall
-	lines []*shellsafe.Commands // that the call may run; see commands
-	read  bool                  // lines have been read
-	files *[]string             // see paths
+	read  *facts.Facts // of the call; nil = not read yet
+	files *[]string    // see paths
 }
 
 // New returns the facts of e. Without links, any path may be a link.
@@ -112,7 +112,7 @@ func (f *Facts) about(member string, wanted []string, why string) string {
 	switch call := f.callOf(); {
 	case call.Own == "" && call.Tool == "":
 		why = "does not fit: the event has no tool"
-	case member == "command" && len(f.lines) == 0:
+	case member == "command" && (f.read == nil || len(f.read.Commands) == 0):
 		why = fmt.Sprintf("does not fit: tool %q runs no command", call.Own)
 	case member == "path" && f.files != nil && len(*f.files) > 0:
 		why = fmt.Sprintf("does not match %q", (*f.files)[0])
@@ -127,7 +127,7 @@ func list(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-func texts(patterns []hook.Fold) (list []string) {
+func texts(patterns []pattern.Fold) (list []string) {
 	for _, p := range patterns {
 		list = append(list, p.Text)
 	}
@@ -156,13 +156,13 @@ func (f *Facts) hasTool() (has, unsure bool) {
 	return false, f.event.Contract.ToolMatched
 }
 
-func (f *Facts) fitsTool(patterns []hook.Fold) bool {
+func (f *Facts) fitsTool(patterns []pattern.Fold) bool {
 	has, unsure := f.hasTool()
 	if !has {
 		return unsure
 	}
 	call := f.callOf()
-	return hook.MatchAny(patterns, call.Own, call.Tool) || hook.MatchAny(patterns, dialect.ToolNames(f.event)...)
+	return pattern.MatchAny(patterns, call.Own, call.Tool) || pattern.MatchAny(patterns, dialect.ToolNames(f.event)...)
 }
 
 // most is how much of a text is held against a pattern: more of it fits.
@@ -197,7 +197,7 @@ func (f *Facts) fitsData(p hook.DataPattern, given string) bool {
 
 // fitsValue reports whether a pattern matches what stands under path in v: a text, the
 // JSON of another value, or any element of a list.
-func fitsValue(v json.RawMessage, path []string, patterns []hook.Fold) bool {
+func fitsValue(v json.RawMessage, path []string, patterns []pattern.Fold) bool {
 	if len(v) > 0 && v[0] == '[' {
 		var elements []json.RawMessage
 		if json.Unmarshal(v, &elements) != nil {
@@ -226,5 +226,5 @@ func fitsValue(v json.RawMessage, path []string, patterns []hook.Fold) bool {
 	if !isText {
 		text = string(v)
 	}
-	return len(v) > 0 && string(v) != "null" && (len(text) > mostValue || hook.MatchAny(patterns, text))
+	return len(v) > 0 && string(v) != "null" && (len(text) > mostValue || pattern.MatchAny(patterns, text))
 }

@@ -3,6 +3,7 @@ package when
 import (
 	"encoding/json"
 	"errors"
+	"github.com/hookd/hookd/internal/facts"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,12 +13,13 @@ import (
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
-func fold(t testing.TB, text string, separators ...rune) hook.Fold {
+func fold(t testing.TB, text string, separators ...rune) pattern.Fold {
 	t.Helper()
-	f, err := hook.CompileFold(text, separators...)
+	f, err := pattern.CompileFold(text, separators...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +44,14 @@ func TestMembers(t *testing.T) {
 		return c
 	}
 	command := func(text string) hook.Condition {
-		return hook.Condition{Commands: []hook.CommandPattern{pattern(t, text)}}
+		return hook.Condition{Commands: []facts.CommandPattern{compiled(t, text)}}
 	}
-	path := func(text string) hook.Condition { return hook.Condition{Paths: []hook.Fold{fold(t, text, '/')}} }
+	path := func(text string) hook.Condition { return hook.Condition{Paths: []pattern.Fold{fold(t, text, '/')}} }
 	prompt := func(text string) hook.Condition {
 		return hook.Condition{Prompts: []*regexp.Regexp{regexp.MustCompile(text)}}
 	}
 	data := func(path, text string) hook.Condition {
-		return hook.Condition{Data: []hook.DataPattern{{Path: strings.Split(path, "."), Patterns: []hook.Fold{fold(t, text)}}}}
+		return hook.Condition{Data: []hook.DataPattern{{Path: strings.Split(path, "."), Patterns: []pattern.Fold{fold(t, text)}}}}
 	}
 	const pre, cc = "PreToolUse", "claude-code"
 	for _, tt := range []struct {
@@ -71,7 +73,7 @@ func TestMembers(t *testing.T) {
 		{"command_of_another_tool", command("git push"), cc, pre, `{"tool_name":"Read","tool_input":{"file_path":"git push"}}`, `when: command git push does not fit: tool "Read" runs no command`},
 		{"command_unknown_tool", command("git push"), cc, pre, `{"tool_name":"mcp__ssh__exec","tool_input":{"what":{"line":"git push"}}}`, ""},
 		{"command_words_unknown_tool", command("git push"), cc, pre, `{"tool_name":"mcp__ssh__exec","tool_input":{"argv":["git","push"]}}`, ""},
-		{"command_text_unknown_tool", command("git push"), cc, pre, `{"tool_name":"mcp__note__add","tool_input":{"title":"hello"}}`, `when: command git push is not in the line`},
+		{"command_text_unknown_tool", command("git push"), cc, pre, `{"tool_name":"mcp__note__add","tool_input":{"title":"hello"}}`, `when: command git push does not fit: tool "mcp__note__add" runs no command`},
 		{"command_missing", command("git push"), cc, pre, `{"tool_name":"Bash","tool_input":{}}`, ""},
 		{"command_no_text", command("git push"), cc, pre, `{"tool_name":"Bash","tool_input":{"command":5}}`, ""},
 		{"command_twice", command("git push"), cc, pre, `{"tool_name":"Bash","tool_input":{"command":"git push","command":"ls"}}`, ""},
@@ -125,8 +127,8 @@ func TestMembers(t *testing.T) {
 // of each.
 func TestConditions(t *testing.T) {
 	list := []hook.Condition{
-		{Tools: []hook.Fold{fold(t, "Bash")}, Commands: []hook.CommandPattern{pattern(t, "git push"), pattern(t, "rm")}},
-		{Tools: []hook.Fold{fold(t, "Write"), fold(t, "Edit")}},
+		{Tools: []pattern.Fold{fold(t, "Bash")}, Commands: []facts.CommandPattern{compiled(t, "git push"), compiled(t, "rm")}},
+		{Tools: []pattern.Fold{fold(t, "Write"), fold(t, "Edit")}},
 	}
 	for data, want := range map[string]string{
 		`{"tool_name":"Bash","tool_input":{"command":"rm x"}}`:    "",
@@ -161,7 +163,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conditions := []hook.Condition{{Paths: []hook.Fold{fold(t, dir+"/secret/**", '/')}}}
+	conditions := []hook.Condition{{Paths: []pattern.Fold{fold(t, dir+"/secret/**", '/')}}}
 	for file, fits := range map[string]bool{
 		"notes": true, "dir/x": true, "dir/../secret/x": true, "chain": true, "loop": true, "dangling": true,
 		"sub/up/.env": true, "dir/new/file": true, "other": false, "sub/x": false, "../here/x": false, "../secret/x": true,
@@ -193,7 +195,7 @@ func TestLinkInPattern(t *testing.T) {
 		"/link/home/**": true, "/link/home/x": true, "/real/home/*": true, "/link/other/**": false, "/link/**": true,
 	} {
 		e := event("claude-code", "PreToolUse", dir, `{"tool_name":"Read","tool_input":{"file_path":"real/home/x"}}`)
-		conditions := []hook.Condition{{Paths: []hook.Fold{fold(t, dir+glob, '/')}}}
+		conditions := []hook.Condition{{Paths: []pattern.Fold{fold(t, dir+glob, '/')}}}
 		if got := New(e, NewDisk()).Unfit(conditions, "PreToolUse"); (got == "") != fits {
 			t.Errorf("%s: %q, want it to fit: %v", glob, got, fits)
 		}
@@ -202,8 +204,8 @@ func TestLinkInPattern(t *testing.T) {
 
 // Each agent's own way to write a file and to run a command is understood.
 func TestEachDialect(t *testing.T) {
-	file := []hook.Condition{{Tools: []hook.Fold{fold(t, "Write")}, Paths: []hook.Fold{fold(t, "{/,/**/}.env", '/')}}}
-	line := []hook.Condition{{Tools: []hook.Fold{fold(t, "Bash")}, Commands: []hook.CommandPattern{pattern(t, "git push")}}}
+	file := []hook.Condition{{Tools: []pattern.Fold{fold(t, "Write")}, Paths: []pattern.Fold{fold(t, "{/,/**/}.env", '/')}}}
+	line := []hook.Condition{{Tools: []pattern.Fold{fold(t, "Bash")}, Commands: []facts.CommandPattern{compiled(t, "git push")}}}
 	tried := 0
 	for _, c := range events.All() {
 		tool, input := "", ""

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // Hook returns a command with the given name and patterns; it panics when a pattern
@@ -15,7 +16,7 @@ import (
 func Hook(name string, patterns ...string) *hook.Hook {
 	h := &hook.Hook{ID: name, Name: name, Type: hook.Command, Timeout: 5 * time.Second, Enabled: true}
 	for _, text := range patterns {
-		p, err := hook.CompilePattern(text)
+		p, err := pattern.Compile(text)
 		if err != nil {
 			panic(err)
 		}

@@ -3,10 +3,13 @@ package dockeragent
 import (
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // defaultTimeout is docker-agent's, for a timeout that is absent or 0.
@@ -18,6 +21,7 @@ func (r *reader) hook(s settings, at place) *hook.Hook {
 	h.ID = r.path + "#" + at.id
 	of := at.agent + "/" + at.contract.Name
 	if h.Name == "" { // its command may be a long script, and hold what no log should
+		h.Called = shortLine(s.Command)
 		h.Name = of + "[" + strconv.Itoa(r.numbers[of]) + "]"
 	}
 	r.numbers[of]++
@@ -32,6 +36,18 @@ func (r *reader) hook(s settings, at place) *hook.Hook {
 	return h
 }
 
+// maxCalled is how many bytes of a command its hook is called by at most.
+const maxCalled = 64
+
+// shortLine is a command that is one short line; "" = it is empty, longer, or has other characters than text.
+func shortLine(command string) string {
+	line := strings.TrimSpace(command)
+	if len(line) > maxCalled || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return line
+}
+
 // build makes a hook of docker-agent for event, with that system's defaults.
 // It takes part in every verdict of its event, and runs in the event's cwd,
 // else in dir.
@@ -42,7 +58,7 @@ func build(s settings, event, dir, shell string) *hook.Hook {
 		Dir:          dir,
 		Dialect:      events.DockerAgent,
 		Command:      s.Command,
-		Patterns:     []hook.Pattern{{Text: event}},
+		Patterns:     []pattern.Pattern{{Text: event}},
 		Lane:         events.LaneDefault,
 		Blocking:     &takesPart,
 		OnError:      onError(s.OnError),

@@ -292,3 +292,21 @@ func TestNamesAreShort(t *testing.T) {
 		t.Errorf("got %q %v, want %q", names, problems, want)
 	}
 }
+
+// A hook without a name is called by its command in messages, where that is one short line,
+// as docker-agent does; its own name is its place.
+func TestCalledByItsCommand(t *testing.T) {
+	long := strings.Repeat("x", maxCalled+1)
+	for command, want := range map[string]string{
+		`"exit 1"`: "exit 1", `"exit 1\n"`: "exit 1", `"` + long[1:] + `"`: long[1:],
+		`"` + long + `"`: "", `"a\nb"`: "", `"a\u202eb"`: "", `"a\tb"`: "",
+	} {
+		hooks, problems := parse(t, "stop: {type: command, command: "+command+"}")
+		if len(hooks) != 1 || hooks[0].Called != want || hooks[0].Name != "root/stop[0]" {
+			t.Errorf("%s: %+v, %v, want it called %q", command, hooks, problems, want)
+		}
+	}
+	if hooks, _ := parse(t, "stop: {type: command, name: mine, command: exit 1}"); hooks[0].Called != "" || hooks[0].Name != "mine" {
+		t.Errorf("a hook with a name is called %q", hooks[0].Called)
+	}
+}

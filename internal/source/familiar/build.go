@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/source/yamlnode"
 	"github.com/hookd/hookd/internal/spell"
-	"gopkg.in/yaml.v3"
 )
 
 // The words of Familiar's format.
@@ -63,7 +65,7 @@ func (r *reader) hook(i int, n *yaml.Node) {
 		Dir:        filepath.Dir(r.path),
 		Dialect:    events.Familiar,
 		Agent:      r.name,
-		Patterns:   []hook.Pattern{{Text: f.event}},
+		Patterns:   []pattern.Pattern{{Text: f.event}},
 		Lane:       events.LaneDefault,
 		Timeout:    r.timeout(f),
 		InEventCwd: true,
@@ -165,7 +167,7 @@ func (r *reader) filter(f fields) hook.Filter {
 		filter.ExcludeTools = append(filter.ExcludeTools, tool.Value.Value)
 	}
 	for _, workspace := range r.texts(keys["workspaces"], at) {
-		pattern, err := hook.CompilePattern(r.home(workspace.Value.Value), '/')
+		pattern, err := pattern.Compile(r.home(workspace.Value.Value), '/')
 		if err != nil {
 			r.errorf(workspace.Value, "%s: %s: %v", at, workspace.Name, err)
 		}

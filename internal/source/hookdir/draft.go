@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/spell"
 )
 
@@ -97,8 +98,10 @@ func (d *draft) set(r row, value *yaml.Node) {
 
 // finish checks what takes more than one field to know.
 func (d *draft) finish(root *yaml.Node) {
+	d.finishRules()
 	for _, f := range d.schema {
 		switch {
+		case f.Key == "events" && d.hook.Type == hook.Rules:
 		case f.Required && f.usedBy(d.hook.Type) && d.given[f.Key] == nil:
 			d.required(root, f.Field)
 		case !f.usedBy(d.hook.Type) && d.given[f.Key] != nil:
@@ -308,14 +311,14 @@ func (d *draft) texts(n *yaml.Node) []string {
 }
 
 // patterns reads a list of globs.
-func (d *draft) patterns(n *yaml.Node, separators ...rune) []hook.Pattern {
-	var out []hook.Pattern
+func (d *draft) patterns(n *yaml.Node, separators ...rune) []pattern.Pattern {
+	var out []pattern.Pattern
 	for _, item := range d.list(n) {
 		var s string
 		if !d.text(item, &s) {
 			continue
 		}
-		p, err := hook.CompilePattern(s, separators...)
+		p, err := pattern.Compile(s, separators...)
 		if err != nil {
 			d.reject(item, "", "bad glob %q: %v", s, err)
 			continue

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/readfile"
 )
 
@@ -34,6 +37,8 @@ func (d *draft) checkTools() {
 				d.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool%s: letter case counts", word, where)
 			}
 		}
+		d.checkGlobs(at)
+		d.checkLeftOut(at, known)
 		if len(d.problems) == 0 && !slices.ContainsFunc(known, d.hook.Matcher.MatchString) && !d.namesOthers() {
 			d.warn(at, "hookd events", "matcher `%s` fits no tool that is known", d.hook.MatcherText)
 		}
@@ -49,6 +54,33 @@ func (d *draft) checkTools() {
 			}
 		}
 	}
+}
+
+// globWord is a word that means a glob and is a regular expression, as `mcp__*`.
+var globWord = regexp.MustCompile(`^([A-Za-z0-9_-]*[A-Za-z0-9_])\*$`)
+
+// checkGlobs warns of words of the matcher that fit no tool, as they are written like globs.
+func (d *draft) checkGlobs(at *yaml.Node) {
+	for word := range strings.SplitSeq(strings.Trim(d.hook.MatcherText, "^$()"), "|") {
+		m := globWord.FindStringSubmatch(word)
+		if m == nil || d.hook.Matcher.MatchString(m[1]+"server__tool") {
+			continue
+		}
+		d.warn(at, fmt.Sprintf("did you mean `%s.*`?", m[1]),
+			"matcher `%s` is a regular expression, not a glob: it does not fit `%sserver__tool`", word, m[1])
+	}
+}
+
+// checkLeftOut warns of a guard of files that one way to change them goes past.
+func (d *draft) checkLeftOut(at *yaml.Node, known []string) {
+	fits := d.hook.Matcher.MatchString
+	const other = "NotebookEdit"
+	if !fits("Write") || !fits("Edit") || fits(other) || !slices.Contains(known, other) || !d.hook.Decides() ||
+		!slices.ContainsFunc(d.hook.Patterns, closes) || slices.Contains(d.hook.Filter.ExcludeTools, other) {
+		return
+	}
+	d.warn(at, fmt.Sprintf("add `|%s`, or filter.exclude_tools to say that it is meant", other),
+		"matcher `%s` has Write and Edit, and leaves out %s, which changes files, too", d.hook.MatcherText, other)
 }
 
 // namesOthers reports whether the matcher may be meant for tools that no table has: of
@@ -107,8 +139,8 @@ func (d *draft) checkWildcard() {
 	if d.given["blocking"] != nil || d.rejected() {
 		return
 	}
-	i := slices.IndexFunc(d.hook.Patterns, func(p hook.Pattern) bool { return !p.Exact() && closes(p) })
-	if i < 0 || slices.ContainsFunc(d.hook.Patterns, hook.Pattern.Exact) || !d.meansToDeny() {
+	i := slices.IndexFunc(d.hook.Patterns, func(p pattern.Pattern) bool { return !p.Exact() && closes(p) })
+	if i < 0 || slices.ContainsFunc(d.hook.Patterns, pattern.Pattern.Exact) || !d.meansToDeny() {
 		return
 	}
 	d.warn(d.given["events"], "write `blocking: true`, or the events one by one",
@@ -116,7 +148,7 @@ func (d *draft) checkWildcard() {
 }
 
 // closes reports whether a pattern matches an event that can be denied.
-func closes(p hook.Pattern) bool {
+func closes(p pattern.Pattern) bool {
 	for c := range events.Rows() {
 		if c.FailClosed && p.Match(c.Name) {
 			return true

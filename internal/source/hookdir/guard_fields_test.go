@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 const guardHead = "name: g\nevents: PreToolUse\ncommand: ./run.sh\n"
@@ -58,7 +59,7 @@ tests:
 	for path, fits := range map[string]bool{
 		"/a/.env": true, "/.env": true, "/home/u/.ssh/a/b": true, "/etc/x": true, "/etc/x/y": false, "/a/b.env": false,
 	} {
-		if got := hook.MatchAny(h.When[1].Paths, path); got != fits {
+		if got := pattern.MatchAny(h.When[1].Paths, path); got != fits {
 			t.Errorf("%s: got %v, want %v", path, got, fits)
 		}
 	}
@@ -116,12 +117,12 @@ func TestGuardFieldMistakes(t *testing.T) {
 
 // A guard that can never deny is told so where it is written.
 func TestFutileGuards(t *testing.T) {
-	opt := Options{KnownTools: func(p hook.Pattern) (agents []AgentTools) {
+	opt := Options{KnownTools: func(p pattern.Pattern) (agents []AgentTools) {
 		if p.Match("BeforeShell") {
 			agents = append(agents, AgentTools{"lower", []string{"shell", "Bash"}})
 		}
 		if p.Match("PreToolUse") {
-			agents = append(agents, AgentTools{"lower", []string{"shell", "Bash"}}, AgentTools{"upper", []string{"Shell", "Bash", "Write", "Edit"}})
+			agents = append(agents, AgentTools{"lower", []string{"shell", "Bash"}}, AgentTools{"upper", []string{"Shell", "Bash", "Write", "Edit", "NotebookEdit"}})
 		}
 		return agents
 	}}
@@ -134,6 +135,12 @@ func TestFutileGuards(t *testing.T) {
 		{"case_of_the_filter", "events: PreToolUse\nmatcher: shell\nfilter: {agents: [lower]}\n" + denying, ""},
 		{"no_tool", "events: PreToolUse\nmatcher: Bosh\n" + denying, "matcher `Bosh` fits no tool that is known"},
 		{"mcp", "events: PreToolUse\nmatcher: mcp__x__.*\n" + denying, ""},
+		{"mcp_glob", "events: PreToolUse\nmatcher: mcp__*\n" + denying, "matcher `mcp__*` is a regular expression, not a glob: it does not fit `mcp__server__tool` (did you mean `mcp__.*`?)"},
+		{"glob_of_several", "events: PreToolUse\nmatcher: Bash|mcp__github__*\n" + denying, "did you mean `mcp__github__.*`?"},
+		{"left_out", "events: PreToolUse\nmatcher: Bash|Write|Edit\n" + denying, "matcher `Bash|Write|Edit` has Write and Edit, and leaves out NotebookEdit, which changes files, too"},
+		{"not_left_out", "events: PreToolUse\nmatcher: Write|Edit|NotebookEdit\n" + denying, ""},
+		{"left_out_on_purpose", "events: PreToolUse\nmatcher: Write|Edit\nfilter: {exclude_tools: [NotebookEdit]}\n" + denying, ""},
+		{"left_out_by_an_observer", "events: PreToolUse\nmatcher: Write|Edit\nblocking: false\ntype: script\nscript: cat >> log\n", ""},
 		{"fits", "events: PreToolUse\nmatcher: (Bash|Edit)\n" + denying, ""},
 		{"other_event", "events: Stop\nmatcher: Bosh\n" + denying, ""},
 		{"filter", "events: PreToolUse\nfilter: {tools: [bash]}\n" + denying, "filter.tools names `bash`, which is no tool: letter case counts"},

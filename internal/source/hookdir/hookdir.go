@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 const (
@@ -45,15 +46,19 @@ type Options struct {
 
 	// KnownTools returns the tools of the agents whose events a pattern matches, own and
 	// canonical names, to warn of a matcher that does not fit them; nil = no such warning.
-	KnownTools func(event hook.Pattern) []AgentTools
+	KnownTools func(event pattern.Pattern) []AgentTools
 
 	// CheckGuard returns why a built-in has nothing to do on an event that the hook
 	// names; "" = it has. nil = not checked.
-	CheckGuard func(h *hook.Hook, event hook.Pattern) string
+	CheckGuard func(h *hook.Hook, event pattern.Pattern) string
 
 	// RunAs returns the user of that name, or why no hook runs as it; nil = no hook runs as
 	// another user than the daemon's.
 	RunAs func(name string) (*hook.Account, error)
+
+	// RulesDir has folders of rules that a user adds to hooks: each is called as its hook;
+	// "" = there is none.
+	RulesDir string
 
 	Layer   hook.Layer // of the hook
 	Prefix  string     // before its name, such as team/
@@ -138,6 +143,9 @@ func Files(dir string, h *hook.Hook) []string {
 	}
 	if h.WorkingDir != "" {
 		files = append(files, h.WorkingDir)
+	}
+	if h.Rules != nil {
+		files = append(files, h.Rules.Absent...)
 	}
 	slices.Sort(files)
 	return slices.Compact(files)

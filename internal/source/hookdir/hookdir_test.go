@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/pattern"
 )
 
 // folder makes a hook folder with an executable run.sh.
@@ -116,7 +117,7 @@ order: parallel
 	}
 }
 
-func patterns(list []hook.Pattern) []string {
+func patterns(list []pattern.Pattern) []string {
 	var out []string
 	for _, p := range list {
 		out = append(out, p.Text)
@@ -198,8 +199,8 @@ func TestReadProblems(t *testing.T) {
 		{"command_blank", "name: a\nevents: a\ncommand: ' '\n", true, []string{"3:10: command must name an executable"}},
 		{"args_string", good + "args: x\n", true, []string{"4:7: args must be a list of strings, is a string"}},
 		{"args_number", good + "args: [1]\n", true, []string{"4:8: args must be a string, is a number (write \"1\")"}},
-		{"type", good + "type: comand\n", true, []string{"4:7: type unknown value `comand`, did you mean `command`?; it is one of command, script, builtin, model"}},
-		{"type_later", good + "type: agent\n", true, []string{"4:7: type unknown value `agent`; it is one of command, script, builtin, model"}},
+		{"type", good + "type: comand\n", true, []string{"4:7: type unknown value `comand`, did you mean `command`?; it is one of command, script, builtin, model, rules"}},
+		{"type_later", good + "type: agent\n", true, []string{"4:7: type unknown value `agent`; it is one of command, script, builtin, model, rules"}},
 		{"timeout_short", good + "timeout: 49ms\n", true, []string{"4:10: timeout 49ms is out of range, 50ms to 10m0s"}},
 		{"timeout_least", good + "timeout: 50ms\n", false, []string{}},
 		{"timeout_most", good + "timeout: 600\n", false, []string{}},

@@ -28,7 +28,8 @@ type row struct {
 }
 
 var (
-	types   = []string{string(hook.Command), string(hook.Script), string(hook.Builtin), string(hook.Model)}
+	types = []string{string(hook.Command), string(hook.Script), string(hook.Builtin), string(hook.Model),
+		string(hook.Rules)}
 	orders  = []string{string(hook.OrderSession), string(hook.OrderSerial), string(hook.OrderParallel)}
 	onError = []string{string(hook.OnErrorWarn), string(hook.OnErrorIgnore), string(hook.OnErrorBlock)}
 	schemas = []string{"pre_tool_use_decision", "guard_decision"}
@@ -45,15 +46,20 @@ var schema = []row{
 	{Field{Key: "description", Type: "string",
 		Doc: "notes for people"}, func(d *draft, n *yaml.Node) { d.text(n, &d.hook.Description) }},
 	{Field{Key: "events", Type: "list of glob, or one string", Required: true,
-		Doc: "events that trigger the hook; `*` matches everything, `agent:*` all agent events, `{a,b}`, `?` and `[abc]` work"},
+		Doc: "events that trigger the hook; `*` matches everything, `agent:*` all agent events, `{a,b}`, `?` and `[abc]` work; " +
+			"a hook with `rules` may leave it out: it then judges tool calls, and prompts if a rule is about them"},
 		(*draft).setEvents},
 	{Field{Key: "command", Type: "string", Required: true, For: []hook.Type{hook.Command, hook.Builtin},
 		Doc: "executable: relative to the folder, absolute, `~/…`, or a name looked up in the folder and then in PATH; without `args` it is split on white space, no shell. For `type: builtin` the built-in's name"},
 		(*draft).setCommand},
 	{Field{Key: "args", Type: "list of string", For: []hook.Type{hook.Command, hook.Builtin},
-		Doc: "exact arguments; `command` is then one exact path. For `type: builtin` its arguments"}, (*draft).setArgs},
+		Doc: "exact arguments; `command` is then one exact path. For `type: builtin` its arguments"},
+		(*draft).setArgs},
 	{Field{Key: "type", Type: "word", Default: string(hook.Command), Values: types,
 		Doc: "what the hook runs"}, func(d *draft, n *yaml.Node) { word(d, n, types, &d.hook.Type) }},
+	{Field{Key: "rules", Type: "list of rule", Required: true, For: []hook.Type{hook.Rules},
+		Doc: "deny, ask, contain, rewrite, context or allow, judged without a program, see [rules.md](rules.md); " +
+			"a text in the list is a file of rules, or a folder of them, in the hook's folder"}, (*draft).setRules},
 	{Field{Key: "script", Type: "string", Required: true, For: []hook.Type{hook.Script},
 		Doc: "text for `/bin/sh -c`"}, (*draft).setScript},
 	{Field{Key: "model", Type: "string", Required: true, For: []hook.Type{hook.Model},
@@ -99,6 +105,9 @@ var schema = []row{
 		Doc: "starts the hook only for events that one of these fits, see [conditions](#conditions): " +
 			"maps of `tool`, `command`, `path`, `prompt` and `data.PATH`, of which all that are given must fit"},
 		(*draft).setWhen},
+	{Field{Key: "facts", Type: "bool", Default: "false",
+		Doc: "true: the payload has `facts`, what hookd knows of the call: its commands, effects and doubts, see [facts](writing-hooks.md#facts-of-a-call)"},
+		func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.Facts) }},
 	{Field{Key: "lane", Type: "word", Default: events.LaneDefault, Values: lanes,
 		Doc: "`pre_tool_use` only: the preempt lane runs first"},
 		func(d *draft, n *yaml.Node) { word(d, n, lanes, &d.hook.Lane) }},
@@ -132,7 +141,8 @@ var schema = []row{
 		(*draft).setWarm},
 	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)",
 		Doc: "runs at once; of a persistent hook: workers, 0 is one"}, (*draft).setConcurrency},
-	{Field{Key: "retry", Type: "mapping", Doc: "try a failed run of an observer again; then it is a dead letter"}, nil},
+	{Field{Key: "retry", Type: "mapping", Doc: "try a failed run of an observer again; then it is a dead letter"},
+		nil},
 	{Field{Key: "retry.max", Type: "int", Default: "0 (never)",
 		Doc: "attempts after the first, 100 at most"}, (*draft).setRetryMax},
 	{Field{Key: "retry.backoff", Type: "duration or seconds", Default: "1s",

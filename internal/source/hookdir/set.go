@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/spell"
 )
 
@@ -163,7 +164,7 @@ func (d *draft) setWorkspaces(n *yaml.Node) {
 		if len(text) > 1 {
 			text = strings.TrimRight(text, "/") // a cleaned path has none at its end
 		}
-		p, err := hook.CompilePattern(text, '/')
+		p, err := pattern.Compile(text, '/')
 		if err != nil {
 			d.reject(item, "", "bad glob %q: %v", s, err)
 			continue

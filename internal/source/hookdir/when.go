@@ -2,6 +2,7 @@ package hookdir
 
 import (
 	"fmt"
+	"github.com/hookd/hookd/internal/facts"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/spell"
 )
 
@@ -58,8 +60,8 @@ func (d *draft) condition(c *hook.Condition, key, value *yaml.Node) {
 			}
 		case "command":
 			hint = "write a program and the words behind it, such as git push"
-			var p hook.CommandPattern
-			if p, err = hook.CompileCommand(text); err == nil {
+			var p facts.CommandPattern
+			if p, err = facts.ParsePattern(text); err == nil {
 				c.Commands = append(c.Commands, p)
 			}
 			if word := shellSyntax(text); word != "" {
@@ -86,8 +88,8 @@ func shellSyntax(command string) string {
 }
 
 // add compiles a glob that people know as text.
-func add(to *[]hook.Fold, text, glob string, separators ...rune) error {
-	f, err := hook.CompileFold(glob, separators...)
+func add(to *[]pattern.Fold, text, glob string, separators ...rune) error {
+	f, err := pattern.CompileFold(glob, separators...)
 	if f.Text = text; err == nil {
 		*to = append(*to, f)
 	}

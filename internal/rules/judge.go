@@ -1,0 +1,199 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Judge judges an event. Without a memory no Limit is ever reached.
+func (s *Set) Judge(subject *Subject, memory *Memory) Verdict {
+	counts := &counts{memory: memory}
+	v := s.judge(subject, counts)
+	if v.Decision == "" && len(s.of(Rewrite)) > 0 || v.Decision == Allow || v.Decision == Contain {
+		v = s.rewrite(subject, counts, v)
+	}
+	counts.end(subject, v)
+	return v
+}
+
+// rewrite applies the rules that rewrite, and judges the result once more.
+func (s *Set) rewrite(subject *Subject, counts *counts, v Verdict) Verdict {
+	changed, by, span, what := s.rewritten(subject)
+	if by == nil {
+		return v
+	}
+	again := *subject
+	again.Facts = subject.Read(changed)
+	if next := s.judge(&again, counts); next.Decision == Deny || next.Decision == Ask || next.Decision == Contain {
+		next.Context = v.Context
+		return next
+	}
+	v.Decision, v.Rule, v.Span, v.What, v.Line = Rewrite, by, span, what, changed
+	return v
+}
+
+func (s *Set) of(d Decision) (list []*Rule) {
+	for _, r := range s.Rules {
+		if r.Decision == d {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// judge is Judge without rewrites.
+func (s *Set) judge(subject *Subject, counts *counts) Verdict {
+	var v Verdict
+	var perhaps Verdict // of a deny that fits only perhaps
+	for _, r := range s.Rules {
+		if r.Decision == Rewrite || r.Decision == Allow {
+			continue
+		}
+		f := r.fits(subject)
+		if f.level == facts.No || r.Unless != nil && r.Unless.fits(subject).level == facts.Sure ||
+			!counts.holds(r, subject) {
+			continue
+		}
+		found := Verdict{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Perhaps: f.level == facts.Perhaps}
+		switch {
+		case r.Decision == Context:
+			if f.level == facts.Sure {
+				v.Context = append(v.Context, r.Why)
+			}
+		case r.Decision == Deny && f.level == facts.Sure:
+			found.Context = v.Context
+			return found
+		case r.Decision == Deny:
+			if found.Decision = Ask; perhaps.Rule == nil {
+				perhaps = found
+			}
+		case v.Rule == nil || rank(r.Decision) < rank(v.Decision) ||
+			r.Decision == v.Decision && v.Perhaps && !found.Perhaps:
+			found.Context = v.Context
+			v = found
+		}
+	}
+	if perhaps.Rule != nil && v.Decision != Ask {
+		perhaps.Context = v.Context
+		v = perhaps
+	}
+	if v.Decision == "" {
+		if r := s.allows(subject); r != nil {
+			v.Decision, v.Rule = Allow, r
+		}
+	}
+	return v
+}
+
+func rank(d Decision) int { return slices.Index(Decisions, d) }
+
+// fits is the matcher's fit; a rule about commands or effects is about calls alone.
+func (r *Rule) fits(subject *Subject) fit { return r.What.fits(subject) }
+
+// allows returns the first rule that allows the call, if the rules that allow cover all of
+// its commands and all that it does, and nothing is in doubt; nil otherwise.
+func (s *Set) allows(subject *Subject) (first *Rule) {
+	rules := s.of(Allow)
+	f := subject.Facts
+	if len(rules) == 0 || f == nil || len(f.Doubts) > 0 || len(f.Commands)+len(f.Effects) == 0 {
+		return nil
+	}
+	covered := make([]bool, len(f.Commands)) // with all that it does
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if c.Guess {
+			return nil
+		}
+		for _, r := range rules {
+			if r.leaves(subject) || len(r.What.Commands) == 0 || r.What.looksAtEffects() {
+				continue
+			}
+			if slices.ContainsFunc(r.What.Commands, func(p facts.CommandPattern) bool { return p.Covers(c) }) {
+				covered[i] = true
+				first = firstOf(first, r)
+				break
+			}
+		}
+	}
+	done := make([]bool, len(f.Commands)) // each of its effects is covered by a rule about effects
+	for i := range done {
+		done[i] = covered[i]
+	}
+	seen := make([]bool, len(f.Commands))
+	for i := range f.Effects {
+		e := &f.Effects[i]
+		owned := e.Command >= 0 && e.Command < len(covered)
+		if owned {
+			seen[e.Command] = true
+		}
+		if owned && covered[e.Command] && !(e.Kind == facts.KindWrite && fromRedirect(f, e)) {
+			continue
+		}
+		by := s.allowsEffect(subject, rules, e)
+		if by == nil {
+			return nil
+		}
+		first = firstOf(first, by)
+	}
+	for i := range covered {
+		if !covered[i] && !seen[i] && !s.allowsHarmless(subject, rules, &f.Commands[i]) {
+			return nil
+		}
+	}
+	return first
+}
+
+// leaves reports whether the rule leaves the event alone by its `unless`, or by what it
+// says of the event itself.
+func (r *Rule) leaves(subject *Subject) bool {
+	if r.Unless != nil && r.Unless.fits(subject).level != facts.No {
+		return true
+	}
+	m := r.What
+	m.Commands, m.Programs, m.Doubts = nil, Choice{}, nil
+	m.Effects, m.Paths, m.Hosts, m.Targets, m.Outside, m.Inside = nil, Choice{}, Choice{}, Choice{}, nil, nil
+	return m.fits(subject).level != facts.Sure
+}
+
+func firstOf(a, b *Rule) *Rule {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// fromRedirect reports whether an effect is the write of a redirection to a file that keeps
+// it.
+func fromRedirect(f *facts.Facts, e *facts.Effect) bool {
+	if e.Target == "/dev/null" || strings.HasPrefix(e.Target, "/dev/std") {
+		return false
+	}
+	return slices.ContainsFunc(f.Commands[e.Command].Redirects, func(r facts.Redirect) bool {
+		return r.Span.From <= e.Span.From && e.Span.To <= r.Span.To && r.Span != facts.Span{}
+	})
+}
+
+// allowsEffect returns the rule about effects that allows e; nil = none does.
+func (s *Set) allowsEffect(subject *Subject, rules []*Rule, e *facts.Effect) *Rule {
+	for _, r := range rules {
+		if r.leaves(subject) || !r.What.looksAtEffects() {
+			continue
+		}
+		if min(r.What.fitsEffect(subject, e), r.What.fitsOwner(subject, e.Command)) == facts.Sure {
+			return r
+		}
+	}
+	return nil
+}
+
+// allowsHarmless reports whether a command without an effect is covered: by a rule that
+// allows reading.
+func (s *Set) allowsHarmless(subject *Subject, rules []*Rule, c *facts.Command) bool {
+	return slices.ContainsFunc(rules, func(r *Rule) bool {
+		m := &r.What
+		return !r.leaves(subject) && slices.Contains(m.Effects, facts.KindRead) && !m.Paths.given() &&
+			(len(m.Commands) == 0 && !m.Programs.given() || m.fitsCommand(c) == facts.Sure)
+	})
+}

@@ -1,0 +1,150 @@
+// Package rules judges an event by the rules of one hook: deny, ask, contain, rewrite,
+// context or allow, for commands and facts of a call. It is pure: it reads no file, starts
+// nothing and does not block. The same event and the same Memory give the same verdict.
+//
+// The rules of a hook are all judged. A deny ends it, then an ask. Otherwise rewrites apply
+// in their order and the result is judged once more; it is contained if a rule says so, and
+// allowed if the rules cover every command and nothing is in doubt. A rule that fits only
+// perhaps (a target that is computed, code in another language) never denies, rewrites or
+// allows: a deny becomes an ask.
+package rules
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Decision is what a rule says of the events that it fits.
+type Decision string
+
+// The decisions, the strictest first.
+const (
+	Deny    Decision = "deny"
+	Ask     Decision = "ask"
+	Contain Decision = "contain"
+	Rewrite Decision = "rewrite"
+	Context Decision = "context"
+	Allow   Decision = "allow"
+)
+
+// Decisions are the words of a rule, the strictest first.
+var Decisions = []Decision{Deny, Ask, Contain, Rewrite, Context, Allow}
+
+// Rule is one rule, ready to be judged. It is immutable.
+type Rule struct {
+	Name     string   // unique in its Set; where the file gives none, the rule's text
+	Decision Decision //
+	What     Matcher  // of the events that it is about
+	Unless   *Matcher // of those that it leaves alone; nil = none
+	Why      string   // for the person and the model; of Context the text for the model
+	Instead  string   // for the model: what to do in place of it; "" = nothing is suggested
+	To       string   // of Rewrite: the new command
+	Catches  []Example
+	Passes   []Example
+	File     string // that has it
+	Line     int    // in File, 1-based
+	Column   int
+}
+
+// Example is a call that a rule must fit, or must leave alone.
+type Example struct {
+	Tool string          // canonical; "Bash" for a command
+	Data json.RawMessage // its arguments
+	Text string          // as it is written, for people
+}
+
+// Set is the rules of one hook in their order.
+type Set struct {
+	Rules   []*Rule
+	Files   []File   // that they were read from, beside the hook's own
+	Folders []string // in which each file that ends in .yaml has rules
+	Absent  []string // folders that would have rules if they were there
+}
+
+// File is a file that rules were read from.
+type File struct {
+	Path string // absolute
+	Sum  string // SHA-256 of the bytes that were read, in hexadecimal
+}
+
+// Rule returns the rule of that name; nil = there is none.
+func (s *Set) Rule(name string) *Rule {
+	for _, r := range s.Rules {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Subject is an event as rules see it.
+type Subject struct {
+	Facts   *facts.Facts    // of its tool call; nil = it has none
+	Tools   []string        // names of its tool, the agent's own and the canonical one
+	Prompt  *string         // what a person typed; nil = nothing
+	Data    json.RawMessage // of the event
+	Cwd     string
+	Project string // root of the repository that Cwd is in, else Cwd
+	Home    string // of the agent's user
+	Session string
+	Time    time.Time
+
+	// Read returns the facts of a changed shell line of the same call. It is only called
+	// for rewrites.
+	Read func(line string) *facts.Facts
+}
+
+// Verdict is what the rules of one hook say of an event. The zero Verdict is no opinion.
+type Verdict struct {
+	Decision Decision   // "" = no opinion; Context stands in Context alone
+	Rule     *Rule      // that decided; of several rewrites the last
+	Span     facts.Span // of the line, for Rule
+	What     string     // the part of the call that Rule fitted
+	Perhaps  bool       // Rule fits only perhaps
+	Line     string     // of Rewrite: the new line
+	Context  []string   // for the model
+}
+
+// maxWhat is how much of a call a reason repeats, in bytes.
+const maxWhat = 120
+
+// Reason is the text of a denial or an ask: why, then what to do instead. A model reads it,
+// so it never holds a command that weakens a guard.
+func (v Verdict) Reason() string {
+	r := v.Rule
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	if v.Perhaps {
+		b.WriteString("perhaps ")
+	}
+	b.WriteString(r.Why)
+	b.WriteString(" (rule " + r.Name)
+	if v.What != "" {
+		b.WriteString(": " + v.What)
+	}
+	b.WriteString(")")
+	if r.Instead != "" {
+		b.WriteString(". Instead: " + strings.TrimRight(r.Instead, "."))
+	}
+	if v.Decision == Deny {
+		b.WriteString(". Do not look for another way to do it.")
+	}
+	return b.String()
+}
+
+func shortened(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= maxWhat {
+		return text
+	}
+	cut := maxWhat - 3
+	for cut > 0 && text[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return text[:cut] + "..."
+}
