@@ -1,13 +1,13 @@
-// Package escape makes text of an agent or a hook harmless where people read it:
-// on a terminal, in a log, in one line of a table, in a command to paste. It is pure
-// and never fails.
+// Package escape makes text of an agent or a hook harmless and visible where people
+// read it: on a terminal, on the page, in a log, in one line of a table, in a command
+// to paste. It alone decides which characters people cannot see. It is pure and never
+// fails.
 package escape
 
 import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -21,17 +21,23 @@ const (
 	Newlines      // and tabs: text of several lines
 )
 
-// Text makes text from an agent or a hook harmless on a terminal: C0 and C1
-// controls, DEL, line separators, the controls that turn the direction of
-// writing, and invisible characters become \u and four hexadecimal
-// digits, which inside JSON means the same text. Bytes that are not UTF-8 become U+FFFD.
+// Text makes text that others wrote harmless, and visible, where a person reads it.
+// Characters that Hidden reports, and the letters of another alphabet in a word, become
+// \u and four hexadecimal digits, which inside JSON means the same text. Bytes that are
+// not UTF-8 become U+FFFD.
 func Text(s string, k Keep) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return harmful(r, k) }) && utf8.ValidString(s) {
+	if plain(s, k) {
 		return s
 	}
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	odd := Odd(s)
 	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(s, string(utf8.RuneError)) {
-		if harmful(r, k) {
+	for i, r := range s {
+		isOdd := len(odd) > 0 && odd[0] == i
+		if isOdd {
+			odd = odd[1:]
+		}
+		if isOdd || Hidden(r) && !(k >= Tabs && r == '\t' || k == Newlines && r == '\n') {
 			for _, unit := range utf16.AppendRune(nil, r) {
 				fmt.Fprintf(&b, `\u%04x`, unit)
 			}
@@ -42,29 +48,16 @@ func Text(s string, k Keep) string {
 	return b.String()
 }
 
-func harmful(r rune, k Keep) bool {
-	if ' ' <= r && r < utf8.RuneSelf-1 { // most text is that
-		return false
+// plain reports whether s has only characters of ASCII that Text leaves alone.
+func plain(s string, k Keep) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case ' ' <= c && c < 0x7f, c == '\t' && k >= Tabs, c == '\n' && k == Newlines:
+		default:
+			return false
+		}
 	}
-	if k >= Tabs && r == '\t' || k == Newlines && r == '\n' {
-		return false
-	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' ||
-		unicode.Is(unseen, r)
-}
-
-// unseen are characters without a width that can hide text or make two names
-// look like one: blanks of no width, invisible operators, and the tag
-// characters that spell ASCII in secret. Joiners stay, as scripts and emoji
-// need them.
-var unseen = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, {Lo: 0x180e, Hi: 0x180e, Stride: 1}, {Lo: 0x200b, Hi: 0x200b, Stride: 1},
-		{Lo: 0x2060, Hi: 0x2064, Stride: 1}, {Lo: 0x206a, Hi: 0x206f, Stride: 1}, {Lo: 0xfeff, Hi: 0xfeff, Stride: 1},
-		{Lo: 0xfff9, Hi: 0xfffb, Stride: 1},
-	},
-	R32:         []unicode.Range32{{Lo: 0xe0000, Hi: 0xe007f, Stride: 1}},
-	LatinOffset: 1,
+	return true
 }
 
 // Line is Text on one line: line ends and tabs are

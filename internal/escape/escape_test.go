@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,7 +12,12 @@ func TestEscape(t *testing.T) {
 		name, in, want string
 		keep           Keep
 	}{
-		{"plain", "héllo → 世界 👩‍👩‍👧", "héllo → 世界 👩‍👩‍👧", Nothing},
+		{"plain", "héllo → 世界 Привет 5 µs Goで 10日 naïve", "héllo → 世界 Привет 5 µs Goで 10日 naïve", Nothing},
+		{"joiners", "👩\u200d👧 ❤\ufe0f", `👩\u200d👧 ❤\ufe0f`, Nothing},
+		{"blank letters", "a\u3164b\u115fc\uffa0d\u2800e\u00a0f\u3000", `a\u3164b\u115fc\uffa0d\u2800e\u00a0f\u3000`, Nothing},
+		{"two alphabets", "gіthub.com ＲＭ раypal", `g\u0456thub.com ＲＭ \u0440\u0430ypal`, Nothing},
+		{"styled letters", "𝗋m -ｒf", `\ud835\uddcbm -\uff52f`, Nothing},
+		{"no Latin letter", "приветα", `привет\u03b1`, Nothing},
 		{"colour", "\x1b[31mred", `\u001b[31mred`, Nothing},
 		{"c1", "a\u009bb", `a\u009bb`, Nothing},
 		{"del", "a\x7fb", `a\u007fb`, Nothing},
@@ -36,12 +40,12 @@ func TestEscape(t *testing.T) {
 
 // Nothing harmful is left, and JSON means the same as before.
 func FuzzEscape(f *testing.F) {
-	for _, seed := range []string{"", "plain", "\x1b]0;title\a", "\u202e\u009b", "\xff\xfe", `\u001b`, "\u2029\n\t"} {
+	for _, seed := range []string{"", "plain", "\x1b]0;title\a", "\u202e\u009b", "\xff\xfe", `\u001b`, "\u2029\n\t", "0\x16ҫ0", `\nПривет`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Text(s, Nothing)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || strings.ContainsFunc(got, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) || unicode.Is(unseen, r) }) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, Hidden) || len(Odd(got)) > 0 {
 			t.Errorf("Text(%q) = %q", s, got)
 		}
 		if got != Text(got, Nothing) {

@@ -17,7 +17,7 @@ func Quote(text string) string {
 	switch {
 	case text != "" && strings.Trim(text, plainText) == "" && text[0] != '-':
 		return text
-	case utf8.ValidString(text) && !strings.ContainsFunc(text, hidden):
+	case utf8.ValidString(text) && !strings.ContainsFunc(text, unshown):
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	}
 	var b strings.Builder
@@ -29,7 +29,7 @@ func Quote(text string) string {
 		case r == '\'' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r == utf8.RuneError || hidden(r):
+		case r == utf8.RuneError || unshown(r):
 			_, size := utf8.DecodeRuneInString(text[i:])
 			for _, c := range []byte(text[i : i+size]) {
 				fmt.Fprintf(&b, `\%03o`, c)
@@ -41,6 +41,5 @@ func Quote(text string) string {
 	return b.String() + "'"
 }
 
-// hidden reports whether a terminal does not show r as it is: control characters,
-// marks of the direction of writing, line separators, blanks of no width.
-func hidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
+// unshown reports whether a command that is shown has to spell r out.
+func unshown(r rune) bool { return Hidden(r) || r != ' ' && !unicode.IsPrint(r) }

@@ -49,7 +49,7 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		quoted := Quote(text)
-		if strings.ContainsFunc(quoted, func(r rune) bool { return r == unicode.ReplacementChar && !strings.ContainsRune(text, r) || hidden(r) }) {
+		if strings.ContainsFunc(quoted, func(r rune) bool { return r == unicode.ReplacementChar && !strings.ContainsRune(text, r) || unshown(r) }) {
 			t.Fatalf("%q is shown as %q", text, quoted)
 		}
 		if strings.Contains(text, "\x00") {

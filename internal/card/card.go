@@ -1,0 +1,297 @@
+// Package card makes the view of an ask for people: the whole input, or its head, its tail
+// and the part that made a guard ask, with a count of the omitted lines. Hidden characters
+// are spelled out, runs of blanks and of empty lines are counted. It is pure and never
+// fails; a card that cannot have all is not whole, and has no digest.
+package card
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Limits of a short card: with more, it has head, tail and marks.
+const (
+	fewRows   = 12
+	fewChars  = 2000
+	headRows  = 3
+	tailRows  = 2
+	mostMarks = 8 // marked rows in a short card
+
+	chatRows    = 30
+	chatColumns = 80
+
+	headChars = 240 // of a line in a short card
+	tailChars = 80
+)
+
+// mostText bounds the text of a whole card, in bytes; mostParts its parts.
+const (
+	mostText  = 4 << 20
+	mostParts = 200_000
+)
+
+// mostSaid bounds a sentence, in characters.
+const mostSaid = 600
+
+// Asking is a hook that asks, and why.
+type Asking struct{ Hook, Reason string }
+
+// Options say what a card tells beside the input.
+type Options struct {
+	Short  bool              // head and tail are enough
+	Masked bool              // secrets were taken out of the input: the card cannot be whole
+	Asking []Asking          // at least one
+	Agent  string            // as people call it
+	Prompt string            // that the call came after; "" = unknown
+	Branch string            // of the repository that the folder is in; "" = unknown
+	OwnWay bool              // without an answer the agent asks in its own way
+	Spans  []events.CardSpan // what made hooks ask
+}
+
+// Digest is what an allow of a carries: of all that the ask is about, with the whole
+// input.
+func Digest(a *events.Ask) string {
+	h := sha256.New()
+	parts := []string{
+		a.ID, a.EventID, a.Event, a.Hook, a.Reason, a.Agent, a.AgentID, string(a.Dialect), a.SessionID, a.Cwd, a.Tool,
+	}
+	for _, part := range append(parts, a.Hooks...) {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	fmt.Fprintf(h, "%d:%s", len(a.Input), a.Input)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Make makes the card of an ask, whose Input is whole. digest is that of the ask; the
+// card has it if it is whole.
+func Make(a *events.Ask, digest string, o Options) *events.Card {
+	lines := layout(a.Tool, a.Input)
+	if a.Input == nil {
+		lines = split(nil, "", "", a.Subject)
+	}
+	l := look{}
+	n := 0
+	for i := range lines {
+		l.count(lines[i].text)
+		if lines[i].is != events.RowName {
+			n++
+		}
+	}
+	c := &events.Card{Lines: n, Bytes: len(a.Input), Hidden: l.hidden+l.odd > 0, Spans: o.Spans}
+	rows := rowsOf(lines, o.Spans)
+	c.What = rows
+	c.Whole = !o.Masked && a.Input != nil && bounded(rows)
+	shown, whole := rows, c.Whole && few(rows, chatRows, chatRows*chatColumns)
+	if !whole {
+		shown = shorten(rows, len(o.Spans) > 0)
+	}
+	small := func(most, columns int) events.CardSmall { return smallOf(shown, whole, c.Lines, most, columns) }
+	c.Small = events.CardSmalls{Phone: small(6, 40), Desktop: small(8, 56), Chat: small(chatRows, chatColumns)}
+	if !c.Whole || o.Short && !few(rows, fewRows, fewChars) {
+		c.What, c.Whole = shorten(rows, len(o.Spans) > 0), false
+	}
+	if c.Whole || c.Small.Chat.Allow {
+		c.Digest = digest
+	}
+	c.Says = says(a, o, l, repeated(a.Input))
+	return c
+}
+
+// bounded reports whether rows are not too much for a card.
+func bounded(rows []events.CardRow) bool {
+	text, parts := 0, 0
+	for _, row := range rows {
+		parts += 1 + len(row.Parts)
+		for _, p := range row.Parts {
+			text += len(p.Text)
+		}
+	}
+	return text <= mostText && parts <= mostParts
+}
+
+// few reports whether there are not more rows, and not more characters in them.
+func few(rows []events.CardRow, mostRows, mostChars int) bool {
+	chars := 0
+	for _, row := range rows {
+		chars += length(row.Parts)
+	}
+	return len(rows) <= mostRows && chars <= mostChars
+}
+
+// shorten keeps head, tail and marked rows with one row around them. A row that stands
+// for what is left out says how much that is.
+func shorten(rows []events.CardRow, marked bool) (out []events.CardRow) {
+	keep := make([]bool, len(rows))
+	for i := range rows {
+		keep[i] = i < headRows || i >= len(rows)-tailRows
+	}
+	marks, left := 0, false
+	for i, row := range rows {
+		if !hasMark(row) {
+			continue
+		}
+		if marks++; marks > mostMarks {
+			left = left || !keep[i]
+			continue
+		}
+		for j := max(0, i-1); j <= min(len(rows)-1, i+1); j++ {
+			keep[j] = true
+		}
+	}
+	for i := 0; i < len(rows); i++ {
+		if keep[i] {
+			out = append(out, cutRow(rows[i]))
+			continue
+		}
+		gap := events.CardRow{Is: events.RowLeft}
+		for ; i < len(rows) && !keep[i]; i++ {
+			gap.Lines += rows[i].Lines + min(1, rows[i].Line)
+			gap.Bytes += rows[i].Bytes
+		}
+		i--
+		text := fmt.Sprintf("%s, %s left out", plural(gap.Lines, "line"), plural(gap.Bytes, "byte"))
+		if marked && !left {
+			text += ": nothing in them made a guard ask"
+		}
+		gap.Parts = []events.CardPart{{Text: text, Is: events.PartLeft}}
+		out = append(out, gap)
+	}
+	return out
+}
+
+func hasMark(row events.CardRow) bool {
+	for _, p := range row.Parts {
+		if p.Mark {
+			return true
+		}
+	}
+	return false
+}
+
+// cutRow is a row with the middle of a long line counted; marked parts stay.
+func cutRow(row events.CardRow) events.CardRow {
+	total := length(row.Parts)
+	if total <= headChars+tailChars+40 {
+		return row
+	}
+	var out []events.CardPart
+	at, left := 0, 0
+	flush := func() {
+		if left > 0 {
+			text := "[" + plural(left, "character") + " left out]"
+			out = append(out, events.CardPart{Text: text, Is: events.PartLeft})
+			left = 0
+		}
+	}
+	marks := 0
+	for _, p := range row.Parts {
+		runes := []rune(p.Text)
+		n := len(runes)
+		from, to := at, at+n
+		at = to
+		if p.Mark {
+			marks++
+		}
+		switch {
+		case to <= headChars || from >= total-tailChars || p.Mark && marks <= mostMarks && n <= headChars:
+			flush()
+			out = append(out, p)
+		case p.Is != "" || p.Mark: // whole or not at all: a number must not be cut
+			left += n
+		default:
+			head, tail := max(0, min(n, headChars-from)), max(0, min(n, to-(total-tailChars)))
+			if head > 0 {
+				flush()
+				out = append(out, events.CardPart{Text: string(runes[:head])})
+			}
+			left += n - head - tail
+			if tail > 0 {
+				flush()
+				out = append(out, events.CardPart{Text: string(runes[n-tail:])})
+			}
+		}
+	}
+	flush()
+	row.Parts = out
+	return row
+}
+
+// says are the sentences of a card, in the order in which they are read.
+func says(a *events.Ask, o Options, l look, twice []string) (list []events.CardSaid) {
+	add := func(name, text string) {
+		if text != "" {
+			list = append(list, events.CardSaid{Name: name, Text: text})
+		}
+	}
+	for _, one := range o.Asking {
+		reason := one.Reason
+		if reason == "" {
+			reason = "without a reason"
+		}
+		add("asks", said(one.Hook+": "+reason))
+	}
+	for _, text := range l.says() {
+		add("look", text)
+	}
+	for _, name := range twice {
+		add("look", "the argument "+said(name)+" stands more than once: which of them counts, the agent decides")
+	}
+	if a.Rewrote {
+		add("look", "hooks have changed the input: this is what will run")
+	}
+	if o.Masked {
+		add("look", "secrets are masked here: it cannot be allowed here")
+	}
+	where := said(a.Cwd)
+	if where == "" {
+		where = "no folder is known"
+	}
+	if o.Branch != "" {
+		where += ", on branch " + said(o.Branch)
+	}
+	add("where", where)
+	who := said(o.Agent)
+	if a.SessionID != "" {
+		who += ", session " + said(a.SessionID)
+	}
+	if o.Prompt != "" {
+		who += ", after “" + cutText(said(o.Prompt), 80) + "”"
+	}
+	add("who", who)
+	agent := said(o.Agent)
+	add("if allowed", agent+" runs it. hookd takes nothing back of what it does.")
+	reason := o.Asking[0].Reason
+	if len(o.Asking) > 1 {
+		reason = a.Reason
+	}
+	add("if denied", agent+" does not run it and reads: “denied by you: "+said(reason)+"”")
+	if o.OwnWay {
+		add("no answer", agent+" asks in its own way.")
+	} else {
+		add("no answer", agent+" is told: denied, no answer came in time.")
+	}
+	return list
+}
+
+// said is text that others wrote as a sentence has it.
+func said(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " ⏎ ")
+	var b strings.Builder
+	for _, p := range parts(text, 0, nil) {
+		b.WriteString(p.Text)
+	}
+	return cutText(b.String(), mostSaid)
+}
+
+// cutText is text of at most so many characters, and a count of the others.
+func cutText(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + " [" + plural(len(runes)-most, "character") + " left out]"
+}
