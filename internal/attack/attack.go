@@ -318,13 +318,26 @@ func (c *copied) ask() answer {
 // bySystem is what denies where it is not the copy's guard.
 const bySystem = "the system daemon"
 
-// settled asks once the daemon has read its hooks again, as it does by itself a moment
-// after each change.
+// rereads is how long a daemon takes at most until it has read its hooks again by itself.
+const rereads = 3 * time.Second
+
+// settled asks once the daemon has read its hooks again, as it does by itself a moment after
+// each change: an agent may not tell it to. Until then a guard that is gone still denies.
 func (c *copied) settled() answer {
-	if c.daemon != nil {
-		_ = c.hookd("reload") // without a socket it is not reached, nor is it by the bridge
+	got := c.ask()
+	if c.daemon == nil {
+		return got
 	}
-	return c.ask()
+	again := time.NewTicker(rereads / 20)
+	defer again.Stop()
+	for end := time.Now().Add(rereads); got.denied && time.Now().Before(end); got = c.ask() {
+		select {
+		case <-again.C:
+		case <-c.ctx.Done():
+			return got
+		}
+	}
+	return got
 }
 
 // agent is the one that is played: the first that has settings of root. Its events and

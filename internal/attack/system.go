@@ -21,7 +21,7 @@ import (
 )
 
 // known is a command that guards of a machine often deny. It is sent, and never run.
-const known = "mkfs --help"
+const known = "mkfs /dev/sdzz"
 
 // askSystem is the answer to a call of an agent whose user settings do not call hookd:
 // where its settings for all users do, the system daemon is asked.

@@ -52,7 +52,7 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	c.conn = conn
 	l := &line{conn: conn, hooks: c.start.Add(host * neutral.HooksShare / 100)}
 	e := c.newEvent()
 	c.pair(e)
@@ -60,6 +60,8 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.Tells = e.Wait
+	e.Unasked = c.agent.Unasked != nil && c.agent.Unasked(c.Getenv)
 	v, err := l.emit(ctx, e.Envelope)
 	if err == nil && l.own != nil {
 		v = c.withoutOwn(v, l.own)

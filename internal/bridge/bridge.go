@@ -66,6 +66,8 @@ type call struct {
 	way  string // the agent whose settings have called: Options.Agent as it was given
 	mark mark   // of an event that the agent may send by another way, too
 
+	conn  *client.Conn     // that the event went by; nil = it went by none
+	told  events.Told      // what the reply tells the agent
 	heard bool             // hookd has answered
 	said  *verdict.Verdict // what it has answered; nil = an event that none decides
 }
@@ -100,6 +102,7 @@ func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 		reply.Exit = 1 // an error that the agent shows and that denies nothing
 	}
 	exit = c.write(reply)
+	c.tell(exit == reply.Exit)
 	if c.heard && exit == reply.Exit {
 		c.answered(c.said)
 	} else {
@@ -135,10 +138,30 @@ func (c *call) reply(v *verdict.Verdict) neutral.Reply {
 	if v == nil {
 		v = &verdict.Verdict{Allowed: true, Continue: true}
 	}
-	return c.agent.Answer(neutral.Asked{
+	asked := neutral.Asked{
 		Event: c.event, Payload: c.payload, Verdict: c.degrade(v),
 		Headless: c.agent.Headless != nil && c.agent.Headless(c.Getenv),
-	})
+	}
+	reply := c.agent.Answer(asked)
+	c.told = neutral.Heard(asked, reply)
+	if asked.Asks() && c.told.Decision == events.OutcomeAsk && c.agent.Unasked != nil && c.agent.Unasked(c.Getenv) {
+		c.told.Decision = events.OutcomeDeny
+	}
+	return reply
+}
+
+// tell says to hookd what the agent was told, after the agent has it; written is false where it
+// could not be written.
+func (c *call) tell(written bool) {
+	if c.conn == nil {
+		return
+	}
+	t := client.Told{Decision: client.Outcome(c.told.Decision), Reason: c.told.Reason, Rewrote: c.told.Rewrote}
+	if !written {
+		t = client.Told{Unsure: "its bridge could not write the answer"}
+	}
+	_ = c.conn.Tell(t) // hookd records that it does not know
+	c.conn.Close()
 }
 
 // degrade turns an "ask" that the agent cannot pass on into what it can.

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// house starts a real daemon with hooks: folder name to HOOK.yaml and run.sh.
+// house starts a daemon with hooks: folder name to HOOK.yaml and run.sh.
 func house(t *testing.T, hooks map[string][2]string) (socket string) {
 	t.Helper()
-	socket, _ = StartDaemon(t, furnished(t, hooks))
+	socket, _ = startDaemon(t, furnished(t, hooks))
 	return socket
 }
 
@@ -27,9 +28,15 @@ func furnished(t *testing.T, hooks map[string][2]string) (home string) {
 	return home
 }
 
-// StartDaemon runs a real daemon until the test ends or stop is called. It is set by the tests
-// outside of the package, which can import the daemon: that imports this one.
-var StartDaemon func(t *testing.T, home string) (socket string, stop func())
+// startDaemon runs a daemon, the built program, until the test ends or stop is called.
+func startDaemon(t *testing.T, home string) (socket string, stop func()) {
+	t.Helper()
+	socket = filepath.Join(home, "hookd.sock")
+	stop = hooktest.Serve(t, home, "HOOKD_FIRE_STARTUP=false")
+	c := client.New(client.Options{Socket: socket})
+	hooktest.Until(t, "the daemon is ready", func() bool { return c.Ready(t.Context()) == nil })
+	return socket, stop
+}
 
 // captured reads a payload of an agent: DIALECT/EVENT.json.
 func captured(t *testing.T, name string) string {

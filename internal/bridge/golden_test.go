@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -91,6 +92,23 @@ func (d *table) sent() string {
 	return b.String()
 }
 
+// told is what the bridge has said that its agent heard of the last event; "" = nothing, as it
+// was told nothing.
+func (d *table) told(t *testing.T) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.seen) == 0 || d.seen[len(d.seen)-1].Hearing == nil {
+		return ""
+	}
+	told := d.seen[len(d.seen)-1].Hearing.Wait(t.Context(), hooktest.Patience)
+	if told == (events.Told{Decision: events.OutcomeNone}) {
+		return ""
+	}
+	text, err := json.Marshal(told)
+	hooktest.Must(t, err)
+	return fmt.Sprintf("told: %s\n", text)
+}
+
 // Each payload in, the exact bytes out, for each thing that hooks may answer.
 func TestGolden(t *testing.T) {
 	d := &table{}
@@ -123,6 +141,7 @@ func golden(t *testing.T, d *table, o Options, payload string) []byte {
 			b.WriteString(d.sent())
 		}
 		fmt.Fprintf(&b, "\n-- %s: exit %d\n%s", kind.name, got.exit, got.stdout)
+		b.WriteString(d.told(t))
 		if got.stderr != "" {
 			fmt.Fprintf(&b, "stderr: %s", got.stderr)
 		}

@@ -20,7 +20,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BRIDGE_TEST_MAIN") != "" {
 		Main()
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		hooktest.RemovePrograms()
+		os.Exit(code)
+	}))
 }
 
 // said is everything that a call of the bridge left behind.

@@ -112,7 +112,7 @@ func (s *stage) furnish(t *testing.T) {
 	}
 	s.hookd, s.door = furnished(t, hooks), freePort(t)
 	hooktest.Write(t, filepath.Join(s.hookd, "hookd.yaml"), "http: {listen: '"+s.door+"'}\n", 0o600)
-	s.socket, s.stop = StartDaemon(t, s.hookd)
+	s.socket, s.stop = startDaemon(t, s.hookd)
 }
 
 // register puts hookd into the agent's settings.
@@ -134,7 +134,7 @@ func (s *stage) register(t *testing.T, bridge string) {
 // restart ends the daemon and starts another one on its home.
 func (s *stage) restart() {
 	s.stop()
-	_, s.stop = StartDaemon(s.t, s.hookd)
+	_, s.stop = startDaemon(s.t, s.hookd)
 }
 
 // client speaks to the daemon.

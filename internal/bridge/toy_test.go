@@ -12,9 +12,11 @@ import (
 	"github.com/hookd/hookd/internal/bridge"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/testdata/toy"
 	"github.com/hookd/hookd/internal/doctor"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // One folder and one line make an agent: its events reach hooks of other agents'
@@ -31,7 +33,14 @@ func TestAnAgentIsOneFolderAndOneLine(t *testing.T) {
 		"name: guard\nevents: [pre_tool_use]\nmatcher: Bash\ncommand: ./guard.sh\n")
 	write(t, filepath.Join(home, "hooks", "guard", "guard.sh"), 0o755,
 		"#!/bin/sh\ngrep -q '\"cmd\":\"rm -rf /\"' || exit 0\necho \"no rm: $HOOK_EVENT\" >&2\nexit 2\n")
-	socket, _ := startDaemon(t, home)
+	c, err := config.Load(home, map[string]string{"fire_startup": "false"}, nil)
+	hooktest.Must(t, err)
+	d, err := daemon.New(daemon.Options{Config: c, Version: "test"}) // in this process, which knows the toy
+	hooktest.Must(t, err)
+	hooktest.Run(t, d.Run)
+	socket := c.Socket
+	cl := client.New(client.Options{Socket: socket})
+	hooktest.Until(t, "the daemon is ready", func() bool { return cl.Ready(t.Context()) == nil })
 
 	for payload, want := range map[string]string{
 		`{"event":"toy_call","what":"wind_up","with":{"line":"rm -rf /"}}`: `{"stop":"no rm: pre_tool_use"}`,

@@ -119,6 +119,9 @@ func Connect(o Options) (Plan, error) {
 	if err == nil && t.Managed {
 		err = t.writeBeside(&p)
 	}
+	if err == nil {
+		err = t.within(p)
+	}
 	return p, err
 }
 

@@ -16,11 +16,15 @@ func Disconnect(o Options) (Plan, error) {
 	}
 	p := Plan{Agent: o.Agent, File: t.path}
 	if t.agent.whole != nil {
-		return p, t.disconnectFiles(&p)
+		err = t.disconnectFiles(&p)
+	} else {
+		err = t.disconnect(&p)
 	}
-	err = t.disconnect(&p)
 	if err == nil && t.Managed {
 		err = t.removeBeside(&p)
+	}
+	if err == nil {
+		err = t.within(p)
 	}
 	return p, err
 }

@@ -9,8 +9,12 @@ import (
 )
 
 // AsksItself reports whether the agent that sent e can ask a person itself when a hook
-// asks, with this event or with a later one about the same call.
+// asks, with this event or with a later one about the same call. An agent that runs
+// without a person cannot.
 func AsksItself(e *events.Event) bool {
+	if e.Unasked {
+		return false
+	}
 	agent, name := Agent(e.Dialect), e.Envelope.Event
 	switch {
 	case agent == nil:

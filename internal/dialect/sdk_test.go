@@ -26,7 +26,7 @@ type sdkRow struct {
 	kind    events.Kind
 	can     string // b block, v verdict, p permission, c context, e explicit yes, r text replaces
 	rewrite events.Rewrite
-	tool, input, command,
+	tool, input,
 	fixed string // paths separated by blanks; fixed is a tool's name
 }
 
@@ -55,8 +55,6 @@ func (r *sdkRow) add(c *events.Contract) {
 			addWord(&r.tool, row.Field)
 		case row.Fact == neutral.Input:
 			addWord(&r.input, row.Field)
-		case row.Fact == neutral.Input+".command":
-			addWord(&r.command, row.Field)
 		}
 	}
 	for _, x := range table(c.Dialect).Fixed {
@@ -97,99 +95,14 @@ func sdkTables(t *testing.T) string {
 			continue
 		}
 		at[r] = len(list)
-		list = append(list, []string{name, string(r.kind), r.can, string(r.rewrite), r.tool, r.input, r.command, r.fixed})
+		list = append(list, []string{name, string(r.kind), r.can, string(r.rewrite), r.tool, r.input, r.fixed})
 	}
-	tables := sdkCommands(t)
-	tables["events"] = list
-	shell, code, other := []string{}, map[string]string{}, []string{}
-	for _, d := range events.Dialects() {
-		for _, n := range table(d).Tools {
-			own := strings.ToLower(n.Own)
-			switch {
-			case n.Canonical != neutral.Shell:
-				other = append(other, own, strings.ToLower(n.Canonical))
-			case n.Code != "":
-				code[own] = n.Code
-			default:
-				shell = append(shell, own)
-			}
-		}
-	}
-	shell = append(shell, strings.ToLower(neutral.Shell))
-	slices.Sort(shell)
-	slices.Sort(other)
-	tables["shell_tools"], tables["code_tools"] = slices.Compact(shell), code
-	tables["other_tools"] = slices.DeleteFunc(slices.Compact(other), func(name string) bool {
-		return slices.Contains(shell, name) || code[name] != ""
-	})
+	tables := map[string]any{"events": list}
 	text, err := json.Marshal(tables)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// languages are wrappers to shellsafe, as they run a program that may be a file of
-// the line; what they are given is no shell's.
-var languages = []string{"python", "python2", "python3", "php", "ruby", "perl", "node"}
-
-// sdkCommands is what the SDK files know of commands that run others: the part of
-// shellsafe's table that says so.
-func sdkCommands(t *testing.T) map[string]any {
-	text, err := os.ReadFile("../builtin/shellsafe/taxonomy.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var known struct {
-		Aliases            map[string]string
-		Wrappers, Carriers map[string]map[string]any
-		Shells             []string
-	}
-	if err := json.Unmarshal(text, &known); err != nil {
-		t.Fatal(err)
-	}
-	wrappers, carriers := map[string]any{}, map[string][]any{}
-	for name, w := range known.Wrappers {
-		if !slices.Contains(languages, name) {
-			wrappers[name] = sdkWrapper(w)
-		}
-	}
-	names := make([]string, 0, len(known.Carriers))
-	for name := range known.Carriers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		path := strings.Fields(name)
-		w := sdkWrapper(known.Carriers[name])
-		w["path"] = path[1:]
-		carriers[path[0]] = append(carriers[path[0]], w)
-	}
-	aliases := map[string]string{}
-	for name, of := range known.Aliases {
-		if len(carriers[strings.Fields(of)[0]]) > 0 {
-			aliases[name] = of
-		}
-	}
-	return map[string]any{"wrappers": wrappers, "carriers": carriers, "shells": known.Shells, "aliases": aliases}
-}
-
-// sdkWrapper is a wrapper without what only says whether it is harmless.
-func sdkWrapper(w map[string]any) map[string]any {
-	out := map[string]any{}
-	for key, value := range w {
-		if list, ok := value.([]any); ok && len(list) == 0 {
-			continue
-		}
-		switch key {
-		case "flags", "category":
-		case "changes", "opaque":
-			out[key] = true
-		default:
-			out[key] = value
-		}
-	}
-	return out
 }
 
 // pythonTypes are the payloads of events as type checkers see them.

@@ -38,6 +38,19 @@ func Subject(e *events.Event, redact func([]byte) []byte) (tool, subject string)
 	return tool, escape.Line(beginning(name, text, redact), SubjectBytes)
 }
 
+// callBytes is how long the id of a call is at most.
+const callBytes = 128
+
+// CallID returns the id that an agent gives to a tool call, on one harmless line; "" where e is
+// about no call, or tells no id.
+func CallID(e *events.Event) string {
+	switch e.Contract.Kind {
+	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
+		return escape.Line(Facts(e).String(neutral.Call), callBytes)
+	}
+	return ""
+}
+
 // beginning is the start of a text without its secrets. What names the text may be
 // what gives it away. A secret that is cut off may not be known as one: what does
 // not depend on where the text is cut has none.

@@ -17,10 +17,15 @@ const (
 	OutcomeAsk   Outcome = "ask"   // a person has to decide
 	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
 	OutcomeNone  Outcome = "none"  // nothing was said against it
+
+	OutcomeRewrite Outcome = "rewrite" // the call goes on with another input, or its result is another
+	OutcomeContext Outcome = "context" // nothing was said against it, and the model gets more to read
 )
 
-// Outcomes returns all outcomes, the strictest first.
-func Outcomes() []Outcome { return []Outcome{OutcomeDeny, OutcomeAsk, OutcomeAllow, OutcomeNone} }
+// Outcomes returns the words that a decision is searched for by, the strictest first.
+func Outcomes() []Outcome {
+	return []Outcome{OutcomeDeny, OutcomeAsk, OutcomeRewrite, OutcomeAllow, OutcomeContext, OutcomeNone}
+}
 
 // ReasonBytes is how long the reason in a record is at most.
 const ReasonBytes = 2 << 10
@@ -41,15 +46,61 @@ type Decided struct {
 	Cwd       string    `json:"cwd,omitempty"`
 	Tool      string    `json:"tool,omitempty"`    // canonical name
 	Subject   string    `json:"subject,omitempty"` // one harmless line of 256 bytes at most
+	CallID    string    `json:"call_id,omitempty"` // of the tool call, as its agent counts them; "" = it tells none
 
-	Decision   Outcome    `json:"decision"`
-	Reason     string     `json:"reason,omitempty"`     // for people and the model; may have lines
-	DecidedBy  []string   `json:"decided_by,omitempty"` // hooks whose answers made it what it is
-	Rewrote    []string   `json:"rewrote,omitempty"`    // of input, result, messages, context
-	Answered   *Answered  `json:"answered,omitempty"`   // the outcome of the question; nil = none was held or answered
-	Shadow     []Shadowed `json:"shadow,omitempty"`     // what hooks would have said that only watch
-	DurationMS float64    `json:"duration_ms"`          // from the event to the verdict
-	Runs       []string   `json:"runs,omitempty"`       // ids of the runs whose answers were waited for
+	// Outcome is what people read: Decision, or rewrite or context where hooks changed or added
+	// something and none denied or asked.
+	Outcome    Outcome         `json:"outcome,omitempty"`
+	Decision   Outcome         `json:"decision"`              // as the agent heard it, where Told is known
+	Reason     string          `json:"reason,omitempty"`      // for people and the model; may have lines
+	DecidedBy  []string        `json:"decided_by,omitempty"`  // hooks whose answers made it what it is
+	Rewrote    []string        `json:"rewrote,omitempty"`     // of input, result, messages, context
+	NewInput   json.RawMessage `json:"new_input,omitempty"`   // the input that runs instead, without secrets; a text where it is long
+	NewSubject string          `json:"new_subject,omitempty"` // Subject, of the new input
+	Told       *Told           `json:"told,omitempty"`        // nil = its sender tells nothing, as `hookd emit`
+	Answered   *Answered       `json:"answered,omitempty"`    // the outcome of the question; nil = none was held or answered
+	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch
+	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
+	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
+}
+
+// Told is the answer that an agent got, as its bridge has written it.
+type Told struct {
+	Decision Outcome `json:"decision,omitempty"` // deny, ask, allow or none; "" = not known
+	Reason   string  `json:"reason,omitempty"`   // in the words that the agent got
+	Rewrote  bool    `json:"rewrote,omitempty"`  // it got another input
+	Unsure   string  `json:"unsure,omitempty"`   // why Decision is not known; "" = it is
+}
+
+// NewInputBytes is how long NewInput is at most.
+const NewInputBytes = 16 << 10
+
+// Word returns the Outcome of d.
+func (d *Decided) Word() Outcome {
+	switch {
+	case d.Decision != OutcomeAllow && d.Decision != OutcomeNone, len(d.Rewrote) == 0:
+		return d.Decision
+	case len(d.Rewrote) > 1 || d.Rewrote[0] != "context":
+		return OutcomeRewrite
+	case d.Decision == OutcomeNone:
+		return OutcomeContext
+	}
+	return d.Decision
+}
+
+// Hear puts into the record what the agent was told; t is complete.
+func (d *Decided) Hear(t Told) {
+	d.Told = &t
+	if t.Unsure != "" {
+		return
+	}
+	if d.Decision != OutcomeAllow || t.Decision != OutcomeNone { // an agent that takes no allow asks its own rules
+		d.Decision = t.Decision
+	}
+	if input := slices.Index(d.Rewrote, "input"); input >= 0 && !t.Rewrote {
+		d.Rewrote = slices.Delete(slices.Clone(d.Rewrote), input, input+1)
+		d.NewInput, d.NewSubject = nil, ""
+	}
 }
 
 // Shadowed is what a hook would have decided if it counted.
@@ -84,6 +135,7 @@ func (d *Decided) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendText(dst, "cwd", d.Cwd)
 	dst = rawjson.AppendText(dst, "tool", d.Tool)
 	dst = rawjson.AppendText(dst, "subject", d.Subject)
+	dst = rawjson.AppendString(rawjson.AppendKey(dst, "outcome"), string(d.Word()))
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "decision"), string(d.Decision))
 	dst = rawjson.AppendText(dst, "reason", d.Reason)
 	return d.AppendDetail(dst)
@@ -93,6 +145,14 @@ func (d *Decided) AppendJSON(dst []byte) []byte {
 func (d *Decided) AppendDetail(dst []byte) []byte {
 	dst = appendTexts(dst, "decided_by", d.DecidedBy)
 	dst = appendTexts(dst, "rewrote", d.Rewrote)
+	dst = rawjson.AppendText(dst, "call_id", d.CallID)
+	if d.NewInput != nil {
+		dst = append(rawjson.AppendKey(dst, "new_input"), d.NewInput...)
+	}
+	dst = rawjson.AppendText(dst, "new_subject", d.NewSubject)
+	if d.Told != nil {
+		dst = appendValue(dst, "told", d.Told)
+	}
 	if d.Answered != nil {
 		dst = appendValue(dst, "answered", d.Answered)
 	}

@@ -28,6 +28,8 @@ type Envelope struct {
 	Lane      string          `json:"lane,omitempty"`       // "", "default" or "preempt"
 	TimeoutMS int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
 	Parent    string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
+	Unasked   bool            `json:"unasked,omitempty"`    // the agent runs without a person: it takes an ask for a denial
+	Tells     bool            `json:"tells,omitempty"`      // the sender says on its connection what the agent heard of the verdict
 
 	// W3C trace context, from the headers of those names; not kept on disk
 	Traceparent string `json:"-"`
@@ -37,7 +39,9 @@ type Envelope struct {
 	AgentNamed bool      `json:"-"` // agent_name stood in the envelope, not only in data
 	Warnings   []string  `json:"-"` // what was tolerated, for the sender
 	Peer       *Peer     `json:"-"` // the process that sent it, for its hooks; nil = they do not get it
+	Hearing    *Hearing  `json:"-"` // of an event that Tells; nil = its sender cannot be heard
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
+	Mangled    bool      `json:"-"` // it had bytes that are no UTF-8: hooks see others in their place
 	Brought    *Brought  `json:"-"` // the event is another machine's; nil = it is of this one
 }
 
@@ -70,6 +74,7 @@ type Event struct {
 	Machine  string    // of the fleet, that the event is of; "" = this one
 	Tool     string    // canonical name of the tool that it is about; "" = none
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
+	CallID   string    // id of the tool call, as its agent counts them; "" = it is about none, or tells none
 	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them
 	Trial    bool      // it is only there for a hook, or the way to it, to be tried
 	Judged   bool      // hooks decide about it: it is kept with the decision, however many come at once

@@ -62,6 +62,7 @@ func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 	e.forget()
 	if !p.valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+		e.Mangled = true
 		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
 	}
 	var m written
@@ -82,7 +83,7 @@ func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
 
 // forget empties the fields that no line has.
 func (e *Envelope) forget() {
-	e.At, e.Warnings, e.Peer, e.Owned, e.Brought = time.Time{}, nil, nil, false, nil
+	e.At, e.Warnings, e.Peer, e.Owned, e.Brought, e.Mangled = time.Time{}, nil, nil, false, nil, false
 	e.Traceparent, e.Tracestate = "", ""
 }
 
@@ -168,8 +169,8 @@ func (p *Parser) pauseIn(w *rawjson.Walker, line []byte) {
 // written is an envelope as it was written: the bytes of each member, nil for
 // those that are absent. Of several equal members it has the last.
 type written struct {
-	event, data, wait, id, sender, dialect, lane, timeout, parent json.RawMessage
-	place, inData                                                 place
+	event, data, wait, id, sender, dialect, lane, timeout, parent, tells, unasked json.RawMessage
+	place, inData                                                                 place
 
 	broken bool // there are line ends between the parts
 	dataAt int  // where the first data begins that is an object; 0 = there is none
@@ -226,6 +227,10 @@ func (m *written) keep(key []byte, raw json.RawMessage) {
 		m.timeout = raw
 	case "parent":
 		m.parent = raw
+	case "tells":
+		m.tells = raw
+	case "unasked":
+		m.unasked = raw
 	default:
 		m.place.keep(key, raw)
 	}
@@ -277,6 +282,8 @@ func (e *Envelope) take(m *written) *Error {
 	e.AgentNamed = hasText(m.place.name)
 	e.Data = r.data(m.data, m.broken)
 	e.Wait = r.bool("wait", m.wait)
+	e.Tells = r.bool("tells", m.tells)
+	e.Unasked = r.bool("unasked", m.unasked)
 	e.TimeoutMS = r.millis(m.timeout)
 	return r.bad
 }

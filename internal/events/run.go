@@ -40,7 +40,11 @@ type Run struct {
 	Subject    string  `json:"subject,omitempty"`  // what the event was about: one line of 256 bytes at most
 	Reason     string  `json:"reason,omitempty"`   // of an answer that is no, or asks: why
 	Decision   Outcome `json:"decision,omitempty"` // what it answered where that counts: deny, ask or allow
+	Rule       string  `json:"rule,omitempty"`     // of the hook that answered so; "" = it has no rules, or none fitted
+	Span       [2]int  `json:"span,omitzero"`      // of the call's text that the rule fitted: from and to, in bytes; zero = the whole
 	Awaited    bool    `json:"awaited,omitempty"`  // the verdict waited for it
+	Failure    Failure `json:"failure,omitempty"`  // what came of it that the run failed; "" = it did not, or nothing waited
+	Cause      string  `json:"cause,omitempty"`    // of its failure, without its exit code
 	Shadow     bool    `json:"shadow,omitempty"`   // its hook is in the shadow: Decision did not count
 	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
@@ -61,6 +65,14 @@ type Run struct {
 	Stdout Output `json:"stdout"`
 	Stderr Output `json:"stderr"`
 }
+
+// Failure is the effect of a failed guard on its call.
+type Failure string
+
+const (
+	FailureDenies Failure = "denies" // what it guards is denied
+	FailurePasses Failure = "passes" // it counts as no opinion
+)
 
 // Output is what the record keeps of one stream: the first 16 KiB and the
 // last 48 KiB, and how much there was.

@@ -34,9 +34,16 @@ func (r *Run) AppendDetail(dst []byte) []byte {
 	dst = rawjson.AppendText(dst, "sender", r.Sender)
 	dst = rawjson.AppendText(dst, "dialect", string(r.Dialect))
 	dst = rawjson.AppendTrue(dst, "awaited", r.Awaited)
+	dst = rawjson.AppendText(dst, "failure", string(r.Failure))
+	dst = rawjson.AppendText(dst, "cause", r.Cause)
 	dst = rawjson.AppendTrue(dst, "shadow", r.Shadow)
 	dst = rawjson.AppendText(dst, "decision", string(r.Decision))
 	dst = rawjson.AppendText(dst, "reason", r.Reason)
+	dst = rawjson.AppendText(dst, "rule", r.Rule)
+	if r.Span != [2]int{} {
+		dst = append(strconv.AppendInt(append(rawjson.AppendKey(dst, "span"), '['), int64(r.Span[0]), 10), ',')
+		dst = append(strconv.AppendInt(dst, int64(r.Span[1]), 10), ']')
+	}
 	dst = rawjson.AppendText(dst, "spawned", r.Spawned)
 	dst = rawjson.AppendText(dst, "input", r.Input)
 	dst = strconv.AppendInt(rawjson.AppendKey(dst, "exit_code"), int64(r.ExitCode), 10)

@@ -48,6 +48,10 @@ func fill(v reflect.Value) {
 			f.SetFloat(float64(i) + 0.25)
 		case reflect.Bool:
 			f.SetBool(true)
+		case reflect.Array:
+			for n := range f.Len() {
+				f.Index(n).SetInt(int64(n + 5))
+			}
 		case reflect.Struct:
 			if f.Type() != reflect.TypeFor[time.Time]() {
 				fill(f)

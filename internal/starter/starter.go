@@ -21,12 +21,13 @@ import (
 
 	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/trust"
 )
 
-// Offered are the hooks of the gallery that `hookd init` offers: two guards that
+// Offered are the hooks of the gallery that `hookd init` offers: three guards that
 // work with every agent, and a record of every event.
-var Offered = []string{"command-guard", "secret-guard", "audit-log"}
+var Offered = []string{"command-guard", "secret-guard", "self-guard", "audit-log"}
 
 // State is how a hook of the gallery stands in a hooks directory.
 type State string
@@ -186,10 +187,10 @@ func Add(hooksDir, name string) (err error) {
 	if _, err := os.Lstat(target); err == nil {
 		return fmt.Errorf("add %s: %w", name, fs.ErrExist)
 	}
-	if err := os.MkdirAll(hooksDir, 0o700); err != nil {
+	if err := replacefile.MkdirAll(hooksDir); err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}
-	draft, err := os.MkdirTemp(hooksDir, ".init-") // such names are no hooks
+	draft, err := replacefile.MkdirTemp(hooksDir, ".init-") // such names are no hooks
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}

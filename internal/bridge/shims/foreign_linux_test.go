@@ -69,18 +69,18 @@ func TestChangeablePath(t *testing.T) {
 	h := newHouse(t)
 	above := hooktest.ShortDir(t)
 	link := filepath.Join(above, "home")
-	if err := os.Symlink(h.config.Home, link); err != nil {
+	if err := os.Symlink(h.home, link); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{h.config.Socket, filepath.Join(link, "hookd.sock")} {
+	for _, path := range []string{h.socket, filepath.Join(link, "hookd.sock")} {
 		plug(t, "opencode", path).wants("tool", bash("rm -rf /"), `{"thrown":"no rm -rf"}`)
 	}
 	for _, c := range []struct {
 		path, open string
 		mode       os.FileMode
 	}{
-		{h.config.Socket, h.config.Home, 0o777},
-		{h.config.Socket, h.config.Home, 0o770},
+		{h.socket, h.home, 0o777},
+		{h.socket, h.home, 0o770},
 		{filepath.Join(link, "hookd.sock"), above, 0o777},
 	} {
 		if err := os.Chmod(c.open, c.mode); err != nil {

@@ -1,7 +1,6 @@
 package shims
 
 import (
-	"context"
 	"io"
 	"net"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -31,10 +28,17 @@ var hooks = map[string][2]string{
 	"log":      {"events: [agent:end, SubagentStop]\n", `printf '%s %s' "$HOOK_EVENT" "$HOOK_EVENT_DATA" > "$OUT/$$" && mv "$OUT/$$" "$OUT/$$.done"` + "\n"},
 }
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	hooktest.RemovePrograms()
+	os.Exit(code)
+}
+
 // house is a home with hooks, and a daemon that can be ended and started again.
 type house struct {
 	t      *testing.T
-	config config.Config
+	home   string
+	socket string
 	out    string
 	stop   func()
 }
@@ -42,8 +46,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	home := hooktest.ShortDir(t)
-	h := &house{t: t, config: config.Default(home), out: hooktest.ShortDir(t)}
-	h.config.FireStartup = false
+	h := &house{t: t, home: home, socket: filepath.Join(home, "hookd.sock"), out: hooktest.ShortDir(t)}
 	for name, files := range hooks {
 		dir := filepath.Join(home, "hooks", name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -57,26 +60,13 @@ func newHouse(t *testing.T) *house {
 		}
 	}
 	h.start()
-	t.Cleanup(func() { h.stop() })
 	return h
 }
 
 func (h *house) start() {
 	h.t.Helper()
-	d, err := daemon.New(daemon.Options{Config: h.config, Version: "test"})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
-	h.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			h.t.Errorf("Run: %v", err)
-		}
-	})
-	cl := client.New(client.Options{Socket: h.config.Socket})
+	h.stop = hooktest.Serve(h.t, h.home, "HOOKD_FIRE_STARTUP=false")
+	cl := client.New(client.Options{Socket: h.socket})
 	hooktest.Until(h.t, "the daemon is ready", func() bool { return cl.Ready(h.t.Context()) == nil })
 }
 

@@ -8,7 +8,7 @@ import (
 // Kilo takes OpenCode's plugin, with its own name in it.
 func TestKilo(t *testing.T) {
 	h := newHouse(t)
-	p := plug(t, "kilo", h.config.Socket)
+	p := plug(t, "kilo", h.socket)
 	p.wants("tool", bash("rm -rf /"), `{"thrown":"no rm -rf"}`)
 	p.wants("tool", bash("sudo ls"), `{"thrown":"as root? (hooks want a person to decide, and kilo cannot ask one: denied)"}`)
 	p.wants("event", answer{"event": answer{"type": "session.idle", "properties": answer{"sessionID": "k"}}}, `{}`)
@@ -23,7 +23,7 @@ func TestKilo(t *testing.T) {
 // The same hooks serve Pi.
 func TestPi(t *testing.T) {
 	h := newHouse(t)
-	p := plug(t, "pi", h.config.Socket)
+	p := plug(t, "pi", h.socket)
 	call := func(command string) answer {
 		return answer{"name": "tool_call", "event": answer{"toolName": "bash", "toolCallId": "c", "input": answer{"command": command}}}
 	}
@@ -67,7 +67,7 @@ func TestPi(t *testing.T) {
 // The same hooks serve Amp.
 func TestAmp(t *testing.T) {
 	h := newHouse(t)
-	p := plug(t, "amp", h.config.Socket)
+	p := plug(t, "amp", h.socket)
 	call := func(command string) answer {
 		return answer{"name": "tool.call", "event": answer{"tool": "shell_command", "toolUseID": "c", "input": answer{"command": command}}}
 	}

@@ -35,7 +35,7 @@ func bash(command string) answer {
 // Hooks that were written for Claude Code and LibreFang serve OpenCode.
 func TestOpenCode(t *testing.T) {
 	h := newHouse(t)
-	p := plug(t, "opencode", h.config.Socket)
+	p := plug(t, "opencode", h.socket)
 
 	p.wants("tool", bash("ls"), `{"args":{"command":"ls","description":"d"}}`)
 	p.wants("tool", bash("rm -rf /"), `{"thrown":"no rm -rf"}`)
@@ -76,7 +76,7 @@ func TestOpenCode(t *testing.T) {
 // The same hooks serve OpenClaw.
 func TestOpenClaw(t *testing.T) {
 	h := newHouse(t)
-	p := plug(t, "openclaw", h.config.Socket)
+	p := plug(t, "openclaw", h.socket)
 
 	exec := func(command string) answer {
 		return answer{"name": "before_tool_call", "event": answer{"toolName": "exec", "toolCallId": "c", "params": answer{"command": command}}}
@@ -118,7 +118,7 @@ func TestOpenClaw(t *testing.T) {
 	}
 	p.call("on", ended)
 	p.wants("result", result("ls", "a b", "call_0"), `{"answer":null}`)
-	list, err := client.New(client.Options{Socket: h.config.Socket}).Accepted(t.Context(), client.EventQuery{Event: "after_tool_call"})
+	list, err := client.New(client.Options{Socket: h.socket}).Accepted(t.Context(), client.EventQuery{Event: "after_tool_call"})
 	hooktest.Must(t, err)
 	told := 0
 	for _, e := range list {
@@ -142,7 +142,7 @@ func TestOpenClaw(t *testing.T) {
 // as they are; and a daemon that was started again is found.
 func TestConnections(t *testing.T) {
 	h := newHouse(t)
-	g := newGate(t, h.config.Socket)
+	g := newGate(t, h.socket)
 	p := plug(t, "opencode", g.socket)
 	for range 20 {
 		p.call("tool", bash("ls"))
@@ -196,9 +196,9 @@ func TestFailClosed(t *testing.T) {
 
 func TestAskNone(t *testing.T) {
 	h := newHouse(t)
-	p := plug(t, "opencode", h.config.Socket, "HOOKD_ASK=none")
+	p := plug(t, "opencode", h.socket, "HOOKD_ASK=none")
 	p.wants("tool", bash("sudo ls"), `{"args":{"command":"sudo ls","description":"d"}}`)
-	p = plug(t, "openclaw", h.config.Socket, "HOOKD_ASK=none")
+	p = plug(t, "openclaw", h.socket, "HOOKD_ASK=none")
 	p.wants("on", answer{"name": "before_tool_call", "event": answer{"toolName": "exec", "params": answer{"command": "sudo ls"}}}, `{"answer":null,"opts":{"timeoutMs":60000}}`)
 }
 

@@ -25,7 +25,7 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
-		Answer: Answer, Headless: headless,
+		Answer: Answer, Headless: headless, Unasked: unasked,
 	}
 }
 
@@ -33,6 +33,10 @@ func Agent() neutral.Agent {
 func headless(getenv func(string) string) bool {
 	return strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
 }
+
+// unasked: `claude -p` denies a call that a hook asks about, as seen in 2.1.197. Programs that use
+// an SDK may ask a person of theirs.
+func unasked(getenv func(string) string) bool { return getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli" }
 
 // timeout is Claude Code's default (A1).
 func timeout(event string) time.Duration {

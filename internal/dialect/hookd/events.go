@@ -20,9 +20,11 @@ var ask = []events.Field{
 	events.String.Field("tool", "the tool that it wants to call, by its canonical name"),
 	events.String.Field("subject", "what the call is about, on one line without secrets"),
 	events.Object.Field("input", "the call's arguments without secrets; absent when they are larger than 16 KiB"),
+	events.Object.Field("card", "what people are shown: what, says, small and digest, see docs/asks.md; absent when it has ended"),
 	events.String.Field("since", "RFC 3339"),
 	events.String.Field("until", "the end of the wait, RFC 3339"),
-	events.String.Field("allow", "the command to type to allow it"),
+	events.String.Field("show", "the command to type to see all of it"),
+	events.String.Field("allow", "the command to type to allow it; absent where a card here does not show all of it"),
 	events.String.Field("deny", "the command to type to deny it"),
 }
 

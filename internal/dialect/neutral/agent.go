@@ -39,6 +39,9 @@ type Agent struct {
 	// Headless reports, by the environment that the agent gives its hooks, whether it
 	// runs without a person. Nil = that is not known.
 	Headless func(getenv func(string) string) bool
+	// Unasked reports, by the same environment, whether it takes an ask for a denial, as it runs
+	// without a person. Nil = it asks.
+	Unasked func(getenv func(string) string) bool
 	// Quiet: what is on stderr may be taken for an answer.
 	Quiet bool
 	// Breaks: an exit code other than 0 denies, also that of a usage error.
