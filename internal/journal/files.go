@@ -17,6 +17,7 @@ type Files interface {
 	Create(path string) (File, error)  // empty, whether it was there or not
 	Open(path string) (File, error)    // for reading and writing
 	Rename(from, to string) error
+	Link(from, to string) error // to becomes a second name of a file
 	Remove(path string) error
 	Free(dir string) (int64, error) // bytes that can be written
 	SyncDir(dir string) error       // names that were made or removed survive a loss of power
@@ -63,6 +64,18 @@ func open(path string, flags int) (osFile, error) {
 }
 
 func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Link copies the file where the file system has no second names.
+func (osFiles) Link(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}
 
 func (osFiles) Remove(path string) error { return os.Remove(path) }
 

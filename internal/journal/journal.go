@@ -9,8 +9,10 @@
 // Failure. After a write or a sync that failed, the records of that Append are void, the
 // file is never written again, and each Append fails with the same error until Renew has
 // begun another segment, which says where the last good one ends. A segment that was
-// deleted is noticed by the next Append that looks (Options.Look), which then fails with ErrGone. What Open cannot
-// read is left out and told in Found.
+// deleted is noticed by the next Append that looks (Options.Look), which then fails with ErrGone.
+// Open removes only files that it understands and that are not needed. A read that fails is its error,
+// or sets the file aside (Options.SetAside). Parts that are damaged, and segments that are
+// missing, are in Found; the file of a damaged one stays under a second name.
 //
 // What it does not do: it knows nothing of what the records say, keeps none in memory, and
 // does not lock its folder: its owner has to.
@@ -45,17 +47,21 @@ const spares = 2
 // What callers tell apart with errors.Is.
 var (
 	ErrGone    = errors.New("the journal was deleted or cut off")
-	ErrDamaged = errors.New("a record of the journal cannot be read")
+	ErrDamaged = errors.New("a record of the journal is damaged")
+	ErrNewer   = errors.New("it was written by a newer hookd")
 )
 
 // Options of a Journal. Dir and Owner are required.
 type Options struct {
-	Dir    string // made if it is missing, 0700
-	Owner  string // names the database that the records belong to, 128 bytes at most
-	Former string // its name before, whose segments are read as well; "" = it had none
-	Adopt  bool   // segments of any owner are read; else those of others are set aside
-	Sync   bool   // a record survives a loss of power
-	Bytes  int64  // of a segment; 0 = SegmentBytes
+	Dir    string   // made if it is missing, 0700
+	Owner  string   // names the database that the records belong to, 128 bytes at most
+	Former []string // its names before, whose segments are read as well
+	Adopt  bool     // segments of any owner are read; else those of others are set aside
+	Sync   bool     // a record survives a loss of power
+	Bytes  int64    // of a segment; 0 = SegmentBytes
+
+	Confirmed Pos  // up to here an earlier process has confirmed records, at the least; zero = that is not known
+	SetAside  bool // a file that cannot be read is set aside; else Open fails with the error
 
 	// Look is the time between two looks of Append whether the segment was deleted, which take
 	// as long as an Append to memory: what is appended in between to a segment that was deleted is

@@ -98,21 +98,33 @@ func (s *segment) header(owner string, after Pos) []byte {
 	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
 
-// readHeader reads what header made; false when it is not a header.
-func readHeader(h []byte) (s segment, owner string, after Pos, ok bool) {
+// readHeader reads a header. It fails with ErrNewer for that of a later format, and with errHeader.
+func readHeader(h []byte) (s segment, owner string, after Pos, err error) {
 	le := binary.LittleEndian
 	const fixed = len(magic) + 4*8 + 2
-	if len(h) < headerBytes || string(h[:len(magic)]) != magic ||
-		le.Uint32(h[headerBytes-4:]) != crc32.Checksum(h[:headerBytes-4], castagnoli) {
-		return s, "", after, false
+	if len(h) < headerBytes || le.Uint32(h[headerBytes-4:]) != crc32.Checksum(h[:headerBytes-4], castagnoli) {
+		return s, "", after, errHeader
+	}
+	if string(h[:len(magic)]) != magic {
+		if seemsNewer(h) {
+			return s, "", after, ErrNewer
+		}
+		return s, "", after, errHeader
 	}
 	s.number, s.size = le.Uint64(h[8:]), int64(le.Uint64(h[16:]))
 	after = Pos{le.Uint64(h[24:]), int64(le.Uint64(h[32:]))}
 	n := int(le.Uint16(h[40:]))
 	if n > maxOwner || s.number == 0 {
-		return s, "", after, false
+		return s, "", after, errHeader
 	}
-	return s, string(h[fixed : fixed+n]), after, true
+	return s, string(h[fixed : fixed+n]), after, nil
+}
+
+// seemsNewer reports whether a file begins as one of a later format would.
+func seemsNewer(text []byte) bool {
+	const version = len(magic) - 1
+	return len(text) > version && string(text[:version]) == magic[:version] &&
+		text[version] > magic[version] && text[version] <= '9'
 }
 
 // appendRecord adds a record to dst, its body only with body.

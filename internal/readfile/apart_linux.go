@@ -52,13 +52,13 @@ func served(path string) bool {
 // sockets open. Go's scheduler may need its own on any thread.
 func closeCopies() {
 	const own = "/proc/thread-self/fd"
-	entries, _ := os.ReadDir(own)
+	entries, _ := os.ReadDir(own) // an error leaves copies open
 	for _, e := range entries {
 		fd, err := strconv.Atoi(e.Name())
 		if err != nil || fd <= 2 {
 			continue
 		}
-		what, _ := os.Readlink(own + "/" + e.Name())
+		what, _ := os.Readlink(own + "/" + e.Name())       // one that is closed already
 		if !strings.HasPrefix(what, "anon_inode:[event") { // eventpoll, eventfd
 			syscall.Close(fd)
 		}

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Write makes text the whole content of path, for the user alone (mode 0600). The folder
-// must exist. What is at path, also a link, is replaced. After an error it is as it was.
+// Write makes text the whole content of path, for the user alone (mode 0600), or below a
+// shared folder, see Share, for every user to read (0644). The folder must
+// exist. What is at path, also a link, is replaced. After an error it is as it was.
 func Write(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {
@@ -18,6 +19,9 @@ func Write(path string, text []byte) error {
 	}
 	defer os.Remove(f.Name()) // gone by then when all went well
 	_, err = f.Write(text)
+	if mode := FileMode(path, false); mode != 0o600 {
+		err = errors.Join(err, f.Chmod(mode))
+	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/hookd/hookd/internal/hooktest"
@@ -67,5 +68,31 @@ func only(t *testing.T, dir string, want int) {
 	t.Helper()
 	if list, err := os.ReadDir(dir); err != nil || len(list) != want {
 		t.Errorf("the folder has %v, %v", list, err)
+	}
+}
+
+// What is written below a shared folder is for every user to read, whatever the umask, and
+// what is beside it stays private.
+func TestShare(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "etc")
+	was := syscall.Umask(0o077)
+	t.Cleanup(func() { syscall.Umask(was) })
+	stop := Share(folder)
+	for path, want := range map[string]os.FileMode{folder: 0o755, folder + "/a/b": 0o755, folder + "2": 0o700} {
+		hooktest.Must(t, MkdirAll(path))
+		made, err := MkdirTemp(path, ".new-*")
+		hooktest.Must(t, err)
+		file := filepath.Join(path, "f")
+		hooktest.Must(t, Write(file, []byte("text")))
+		for at, want := range map[string]os.FileMode{path: want, made: want, file: want &^ 0o111} {
+			if info, err := os.Stat(at); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v, want %04o", at, info.Mode(), err, want)
+			}
+		}
+	}
+	stop()
+	if got := FileMode(folder+"/f", false); got != 0o600 {
+		t.Errorf("after its end: %04o", got)
 	}
 }

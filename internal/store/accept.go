@@ -29,7 +29,7 @@ func (s *Store) Prepare(e *events.Event, pending bool) *Prepared {
 
 func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
 	if e.Unread && s.opts.About != nil {
-		e.Tool, e.Subject = s.opts.About(e)
+		s.opts.About(e)
 		e.Unread = false
 	}
 	p := s.policy.Load()

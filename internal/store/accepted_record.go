@@ -78,6 +78,9 @@ func appendText[T string | []byte](dst []byte, text T) []byte {
 func decodeAccepted(seq uint64, head, data []byte) (a accepted, err error) {
 	d := headReader{text: head}
 	version, bits, kept, later := d.byte(), d.byte(), d.byte(), d.byte()
+	if version > recordVersion {
+		return a, fmt.Errorf("%w: event %d", ErrNewer, seq)
+	}
 	a.row = eventRow{seq: seq, kept: int(kept), redacted: bits&headRedacted != 0, data: data}
 	a.row.at = int64(d.fixed())
 	a.row.size = int(d.number())

@@ -155,6 +155,12 @@ func (s *Store) arrived(batch []*accepting, entries []journal.Entry) {
 		s.live.accept(a.event.Seq, a.event, len(a.event.Data), a.hooks, a.fate)
 	}
 	s.journaled.add(list, time.Now())
+	if n := len(entries); n > 0 {
+		last := entries[n-1]
+		s.given.Load().confirm(journal.Pos{Segment: last.Segment, Offset: last.Offset + last.Bytes()})
+	}
+	_, runs, _ := s.live.load()
+	s.given.Load().mark(markPending, uint64(runs))
 	s.tellWaiting()
 	for _, a := range batch {
 		if len(a.hooks) == 0 { // nothing else would move it

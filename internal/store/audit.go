@@ -25,6 +25,9 @@ func (a *auditChain) load(db *database) error {
 		return nil
 	}
 	head, err := readHead(db.row(`SELECT n, hash FROM audit_head`))
+	if errors.Is(err, sql.ErrNoRows) { // the chain is empty, or its head was deleted
+		head, err = readHead(db.row(`SELECT n, hash FROM audit ORDER BY n DESC LIMIT 1`))
+	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("read the head of the audit chain: %w", err)
 	}
@@ -66,12 +69,40 @@ func (s *Store) chain(db *database, at time.Time, kind string, detail any) error
 		return err
 	}
 	if s.w.audit.head.N == 0 {
-		begun := map[string]string{"epoch": s.w.state.epoch}
+		before, err := countDenials(db.row)
+		if err != nil {
+			return err
+		}
+		if kind == audit.Denied { // this one
+			before = max(0, before-1)
+		}
+		begun := audit.Beginning{Epoch: s.w.state.epoch, Denials: before}
 		if err := s.append(db, at, audit.Begun, begun); err != nil {
 			return err
 		}
 	}
 	return s.append(db, at, kind, detail)
+}
+
+// countDenials counts those on record.
+func countDenials(row func(text string, args ...any) *sql.Row) (n int64, err error) {
+	if err := row(`SELECT count(*) FROM decisions WHERE decision = 'deny'`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the denials on record: %w", err)
+	}
+	return n, nil
+}
+
+// verifyChain notes a loss where denials are on record and the chain has none: it was emptied.
+func (s *Store) verifyChain(db *database) error {
+	if err := s.w.audit.load(db); err != nil || s.w.audit.head.N > 0 {
+		return err
+	}
+	n, err := countDenials(db.row)
+	if err != nil || n == 0 {
+		return err
+	}
+	s.lost(Loss{Why: audit.Emptied(n)})
+	return nil
 }
 
 func (s *Store) append(db *database, at time.Time, kind string, detail any) error {
@@ -100,6 +131,7 @@ type auditedDecision struct {
 	Decision  events.Outcome   `json:"decision"`
 	DecidedBy []string         `json:"decided_by,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
+	Told      *events.Told     `json:"told,omitempty"`
 	Answered  *events.Answered `json:"answered,omitempty"`
 }
 
@@ -115,7 +147,7 @@ func (s *Store) chainDecision(db *database, d *events.Decided) error {
 	return s.chain(db, d.Time, kind, auditedDecision{
 		EventID: d.EventID, Event: d.Event, Dialect: d.Dialect, SessionID: d.SessionID, AgentID: d.AgentID, Cwd: d.Cwd,
 		Tool: d.Tool, Subject: d.Subject, Decision: d.Decision, DecidedBy: d.DecidedBy, Reason: d.Reason,
-		Answered: d.Answered,
+		Told: d.Told, Answered: d.Answered,
 	})
 }
 

@@ -128,6 +128,16 @@ func readAudit(
 	return head, rows.Err()
 }
 
+// Unchained returns how many denials the database at path has on record.
+func Unchained(ctx context.Context, path string) (n int64, err error) {
+	db, err := sql.Open("sqlite", dsn(path, "busy_timeout(2000)", "query_only(1)"))
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	return countDenials(func(text string, args ...any) *sql.Row { return db.QueryRowContext(ctx, text, args...) })
+}
+
 // hashBefore is the hash that record n stands on: of the one before it, or of what was
 // pruned.
 func hashBefore(ctx context.Context, tx *sql.Tx, n int64) (h audit.Hash, err error) {

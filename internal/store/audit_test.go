@@ -230,3 +230,42 @@ func TestAPartOfTheChain(t *testing.T) {
 		}
 	}
 }
+
+// A chain that was emptied beside denials on record is a fault: at once, and after it has gone on.
+func TestEmptiedChainIsAFault(t *testing.T) {
+	for name, emptied := range map[string]string{
+		"all":     `DELETE FROM audit; DELETE FROM audit_head`,
+		"records": `DELETE FROM audit`,
+		"head":    `DELETE FROM audit_head`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			s := open(t, o)
+			for n := range uint64(2) {
+				d := decision(s.FirstSeq()+n, time.Now())
+				d.Decision = events.OutcomeDeny
+				s.Decided(d)
+			}
+			flush(t, s)
+			closed(t, s)
+			alter(t, o.Path, emptied)
+			n, err := Unchained(t.Context(), o.Path)
+			if err != nil || n != 2 {
+				t.Fatalf("%d denials on record, %v", n, err)
+			}
+			s = open(t, o)
+			again := decision(s.FirstSeq()+1, time.Now())
+			again.Decision = events.OutcomeDeny
+			s.Decided(again)
+			flush(t, s)
+			found := verified(t, o.Path, audit.Head{}).Findings
+			told := strings.Contains(fmt.Sprint(s.Losses()), "emptied")
+			if whole := name == "head"; (len(found) == 0) != whole || told != (name == "all") {
+				t.Errorf("findings %v, losses %v", found, s.Losses())
+			}
+			if page, err := s.Decisions(t.Context(), DecisionQuery{}); err != nil || len(page.Decisions) != 3 {
+				t.Errorf("%d decisions, %v", len(page.Decisions), err)
+			}
+		})
+	}
+}

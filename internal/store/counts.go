@@ -97,6 +97,7 @@ func newTally(every time.Duration) *tally {
 type alike struct {
 	start                                 int64
 	decision, agent, tool, hooks, session string
+	outcome                               string
 	rewrote                               bool
 	count                                 int64
 }
@@ -108,7 +109,7 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 	if t.every > 0 {
 		start = fmt.Sprintf("d.at - d.at %% %d", t.every.Nanoseconds())
 	}
-	columns := start + ` AS start, d.decision AS decision, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
+	columns := start + ` AS start, d.decision AS decision, ` + outcomeColumn + ` AS outcome, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
 		CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END AS agent,
 		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`
 	inner, args := q.sql(columns, from, to, int(to-from))
@@ -120,9 +121,11 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 		inner, args = q.inBlocks(columns, blocks, from, to)
 	}
 	rows, err := list(ctx, db, func(row scanner) (a alike, err error) {
-		return a, row.Scan(&a.start, &a.decision, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.count)
-	}, `SELECT start, decision, agent, tool, hooks, session, rewrote, count(*) FROM (`+inner+`)
-		GROUP BY start, decision, agent, tool, hooks, session, rewrote`, args...)
+		return a, row.Scan(
+			&a.start, &a.decision, &a.outcome, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.count,
+		)
+	}, `SELECT start, decision, outcome, agent, tool, hooks, session, rewrote, count(*) FROM (`+inner+`)
+		GROUP BY start, decision, outcome, agent, tool, hooks, session, rewrote`, args...)
 	for _, a := range rows {
 		t.count(a)
 	}
@@ -134,7 +137,7 @@ func (t *tally) count(a alike) {
 	if a.rewrote {
 		t.counts.Rewrote += a.count
 	}
-	t.decisions[a.decision] += a.count
+	t.decisions[a.outcome] += a.count
 	t.agents[a.agent] += a.count
 	t.tools[a.tool] += a.count
 	t.sessions[a.session] += a.count

@@ -53,7 +53,7 @@ func TestCountsOfDecisions(t *testing.T) {
 					agent = string(d.Dialect)
 				}
 				start := d.Time.Truncate(time.Hour).UnixNano()
-				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, d.Rewrote != nil, 1})
+				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, string(d.Word()), d.Rewrote != nil, 1})
 			}
 		}
 		if err != nil || !reflect.DeepEqual(got, want.done()) {

@@ -14,6 +14,10 @@ import (
 type decisionDetail struct {
 	DecidedBy  []string          `json:"decided_by"`
 	Rewrote    []string          `json:"rewrote"`
+	CallID     string            `json:"call_id"`
+	NewInput   json.RawMessage   `json:"new_input"`
+	NewSubject string            `json:"new_subject"`
+	Told       *events.Told      `json:"told"`
 	Answered   *events.Answered  `json:"answered"`
 	Shadow     []events.Shadowed `json:"shadow"`
 	DurationMS float64           `json:"duration_ms"`
@@ -24,8 +28,11 @@ type decisionDetail struct {
 // store's own from now on. With Options.Memory it outlives a kill of the process from when
 // Decided returns.
 func (s *Store) Decided(d *events.Decided) {
+	if d.Outcome == "" {
+		d.Outcome = d.Word()
+	}
 	s.given.Load().note(d.Seq)
-	o := &op{size: opCost + len(d.Subject) + len(d.Reason), number: d.Seq}
+	o := &op{size: opCost + len(d.Subject) + len(d.Reason) + len(d.NewInput), number: d.Seq}
 	o.exec = func(db *database) error {
 		err := s.insertDecision(db, d)
 		if refused(err) {
@@ -95,6 +102,8 @@ func scanDecision(row scanner) (d events.Decided, err error) {
 	d.Time = moment(at)
 	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
+	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
+	d.Outcome = d.Word()
 	return d, nil
 }
 

@@ -172,9 +172,21 @@ func (q DecisionQuery) sql(columns string, from, to int64, limit int) (text stri
 		append(c.args, limit)
 }
 
+// outcomeColumn is Decided.Word as an expression.
+const outcomeColumn = `CASE WHEN d.decision NOT IN ('allow', 'none') THEN d.decision
+	ELSE CASE ifnull(CAST(d.detail AS TEXT) ->> 'rewrote', '') WHEN '' THEN d.decision
+		WHEN '["context"]' THEN CASE d.decision WHEN 'none' THEN 'context' ELSE d.decision END
+		ELSE 'rewrite' END END`
+
 // restrict adds the conditions of the decisions that fit.
 func (q DecisionQuery) restrict(c *conditions) {
-	c.in(q.Decisions, "decision")
+	c.any(q.Decisions, func(word string) {
+		if word == string(events.OutcomeDeny) || word == string(events.OutcomeAsk) {
+			c.or("d.decision = ?", word) // which has an index
+			return
+		}
+		c.or(outcomeColumn+" = ?", word)
+	})
 	c.in(q.Tools, "tool")
 	c.in(q.Sessions, "session_id")
 	c.in(q.Agents, "agent_id", "agent_name", "dialect")

@@ -31,6 +31,8 @@ func TestDecisionComesBackWhole(t *testing.T) {
 	want := decision(2, e.Time)
 	want.EventID, want.AgentID, want.AgentName, want.Cwd, want.Reason = e.EventID, "a", "n", "/w", "no\nnever"
 	want.Decision, want.DecidedBy, want.Rewrote, want.Runs = events.OutcomeDeny, []string{"x", "y"}, []string{"input"}, []string{"R1"}
+	want.CallID, want.NewInput, want.NewSubject = "toolu_1", []byte(`{"command":"ls -l"}`), "ls -l"
+	want.Told = &events.Told{Decision: events.OutcomeDeny, Reason: "no"}
 	want.Answered = &events.Answered{By: events.ByGrant, ID: "g1", Time: time.Now().UTC()}
 	want.Shadow = []events.Shadowed{{Hook: "z", Decision: events.OutcomeAsk, Reason: "hm", Rewrote: []string{"context"}}}
 	s.Decided(want)
@@ -58,7 +60,7 @@ func (q DecisionQuery) fits(d events.Decided) bool {
 		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return slices.Contains(got, w) })
 	}
 	text := strings.ToLower(q.Text)
-	return any(q.Decisions, string(d.Decision)) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
+	return any(q.Decisions, string(d.Word())) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
 		any(q.Agents, d.AgentID, d.AgentName, string(d.Dialect)) && any(q.Events, d.Event, string(d.Kind)) &&
 		(len(q.Cwds) == 0 || slices.ContainsFunc(q.Cwds, func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") })) &&
 		(q.Text == "" || strings.Contains(strings.ToLower(d.Subject), text) || strings.Contains(strings.ToLower(d.Reason), text)) &&
@@ -85,13 +87,20 @@ func TestDecisionQueries(t *testing.T) {
 		if rand.N(4) == 0 {
 			d.Shadow = []events.Shadowed{{Hook: pick("guard", "shady"), Decision: events.OutcomeDeny}}
 		}
+		switch rand.N(4) {
+		case 0:
+			d.Rewrote = []string{"context"}
+		case 1:
+			d.Rewrote = []string{"input", "context"}
+		}
+		d.Outcome = d.Word()
 		all = append(all, *d)
 		s.Decided(d)
 	}
 	flush(t, s)
 	slices.Reverse(all)
 	queries := []DecisionQuery{
-		{}, {Limit: 7}, {Decisions: []string{"deny"}}, {Decisions: []string{"deny", "ask"}}, {Decisions: []string{"allow"}}, {Tools: []string{"Bash"}},
+		{}, {Limit: 7}, {Decisions: []string{"deny"}}, {Decisions: []string{"deny", "ask"}}, {Decisions: []string{"allow"}}, {Decisions: []string{"none"}}, {Decisions: []string{"rewrite"}}, {Decisions: []string{"context", "deny"}}, {Tools: []string{"Bash"}},
 		{Tools: []string{"Bash", "Write"}}, {Sessions: []string{"s1"}}, {Sessions: []string{"none"}}, {Agents: []string{"a"}}, {Agents: []string{"codex"}},
 		{Hooks: []string{"guard"}}, {Hooks: []string{"shady", "other"}}, {Hooks: []string{"guar"}}, {Events: []string{"tool.before"}}, {Events: []string{"PreToolUse"}},
 		{Cwds: []string{"/w"}}, {Cwds: []string{"/ä"}}, {Cwds: []string{"/w/sub", "/world"}}, {Shadow: true}, {EventID: "none"},
@@ -368,7 +377,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 // What an Unread event is about is looked up for what is kept of it, and its session.
 func TestUnreadEventsAreLookedUp(t *testing.T) {
 	o := options(t)
-	o.About = func(e *events.Event) (tool, subject string) { return "Bash", "of " + string(e.Data) }
+	o.About = func(e *events.Event) { e.Tool, e.Subject = "Bash", "of "+string(e.Data) }
 	s := open(t, o)
 	for i, size := range []int{1, 10, 20} {
 		e := event(uint64(i+1), "pre_tool_use", fmt.Sprintf(`{"n":%0*d}`, 1, size))

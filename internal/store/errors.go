@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"time"
 
@@ -73,6 +74,14 @@ func kindOfCode(code int) error {
 	return nil
 }
 
+// damagedRow wraps the error of a row with a value that is none of its column: the file is damaged.
+func damagedRow(err error) error {
+	if err != nil && strings.Contains(err.Error(), "sql: Scan error on column") && !errors.Is(err, errCorrupt) {
+		return fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	return err
+}
+
 // refused reports whether err is about one row, not about the disk.
 func refused(err error) bool {
 	var e *sqlite.Error
@@ -104,18 +113,20 @@ type Incident struct {
 	Kind        IncidentKind
 	Err         error
 	Path        string // of the database
-	MovedTo     string // where the corrupt one is now; "" = there is none
+	MovedTo     string // where the file is now that was set aside, or kept; "" = there is none
 	Kept        int    // pending runs that were written to the new file
-	Lost        int    // pending runs that only the lost file held; -1 = unknown
+	Lost        int    // accepted runs, or events of which the runs are not known, that do not run
+	More        bool   // there may be more of them
 	DeadLetters int64  // that went with the lost file
 }
 
 // Error says all of it in one line.
 func (i Incident) Error() string {
-	lost := fmt.Sprintf("%d pending runs kept, %d lost", i.Kept, i.Lost)
-	if i.Lost < 0 {
-		lost = fmt.Sprintf("%d pending runs kept, those that are lost cannot be counted", i.Kept)
+	least := ""
+	if i.More {
+		least = "at least "
 	}
+	lost := fmt.Sprintf("%d pending runs kept, %s%d lost", i.Kept, least, i.Lost)
 	if i.DeadLetters > 0 {
 		lost += fmt.Sprintf(", %d dead letters lost", i.DeadLetters)
 	}
@@ -125,6 +136,9 @@ func (i Incident) Error() string {
 	case IncidentGone:
 		return fmt.Sprintf("store %s: %v: a new one begun, %s", i.Path, i.Err, lost)
 	case IncidentJournal:
+		if i.MovedTo != "" {
+			lost += ", the file is kept as " + i.MovedTo
+		}
 		return fmt.Sprintf("store %s: %v: %s", i.Path, i.Err, lost)
 	case IncidentMemory:
 		return fmt.Sprintf("store: %s: %v", i.Path, i.Err)

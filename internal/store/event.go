@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"time"
 	"unicode/utf8"
 
@@ -40,7 +42,17 @@ type eventRow struct {
 	laterData []byte
 	data      []byte // read from a row: its beginning, which more bytes of parts follow
 	more      int
-	fromLater bool // what was read is what history will keep
+	fromLater bool          // what was read is what history will keep
+	sum       sql.NullInt64 // as sumOf was; NULL = that is not known
+}
+
+// sumOf is a sum of an event with all of its data. SQLite has none of its own.
+func (r eventRow) sumOf(data []byte) int64 {
+	sum := uint32(0)
+	for _, part := range [][]byte{[]byte(r.id), []byte(r.name), r.detail, data} {
+		sum = crc32.Update(sum, castagnoli, part)
+	}
+	return int64(sum)
 }
 
 // What history shows of the data, and what happens to the row when nothing is
@@ -62,6 +74,7 @@ type eventDetail struct {
 	Depth      int       `json:"depth,omitempty"`
 	Tool       string    `json:"tool,omitempty"`
 	Subject    string    `json:"subject,omitempty"`
+	CallID     string    `json:"call_id,omitempty"`
 	ReplayOf   string    `json:"replay_of,omitempty"`
 	Machine    string    `json:"machine,omitempty"`
 }
@@ -82,12 +95,15 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "lane", e.Lane)
 	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
+	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
+	dst = rawjson.AppendTrue(dst, "tells", e.Tells)
 	dst = rawjson.AppendTrue(dst, "agent_named", e.AgentNamed)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
 	dst = rawjson.AppendText(dst, "machine", e.Machine)
 	dst = rawjson.AppendText(dst, "tool", e.Tool)
 	dst = rawjson.AppendText(dst, "subject", e.Subject)
+	dst = rawjson.AppendText(dst, "call_id", e.CallID)
 	return append(dst, '}')
 }
 
@@ -179,10 +195,10 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 	data, rest := split(r.data)
 	laterData, laterRest := split(r.laterData)
 	_, err = db.exec(`INSERT INTO events (seq, id, at, name, size, detail, redacted,
-			kept, later, later_data, later_more, data, more)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			kept, later, later_data, later_more, data, more, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		int64(r.seq), r.id, r.at, r.name, r.size, r.detail, r.redacted,
-		r.kept, r.later, laterData, len(laterRest), data, len(rest))
+		r.kept, r.later, laterData, len(laterRest), data, len(rest), r.sumOf(r.data))
 	if err != nil {
 		var id string
 		if refused(err) && db.row(`SELECT id FROM events WHERE seq = ?`, int64(r.seq)).Scan(&id) == nil && id == r.id {
@@ -200,7 +216,7 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 // it any more. A trigger does the same to its parts.
 func releaseEvent(db *database, seq uint64) error {
 	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, more = `+historyMore+`,
-			later = NULL, later_data = NULL, later_more = 0
+			later = NULL, later_data = NULL, later_more = 0, sum = NULL
 		WHERE seq = ?1 AND later IS NOT NULL
 		AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1)
 		AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = ?1)`, int64(seq))
@@ -238,7 +254,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 	}
 	e := &events.Event{
 		Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at),
-		Depth: d.Depth, ReplayOf: d.ReplayOf, Machine: d.Machine, Tool: d.Tool, Subject: d.Subject,
+		Depth: d.Depth, ReplayOf: d.ReplayOf, Machine: d.Machine, Tool: d.Tool, Subject: d.Subject, CallID: d.CallID,
 	}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
 	e.Contract, e.Trial = events.For(e.Dialect, e.Envelope.Event), e.SessionID == events.ProbeSession

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/journal"
 )
 
@@ -37,7 +39,7 @@ func (s *Store) attach() error {
 	if err != nil {
 		return err
 	}
-	if err := s.adopt(db); err != nil {
+	if err := damagedRow(s.adopt(db)); err != nil {
 		db.close()
 		return fmt.Errorf("open store %s: %w", db.path, classify(err))
 	}
@@ -57,13 +59,17 @@ func (s *Store) adopt(db *database) error {
 	if err != nil {
 		return err
 	}
+	left, err := readMarks(s.lock)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrIO, err)
+	}
 	known, former := s.w.state, st.epoch
 	if known.epoch != "" { // this process has given numbers already: they go on
 		st.seq = max(st.seq, known.seq)
 	}
 	if s.w.orphans {
 		st.complete = known.complete
-		if err := saveComplete(db, st.complete); err != nil {
+		if err := st.savePlace(db); err != nil {
 			return err
 		}
 	}
@@ -75,7 +81,18 @@ func (s *Store) adopt(db *database) error {
 	if known.epoch != "" {
 		st.epoch = known.epoch
 	}
+	if known.epoch != "" && former != known.epoch {
+		if err := noteFormer(db, former); err != nil {
+			return err
+		}
+	}
 	if !s.w.loaded {
+		if !st.fresh {
+			s.w.found = st
+		}
+		if err := verifyPending(db); err != nil {
+			return err
+		}
 		if err := s.live.fill(db); err != nil {
 			return err
 		}
@@ -85,7 +102,17 @@ func (s *Store) adopt(db *database) error {
 		if err := s.w.begun.fill(db.row(selectBegun)); err != nil {
 			return err
 		}
-		if err := s.openJournal(db, st, former); err != nil {
+		if err := s.losses.fill(db); err != nil {
+			return err
+		}
+		if err := s.openJournal(db, st, left); err != nil {
+			return err
+		}
+		if err := s.dropEventless(db); err != nil {
+			return err
+		}
+		s.tellLeft(st, left)
+		if err := s.verifyChain(db); err != nil {
 			return err
 		}
 		if err := s.settleNumbers(db, st); err != nil {
@@ -101,6 +128,7 @@ func (s *Store) adopt(db *database) error {
 		return err
 	}
 	if !s.w.loaded {
+		s.w.found, s.w.failing = state{}, time.Time{}
 		s.w.seen = max(s.w.seen, st.seq, s.journaled.greatest())
 	}
 	s.w.loaded, s.w.cutOff, s.w.orphans, s.w.state = true, false, false, reserved
@@ -124,6 +152,7 @@ func (s *Store) settleNumbers(db *database, st state) error {
 		return err
 	}
 	kept = max(kept, s.journaled.greatest())
+	s.w.seen = max(s.w.seen, kept)
 	g, last, known := openGiven(s.lock, st.epoch)
 	s.given.Store(g)
 	if !known || last < kept || last >= st.seq { // less than kept: an earlier process could not write it
@@ -191,6 +220,11 @@ func (s *Store) carry(db *database, st *state) (err error) {
 	if err := s.carrySent(db); err != nil {
 		return err
 	}
+	for _, l := range s.losses.all() {
+		if err := saveLoss(db, l); err != nil {
+			return err
+		}
+	}
 	if err := s.carryJournal(db, st); err != nil {
 		return err
 	}
@@ -210,7 +244,7 @@ func (s *Store) carryJournal(db *database, st *state) error {
 	}
 	st.events += s.w.state.events - before
 	st.complete = s.journaled.complete()
-	if err := saveComplete(db, st.complete); err != nil {
+	if err := st.savePlace(db); err != nil {
 		return err
 	}
 	return s.w.sessions.flush(db)
@@ -245,14 +279,13 @@ func (s *Store) recover(cause error) error {
 
 // replace moves a corrupt file aside, with its log, and opens a new one.
 func (s *Store) replace(kind IncidentKind, cause error) error {
-	in := Incident{Kind: kind, Err: cause, Path: s.opts.Path, Lost: -1}
+	in := Incident{Kind: kind, Err: cause, Path: s.opts.Path}
 	if s.w.loaded {
 		in.Kept, in.Lost = s.live.count()
 		in.DeadLetters = s.w.state.dead
-	} else if n, at, err := countPending(s.opts.Path); err == nil {
-		in.Lost, s.w.orphans, s.w.state.complete = n, true, at
 	} else {
 		s.w.orphans = true
+		in.Lost, s.w.state.complete, in.More = countPending(s.opts.Path)
 	}
 	s.detach()
 	select {
@@ -268,25 +301,150 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 	}
 	// Even where the new file cannot be opened yet, the old one is gone.
 	s.live.dropLost()
+	left, bad := readMarks(s.lock)
 	fresh := !s.w.loaded
 	err := s.attach()
+	if err == nil && in.MovedTo != "" {
+		saved := s.salvage(in.MovedTo)
+		in.Kept, in.Lost = in.Kept+saved, max(0, in.Lost-saved)
+	}
 	if fresh {
 		in.Kept, _ = s.live.count()
+		if in.More && bad == nil && left.boot {
+			in.Lost, in.More = max(0, int(left.pending)-in.Kept), false
+		}
 	}
 	s.report(in)
 	return err
 }
 
-// countPending counts what a damaged file still shows, and where the journal goes on.
-func countPending(path string) (n int, complete journal.Pos, err error) {
+// salvage writes the pending runs of a file that was moved aside to the new one, as far as they can
+// still be read, and returns how many.
+func (s *Store) salvage(path string) (runs int) {
+	var batch []*op
+	write := func() {
+		s.commit(batch) // records that cannot be written yet wait for that
+		batch = nil
+	}
+	_, _ = readAsideDatabase(context.Background(), path, func(e *events.Event, hooks []string) error {
+		if s.live.has(e.Seq) {
+			return nil
+		}
+		var rows []pendingRow
+		for _, hook := range hooks {
+			rows = append(rows, pendingRow{hook: hook})
+		}
+		exec := func(db *database) error {
+			err := s.insert(db, e, encodeEvent(e, true, s.policy.Load()), rows)
+			if refused(err) {
+				s.queue.drop(e.Seq)
+			}
+			return err
+		}
+		after := func() { s.live.add(e.Seq, e, len(e.Data), rows) }
+		batch = append(batch, &op{exec: exec, lean: exec, after: after})
+		if runs += len(rows); len(batch) == batchOps {
+			write()
+		}
+		return nil
+	}) // what cannot be read counts as lost
+	if len(batch) > 0 {
+		write()
+	}
+	return runs
+}
+
+// countPending counts the runs that a damaged file still shows, and returns where the journal goes on;
+// more tells that there may be more of them, and that the place is not known.
+func countPending(path string) (n int, complete journal.Pos, more bool) {
 	db, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
 	if err != nil {
-		return 0, complete, err
+		return 0, complete, true
 	}
 	defer db.Close()
-	err = db.QueryRow("SELECT (SELECT count(*) FROM pending), segment, offset FROM journaled").
-		Scan(&n, &complete.Segment, &complete.Offset)
-	return n, complete, err
+	var commits uint64
+	var sum sql.NullInt64
+	err = db.QueryRow("SELECT segment, offset, commits, sum FROM journaled").
+		Scan(&complete.Segment, &complete.Offset, &commits, &sum)
+	if err != nil || !sum.Valid || sum.Int64 != placeSum(complete, commits) {
+		complete, more = journal.Pos{}, true
+	}
+	if err := db.QueryRow("SELECT count(*) FROM pending").Scan(&n); err != nil {
+		return 0, complete, true
+	}
+	return n, complete, more
+}
+
+// verifyPending fails with errCorrupt when the table of pending runs is damaged: SQLite reads one with
+// a damaged page as if rows were not there.
+func verifyPending(db *database) error {
+	faults, err := query(db, scanID, `PRAGMA quick_check(pending)`)
+	if err != nil {
+		return err
+	}
+	if len(faults) != 1 || faults[0] != "ok" {
+		return fmt.Errorf("%w: pending runs: %s", errCorrupt, faults[0])
+	}
+	return nil
+}
+
+// noteFormer notes a name that the database had, by which its journal is known.
+func noteFormer(db *database, epoch string) error {
+	if _, err := db.exec(`INSERT OR IGNORE INTO epochs (epoch) VALUES (?)`, epoch); err != nil {
+		return fmt.Errorf("note the former name of the database: %w", err)
+	}
+	return nil
+}
+
+// dropEventless deletes pending runs whose events a damaged database does not have. The journal may
+// have them.
+func (s *Store) dropEventless(db *database) error {
+	const eventless = `FROM pending WHERE seq NOT IN (SELECT seq FROM events)`
+	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
+	rows, err := query(db, scan, `SELECT seq `+eventless)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if _, err := db.exec(`DELETE ` + eventless); err != nil {
+		return err
+	}
+	lost := 0
+	for _, seq := range rows {
+		if !s.journaled.has(seq) {
+			lost++
+		}
+	}
+	if lost > 0 {
+		kept, _ := s.live.count()
+		err := fmt.Errorf("%w: the events of %d pending runs are not there", errCorrupt, lost)
+		s.report(Incident{Kind: IncidentJournal, Err: err, Path: db.path, Kept: kept, Lost: lost})
+	}
+	return nil
+}
+
+// tellLeft reports what the database does not have although an earlier process has written it.
+func (s *Store) tellLeft(st state, left marks) {
+	kept, _ := s.live.count()
+	in := Incident{Kind: IncidentJournal, Path: s.opts.Path, Kept: kept}
+	switch {
+	case s.w.orphans:
+		return // replace tells
+	case st.fresh && left.epoch != "":
+		if in.Kind = IncidentGone; left.boot {
+			in.Lost = max(0, int(left.pending)-kept)
+		}
+		if in.Err = errGone; in.Lost == 0 && kept == 0 {
+			return
+		}
+	case st.misplaced:
+		in.Err = errors.New("its place in the journal was damaged: all of the journal is read again")
+	case !st.fresh && left.epoch == st.epoch && left.boot && left.commits > st.commits:
+		in.Err = fmt.Errorf("its log was damaged: the last %d commits are not in it, events since then run again",
+			left.commits-st.commits)
+	default:
+		return
+	}
+	s.report(in)
 }
 
 // moveAside renames the database and its log to a name that is free.
@@ -360,6 +518,10 @@ func (s *Store) heal() {
 			return
 		}
 	}
+	if err := s.reread(); err != nil {
+		s.fail(err)
+		return
+	}
 	err := s.probe()
 	if errors.Is(err, errCorrupt) || errors.Is(err, errGone) {
 		if s.recover(err) != nil {
@@ -390,7 +552,48 @@ func (s *Store) probe() error {
 	}}})
 }
 
+// reread reads what the journal has not given before, and fails until it does, or it is given up.
+func (s *Store) reread() error {
+	e := s.w.unread
+	if e == nil {
+		return nil
+	}
+	if s.journaled.onlyHere(e.Number) == e {
+		_, err := s.journaled.read(e, true)
+		if err != nil && !errors.Is(err, journal.ErrDamaged) && s.patient(e.Segment) {
+			return fmt.Errorf("%w: %w", ErrIO, err)
+		}
+		if err == nil {
+			s.w.failing = time.Time{}
+		}
+	}
+	s.w.unread = nil
+	return nil
+}
+
+// patient reports whether a segment that cannot be read is tried again. If not, its records that cannot
+// be read are given up.
+func (s *Store) patient(segment uint64) bool {
+	if s.w.given[segment] {
+		return false
+	}
+	if s.w.failing.IsZero() {
+		s.w.failing = time.Now()
+	}
+	if time.Since(s.w.failing) < s.opts.unread {
+		return true
+	}
+	s.w.given[segment] = true
+	return false
+}
+
 func (s *Store) report(in Incident) {
+	kinds := []IncidentKind{IncidentCorrupt, IncidentGone, IncidentJournal}
+	if slices.Contains(kinds, in.Kind) && (in.Lost > 0 || in.More || in.DeadLetters > 0 || in.MovedTo != "") {
+		s.lost(Loss{
+			Why: in.Err.Error(), Path: in.MovedTo, Lost: int64(in.Lost), More: in.More, DeadLetters: in.DeadLetters,
+		})
+	}
 	if s.opts.Incident != nil {
 		s.opts.Incident(in)
 	}

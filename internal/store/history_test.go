@@ -26,6 +26,10 @@ func full(t *testing.T, v reflect.Value) {
 		for i := range v.NumField() {
 			full(t, v.Field(i))
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			full(t, v.Index(i))
+		}
 	case reflect.String:
 		v.SetString("x" + v.String() + fmt.Sprint(rand.IntN(1000)))
 	case reflect.Int, reflect.Int64:

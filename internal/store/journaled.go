@@ -159,19 +159,24 @@ func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (l
 }
 
 // ids returns the ids of events that the database may not have yet, in the order of their numbers.
-// What cannot be read is left out.
-func (j *journaled) ids() (list []events.SentEvent) {
+// A damaged one is left out: the writer tells of it.
+func (j *journaled) ids() (list []events.SentEvent, err error) {
 	for _, e := range j.after(0, math.MaxInt, func(uint64) bool { return true }) {
 		if !e.sent {
 			continue
 		}
-		if head, err := j.journal().Head(e.Entry); err == nil {
-			if a, err := decodeAccepted(e.Number, head, nil); err == nil && a.sent != nil {
-				list = append(list, *a.sent)
-			}
+		head, err := j.journal().Head(e.Entry)
+		switch {
+		case errors.Is(err, journal.ErrDamaged):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if a, err := decodeAccepted(e.Number, head, nil); err == nil && a.sent != nil {
+			list = append(list, *a.sent)
 		}
 	}
-	return list
+	return list, nil
 }
 
 // settle ends a transaction that has moved entries: into the database, or back if it failed.
@@ -284,27 +289,49 @@ func (j *journaled) read(e *entry, all bool) (accepted, error) {
 }
 
 // openJournal opens the journal of a database that holds all that comes before a place, and
-// finds what only the journal has. former is what the database was called before.
-func (s *Store) openJournal(db *database, st state, former string) error {
+// finds what only the journal has. A journal beside a database that is new belongs to it.
+func (s *Store) openJournal(db *database, st state, left marks) error {
+	former, err := query(db, scanID, `SELECT epoch FROM epochs`)
+	if err != nil {
+		return fmt.Errorf("read the former names of the database: %w", err)
+	}
 	var list []entry
 	var read []accepted // of list: hooks and size
-	senseless := int64(0)
+	senseless, known := 0, map[uint64]bool{}
 	o := journal.Options{
-		Dir: journalDir(db.path), Owner: st.epoch, Former: former, Adopt: s.w.orphans,
+		Dir: journalDir(db.path), Owner: st.epoch, Former: former, Adopt: s.w.orphans || st.fresh,
 		Sync: s.opts.Durable == DurableFsync, Files: s.opts.files,
+		SetAside: !s.w.failing.IsZero() && time.Since(s.w.failing) > s.opts.unread,
+	}
+	if o.Adopt || left.epoch == st.epoch || slices.Contains(former, left.epoch) {
+		o.Confirmed = left.confirmed
+	}
+	from := st.complete
+	if o.Adopt && !s.w.orphans {
+		from = journal.Pos{}
 	}
 	s.journaled.reset(o.Dir)
-	log, found, err := journal.Open(o, st.complete, func(e journal.Entry, head []byte) error {
+	log, found, err := journal.Open(o, from, func(e journal.Entry, head []byte) error {
 		a, err := decodeAccepted(e.Number, head, nil)
-		if err != nil {
-			senseless += e.Bytes()
+		if errors.Is(err, ErrNewer) {
+			return err
+		}
+		if err != nil || known[e.Number] {
+			senseless++
 			return nil
 		}
+		known[e.Number] = true
 		list = append(list, entry{Entry: e, sent: a.sent != nil})
 		read = append(read, accepted{hooks: a.hooks, row: eventRow{size: a.row.size}})
 		return nil
 	})
+	if errors.Is(err, journal.ErrNewer) || errors.Is(err, ErrNewer) {
+		return fmt.Errorf("%w: install that hookd, or move the folder away: %w", ErrNewer, err)
+	}
 	if err != nil {
+		if s.w.failing.IsZero() {
+			s.w.failing = time.Now()
+		}
 		return fmt.Errorf("%w: %w", ErrIO, err)
 	}
 	if err := findStored(db, list); err != nil {
@@ -313,7 +340,10 @@ func (s *Store) openJournal(db *database, st state, former string) error {
 	}
 	j := s.journaled
 	j.mu.Lock()
-	j.log, j.end = log, st.complete
+	j.log, j.end = log, from
+	if j.end.Before(o.Confirmed) { // what is missing of it is told once
+		j.end = o.Confirmed
+	}
 	j.mu.Unlock()
 	for i, e := range list {
 		if e.place == inJournal {
@@ -322,8 +352,7 @@ func (s *Store) openJournal(db *database, st state, former string) error {
 	}
 	j.add(list, time.Time{})
 	j.settle(nil, true)
-	found.Damaged += senseless
-	s.tellFound(found)
+	s.tellFound(found, senseless, left)
 	return nil
 }
 
@@ -358,24 +387,68 @@ func findStored(db *database, list []entry) error {
 	return err
 }
 
-// tellFound reports what of the journal is not as it should be.
-func (s *Store) tellFound(f journal.Found) {
-	var errs []error
-	if len(f.Missing) > 0 {
-		errs = append(errs, fmt.Errorf("segments %v are missing", f.Missing))
+// tellFound reports what of the journal is not as it should be: each file, and each segment that is
+// missing. senseless is how many of its records say nothing.
+func (s *Store) tellFound(f journal.Found, senseless int, left marks) {
+	_, kept, _ := s.live.load()
+	tell := func(in Incident) {
+		in.Kind, in.Path, in.Kept = IncidentJournal, s.journaled.folder(), kept
+		s.report(in)
 	}
-	if f.Damaged > 0 {
-		errs = append(errs, fmt.Errorf("%d bytes cannot be read", f.Damaged))
+	rest, counted := max(0, int(left.pending)-kept), left.boot // runs that were pending and are not now
+	lose := func(least int) (lost int, more bool) {
+		if !counted {
+			return least, true
+		}
+		lost, rest = rest, 0
+		return lost, false
 	}
-	if len(f.Aside) > 0 {
-		errs = append(errs, fmt.Errorf("files of another database were set aside: %v", f.Aside))
+	unread := false
+	for _, a := range f.Aside {
+		in := Incident{Err: fmt.Errorf("a file was set aside: %w", a.Why), MovedTo: a.Path}
+		if in.Lost, in.More = s.countAside(a.Path); in.More {
+			in.Lost, in.More = lose(in.Lost)
+		}
+		unread = unread || !errors.Is(a.Why, journal.ErrOther)
+		tell(in)
 	}
-	if len(errs) > 0 {
-		_, kept, _ := s.live.load()
-		s.report(Incident{
-			Kind: IncidentJournal, Err: errors.Join(errs...), Path: s.journaled.dir, Kept: kept, Lost: -1,
-		})
+	for _, d := range f.Damaged {
+		in := Incident{MovedTo: d.Kept}
+		switch {
+		case d.Kept == "":
+			in.Err = fmt.Errorf("the header of segment %d is damaged, its records are whole", d.Segment)
+		case d.Torn:
+			in.Err = fmt.Errorf("%d bytes at the end of segment %d are no whole record: hookd or the machine ended while it was "+
+				"written, or the disk has damaged it", d.Bytes, d.Segment)
+		default:
+			in.Err = fmt.Errorf("%d bytes of segment %d are damaged", d.Bytes, d.Segment)
+			in.Lost, in.More = lose(d.Records)
+		}
+		tell(in)
 	}
+	if len(f.Missing) > 0 && !unread && (rest > 0 || !counted) { // else nothing in them was pending
+		in := Incident{Err: fmt.Errorf("segments %v are missing", f.Missing)}
+		in.Lost, in.More = lose(0)
+		tell(in)
+	}
+	if senseless > 0 {
+		in := Incident{Err: fmt.Errorf("%d records make no sense, or are there twice", senseless)}
+		in.Lost, in.More = lose(senseless)
+		tell(in)
+	}
+}
+
+// countAside counts the events in a file that was set aside; more tells that it cannot be read as a whole.
+func (s *Store) countAside(path string) (n int, more bool) {
+	damaged, err := journal.ReadFile(s.opts.files, path, func(journal.Entry, []byte, []byte) error { n++; return nil })
+	return n, err != nil || damaged > 0
+}
+
+// folder is where the journal is; "" = it was not opened yet.
+func (j *journaled) folder() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.dir
 }
 
 // bring moves an event into the database unless it is there.
@@ -393,10 +466,16 @@ func (s *Store) move(db *database, e *entry) error {
 	a, err := s.journaled.read(e, !over)
 	switch {
 	case err == nil:
+		if e == s.w.unread {
+			s.w.unread = nil
+		}
 	case held != nil:
 		p := s.policy.Load()
 		a = accepted{row: encodeEvent(held, len(rows) > 0, p), sent: sentOf(held)}
 		s.live.settle(e.Number, a.row.fate(p))
+	case !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, errRecord) && s.patient(e.Segment):
+		s.w.unread = e
+		return fmt.Errorf("%w: event %d: %w", ErrIO, e.Number, err)
 	default:
 		return s.lose(e, err)
 	}
@@ -430,16 +509,20 @@ func (j *journaled) moving(e *entry, over bool) {
 	e.place, e.over = beingMoved, over
 }
 
-// lose gives up an event that cannot be read any more.
+// lose gives up an event that cannot be read any more. The file that has it stays.
 func (s *Store) lose(e *entry, cause error) error {
+	file, err := s.journaled.journal().Keep(e.Segment)
+	if err != nil {
+		cause = errors.Join(cause, err)
+	}
 	rows, _ := s.live.rows(e.Number)
 	s.live.forget(e.Number)
 	s.journaled.moving(e, true)
 	s.w.moved = append(s.w.moved, e)
 	kept, _ := s.live.count()
 	s.report(Incident{
-		Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", e.Number, cause), Path: s.journaled.dir,
-		Kept: kept, Lost: len(rows),
+		Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", e.Number, cause), Path: s.journaled.folder(),
+		Kept: kept, Lost: len(rows), MovedTo: file,
 	})
 	return nil
 }

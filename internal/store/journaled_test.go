@@ -375,7 +375,7 @@ func TestJournalThatIsNotAsItShouldBeAtStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, in := watched(t, o)
-		if i, ok := in.find(IncidentJournal); !ok || !strings.Contains(i.Error(), "bytes cannot be read") {
+		if i, ok := in.find(IncidentJournal); !ok || !strings.Contains(i.Error(), "are damaged") {
 			t.Errorf("incident %v", i)
 		}
 		if got := pending(t, s); !slices.Equal(got, []string{"3:a", "4:a", "5:a"}) {

@@ -404,17 +404,44 @@ func (l *live) fill(db *database) error {
 	clear(l.whole)
 	l.runs, l.bytes, l.inRAM, l.newest = 0, 0, 0, nil
 	l.mu.Unlock()
+	var last uint64 // event, of which rows and size are
+	var rows []pendingRow
+	var size int
+	put := func() {
+		l.fillOne(last, size, rows)
+		rows = rows[:0]
+	}
 	_, err := query(db, func(row scanner) (_ struct{}, err error) {
 		var seq uint64
-		var size int
+		var bytes int
 		var r pendingRow
-		if err = row.Scan(&seq, &size, &r.hook, &r.attempt, &r.due); err == nil {
-			l.add(seq, nil, size, []pendingRow{r})
+		if err = row.Scan(&seq, &bytes, &r.hook, &r.attempt, &r.due); err != nil {
+			return
 		}
+		if seq != last {
+			put()
+		}
+		last, size, rows = seq, bytes, append(rows, r)
 		return
 	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due
 		FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
+	put()
 	return err
+}
+
+// fillOne puts an event in that the database has. Of first attempts the list of hooks is enough.
+func (l *live) fillOne(seq uint64, size int, rows []pendingRow) {
+	first := func(r pendingRow) bool { return r.attempt == 0 && r.due == 0 }
+	if len(rows) == 0 || !slices.ContainsFunc(rows, func(r pendingRow) bool { return !first(r) }) {
+		hooks := make([]string, len(rows))
+		for i, r := range rows {
+			hooks[i] = r.hook
+		}
+		l.accept(seq, nil, size, hooks, fate{})
+		l.stored(seq)
+		return
+	}
+	l.add(seq, nil, size, slices.Clone(rows))
 }
 
 // hookLists gives lists of hooks numbers: most events are for one of a few.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -122,4 +123,29 @@ func TestHowManyWaitIsTold(t *testing.T) {
 	if want := []int{waitingStep, 2 * waitingStep, waitingStep, 0}; !slices.Equal(told, want) {
 		t.Errorf("told %v, want %v", told, want)
 	}
+}
+
+// Of a million events that wait on disk, each takes at most 100 bytes of memory.
+func TestABacklogTakesLittleMemory(t *testing.T) {
+	o := options(t)
+	closed(t, open(t, o))
+	const n = 100_000
+	alter(t, o.Path, fmt.Sprintf(`WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)
+		INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, data)
+		SELECT i, 'E' || i, 1, 'agent:end', 2, CAST('{}' AS BLOB), 0, 2, CAST('{}' AS BLOB) FROM c`, n))
+	alter(t, o.Path, `INSERT INTO pending (seq, hook, ord, attempt, due) SELECT seq, 'note', 0, 0, 0 FROM events`)
+	alter(t, o.Path, `UPDATE state SET events = (SELECT count(*) FROM events), seq = 10000000`)
+	memory := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := memory()
+	s := open(t, o)
+	each := float64(memory()-before) / n
+	if h := s.Health(); h.PendingEvents != n || h.PendingRuns != n || each > 100 {
+		t.Errorf("%d events and %d runs wait, each takes %.0f bytes", h.PendingEvents, h.PendingRuns, each)
+	}
+	t.Logf("%.0f bytes an event", each)
 }

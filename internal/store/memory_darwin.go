@@ -1,4 +1,4 @@
 package store
 
 // MemoryDir returns "": macOS has no file system in memory.
-func MemoryDir(string) string { return "" }
+func MemoryDir(string) (string, error) { return "", nil }

@@ -15,7 +15,7 @@ import (
 // is a page of its own.
 const pendingBytes = 1 << 20
 
-const pendingColumns = `seq, id, at, name, size, detail, kept, data, more FROM events`
+const pendingColumns = `seq, id, at, name, size, detail, kept, data, more, sum FROM events`
 
 // Pending returns what was accepted and has not ended, in the order of the
 // events' numbers and, for one event, of registration: all runs of the first
@@ -47,7 +47,8 @@ func (s *Store) pendingPage(
 ) (all []events.Pending, last uint64, err error) {
 	// First: what goes into the database meanwhile is found twice, not never.
 	only := s.journaled.after(after, limit, s.live.has)
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.snapshot(ctx, func(db querier) (err error) {
+		defer func() { err = damagedRow(err) }()
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
 			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`,
 			int64(min(after, 1<<62)), limit)
@@ -148,11 +149,12 @@ func (s *Store) unreadable(e *entry, err error) error {
 // is; 0 = there is none.
 func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err error) {
 	only := s.journaled.after(after, 1, s.live.has)
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(ctx, func(db *sql.DB) (err error) {
+		defer func() { err = damagedRow(err) }()
 		var first uint64
 		row := db.QueryRowContext(ctx, `SELECT seq, size FROM events
 			WHERE seq = (SELECT min(seq) FROM pending WHERE seq > ?)`, int64(min(after, 1<<62)))
-		err := row.Scan(&first, &size)
+		err = row.Scan(&first, &size)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = nil
 		}
@@ -184,11 +186,17 @@ func (s *Store) pendingEvents(ctx context.Context, db querier, sizes []sized) ([
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*events.Event, len(rows))
-	for i, r := range rows {
-		if all[i], err = r.pendingEvent(ctx, db); err != nil {
+	all := make([]*events.Event, 0, len(rows))
+	for _, r := range rows {
+		e, err := r.pendingEvent(ctx, db)
+		if errors.Is(err, errDamagedEvent) {
+			s.giveUpDamaged(r.seq, err)
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, e)
 	}
 	return all, nil
 }
@@ -207,7 +215,7 @@ func (b *dataOf) Scan(v any) error {
 }
 
 func scanPendingRow(row scanner) (r eventRow, err error) {
-	return r, row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, (*dataOf)(&r.data), &r.more)
+	return r, row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.kept, (*dataOf)(&r.data), &r.more, &r.sum)
 }
 
 // pendingEvent makes the event of a row that has all of its data.
@@ -219,7 +227,28 @@ func (r eventRow) pendingEvent(ctx context.Context, db querier) (*events.Event, 
 	if err != nil {
 		return nil, err
 	}
+	if r.sum.Valid && r.sum.Int64 != r.sumOf(data) {
+		return nil, fmt.Errorf("read event %s: %w", r.id, errDamagedEvent)
+	}
 	return r.decode(data)
+}
+
+// errDamagedEvent is the error of an event that is not what was written.
+var errDamagedEvent = errors.New("its data was damaged on the disk")
+
+// giveUpDamaged ends the runs of an event that is not what was written, as dead letters.
+func (s *Store) giveUpDamaged(seq uint64, cause error) {
+	rows, _ := s.live.rows(seq)
+	for _, r := range rows {
+		s.GiveUp(events.PendingKey{Seq: seq, Hook: r.hook}, &events.Run{}, errDamagedEvent.Error())
+	}
+	s.queue.add(&op{exec: nothing, lean: nothing, after: func() {
+		kept, _ := s.live.count()
+		s.report(Incident{
+			Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", seq, cause), Path: s.opts.Path,
+			Kept: kept, Lost: len(rows),
+		})
+	}})
 }
 
 // pendingEvent reads one event with all of its data.

@@ -73,6 +73,7 @@ func (d fixed) Open(path string) (journal.File, error) {
 	return moved{f, d}, err
 }
 func (d fixed) Rename(from, to string) error { return d.Disk.Rename(d.at(from), d.at(to)) }
+func (d fixed) Link(from, to string) error   { return d.Disk.Link(d.at(from), d.at(to)) }
 func (d fixed) Remove(path string) error     { return d.Disk.Remove(d.at(path)) }
 
 type moved struct {

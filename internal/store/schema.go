@@ -14,7 +14,7 @@ const applicationID = 0x686b6400
 // how many were applied. They are only ever appended to.
 var migrations = []string{
 	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
-	schemaV11, schemaV12,
+	schemaV11, schemaV12, schemaV13,
 }
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
@@ -334,6 +334,25 @@ const schemaV12 = `
 INSERT INTO decisions_text (rowid, text) SELECT max(seq), group_concat(subject || char(10) || reason, char(10))
 	FROM decisions WHERE seq > (SELECT seq FROM indexed) GROUP BY seq / 64;
 DROP TABLE indexed;
+`
+
+// What was lost or set aside, until a person has taken it back; and the names that the sequence of
+// numbers had, by which the journal is known. commits counts transactions: so it is seen that SQLite has
+// left out the end of a damaged log. sum is that of an event while it is pending.
+const schemaV13 = `
+CREATE TABLE losses (
+	id           INTEGER PRIMARY KEY,
+	at           INTEGER NOT NULL, -- nanoseconds since 1970
+	why          TEXT    NOT NULL,
+	path         TEXT    NOT NULL, -- '' = there is no file
+	lost         INTEGER NOT NULL, -- accepted runs or events
+	more         INTEGER NOT NULL, -- there may be more
+	dead_letters INTEGER NOT NULL
+) STRICT;
+CREATE TABLE epochs (epoch TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+ALTER TABLE journaled ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE journaled ADD COLUMN sum INTEGER; -- of the row
+ALTER TABLE events ADD COLUMN sum INTEGER;
 `
 
 // migrate brings the database to the newest version, each step whole or not

@@ -83,8 +83,11 @@ func (s *Store) noteSent(e *events.Event) {
 // Sent calls each with every event that has an id and was accepted since then,
 // oldest first.
 func (s *Store) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
-	only := s.journaled.ids() // first: what is moved meanwhile is found twice, not never
-	err := s.read(ctx, func(db *sql.DB) error {
+	only, err := s.journaled.ids() // first: what is moved meanwhile is found twice, not never
+	if err != nil {
+		return fmt.Errorf("read the ids of events: %w", err)
+	}
+	err = s.read(ctx, func(db *sql.DB) error {
 		rows, err := db.QueryContext(ctx, `SELECT seq, sender, id, content, at, event_id, detail, answer
 			FROM sent WHERE at >= ? ORDER BY seq`, nanos(since))
 		if err != nil {

@@ -125,12 +125,7 @@ func stateAfter(state string, k events.Kind) string {
 		return StateWaiting
 	case events.KindTurnStop, events.KindTurnInterrupt, events.KindSessionStart, events.KindSessionReset:
 		return StateIdle
-	case events.KindNotification:
-		if state == StateWorking {
-			return StateWaiting // an agent at work tells what only a person can do for it
-		}
-		return state
-	case events.KindFileChanged, events.KindError:
+	case events.KindNotification, events.KindFileChanged, events.KindError:
 		return state
 	}
 	return StateWorking
@@ -138,7 +133,9 @@ func stateAfter(state string, k events.Kind) string {
 
 // decided notes a decision.
 func (c *sessionCache) decided(db *database, d *events.Decided) error {
-	if d.SessionID == "" || d.Decision != events.OutcomeDeny && d.Decision != events.OutcomeAsk && d.Answered == nil {
+	granted := d.Kind == events.KindPermissionRequest && d.Decision == events.OutcomeAllow
+	stood := d.Decision == events.OutcomeDeny || d.Decision == events.OutcomeAsk || d.Answered != nil
+	if d.SessionID == "" || !stood && !granted {
 		return nil
 	}
 	row, err := c.get(db, SessionKey{d.SessionID, d.Dialect})
@@ -155,8 +152,12 @@ func (c *sessionCache) decided(db *database, d *events.Decided) error {
 	if d.Decision == events.OutcomeAsk || d.Answered != nil {
 		row.Asks++
 	}
-	if d.Decision == events.OutcomeAsk && !d.Time.Before(row.Last) {
-		row.State = StateWaiting
+	switch {
+	case d.Time.Before(row.Last):
+	case d.Decision == events.OutcomeAsk && (d.Told == nil || d.Told.Decision == events.OutcomeAsk):
+		row.State = StateWaiting // the agent asks
+	case row.State == StateWaiting:
+		row.State = StateWorking
 	}
 	return nil
 }

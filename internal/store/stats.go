@@ -152,6 +152,9 @@ func floor(t, length int64) int64 { return t - (t%length+length)%length }
 
 func (sp *span) count(r *events.Run) {
 	sp.runs++
+	if r.Failure == events.FailureDenies {
+		sp.blocked++
+	}
 	switch r.Result {
 	case events.ResultFailed, events.ResultTimeout:
 		sp.failures++
@@ -220,7 +223,7 @@ type Stats struct {
 	Name          string // of the hook, the agent or the tool; of a day its date, of an hour its start, in UTC
 	Runs          int64
 	Failures      int64         // failed, timed out, did not start, interrupted
-	Blocked       int64         // answered no
+	Blocked       int64         // answered no, or denied by failing
 	Waited        time.Duration // by agents, for answers
 	P50, P95, P99 time.Duration // of the runs that started and ended; within 5 %
 }

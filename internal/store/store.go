@@ -19,8 +19,10 @@
 // that turns out corrupt is moved aside, one that was deleted is missed at the
 // next commit; either way a new file is begun, everything that is pending in
 // memory is written to it before anything else is, and Options.Incident is
-// told what was lost. A part of the journal that was deleted or cannot be read is told too,
-// and what is pending beside it stays. A file of a newer hookd is refused by Open.
+// told what was lost. A read that fails is tried again; then events are refused as on a full disk, for
+// a minute; then the file is set aside. A part of the journal that was deleted or is damaged is told too,
+// and what is pending beside it stays. A journal beside a new database belongs to it. A file of a newer
+// hookd is refused by Open. Losses and files set aside are in Losses until they are Settled.
 //
 // What it does not do: number events and runs (it only keeps numbers from
 // coming back, see FirstSeq), decide about retries, run anything, or log.
@@ -68,14 +70,15 @@ type Options struct {
 	// not call the Store.
 	Waiting func(events int)
 
-	// About returns the tool and the subject of an event that is Unread. nil = they are
+	// About fills in the tool, the subject and the call of an event that is Unread. nil = they are
 	// not kept.
-	About func(e *events.Event) (tool, subject string)
+	About func(e *events.Event)
 
 	probe    time.Duration // between attempts to heal; 0 = 1 s
 	delay    time.Duration // that a record waits for company, ten times that when there are many; 0 = 25 ms
 	sweep    time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
 	patience time.Duration // for the lock of the database; 0 = lockPatience
+	unread   time.Duration // until a file that cannot be read is set aside; 0 = 1 min
 	files    journal.Files // of the journal; nil = those of the operating system
 
 	synced func() // called when a loss of power takes back nothing of the database; nil = not
@@ -116,6 +119,8 @@ type Store struct {
 	manifests  *manifests
 	places     places
 	unwritten  unwritten
+	losses     losses
+	pruned     atomic.Uint64 // as state.pruned
 	counts     counters
 	given      atomic.Pointer[given]
 	sentAgain  atomic.Pointer[sentLister] // see KeepSent; nil = none
@@ -158,6 +163,7 @@ func Open(o Options) (*Store, error) {
 	setDefault(&o.probe, time.Second)
 	setDefault(&o.delay, 25*time.Millisecond)
 	setDefault(&o.patience, lockPatience)
+	setDefault(&o.unread, time.Minute)
 	if o.sweep == 0 {
 		o.sweep = time.Minute
 	}
@@ -169,7 +175,7 @@ func Open(o Options) (*Store, error) {
 		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
-	s.w.sessions, s.w.ending = newSessionCache(), ending{}
+	s.w.sessions, s.w.ending, s.w.given = newSessionCache(), ending{}, map[uint64]bool{}
 	s.given.Store(&given{})
 	s.Configure(o.Policy)
 	if err := s.start(); err != nil {
@@ -202,7 +208,15 @@ func setDefault[T int | int64 | time.Duration](v *T, def T) {
 // process can have reached.
 func (s *Store) start() error {
 	err := s.attach()
+	for range rereads { // a disk that fails once
+		if !errors.Is(err, ErrIO) {
+			break
+		}
+		time.Sleep(rereadAfter)
+		err = s.attach()
+	}
 	if errors.Is(err, errCorrupt) {
+		s.w.found = state{}
 		s.fallBack()
 		err = s.replace(IncidentCorrupt, err)
 	}
@@ -216,6 +230,12 @@ func (s *Store) start() error {
 	}
 	return nil
 }
+
+// How often, and how long after, Open tries again what the disk has not given.
+const (
+	rereads     = 3
+	rereadAfter = 20 * time.Millisecond
+)
 
 // FirstSeq is the first number that this opening of the database may give to an
 // event or a run: greater than every one before it. The caller numbers both
@@ -288,6 +308,7 @@ type Health struct {
 	JournalBytes  int64  // of the journal on disk
 	Backlog       int    // records that wait to be written
 	Dropped       uint64 // records lost: there was no room for them, or they made no sense
+	Lost          int64  // accepted runs or events that were lost since the store was opened
 }
 
 // Health reports the state. It never waits.
@@ -301,6 +322,7 @@ func (s *Store) Health() Health {
 	}
 	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.live.load()
 	h.Backlog, h.Dropped = s.queue.load()
+	h.Lost = s.losses.lost()
 	h.Journaled, h.JournalBytes, _ = s.journaled.load()
 	h.Events += int64(h.Journaled)
 	return h

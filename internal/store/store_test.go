@@ -229,7 +229,7 @@ func copyFiles(t testing.TB, from, to string) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, suffix := range []string{"", "-wal"} {
+	for _, suffix := range []string{"-lock", "", "-wal"} { // the lock first: what it says is true of the others then
 		text, err := os.ReadFile(from + suffix)
 		if err != nil {
 			t.Fatal(err)

@@ -78,8 +78,10 @@ func (s *Store) openUnwritten() error {
 		}
 		return err
 	})
-	for _, other := range found.Aside { // of a database that is not there any more
-		err = errors.Join(err, os.Remove(other))
+	for _, other := range found.Aside {
+		if errors.Is(other.Why, journal.ErrOther) { // of a database that is not there any more
+			err = errors.Join(err, os.Remove(other.Path))
+		}
 	}
 	if err == nil {
 		err = linkDatabase(dir, s.opts.Path)

@@ -182,7 +182,9 @@ func TestMemoryIsBounded(t *testing.T) {
 // BenchmarkDecided hands decisions over and waits until the database has them: denials, which
 // the chain has too, and others; with and without memory that outlives a kill.
 func BenchmarkDecided(b *testing.B) {
-	for name, memory := range map[string]string{"alone": "", "memory": MemoryDir(filepath.Join(b.TempDir(), "x.db"))} {
+	inMemory, err := MemoryDir(filepath.Join(b.TempDir(), "x.db"))
+	hooktest.Must(b, err)
+	for name, memory := range map[string]string{"alone": "", "memory": inMemory} {
 		for _, decision := range []events.Outcome{events.OutcomeDeny, events.OutcomeAllow} {
 			b.Run(name+"/"+string(decision), func(b *testing.B) {
 				s, err := Open(Options{Path: filepath.Join(b.TempDir(), "a.db"), Memory: memory})

@@ -3,8 +3,10 @@ package store
 import (
 	"crypto/rand"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"runtime"
 	"time"
 
@@ -27,14 +29,18 @@ type writer struct {
 	slack    slack
 	moved    []*entry // from the journal into the database, by the transaction under way
 	ending   ending
-	orphans  bool        // the database was lost before it was read: the journal is what is left of it
-	freed    journal.Pos // up to where the journal was freed
-	unsynced bool        // there are commits that a loss of power may take back
-	synced   time.Time   // when there were none
-	full     bool        // the next commit is synced
-	loaded   bool        // the database was read once, so memory knows what is pending
-	text     []byte      // of the row that was written last
-	cutOff   bool        // a part of the database was deleted: what is pending is written again
+	orphans  bool            // the database was lost before it was read: the journal is what is left of it
+	found    state           // of the database, where only its journal could not be read yet
+	unread   *entry          // that the journal has not given; nil = there is none
+	failing  time.Time       // when the journal was first not read; zero = it is
+	given    map[uint64]bool // segments of the journal whose unreadable records are given up
+	freed    journal.Pos     // up to where the journal was freed
+	unsynced bool            // there are commits that a loss of power may take back
+	synced   time.Time       // when there were none
+	full     bool            // the next commit is synced
+	loaded   bool            // the database was read once, so memory knows what is pending
+	text     []byte          // of the row that was written last
+	cutOff   bool            // a part of the database was deleted: what is pending is written again
 }
 
 // state is the row of the table state, and the number of dead letters.
@@ -43,9 +49,14 @@ type state struct {
 	seq, pruned        uint64
 	runs, events, dead int64
 	complete           journal.Pos // the database has all that comes before this place of the journal
+	commits            uint64      // transactions, ever
+	fresh              bool        // the database is new
+	misplaced          bool        // complete was damaged, and is zero
 	urgent             bool        // seq or pruned have changed
 	unsaved            int         // commits since the counts were saved
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // saveEvery is after how many commits the counts are saved. What was written
 // since is counted when the database is opened.
@@ -54,6 +65,10 @@ const saveEvery = 64
 // fallBack numbers on from a point that no sequence which began at 1 has
 // reached: where the database cannot tell.
 func (s *Store) fallBack() {
+	if s.w.found.epoch != "" { // all numbers up to found.seq are reserved
+		s.w.state, s.w.seen = s.w.found, s.w.found.seq
+		return
+	}
 	s.w.seen = uint64(time.Now().UnixMilli())
 	s.w.state = state{epoch: rand.Text(), seq: s.w.seen}
 }
@@ -328,11 +343,10 @@ func (s *Store) saw(seq uint64) {
 
 func (s *Store) saveState() error {
 	st := &s.w.state
-	if complete := s.journaled.complete(); complete != st.complete {
-		st.complete = complete
-		if err := saveComplete(s.db, complete); err != nil {
-			return err
-		}
+	st.complete = s.journaled.complete()
+	st.commits++
+	if err := st.savePlace(s.db); err != nil {
+		return err
 	}
 	st.unsaved++
 	if left, _ := s.queue.load(); (st.unsaved < saveEvery || left > 0) && !st.urgent {
@@ -342,12 +356,21 @@ func (s *Store) saveState() error {
 	return st.save(s.db)
 }
 
-func saveComplete(db *database, p journal.Pos) error {
-	_, err := db.exec(`UPDATE journaled SET segment = ?, offset = ?`, int64(p.Segment), p.Offset)
+// savePlace writes up to where the database has what the journal had, and how many commits it has.
+func (st state) savePlace(db *database) error {
+	p := st.complete
+	_, err := db.exec(`UPDATE journaled SET segment = ?, offset = ?, commits = ?, sum = ?`,
+		int64(p.Segment), p.Offset, int64(st.commits), placeSum(p, st.commits))
 	if err != nil {
 		return fmt.Errorf("save the place in the journal: %w", err)
 	}
 	return nil
+}
+
+func placeSum(p journal.Pos, commits uint64) int64 {
+	b := binary.LittleEndian.AppendUint64(nil, p.Segment)
+	b = binary.LittleEndian.AppendUint64(b, uint64(p.Offset))
+	return int64(crc32.Checksum(binary.LittleEndian.AppendUint64(b, commits), castagnoli))
 }
 
 func (st state) save(db *database) error {
@@ -366,15 +389,19 @@ func readState(db *database) (st state, err error) {
 	row := db.row(`SELECT epoch, seq, pruned,
 			runs + (SELECT count(*) FROM runs WHERE seq > counted),
 			events + (SELECT count(*) FROM events WHERE seq > counted),
-			(SELECT count(*) FROM dead), segment, offset
+			(SELECT count(*) FROM dead), segment, offset, commits, sum
 		FROM state, journaled`)
+	var sum sql.NullInt64 // NULL = an earlier version has written it
 	err = row.Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead,
-		&st.complete.Segment, &st.complete.Offset)
+		&st.complete.Segment, &st.complete.Offset, &st.commits, &sum)
 	if errors.Is(err, sql.ErrNoRows) {
-		return state{epoch: rand.Text(), complete: journal.Pos{Segment: 1}}, nil
+		return state{epoch: rand.Text(), complete: journal.Pos{Segment: 1}, fresh: true}, nil
 	}
 	if err != nil {
 		return st, fmt.Errorf("read state: %w", err)
+	}
+	if sum.Valid && sum.Int64 != placeSum(st.complete, st.commits) {
+		st.complete, st.commits, st.misplaced = journal.Pos{}, 0, true
 	}
 	return st, nil
 }
@@ -382,6 +409,11 @@ func readState(db *database) (st state, err error) {
 // publish makes the counts visible to Health.
 func (s *Store) publish() {
 	st := &s.w.state
+	s.pruned.Store(st.pruned)
+	g := s.given.Load()
+	g.mark(markCommits, st.commits)
+	_, runs, _ := s.live.load()
+	g.mark(markPending, uint64(runs))
 	if e := s.counts.epoch.Load(); e == nil || *e != st.epoch {
 		epoch := st.epoch
 		s.counts.epoch.Store(&epoch)

@@ -175,6 +175,17 @@ func (d *Disk) Rename(from, to string) error {
 	return nil
 }
 
+// Link fits journal.Files.
+func (d *Disk) Link(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.change("link", from); err != nil {
+		return err
+	}
+	d.names[to] = d.names[from]
+	return nil
+}
+
 // Remove fits journal.Files.
 func (d *Disk) Remove(path string) error {
 	d.mu.Lock()
@@ -198,6 +209,13 @@ func (d *Disk) SyncDir(dir string) error {
 	}
 	d.kept = maps.Clone(d.names)
 	return nil
+}
+
+// Text returns what a file has, as it is seen.
+func (d *Disk) Text(path string) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.names[path].data)
 }
 
 // Damage overwrites a part of a file, also after a crash.
