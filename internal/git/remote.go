@@ -248,6 +248,7 @@ func (r *Remote) watchSize(ctx context.Context, stop context.CancelCauseFunc) {
 		case <-tick.C:
 		}
 		var size int64
+		// What cannot be read is not counted.
 		_ = filepath.WalkDir(r.dir, func(_ string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {

@@ -115,9 +115,10 @@ func (g *cgroup) left(until time.Time) int {
 }
 
 func (g *cgroup) count() (n int) {
-	filepath.WalkDir(g.dir, func(path string, d fs.DirEntry, err error) error {
+	// A folder that cannot be read has gone.
+	_ = filepath.WalkDir(g.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "cgroup.procs" {
-			b, _ := os.ReadFile(path)
+			b, _ := os.ReadFile(path) // it has gone
 			n += bytes.Count(b, []byte("\n"))
 		}
 		return nil
@@ -153,7 +154,7 @@ func (g *cgroup) state() (populated, frozen byte) {
 // removeCgroup removes a folder and those in it. A folder is busy for a
 // moment after its last process has gone.
 func removeCgroup(dir string) error {
-	entries, _ := os.ReadDir(dir)
+	entries, _ := os.ReadDir(dir) // then it is not removed
 	for _, e := range entries {
 		if e.IsDir() {
 			removeCgroup(filepath.Join(dir, e.Name()))

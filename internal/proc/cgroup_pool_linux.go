@@ -66,7 +66,7 @@ func newCgroups(start starter) *cgroups {
 
 // sweepCgroups removes the empty folders of daemons that were killed.
 func sweepCgroups(own string) {
-	left, _ := filepath.Glob(filepath.Join(own, "hookd-*-*"))
+	left, _ := filepath.Glob(filepath.Join(own, "hookd-*-*")) // the pattern is right
 	for _, dir := range left {
 		pid, err := strconv.Atoi(strings.Split(filepath.Base(dir), "-")[1])
 		if err == nil && unix.Kill(pid, 0) == unix.ESRCH {

@@ -93,7 +93,7 @@ func explainMissing(path string) string {
 		return "there is no such file; type: ls -l " + escape.Quote(filepath.Dir(path))
 	}
 	if _, err := os.Stat(path); err != nil {
-		to, _ := os.Readlink(path)
+		to, _ := os.Readlink(path) // for a message alone
 		return fmt.Sprintf("it is a symbolic link to %s, which does not exist; type: ls -l %s", to, escape.Quote(path))
 	}
 	first := firstLine(path)

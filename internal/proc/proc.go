@@ -48,6 +48,9 @@ type Options struct {
 	// killed predecessor left and empties the file, so only one Runner at a time
 	// may use it. "" = none.
 	Journal string
+	// Adopt makes this process the parent of its runs' orphans, and has the Runner reap them
+	// until Close (Linux): so BelowUs knows them.
+	Adopt bool
 
 	// spawn starts processes; nil is spawn.Start. Tests set it.
 	spawn starter
@@ -60,6 +63,7 @@ type starter func(context.Context, *spawn.Spec) (spawn.Process, error)
 type Runner struct {
 	groups   *cgroups // nil: process groups only
 	journal  *journal // nil: none
+	orphans  *orphans // nil: none are adopted
 	swept    Swept
 	scratch  sync.Pool
 	wakers   wakers
@@ -86,6 +90,9 @@ func New(o Options) *Runner {
 		r.groups = newCgroups(r.spawn)
 	}
 	r.journal = newJournal(o.Journal, r.groups)
+	if o.Adopt {
+		r.orphans = adopt()
+	}
 	spawn.SealDescriptors()
 	return r
 }
@@ -107,7 +114,10 @@ func (r *Runner) Swept() Swept { return r.swept }
 // Close removes the empty cgroup folders, and the journal if nothing runs. It
 // leaves the folders of background children that live on, which the next New
 // removes once they are empty, and does not end runs.
-func (r *Runner) Close() error { return errors.Join(r.groups.close(), r.journal.close()) }
+func (r *Runner) Close() error {
+	r.orphans.close()
+	return errors.Join(r.groups.close(), r.journal.close())
+}
 
 // Spec is one process to run.
 type Spec struct {

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,3 +23,18 @@ func cgroupFile(int) string { return "" }
 
 // Comm returns "": the name of another user's process is not looked up.
 func Comm(int) string { return "" }
+
+// CommandLine returns the arguments of a process, its program first; nil when there is no
+// such process or it is another user's.
+func CommandLine(pid int) []string {
+	text, err := unix.SysctlRaw("kern.procargs2", pid) // their number, the path, NULs, then each of them
+	if err != nil || len(text) < 5 {
+		return nil
+	}
+	_, rest, _ := bytes.Cut(text[4:], []byte{0})
+	all := arguments(bytes.TrimLeft(rest, "\x00"))
+	return all[:min(len(all), int(binary.NativeEndian.Uint32(text)))]
+}
+
+// firstOfContainer is false: macOS has no pid namespaces.
+func firstOfContainer(int) bool { return false }

@@ -174,7 +174,9 @@ func (p *process) reap() {
 		// It was reaped elsewhere (SIGCHLD ignored): it has ended, how is not known.
 		p.status = unknownStatus
 	}
-	p.reaped = pid == p.pid || err != nil
+	if p.reaped = pid == p.pid || err != nil; p.reaped {
+		p.r.orphans.reaped(p.pid)
+	}
 }
 
 // unknownStatus is neither an exit nor a signal.
@@ -245,6 +247,7 @@ func (p *process) drain(killed bool) {
 // reapLater waits for a process that SIGKILL did not end in time.
 func (p *process) reapLater() {
 	wait4(p.pid, &p.status, 0)
+	p.r.orphans.reaped(p.pid)
 	p.release()
 }
 

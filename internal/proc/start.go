@@ -162,6 +162,9 @@ func (p *process) exec(ctx context.Context, s *Spec, child [3]int) (pidfd int, e
 		started, err := p.r.spawn(ctx, what)
 		p.r.starting.Add(-1)
 		p.pid, p.cut = started.PID, started.Killed
+		if err == nil {
+			p.r.orphans.started(p.pid)
+		}
 		if err != unix.ETXTBSY || try == busyTries || !p.r.pause(ctx, wait) {
 			return started.PIDFD, err
 		}

@@ -1,11 +1,29 @@
 package proc
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // Swept counts what New has killed of a predecessor that was killed itself.
 type Swept struct {
 	Runs int // that were under way and had processes left
 	Left int // processes that could not be killed
+
+	Unread string // path of a journal that could not be read, so that its runs may go on; "" = it was
+}
+
+// setAside renames a journal with something in it that could not be read, and returns its name then.
+func setAside(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return ""
+	}
+	aside := path + ".unread"
+	if os.Rename(path, aside) != nil {
+		return path
+	}
+	return aside
 }
 
 // sweep kills the runs that were under way when the daemon that wrote the journal
@@ -20,6 +38,9 @@ func sweep(path string) (s Swept) {
 		return s
 	}
 	o, runs := readJournal(path)
+	if o.Boot == "" {
+		s.Unread = setAside(path)
+	}
 	if o.Boot == "" || o.Boot != bootID() {
 		return s
 	}

@@ -87,7 +87,7 @@ func removeCgroups(o owner) {
 	if !owns(o) {
 		return
 	}
-	runs, _ := filepath.Glob(filepath.Join(o.Cgroup, "run-*"))
+	runs, _ := filepath.Glob(filepath.Join(o.Cgroup, "run-*")) // the pattern is right
 	for _, dir := range runs {
 		removeCgroup(dir)
 	}

@@ -150,7 +150,6 @@ func TestStrangersAreNotTouched(t *testing.T) {
 		{"start-time", func(_ *owner, e *entry) { e.Start[0]--; e.Start[1] = e.Start[0]; e.Links = nil }},
 		{"later-start", func(_ *owner, e *entry) { e.Start[1]++; e.Start[0] = e.Start[1]; e.Links = nil }},
 		{"boot", func(o *owner, _ *entry) { o.Boot = "another boot pid:[1]" }},
-		{"no-boot", func(o *owner, _ *entry) { o.Boot = "" }},
 		{"seconds-off", func(_ *owner, e *entry) { e.Start[0] -= 200; e.Start[1] = e.Start[0] + 2; e.Links = nil }},
 		{"pid", func(_ *owner, e *entry) { e.PID = os.Getpid(); e.Links = nil }},
 		{"init", func(_ *owner, e *entry) { e.PID, e.Start, e.Links = 1, span{}, nil }},
@@ -164,6 +163,25 @@ func TestStrangersAreNotTouched(t *testing.T) {
 			wantAlive(t, k, r, 2)
 		})
 	}
+}
+
+// A record that does not say of which boot it is says nothing about any process, and is kept.
+func TestARecordWithoutItsBootIsSetAside(t *testing.T) {
+	k := kill9(t, "group", "setsid sleep 300 & touch ready; wait", "ready")
+	hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })
+	editRecord(t, k.record, func(o *owner, _ *entry) { o.Boot = "" })
+	was, err := os.ReadFile(k.record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t, Options{Journal: k.record})
+	if got := r.Swept(); got != (Swept{Unread: k.record + ".unread"}) {
+		t.Errorf("got %+v, want the record set aside and nothing ended", got)
+	}
+	if kept, err := os.ReadFile(k.record + ".unread"); err != nil || !bytes.Equal(kept, was) {
+		t.Errorf("got %q %v, want %q", kept, err, was)
+	}
+	hooktest.Until(t, "processes that live", func() bool { return len(survivors(t, k.mark)) == 2 })
 }
 
 // The pid of a hook's process that has ended is another's by now, which leads
@@ -206,7 +224,7 @@ func TestADaemonThatAHookStarted(t *testing.T) {
 			}
 			hooktest.Until(t, "the next daemon's sweep", func() bool { return exists(k.record + ".swept") })
 			text, err := os.ReadFile(k.record + ".swept")
-			if err != nil || string(text) != "{1 0}" {
+			if err != nil || string(text) != fmt.Sprintf("%+v", Swept{Runs: 1}) {
 				t.Errorf("got %q, %v of owner %+v runs %+v", text, err, o, runs)
 			}
 			hooktest.Until(t, "the others' end", func() bool { return len(survivors(t, k.mark)) == 1 })
@@ -220,7 +238,7 @@ func TestADaemonThatAHookStarted(t *testing.T) {
 func init() {
 	helpers["sweeper"] = func(args []string) int {
 		r := New(Options{Journal: args[0], Cgroup: args[1] == "cgroup"})
-		os.WriteFile(args[0]+".new", fmt.Append(nil, r.Swept()), 0o600)
+		os.WriteFile(args[0]+".new", fmt.Appendf(nil, "%+v", r.Swept()), 0o600)
 		os.Rename(args[0]+".new", args[0]+".swept")
 		syscall.Pause()
 		return 0
@@ -257,17 +275,24 @@ func TestRecordIsUsedAgain(t *testing.T) {
 	}
 }
 
-// Whatever is in the file: New reads it, and nothing is killed.
+// Whatever is in the file: New reads it or sets it aside, and nothing is killed.
 func TestDamagedRecords(t *testing.T) {
 	self, _ := json.Marshal(owner{Boot: bootID()})
-	for _, text := range []string{"", "x", string(self), string(padded(owner{Boot: bootID()}, ownerSize)) + "half a li",
-		string(padded(owner{Boot: bootID()}, ownerSize)) + strings.Repeat("x", slotSize-1) + "\n" + strings.Repeat("{", slotSize)} {
+	known := string(padded(owner{Boot: bootID()}, ownerSize))
+	for text, unread := range map[string]bool{
+		"": false, "x": true, string(self): true, known + "half a li": false,
+		known + strings.Repeat("x", slotSize-1) + "\n" + strings.Repeat("{", slotSize): false,
+	} {
 		path := filepath.Join(t.TempDir(), "runs")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := newRunner(t, Options{Journal: path}).Swept(); got != (Swept{}) {
-			t.Errorf("got %+v of %.40q", got, text)
+		want := Swept{}
+		if unread {
+			want.Unread = path + ".unread"
+		}
+		if got := newRunner(t, Options{Journal: path}).Swept(); got != want {
+			t.Errorf("got %+v of %.40q, want %+v", got, text, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"time"
 
@@ -29,6 +30,16 @@ type row struct {
 func Stopped(pid int) bool {
 	table, err := processes()
 	return err == nil && table[pid].stopped
+}
+
+// Ended reports whether a process has ended: also one that its parent has not reaped, as in a container
+// without an init.
+func Ended(pid int) bool {
+	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+		return true
+	}
+	table, err := processes()
+	return err == nil && table[pid].dead
 }
 
 // member is a process of the run. Its handle sends signals to it and to no

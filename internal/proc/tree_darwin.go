@@ -32,8 +32,9 @@ func rowOf(k *unix.KinfoProc) row {
 }
 
 // macOS has no handle for a process.
-func openHandle(row) int { return -1 }
-func closeHandle(int)    {}
+func openHandle(row) int   { return -1 }
+func closeHandle(int)      {}
+func handleEnded(int) bool { return true }
 
 func sendSignal(m *member, s unix.Signal) error { return unix.Kill(m.pid, s) }
 

@@ -111,7 +111,7 @@ func linkOf(fd int) string {
 	if fd < 0 {
 		return ""
 	}
-	link, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	link, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd)) // "" fits no other
 	return link
 }
 
@@ -125,4 +125,15 @@ func holds(pid int, links []string) bool {
 		}
 	}
 	return false
+}
+
+// handleEnded reports whether the process of a handle has ended.
+func handleEnded(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Ppoll(fds, &unix.Timespec{}, nil)
+		if err != unix.EINTR {
+			return err != nil || n > 0
+		}
+	}
 }

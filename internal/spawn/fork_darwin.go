@@ -16,7 +16,7 @@ func forkAttr(s *Spec, _ *int) *syscall.SysProcAttr {
 // SealDescriptors marks every descriptor but 0, 1 and 2 close-on-exec, should one have
 // come from our parent. What this program opens later is Go's.
 func SealDescriptors() {
-	entries, _ := os.ReadDir("/dev/fd")
+	entries, _ := os.ReadDir("/dev/fd") // an error leaves the entries before it
 	for _, e := range entries {
 		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
 			unix.CloseOnExec(fd)

@@ -43,9 +43,13 @@ func (c *Checker) Add(f Files, l Launch) Files {
 	if l.Program != "" {
 		p.part(l.Program, true)
 	}
+	p.giving = l.Program != "" && !p.opens(l.Program)
 	for _, arg := range l.Args {
+		before := len(p.files.Run)
 		p.word(arg)
+		p.giving = p.giving || len(p.files.Run) > before // an interpreter opens the first file that it is given
 	}
+	p.giving = false
 	p.script(l.Script, 0)
 	for _, variable := range l.Env {
 		p.variable(variable)
@@ -67,6 +71,8 @@ type parts struct {
 	files Files
 	seen  map[string]bool
 	queue []string // files whose #! line has not been read
+
+	giving bool // the words are given to a program that executes none of the files that they name
 }
 
 func (p *parts) firstTime(path string) bool {
@@ -82,8 +88,14 @@ func (p *parts) refuse(path, fact, do string) {
 // part adds a file. One that root has installed is judged, but is not the hook's
 // own: an upgrade of the system does not change a hook.
 func (p *parts) part(path string, executed bool) {
+	if !p.giving { // another part of the launch has it executed
+		p.files.Given = slices.DeleteFunc(p.files.Given, func(one string) bool { return one == path })
+	}
 	if !p.firstTime(path) {
 		return
+	}
+	if p.giving && executed && p.isData(path) {
+		p.files.Given = append(p.files.Given, path)
 	}
 	if executed {
 		p.files.Run = append(p.files.Run, path)
@@ -94,6 +106,31 @@ func (p *parts) part(path string, executed bool) {
 		p.files.Own = append(p.files.Own, path)
 	}
 	p.queue = append(p.queue, path)
+}
+
+// openers are programs that execute a file that they are given, without the digits and dots
+// of their version.
+var openers = []string{
+	".", "source", "exec", "eval", "command", "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "busybox", "csh", "tcsh",
+	"env", "xargs", "nice", "nohup", "setsid", "timeout", "time", "stdbuf", "sudo", "doas", "chroot", "unshare", "parallel",
+	"python", "pypy", "uv", "perl", "ruby", "node", "nodejs", "deno", "bun", "tsx", "npx", "php", "lua", "luajit", "tclsh", "Rscript",
+	"java", "dotnet", "mono", "go", "cargo", "make", "gmake", "just", "task", "awk", "gawk", "mawk", "nawk", "sed", "jq", "expect",
+	"osascript", "pwsh", "guile", "racket", "sbcl", "emacs", "vim", "julia", "elixir", "escript", "erl", "swift", "docker", "podman",
+}
+
+// opens reports whether a program may execute a file that it is given: an interpreter, and a
+// program of the hook's own that is no script.
+func (p *parts) opens(program string) bool {
+	if slices.Contains(openers, strings.TrimRight(filepath.Base(program), "0123456789.-")) || program == "." {
+		return true
+	}
+	return !p.c.installed(program) && !strings.HasPrefix(p.c.firstLine(program, p.l.Dir), "#!")
+}
+
+// isData reports whether a file looks like no program.
+func (p *parts) isData(path string) bool {
+	info, err := p.c.stat(path)
+	return err == nil && info.Mode()&0o111 == 0 && !isCode(filepath.Base(path))
 }
 
 // word adds the files that an argument names.
@@ -437,8 +474,14 @@ func (c *Checker) installed(path string) bool {
 	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.IsDir() && info.Mode()&0o022 != 0 {
 		return false
 	}
-	isSystem := func(dir string) bool { return strings.HasPrefix(path+"/", dir) }
-	return c.uid != 0 || slices.ContainsFunc(systemFolders, isSystem)
+	return c.isSystem(path)
+}
+
+// isSystem reports whether a path of root's belongs to the system. For root itself only the
+// folders of the system do.
+func (c *Checker) isSystem(path string) bool {
+	inside := func(dir string) bool { return strings.HasPrefix(path+"/", dir) }
+	return c.uid != 0 || slices.ContainsFunc(systemFolders, inside)
 }
 
 var systemFolders = []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/"}

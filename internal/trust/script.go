@@ -2,6 +2,7 @@ package trust
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -28,12 +29,16 @@ func (p *parts) script(text string, depth int) {
 		}
 		return
 	}
+	defer func(was bool) { p.giving = was }(p.giving)
 	dots := map[*syntax.Word]bool{} // the command ., which names no directory
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Redirect:
 			return n.Op == syntax.RdrIn || n.Op == syntax.Hdoc || n.Op == syntax.DashHdoc || n.Op == syntax.WordHdoc
 		case *syntax.CallExpr:
+			if depth == 0 {
+				p.giving = givesData(n)
+			}
 			for i, arg := range n.Args {
 				if i == 0 && arg.Lit() == "." {
 					dots[arg] = true
@@ -49,6 +54,16 @@ func (p *parts) script(text string, depth int) {
 		}
 		return true
 	})
+}
+
+// givesData reports whether a command executes none of the files among its words.
+func givesData(n *syntax.CallExpr) bool {
+	if len(n.Args) == 0 {
+		return false
+	}
+	command, ok := literal(n.Args[0])
+	return ok && !strings.Contains(command, "/") &&
+		!slices.Contains(openers, strings.TrimRight(command, "0123456789.-")) && command != "."
 }
 
 func (p *parts) scriptWord(w *syntax.Word, depth int) {

@@ -20,6 +20,7 @@ type Files struct {
 	Own    []string  // those of Run and Read whose content is the hook's own
 	Listed []string  // directories whose entries may not come or go
 	Code   []string  // directories whose code is part of it: what they have is in Read
+	Given  []string  // data among Run, which only the hook's own script opens: it may change while the hook runs
 	Absent []string  // paths that would be a part of it if there were files
 	Bad    []Refusal // what is wrong with it besides
 
@@ -75,7 +76,7 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 		w.path(path, reading)
 	}
 	for _, path := range files.Run {
-		w.path(path, running)
+		w.path(path, files.role(path))
 	}
 	var own []fact
 	for _, path := range files.Listed {
@@ -83,11 +84,7 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 		own = append(own, w.content(path, f, false))
 	}
 	for _, path := range files.Own {
-		as := running
-		if slices.Contains(files.Read, path) {
-			as = reading
-		}
-		f, _ := w.path(path, as)
+		f, _ := w.path(path, files.role(path))
 		if want, signed := files.Signed[path]; signed {
 			own = append(own, w.signed(path, f, want, files.read))
 		} else if f.missing || f.uid != 0 || c.uid == 0 {
@@ -112,7 +109,38 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 			}
 		}
 	}
+	w.settle(files)
 	return w, own
+}
+
+// settle marks the steps that a second look does not need: the definition, which hookd has
+// read, and directories and links of the system, which only root can change. Entries of a
+// sticky directory, such as /tmp, come and go all the time.
+func (w *walk) settle(files Files) {
+	for i := range w.steps {
+		s := &w.steps[i]
+		switch {
+		case s.missing:
+		case s.as == reading:
+			s.once = !slices.Contains(files.Own, s.path)
+		case s.is(unix.S_IFDIR):
+			s.once = s.path == "/" || s.mode&unix.S_ISVTX != 0 ||
+				s.mode&0o022 == 0 && s.uid == 0 && w.c.isSystem(s.path)
+		case s.is(unix.S_IFLNK):
+			s.once = s.uid == 0 && w.c.isSystem(s.path)
+		}
+	}
+}
+
+// role is what a file of Run, Read or Own is used for.
+func (f Files) role(path string) role {
+	switch {
+	case slices.Contains(f.Read, path):
+		return reading
+	case slices.Contains(f.Given, path):
+		return given
+	}
+	return running
 }
 
 // content returns the facts that differ when the content of a file may differ, and
@@ -221,15 +249,18 @@ func (e *Changed) Error() string {
 // what has changed. Nil means that the hook may start. A *Refusal is one that the
 // seal has and that still holds; after a *Changed the hook needs a new seal. A nil
 // Seal always passes.
-func (s *Seal) Check() error { return s.CheckWith(func(string) {}) }
+func (s *Seal) Check() error {
+	_, err := s.Look(func(string) {})
+	return err
+}
 
-// CheckWith is a Check that calls looks with each path before it reads it: a file
-// system that hangs can block it for ever.
-func (s *Seal) CheckWith(looks func(path string)) error {
+// Look is a Check that calls looks with each path before it reads it: a file system that
+// hangs can block it for ever. It returns what it has seen, for a second look.
+func (s *Seal) Look(looks func(path string)) (*Look, error) {
 	if s == nil {
-		return nil
+		return nil, nil
 	}
-	return s.check(s.c, looks)
+	return s.look(s.c, looks)
 }
 
 // Recheck is the seal's Check with the cache of c.
@@ -237,33 +268,43 @@ func (c *Checker) Recheck(s *Seal) error {
 	if s == nil {
 		return nil
 	}
-	return s.check(c, func(string) {})
+	_, err := s.look(c, func(string) {})
+	return err
 }
 
-func (s *Seal) check(c *Checker, looks func(path string)) error {
-	changed := s.changed(c, looks)
+func (s *Seal) look(c *Checker, looks func(path string)) (*Look, error) {
+	seen := &Look{strict: s.files.Contents, folder: s.files.Folder, steps: *s.steps.Load()}
+	changed := seen.first(c, looks)
 	switch {
 	case changed == "" && len(s.refusals) > 0:
-		return &s.refusals[0]
+		return nil, &s.refusals[0]
 	case changed == "":
-		return nil
+		return seen, nil
 	case len(s.refusals) > 0:
-		return s.recheckRefused(c, changed)
+		return nil, s.recheckRefused(c, changed)
 	}
 	w, own := c.walkFiles(s.files)
 	if len(w.refusals) > 0 {
-		return &Changed{Path: changed, Refusal: &w.refusals[0]}
+		return nil, &Changed{Path: changed, Refusal: &w.refusals[0]}
 	}
 	for i := range max(len(own), len(s.own)) {
 		switch {
 		case i >= len(own) || i >= len(s.own):
-			return &Changed{Path: changed}
-		case own[i] != s.own[i]:
-			return &Changed{Path: own[i].path}
+			return nil, &Changed{Path: changed}
+		case own[i] != s.own[i] && (own[i].path != s.own[i].path || !s.mayChange(own[i].path)):
+			return nil, &Changed{Path: own[i].path}
 		}
 	}
-	s.steps.Store(&w.steps) // only folders and links around the hook have changed, and all are trusted
-	return nil
+	s.steps.Store(&w.steps) // only folders, links and data around the hook have changed, and all are trusted
+	seen.steps = w.steps
+	seen.walked()
+	return seen, nil
+}
+
+// mayChange reports whether a file is data that changes while the hook runs. Where the
+// contents of files are allowed, none is.
+func (s *Seal) mayChange(path string) bool {
+	return !s.files.Contents && slices.Contains(s.files.Given, path)
 }
 
 // recheckRefused returns the error for files that were refused and have changed.
@@ -272,17 +313,4 @@ func (s *Seal) recheckRefused(c *Checker, changed string) error {
 		return &Changed{Path: changed, Refusal: &w.refusals[0]}
 	}
 	return &Changed{Path: changed}
-}
-
-// changed returns the first path that is not as it was, "" when all are.
-func (s *Seal) changed(c *Checker, looks func(path string)) string {
-	steps := *s.steps.Load()
-	for i := range steps {
-		looks(steps[i].path)
-		now := c.current(steps[i].path, s.files.Folder)
-		if !steps[i].same(&now) {
-			return steps[i].path
-		}
-	}
-	return ""
 }

@@ -160,5 +160,13 @@ func BenchmarkCheck(b *testing.B) {
 			}
 		}
 	})
-
+	b.Run("again", func(b *testing.B) {
+		first, err := s.Look(func(string) {})
+		hooktest.Must(b, err)
+		for b.Loop() {
+			if err := first.Again(func(string) {}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -75,6 +75,7 @@ const (
 	folder              // a directory whose entries all count: sticky does not help
 	listed              // such a directory, whose entries may not come or go
 	reading             // a file that is read
+	given               // a file that the hook's own script gets as an argument: only the script may open it
 	running             // a file that is executed
 )
 
@@ -87,7 +88,7 @@ func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 		return c.refuse(f, "is owned by "+userName(f.uid), c.sudo(0)+"chown "+c.owner()+" "+escape.Quote(f.path)), false
 	case f.is(unix.S_IFLNK):
 		return nil, false // its mode means nothing
-	case as == running && !isDir && f.mode&(unix.S_ISUID|unix.S_ISGID) != 0:
+	case (as == running || as == given) && !isDir && f.mode&(unix.S_ISUID|unix.S_ISGID) != 0:
 		fact := "is setuid or setgid, which no hook's program may be: a script may call it"
 		return c.refuse(f, fact, c.unsetuid(f)), false
 	case isDir && as == above && f.mode&unix.S_ISVTX != 0 && f.uid == 0:

@@ -68,6 +68,7 @@ type step struct {
 	*fact
 	shared bool // its judgement depends on the members of a group
 	as     role
+	once   bool // a second look does not need it, see settle
 }
 
 // usualSteps is how many a hook has, with room: a thousand of them are walked in one scan.
@@ -157,7 +158,7 @@ func under(dir, name, path string) string {
 // is judged in both.
 func (w *walk) step(path string, as role) (f *fact, ok bool) {
 	i, known := w.seen[path]
-	if known && (w.steps[i].as == as || as == above) {
+	if known && (w.steps[i].as == as || as == above || as == given && w.steps[i].as > given) {
 		return w.steps[i].fact, !w.steps[i].missing
 	}
 	if !known {

@@ -339,8 +339,18 @@ func (w *awaitedWorker) ask(q *asked, c *Call, until time.Time) (ans Answer, aga
 	ans.PID, ans.Started = w.proc.PID, time.Now()
 	w.clock.set(until)
 	body, err := w.exchange(c)
+	var refused error
+	if err == nil {
+		refused = w.confirm(until)
+	}
 	cancelled := q.with(nil)
-	w.dead = !w.clock.stop() || cancelled || err != nil
+	w.dead = !w.clock.stop() || cancelled || err != nil || refused != nil
+	ans.Version = w.start.Version
+	if refused != nil {
+		go w.kill()
+		ans.Err, ans.Stderr, ans.Duration = refused, w.proc.Stderr(), time.Since(ans.Started)
+		return ans, w.start.Again
+	}
 	if err == nil {
 		w.answered.Add(1)
 		ans.Body, ans.Stderr, ans.Duration = body, w.proc.Stderr(), time.Since(ans.Started)

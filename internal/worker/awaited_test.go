@@ -185,7 +185,7 @@ func TestAskReadsNothing(t *testing.T) {
 func TestAskNoStart(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.set.Pool(Key{ID: "none"}, func() Hook {
-		return Hook{Spec: func(func(string)) (proc.Spec, error) { return proc.Spec{Path: "/nowhere/x"}, nil }}
+		return Hook{Start: func(func(string)) (Start, error) { return Start{Spec: proc.Spec{Path: "/nowhere/x"}}, nil }}
 	})
 	if a := b.ask(p, ""); a.Err == nil || !strings.Contains(a.Err.Error(), "/nowhere/x") {
 		t.Errorf("got %+v, want the start's error", a)
@@ -202,7 +202,7 @@ func TestAskStuckStart(t *testing.T) {
 	working := b.pool("lines", 0)
 	release := make(chan struct{})
 	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
-		return Hook{Spec: func(func(string)) (proc.Spec, error) { <-release; return working.hook.Spec(func(string) {}) }}
+		return Hook{Start: func(func(string)) (Start, error) { <-release; return working.hook.Start(func(string) {}) }}
 	})
 	c := call("")
 	c.Timeout = 20 * time.Millisecond
@@ -327,7 +327,7 @@ func TestStarting(t *testing.T) {
 		t.Fatalf("got %+v", a)
 	}
 	if a := b.ask(b.set.Pool(Key{ID: "absent"}, func() Hook {
-		return Hook{Name: "absent", Spec: func(func(string)) (proc.Spec, error) { return proc.Spec{Path: "/absent"}, nil }}
+		return Hook{Name: "absent", Start: func(func(string)) (Start, error) { return Start{Spec: proc.Spec{Path: "/absent"}}, nil }}
 	}), ""); a.Err == nil {
 		t.Fatalf("got %+v from a program that is not there", a)
 	}
@@ -378,10 +378,10 @@ func TestSubmitStuckStart(t *testing.T) {
 	working := b.pool("lines", 0)
 	release := make(chan struct{})
 	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
-		return Hook{Spec: func(looks func(string)) (proc.Spec, error) {
+		return Hook{Start: func(looks func(string)) (Start, error) {
 			looks("/mnt/dead")
 			<-release
-			return working.hook.Spec(func(string) {})
+			return working.hook.Start(func(string) {})
 		}}
 	})
 	first, second := call(""), call("")

@@ -152,8 +152,10 @@ func (b *bench) pool(mode string, workers int) *Pool {
 		b.Fatal(err)
 	}
 	return b.set.Pool(Key{ID: mode, Digest: "1"}, func() Hook {
-		return Hook{Name: mode, Workers: workers, Spec: func(func(string)) (proc.Spec, error) {
-			return proc.Spec{Path: exe, Env: append(os.Environ(), childVar+"="+mode, "GORACE=atexit_sleep_ms=0"), Dir: "/"}, nil
+		return Hook{Name: mode, Workers: workers, Start: func(func(string)) (Start, error) {
+			return Start{Spec: proc.Spec{
+				Path: exe, Env: append(os.Environ(), childVar+"="+mode, "GORACE=atexit_sleep_ms=0"), Dir: "/",
+			}}, nil
 		}}
 	})
 }

@@ -200,7 +200,7 @@ func (w *observerWorker) deliver(replies []reply) {
 	for c := done.first; c != nil; {
 		next := c.next
 		c.next, c.prev = nil, nil
-		ans := Answer{Body: c.answer, PID: w.proc.PID, Started: c.at, Duration: now.Sub(c.at)}
+		ans := Answer{Body: c.answer, PID: w.proc.PID, Version: w.start.Version, Started: c.at, Duration: now.Sub(c.at)}
 		if next == nil {
 			ans.Stderr = stderr
 		}

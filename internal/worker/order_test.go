@@ -115,13 +115,13 @@ func TestSubmitWithoutAProcess(t *testing.T) {
 	b := newBench(t, Options{Short: func(error) { short.Add(1) }})
 	var got answers
 	p := b.pool("lines", 0)
-	spec := p.hook.Spec
-	p.hook.Spec = func(looks func(string)) (proc.Spec, error) {
+	began := p.hook.Start
+	p.hook.Start = func(looks func(string)) (Start, error) {
 		if starts.Add(1) <= 3 {
 			got.submit(p, call(""))
-			return proc.Spec{}, fmt.Errorf("start: %w", unix.EAGAIN)
+			return Start{}, fmt.Errorf("start: %w", unix.EAGAIN)
 		}
-		return spec(looks)
+		return began(looks)
 	}
 	for range 10 {
 		got.submit(p, call(""))
@@ -137,7 +137,7 @@ func TestCloseWithoutAProcess(t *testing.T) {
 	short := make(chan struct{}, 100)
 	b := newBench(t, Options{Short: func(error) { short <- struct{}{} }})
 	p := b.pool("lines", 0)
-	p.hook.Spec = func(func(string)) (proc.Spec, error) { return proc.Spec{}, unix.ENFILE }
+	p.hook.Start = func(func(string)) (Start, error) { return Start{}, unix.ENFILE }
 	done := submit(p, call(""))
 	<-short
 	b.set.Close(t.Context())

@@ -82,10 +82,31 @@ func (p *Pool) Warm(awaited bool) {
 	p.observers.warm(warmPatience)
 }
 
+// startTries bounds how often a worker is started again because its files were other ones
+// while it started.
+const startTries = 3
+
 // startWorker starts a process and adds it to the pool.
-func (p *Pool) startWorker(lane string, o *startup) (*process, error) {
+func (p *Pool) startWorker(lane string, o *startup) (w *process, err error) {
 	defer o.end()
-	spec, err := p.hook.Spec(o.looks)
+	for try := 1; ; try++ {
+		if w, err = p.startOnce(lane, o); err != nil || lane != "observers" || w.start.Confirm == nil {
+			return w, err
+		}
+		if err = w.start.Confirm(); err == nil {
+			return w, nil
+		}
+		w.ending.Store(true)
+		w.proc.Kill()
+		w.release(0)
+		if !w.start.Again || try == startTries {
+			return nil, err
+		}
+	}
+}
+
+func (p *Pool) startOnce(lane string, o *startup) (*process, error) {
+	start, err := p.hook.Start(o.looks)
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +114,13 @@ func (p *Pool) startWorker(lane string, o *startup) (*process, error) {
 		return nil, errClosed
 	}
 	o.beginsProcess()
-	spec.Looks = o.looks
-	started, err := p.set.opts.Proc.StartWorker(context.Background(), spec)
+	start.Spec.Looks = o.looks
+	started, err := p.set.opts.Proc.StartWorker(context.Background(), start.Spec)
 	if err != nil {
 		p.set.alive.Done()
 		return nil, err
 	}
-	w := &process{pool: p, lane: lane, proc: started}
+	w := &process{pool: p, lane: lane, proc: started, start: start}
 	w.onEnd = p.set.opts.Joined(p.key.ID, started.Process, func() int { return int(w.depth.Load()) })
 	p.mu.Lock()
 	p.workers[w] = true

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ type process struct {
 	pool  *Pool
 	lane  string // decidable, observers
 	proc  *proc.Worker
+	start Start
 	lines lines
 	onEnd func() // Options.Joined returned it
 
@@ -25,6 +27,7 @@ type process struct {
 	ending         atomic.Bool // end was called
 
 	// Owned by the goroutine that reads.
+	confirmed  bool      // its files were looked at again
 	broken     error     // why its output is not read any more
 	warned     time.Time // when warn last wrote to the log
 	suppressed int       // warnings since then
@@ -40,6 +43,25 @@ func (w *process) warn(err error, fields ...zap.Field) {
 	w.pool.log.Warn("persistent hook wrote what is no answer", append(fields,
 		zap.Int("pid", w.proc.PID), zap.Error(err), zap.Int("more", w.suppressed))...)
 	w.warned, w.suppressed = now, 0
+}
+
+// confirm has the files of the worker looked at again before its first answer is taken. It
+// waits at most until: a file whose disk does not answer blocks the look.
+func (w *process) confirm(until time.Time) error {
+	if w.confirmed || w.start.Confirm == nil {
+		return nil
+	}
+	looked := make(chan error, 1)
+	go func() { looked <- w.start.Confirm() }()
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case err := <-looked:
+		w.confirmed = err == nil
+		return err
+	case <-timer.C:
+		return errors.New("refused: its files did not answer when they were looked at again; type: mount")
+	}
 }
 
 // end closes stdin, so that the program exits; SIGTERM and a kill follow.

@@ -30,6 +30,9 @@ func (s *startup) looks(path string) {
 func (s *startup) beginsProcess() {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
+	if s.known != nil { // it has started before, see startTries
+		s.known()
+	}
 	s.known = s.pool.set.opts.Starting()
 }
 

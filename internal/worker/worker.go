@@ -60,9 +60,20 @@ type Key struct {
 type Hook struct {
 	Name    string // for the log
 	Workers int    // the most in each pool; 0 = 1
-	// Spec returns the process to start. It is called for each start, and calls
-	// looks with each file before it opens that file.
-	Spec func(looks func(path string)) (proc.Spec, error)
+	// Start returns what to start. It is called for each start, and calls looks with each
+	// file before it opens that file.
+	Start func(looks func(path string)) (Start, error)
+}
+
+// Start is a process to start, of one version of a hook.
+type Start struct {
+	Spec    proc.Spec
+	Version string // digest of that version
+	// Confirm is called once: before the first answer of the process is taken, or, where no
+	// sender waits for answers, once it has started. An error refuses the process. Nil = it is
+	// not called.
+	Confirm func() error
+	Again   bool // after such an error another process may be started
 }
 
 // Call is one line for a worker. It must not be used twice.
@@ -85,7 +96,8 @@ type Call struct {
 // Answer is the result of a call.
 type Answer struct {
 	Body     []byte // the answer's object without event_id; nil when that was all it had
-	Err      error  // no worker could be started
+	Err      error  // no worker could be started, or it was refused
+	Version  string // digest of the version that the worker runs; "" = there was no worker
 	Stalled  string // what the start still waited for at the deadline, for people; "" = nothing
 	Failure  string // why there is no answer, for people; "" = there is one
 	Exceeded bool   // the answer was longer than Limit

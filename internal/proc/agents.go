@@ -1,0 +1,207 @@
+package proc
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Agents are the processes for which a bridge has asked: those that started the bridge. They
+// are known by number and start, for as long as they live.
+type Agents struct {
+	mu    sync.Mutex
+	known map[int]agent
+}
+
+// agent is the process of an agent.
+type agent struct {
+	row
+	handle int // a pidfd; -1 = none
+	cgroup string
+}
+
+// mostAgents bounds how many are known at once; more than that and the oldest one counts no
+// longer.
+const mostAgents = 4096
+
+// Agent is one of the Agents, for people.
+type Agent struct {
+	PID     int
+	Program string // "" = not known
+}
+
+func (a Agent) String() string {
+	if a.Program == "" {
+		return fmt.Sprintf("pid %d", a.PID)
+	}
+	return fmt.Sprintf("%s, pid %d", filepath.Base(a.Program), a.PID)
+}
+
+// Note notes the agent of a process that has sent an event, if that process is a bridge: its
+// nearest ancestor that does more than start the bridge. The shell in which a person types
+// the bridge's command is no agent.
+func (a *Agents) Note(sender int) {
+	r, ok := readRow(sender)
+	if !ok || a.knows(r.ppid) || !isBridge(CommandLine(sender)) {
+		return
+	}
+	for range mostAncestors {
+		if r, ok = readRow(r.ppid); !ok || r.pid <= 1 || managesServices(r) {
+			return
+		}
+		if !startsBridge(CommandLine(r.pid)) {
+			break
+		}
+	}
+	if isInteractive(CommandLine(r.pid)) {
+		return
+	}
+	a.add(r)
+}
+
+// knows reports whether a number is that of an agent that lives.
+func (a *Agents) knows(pid int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, known := a.known[pid]
+	return known && one.alive()
+}
+
+func (a *Agents) add(r row) {
+	one := agent{row: r, handle: openHandle(r), cgroup: cgroupFile(r.pid)}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil {
+		a.known = map[int]agent{}
+	}
+	a.drop(func(old agent) bool { return old.pid == r.pid || !old.alive() })
+	for len(a.known) >= mostAgents {
+		oldest := r
+		for _, old := range a.known {
+			if old.start <= oldest.start {
+				oldest = old.row
+			}
+		}
+		a.drop(func(old agent) bool { return old.pid == oldest.pid })
+	}
+	a.known[r.pid] = one
+}
+
+// drop forgets the agents that over chooses. a.mu is held.
+func (a *Agents) drop(over func(agent) bool) {
+	for pid, old := range a.known {
+		if over(old) {
+			closeHandle(old.handle)
+			delete(a.known, pid)
+		}
+	}
+}
+
+// Close forgets all agents.
+func (a *Agents) Close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(func(agent) bool { return true })
+}
+
+// alive reports whether the agent has not ended.
+func (one agent) alive() bool {
+	if one.handle >= 0 {
+		return !handleEnded(one.handle)
+	}
+	now, ok := readRow(one.pid)
+	return ok && now.start == one.start && !now.dead
+}
+
+// Above returns the living agent that a process belongs to: it is the agent, descends from it,
+// or seems to be an orphan of it. ok is false when there is none.
+func (a *Agents) Above(pid int) (of Agent, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(func(old agent) bool { return !old.alive() })
+	if len(a.known) == 0 {
+		return of, false
+	}
+	chain := ancestors(pid)
+	for _, one := range a.known {
+		if contains(chain, one.row) || one.left(chain) {
+			return Agent{PID: one.pid, Program: Program(one.pid)}, true
+		}
+	}
+	return of, false
+}
+
+// left reports whether a process with this chain seems to be an orphan of the agent: its
+// topmost ancestor below the process that adopts orphans is younger than the agent, in its
+// cgroup, and in another session than the one that adopted it. On macOS, which has no
+// cgroups, that is not known.
+func (one agent) left(chain []row) bool {
+	above := ancestors(one.pid)
+	shared := slices.IndexFunc(chain, func(r row) bool { return contains(above, r) })
+	if shared <= 0 || one.cgroup == "" || !adopts(chain[shared]) {
+		return false
+	}
+	top := chain[shared-1]
+	return top.start >= one.start && top.sid != chain[shared].sid && !top.leadsTerminal() &&
+		cgroupFile(chain[0].pid) == one.cgroup
+}
+
+// adopters are programs that take over the orphans of the processes below them.
+var adopters = []string{
+	"init", "systemd", "launchd", "tini", "tini-static", "dumb-init", "docker-init", "catatonit", "conmon", "bwrap", "s6-svscan", "runsvdir",
+}
+
+// adopts reports whether a process takes over the orphans of those below it.
+func adopts(r row) bool {
+	return r.pid == 1 || managesServices(r) || firstOfContainer(r.pid) ||
+		slices.Contains(adopters, filepath.Base(Program(r.pid))) || strings.HasPrefix(Comm(r.pid), "containerd-shim")
+}
+
+// isBridge reports whether a command line is that of hookd's bridge, or of its MCP server,
+// which an agent starts for itself.
+func isBridge(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	name := filepath.Base(args[0])
+	asks := func(arg string) bool { return arg == "bridge" || arg == "mcp" }
+	return strings.HasPrefix(name, "hookd-bridge") || name == "hookd" && slices.ContainsFunc(args[1:], asks)
+}
+
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "busybox", "csh", "tcsh", "nu", "elvish", "xonsh", "pwsh"}
+
+func isShell(args []string) bool {
+	return len(args) > 0 && slices.Contains(shells, strings.TrimPrefix(filepath.Base(args[0]), "-"))
+}
+
+// starters are programs that start another one and do nothing else.
+var starters = []string{"env", "timeout", "nice", "ionice", "setsid", "stdbuf", "sudo", "doas", "xargs", "time"}
+
+// startsBridge reports whether a command line is that of a program that only starts the
+// bridge, as agents run the command of a hook: sh -c 'hookd-bridge codex || true'.
+func startsBridge(args []string) bool {
+	if len(args) < 2 || !isShell(args) && !slices.Contains(starters, filepath.Base(args[0])) {
+		return false
+	}
+	line := strings.Join(args[1:], " ")
+	if strings.Contains(line, "\n") {
+		return false // a script, which does more
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t'\"();|&", r) })
+	for i := range words {
+		if isBridge(words[i:min(len(words), i+2)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInteractive reports whether a command line is that of a shell that reads what a person
+// types.
+func isInteractive(args []string) bool {
+	return isShell(args) && !slices.ContainsFunc(args[1:], func(arg string) bool {
+		return !strings.HasPrefix(arg, "-") || !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
+	})
+}
