@@ -73,7 +73,10 @@ func OpenChanges(c config.Config, log *zap.Logger) *Changes {
 }
 
 func (r *Changes) load() {
-	text := r.text()
+	text, err := r.text()
+	if err != nil {
+		return // the file stays as it is
+	}
 	for c := range changesIn(text) {
 		r.keep(c)
 	}
@@ -83,13 +86,16 @@ func (r *Changes) load() {
 	}
 }
 
-// text returns the whole file.
-func (r *Changes) text() []byte {
+// text returns the whole file, and what is not in it yet.
+func (r *Changes) text() ([]byte, error) {
 	text, err := readfile.Read(r.path, 16*maxChanges)
-	if err != nil && !os.IsNotExist(err) {
+	if os.IsNotExist(err) {
+		err = nil
+	}
+	if err != nil {
 		r.log.Error("changes recorded so far cannot be read", zap.Error(err))
 	}
-	return append(text, r.unsaved...)
+	return append(text, r.unsaved...), err
 }
 
 func changesIn(text []byte) iter.Seq[api.Change] {
@@ -349,7 +355,11 @@ func line(c api.Change) []byte {
 func (r *Changes) rewrite() {
 	size, seen := 0, map[string]bool{}
 	var kept [][]byte
-	for _, c := range slices.Backward(slices.Collect(changesIn(r.text()))) {
+	text, err := r.text()
+	if err != nil {
+		return // what is there is not replaced by less
+	}
+	for _, c := range slices.Backward(slices.Collect(changesIn(text))) {
 		_, there := r.last[c.Hook]
 		if l := line(c); size+len(l) <= maxChanges/2 || there && !seen[c.Hook] {
 			kept, size = append(kept, l), size+len(l)
@@ -371,7 +381,8 @@ const shownChanges = 10
 func (r *Changes) Of(id string) (list []api.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range changesIn(r.text()) {
+	text, _ := r.text() // an error leaves the newest, and is logged
+	for c := range changesIn(text) {
 		if c.Hook == id {
 			list = append(list, c)
 		}

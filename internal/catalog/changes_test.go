@@ -105,9 +105,10 @@ func FuzzChanges(f *testing.F) {
 		again := OpenChanges(c, zap.NewNop())
 		again.mu.Lock() // it has been read
 		defer again.mu.Unlock()
-		if after := slices.Collect(changesIn(again.text())); len(after) != len(before)+1 ||
+		now, err := again.text()
+		if after := slices.Collect(changesIn(now)); err != nil || len(after) != len(before)+1 ||
 			again.last["fresh"].digest != "d" {
-			t.Fatalf("of %d changes in %q and one more, %d are in %q", len(before), text, len(after), again.text())
+			t.Fatalf("of %d changes in %q and one more, %d are in %q, %v", len(before), text, len(after), now, err)
 		}
 		if now, err := os.ReadFile(c.ChangesFile()); err != nil || !bytes.HasSuffix(now, []byte("\n")) ||
 			again.size != int64(len(now)) {

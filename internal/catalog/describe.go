@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,8 @@ func Describe(c config.Config, h *hook.Hook) Description {
 		programs = trust.Commands(h.ScriptText)
 	case hook.Builtin:
 		d.Runs = strings.Join(append([]string{"built-in " + h.Command}, h.Args...), " ")
+	case hook.Rules:
+		d.Runs = fmt.Sprintf("%d rules, without a program", len(h.Rules.Rules))
 	case hook.Model:
 		d.Runs = "model " + h.Model + ": " + h.Prompt
 	}

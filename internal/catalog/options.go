@@ -9,6 +9,7 @@
 package catalog
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/judge"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/source/dockeragent"
 	"github.com/hookd/hookd/internal/source/familiar"
@@ -97,7 +99,7 @@ func settingHooks(c config.Config) []*hook.Hook {
 		"session_start", "turn_start", "turn_end", "user_prompt_submit", "stop",
 		"pre_tool_use", "post_tool_use", "session_end",
 	} {
-		h.Patterns = append(h.Patterns, hook.Pattern{Text: name})
+		h.Patterns = append(h.Patterns, pattern.Pattern{Text: name})
 	}
 	return []*hook.Hook{h}
 }
@@ -113,7 +115,7 @@ func HookFlags() []dockeragent.Flag { return dockeragent.Flags() }
 
 func readOptions(c config.Config, strict bool) hookdir.Options {
 	return hookdir.Options{
-		RunAs:  runAs(c),
+		RunAs: runAs(c), RulesDir: filepath.Join(c.Home, "rules"),
 		Strict: strict, KnownEvents: EventNames(), Path: c.Path,
 		Timeouts: map[hook.Type]time.Duration{
 			hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript, hook.Builtin: c.TimeoutBuiltin,
@@ -128,7 +130,7 @@ func readOptions(c config.Config, strict bool) hookdir.Options {
 
 // knownTools returns the tools of the agents that send an event which p matches, by
 // their own and their canonical names; nil where it matches none of an agent.
-func knownTools(p hook.Pattern) (agents []hookdir.AgentTools) {
+func knownTools(p pattern.Pattern) (agents []hookdir.AgentTools) {
 	seen := map[events.Dialect]bool{}
 	for row := range events.Rows() {
 		if row.ToolMatched && p.Match(row.Name) && !seen[row.Dialect] {
@@ -141,7 +143,7 @@ func knownTools(p hook.Pattern) (agents []hookdir.AgentTools) {
 
 // checkGuard returns why a built-in that guards has nothing to do on the events of a
 // pattern; "" = it has.
-func checkGuard(h *hook.Hook, p hook.Pattern) string {
+func checkGuard(h *hook.Hook, p pattern.Pattern) string {
 	b, ok := builtin.Lookup(h.Command)
 	if !ok || b.Needs == nil {
 		return ""

@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/source/hookdir"
 	"github.com/hookd/hookd/internal/trust"
@@ -148,8 +149,8 @@ func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 		Enabled: true, Order: hook.OrderSession,
 		Files: hook.Files{Bad: fmt.Sprintf("has a policy that cannot be read: %v", err), Mend: "hookd policy show"},
 	}
-	if p, err := hook.CompilePattern("*"); err == nil {
-		h.Patterns = []hook.Pattern{p}
+	if p, err := pattern.Compile("*"); err == nil {
+		h.Patterns = []pattern.Pattern{p}
 	}
 	return h
 }
@@ -182,9 +183,10 @@ func CheckPolicy(c config.Config, known *hookdir.Readings) policy.Check {
 	}
 }
 
-// SetPolicy puts the bundle of a source in force, signed by key, which is a text or a file.
+// SetPolicy puts the bundle of a source in force, signed by key, which is a text or a file,
+// and bound to name, see policy.Home.Set.
 // Of policy.FromFleet nothing is in force before the fleet brings it.
-func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy.Result, error) {
+func SetPolicy(ctx context.Context, c config.Config, source, key, name string) (policy.Result, error) {
 	public, err := policy.PublicKey(key)
 	if err != nil {
 		return policy.Result{}, err
@@ -197,5 +199,5 @@ func SetPolicy(ctx context.Context, c config.Config, source, key string) (policy
 		current, err := home.SetFleet(policy.FormatKey(public), person(""))
 		return policy.Result{Changed: true, Current: current}, err
 	}
-	return home.Set(ctx, source, policy.FormatKey(public), person(""), CheckPolicy(c, nil))
+	return home.Set(ctx, source, policy.FormatKey(public), person(""), name, CheckPolicy(c, nil))
 }

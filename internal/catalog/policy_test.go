@@ -96,12 +96,12 @@ func TestHostileBundlesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config.Default(t.TempDir())
 			hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, 3, 3), 0o600))
-			_, err := SetPolicy(t.Context(), cfg, file, s.public)
+			_, err := SetPolicy(t.Context(), cfg, file, s.public, "")
 			hooktest.Must(t, err)
 			text, err := policy.Build(c.content, "acme", 2, nil, s.key)
 			if err == nil {
 				hooktest.Must(t, os.WriteFile(file, text, 0o600))
-				_, err = SetPolicy(t.Context(), cfg, file, s.public)
+				_, err = SetPolicy(t.Context(), cfg, file, s.public, "")
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -123,7 +123,7 @@ func TestWhatDiffersFromThePolicy(t *testing.T) {
 	hooktest.Must(t, os.WriteFile(bundle, s.bundle(t, 1, 3, 3), 0o600))
 	for file, want := range map[string]int{"hooks/guard-0001/run.sh": 1, "hooks/lib.sh": 3} {
 		c := config.Default(t.TempDir())
-		r, err := SetPolicy(t.Context(), c, bundle, s.public)
+		r, err := SetPolicy(t.Context(), c, bundle, s.public, "")
 		hooktest.Must(t, err)
 		hooktest.Must(t, os.WriteFile(filepath.Join(r.Current.Dir, file), []byte("#!/bin/sh\n# another\n"), 0o700))
 		refused := 0
@@ -147,7 +147,7 @@ func TestABundleOfOneHook(t *testing.T) {
 	}, "acme", 1, nil, s.key)
 	hooktest.Must(t, err)
 	hooktest.Must(t, os.WriteFile(bundle, text, 0o600))
-	r, err := SetPolicy(t.Context(), c, bundle, s.public)
+	r, err := SetPolicy(t.Context(), c, bundle, s.public, "")
 	hooktest.Must(t, err)
 	for _, want := range []int{0, 1} {
 		hooks := Scan(c).Runnable()
@@ -170,7 +170,7 @@ func BenchmarkTakeUp(b *testing.B) {
 				hooktest.Must(b, os.WriteFile(file, s.bundle(b, sequence, 1000, changed), 0o600))
 			}
 			next(1)
-			_, err := SetPolicy(b.Context(), c, file, s.public)
+			_, err := SetPolicy(b.Context(), c, file, s.public, "")
 			hooktest.Must(b, err)
 			home := policy.NewHome(c.PolicyDir())
 			opts, ready := Options(c, home), make(chan struct{})

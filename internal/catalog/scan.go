@@ -87,8 +87,24 @@ func validate(folder string, opt hookdir.Options) api.Validated {
 	}
 	if h != nil {
 		v.Name = h.Name
+		v.Problems = append(v.Problems, Problems(ruleProblems(h))...)
 	}
 	return v
+}
+
+// ruleProblems are what seems wrong with the rules of a hook: those that never decide, and
+// examples that they do not treat as they say. The home of the examples is not the user's.
+func ruleProblems(h *hook.Hook) (list []hook.Problem) {
+	if h.Rules == nil {
+		return nil
+	}
+	for _, w := range h.Rules.Check() {
+		list = append(list, hook.Problem{
+			File: w.Rule.File, Line: w.Rule.Line, Column: w.Rule.Column, Message: w.Message, Hint: w.Hint,
+			Warning: true,
+		})
+	}
+	return list
 }
 
 // parserOf returns the parser of a file with many hooks: an AGENT.md or a YAML file other

@@ -201,7 +201,7 @@ func writeTrusted(c config.Config, t Trusted) error {
 	text, err := json.MarshalIndent(t, "", " ")
 	file := trustedFile(c, t.Repository)
 	if err == nil {
-		err = os.MkdirAll(c.TrustedDir(), 0o700)
+		err = replacefile.MkdirAll(c.TrustedDir())
 	}
 	if err == nil {
 		err = replacefile.Write(file, text)

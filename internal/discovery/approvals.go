@@ -150,7 +150,7 @@ func (a Approvals) read(checker *trust.Checker, path string) (got Approval, ok b
 func (a Approvals) Put(p Approval) error {
 	text, err := json.MarshalIndent(p, "", " ")
 	if err == nil {
-		err = os.MkdirAll(a.dir, 0o700)
+		err = replacefile.MkdirAll(a.dir)
 	}
 	if err == nil {
 		err = replacefile.Write(a.file(p.Hook), text)

@@ -202,10 +202,29 @@ func (s hooksDir) shade(h *hook.Hook) {
 }
 
 func (s hooksDir) contents(h *hook.Hook) hook.Files {
-	if s.Files == nil {
-		return hook.Files{}
+	var f hook.Files
+	if s.Files != nil {
+		f = s.Files(h.Dir)
 	}
-	return s.Files(h.Dir)
+	return withRules(f, h)
+}
+
+// withRules adds the files and folders that the rules of h were read from.
+func withRules(f hook.Files, h *hook.Hook) hook.Files {
+	if h.Rules == nil {
+		return f
+	}
+	for _, file := range h.Rules.Files {
+		if !slices.Contains(f.Paths, file.Path) {
+			f.Paths = append(f.Paths, file.Path)
+		}
+	}
+	for _, folder := range h.Rules.Folders {
+		if !slices.Contains(f.Folders, folder) {
+			f.Folders = append(f.Folders, folder)
+		}
+	}
+	return f
 }
 
 func isLink(path string) bool {

@@ -196,7 +196,8 @@ func Folder(dir string, opts Options) (*hook.Hook, []hook.Problem) {
 	opts = opts.withDefaults()
 	h, problems := hookdir.Read(dir, opts.Read)
 	if h != nil {
-		opts.vetter(nil, Dirs{}).seal(h)
+		h.Files = withRules(h.Files, h)
+		opts.vetter(nil, Dirs{}).sealRead(h)
 	}
 	return h, problems
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/trust"
 )
 
@@ -29,7 +30,7 @@ func readGuards(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 	hooks, problems := readList(path, text)
 	for _, h := range hooks {
 		takesPart := true
-		h.Blocking, h.Patterns, h.Definition = &takesPart, []hook.Pattern{{Text: "pre_tool_use"}}, ""
+		h.Blocking, h.Patterns, h.Definition = &takesPart, []pattern.Pattern{{Text: "pre_tool_use"}}, ""
 	}
 	return hooks, problems
 }

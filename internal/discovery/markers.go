@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // Markers switch hooks off without changing their files: each is a file NAME.off in a
@@ -26,7 +27,7 @@ func NewMarkers(dir string) Markers { return Markers{dir} }
 func (m Markers) Disabled() func(name string) bool {
 	off := map[string]bool{}
 	if m.dir != "" {
-		entries, _ := os.ReadDir(m.dir)
+		entries, _ := os.ReadDir(m.dir) // an error leaves the hooks on
 		for _, e := range entries {
 			off[e.Name()] = true
 		}
@@ -37,7 +38,7 @@ func (m Markers) Disabled() func(name string) bool {
 // Disable switches a hook off; it need not exist. by says who and what does so; "" = that
 // is not known.
 func (m Markers) Disable(name, by string) error {
-	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+	if err := replacefile.MkdirAll(m.dir); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
 	if err := write(m.file(name), by); err != nil {
@@ -76,7 +77,8 @@ const maxBy = 512
 
 // write makes text the content of a file; a pipe at its place does not block.
 func write(path, text string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0o600)
+	how := os.O_CREATE | os.O_WRONLY | os.O_TRUNC | syscall.O_NONBLOCK
+	f, err := os.OpenFile(path, how, replacefile.FileMode(path, false))
 	if err != nil {
 		return err
 	}

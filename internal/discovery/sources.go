@@ -143,7 +143,7 @@ func readOne(f found, v vetter, before []hook.Entry) *unit {
 	if !f.hung && v.files.Try(f.unit.String(), func() {
 		r := f.in.read(f.unit)
 		for _, h := range r.hooks {
-			v.seal(h)
+			v.sealRead(h)
 		}
 		read <- newUnit(r, v, f.in, f.unit, before)
 	}) {

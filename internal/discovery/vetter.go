@@ -100,6 +100,15 @@ func (v vetter) asAllowed(a Approval, blind bool) *hook.Hook {
 	return nil
 }
 
+// sealRead is seal for a hook that was just read: its rules must be as they were then.
+func (v vetter) sealRead(h *hook.Hook) {
+	v.seal(h)
+	if file := changedRules(h); file != "" {
+		why := trust.Refusal{Path: file, Fact: "was changed while hookd read the hook", Do: "hookd reload"}
+		h.Seal = h.Seal.With(why)
+	}
+}
+
 // seal sets the seal and the digest of h from its files.
 func (v vetter) seal(h *hook.Hook) {
 	f := trust.Files{
@@ -395,4 +404,20 @@ func (v vetter) waitingProblem(h, inForce *hook.Hook) hook.Problem {
 		p.Message += fmt.Sprintf("; until then the version with digest %.12s runs", inForce.Digest)
 	}
 	return p
+}
+
+// changedRules returns a file of the rules of h that is not as it was when they were read;
+// "" = there is none. It looks after the files were sealed: who puts other rules there for
+// the moment of the reading changes the file after that, and its runs fail.
+func changedRules(h *hook.Hook) string {
+	if h.Rules == nil {
+		return ""
+	}
+	for _, file := range h.Rules.Files {
+		text, err := readfile.Read(file.Path, hookdir.MaxFileSize)
+		if err != nil || trust.Sum(text) != file.Sum {
+			return file.Path
+		}
+	}
+	return ""
 }

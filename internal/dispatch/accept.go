@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,7 +62,7 @@ func (d *Dispatcher) admit(
 		}
 	}
 	if len(matched) > 0 || d.recorder.Watched() {
-		e.Tool, e.Subject = d.About(e)
+		d.About(e)
 		e.Unread = false
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
@@ -70,7 +71,7 @@ func (d *Dispatcher) admit(
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from.PID}
+	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from}
 	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {
 		return rcpt, nil, err
@@ -97,14 +98,21 @@ func (d *Dispatcher) fill(
 	}
 	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
 
-	e.Tool, e.Subject, e.Unread = "", "", true
+	e.Tool, e.Subject, e.CallID, e.Unread = "", "", "", true
 	e.Trial = e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
 	e.Project = d.projectOf(index, e.Cwd, now)
 	d.prompts.note(e)
 }
 
-// withPeer returns data with the process that sent it, whatever data says of that.
+// withPeer returns data with the process that sent it, whatever data says of that, in
+// letters of any case: many readers of JSON take one case for the other.
 func withPeer(data json.RawMessage, peer *events.Peer) json.RawMessage {
+	given := data
+	for key := range rawjson.Members(given) {
+		if key != events.PeerKey && strings.EqualFold(key, events.PeerKey) {
+			data = rawjson.Without(data, key)
+		}
+	}
 	value, _ := json.Marshal(peer) // two numbers and a text
 	return rawjson.With(data, rawjson.Member{Key: events.PeerKey, Value: value})
 }
@@ -165,7 +173,7 @@ type admission struct {
 	d       *Dispatcher
 	event   *events.Event
 	plan    plan
-	sender  int // its process id; 0 = unknown
+	sender  Origin
 	tasks   []*task
 	results chan events.Run    // nil unless the sender waits for observers
 	room    bool               // the queue has reserved a place
@@ -318,7 +326,7 @@ func (a *admission) decide(r *Receipt) {
 		if len(a.plan.shadows) > 0 {
 			d.watch(rec, a.event, a.plan.shadows, done)
 		} else {
-			d.recordDecision(rec, done)
+			d.recordDecision(rec, a.event, done)
 		}
 	}
 	r.Runs = runs(done)

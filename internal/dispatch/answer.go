@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.uber.org/zap"
 
@@ -39,7 +40,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	rules := a.match.Rules
 	if rules.Read == nil {
 		a.answer = d.read(a)
-		if a.match.Hook.Type != hook.Builtin { // which answers in the event's own words
+		if t := a.match.Hook.Type; t != hook.Builtin && t != hook.Rules { // which answer in the event's own words
 			a.answer = dialect.Answer(a.current(), a.match.Given, a.answer)
 		}
 		a.answer = a.answer.Tightened().WarnedOfIgnored(a.contract)
@@ -157,7 +158,14 @@ func (d *Dispatcher) note(a *attempt) {
 		return
 	}
 	said := d.said(a.out.Stderr)
+	a.run.Cause = cmp.Or(said, a.run.Error)
 	a.run.Error = withWords(a.run.Error, said)
+	if a.run.Awaited {
+		a.run.Failure = events.FailurePasses
+		if a.answer.Failure != "" && a.answer.FailureDenies(a.contract) {
+			a.run.Failure = events.FailureDenies
+		}
+	}
 	if a.answer.Failure != "" {
 		a.answer.Failure = withWords(a.answer.Failure, said)
 		name := a.match.Hook.Quoted()
@@ -184,11 +192,28 @@ func (d *Dispatcher) shown(line string) string {
 // lastWords is how much of what a failed run printed last its error has.
 const lastWords = 200
 
-// lastLine is the last line of text that is not blank.
+// lastLine is the last line with a letter or a digit of what a program printed, without
+// its colours and the lines of a box around it; the last one that is not blank where
+// none has any.
 func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
+	text = strings.TrimSpace(escape.WithoutColours(text))
+	wordless := ""
+	for rest := text; rest != ""; {
+		at := strings.LastIndexByte(rest, '\n')
+		line := strings.TrimFunc(rest[at+1:], boxed)
+		if strings.ContainsFunc(line, worded) {
+			return line
+		}
+		wordless = cmp.Or(wordless, strings.TrimSpace(rest[at+1:]))
+		rest = rest[:max(0, at)]
+	}
+	return wordless
 }
+
+func worded(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// boxed reports whether r is a blank or a line that boxes are drawn with.
+func boxed(r rune) bool { return unicode.IsSpace(r) || '\u2500' <= r && r <= '\u259f' }
 
 func withWords(why, said string) string {
 	if said == "" || why == "" {
@@ -201,6 +226,7 @@ func withWords(why, said string) string {
 // lines, as the lines of its usage may follow, and in the last one.
 var (
 	brokenLine = regexp.MustCompile(`(?i)(?:^|: )(?:command )?not found\.?$|command not found: |^usage: |` +
+		`: (?:line )?\d+: [^:/ ]+: permission denied$|` + // of a shell, for a command's name: PATH has a closed folder
 		`\b(?:unrecognized|unknown|invalid|illegal) (?:option|argument)`)
 	brokenEnd = regexp.MustCompile(
 		`(?i)not found|no such file|cannot execute|permission denied|syntax error|unexpected (?:token|end)|` +
@@ -246,8 +272,8 @@ func (d *Dispatcher) suspicious(a *attempt) string {
 // fits it; "" = none. anywhere may be nil.
 func lineWith(o events.Output, last, anywhere *regexp.Regexp) string {
 	for _, text := range []string{o.Head, o.Tail} {
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); anywhere != nil && anywhere.MatchString(line) {
+		for line := range strings.Lines(escape.WithoutColours(text)) {
+			if line = strings.TrimFunc(line, boxed); anywhere != nil && anywhere.MatchString(line) {
 				return line
 			}
 		}

@@ -38,7 +38,7 @@ func (b *Batch) Add(env *events.Envelope) bool {
 	e := b.next()
 	d.fill(e, env, index, known, env.At)
 	if d.recorder.Watched() {
-		e.Tool, e.Subject = d.About(e)
+		d.About(e)
 		e.Unread = false
 	}
 	return true

@@ -33,10 +33,14 @@ type Sender struct {
 // Origin is the sender, as far as a chain of hooks is concerned. The zero Origin is
 // an agent.
 type Origin struct {
-	Depth int    // of the events it sends
-	Hook  string // id of the hook that runs the sender; "" = unknown or none
-	PID   int    // of the sender; 0 = unknown
+	Depth  int    // of the events it sends
+	Hook   string // id of the hook that runs the sender; "" = unknown or none
+	PID    int    // of the sender; 0 = unknown
+	Handle Handle // of the sender; nil = there is none
 }
+
+// Handle holds on to a process, not to its number, which may be another one's after its end.
+type Handle interface{ HasEnded() bool }
 
 // OfRun reports whether the sender is a process of a run, as far as is known.
 func (o Origin) OfRun() bool { return o.Depth > 0 || o.Hook != "" }

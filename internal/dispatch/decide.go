@@ -30,7 +30,7 @@ func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continu
 func (d *Dispatcher) decide(
 	e *events.Event,
 	ms []match.Match,
-	sender int,
+	sender Origin,
 ) (v *verdict.Verdict, done []*attempt, q *Question) {
 	if len(ms) > 0 {
 		if !d.deciding.enter(e) {
@@ -90,7 +90,20 @@ func (l decidingLane) decide(ms []match.Match) (*verdict.Verdict, []*attempt) {
 		run = l.sequence
 	}
 	done := run(ms)
-	return verdict.Fold(l.contract, l.event.Data, answers(done)), done
+	return verdict.Fold(l.contract, l.event.Data, append(answers(done), l.doubt(done)...)), done
+}
+
+// doubt asks a person about a call with bytes that are no UTF-8: the guards have seen others in their
+// place, and what runs is not what they have judged.
+func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
+	guard := func(a *attempt) bool { return a.match.Policy().Blocking }
+	if !l.event.Mangled || l.contract.Kind != events.KindToolBefore || !slices.ContainsFunc(done, guard) {
+		return nil
+	}
+	return []verdict.Answer{{
+		Policy: verdict.Policy{Name: "hookd", Blocking: true}, PermissionDecision: "ask",
+		PermissionReason: "the call has bytes that are no UTF-8: hooks saw U+FFFD in their place, not what runs",
+	}}
 }
 
 // budget is the time that all of an event's hooks have together: what the

@@ -1,12 +1,16 @@
 package dispatch
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rawjson"
 	"github.com/hookd/hookd/internal/verdict"
 )
 
@@ -17,7 +21,7 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time,
 		Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect,
 		AgentID: e.AgentID, AgentName: e.AgentName, SessionID: e.SessionID, Cwd: e.Cwd,
-		Tool: e.Tool, Subject: e.Subject,
+		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID,
 		Decision: outcome, Reason: d.clean(reason), DecidedBy: v.DecidedBy, Rewrote: rewrote(v),
 		DurationMS: ms(max(0, time.Since(e.Time))),
 	}
@@ -26,26 +30,73 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 			rec.Runs = append(rec.Runs, a.run.ID)
 		}
 	}
+	if v.Allowed && v.UpdatedInput != nil {
+		rec.NewInput, rec.NewSubject = d.newInput(e, v.UpdatedInput)
+	}
 	return rec
 }
 
-// About returns the canonical tool of an event and, on one line without secrets, what
-// it is about; "" = nothing to say.
-func (d *Dispatcher) About(e *events.Event) (tool, subject string) {
-	return dialect.Subject(e, d.opts.Redact)
+// newInput returns the input that hooks gave a call for its record, and what the call is about now.
+func (d *Dispatcher) newInput(e *events.Event, input json.RawMessage) (kept json.RawMessage, subject string) {
+	now := *e
+	if e.Contract.Target != "" {
+		now.Data = rawjson.With(e.Data, rawjson.Member{Key: e.Contract.Target, Value: input})
+		_, subject = dialect.Subject(&now, d.opts.Redact)
+	}
+	kept = bytes.Clone(input)
+	if d.opts.Redact != nil {
+		kept = d.opts.Redact(kept)
+	}
+	if len(kept) > events.NewInputBytes {
+		cut := validPart(string(kept[:events.NewInputBytes]))
+		kept = rawjson.Quote(fmt.Sprintf("%s… (%d bytes in all)", cut, len(input)))
+	}
+	return kept, subject
+}
+
+// About fills in what an event is about, where it is about something: its canonical tool, one line
+// without secrets, and the id of the call.
+func (d *Dispatcher) About(e *events.Event) {
+	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
+	e.CallID = d.calls.id(e)
 }
 
 // recordDecision hands a decision over after the runs that led to it and the decisions of
 // its session before it: at once, unless a background child of a hook still holds a pipe, or
 // held one then. The verdict does not wait for that.
-func (d *Dispatcher) recordDecision(rec *events.Decided, done []*attempt) {
-	late := slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
+func (d *Dispatcher) recordDecision(rec *events.Decided, e *events.Event, done []*attempt) {
+	hears := d.hears(rec, e)
+	late := hears != nil || slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
 	before, recorded := d.turns.take(rec, late)
 	if !late && before == nil {
 		d.recorder.Decided(rec)
 		return
 	}
-	d.recordLater(rec, before, recorded, func() { waitRecorded(done) })
+	d.recordLater(rec, before, recorded, func() {
+		waitRecorded(done)
+		if hears != nil {
+			hears()
+		}
+	})
+}
+
+// hearTime is how long a decision waits for its sender to say what the agent heard: the sender has
+// the verdict, and only writes it.
+const hearTime = 10 * time.Second
+
+// hears returns a function that waits until the sender of e says what its agent was told, and puts
+// it into rec; nil = e tells nothing. What a kill of hookd leaves of rec says that it is not known.
+func (d *Dispatcher) hears(rec *events.Decided, e *events.Event) func() {
+	h := e.Hearing
+	if h == nil {
+		return nil
+	}
+	rec.Told = &events.Told{Unsure: "hookd was killed before its bridge said so"}
+	return func() {
+		t := h.Wait(d.ctx, hearTime)
+		t.Reason = d.clean(t.Reason)
+		rec.Hear(t)
+	}
 }
 
 // recordLater hands a decision over when wait has returned and before is closed, then calls
@@ -98,7 +149,7 @@ func rewrote(v *verdict.Verdict) (parts []string) {
 		name string
 		set  bool
 	}{
-		{"input", v.UpdatedInput != nil},
+		{"input", v.UpdatedInput != nil && v.Allowed},
 		{"result", v.UpdatedToolResponse != nil},
 		{"messages", v.UpdatedMessages != nil},
 		{"context", v.AdditionalContext != ""},

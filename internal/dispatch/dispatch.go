@@ -34,7 +34,7 @@
 //	decided, record, turns  what is written down of it
 //	queue, lane, task       the observers' queue
 //	lineage, chain, starts  which run sends an event
-//	project, prompts        what is known of where an event happens
+//	project, prompts, calls what is known of where an event happens, and of which call
 //	attempt                 what one attempt is given, and how it went
 //	question                what a verdict asks a person
 //	job, recorder, tap, ids what others do for this package
@@ -103,6 +103,7 @@ type Dispatcher struct {
 	seen     *dedup
 	outputs  outputs
 	prompts  *prompts
+	calls    calls
 	stalls   stalls
 	alarms   alarms // of runs that do not come back in time
 	underWay underWay

@@ -27,6 +27,7 @@ type Job struct {
 	Given   string          // the event name the hook is given
 	Payload json.RawMessage // the payload under that name, after earlier rewrites
 	Data    json.RawMessage // the same as the event was emitted
+	Facts   json.RawMessage // of the call, for a hook that wants them; set by the Runner
 	Rules   *neutral.Rules  // of the hook
 	Place   string          // where the event happened, by the rules of the hook; "" = unknown
 	Output  string          // what hooks of the conversation have printed for later ones
@@ -73,7 +74,8 @@ type Process struct {
 
 // Outcome is what a job left behind.
 type Outcome struct {
-	Err      error  // it did not start
+	Err      error  // it did not start, or was refused
+	Version  string // digest of the version that ran; "" = that of Job.Hook
 	Short    bool   // because there was no process, descriptor or memory to spare at that moment
 	Failure  string // it ran inside the daemon and failed, in words for people
 	Stalled  string // what it still waited for at its deadline, in words for people; "" = nothing
@@ -88,6 +90,8 @@ type Outcome struct {
 	Stderr   events.Output
 	Whole    []byte // stdout up to Job.Whole
 	Exceeded bool   // there was more than Job.Whole
+	Rule     string // that answered, of a hook with rules; "" = none
+	Span     [2]int // of the call's text that the rule fitted: from, to; both 0 = the whole
 	// Late is nil unless a background child still holds a pipe. It blocks for
 	// a moment and returns the output that belongs to the record.
 	Late func() (stdout, stderr events.Output)

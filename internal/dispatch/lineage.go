@@ -26,6 +26,9 @@ func (l *lineage) started(p Process) {
 	ended := l.chain.started(p, l.depth, l.hook)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ended != nil { // the run has started again
+		l.ended()
+	}
 	if l.ended = ended; l.known != nil {
 		l.known()
 	}

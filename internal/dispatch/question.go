@@ -14,6 +14,7 @@ type Question struct {
 	Verdict *verdict.Verdict
 	Asking  []Asking // in registration order; never empty
 	Sender  int      // process id of the sender; 0 = unknown
+	Handle  Handle   // of the sender; nil = there is none
 	// Until is when the sender waits no longer; zero = it has set no limit.
 	Until time.Time
 }
@@ -22,6 +23,7 @@ type Question struct {
 type Asking struct {
 	Hook   *hook.Hook
 	Reason string
+	Spans  []events.CardSpan // of the input, that made it ask; nil = it names none
 }
 
 // Asks answers verdicts that ask. Its methods are called without a slot.
@@ -42,11 +44,11 @@ func (noAsks) Takes(*Question) bool { return false }
 func (noAsks) Settle(q *Question) (*verdict.Verdict, *events.Answered) { return q.Verdict, nil }
 
 // question returns what v asks, if hookd will look for an answer; else nil.
-func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attempt, sender int) *Question {
+func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin) *Question {
 	if !v.Asks() {
 		return nil
 	}
-	q := &Question{Event: e, Verdict: v, Sender: sender}
+	q := &Question{Event: e, Verdict: v, Sender: sender.PID, Handle: sender.Handle}
 	for _, a := range done {
 		if outcome, reason := a.answer.Says(a.contract); outcome == events.OutcomeAsk {
 			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason})

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ func (d *Dispatcher) record(a *attempt, id string) events.Run {
 	e, m, out := a.event, a.match, a.out
 	r := events.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
-		Digest: m.Hook.Digest, Generation: m.Generation,
+		Digest: cmp.Or(out.Version, m.Hook.Digest), Generation: m.Generation,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
 		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
 		ExitCode: out.ExitCode, Signal: out.Signal, Killed: out.Killed, Left: out.Left,
@@ -29,6 +30,7 @@ func (d *Dispatcher) record(a *attempt, id string) events.Run {
 	if m.Hook.Type == hook.Spawn {
 		r.Spawned = m.Hook.SpawnAgent
 	}
+	r.Rule, r.Span = out.Rule, out.Span
 	r.Test = e.Trial
 	r.Input, r.Awaited = d.preview(e.Data), m.Blocks && !m.Shadow && e.Wait
 	r.Shadow = m.Shadow

@@ -27,9 +27,10 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 	if !d.watching.enter(e) {
 		d.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
-		d.recordDecision(rec, done)
+		d.recordDecision(rec, e, done)
 		return
 	}
+	hears := d.hears(rec, e)
 	before, recorded := d.turns.take(rec, true)
 	d.recordLater(rec, before, recorded, func() {
 		defer d.watching.leave(e)
@@ -47,6 +48,9 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 		}
 		waitRecorded(done)
 		waitRecorded(watched)
+		if hears != nil {
+			hears()
+		}
 	})
 }
 

@@ -16,6 +16,13 @@ import (
 // and reaped before the Dispatcher goes on without it.
 const killTime = 3 * time.Second
 
+// mostLate is how late an alarm may be. When it is later, hookd itself was stopped for a while, and does
+// not know yet which runs have ended meanwhile: they get killTime again, so many times at most.
+const (
+	mostLate  = time.Second
+	mostStops = 5
+)
+
 // maxStalled is how many runs of a hook may be held at once by directories of
 // different events before all its runs fail at once.
 const maxStalled = 4
@@ -59,12 +66,20 @@ func (d *Dispatcher) bounded(j *Job, end func(out Outcome, late bool)) {
 		return
 	}
 	begun := time.Now()
+	due, stops := j.Latest, 0
 	var giveUp func()
 	giveUp = func() {
+		if now := time.Now(); now.Sub(due) > mostLate && stops < mostStops {
+			stops++
+			due = now.Add(killTime)
+			d.alarms.after(due, giveUp)
+			return
+		}
 		switch why, over := d.stalls.giveUp(j, time.Now()); {
 		case over:
 		case why == "":
-			d.alarms.after(j.Latest.Add(killTime), giveUp)
+			due = j.Latest.Add(killTime)
+			d.alarms.after(due, giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
 			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)

@@ -74,7 +74,7 @@ func (d *Dispatcher) try(
 	}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	if at.IsZero() { // the past has both, and finding them takes a tenth of a rehearsal
-		e.Tool, e.Subject = d.About(e)
+		d.About(e)
 	}
 	e.Project = d.projectOf(d.index.Load(), e.Cwd, now)
 	m, why := d.single(h).Match(e)

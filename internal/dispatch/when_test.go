@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"github.com/hookd/hookd/internal/facts"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -13,7 +14,7 @@ import (
 // A guard with a condition sees a call that a hook before it has rewritten to one that
 // the condition fits, and only that.
 func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
-	command, err := hook.CompileCommand("git push")
+	command, err := facts.ParsePattern("git push")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			guard := matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) {
-				h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
+				h.When = []hook.Condition{{Commands: []facts.CommandPattern{command}}}
 			})
 			b := newBench(t, Options{}, []*hook.Hook{guard, matchtest.Hook("rewrites", "pre_tool_use"), matchtest.With(guard, func(*hook.Hook) {})},
 				map[string]behaviour{"rewrites": {stdout: rewrite}, "guard": {exit: 2}})
@@ -46,9 +47,9 @@ func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
 // An event that no hook's conditions fit is decided by none, and leaves no decision.
 func TestNoConditionFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		command, _ := hook.CompileCommand("git push")
+		command, _ := facts.ParsePattern("git push")
 		guard := matchtest.With(matchtest.Hook("guard", "pre_tool_use"), func(h *hook.Hook) {
-			h.When = []hook.Condition{{Commands: []hook.CommandPattern{command}}}
+			h.When = []hook.Condition{{Commands: []facts.CommandPattern{command}}}
 		})
 		b := newBench(t, Options{}, []*hook.Hook{guard}, map[string]behaviour{"guard": {exit: 2}})
 		r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls"}},"wait":true}`)

@@ -157,7 +157,8 @@ func (r *Recorder) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted
 		accepted.Events[i] = api.AcceptedEvent{
 			EventID: e.EventID, Seq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind,
 			Dialect: e.Dialect, SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd,
-			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
+			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID,
+			Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
 			Bytes: e.Size, Whole: e.Whole,
 		}
 	}
@@ -276,7 +277,7 @@ func shown(e store.Event) api.Event {
 	return api.Event{
 		Envelope: e.Envelope, EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
 		Bytes: e.Size, Whole: e.Whole, Preview: e.Preview, Redacted: e.Redacted,
-		Tool: e.Tool, Subject: e.Subject,
+		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID,
 	}
 }
 
@@ -349,6 +350,85 @@ func (r *Recorder) DropDead(ctx context.Context, id int64) (api.DeadLetter, *eve
 		return dead, bad
 	}
 	return dead, unread("dead letter", fmt.Sprint(id), r.store.DropDead(ctx, id))
+}
+
+// mostTaken is how many events TakeBack hands to the store at a time.
+const mostTaken = 256
+
+// TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
+// with each run of them. A loss of which the file was read, or that has none, is settled then.
+func (r *Recorder) TakeBack(ctx context.Context, l store.Loss, run func(events.PendingKey)) api.RecoveredLoss {
+	did := api.RecoveredLoss{Loss: loss(l)}
+	var err error
+	if l.Path != "" {
+		if did.Events, did.Unreadable, err = r.takeBack(ctx, l, run); err == nil {
+			did.Kept = store.TakenBack(l.Path)
+		}
+	}
+	if err == nil {
+		err = r.store.Settled(ctx, l, did.Events)
+	}
+	if err != nil {
+		did.Error, did.Kept = err.Error(), ""
+	}
+	return did
+}
+
+func (r *Recorder) takeBack(
+	ctx context.Context, l store.Loss, run func(events.PendingKey),
+) (count, unreadable int, err error) {
+	stored, waiting := make(chan error, mostTaken), 0
+	settle := func() (err error) {
+		for ; waiting > 0; waiting-- {
+			if e := <-stored; err == nil {
+				err = e
+			}
+		}
+		return err
+	}
+	var keys []events.PendingKey
+	unreadable, err = r.store.SetAside(ctx, l, func(e *events.Event, hooks []string) error {
+		done := func(_ bool, bad *events.Error) {
+			if bad != nil {
+				stored <- bad
+				return
+			}
+			stored <- nil
+		}
+		if bad := r.Accept(e, nil, hooks, done); bad != nil {
+			return bad
+		}
+		count++
+		for _, hook := range hooks {
+			keys = append(keys, events.PendingKey{Seq: e.Seq, Hook: hook})
+		}
+		if waiting++; waiting == mostTaken {
+			return settle()
+		}
+		return nil
+	})
+	if bad := settle(); err == nil {
+		err = bad
+	}
+	for _, k := range keys {
+		run(k)
+	}
+	return count, unreadable, err
+}
+
+// Losses returns what was lost or set aside and not taken back yet, oldest first.
+func (r *Recorder) Losses() []api.Loss {
+	var list []api.Loss
+	for _, l := range r.store.Losses() {
+		list = append(list, loss(l))
+	}
+	return list
+}
+
+func loss(l store.Loss) api.Loss {
+	return api.Loss{
+		ID: l.ID, Time: l.At, Why: l.Why, Path: l.Path, Lost: l.Lost, More: l.More, DeadLetters: l.DeadLetters,
+	}
 }
 
 func letter(d store.DeadLetter) api.DeadLetter {

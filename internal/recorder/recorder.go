@@ -203,6 +203,7 @@ func (r *Recorder) Deciding(d *events.Decided) {
 func (r *Recorder) Decided(d *events.Decided) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
+	d.Outcome = d.Word()
 	d.Seq = r.hub.PublishLate(d.Event, stream.DecisionRecord(d), recordRoom)
 	r.rememberDecision(d)
 	r.store.Decided(d)

@@ -42,10 +42,10 @@ type Options struct {
 	Epoch   string  // of the numbers; "" = a new one
 	Archive Archive // of what left the ring; nil = there is none
 
-	// About returns the tool and the subject of an event that is Unread, of which it is
+	// About fills in the tool, the subject and the call of an event that is Unread, of which it is
 	// given Contract, Dialect and Data. It may be called by several goroutines at once.
 	// nil = no record has them.
-	About func(e *events.Event) (tool, subject string)
+	About func(e *events.Event)
 }
 
 // An Archive has what has left the ring. Since returns records above after and
@@ -77,7 +77,7 @@ type Hub struct {
 	maxBytes int
 	archive  Archive       // nil = none
 	reading  chan struct{} // has one token: to read from the archive
-	about    func(e *events.Event) (tool, subject string)
+	about    func(e *events.Event)
 	stalled  time.Duration // after which a subscriber that reads nothing loses what it holds of the archive
 
 	starters atomic.Int32 // subscribers that ask for starts

@@ -593,12 +593,12 @@ func TestRecordsBehindALargeOne(t *testing.T) {
 // What an event is about that was published without that is in its record when it is
 // read, of large events and small ones; one look is enough for a record that has it.
 func TestUnreadEventsAreLookedUp(t *testing.T) {
-	h := New(Options{About: func(e *events.Event) (tool, subject string) {
+	h := New(Options{About: func(e *events.Event) {
 		var data struct{ Text string }
 		if err := json.Unmarshal(e.Data, &data); err != nil || e.Contract == nil || e.Envelope.Event != "PreToolUse" {
 			t.Errorf("asked about %+v: %v", e, err)
 		}
-		return string(e.Dialect), fmt.Sprint(len(data.Text), " bytes, \"data\":")
+		e.Tool, e.Subject = string(e.Dialect), fmt.Sprint(len(data.Text), " bytes, \"data\":")
 	}})
 	want := []string{}
 	for _, size := range []int{3, 5 << 10, LargeData + 7, 3 * batchBytes} {

@@ -97,7 +97,7 @@ func sameEnvelope(a, b *events.Event) bool {
 	return a.Event == b.Event && a.Time == b.Time && a.Sender == b.Sender && a.Dialect == b.Dialect &&
 		a.SessionID == b.SessionID && a.AgentID == b.AgentID && a.AgentName == b.AgentName && a.Cwd == b.Cwd &&
 		a.Lane == b.Lane && a.Parent == b.Parent && a.ReplayOf == b.ReplayOf && a.Depth == b.Depth &&
-		a.Tool == b.Tool && a.Subject == b.Subject
+		a.Tool == b.Tool && a.Subject == b.Subject && a.CallID == b.CallID
 }
 
 // LargeData is the size from which on an event's data is shown apart from the rest
@@ -160,9 +160,10 @@ func (h *Hub) appendUnread(dst []byte, r *record) []byte {
 	}
 	e := events.Event{Contract: r.about.contract}
 	e.Envelope.Event, e.Dialect, e.Data = r.name, r.about.dialect, data
-	tool, subject := h.about(&e)
-	dst = rawjson.AppendText(append(dst, r.line[:at]...), "tool", tool)
-	return append(rawjson.AppendText(dst, "subject", subject), r.line[at:]...)
+	h.about(&e)
+	dst = rawjson.AppendText(append(dst, r.line[:at]...), "tool", e.Tool)
+	dst = rawjson.AppendText(dst, "subject", e.Subject)
+	return append(rawjson.AppendText(dst, "call_id", e.CallID), r.line[at:]...)
 }
 
 // EventHead and EventData are the two parts of EventRecord for PublishLarge.
@@ -222,7 +223,8 @@ func appendEnvelope(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "tool", e.Tool)
-	return rawjson.AppendText(dst, "subject", e.Subject)
+	dst = rawjson.AppendText(dst, "subject", e.Subject)
+	return rawjson.AppendText(dst, "call_id", e.CallID)
 }
 
 // DecisionRecord encodes a decision as
