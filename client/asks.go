@@ -34,6 +34,7 @@ type Ask struct {
 	Input     json.RawMessage `json:"input,omitempty"`   // the arguments that the tool will get; in lists only short ones
 	Bytes     int             `json:"bytes,omitempty"`   // of input
 	Rewrote   bool            `json:"rewrote,omitempty"` // hooks have changed the input
+	Card      *Card           `json:"card,omitempty"`    // what people are shown: in lists a short one; nil = it has ended
 	Since     time.Time       `json:"since"`
 	Until     time.Time       `json:"until"`              // without an answer it ends then
 	Answered  *Answered       `json:"answered,omitempty"` // nil = it is held
@@ -113,6 +114,7 @@ type Grant struct {
 type AskReply struct {
 	Answer  Outcome `json:"answer"`            // OutcomeAllow or OutcomeDeny
 	For     string  `json:"for,omitempty"`     // once, session, always, or a time such as 15m
+	Digest  string  `json:"digest,omitempty"`  // with allow: Card.Digest of the ask as it was shown, whole
 	Like    string  `json:"like,omitempty"`    // a glob: the answer is remembered for the calls that it covers; "" = for this call
 	Message string  `json:"message,omitempty"` // to the agent
 	Door    string  `json:"door,omitempty"`    // what this program calls itself, such as page; "" = socket
@@ -143,9 +145,9 @@ func (c *Client) Ask(ctx context.Context, id string) (Ask, error) {
 	return get[Ask](ctx, c, api.PathAsks+"/"+escape(id))
 }
 
-// AnswerAsk answers an ask. The first answer wins: for a later one the error is an
-// *Error with CodeAnswered. An answer that comes from the processes of the agent that
-// asks, or from those of a hook, is refused with CodeForbidden.
+// AnswerAsk answers an ask. An allow without the digest of the ask is refused. The first
+// answer wins: for a later one the error is an *Error with CodeAnswered. An answer that comes
+// from the processes of the agent that asks, or from those of a hook, is refused with CodeForbidden.
 func (c *Client) AnswerAsk(ctx context.Context, id string, r AskReply) (AskAnswered, error) {
 	return post[AskAnswered](ctx, c, api.PathAsks+"/"+escape(id), r)
 }

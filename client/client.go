@@ -36,6 +36,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -177,6 +178,17 @@ func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
 	return out, &Error{
 		Code: CodeRejected, Message: "some hooks were rejected", Hint: "see the problems with: hookd list",
 	}
+}
+
+// MayWeaken returns nil if this process may do something that weakens guards: a command, in
+// words. An agent's process may not; then the error is a *Error with the code "forbidden".
+func (c *Client) MayWeaken(ctx context.Context, what string) error {
+	reply, err := c.request(ctx, "POST", api.PathWeaken+"?what="+url.QueryEscape(what), nil)
+	if err != nil {
+		return err
+	}
+	_, err = decode[struct{}](reply)
+	return err
 }
 
 // Metrics returns the daemon's metrics in the text format of Prometheus.

@@ -178,6 +178,10 @@ func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.
 	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
 }
 
+func (d *daemon) Recover(context.Context, server.Peer) (api.Recovered, *events.Error) {
+	return api.Recovered{Losses: []api.RecoveredLoss{}}, nil
+}
+
 func (d *daemon) Status(context.Context) api.Status { return api.Status{PID: os.Getpid()} }
 func (d *daemon) Ready() string                     { return d.ready }
 func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {

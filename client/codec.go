@@ -36,6 +36,8 @@ func appendEvent(dst []byte, e *Event) ([]byte, error) {
 	dst = rawjson.AppendText(dst, "lane", e.Lane)
 	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
+	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
+	dst = rawjson.AppendTrue(dst, "tells", e.Tells)
 	return append(dst, '}'), nil
 }
 

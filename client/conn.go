@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/events"
 )
 
 // A Conn is one connection for many events, whose answers come in the order
@@ -134,6 +135,32 @@ func (c *Conn) sendOne(ctx context.Context, list []Event) error {
 	if err != nil && !slices.Contains(ids, false) {
 		return markRetryable(err)
 	}
+	return err
+}
+
+// tellTime is how long Tell may take. A daemon that does not read in that time does not learn it.
+const tellTime = 100 * time.Millisecond
+
+// Tell says what the agent heard of the answers to the events that were sent with Tells. It waits
+// for no answer, and at most 100 ms for the socket.
+func (c *Conn) Tell(t Told) error {
+	told := events.Told{
+		Decision: events.Outcome(t.Decision), Reason: t.Reason, Rewrote: t.Rewrote, Unsure: t.Unsure,
+	}
+	line, err := encode(api.Tell{Told: &told})
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if c.layers != nil {
+		return c.layers.tell(line)
+	}
+	return c.tell(line)
+}
+
+func (c *Conn) tell(line []byte) error {
+	c.conn.SetWriteDeadline(time.Now().Add(tellTime))
+	_, err := c.conn.Write(line)
 	return err
 }
 

@@ -194,6 +194,12 @@ func (c *Client) RetryDeadLetter(ctx context.Context, id int64) (DeadLetter, err
 	return post[DeadLetter](ctx, c, deadPath(api.PathDead, id)+"/retry", nil)
 }
 
+// Recover runs the events that were set aside because a disk could not be read. It settles each loss
+// whose files can be read now, and each loss without files.
+func (c *Client) Recover(ctx context.Context) (Recovered, error) {
+	return post[Recovered](ctx, c, api.PathRecover, nil)
+}
+
 // DropDeadLetter deletes it.
 func (c *Client) DropDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
 	return c.dropDeadLetter(ctx, deadPath(api.PathDead, id))

@@ -72,6 +72,7 @@ type EventRecord struct {
 	Parent    string          `json:"parent"`
 	Tool      string          `json:"tool"`      // canonical name
 	Subject   string          `json:"subject"`   // what it is about, on one line
+	CallID    string          `json:"call_id"`   // of the tool call; "" = it is about none
 	ReplayOf  string          `json:"replay_of"` // EventID of the event that it repeats
 	Depth     int             `json:"depth"`     // 0 from an agent, 1 from a hook that ran for such an event, …
 	Data      json.RawMessage `json:"data"`

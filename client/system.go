@@ -85,6 +85,17 @@ func (l *layers) close() error {
 	return errors.Join(errs...)
 }
 
+// tell writes a line to both daemons.
+func (l *layers) tell(line []byte) error {
+	var errs []error
+	for _, s := range []side{l.system, l.own} {
+		if s.conn != nil {
+			errs = append(errs, s.conn.tell(line))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // send gives events to the system daemon, and to the user's own those that it need not
 // wait for. It fails only where neither gets them.
 func (l *layers) send(ctx context.Context, list []Event) error {

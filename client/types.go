@@ -43,6 +43,11 @@ type Event struct {
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
 	// Parent is the EventID of the event that this one follows from.
 	Parent string `json:"parent,omitempty"`
+	// Unasked says that the agent runs without a person, and takes an ask for a denial.
+	Unasked bool `json:"unasked,omitempty"`
+	// Tells says that Conn.Tell follows the answer. The decision is recorded with it, or as not
+	// known when the connection ends without it.
+	Tells bool `json:"tells,omitempty"`
 }
 
 // An Answer is what the sender of an event gets.
@@ -147,6 +152,7 @@ type Hook struct {
 	Persistent  *Workers        `json:"persistent,omitempty"`  // nil = a process for each event
 	Matcher     string          `json:"matcher,omitempty"`     // of tools' names, or of what an event is about; "" = all
 	Decides     bool            `json:"decides,omitempty"`     // it takes part in the verdict of an event that is known
+	Failure     Failure         `json:"failure,omitempty"`     // denies if its failure does so on any event; "" = it decides nothing
 	Warm        bool            `json:"warm,omitempty"`        // its workers start when it is loaded
 	When        []string        `json:"when,omitempty"`        // conditions, any of which fits; none = always
 	Shadow      bool            `json:"shadow,omitempty"`      // its answers are recorded and never count
@@ -263,7 +269,11 @@ type Run struct {
 	Subject    string  `json:"subject,omitempty"`  // what the event was about: one line of 256 bytes at most
 	Reason     string  `json:"reason,omitempty"`   // why Decision is what it is
 	Decision   Outcome `json:"decision,omitempty"` // what it answered, where that counts
+	Rule       string  `json:"rule,omitempty"`     // of the hook that answered so; "" = it has no rules, or none fitted
+	Span       [2]int  `json:"span,omitzero"`      // of the call's text that the rule fitted: from and to, in bytes; zero = the whole
 	Awaited    bool    `json:"awaited,omitempty"`  // the verdict waited for it
+	Failure    Failure `json:"failure,omitempty"`  // what came of it that the run failed; "" = it did not, or nothing waited
+	Cause      string  `json:"cause,omitempty"`    // of its failure, without its exit code
 	Shadow     bool    `json:"shadow,omitempty"`   // its hook is in the shadow: Decision did not count
 	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
@@ -329,6 +339,8 @@ type StoredEvent struct {
 	Lane      string          `json:"lane,omitempty"`
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
 	Parent    string          `json:"parent,omitempty"`
+	Unasked   bool            `json:"unasked,omitempty"` // see Event; not kept
+	Tells     bool            `json:"tells,omitempty"`   // see Event; not kept
 
 	EventID  string    `json:"event_id"`
 	Seq      uint64    `json:"seq"`
@@ -340,6 +352,7 @@ type StoredEvent struct {
 	Redacted bool      `json:"redacted,omitempty"`  // secrets were taken out of Data
 	Tool     string    `json:"tool,omitempty"`      // canonical name
 	Subject  string    `json:"subject,omitempty"`   // what it is about, on one line
+	CallID   string    `json:"call_id,omitempty"`   // of the tool call; "" = it is about none
 
 	Decision *Decision `json:"decision,omitempty"` // nil = none was made
 }
@@ -360,15 +373,22 @@ type Decision struct {
 	Cwd       string    `json:"cwd,omitempty"`
 	Tool      string    `json:"tool,omitempty"`    // canonical name
 	Subject   string    `json:"subject,omitempty"` // what it was about: one line of 256 bytes at most
+	CallID    string    `json:"call_id,omitempty"` // of the tool call, as its agent counts them; "" = it was about none
 
-	Decision   Outcome    `json:"decision"`
-	Reason     string     `json:"reason,omitempty"`     // may have several lines
-	DecidedBy  []string   `json:"decided_by,omitempty"` // hooks whose answers made it what it is
-	Rewrote    []string   `json:"rewrote,omitempty"`    // of input, result, messages, context
-	Answered   *Answered  `json:"answered,omitempty"`   // nil = no question was held
-	Shadow     []Shadowed `json:"shadow,omitempty"`     // what hooks would have said that only watch
-	DurationMS float64    `json:"duration_ms"`          // from the event to the verdict
-	Runs       []string   `json:"runs,omitempty"`       // ids of the runs whose answers were waited for
+	// Outcome is what people read: Decision, or rewrite or context where hooks changed or added
+	// something and none denied or asked.
+	Outcome    Outcome         `json:"outcome,omitempty"`
+	Decision   Outcome         `json:"decision"`              // as the agent heard it, where Told is known
+	Reason     string          `json:"reason,omitempty"`      // may have several lines
+	DecidedBy  []string        `json:"decided_by,omitempty"`  // hooks whose answers made it what it is
+	Rewrote    []string        `json:"rewrote,omitempty"`     // of input, result, messages, context
+	NewInput   json.RawMessage `json:"new_input,omitempty"`   // the input that runs instead, without secrets; a text where it is long
+	NewSubject string          `json:"new_subject,omitempty"` // Subject, of the new input
+	Told       *Told           `json:"told,omitempty"`        // nil = the sender says nothing of that
+	Answered   *Answered       `json:"answered,omitempty"`    // nil = no question was held
+	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch
+	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
+	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
 }
 
 // An Outcome is a decision in one word.
@@ -380,6 +400,26 @@ const (
 	OutcomeAsk   Outcome = "ask"   // a person has to decide
 	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
 	OutcomeNone  Outcome = "none"  // nothing was said against it
+
+	OutcomeRewrite Outcome = "rewrite" // the call goes on with another input, or its result is another
+	OutcomeContext Outcome = "context" // nothing was said against it, and the model gets more to read
+)
+
+// Told is the answer that an agent got, as its bridge has written it.
+type Told struct {
+	Decision Outcome `json:"decision,omitempty"` // deny, ask, allow or none; "" = not known
+	Reason   string  `json:"reason,omitempty"`   // in the words that the agent got
+	Rewrote  bool    `json:"rewrote,omitempty"`  // it got another input
+	Unsure   string  `json:"unsure,omitempty"`   // why Decision is not known; "" = it is
+}
+
+// A Failure is the effect of a failed guard on its call.
+type Failure string
+
+// The effects of a failed guard.
+const (
+	FailureDenies Failure = "denies" // what it guards is denied
+	FailurePasses Failure = "passes" // it counts as no opinion
 )
 
 // Shadowed is what a hook would have decided if it counted.
@@ -463,6 +503,7 @@ type AcceptedEvent struct {
 	Sender    string    `json:"sender,omitempty"`
 	Tool      string    `json:"tool,omitempty"`      // canonical name
 	Subject   string    `json:"subject,omitempty"`   // what it is about, on one line
+	CallID    string    `json:"call_id,omitempty"`   // of the tool call; "" = it is about none
 	Parent    string    `json:"parent,omitempty"`    // EventID of the event that it follows from
 	ReplayOf  string    `json:"replay_of,omitempty"` // EventID of the event that it repeats
 	Wait      bool      `json:"wait,omitempty"`      // its sender waited for the answer
@@ -669,6 +710,33 @@ type Storage struct {
 	Journaled     int       `json:"journal_events"` // that the journal has, and the database not yet
 	JournalBytes  int64     `json:"journal_bytes"`  // of the journal on disk
 	Lost          uint64    `json:"lost"`           // records that could not be kept since the start
+	Losses        []Loss    `json:"losses,omitempty"`
+}
+
+// Loss is a part of the accepted events that was lost, or a file that was set aside, until
+// Client.Recover has taken it back.
+type Loss struct {
+	ID          int64     `json:"id"`
+	Time        time.Time `json:"time"`
+	Why         string    `json:"why"`
+	Path        string    `json:"path,omitempty"`         // of the file that was set aside or kept; "" = there is none
+	Lost        int64     `json:"lost"`                   // accepted runs, or events, that do not run
+	More        bool      `json:"more,omitempty"`         // there may be more of them
+	DeadLetters int64     `json:"dead_letters,omitempty"` // that went with the file
+}
+
+// Recovered is what Client.Recover did.
+type Recovered struct {
+	Losses []RecoveredLoss `json:"losses"`
+}
+
+// RecoveredLoss is how it went with one loss.
+type RecoveredLoss struct {
+	Loss       Loss   `json:"loss"`
+	Events     int    `json:"events"`               // that run now
+	Unreadable int    `json:"unreadable,omitempty"` // parts of the file that cannot be read
+	Error      string `json:"error,omitempty"`      // why the loss stays; "" = it is settled
+	Kept       string `json:"kept,omitempty"`       // path of the file now, once it is settled
 }
 
 // HTTP is how the door for agents that call HTTP is.

@@ -51,6 +51,8 @@ var wires = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[AskAnswered]():    reflect.TypeFor[api.Replied](),
 	reflect.TypeFor[grantsPage]():     reflect.TypeFor[api.Grants](),
 	reflect.TypeFor[DeadLetter]():     reflect.TypeFor[api.DeadLetter](),
+	reflect.TypeFor[Recovered]():      reflect.TypeFor[api.Recovered](),
+	reflect.TypeFor[RecoveredLoss]():  reflect.TypeFor[api.RecoveredLoss](),
 	reflect.TypeFor[DaemonInfo]():     reflect.TypeFor[api.Status](),
 	reflect.TypeFor[refusal]():        reflect.TypeFor[api.Refusal](),
 	reflect.TypeFor[runsPage]():       reflect.TypeFor[api.Runs](),
@@ -141,7 +143,7 @@ func TestStreamHasTheMembersOfItsRecords(t *testing.T) {
 		Event: "agent:end", Data: json.RawMessage(`{}`), SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/",
 		Sender: "u", Dialect: events.LibreFang, Lane: events.LaneDefault, Parent: "p",
 	}
-	e.EventID, e.ReplayOf, e.Tool, e.Subject = "e", "r", "Bash", "ls"
+	e.EventID, e.ReplayOf, e.Tool, e.Subject, e.CallID = "e", "r", "Bash", "ls", "c"
 	written := members(t, stream.BriefEventRecord(e, 9, "{")(1, nil))
 	known := map[string]bool{"type": true, "seq": true}
 	for _, f := range fields(t, reflect.TypeFor[EventRecord](), true) {
@@ -181,7 +183,7 @@ func TestEachFieldOfAnEventIsSent(t *testing.T) {
 	values := map[string]any{
 		"Event": "x:y", "Data": json.RawMessage(`{"a":"<é>"}`), "Wait": true, "ID": "i", "SessionID": "s", "AgentID": "a",
 		"AgentName": "n", "Cwd": "/c", "Sender": "me", "Dialect": Dialect("claude-code"), "Lane": "preempt", "TimeoutMS": int64(7),
-		"Parent": events.NewID(time.Now()),
+		"Parent": events.NewID(time.Now()), "Unasked": true, "Tells": true,
 	}
 	var all Event
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Event]()) {

@@ -18,6 +18,7 @@ const (
 	PathEvents    = "/v1/events"
 	PathHooks     = "/v1/hooks"
 	PathReload    = "/v1/reload"
+	PathWeaken    = "/v1/weaken"
 	PathRuns      = "/v1/runs"
 	PathRunning   = "/v1/running"
 	PathDecisions = "/v1/decisions"
@@ -30,6 +31,7 @@ const (
 	PathAgents    = "/v1/agents"
 	PathStats     = "/v1/stats"
 	PathDead      = "/v1/dead"
+	PathRecover   = "/v1/recover"
 	PathStatus    = "/v1/status"
 	PathFleet     = "/v1/fleet"
 
@@ -116,6 +118,7 @@ type Hook struct {
 	Persistent  *Persistent     `json:"persistent,omitempty"` // nil = a process for each event
 	Matcher     string          `json:"matcher,omitempty"`    // of tools' names, or of what an event is about; "" = all
 	Decides     bool            `json:"decides,omitempty"`    // it takes part in the verdict of an event that is known
+	Failure     events.Failure  `json:"failure,omitempty"`    // denies if its failure does so on any event; "" = it decides nothing
 	Warm        bool            `json:"warm,omitempty"`       // its workers start when it is loaded
 	When        []string        `json:"when,omitempty"`       // conditions, any of which fits; none = always
 	Shadow      bool            `json:"shadow,omitempty"`     // its answers are recorded and never count
@@ -282,7 +285,7 @@ type Decisions struct {
 // DecisionQuery selects decisions; the zero value selects the newest 50. Of those
 // with "by comma" several values may be given: any of them fits.
 type DecisionQuery struct {
-	Decision string // deny, ask, allow, none; by comma
+	Decision string // an events.Outcome; by comma
 	Tool     string // canonical name; by comma
 	Agent    string // agent_id, agent_name or dialect; by comma
 	Session  string // session_id; by comma
@@ -367,6 +370,7 @@ type AcceptedEvent struct {
 	Sender    string         `json:"sender,omitempty"`
 	Tool      string         `json:"tool,omitempty"`
 	Subject   string         `json:"subject,omitempty"`
+	CallID    string         `json:"call_id,omitempty"` // of the tool call; "" = it is about none
 	Parent    string         `json:"parent,omitempty"`
 	ReplayOf  string         `json:"replay_of,omitempty"`
 	Wait      bool           `json:"wait,omitempty"` // its sender waited for the answer
@@ -446,6 +450,7 @@ type Event struct {
 	Redacted bool      `json:"redacted,omitempty"`
 	Tool     string    `json:"tool,omitempty"`
 	Subject  string    `json:"subject,omitempty"`
+	CallID   string    `json:"call_id,omitempty"`
 
 	Decision *events.Decided `json:"decision,omitempty"` // nil = none was made
 }
@@ -540,6 +545,33 @@ type Storage struct {
 	Journaled     int       `json:"journal_events"` // that the journal has, and the database not yet
 	JournalBytes  int64     `json:"journal_bytes"`  // of the journal on disk
 	Lost          uint64    `json:"lost"`           // records that could not be kept since the start
+	Losses        []Loss    `json:"losses,omitempty"`
+}
+
+// Loss is a part of the accepted events that was lost, or a file that was set aside, until POST
+// /v1/recover has taken it back.
+type Loss struct {
+	ID          int64     `json:"id"`
+	Time        time.Time `json:"time"`
+	Why         string    `json:"why"`
+	Path        string    `json:"path,omitempty"`         // of the file that was set aside or kept; "" = there is none
+	Lost        int64     `json:"lost"`                   // accepted runs, or events, that do not run
+	More        bool      `json:"more,omitempty"`         // there may be more of them
+	DeadLetters int64     `json:"dead_letters,omitempty"` // that went with the file
+}
+
+// Recovered answers POST /v1/recover.
+type Recovered struct {
+	Losses []RecoveredLoss `json:"losses"`
+}
+
+// RecoveredLoss is how it went with one loss.
+type RecoveredLoss struct {
+	Loss       Loss   `json:"loss"`
+	Events     int    `json:"events"`               // that run now
+	Unreadable int    `json:"unreadable,omitempty"` // parts of the file that cannot be read
+	Error      string `json:"error,omitempty"`      // why the loss stays; "" = it is settled
+	Kept       string `json:"kept,omitempty"`       // path of the file now, once it is settled
 }
 
 // Status answers GET /v1/status.
@@ -611,6 +643,12 @@ type HTTP struct {
 	Listen string `json:"listen"`
 	Open   bool   `json:"open"`
 	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
+}
+
+// Tell is a line on the plain door that has no answer: what the agent was told of the verdicts on
+// the events before it that are marked tells, and that no other Tell was about.
+type Tell struct {
+	Told *events.Told `json:"told"`
 }
 
 // PingLine, a line on the plain door, asks whether the daemon works: the answer comes

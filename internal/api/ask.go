@@ -18,6 +18,7 @@ type FollowAsks struct {
 type Reply struct {
 	Answer  events.Outcome `json:"answer"`            // allow or deny
 	For     string         `json:"for,omitempty"`     // once (also ""), session, always, or a time such as 15m
+	Digest  string         `json:"digest,omitempty"`  // with allow: that of the card which was shown whole
 	Like    string         `json:"like,omitempty"`    // a glob: the answer is remembered for calls that it covers
 	Message string         `json:"message,omitempty"` // to the agent
 	Door    string         `json:"door,omitempty"`    // what the sender calls itself: command, terminal, page, …

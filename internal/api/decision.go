@@ -44,7 +44,7 @@ func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *even
 	}
 	for _, word := range List(q.Decision) {
 		if !slices.Contains(events.Outcomes(), events.Outcome(word)) {
-			return q, badValue("decision", word, "deny, ask, allow or none, or several by comma")
+			return q, badValue("decision", word, "deny, ask, rewrite, allow, context or none, or several by comma")
 		}
 	}
 	if q.Shadow, bad = parseBool(v, "shadow"); bad != nil {
@@ -144,7 +144,7 @@ func (q DecisionQuery) Fits(d *events.Decided) bool {
 	sessions := List(q.Session)
 	inSession := sessions == nil ||
 		slices.ContainsFunc(sessions, func(want string) bool { return isSession(want, d.SessionID) })
-	return any(q.Decision, string(d.Decision)) && any(q.Tool, d.Tool) &&
+	return any(q.Decision, string(d.Word())) && any(q.Tool, d.Tool) &&
 		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
 		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&

@@ -31,6 +31,9 @@ type From struct {
 	events.Answerer
 	OfRun     bool // it is a process of a run
 	Elsewhere bool // it is no process of this machine: a signature says whose answer it is
+	// Not says why no person answers, once the process was looked at; "" = one may. Nil = it is
+	// not known.
+	Not func() string
 }
 
 // Answer gives an answer to an ask. The first counts.
@@ -48,6 +51,9 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 	}
 	if bad := h.check(a, from, r); bad != nil {
 		return api.Replied{}, bad
+	}
+	if bad := h.bound(a, r); bad != nil {
+		return api.Replied{}, h.unless(a, bad)
 	}
 	answered := &events.Answered{
 		By: events.ByPerson, Answer: r.Answer, For: forOf(r), Like: r.Like, Message: r.Message, From: &from.Answerer,
@@ -128,6 +134,9 @@ func (h *Holder) check(a *held, from From, r api.Reply) *events.Error {
 	case !from.Elsewhere && a.tree != nil && a.tree.Has(from.PID):
 		why = "it comes from the terminal or the processes of the agent that asks"
 	}
+	if why == "" && from.Not != nil {
+		why = from.Not()
+	}
 	if why != "" {
 		h.refuse(a, from, r, why)
 		return &events.Error{
@@ -158,6 +167,30 @@ func checkReply(r api.Reply) *events.Error {
 		if d, err := duration.Parse(r.For); err != nil || d < time.Second || d > mostFor {
 			return bad("give once, session, always, or a time such as 15m", "for is %q", r.For)
 		}
+	}
+	return nil
+}
+
+// bound refuses an allow of something else than the ask as a whole card shows it, and one
+// that reaches further than the call where the card has hidden characters.
+func (h *Holder) bound(a *held, r api.Reply) *events.Error {
+	if r.Answer != events.OutcomeAllow {
+		return nil
+	}
+	h.mu.Lock()
+	hidden := a.Card != nil && a.Card.Hidden
+	h.mu.Unlock()
+	show := "see all of it and the command to type: hookd asks " + ending(a.ID)
+	switch {
+	case r.Digest == "":
+		return &events.Error{Code: events.CodeBadRequest, Hint: show,
+			Message: "the answer has no digest: only a person who was shown the whole call can allow it"}
+	case r.Digest != a.digest:
+		return &events.Error{Code: events.CodeBadRequest, Hint: show,
+			Message: "the digest is not that of this ask: another call was shown, or not all of it"}
+	case hidden && forOf(r) != ForOnce:
+		return &events.Error{Code: events.CodeBadRequest, Hint: "leave out --for and --like",
+			Message: "the call has hidden characters: it is allowed once at a time"}
 	}
 	return nil
 }

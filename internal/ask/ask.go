@@ -82,6 +82,8 @@ type Options struct {
 	Record func(*events.Decided)
 	// Hooked reports whether a hook runs for asks; nil = none is.
 	Hooked func() bool
+	// Prompt returns the newest prompt of a session for people, "" = unknown; nil = none is known.
+	Prompt func(session string, d events.Dialect) string
 	// Redact takes secrets out of JSON; nil = they stay.
 	Redact func([]byte) []byte
 	Log    *zap.Logger // nil = none
@@ -119,6 +121,9 @@ func New(ctx context.Context, o Options) *Holder {
 	}
 	if o.Redact == nil {
 		o.Redact = func(text []byte) []byte { return text }
+	}
+	if o.Prompt == nil {
+		o.Prompt = func(string, events.Dialect) string { return "" }
 	}
 	if o.Hooked == nil {
 		o.Hooked = func() bool { return false }

@@ -99,6 +99,7 @@ type asking struct {
 	hooks                 []*hook.Hook
 	rewrite               string // of the command, by a hook; "" = none
 	peer                  *events.Peer
+	unasked               bool
 }
 
 func guard(name, digest string) *hook.Hook {
@@ -112,7 +113,7 @@ func (a asking) question() *dispatch.Question {
 		a.dialect = events.Codex
 	}
 	e := &events.Event{Envelope: events.Envelope{
-		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data), Peer: a.peer,
+		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data), Peer: a.peer, Unasked: a.unasked,
 	}, EventID: events.NewID(time.Now()), Time: time.Now()}
 	e.Contract = events.For(a.dialect, "PreToolUse")
 	q := &dispatch.Question{Event: e, Sender: agentPID,
@@ -168,7 +169,15 @@ func person() From {
 }
 
 func (b *bench) reply(id string, r api.Reply) (api.Replied, *events.Error) {
-	return b.Answer(context.Background(), person(), id, r)
+	return b.Answer(context.Background(), person(), id, b.looked(id, r))
+}
+
+// looked is an answer of a person who has seen the whole card.
+func (b *bench) looked(id string, r api.Reply) api.Reply {
+	if a, bad := b.Get(id); r.Answer == events.OutcomeAllow && bad == nil && a.Card != nil {
+		r.Digest = a.Card.Digest
+	}
+	return r
 }
 
 func (b *bench) mustReply(id string, r api.Reply) api.Replied {
@@ -722,5 +731,102 @@ func TestAFollowerThatIsBehind(t *testing.T) {
 	b.Close()
 	for _, s := range list {
 		<-s.done
+	}
+}
+
+// An allow without the digest of the whole ask is refused, a denial needs none.
+func TestAnAllowCarriesTheDigest(t *testing.T) {
+	b := newBench(t)
+	s := b.ask(push("git push " + strings.Repeat("x", 20<<10)))
+	id := b.held(1)[0]
+	short := b.List()[0]
+	if short.Card == nil || short.Card.Whole || short.Card.Digest != "" || short.Input != nil {
+		t.Fatalf("a list has %+v", short.Card)
+	}
+	whole, _ := b.Get(id)
+	if !whole.Card.Whole || len(whole.Card.Digest) != 64 {
+		t.Fatalf("the whole card is %+v", whole.Card)
+	}
+	other := "0" + whole.Card.Digest[1:]
+	if other == whole.Card.Digest {
+		other = "1" + whole.Card.Digest[1:]
+	}
+	for _, digest := range []string{"", "x", other, whole.Card.Digest[:8], strings.ToUpper(whole.Card.Digest) + " "} {
+		_, bad := b.Answer(t.Context(), person(), id, api.Reply{Answer: "allow", Digest: digest})
+		if bad == nil || bad.Code != events.CodeBadRequest || !strings.Contains(bad.Hint, "hookd asks ") {
+			t.Errorf("an allow with digest %q: %v", digest, bad)
+		}
+		elsewhere := From{Answerer: events.Answerer{User: "ann", UID: -1}, Elsewhere: true}
+		if _, bad := b.Answer(t.Context(), elsewhere, id, api.Reply{Answer: "allow", Digest: digest}); bad == nil {
+			t.Errorf("an approver elsewhere with digest %q is taken", digest)
+		}
+	}
+	b.mustReply(id, api.Reply{Answer: "allow"})
+	if !s.allowed() {
+		t.Errorf("%+v", s.verdict)
+	}
+	_, bad := b.Answer(t.Context(), person(), id, api.Reply{Answer: "allow"})
+	if bad == nil || bad.Code != events.CodeAnswered {
+		t.Errorf("a late one: %v", bad)
+	}
+
+	s = b.ask(push("git push"))
+	if _, bad := b.Answer(t.Context(), person(), b.held(1)[0], api.Reply{Answer: "deny"}); bad != nil {
+		t.Error(bad)
+	}
+	<-s.done
+}
+
+// Each ask has a digest of its own, also about the same call.
+func TestADigestIsOfOneAsk(t *testing.T) {
+	b := newBench(t)
+	first, second := b.ask(push("git push")), b.ask(push("git push"))
+	ids := b.held(2)
+	one, _ := b.Get(ids[0])
+	_, bad := b.Answer(t.Context(), person(), ids[1], api.Reply{Answer: "allow", Digest: one.Card.Digest})
+	if bad == nil {
+		t.Error("the digest of another ask was taken")
+	}
+	for _, id := range ids {
+		b.mustReply(id, api.Reply{Answer: "deny"})
+	}
+	<-first.done
+	<-second.done
+}
+
+// A call with text that people cannot see is allowed once at a time.
+func TestHiddenTextIsAllowedOnce(t *testing.T) {
+	b := newBench(t)
+	s := b.ask(push("git push \u202e origin"))
+	id := b.held(1)[0]
+	_, bad := b.reply(id, api.Reply{Answer: "allow", For: "session"})
+	if bad == nil || !strings.Contains(bad.Message, "hidden characters") {
+		t.Errorf("%v", bad)
+	}
+	b.mustReply(id, api.Reply{Answer: "allow"})
+	if !s.allowed() {
+		t.Error("not allowed")
+	}
+}
+
+// An agent that asks by itself is held where it runs without a person.
+func TestAnAgentWithoutAPersonIsHeld(t *testing.T) {
+	b := newBench(t)
+	call := push("git push")
+	call.dialect = "claude-code"
+	if b.Takes(call.question()) {
+		t.Error("an agent with a person is held")
+	}
+	call.unasked = true
+	s := b.ask(call)
+	id := b.held(1)[0]
+	a, _ := b.Get(id)
+	last := a.Card.Says[len(a.Card.Says)-1]
+	if last.Name != "no answer" || !strings.Contains(last.Text, "is told: denied") {
+		t.Errorf("the card says %+v", last)
+	}
+	b.mustReply(id, api.Reply{Answer: "allow"})
+	if !s.allowed() {
+		t.Errorf("%+v", s.verdict)
 	}
 }

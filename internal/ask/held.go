@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/card"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/escape"
@@ -34,6 +36,9 @@ type held struct {
 	asking   []dispatch.Asking
 	about    calls // nil = the call cannot be compared with another
 	decided  []string
+	digest   string // of the ask, which an allow carries
+	ownWay   bool   // without an answer the agent asks itself
+	cards    card.Options
 	agent    string // its own name; "" = the event has none
 	uid      *int   // of the sender, as the kernel says; nil = the user of the daemon
 	tree     Tree
@@ -57,7 +62,7 @@ func (h *Holder) hold(
 	wait time.Duration,
 ) *held {
 	tree := h.opts.Tree(q.Sender)
-	if tree == nil {
+	if tree == nil || q.Handle != nil && q.Handle.HasEnded() { // the tree may be another process's
 		return nil
 	}
 	e := q.Event
@@ -74,13 +79,15 @@ func (h *Holder) hold(
 			Rewrote: q.Verdict.UpdatedInput != nil, Since: now.UTC(), Until: now.Add(wait).UTC(),
 		},
 		kind: e.Contract.Kind, eventSeq: e.Seq, asking: asking, about: about, decided: q.Verdict.DecidedBy,
-		agent: e.AgentName, uid: userOf(e), tree: tree, size: len(e.Data), done: make(chan struct{}),
+		ownWay: dialect.AsksItself(e),
+		agent:  e.AgentName, uid: userOf(e), tree: tree, size: len(e.Data), done: make(chan struct{}),
 	}
 	if len(asking) > 1 {
 		for _, one := range asking {
 			a.Hooks = append(a.Hooks, one.Hook.Name)
 		}
 	}
+	h.draw(a)
 	data := h.eventData(a)
 	h.save(a, nil, min(wait/4, rowTime)) // nothing can answer it before
 	h.mu.Lock()
@@ -98,6 +105,22 @@ func (h *Holder) hold(
 	h.log.Info("a call waits for an answer", zap.String("ask", a.ID), zap.String("hook", a.Hook),
 		zap.String("event_id", a.EventID), zap.Duration("at_most", wait))
 	return a
+}
+
+// draw makes the short card of an ask, and notes what the whole one needs.
+func (h *Holder) draw(a *held) {
+	a.cards = card.Options{Agent: a.Agent, OwnWay: a.ownWay, Prompt: h.opts.Prompt(a.SessionID, a.Dialect)}
+	for _, one := range a.asking {
+		a.cards.Asking = append(a.cards.Asking, card.Asking{Hook: one.Hook.Name, Reason: one.Reason})
+		for _, s := range one.Spans {
+			s.Hook = one.Hook.Name
+			a.cards.Spans = append(a.cards.Spans, s)
+		}
+	}
+	a.digest = card.Digest(&a.Ask)
+	short := a.cards
+	short.Short = true
+	a.Card = card.Make(&a.Ask, a.digest, short)
 }
 
 // userOf returns the uid of an event's sender where it may be another than the daemon's;
@@ -121,7 +144,7 @@ type keptAsk struct {
 // record is what the disk has of a; answered is its outcome, nil = nothing yet.
 func (a *held) record(answered *events.Answered) []byte {
 	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agent, DecidedBy: a.decided}
-	kept.Ask.Input = nil // it may have secrets, and nothing looks at it again
+	kept.Ask.Input, kept.Ask.Card = nil, nil // it may have secrets, and nothing looks at it again
 	kept.Ask.Answered = answered
 	text, err := json.Marshal(kept)
 	if err != nil {
@@ -221,7 +244,7 @@ func (h *Holder) claim(a *held, answered *events.Answered) {
 func (h *Holder) release(a *held) {
 	a.answered.Refused = a.refused
 	a.Answered = a.answered
-	a.Input, a.about = nil, nil // they may be large, and an ended ask is kept
+	a.Input, a.about, a.Card, a.cards = nil, nil, nil, card.Options{} // they may be large, and an ended ask is kept
 	h.publish("answered", a)
 	close(a.done)
 }
@@ -237,18 +260,47 @@ func (h *Holder) over(a *held) {
 // types to answer.
 func (h *Holder) eventData(a *held) json.RawMessage {
 	shown := a.Ask
-	if shown.Input != nil {
-		if shown.Input = h.opts.Redact(shown.Input); len(shown.Input) > maxShown || !json.Valid(shown.Input) {
-			shown.Input = nil
-		}
-	}
 	shown.Reason = string(h.opts.Redact([]byte(shown.Reason)))
+	if shown.Card != nil {
+		shown.Card = h.redactedCard(a, &shown)
+	}
+	if len(shown.Input) > maxShown {
+		shown.Input = nil
+	}
 	text, err := json.Marshal(shown)
 	if err != nil {
 		return json.RawMessage("{}") // of our own types: it cannot fail
 	}
-	return rawjson.With(text, rawjson.StringMember("allow", "hookd allow-ask "+a.ID),
-		rawjson.StringMember("deny", "hookd deny-ask "+a.ID))
+	members := []rawjson.Member{
+		rawjson.StringMember("show", "hookd asks "+a.ID), rawjson.StringMember("deny", "hookd deny-ask "+a.ID),
+	}
+	if shown.Card != nil && shown.Card.Digest != "" {
+		members = append(members, rawjson.StringMember("allow", "hookd allow-ask "+a.ID+" --digest "+shown.Card.Digest))
+	}
+	return rawjson.With(text, members...)
+}
+
+// redactedCard makes the short card of a for hooks, which get no secrets, and takes them
+// out of shown. A card that lacks one is not whole.
+func (h *Holder) redactedCard(a *held, shown *events.Ask) *events.Card {
+	o := a.cards
+	o.Short = true
+	o.Prompt = string(h.opts.Redact([]byte(o.Prompt)))
+	o.Asking = slices.Clone(o.Asking)
+	for i := range o.Asking {
+		o.Asking[i].Reason = string(h.opts.Redact([]byte(o.Asking[i].Reason)))
+	}
+	if shown.Input != nil {
+		clean := h.opts.Redact(shown.Input)
+		o.Masked = !bytes.Equal(clean, shown.Input)
+		if shown.Input = clean; !json.Valid(clean) {
+			shown.Input = nil
+		}
+	}
+	if o.Masked {
+		o.Spans = nil // they are places in the whole input
+	}
+	return card.Make(shown, a.digest, o)
 }
 
 // List returns the asks that are held, the oldest first. Input is only there when it
@@ -288,15 +340,21 @@ func (h *Holder) Sessions() []store.SessionKey {
 	return list
 }
 
-// Get returns an ask, also one of the last that have ended, with all of its input.
+// Get returns an ask, also one of the last that have ended, with all of its input and a
+// whole card.
 func (h *Holder) Get(id string) (events.Ask, *events.Error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	a, bad := h.find(id)
 	if bad != nil {
+		h.mu.Unlock()
 		return events.Ask{}, bad
 	}
-	return a.Ask, nil
+	found, digest, o := a.Ask, a.digest, a.cards
+	h.mu.Unlock()
+	if found.Card != nil && !found.Card.Whole {
+		found.Card = card.Make(&found, digest, o)
+	}
+	return found, nil
 }
 
 // find returns the ask with an id, or the only one whose id ends so. h.mu is held.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -64,7 +63,7 @@ func (a Allowed) Allow(home string) error {
 	path := Config{Home: home}.AllowedFile()
 	text, err := json.MarshalIndent(a, "", " ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
+		err = replacefile.MkdirAll(filepath.Dir(path))
 	}
 	if err == nil {
 		err = replacefile.Write(path, text)

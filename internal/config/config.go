@@ -181,11 +181,14 @@ func (c Config) LockFile() string { return filepath.Join(c.State, "hookd.lock") 
 
 // Checker returns what judges the files of hooks: those of the system daemon must be
 // root's, not its own user's.
-func (c Config) Checker() *trust.Checker {
+func (c Config) Checker() *trust.Checker { return c.CheckerOf(os.Geteuid()) }
+
+// CheckerOf returns what judges the files of hooks for a daemon that acts as uid.
+func (c Config) CheckerOf(uid int) *trust.Checker {
 	if c.System {
 		return trust.Of(system.Here().Root)
 	}
-	return trust.New()
+	return trust.Of(uid)
 }
 
 // Default returns the settings of a home without hookd.yaml.

@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/server"
 )
@@ -23,6 +25,7 @@ import (
 func (d *Daemon) newAsks() *ask.Holder {
 	h := ask.New(context.Background(), ask.Options{
 		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.answeredElsewhere,
+		Prompt: d.lastPrompt,
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
 		},
@@ -30,6 +33,25 @@ func (d *Daemon) newAsks() *ask.Holder {
 	})
 	h.Configure(askSettings(*d.config.Load()))
 	return h
+}
+
+// promptTime is how long the prompt of a session is looked for.
+const promptTime = 300 * time.Millisecond
+
+// lastPrompt fits ask.Options.
+func (d *Daemon) lastPrompt(session string, of events.Dialect) string {
+	if session == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), promptTime)
+	defer cancel()
+	past, _ := d.history.Accepted(ctx, api.EventQuery{Session: session, Limit: 200}) // without it, the card has none
+	for _, e := range past.Events {
+		if e.Kind == events.KindPromptSubmit && e.Dialect == of {
+			return e.Subject
+		}
+	}
+	return ""
 }
 
 func askSettings(c config.Config) ask.Settings {
@@ -53,7 +75,7 @@ func (d *Daemon) retainAsks(snap *hook.Snapshot) {
 
 // runsForAsks reports whether a hook runs when there is an ask.
 func runsForAsks(e hook.Entry) bool {
-	matches := func(p hook.Pattern) bool { return p.Reserved() && p.Match(events.EventAsk) }
+	matches := func(p pattern.Pattern) bool { return p.Reserved() && p.Match(events.EventAsk) }
 	return e.Hook != nil && (e.State == hook.Active || e.State == hook.Degraded) &&
 		slices.ContainsFunc(e.Hook.Patterns, matches)
 }
@@ -76,13 +98,18 @@ func (c *control) AnswerAsk(
 	r api.Reply,
 ) (api.Replied, *events.Error) {
 	r.Door = cmp.Or(r.Door, from.Door)
-	return c.d.asks.Answer(ctx, ask.From{Answerer: personAt(from), OfRun: chainOf(from).OfRun()}, id, r)
+	by := ask.From{Answerer: personAt(from), OfRun: ofRun(from)}
+	by.Not = func() string { return c.d.notAPerson(from) }
+	return c.d.asks.Answer(ctx, by, id, r)
 }
 
 // personAt returns what is known of the process that sent a request, and of its user.
 func personAt(from server.Peer) events.Answerer {
 	at := events.Answerer{
 		UID: from.UID, PID: from.PID, Program: proc.Program(from.PID), Door: cmp.Or(from.Door, "socket"),
+	}
+	if c := connectedBy(from); c != nil && c.HasEnded() {
+		at.Program = "" // the number may be another process's
 	}
 	if u, err := user.LookupId(strconv.Itoa(from.UID)); err == nil {
 		at.User = u.Username

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/project"
 	"github.com/hookd/hookd/internal/rehearse"
 	"github.com/hookd/hookd/internal/server"
@@ -40,6 +41,7 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 		return api.Answer{}, nil, err
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
+	c.d.noteAgent(from, env)
 	if c.d.config.Load().System {
 		addPeer(env, from)
 	}
@@ -101,7 +103,10 @@ var self = os.Getpid()
 
 // chainOf returns the place of the peer in a chain of hooks.
 func chainOf(from server.Peer) dispatch.Origin {
-	origin, _ := from.Origin.(dispatch.Origin)
+	var origin dispatch.Origin
+	if c := connectedBy(from); c != nil {
+		origin = c.Origin
+	}
 	if from.PID != self { // that is a call over HTTP, of which the caller is not known
 		origin.PID = from.PID
 	}
@@ -148,7 +153,7 @@ func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
 		Matched:   r.Matched,
 		Duplicate: r.Duplicate,
 		Warnings:  r.Warnings,
-		Verdict:   r.Verdict,
+		Verdict:   api.ForModel(r.Verdict),
 	}
 	if a.Warnings == nil {
 		a.Warnings = []string{}
@@ -172,9 +177,9 @@ func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
 
 // Subscribe compiles the globs; none of them means everything.
 func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error) {
-	var patterns []hook.Pattern
+	var patterns []pattern.Pattern
 	for _, text := range q.Globs {
-		p, err := hook.CompilePattern(text)
+		p, err := pattern.Compile(text)
 		if err != nil {
 			return nil, &events.Error{
 				Code:    events.CodeBadRequest,
@@ -297,7 +302,7 @@ func (c *control) Status(ctx context.Context) api.Status {
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
-		Hooks: snap.States(), Runs: results, Events: accepted,
+		Hooks: d.states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
@@ -322,16 +327,34 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 // hook is catalog.Show with what the daemon knows of the hook.
 func (d *Daemon) hook(e hook.Entry) api.Hook {
 	a := catalog.Show(e)
-	if e.Hook != nil && e.State == hook.Active {
-		if doubts := d.suspects.problems(e.Hook); len(doubts) > 0 {
-			a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
-		}
+	if doubts := d.doubts(e); len(doubts) > 0 {
+		a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
 	}
 	if e.Hook != nil && e.Hook.Persistent {
 		a.Persistent = d.workers(e.Hook)
 	}
 	a.Counts, a.LastRun = d.recorder.Counts(a.Name)
 	return a
+}
+
+// doubts are the problems of a guard that loads and does not work; nil = it has none.
+func (d *Daemon) doubts(e hook.Entry) []api.Problem {
+	if e.Hook == nil || e.State != hook.Active {
+		return nil
+	}
+	return d.suspects.problems(e.Hook)
+}
+
+// states counts hooks by the state that hook shows: guards that do not work are degraded.
+func (d *Daemon) states(snap *hook.Snapshot) map[string]int {
+	count := snap.States()
+	for _, e := range snap.Entries {
+		if len(d.doubts(e)) > 0 {
+			count[string(hook.Active)]--
+			count[string(hook.Degraded)]++
+		}
+	}
+	return count
 }
 
 // workers returns the workers of a persistent hook.
@@ -347,7 +370,7 @@ func (d *Daemon) workers(h *hook.Hook) *api.Persistent {
 // summary is the line that the service manager shows.
 func (d *Daemon) summary() string {
 	snap := d.discovery.Current()
-	count := snap.States()
+	count := d.states(snap)
 	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
 	for _, state := range []hook.State{
 		hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,

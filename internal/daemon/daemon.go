@@ -83,6 +83,7 @@ type Daemon struct {
 	hooked      atomic.Bool // a hook runs for asks
 	discovery   *discovery.Discovery
 	server      *server.Server
+	agents      proc.Agents    // for which bridges have asked
 	agentHTTP   *loopback.Door // nil = none
 	metricsHTTP *loopback.Door // nil = none
 	markers     discovery.Markers
@@ -100,10 +101,11 @@ type Daemon struct {
 	unwatch func() // gives signals back to the system
 	files   *readfile.Patience
 
-	reloading sync.Mutex // one reload at a time
-	lastGood  *catalog.LastGood
-	policy    policy.Home
-	rejected  atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
+	reloading  sync.Mutex // one reload at a time
+	recovering sync.Mutex // the same for taking back what was set aside
+	lastGood   *catalog.LastGood
+	policy     policy.Home
+	rejected   atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
 // New makes a daemon: everything that can fail fails here. It has locked the home; call
@@ -181,11 +183,12 @@ func (d *Daemon) wire(c config.Config) {
 	})
 	d.recorder = recorder.New(d.hub, d.store)
 	d.history = history{d.recorder, d}
-	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile()})
+	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile(), Adopt: true})
 	d.logSwept()
 	d.forward = d.newForward()
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
+		Facts: d.facts(), Project: d.projects.Root,
 	})
 	d.runner.Configure(c)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
@@ -241,7 +244,7 @@ func (d *Daemon) serverOptions() server.Options {
 		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl,
 		Runs: &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
-		Origin: func(pid int) any { return d.origin(pid) }, Program: programOf,
+		Origin: d.connect, Program: programOf, Weakens: d.mayWeaken,
 	}
 }
 

@@ -68,7 +68,8 @@ func TestDecisionsAreOnRecord(t *testing.T) {
 		}
 		if tt.tool == "WebFetch" {
 			for _, part := range []string{"exited with status 1: NoModule: nope", "see: hookd logs broken", "hookd disable broken"} {
-				if !strings.Contains(d.Reason, part) || !strings.Contains(a.Verdict.Message, part) {
+				told := strings.Contains(a.Verdict.Message, part) // the model is told no command that weakens
+				if !strings.Contains(d.Reason, part) || told == (part == "hookd disable broken") {
 					t.Errorf("reason %q, message %q, want %q", d.Reason, a.Verdict.Message, part)
 				}
 			}

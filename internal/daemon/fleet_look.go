@@ -66,7 +66,7 @@ func (m machine) Ask(id string) (events.Ask, bool) {
 func (m machine) Answer(ctx context.Context, approver string, s api.FleetStatement) *events.Error {
 	from := ask.From{Answerer: events.Answerer{User: approver, UID: -1, Door: "fleet"}, Elsewhere: true}
 	_, bad := m.d.asks.Answer(ctx, from, s.Ask, api.Reply{
-		Answer: s.Answer, For: ask.ForOnce, Message: s.Message, Door: "fleet",
+		Answer: s.Answer, Digest: s.About, For: ask.ForOnce, Message: s.Message, Door: "fleet",
 	})
 	return bad
 }

@@ -23,12 +23,16 @@ import (
 
 // openStore opens the history of c. about is Options.About of the store.
 func openStore(
-	c config.Config, log *zap.Logger, about func(*events.Event) (tool, subject string),
+	c config.Config, log *zap.Logger, about func(*events.Event),
 ) (*store.Store, error) {
+	memory, err := store.MemoryDir(c.StorePath)
+	if err != nil {
+		log.Warn("a kill of hookd may take decisions that are not on disk yet", zap.Error(err))
+	}
 	s, err := store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
 		Held:   dispatch.QueueShare(c.QueueMaxBytes) / 2, // of others the journal or the database is enough
-		Memory: store.MemoryDir(c.StorePath), About: about,
+		Memory: memory, About: about,
 		Waiting:  func(events int) { limitMemory(c.QueueMaxBytes, events) },
 		Incident: func(in store.Incident) { logIncident(log, in) },
 	})
@@ -47,7 +51,12 @@ func openStore(
 
 func logIncident(log *zap.Logger, in store.Incident) {
 	log = log.With(zap.String("path", in.Path), zap.Error(in.Err))
-	lost := []zap.Field{zap.Int("pending_kept", in.Kept), zap.Int("pending_lost", in.Lost)}
+	lost := []zap.Field{
+		zap.Int("pending_kept", in.Kept), zap.Int("pending_lost", in.Lost), zap.Bool("perhaps_more", in.More),
+	}
+	if in.MovedTo != "" {
+		lost = append(lost, zap.String("moved_to", in.MovedTo))
+	}
 	switch in.Kind {
 	case store.IncidentHealed:
 		log.Info("the store writes again")
@@ -56,10 +65,14 @@ func logIncident(log *zap.Logger, in store.Incident) {
 	case store.IncidentMemory:
 		log.Warn("a kill of hookd takes the decisions that are not written yet, of the last 25 to 250 ms")
 	case store.IncidentJournal:
-		log.Error("a part of the journal of accepted events is lost", lost...)
+		if in.Lost == 0 && !in.More {
+			log.Warn("the files of accepted events were damaged; no event is known to be lost", lost...)
+			return
+		}
+		log.Error("accepted events were lost or set aside", lost...)
 	default:
 		log.Error("the store's file was lost, a new one is begun", append(lost, zap.String("what", string(in.Kind)),
-			zap.String("moved_to", in.MovedTo), zap.Int64("dead_letters_lost", in.DeadLetters))...)
+			zap.Int64("dead_letters_lost", in.DeadLetters))...)
 	}
 }
 
@@ -76,7 +89,7 @@ func storePolicy(c config.Config) store.Policy {
 }
 
 // about returns the tool and the subject of an event that was accepted.
-func (d *Daemon) about(e *events.Event) (tool, subject string) { return d.dispatch.About(e) }
+func (d *Daemon) about(e *events.Event) { d.dispatch.About(e) }
 
 // redact takes secrets out of text, where the settings want it. It returns text itself when
 // there are none.
@@ -166,6 +179,24 @@ func (h history) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *even
 	return dead, bad
 }
 
+// Recover has events run that were set aside.
+func (h history) Recover(ctx context.Context, from server.Peer) (api.Recovered, *events.Error) {
+	h.d.recovering.Lock()
+	defer h.d.recovering.Unlock()
+	did := api.Recovered{Losses: []api.RecoveredLoss{}}
+	if err := h.d.store.Health().Err; err != nil {
+		return did, &events.Error{
+			Code: events.CodeStorage, Message: "the store cannot be written: " + err.Error(),
+			Hint: "mend the disk first; `hookd doctor` looks",
+		}
+	}
+	for _, l := range h.d.store.Losses() {
+		did.Losses = append(did.Losses, h.TakeBack(ctx, l, h.d.dispatch.Retry))
+	}
+	h.d.logAct("what was set aside was taken back", from, zap.Int("losses", len(did.Losses)))
+	return did, nil
+}
+
 // storage returns the state of the store for `hookd status`.
 func (d *Daemon) storage() api.Storage {
 	h := d.store.Health()
@@ -173,6 +204,7 @@ func (d *Daemon) storage() api.Storage {
 		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Journaled: h.Journaled, JournalBytes: h.JournalBytes, Lost: h.Dropped,
+		Losses: d.recorder.Losses(),
 	}
 	if h.Err != nil {
 		s.Error = h.Err.Error()

@@ -31,7 +31,7 @@ func prepareHome(c config.Config) error {
 	if bad := seal.Refusals(); len(bad) > 0 {
 		return fmt.Errorf("use the home %s: %w", escape.Quote(c.State), &bad[0])
 	}
-	if bad := trust.Database(c.StorePath); len(bad) > 0 {
+	if bad := trust.New().Database(c.StorePath); len(bad) > 0 {
 		return fmt.Errorf("keep the store in %s: %w", escape.Quote(c.StorePath), &bad[0])
 	}
 	if err := checkSettings(c); err != nil {

@@ -93,7 +93,7 @@ func (d *Daemon) load() metrics.Load {
 	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
 	}
-	count := d.discovery.Current().States()
+	count := d.states(d.discovery.Current())
 	for _, s := range metricStates {
 		l.Hooks[s] = count[s]
 	}
@@ -107,6 +107,7 @@ func (d *Daemon) storeLoad() *metrics.Store {
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
 		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
+		Lost: h.Lost, Losses: len(d.store.Losses()),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // documented starts a daemon with one file of testdata/docker-agent, in a
@@ -21,6 +22,12 @@ func documented(t *testing.T, file string) (ask func(event, fields string) clien
 	if err := os.CopyFS(dir, os.DirFS("../../testdata/docker-agent")); err != nil {
 		t.Fatal(err)
 	}
+	// Its hooks write logs below /tmp, which a file of another user may be in the way of.
+	text, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooktest.Write(t, filepath.Join(dir, file), strings.ReplaceAll(string(text), "/tmp/agent-", dir+"/agent-"), 0o644)
 	for _, script := range []string{"validate-command.sh", "log-tool-call.sh"} {
 		if err := os.Chmod(filepath.Join(dir, "scripts", script), 0o755); err != nil {
 			t.Fatal(err)
@@ -50,7 +57,7 @@ func documented(t *testing.T, file string) (ask func(event, fields string) clien
 
 // docker-agent's own example file of hooks behaves as its header says.
 func TestSeed002(t *testing.T) {
-	ask, _, _ := documented(t, "hooks.yaml")
+	ask, dir, _ := documented(t, "hooks.yaml")
 	shell := func(cmd string) string {
 		return fmt.Sprintf(`,"tool_name":"shell","tool_input":{"cmd":%q,"cwd":"."}`, cmd)
 	}
@@ -86,8 +93,8 @@ func TestSeed002(t *testing.T) {
 		t.Errorf("permission_request: verdict %+v, want no opinion", v)
 	}
 	for event, want := range map[string]string{
-		"session_start":      "Session log: /tmp/agent-session.log",
-		"user_prompt_submit": "Hook hint: agent log files live under /tmp/agent-*.log",
+		"session_start":      "Session log: " + dir + "/agent-session.log",
+		"user_prompt_submit": "Hook hint: agent log files live under " + dir + "/agent-*.log",
 		"pre_compact":        "When summarizing, please preserve any TODOs, file paths, and command outputs verbatim.",
 	} {
 		if v := ask(event, `,"prompt":"where are the logs?"`).Verdict; !strings.Contains(v.AdditionalContext, want) {

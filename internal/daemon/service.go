@@ -12,6 +12,10 @@ func (d *Daemon) alive() {
 // logSwept logs the runs of a killed predecessor that were still under way.
 func (d *Daemon) logSwept() {
 	s := d.proc.Swept()
+	if s.Unread != "" {
+		d.log.Error("the list of runs of the hookd before cannot be read: runs that it has left may go on",
+			zap.String("see", "hookd ps"), zap.String("moved_to", s.Unread))
+	}
 	if s.Runs > 0 {
 		d.log.Warn("ended runs that a killed hookd left under way", zap.Int("runs", s.Runs), zap.Int("left", s.Left))
 	}

@@ -51,4 +51,14 @@ func TestGuardsThatCannotWork(t *testing.T) {
 			t.Errorf("%s: %s, %+v, want it degraded: %s", name, hk.State, hk.Problems, why)
 		}
 	}
+	broken := 0
+	for _, why := range want {
+		if why != "" {
+			broken++
+		}
+	}
+	st, err := h.client.Status(t.Context())
+	if err != nil || st.Hooks["degraded"] != broken || st.Hooks["active"] != len(want)-broken {
+		t.Errorf("status counts %v, %v, want %d of %d degraded", st.Hooks, err, broken, len(want))
+	}
 }

@@ -179,8 +179,12 @@ func TestAScriptSwappedAfterLoad(t *testing.T) {
 func TestAScriptSwappedInManualMode(t *testing.T) {
 	h, guard, _ := trusting(t, "manual")
 	writeFile(t, filepath.Join(guard, "run.sh"), "#!/bin/sh\nexit 0\n", 0o755)
-	if a := h.emit(rm); a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "hookd reload") {
-		t.Errorf("verdict %+v, want a denial that asks for a reload", a.Verdict)
+	a := h.emit(rm)
+	if a.Verdict.Allowed || strings.Contains(a.Verdict.Message, "hookd reload") {
+		t.Errorf("verdict %+v, want a denial that tells a model no command", a.Verdict)
+	}
+	if run := h.fullRun("guard"); !strings.Contains(run.Error, "hookd reload") {
+		t.Errorf("run %q, want an error that asks a person for a reload", run.Error)
 	}
 	h.Daemon.Reload()
 	if a := h.emit(rm); !a.Verdict.Allowed {

@@ -152,7 +152,7 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 			if json.Unmarshal(line, &r) != nil || r.Type != "ask" && r.Type != "answered" {
 				continue
 			}
-			text := encode(api.FleetAsk{Machine: f.names.Machine, Ask: r.Ask})
+			text := encode(api.FleetAsk{Machine: f.names.Machine, Ask: f.withCard(r.Ask)})
 			if f.publish(ctx, text, nowAsk, token(r.ID)) != nil {
 				return published
 			}
@@ -162,4 +162,19 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 			return published
 		}
 	}
+}
+
+// mostCard is how large a whole card may be that is published.
+const mostCard = 256 << 10
+
+// withCard is an ask with its whole card, unless that is too large: then it can be
+// allowed on its own machine alone.
+func (f *Fleet) withCard(a events.Ask) events.Ask {
+	if a.Card == nil || a.Card.Whole || f.opts.Asked == nil {
+		return a
+	}
+	if whole, ok := f.opts.Asked.Ask(a.ID); ok && whole.Card != nil && len(encode(whole.Card)) <= mostCard {
+		a.Card = whole.Card
+	}
+	return a
 }

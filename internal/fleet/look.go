@@ -52,7 +52,9 @@ func (f *Fleet) Asks(ctx context.Context) (api.FleetAsks, error) {
 	list = slices.DeleteFunc(list, ended)
 	slices.SortFunc(list, func(a, b api.FleetAsk) int { return cmp.Compare(a.Ask.ID, b.Ask.ID) })
 	for i := range list {
-		list[i].About = AboutAsk(list[i].Ask)
+		if c := list[i].Ask.Card; c != nil {
+			list[i].About = c.Digest
+		}
 	}
 	return api.FleetAsks{Asks: append([]api.FleetAsk{}, list...)}, err
 }

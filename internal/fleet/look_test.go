@@ -180,6 +180,7 @@ func asking(t *testing.T) (l *local, asks, other *machine, key ed25519.PrivateKe
 	hooktest.Must(t, err)
 	l = &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []events.Ask{{
 		ID: events.NewID(time.Now()), Hook: "guard", Subject: "git push", Until: time.Now().Add(time.Hour).UTC(),
+		Card: &events.Card{Whole: true, Digest: strings.Repeat("ab", 32)},
 	}}}
 	return l, l.join(t, url, "b"), join(t, url, "a"), key
 }
@@ -243,6 +244,7 @@ func TestForgedAnswersDoNotCount(t *testing.T) {
 	forged := []api.FleetAnswer{
 		fleet.SignAnswer(statement(of), stranger), torn, bare,
 		changed(func(s *api.FleetStatement) { s.About = strings.Repeat("0", 64) }),
+		changed(func(s *api.FleetStatement) { s.About = "" }),
 		changed(func(s *api.FleetStatement) { s.Until = s.Until.Add(time.Hour) }),
 		changed(func(s *api.FleetStatement) { s.Answer = "ask" }),
 		changed(func(s *api.FleetStatement) { s.Ask = events.NewID(time.Now()) }),

@@ -110,7 +110,7 @@ func (c Cache) Put(f Fetched) error {
 	}
 	text, err := json.Marshal(f.Content)
 	if err == nil {
-		err = os.MkdirAll(c.dir, 0o700)
+		err = replacefile.MkdirAll(c.dir)
 	}
 	if err == nil {
 		err = replacefile.Write(c.file(lockOf(f)), bytes.TrimSpace(text))

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // Home is where packs are kept: packs/NAME in hookd's home, and hooks.lock.
@@ -54,10 +56,10 @@ type Staged struct {
 // Stage writes a pack to a folder where no daemon looks for hooks. Put or
 // Discard ends it.
 func (h Home) Stage(name string, f Fetched) (*Staged, error) {
-	if err := os.MkdirAll(h.PacksDir(), 0o700); err != nil {
+	if err := replacefile.MkdirAll(h.PacksDir()); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(h.PacksDir(), ".new-*")
+	dir, err := replacefile.MkdirTemp(h.PacksDir(), ".new-*")
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +115,7 @@ func (h Home) swap(name, dir string) error {
 		return err
 	}
 	if dir != "" {
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		if err := replacefile.MkdirAll(filepath.Dir(at)); err != nil {
 			return err
 		}
 		if err := os.Rename(dir, at); err != nil {
@@ -128,7 +130,7 @@ func (h Home) swap(name, dir string) error {
 
 // locked runs do while no other command changes packs.
 func (h Home) locked(do func() error) error {
-	if err := os.MkdirAll(h.PacksDir(), 0o700); err != nil {
+	if err := replacefile.MkdirAll(h.PacksDir()); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(h.PacksDir(), ".lock"), os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o600)
@@ -202,7 +204,7 @@ func (c Content) Write(dir string) error {
 
 // makeFolder makes a folder, which may be there.
 func makeFolder(dir string) error {
-	err := os.Mkdir(dir, 0o700)
+	err := os.Mkdir(dir, replacefile.FolderMode(dir))
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -221,11 +223,8 @@ func writeFolder(dir string, files []File) error {
 		if f.Link != "" {
 			continue
 		}
-		mode := uint32(0o600)
-		if f.Exec {
-			mode = 0o700
-		}
-		if err := writeFile(filepath.Join(dir, path.Base(f.Path)), f.Data, mode); err != nil {
+		at := filepath.Join(dir, path.Base(f.Path))
+		if err := writeFile(at, f.Data, uint32(replacefile.FileMode(at, f.Exec))); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ const authorityEnv = "HOOKD_POLICY_AUTHORITY_TEST"
 // does not know is refused. They are read once in a process, so it is another one that asks.
 func TestServerOfAnOwnAuthority(t *testing.T) {
 	if source := os.Getenv(authorityEnv); source != "" {
-		r, err := NewHome(t.TempDir()).Set(t.Context(), source, os.Getenv(authorityEnv+"_KEY"), "", anything)
+		r, err := NewHome(t.TempDir()).Set(t.Context(), source, os.Getenv(authorityEnv+"_KEY"), "", "", anything)
 		if err != nil || r.Current.Manifest.Sequence != 7 {
 			t.Fatalf("got %+v, %v", r.Current.Manifest, err)
 		}

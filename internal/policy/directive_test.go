@@ -287,7 +287,7 @@ func TestSwitchedOffHooksStayOff(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "acme.bundle")
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 2, nil), 0o600))
-	_, err := h.Set(t.Context(), file, s.public, "ann", anything)
+	_, err := h.Set(t.Context(), file, s.public, "ann", "", anything)
 	hooktest.Must(t, err)
 	if !off("notify", 0) || inForce(t, h) != 2 {
 		t.Error("another source with the same key ends the switch")

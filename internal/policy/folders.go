@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/pack"
 	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/replacefile"
 )
 
 // What folders of a home are called that no daemon reads hooks from. A process that was
@@ -24,7 +25,7 @@ const (
 
 // stage writes the files of a bundle where no daemon looks for them.
 func (h Home) stage(b Bundle) (dir string, err error) {
-	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+	if err := replacefile.MkdirAll(h.dir); err != nil {
 		return "", err
 	}
 	if dir, err := h.takeRoom(b.Content); err == nil {
@@ -35,7 +36,7 @@ func (h Home) stage(b Bundle) (dir string, err error) {
 			return "", err
 		}
 	}
-	if dir, err = os.MkdirTemp(h.dir, newPrefix+"*"); err != nil {
+	if dir, err = replacefile.MkdirTemp(h.dir, newPrefix+"*"); err != nil {
 		return "", err
 	}
 	if err := b.Content.Write(dir); err != nil {
@@ -59,7 +60,7 @@ func (h Home) makeRoom(p Placed) error {
 	for _, f := range p.Manifest.Files {
 		empty = append(empty, pack.File{Path: f.Path, Exec: f.Exec})
 	}
-	dir, err := os.MkdirTemp(h.dir, newPrefix+"*")
+	dir, err := replacefile.MkdirTemp(h.dir, newPrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (h Home) Copy(to Home) error {
 	if err != nil || !set {
 		return err
 	}
-	if err := os.MkdirAll(to.dir, 0o700); err != nil {
+	if err := replacefile.MkdirAll(to.dir); err != nil {
 		return err
 	}
 	for _, p := range []Placed{c.Placed, c.Shadow} {

@@ -35,7 +35,7 @@ func (r *roomTest) put(t *testing.T, c pack.Content) Current {
 	text, err := Build(c, "acme", r.sequence, nil, r.key)
 	hooktest.Must(t, err)
 	hooktest.Must(t, os.WriteFile(r.source, text, 0o600))
-	result, err := r.Set(t.Context(), r.source, r.public, "", anything)
+	result, err := r.Set(t.Context(), r.source, r.public, "", "", anything)
 	hooktest.Must(t, err)
 	if got := inForce(t, r.Home); got != r.sequence {
 		t.Errorf("%d is in force, want %d", got, r.sequence)

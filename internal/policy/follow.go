@@ -35,7 +35,8 @@ func (h Home) SetFleet(key, by string) (Current, error) {
 			now.State = State{} // what cannot be read is replaced
 		}
 		s := now.State
-		s.Source, s.Key, s.At, s.By, s.ETag, s.Error, s.Refused = FromFleet, key, time.Now().UTC(), by, "", "", ""
+		s.Source, s.Key, s.Name, s.At, s.By = FromFleet, key, "", time.Now().UTC(), by
+		s.ETag, s.Error, s.Refused = "", "", ""
 		return h.write("policy.json", s)
 	})
 	if err != nil {

@@ -34,8 +34,9 @@ func NewHome(dir string) Home { return Home{dir: dir, known: new(known)} }
 // State is what policy.json says.
 type State struct {
 	Source  string    `json:"source"`
-	Key     string    `json:"key"` // text of the public key
-	At      time.Time `json:"at"`  // when it was set
+	Key     string    `json:"key"`            // text of the public key
+	Name    string    `json:"name,omitempty"` // of the bundles that the source may bring; "" = that of the one in force
+	At      time.Time `json:"at"`             // when it was set
 	By      string    `json:"by,omitempty"`
 	ETag    string    `json:"etag,omitempty"`
 	Fetched time.Time `json:"fetched"`         // when the bundle in force was
@@ -61,6 +62,9 @@ type Current struct {
 	Shadow    Placed    // runs beside it, and never counts
 	Directive Directive // of State.Directive; zero = there is none
 }
+
+// name is the name of the bundles that the source may bring; "" = any.
+func (c Current) name() string { return cmp.Or(c.State.Name, c.Manifest.Name) }
 
 // Head is the revision in force; nil = there is none.
 func (c Current) Head() *Revision { return c.revision(c.State.Head) }
@@ -340,7 +344,7 @@ const lockPatience = 10 * time.Second
 
 // locked runs do while no other process changes the policy.
 func (h Home) locked(do func() error) error {
-	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+	if err := replacefile.MkdirAll(h.dir); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(h.dir, ".lock"), os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o600)

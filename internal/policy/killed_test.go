@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // followAll prints the sequence of each bundle that is in force.
 func followAll(h Home, source, key string) error {
 	for sequence := uint64(1); ; sequence++ {
-		r, err := h.Set(context.Background(), filepath.Join(source, fmt.Sprint(sequence)), key, "", anything)
+		r, err := h.Set(context.Background(), filepath.Join(source, fmt.Sprint(sequence)), key, "", "", anything)
 		if err == nil {
 			err = h.Sweep()
 		}
@@ -79,7 +79,7 @@ func TestKilledWhileItTakesABundleUp(t *testing.T) {
 		if got := inForce(t, h); got != told && got != told+1 {
 			t.Errorf("%d is in force, and %d was said to be", got, told)
 		}
-		_, err = h.Set(t.Context(), filepath.Join(source, fmt.Sprint(bundles)), s.public, "", anything)
+		_, err = h.Set(t.Context(), filepath.Join(source, fmt.Sprint(bundles)), s.public, "", "", anything)
 		hooktest.Must(t, err)
 		hooktest.Must(t, h.Sweep())
 		if got := inForce(t, h); got != bundles {

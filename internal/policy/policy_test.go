@@ -212,7 +212,7 @@ func TestHostileServersChangeNothing(t *testing.T) {
 				}
 			})
 			h := NewHome(t.TempDir())
-			_, err := h.Set(t.Context(), url, s.public, "", anything)
+			_, err := h.Set(t.Context(), url, s.public, "", "", anything)
 			hooktest.Must(t, err)
 			bad.Store(true)
 			if strings.HasPrefix(name, "hangs") {
@@ -251,7 +251,7 @@ func TestThereIsNoWayBack(t *testing.T) {
 	h, file := NewHome(t.TempDir()), filepath.Join(t.TempDir(), "acme.bundle")
 	set := func(sequence uint64) error {
 		hooktest.Must(t, os.WriteFile(file, s.bundle(t, sequence, nil), 0o600))
-		_, err := h.Set(t.Context(), file, s.public, "", anything)
+		_, err := h.Set(t.Context(), file, s.public, "", "", anything)
 		return err
 	}
 	hooktest.Must(t, set(3))
@@ -288,7 +288,7 @@ func TestA304SavesTheBundle(t *testing.T) {
 		w.Write(s.bundle(t, 1, nil))
 	})
 	h := NewHome(t.TempDir())
-	_, err := h.Set(t.Context(), url, s.public, "", anything)
+	_, err := h.Set(t.Context(), url, s.public, "", "", anything)
 	hooktest.Must(t, err)
 	for range 3 {
 		if r, err := h.Update(t.Context(), anything); err != nil || r.Changed || r.Current.State.ETag != `"one"` {
@@ -307,7 +307,7 @@ func TestOfflineTheLastGoodStays(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(s.bundle(t, 2, &soon))
 	}))
-	_, err := NewHome(dir).Set(t.Context(), server.URL+"/b", s.public, "", anything)
+	_, err := NewHome(dir).Set(t.Context(), server.URL+"/b", s.public, "", "", anything)
 	hooktest.Must(t, err)
 	server.Close()
 	hooktest.Until(t, "it expires", func() bool {
@@ -322,7 +322,7 @@ func TestOfflineTheLastGoodStays(t *testing.T) {
 	if inForce(t, NewHome(dir)) != 2 {
 		t.Error("it is not in force any more")
 	}
-	_, err = NewHome(t.TempDir()).Set(t.Context(), server.URL+"/b", s.public, "", anything)
+	_, err = NewHome(t.TempDir()).Set(t.Context(), server.URL+"/b", s.public, "", "", anything)
 	if err == nil {
 		t.Error("it was set without a server")
 	}
@@ -335,7 +335,7 @@ func TestAFolderHasTheNewest(t *testing.T) {
 	}
 	hooktest.Write(t, filepath.Join(dir, "z.bundle"), string(other.bundle(t, 99, nil)), 0o644)
 	h := NewHome(t.TempDir())
-	_, err := h.Set(t.Context(), dir, s.public, "", anything)
+	_, err := h.Set(t.Context(), dir, s.public, "", "", anything)
 	hooktest.Must(t, err)
 	if got := inForce(t, h); got != 10 {
 		t.Errorf("%d is in force", got)
@@ -348,7 +348,7 @@ func TestRepair(t *testing.T) {
 	s, h := newSigner(t), NewHome(t.TempDir())
 	file := filepath.Join(t.TempDir(), "b")
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, nil), 0o600))
-	_, err := h.Set(t.Context(), file, s.public, "", anything)
+	_, err := h.Set(t.Context(), file, s.public, "", "", anything)
 	hooktest.Must(t, err)
 	c, _, err := h.Current()
 	hooktest.Must(t, err)
@@ -380,7 +380,7 @@ func TestWhatCannotBeReadIsRefused(t *testing.T) {
 	s, h := newSigner(t), NewHome(t.TempDir())
 	file := filepath.Join(t.TempDir(), "b")
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, nil), 0o600))
-	_, err := h.Set(t.Context(), file, s.public, "", anything)
+	_, err := h.Set(t.Context(), file, s.public, "", "", anything)
 	hooktest.Must(t, err)
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 2, nil), 0o600))
 	refuse := func(string, Bundle) error { return errors.New("guard/HOOK.yaml: no") }
@@ -436,7 +436,7 @@ func BenchmarkTakeUp(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "acme.bundle")
 	hooktest.Must(b, os.WriteFile(file, text, 0o600))
 	for b.Loop() {
-		if _, err := NewHome(b.TempDir()).Set(context.Background(), file, s.public, "", anything); err != nil {
+		if _, err := NewHome(b.TempDir()).Set(context.Background(), file, s.public, "", "", anything); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -447,7 +447,7 @@ func TestAKnownTextIsThatTextAlone(t *testing.T) {
 	s, file := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, nil), 0o600))
 	h := NewHome(t.TempDir())
-	_, err := h.Set(t.Context(), file, s.public, "", anything)
+	_, err := h.Set(t.Context(), file, s.public, "", "", anything)
 	hooktest.Must(t, err)
 	text, err := os.ReadFile(h.File())
 	hooktest.Must(t, err)

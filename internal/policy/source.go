@@ -39,7 +39,8 @@ type fetched struct {
 }
 
 // fetch reads a source. With an etag a server may say that nothing has changed.
-func fetch(ctx context.Context, source, etag string, key ed25519.PublicKey, wait time.Duration) (fetched, error) {
+func fetch(ctx context.Context, s State, etag string, key ed25519.PublicKey, wait time.Duration) (fetched, error) {
+	source := s.Source
 	if strings.Contains(source, "://") {
 		return fetchURL(ctx, source, etag, wait)
 	}
@@ -48,20 +49,22 @@ func fetch(ctx context.Context, source, etag string, key ed25519.PublicKey, wait
 		return fetched{}, err
 	}
 	if info.IsDir() {
-		return newest(source, key)
+		return newest(source, s.Name, key)
 	}
 	text, err := readfile.Read(source, MaxBytes)
 	return fetched{text: text}, err
 }
 
-// newest is the bundle with the greatest sequence of a folder that key signed.
-func newest(dir string, key ed25519.PublicKey) (found fetched, err error) {
+// newest is the bundle with the greatest sequence of a folder that key signed: of those with
+// the name, where it is not "" and there is one.
+func newest(dir, name string, key ed25519.PublicKey) (found fetched, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"+Ending))
 	if err != nil {
 		return found, err
 	}
 	var sequence uint64
 	var bad error
+	named := false // one with the name was found
 	for _, file := range files {
 		text, err := readfile.Read(file, MaxBytes)
 		var b Bundle
@@ -70,8 +73,11 @@ func newest(dir string, key ed25519.PublicKey) (found fetched, err error) {
 		}
 		if err != nil {
 			bad = errors.Join(bad, fmt.Errorf("%s: %w", filepath.Base(file), err))
-		} else if b.Manifest.Sequence > sequence {
-			sequence, found.text = b.Manifest.Sequence, text
+			continue
+		}
+		m, own := b.Manifest, name != "" && b.Manifest.Name == name
+		if own && !named || own == named && m.Sequence > sequence {
+			sequence, found.text, named = m.Sequence, text, own
 		}
 	}
 	switch {

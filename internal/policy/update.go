@@ -21,15 +21,20 @@ type Result struct {
 // ErrUnset is the error of Update where no policy is set.
 var ErrUnset = errors.New("no policy is set")
 
-// Set puts the bundle of a source in force, and remembers the source and the key. When
-// that fails nothing has changed. The key is the text of a public key.
-func (h Home) Set(ctx context.Context, source, key, by string, check Check) (Result, error) {
+// Set puts the bundle of a source in force, and remembers the source, the key and the name of
+// the bundle: its source cannot put another bundle of that key in its place. name is that
+// name; "" = the name of the bundle that the key has in force, else of the one that the
+// source has now. When it fails nothing has changed. The key is the text of a public key.
+func (h Home) Set(ctx context.Context, source, key, by, name string, check Check) (Result, error) {
 	source, err := CheckSource(source)
 	if err != nil {
 		return Result{}, err
 	}
 	now := time.Now().UTC()
-	s := State{Source: source, Key: key, At: now, By: by}
+	if c, set, err := h.Current(); name == "" && err == nil && set && c.State.Key == key {
+		name = c.name()
+	}
+	s := State{Source: source, Key: key, Name: name, At: now, By: by}
 	b, got, err := h.get(ctx, s, false)
 	if err != nil {
 		return Result{}, fmt.Errorf("policy from %s: %w", source, err)
@@ -50,7 +55,9 @@ func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 	if c.State.Source == FromFleet {
 		return Result{Current: c}, nil // Follow takes newer ones
 	}
-	b, got, err := h.get(ctx, c.State, true)
+	asked := c.State
+	asked.Name = c.name()
+	b, got, err := h.get(ctx, asked, true)
 	if err == nil && !got.unchanged && b.Head.Digest() != c.State.Head.Digest() {
 		var r Result
 		if r, err = h.take(b, got, c.State, check); err == nil {
@@ -77,11 +84,17 @@ func (h Home) get(ctx context.Context, s State, again bool) (b Bundle, got fetch
 	if again {
 		etag = s.ETag
 	}
-	if got, err = fetch(ctx, s.Source, etag, key, cmp.Or(h.wait, fetchTime)); err != nil || got.unchanged {
+	if got, err = fetch(ctx, s, etag, key, cmp.Or(h.wait, fetchTime)); err != nil || got.unchanged {
 		return b, got, err
 	}
-	if b, err = Read(got.text, key); err == nil && b.Manifest.Expired(time.Now()) {
-		err = fmt.Errorf("it expired at %s", b.Manifest.Expires.Format(time.RFC3339))
+	if b, err = Read(got.text, key); err != nil {
+		return b, got, err
+	}
+	switch m := b.Manifest; {
+	case s.Name != "" && m.Name != s.Name:
+		err = fmt.Errorf("it has the bundle %s, not %s: where that is meant, set it again with `--name %[1]s`", m.Name, s.Name)
+	case m.Expired(time.Now()):
+		err = fmt.Errorf("it expired at %s", m.Expires.Format(time.RFC3339))
 	}
 	return b, got, err
 }
@@ -93,7 +106,7 @@ func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err e
 		return r, err
 	}
 	now := time.Now().UTC()
-	s.ETag, s.Fetched, s.Checked, s.Error = got.etag, now, now, ""
+	s.Name, s.ETag, s.Fetched, s.Checked, s.Error = b.Manifest.Name, got.etag, now, now, ""
 	err = h.locked(func() error {
 		r.Current, err = h.put(b, got.text, key, s, check)
 		return err

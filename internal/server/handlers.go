@@ -420,3 +420,8 @@ func boolParam(values url.Values, key string) (*bool, *events.Error) {
 	}
 	return &b, nil
 }
+
+// postWeaken answers a command that is about to weaken a guard: route.checked has asked.
+func (s *Server) postWeaken(w http.ResponseWriter, _ *http.Request) {
+	respond(w, http.StatusOK, struct{}{})
+}

@@ -72,6 +72,11 @@ func (s *Server) postRetryDead(w http.ResponseWriter, r *http.Request) {
 	deadLetter(w, r, s.opt.History.RetryDead)
 }
 
+func (s *Server) postRecover(w http.ResponseWriter, r *http.Request) {
+	did, bad := s.opt.History.Recover(r.Context(), peerOf(r))
+	answer(w, did, bad)
+}
+
 func (s *Server) deleteDead(w http.ResponseWriter, r *http.Request) {
 	deadLetter(w, r, s.opt.History.DropDead)
 }

@@ -24,37 +24,50 @@ import (
 type route struct {
 	method, path string
 	access       access
+	effect       effect
 	serve        http.HandlerFunc
 	query        string // parameters that it knows, separated by blanks
 }
 
-// routes is the table of what there is, and for which users. Of the line door events and pings
+// effect says what a route can do to guards.
+type effect string
+
+const (
+	looks   effect = "looks"   // it changes nothing
+	acts    effect = "acts"    // it changes something, and no guard becomes weaker
+	weakens effect = "weakens" // a guard may become weaker: Options.Weakens is asked
+	answers effect = "answers" // it answers an ask: Asks and Fleet say who may
+)
+
+// routes is the table of what there is, for which users, and what it can do. Of the line door events and pings
 // are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", api.PathEvents, everyUser, s.postEvents, "wait"},
-		{"GET", api.PathEvents, ownerOnly, s.getEvents, "match since epoch follow starts"},
-		{"GET", api.PathEvents + "/{id}", ownerOnly, s.getEvent, ""},
-		{"POST", api.PathEvents + "/{id}/replay", ownerOnly, s.postReplay, ""},
-		{"GET", api.PathHooks, ownerOnly, s.getHooks, ""},
-		{"GET", api.PathHooks + "/{name}", ownerOnly, s.getHook, ""},
-		{"POST", api.PathHooks + "/{name}/test", ownerOnly, s.postTest, ""},
-		{"POST", api.PathHooks + "/{name}/tests", ownerOnly, s.postTests, ""},
-		{"POST", api.PathReload, ownerOnly, s.postReload, ""},
+		{"POST", api.PathEvents, everyUser, acts, s.postEvents, "wait"},
+		{"GET", api.PathEvents, ownerOnly, looks, s.getEvents, "match since epoch follow starts"},
+		{"GET", api.PathEvents + "/{id}", ownerOnly, looks, s.getEvent, ""},
+		{"POST", api.PathEvents + "/{id}/replay", ownerOnly, acts, s.postReplay, ""},
+		{"GET", api.PathHooks, ownerOnly, looks, s.getHooks, ""},
+		{"GET", api.PathHooks + "/{name}", ownerOnly, looks, s.getHook, ""},
+		{"POST", api.PathHooks + "/{name}/test", ownerOnly, acts, s.postTest, ""},
+		{"POST", api.PathHooks + "/{name}/tests", ownerOnly, acts, s.postTests, ""},
+		{"POST", api.PathReload, ownerOnly, weakens, s.postReload, ""},
 		{
 			"GET",
 			api.PathRuns,
 			ownerOnly,
+			looks,
 			queried(&s.opt.Runs, api.ParseRunQuery, Runs.Runs),
 			"hook event event_id session agent result tool q test since until before limit",
 		},
-		{"GET", api.PathRuns + "/{id}", ownerOnly, s.getRun, ""},
-		{"POST", api.PathRuns + "/{id}/kill", ownerOnly, s.postKill, ""},
-		{"GET", api.PathRunning, ownerOnly, s.getRunning, ""},
+		{"GET", api.PathRuns + "/{id}", ownerOnly, looks, s.getRun, ""},
+		{"POST", api.PathRuns + "/{id}/kill", ownerOnly, acts, s.postKill, ""},
+		{"GET", api.PathRunning, ownerOnly, looks, s.getRunning, ""},
 		{
 			"GET",
 			api.PathDecisions,
 			ownerOnly,
+			looks,
 			queried(&s.opt.History, api.ParseDecisionQuery, History.Decisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
 		},
@@ -62,6 +75,7 @@ func (s *Server) routes() []route {
 			"GET",
 			api.PathCounts,
 			ownerOnly,
+			looks,
 			queried(&s.opt.History, api.ParseCountQuery, History.CountDecisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before every",
 		},
@@ -69,6 +83,7 @@ func (s *Server) routes() []route {
 			"GET",
 			api.PathAccepted,
 			ownerOnly,
+			looks,
 			queried(&s.opt.History, api.ParseEventQuery, History.Accepted),
 			"session event agent tool cwd q since until before limit",
 		},
@@ -76,6 +91,7 @@ func (s *Server) routes() []route {
 			"GET",
 			api.PathPast,
 			ownerOnly,
+			looks,
 			queried(&s.opt.History, api.ParseEventQuery, History.Past),
 			"session event agent tool cwd q since until before limit",
 		},
@@ -83,32 +99,36 @@ func (s *Server) routes() []route {
 			"GET",
 			api.PathSessions,
 			ownerOnly,
+			looks,
 			queried(&s.opt.History, api.ParseSessionQuery, History.Sessions),
 			"agent session cwd state since until limit",
 		},
-		{"GET", api.PathAsks, ownerOnly, s.getAsks, "follow answers"},
-		{"GET", api.PathAsks + "/{id}", ownerOnly, s.getAsk, ""},
-		{"POST", api.PathAsks + "/{id}", ownerOnly, s.postAsk, ""},
-		{"GET", api.PathGrants, ownerOnly, s.getGrants, ""},
-		{"DELETE", api.PathGrants + "/{id}", ownerOnly, s.deleteGrant, ""},
-		{"GET", api.PathAgents + "/{agent}/last", ownerOnly, s.getLast, "except"},
+		{"GET", api.PathAsks, ownerOnly, looks, s.getAsks, "follow answers"},
+		{"GET", api.PathAsks + "/{id}", ownerOnly, looks, s.getAsk, ""},
+		{"POST", api.PathAsks + "/{id}", ownerOnly, answers, s.postAsk, ""},
+		{"GET", api.PathGrants, ownerOnly, looks, s.getGrants, ""},
+		{"DELETE", api.PathGrants + "/{id}", ownerOnly, weakens, s.deleteGrant, ""},
+		{"GET", api.PathAgents + "/{agent}/last", ownerOnly, looks, s.getLast, "except"},
 		{
 			"GET",
 			api.PathStats,
 			ownerOnly,
+			looks,
 			queried(&s.opt.History, api.ParseStatsQuery, History.Stats),
 			"hook by since until",
 		},
-		{"GET", api.PathDead, ownerOnly, s.getDeadLetters, "hook before limit"},
-		{"GET", api.PathDead + "/{id}", ownerOnly, s.getDeadLetter, ""},
-		{"POST", api.PathDead + "/{id}/retry", ownerOnly, s.postRetryDead, ""},
-		{"DELETE", api.PathDead + "/{id}", ownerOnly, s.deleteDead, ""},
-		{"GET", api.PathStatus, ownerOnly, s.getStatus, ""},
-		{"GET", api.PathFleet, ownerOnly, s.getFleet, ""},
+		{"GET", api.PathDead, ownerOnly, looks, s.getDeadLetters, "hook before limit"},
+		{"GET", api.PathDead + "/{id}", ownerOnly, looks, s.getDeadLetter, ""},
+		{"POST", api.PathDead + "/{id}/retry", ownerOnly, acts, s.postRetryDead, ""},
+		{"DELETE", api.PathDead + "/{id}", ownerOnly, weakens, s.deleteDead, ""},
+		{"POST", api.PathRecover, ownerOnly, acts, s.postRecover, ""},
+		{"GET", api.PathStatus, ownerOnly, looks, s.getStatus, ""},
+		{"GET", api.PathFleet, ownerOnly, looks, s.getFleet, ""},
 		{
 			"GET",
 			api.PathFleetDecisions,
 			ownerOnly,
+			looks,
 			queried(&s.opt.Fleet, api.ParseFleetQuery, Fleet.FleetDecisions),
 			"decision tool agent session hook event event_id cwd q shadow since until limit machine through",
 		},
@@ -116,19 +136,42 @@ func (s *Server) routes() []route {
 			"GET",
 			api.PathFleetSessions,
 			ownerOnly,
+			looks,
 			queried(&s.opt.Fleet, api.ParseSessionQuery, Fleet.FleetSessions),
 			"agent session cwd state since until limit",
 		},
-		{"GET", api.PathFleetAsks, ownerOnly, s.getFleetAsks, ""},
-		{"POST", api.PathFleetAnswers, ownerOnly, s.postFleetAnswer, ""},
-		{"GET", api.PathFleetDead, ownerOnly, s.getFleetDead, "hook limit"},
-		{"GET", api.PathFleetDead + "/{id}", ownerOnly, s.getFleetDeadLetter, ""},
-		{"POST", api.PathFleetDead + "/{id}/retry", ownerOnly, s.postRetryFleetDead, ""},
-		{"DELETE", api.PathFleetDead + "/{id}", ownerOnly, s.deleteFleetDead, ""},
-		{"GET", api.PathHealthz, everyUser, s.getHealthz, ""},
-		{"GET", api.PathReadyz, ownerOnly, s.getReadyz, ""},
-		{"GET", api.PathMetrics, ownerOnly, s.getMetrics, ""},
+		{"GET", api.PathFleetAsks, ownerOnly, looks, s.getFleetAsks, ""},
+		{"POST", api.PathFleetAnswers, ownerOnly, answers, s.postFleetAnswer, ""},
+		{"GET", api.PathFleetDead, ownerOnly, looks, s.getFleetDead, "hook limit"},
+		{"GET", api.PathFleetDead + "/{id}", ownerOnly, looks, s.getFleetDeadLetter, ""},
+		{"POST", api.PathFleetDead + "/{id}/retry", ownerOnly, acts, s.postRetryFleetDead, ""},
+		{"DELETE", api.PathFleetDead + "/{id}", ownerOnly, weakens, s.deleteFleetDead, ""},
+		{"POST", api.PathWeaken, ownerOnly, weakens, s.postWeaken, "what"},
+		{"GET", api.PathHealthz, everyUser, looks, s.getHealthz, ""},
+		{"GET", api.PathReadyz, ownerOnly, looks, s.getReadyz, ""},
+		{"GET", api.PathMetrics, ownerOnly, looks, s.getMetrics, ""},
 	}
+}
+
+// weighed is a route that asks Options.Weakens first, if it weakens. PathWeaken says what a
+// command is about to do; every other route does something by itself.
+func (s *Server) weighed(r route) route {
+	if r.effect != weakens {
+		return r
+	}
+	serve := r.serve
+	r.serve = func(w http.ResponseWriter, req *http.Request) {
+		what := r.method + " " + req.URL.Path
+		if r.path == api.PathWeaken {
+			what = req.URL.Query().Get("what")
+		}
+		if bad := s.opt.Weakens(peerOf(req), what); bad != nil {
+			refuse(w, bad)
+			return
+		}
+		serve(w, req)
+	}
+	return r
 }
 
 // checked serves a request of a peer that may use the route, whose query it knows. A parameter that is
@@ -230,7 +273,7 @@ func (s *Server) mux() http.Handler {
 			paths[r.path] = map[string]http.HandlerFunc{}
 			mux.Handle(r.path, byMethod(paths[r.path]))
 		}
-		paths[r.path][r.method] = r.checked
+		paths[r.path][r.method] = s.weighed(r).checked
 		valid = append(valid, r.method+" "+r.path)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -62,16 +62,17 @@ type lines struct {
 	src    io.Reader
 	write  func([]byte) error
 	in     lineBuffer
-	ended  error     // why nothing more comes from src; nil = something may
-	filled bool      // in had no room for all that there was
-	came   time.Time // when what in has was read, or a line of it had been waited for
-	long   []byte    // a line that in has no room for
-	room   *share    // that long has
-	slow   func()    // ends the reading; see intake
-	batch  Batch     // of events that are accepted together; nil = none
-	added  int       // events in batch
-	out    []byte    // answers not written yet
-	owed   []owed    // answers that come after out
+	ended  error             // why nothing more comes from src; nil = something may
+	filled bool              // in had no room for all that there was
+	came   time.Time         // when what in has was read, or a line of it had been waited for
+	long   []byte            // a line that in has no room for
+	room   *share            // that long has
+	slow   func()            // ends the reading; see intake
+	batch  Batch             // of events that are accepted together; nil = none
+	added  int               // events in batch
+	out    []byte            // answers not written yet
+	owed   []owed            // answers that come after out
+	tells  []*events.Hearing // of events whose sender has not said what its agent was told
 }
 
 // newLines reads src; slow ends a read of it that is under way.
@@ -227,6 +228,7 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 	l.ctx, l.batch = ctx, l.server.opt.Emitter.Batch(l.peer)
 	l.parser.Pause = l.server.verdicts.giveWay
 	defer l.free()
+	defer l.lastWord()
 	defer func() {
 		if v := recover(); v != nil {
 			l.server.logPanic(v)
@@ -345,6 +347,9 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if q, ok := readSubscribe(line); ok {
 			return l.subscribe(q)
 		}
+		if l.told(line) {
+			return nil
+		}
 		if string(line) == api.PingLine {
 			l.settle()
 			l.out = append(l.out, api.PongLine...)
@@ -365,6 +370,10 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if l.room != nil {
 			l.long = nil
 		}
+		if env.Tells && l.conn != nil && len(l.tells) < maxTells {
+			env.Hearing = events.NewHearing()
+			l.tells = append(l.tells, env.Hearing)
+		}
 		o.answer, o.bad = l.server.emit(ctx, l.peer, env, l.room)
 		l.came = time.Now()
 		l.say(&o)
@@ -383,6 +392,51 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	env.Data = nil // which the parser would hold
 	l.say(&o)
 	return nil
+}
+
+// maxTells is how many events of a connection are heard of together.
+const maxTells = 64
+
+// told reports whether line says what the agent was told, and hands it on.
+func (l *lines) told(line []byte) bool {
+	if !bytes.HasPrefix(line, []byte(`{"told":`)) {
+		return false
+	}
+	var tell api.Tell
+	if json.Unmarshal(line, &tell) != nil || tell.Told == nil {
+		return false
+	}
+	for _, h := range l.tells {
+		h.Say(*tell.Told)
+	}
+	l.tells = nil
+	return true
+}
+
+// lastWord looks, where the client has closed the connection before it read its answer, for what it
+// has said of its agent before that.
+func (l *lines) lastWord() {
+	if len(l.tells) == 0 {
+		return
+	}
+	rest := bytes.Clone(l.in.take())
+	if l.ended != io.EOF && l.conn != nil {
+		l.conn.SetReadDeadline(time.Now().Add(lastLines))
+		more := make([]byte, 4<<10)
+		for len(rest) < len(more) {
+			n, err := l.conn.Read(more)
+			if rest = append(rest, more[:n]...); err != nil {
+				break
+			}
+		}
+	}
+	for line := range bytes.Lines(rest) {
+		l.told(bytes.TrimSpace(line))
+	}
+	for _, h := range l.tells {
+		h.Say(events.Told{Unsure: "its bridge ended before it said so"})
+	}
+	l.tells = nil
 }
 
 func (l *lines) refuse(e *events.Error) {

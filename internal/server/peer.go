@@ -27,11 +27,13 @@ func (s *Server) identify(c *conn) (Peer, error) {
 	if err != nil {
 		return Peer{}, err
 	}
-	from := Peer{UID: process.UID, PID: process.PID, Sender: "uid:" + strconv.Itoa(process.UID)}
+	from := Peer{
+		UID: process.UID, PID: process.PID, Sender: "uid:" + strconv.Itoa(process.UID), Handle: peer.HandleOf(raw),
+	}
 	if from.Owner = s.opt.isOwner(process); !s.welcome(from) {
 		return from, nil
 	}
-	from.Origin = s.opt.Origin(from.PID)
+	from.Origin = s.opt.Origin(from)
 	if s.opt.Public {
 		from.Program = s.opt.Program(from.PID)
 	}

@@ -51,6 +51,7 @@ type Peer struct {
 	Program  string // path of what it executes; "" = unknown, or not asked for
 	Origin   any    // what Options.Origin said at accept
 	Door     string // what the sender of an HTTP request calls itself; "" = it does not say
+	Handle   peer.Handle
 }
 
 // An Emitter takes events. With env.Wait, Emit returns when the event's runs
@@ -128,6 +129,7 @@ type History interface {
 	DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
 	RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
 	DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	Recover(ctx context.Context, from Peer) (api.Recovered, *events.Error)
 }
 
 // Asks answers what waits for a person, and takes answers.
@@ -188,7 +190,10 @@ type Options struct {
 	Metrics http.Handler      // of GET /metrics; nil = there is none
 	Refused func(events.Code) // called for each refusal, not to block; nil = they are not counted
 
-	Origin        func(pid int) any    // called once per connection, right after accept; nil = Peer.Origin is nil
+	Origin func(from Peer) any // called once per connection, right after accept; nil = Peer.Origin is nil
+	// Weakens is asked before a request may weaken what guards, with what it would do. An
+	// error refuses it. Nil = every owner may.
+	Weakens       func(from Peer, what string) *events.Error
 	Program       func(pid int) string // path of a program, of a Public server's peers; nil = Peer.Program is ""
 	MaxEventBytes int                  // of one event as sent; 0 = 16 MiB
 	MaxConns      int                  // connections at once; 0 = half of the descriptors that the process may have
@@ -274,7 +279,7 @@ func Listen(opt Options) (*Server, error) {
 		silent: list.New(), conns: map[*conn]struct{}{}, strangers: map[int]int{},
 	}
 	s.given = opt.Listener != nil
-	s.bound, _ = os.Lstat(opt.Socket)
+	s.bound, _ = os.Lstat(opt.Socket) // nil differs from each: it is bound again
 	s.http = s.newHTTP()
 	return s, nil
 }
@@ -299,7 +304,10 @@ func withDefaults(opt Options) Options {
 		opt.Program = func(int) string { return "" }
 	}
 	if opt.Origin == nil {
-		opt.Origin = func(int) any { return nil }
+		opt.Origin = func(Peer) any { return nil }
+	}
+	if opt.Weakens == nil {
+		opt.Weakens = func(Peer, string) *events.Error { return nil }
 	}
 	if opt.Refused == nil {
 		opt.Refused = func(events.Code) {}

@@ -262,6 +262,10 @@ func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.
 	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
 }
 
+func (d *daemon) Recover(context.Context, Peer) (api.Recovered, *events.Error) {
+	return api.Recovered{Losses: []api.RecoveredLoss{}}, nil
+}
+
 func (d *daemon) Status(context.Context) api.Status { return api.Status{Version: "test"} }
 func (d *daemon) Ready() string                     { return d.unready }
 func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
@@ -550,7 +554,7 @@ func TestShutdownBeforeServe(t *testing.T) {
 func TestPanicEndsOnlyItsConnection(t *testing.T) {
 	var panicAtAccept atomic.Bool
 	f := start(t, func(o *Options) {
-		o.Origin = func(int) any {
+		o.Origin = func(Peer) any {
 			if panicAtAccept.Load() {
 				panic("origin")
 			}
@@ -591,13 +595,21 @@ func TestPanicEndsOnlyItsConnection(t *testing.T) {
 func TestPeerAndOrigin(t *testing.T) {
 	var asked atomic.Int32
 	f := start(t, func(o *Options) {
-		o.Origin = func(pid int) any { asked.Add(1); return fmt.Sprint("pid ", pid) }
+		o.Origin = func(p Peer) any { asked.Add(1); return fmt.Sprint("pid ", p.PID) }
 	})
 	conn := f.dial()
 	conn.ask(`{"event":"agent:end"}`)
 	conn.ask(`{"event":"agent:end"}`)
 	want := Peer{Owner: true, UID: os.Getuid(), PID: os.Getpid(), Sender: fmt.Sprint("uid:", os.Getuid()), Origin: fmt.Sprint("pid ", os.Getpid())}
-	if got := *f.peer.Load(); got != want {
+	seen := func() Peer {
+		got := *f.peer.Load()
+		if ended, known := got.Handle.Ended(); ended && known {
+			t.Error("this process is said to have ended")
+		}
+		got.Handle = want.Handle
+		return got
+	}
+	if got := seen(); got != want {
 		t.Errorf("line door: peer %+v, want %+v", got, want)
 	}
 	if n := asked.Load(); n != 1 {
@@ -605,7 +617,7 @@ func TestPeerAndOrigin(t *testing.T) {
 	}
 	f.peer.Store(nil)
 	f.do("POST", "/v1/events", `{"event":"agent:end"}`)
-	if got := *f.peer.Load(); got != want {
+	if got := seen(); got != want {
 		t.Errorf("http door: peer %+v, want %+v", got, want)
 	}
 }

@@ -97,6 +97,6 @@ func (s *Server) bindAgain() (net.Listener, error) {
 	}
 	s.listener.Close()
 	s.listener, s.given = l, false
-	s.bound, _ = os.Lstat(s.opt.Socket)
+	s.bound, _ = os.Lstat(s.opt.Socket) // nil differs from each: it is bound again
 	return l, nil
 }

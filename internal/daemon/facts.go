@@ -1,0 +1,92 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// facts returns the reader of calls that rules and conditions share.
+func (d *Daemon) facts() *facts.Reader {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		d.log.Warn("rules about the home folder fit no path", zap.Error(err))
+	}
+	type known struct {
+		of   *config.Config
+		list []facts.Place
+	}
+	programs, last := ownPrograms(), atomic.Pointer[known]{}
+	return &facts.Reader{Home: home, Links: d.links, Guard: func() []facts.Place {
+		c := d.config.Load()
+		now := last.Load()
+		if now == nil || now.of != c { // as often as settings change: it looks at each file
+			now = &known{c, append(slices.Clone(programs), ownFiles(*c)...)}
+			last.Store(now)
+		}
+		return now.list
+	}}
+}
+
+// ownFiles are where this daemon keeps what guards, wherever its settings have it.
+func ownFiles(c config.Config) (list []facts.Place) {
+	own := func(tree bool, paths ...string) {
+		for _, path := range paths {
+			for _, target := range slices.Compact([]string{path, withoutLinks(path)}) {
+				list = append(list, facts.Place{Target: target, Tree: tree, Why: "is of the hookd that runs"})
+			}
+		}
+	}
+	own(true, c.HooksDir, filepath.Join(c.Home, "packs"))
+	own(true, filepath.Join(c.Home, "hookd"), filepath.Join(c.State, "hookd"))
+	own(false, c.SettingsFile(), filepath.Join(c.Home, "hooks.lock"), c.LockFile(), c.Socket)
+	for _, end := range []string{"", "-wal", "-shm", "-lock", "-accepted"} {
+		own(end == "-accepted", c.StorePath+end)
+	}
+	for _, source := range c.Sources {
+		files, _ := filepath.Glob(source.Path) // a pattern that is none was refused with the settings
+		own(source.Type == config.HookDir, append(files, source.Path)...)
+	}
+	return list
+}
+
+// besides are the names of hookd's programs, which are installed in one folder.
+var besides = []string{"hookd", "hookd-bridge", "hookd-fleet", "hookd-fleet-server"}
+
+// ownPrograms are this program and hookd's programs beside it: as they are written, and
+// without links. There are none when the system does not say which program this is. A
+// hook could not find them out: only root can read the executable of a concealed process.
+func ownPrograms() (list []facts.Place) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	paths := []string{self, withoutLinks(self)}
+	for _, program := range slices.Clone(paths) {
+		for _, name := range besides {
+			path := filepath.Join(filepath.Dir(program), name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				paths = append(paths, path, withoutLinks(path))
+			}
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		list = append(list, facts.Place{Target: path, Why: "is the hookd that runs"})
+	}
+	return list
+}
+
+// withoutLinks returns where a path leads to; the path as it is when that cannot be found out.
+func withoutLinks(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}

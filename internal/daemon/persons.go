@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/audit"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/peer"
+	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/server"
+)
+
+// connected is what is known of the process at the other end of a connection.
+type connected struct {
+	dispatch.Origin
+	handle peer.Handle
+	at     proc.Identity // where the system has no handle
+	asked  atomic.Bool   // its agent was looked up
+}
+
+// connect looks at a process right after its connection was accepted. It fits
+// server.Options.Origin.
+func (d *Daemon) connect(from server.Peer) any {
+	c := &connected{Origin: d.origin(from.PID), handle: from.Handle}
+	if !peer.HasHandles() {
+		c.at = proc.IdentityOf(from.PID)
+	}
+	c.Handle = c
+	return c
+}
+
+// connectedBy returns what was noted of a connection; nil = nothing.
+func connectedBy(from server.Peer) *connected {
+	c, _ := from.Origin.(*connected)
+	return c
+}
+
+// HasEnded reports whether the process that connected has ended. Its number may be another
+// one's then.
+func (c *connected) HasEnded() bool {
+	if ended, known := c.handle.Ended(); known {
+		return ended
+	}
+	return !c.at.Alive()
+}
+
+// noteAgent notes the agent of a bridge that sends an event: once for a connection, as a
+// bridge makes one for each call.
+func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
+	c := connectedBy(from)
+	if c == nil || from.PID == self || c.asked.Load() || dialect.Agent(env.Dialect) == nil || c.asked.Swap(true) {
+		return
+	}
+	d.agents.Note(from.PID)
+}
+
+// notAPerson says why a request is not one of a person: the process has ended, is of a run,
+// or belongs to an agent. "" = it may be a person's.
+func (d *Daemon) notAPerson(from server.Peer) (why string) {
+	of, is := d.agents.Above(from.PID)
+	c := connectedBy(from)
+	switch {
+	case c != nil && c.HasEnded(): // else the look was at this process
+		return "it comes from a process that has ended"
+	case is:
+		return fmt.Sprintf("it comes from the processes of an agent (%s)", escape.Line(of.String(), 100))
+	}
+	return ""
+}
+
+// ofRun reports whether a process is one of a run, or an orphan of one.
+func ofRun(from server.Peer) bool {
+	c := connectedBy(from)
+	return c != nil && c.OfRun() || from.PID != self && proc.BelowUs(from.PID)
+}
+
+// weakening is a record of what was refused.
+type weakening struct {
+	What string          `json:"what"` // a command or a route
+	Why  string          `json:"why"`
+	From events.Answerer `json:"from"`
+}
+
+// mayWeaken refuses a request that could weaken a guard, unless a person may have made it. It
+// fits server.Options.Weakens.
+func (d *Daemon) mayWeaken(from server.Peer, what string) *events.Error {
+	by := personAt(from) // before the look: after it the process may have ended
+	why := d.notAPerson(from)
+	if why == "" {
+		return nil
+	}
+	what = escape.Line(what, 300)
+	d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: what, Why: why, From: by})
+	d.log.Warn("an agent may not weaken guards", zap.String("what", what), zap.String("why", why),
+		zap.String("user", by.User), zap.Int("pid", by.PID), zap.String("program", by.Program),
+		zap.String("door", by.Door))
+	return &events.Error{
+		Code: events.CodeForbidden, Message: "refused: " + what + " could weaken a guard, and " + why,
+		Hint: "a person types it in a terminal of their own, or here once the agent has ended",
+	}
+}

@@ -1,0 +1,16 @@
+package server
+
+import "testing"
+
+// Each route says what it can do to guards, and none that only looks is a request that
+// changes something.
+func TestEachRouteHasAnEffect(t *testing.T) {
+	for _, r := range new(Server).routes() {
+		switch {
+		case r.effect != looks && r.effect != acts && r.effect != weakens && r.effect != answers:
+			t.Errorf("%s %s has the effect %q: can a guard become weaker by it?", r.method, r.path, r.effect)
+		case r.effect == looks && r.method != "GET", r.method == "DELETE" && r.effect != weakens:
+			t.Errorf("%s %s only %s", r.method, r.path, r.effect)
+		}
+	}
+}
