@@ -155,7 +155,7 @@ func TestClaudeCodeWorksWhileAPersonLooks(t *testing.T) {
 
 	s.until("its session appears", `/Claude Code/.test(document.querySelector("#now table.sessions tbody tr")?.textContent)`)
 	s.until("the guard's question is open", fmt.Sprintf(`document.querySelector(".askbox .cmd")?.textContent === %q`, asked))
-	s.until("it says who asks, and after which prompt", `/command-guard asks[^]*Claude Code in [^]*after the prompt “tidy up, then push”/.test(document.querySelector(".askbox").textContent)`)
+	s.until("it says who asks, and after which prompt", `/command-guard: [^]*claude-code, session [^]*after “tidy up, then push”/.test(document.querySelector(".askbox").textContent)`)
 
 	s.keys("2")
 	s.until("its calls are there", `document.querySelectorAll("#stream tr[data-id]").length > 1`)

@@ -68,9 +68,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /about", s.about)
 	mux.HandleFunc("GET /live", s.stream)
 	mux.HandleFunc("GET /waiting", s.waiting)
-	mux.HandleFunc("POST /hooks/{name}/allow", s.act(s.allow))
+	mux.HandleFunc("POST /hooks/{name}/allow", s.act(s.weakens("allow", s.allow)))
 	mux.HandleFunc("POST /hooks/{name}/enable", s.act(s.turn(true)))
-	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.turn(false)))
+	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.weakens("disable", s.turn(false))))
 	mux.HandleFunc("GET /texts", s.texts)
 	mux.HandleFunc("GET /whatif/{id}", s.pastAnswer)
 	mux.HandleFunc("POST /whatif", s.act(s.askPast))
@@ -97,6 +97,25 @@ func (s *Server) act(do http.HandlerFunc) http.HandlerFunc {
 			refuse(w, http.StatusForbidden, "forbidden", "this page only shows: start it with `hookd ui --act`")
 		case media != "application/json":
 			refuse(w, http.StatusUnsupportedMediaType, "bad_request", "the body must be application/json")
+		default:
+			do(w, r)
+		}
+	}
+}
+
+// weakens asks the daemon before files of a hook are changed so that a guard may become
+// weaker: an agent may have started this page. Other acts are requests to the daemon.
+func (s *Server) weakens(what string, do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), askTime)
+		defer cancel()
+		err := s.opt.Client.MayWeaken(ctx, what+" "+r.PathValue("name")+" (page)")
+		var refused *client.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code == client.CodeForbidden:
+			refuse(w, http.StatusForbidden, "forbidden", refused.Message)
+		case refused == nil && err != nil && !errors.Is(err, client.ErrNotRunning):
+			s.away(w, err)
 		default:
 			do(w, r)
 		}

@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -23,17 +20,11 @@ const (
 // message is one of the stream: of what happened, or of the connection to hookd.
 type message struct {
 	Records   []json.RawMessage `json:"records,omitempty"`
-	Ask       *askRecord        `json:"ask,omitempty"`
+	Ask       json.RawMessage   `json:"ask,omitempty"`
 	Connected *bool             `json:"connected,omitempty"`
 	Epoch     string            `json:"epoch,omitempty"`
 	Seq       uint64            `json:"seq,omitempty"`
 	Why       string            `json:"why,omitempty"` // it is not connected
-}
-
-// askRecord is a record of the stream of asks.
-type askRecord struct {
-	Record json.RawMessage `json:"record"`
-	OwnWay bool            `json:"own_way,omitempty"` // the agent asks by itself where no answer comes; else it denies
 }
 
 // stream sends what happens, after the record that the page had last. It goes on
@@ -84,8 +75,7 @@ func (s *Server) followAsks(ctx context.Context, to chan<- message) {
 			if err != nil {
 				break // follow reports why
 			}
-			m := message{Ask: &askRecord{Record: record.Raw, OwnWay: asksItself(record.Ask)}}
-			if give(ctx, to, m) != nil {
+			if give(ctx, to, message{Ask: record.Raw}) != nil {
 				return
 			}
 		}
@@ -94,12 +84,6 @@ func (s *Server) followAsks(ctx context.Context, to chan<- message) {
 		case <-time.After(askAgain):
 		}
 	}
-}
-
-// asksItself reports whether the agent of a call can ask a person about it.
-func asksItself(a client.Ask) bool {
-	agent := dialect.Agent(events.Dialect(a.Dialect))
-	return agent != nil && slices.Contains(strings.Fields(agent.Asks), a.Event)
 }
 
 // follow gives messages until ctx ends.
@@ -143,7 +127,8 @@ func withoutData(record client.Record) json.RawMessage {
 	raw, err := json.Marshal(acceptedRecord{client.RecordEvent, client.AcceptedEvent{
 		EventID: e.EventID, Seq: record.Seq, Time: e.Time, Event: e.Event, Kind: string(row.Kind), Dialect: e.Dialect,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
-		Tool: e.Tool, Subject: e.Subject, Parent: e.Parent, ReplayOf: e.ReplayOf, Bytes: max(e.Bytes, len(e.Data)),
+		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Parent: e.Parent,
+		ReplayOf: e.ReplayOf, Bytes: max(e.Bytes, len(e.Data)),
 		Whole: !e.Truncated,
 	}})
 	if err != nil {

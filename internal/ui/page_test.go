@@ -41,7 +41,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 		s.typed(`decision:deny "rm -rf"`)
 		s.keys(kb.Enter)
 		s.until("one row is left", `document.querySelectorAll("#stream tr[data-id]").length === 1 && document.querySelector("#stream tr[data-id]").textContent.includes("rm -rf ./var/queue")`)
-		s.until("the counts are of it", `/deny1ask0allow0none0/.test(document.querySelector(".facets section").textContent.replace(/Decision/, ""))`)
+		s.until("the counts are of it", `/deny1ask0rewrite0allow0none0/.test(document.querySelector(".facets section").textContent.replace(/Decision/, ""))`)
 		s.keys("j", kb.Enter)
 		s.until("the row is open", `document.querySelector("tr.open .kv")?.textContent.includes("command-guard")`)
 		before := s.text(`location.hash`)
@@ -96,7 +96,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 		s.keys("1")
 		told := s.asks("git push --force-with-lease origin release/2.4")
 		s.until("the ask is open", `document.querySelector(".askbox")?.textContent.includes("git push --force-with-lease origin release/2.4")`)
-		s.until("it says what happens then", `/Then Codex is told: denied/.test(document.querySelector(".askbox").textContent) && /left of/.test(document.querySelector(".askbox").textContent)`)
+		s.until("it says what happens then", `/codex is told: denied/.test(document.querySelector(".askbox").textContent) && /left of/.test(document.querySelector(".askbox").textContent)`)
 		s.until("its key counts", `document.querySelector(".askbox [data-act=allow]") && !document.querySelector(".askbox [data-act=allow]").disabled`)
 		s.press("a", `!document.querySelector(".askbox")`)
 		if got := <-told; !strings.Contains(got, "allowed=true") {
@@ -107,7 +107,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 		s.until("the next ask", `document.querySelector(".askbox")?.textContent.includes("git push --mirror")`)
 		s.press("m", `document.querySelector(".askbox input")`)
 		s.typed("not to this remote")
-		s.keys(kb.Enter)
+		s.press(kb.Enter, `!document.querySelector(".askbox input")`) // once what is on the screen has rested
 		if got := <-told; !strings.Contains(got, "allowed=false") || !strings.Contains(got, "not to this remote") {
 			s.t.Errorf("the agent was told %s", got)
 		}

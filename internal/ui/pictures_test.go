@@ -98,7 +98,7 @@ func TestPictures(t *testing.T) {
 	changedGuard(t, home)
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	told := s.asks("git push --force-with-lease origin release/2.4")
-	s.until("the ask", `document.querySelector(".askbox")?.textContent.includes("after the prompt")`)
+	s.until("the ask", `document.querySelector(".askbox")?.textContent.includes("after “")`)
 	defer func() {
 		s.goTo("#now")
 		s.press("d", `!document.querySelector(".askbox")`)

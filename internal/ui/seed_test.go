@@ -26,6 +26,8 @@ type seeder struct {
 	s   *store.Store
 	seq uint64
 	rnd *rand.Rand
+
+	callID string // of the next events
 }
 
 const codex = events.Dialect("codex")
@@ -88,7 +90,7 @@ func (s *seeder) event(at time.Time, in agentSession, kind events.Kind, tool, su
 			Event: name, Data: text, SessionID: in.id, AgentID: in.agentID, Cwd: in.cwd, Sender: "uid:1000", Dialect: in.dialect,
 			Wait: kind == events.KindToolBefore,
 		},
-		EventID: events.NewID(at), Seq: s.next(), Time: at.UTC(), Tool: tool, Subject: subject, Contract: events.For(in.dialect, name),
+		EventID: events.NewID(at), Seq: s.next(), Time: at.UTC(), Tool: tool, Subject: subject, CallID: s.callID, Contract: events.For(in.dialect, name),
 	}
 	done := make(chan error, 1)
 	hooktest.Must(s.t, s.s.Accept(e, nil, nil, func(err error) { done <- err }))
@@ -111,7 +113,7 @@ type said struct {
 func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *events.Decided {
 	d := &events.Decided{
 		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect, SessionID: e.SessionID,
-		AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Decision: events.OutcomeNone,
+		AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Decision: events.OutcomeNone,
 	}
 	rank := map[events.Outcome]int{events.OutcomeNone: 0, events.OutcomeAllow: 1, events.OutcomeAsk: 2, events.OutcomeDeny: 3}
 	record := func(a said, awaited bool) {
@@ -123,6 +125,9 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *e
 		switch {
 		case a.failed != "":
 			r.Result, r.ExitCode, r.Error = events.ResultFailed, 127, "exit code 127: "+a.failed
+			if r.Cause = a.failed; awaited {
+				r.Failure = events.FailureDenies
+			}
 			r.Stderr = events.Output{Head: a.failed + "\n", Bytes: int64(len(a.failed) + 1)}
 		case a.outcome == events.OutcomeDeny:
 			r.Result, r.ExitCode, r.Decision, r.Reason = events.ResultBlock, 2, a.outcome, a.reason
@@ -166,6 +171,8 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *e
 
 // call is a tool call: before, decided, and after where it was let through.
 func (s *seeder) call(at time.Time, in agentSession, tool, subject string, took time.Duration, answers ...said) *events.Decided {
+	s.callID = fmt.Sprint("call_", s.seq)
+	defer func() { s.callID = "" }()
 	d := s.decide(s.event(at, in, events.KindToolBefore, tool, subject), []string{"audit-log"}, answers...)
 	if d.Decision != events.OutcomeDeny {
 		s.event(at.Add(took), in, events.KindToolAfter, tool, subject)

@@ -1,19 +1,19 @@
 // Asks that hookd holds: a hook asks, an agent waits, a person answers.
 import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './lib.js';
-import { moved, useKeys } from './keys.js';
+import { moved, movedAt, useKeys } from './keys.js';
 import { Refusal, about, ask, connection, hearAsks, post, segment } from './net.js';
 import { Command, Icon, byWay, say } from './parts.js';
 import { link } from './state.js';
-import { agentLabel, firstLine, hhmmss, home } from './words.js';
+import { agentLabel, firstLine, hhmmss, plural } from './words.js';
 
 export const asks = signal([]); // open ones, the oldest first
 export const ended = signal([]); // those that ended a moment ago: {…ask, at}
 const mine = new Set(); // answered here
 
-hearAsks(({ record, own_way: ownWay }) => {
+hearAsks((record) => {
   if (record.type === 'open') { asks.value = []; moved(); return; }
   if (record.type === 'ask') {
-    asks.value = [...asks.value.filter((a) => a.id !== record.id), { ...record, ownWay }].sort((a, b) => new Date(a.since) - new Date(b.since));
+    asks.value = [...asks.value.filter((a) => a.id !== record.id), record].sort((a, b) => new Date(a.since) - new Date(b.since));
     moved();
     say(`${agentLabel(record.agent)} asks: ${record.subject || record.event}. ${firstLine(record.reason)}`, true);
     return;
@@ -51,23 +51,72 @@ function useClock() {
 export const minutes = (ms) => { const s = Math.max(0, Math.ceil(ms / 1000)); return Math.floor(s / 60) + ':' + String(s % 60).padStart(2, '0'); };
 export function Left({ until }) { return html`${minutes(new Date(until) - useClock())} left`; }
 
-// AskBox is the ask that is open: what, why, who, how long, and what happens then.
-export function AskBox({ a }) {
-  const now = useClock(), box = useRef(), [busy, setBusy] = useState(false), [bad, setBad] = useState(''), [writing, write] = useState(null), [prompt, setPrompt] = useState('');
-  const message = useRef(), sending = useRef(false), on = connection.value.state === 'on', agent = agentLabel(a.agent);
+// Row is a line of a card; lit in the design by what its parts are.
+function Row({ r, numbers, more }) {
+  return html`<div class=${'r r-' + (r.is || 'line')} data-n=${numbers && r.line ? r.line : null}>${r.parts.map((p) => (p.mark || p.is ? html`<span class=${'p-' + p.is + (p.mark ? ' mark' : '')}>${p.text}</span>` : p.text))}${r.is === 'left' ? html` <button type="button" class="plain link" onClick=${more}>Show all <kbd>Enter</kbd></button>` : ''}</div>`;
+}
+
+// useSeen watches which part of an element was on the screen for a while: a share from 0 to 1.
+// moved is called when the box is elsewhere on the page than before, or has another size.
+function useSeen(what, box, key, moved) {
+  const [share, set] = useState(0);
   useEffect(() => {
-    if (!a.session_id) return undefined;
+    let parts = [], last = [], height = 0, place = '';
+    set(0);
+    const look = () => {
+      const el = what.current, b = box.current?.getBoundingClientRect();
+      if (!el || !b) return;
+      const now = [b.left + scrollX, b.top + scrollY, b.width, b.height].map(Math.round).join();
+      if (now !== place) { if (place) moved(); place = now; }
+      if (el.scrollHeight !== height) { parts = []; last = []; height = el.scrollHeight; }
+      const r = el.getBoundingClientRect(), foot = document.querySelector('.foot')?.getBoundingClientRect().top ?? innerHeight, head = document.querySelector('header')?.getBoundingClientRect().bottom ?? 0;
+      const top = Math.max(r.top, head, 0), end = Math.min(r.bottom, foot, innerHeight), shown = document.visibilityState === 'visible' && !document.querySelector('dialog[open]');
+      last = [...last.slice(-3), shown && end > top ? [el.scrollTop + top - r.top, el.scrollTop + end - r.top] : [0, 0]];
+      const from = Math.max(...last.map((x) => x[0])), to = Math.min(...last.map((x) => x[1]));
+      if (last.length < 4 || to <= from) return;
+      parts = [...parts, [from, to]].sort((x, y) => x[0] - y[0]).reduce((list, [f, t]) => { const l = list.at(-1); if (l && f <= l[1] + 1) l[1] = Math.max(l[1], t); else list.push([f, t]); return list; }, []);
+      const sum = parts.reduce((n, [f, t]) => n + t - f, 0);
+      set(parts.length === 1 && parts[0][0] <= 2 && parts[0][1] >= height - 3 ? 1 : Math.min(0.99, sum / height));
+    };
+    const t = setInterval(look, 100);
+    return () => clearInterval(t);
+  }, [key]);
+  return share;
+}
+
+const rest = 500; // after a change on the screen, and after an answer, none counts for so long
+let acted = 0;
+
+// AskBox is the ask that is open. The daemon's card says all that is asked; Allow opens when
+// the whole of it was on the screen.
+export function AskBox({ a }) {
+  const now = useClock(), box = useRef(), what = useRef(), [busy, setBusy] = useState(false), [bad, setBad] = useState(''), [writing, write] = useState(null), [all, setAll] = useState(null), [open, setOpen] = useState(false), [still, setStill] = useState(false);
+  const message = useRef(), sending = useRef(false), changed = useRef(0), on = connection.value.state === 'on', agent = agentLabel(a.agent);
+  const card = (a.card.whole ? a.card : all) || a.card, shown = open ? card : a.card, whole = card.whole && shown === card;
+  const restless = () => { changed.current = Date.now(); setStill(false); };
+  useEffect(() => {
+    if (a.card.whole) return undefined;
     const abort = new AbortController();
-    ask('v1/accepted', { query: { session: a.session_id, limit: 200 }, signal: abort.signal }).then((x) => setPrompt(x.events.find((e) => e.kind === 'prompt.submit')?.subject || ''), () => {});
-    return () => abort.abort();
+    let t;
+    const get = () => ask('v1/asks/' + segment(a.id), { signal: abort.signal }).then((x) => x.card && setAll(x.card), (err) => { if (err.name !== 'AbortError') t = setTimeout(get, 2000); });
+    get();
+    return () => { abort.abort(); clearTimeout(t); };
   }, [a.id]);
+  useLayoutEffect(restless, [a.id, open, writing !== null]);
+  useEffect(() => { if (still) return undefined; const t = setTimeout(() => setStill(Date.now() - changed.current >= rest), rest + 20); return () => clearTimeout(t); }, [still, changed.current]);
+  const seen = useSeen(what, box, a.id + open + whole, restless);
   useLayoutEffect(() => message.current?.focus(), [writing !== null]);
+  const ready = whole && !!card.digest && seen === 1;
+  // answer is the one act of keys, clicks and touches.
   const answer = async (body) => {
     if (sending.current || !on) return; // a second key may come before the first is drawn
+    if (Date.now() - Math.max(changed.current, movedAt(), acted) < rest) { setBad('The page has just changed, or this came twice: look, and answer again.'); return; }
+    if (body.answer === 'allow' && !ready) { setBad('It can be allowed when all of it was on the screen.'); return; }
+    acted = Date.now();
     sending.current = true;
     setBusy(true); setBad('');
     mine.add(a.id);
-    try { await post('v1/asks/' + segment(a.id), { ...body, door: 'page' }); } catch (err) {
+    try { await post('v1/asks/' + segment(a.id), { ...body, digest: body.answer === 'allow' ? card.digest : undefined, door: 'page' }); } catch (err) {
       mine.delete(a.id);
       if (!(err instanceof Refusal)) throw err;
       setBad(err.message);
@@ -75,30 +124,22 @@ export function AskBox({ a }) {
     sending.current = false;
     setBusy(false);
   };
-  const allow = () => answer({ answer: 'allow' }), deny = () => answer({ answer: 'deny', message: writing || '' });
+  const allow = () => answer({ answer: 'allow' }), deny = () => answer({ answer: 'deny', message: writing || '' }), more = () => setOpen(true);
   // A key acts where the ask has the focus, or nothing has.
   const held = () => { const f = document.activeElement; return about.value.act && writing === null && (!f || f === document.body || f.id === 'main' || box.current?.contains(f)); };
   const key = (fn) => () => (held() ? fn() : false);
-  useKeys({ a: key(allow), d: key(deny), s: key(() => answer({ answer: 'allow', for: 'session' })), m: key(() => write('')) });
-  const left = new Date(a.until) - now, all = new Date(a.until) - new Date(a.since);
-  const input = text(a);
+  const page = () => { const w = what.current; if (!w || w.scrollTop + w.clientHeight >= w.scrollHeight - 1) return false; w.scrollTop += w.clientHeight - 24; return true; };
+  useKeys({ a: key(allow), d: key(deny), s: key(() => (card.hidden ? false : answer({ answer: 'allow', for: 'session' }))), m: key(() => write('')), Enter: key(() => (open || a.card.whole ? false : more())), ' ': key(page) });
+  const left = new Date(a.until) - now, total = new Date(a.until) - new Date(a.since), off = busy || !on || !still;
+  const why = !whole ? (card.whole ? '' : 'Not all of it is here: ') : seen < 1 ? `You have seen ${Math.floor(seen * card.lines)} of ${plural(card.lines, 'line')}. Allow opens when all was on the screen.` : card.hidden ? 'Text with hidden characters is allowed once at a time.' : '';
   return html`<div class="askbox" ref=${box} tabindex="0" role="group" aria-label=${agent + ' asks'} data-ask=${a.id}><div><span class="state ask"><${Icon} name="ask" />ask</span></div>
-    <div><code class="cmd" tabindex=${input.length > 400 ? 0 : -1}>${input}</code>
-      <p class="why"><b>${(a.hooks || [a.hook]).join(', ')}</b> asks: ${a.reason || 'without a reason'}${a.rewrote ? html` <span class="s">(hooks have changed the input)</span>` : ''}</p>
-      <p class="ctx">${agent} in ${home(a.cwd) || 'no folder'}${prompt ? html`, after the prompt “${firstLine(prompt)}”` : ''}${a.session_id ? html` · <a class="link" href=${link('session', { id: a.session_id, agent: a.dialect })}>session</a>` : ''}</p>
-      ${!about.value.act ? html`<div class="row"><${Command} text=${'hookd allow-ask ' + a.id.slice(-8)} /><${Command} text=${'hookd deny-ask ' + a.id.slice(-8)} /></div>` : writing !== null ? html`<div class="row"><span class="message"><input ref=${message} type="text" value=${writing} aria-label="Why not, for the agent" placeholder=${'why not, for ' + agent} onInput=${(e) => write(e.target.value)}
-          onKeyDown=${(e) => { if (e.key === 'Enter') { e.preventDefault(); deny(); } else if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); write(null); box.current.focus(); } }} /><button type="button" disabled=${busy || !on} onClick=${deny}>Deny <kbd>Enter</kbd></button><button type="button" class="plain" onClick=${() => write(null)}>Back <kbd>Esc</kbd></button></span></div>`
-      : html`<div class="row"><button type="button" data-act="allow" disabled=${busy || !on} onClick=${allow}>Allow once <kbd>a</kbd></button><button type="button" data-act="deny" disabled=${busy || !on} onClick=${deny}>Deny <kbd>d</kbd></button>
-        ${a.session_id ? html`<button type="button" class="plain" disabled=${busy || !on} onClick=${() => answer({ answer: 'allow', for: 'session' })}>Allow in this session <kbd>s</kbd></button>` : ''}<button type="button" class="plain" disabled=${busy || !on} onClick=${() => write('')}>Deny with a message… <kbd>m</kbd></button>${!on ? html`<span class="s">Not possible while hookd is away</span>` : ''}</div>`}
+    <div><code class="cmd" ref=${what} tabindex="0" data-seen=${seen}>${shown.what.map((r, i) => html`<${Row} key=${i} r=${r} numbers=${card.lines > 1} more=${more} />`)}</code>
+      <dl class="says">${card.says.map((x) => html`<dt class=${x.name === 'look' ? 'red' : ''}>${x.name}</dt><dd>${x.text}</dd>`)}</dl>${a.session_id ? html`<p class="ctx"><a class="link" href=${link('session', { id: a.session_id, agent: a.dialect })}>session</a></p>` : ''}
+      ${!about.value.act ? html`<div class="row"><${Command} text=${'hookd asks ' + a.id.slice(-8)} /><${Command} text=${'hookd deny-ask ' + a.id.slice(-8)} /></div>` : writing !== null ? html`<div class="row"><span class="message"><input ref=${message} type="text" value=${writing} aria-label="Why not, for the agent" placeholder=${'why not, for ' + agent} onInput=${(e) => write(e.target.value)}
+          onKeyDown=${(e) => { if (e.key === 'Enter') { e.preventDefault(); if (!e.repeat) deny(); } else if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); write(null); box.current.focus(); } }} /><button type="button" disabled=${off} onClick=${deny}>Deny <kbd>Enter</kbd></button><button type="button" class="plain" onClick=${() => write(null)}>Back <kbd>Esc</kbd></button></span></div>`
+      : html`<div class="row">${whole ? html`<button type="button" data-act="allow" disabled=${off || !ready} onClick=${allow}>Allow once <kbd>a</kbd></button>` : ''}<button type="button" data-act="deny" disabled=${off} onClick=${deny}>Deny <kbd>d</kbd></button>
+        ${whole && a.session_id && !card.hidden ? html`<button type="button" class="plain" disabled=${off || !ready} onClick=${() => answer({ answer: 'allow', for: 'session' })}>Allow in this session <kbd>s</kbd></button>` : ''}<button type="button" class="plain" disabled=${busy || !on} onClick=${() => write('')}>Deny with a message… <kbd>m</kbd></button>${!on ? html`<span class="s">Not possible while hookd is away</span>` : html`<span class="s">${why}${!card.whole ? html`<${Command} text=${'hookd asks ' + a.id.slice(-8)} />` : ''}</span>`}</div>`}
       ${bad && html`<p class="red" role="alert">${bad}</p>`}</div>
-    ${on ? html`<div class="left"><div><b>${minutes(left)}</b> <span class="s">left of ${minutes(all)}</span></div><div class="track" aria-hidden="true"><i style=${{ width: Math.max(0, Math.min(100, 100 * left / all)) + '%' }} /></div><p>Then ${a.ownWay ? agent + ' asks in its own way.' : agent + ' is told: denied, no answer came.'}</p></div>`
+    ${on ? html`<div class="left"><div><b>${minutes(left)}</b> <span class="s">left of ${minutes(total)}</span></div><div class="track" aria-hidden="true"><i style=${{ width: Math.max(0, Math.min(100, 100 * left / total)) + '%' }} /></div>${card.digest ? html`<p>The answer is bound to this text: <code>${card.digest.slice(0, 8)}</code></p>` : ''}</div>`
       : html`<div class="left"><div><span class="s">asked at ${hhmmss(a.since)}</span></div><p>Whether it is still open is not known.</p></div>`}</div>`;
-}
-
-// text is what the agent wants to do, whole.
-function text(a) {
-  const i = a.input;
-  if (!i || typeof i !== 'object') return a.subject || a.event;
-  for (const key of ['command', 'url', 'file_path', 'path', 'query']) if (typeof i[key] === 'string' && Object.keys(i).every((k) => k === key || ['description', 'timeout', 'justification', 'explanation'].includes(k))) return i[key];
-  return (a.tool ? a.tool + ' ' : '') + JSON.stringify(i, null, 1);
 }

@@ -51,8 +51,8 @@ export function failing(name) {
   return { runs: n, all: n === list.length ? n : list.length, since: list[n - 1].started, why: cause(list[0]), last: list[0], often: n >= list.length };
 }
 
-// cause is why a run failed, without the words about its exit code.
-export const cause = (r) => (r.error || r.reason || r.result).replace(/^(exit code|exit status) \d+: /, '');
+// cause is why a run failed; older records have it with its exit code.
+export const cause = (r) => r.cause || r.error || r.reason || r.result;
 
 const broken = { rejected: 1, refused: 1, degraded: 1 };
 // stateOfHook returns how the state of a hook is shown: [shape, word, class, group]; group '' =

@@ -128,7 +128,7 @@ function Waits({ w, path }) {
 // version that waits runs in no daemon, so a person types that.
 function Tests({ h, waits }) {
   const [got, set] = useState(null), list = (got?.tests || []).slice().sort((a, b) => a.ok - b.ok);
-  const shape = (w) => (w === 'failed' ? ['fail', 'failed', 'state fail'] : w === 'rewrite' ? ['rewrote', 'rewrite', 'state q'] : stateOf({ decision: w }));
+  const shape = (w) => (w === 'failed' ? ['fail', 'failed', 'state fail'] : stateOf({ decision: w }));
   return html`<h2>Tests <span>${got ? (got.failed ? html`<b class="red">${got.failed} of ${plural(list.length, 'test')} not as expected</b>` : `all ${list.length} as expected`) : plural(h.tests, 'test') + ' in its file'}</span></h2>
     <div class="row">${waits ? html`<${Command} text=${'hookd test --local ' + h.name} />` : html`<${Act} label=${got ? 'Run them again' : h.tests === 1 ? 'Run it' : `Run all ${h.tests}`} key_="tests" path=${'v1/hooks/' + segment(h.name) + '/tests'} command=${'hookd test ' + h.name} done=${set} />`}</div>
     ${list.length > 0 && html`<dl class="tests" role="status">${list.map((t) => html`<dt><${State} is=${shape(t.got)} /></dt><dd><b>${t.name}</b> <code title=${t.subject || ''}>${t.subject || t.event}</code>${t.ok ? '' : html`<p class="red">expected ${t.expect}: ${t.why}</p>`}</dd>`)}</dl>`}`;

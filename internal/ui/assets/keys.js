@@ -21,7 +21,8 @@ export function useKeys(map) {
 // moved notes that rows have moved. For a moment after it the keys that change something do
 // nothing: they could meet another row than the one that was looked at.
 export function moved() { changed = Date.now(); }
-const settled = () => Date.now() - changed > 400;
+export const movedAt = () => changed;
+const settled = () => Date.now() - changed > 500;
 const acting = new Set(['a', 'd', 's', 'm']);
 
 const typing = (e) => e.target.closest?.('input, textarea, select, [contenteditable]');
@@ -37,7 +38,7 @@ addEventListener('keydown', (e) => {
   if ((e.key === 'Enter' || e.key === ' ') && e.target.closest?.('a, button, summary')) return;
   if (e.key >= '1' && e.key <= String(views.length)) { go(views[e.key - 1], kept(views[e.key - 1])); e.preventDefault(); return; }
   if (e.key === '?') { sheet.value = !sheet.value; e.preventDefault(); return; }
-  if (acting.has(e.key) && !settled()) { e.preventDefault(); return; }
+  if (acting.has(e.key) && (e.repeat || !settled())) { e.preventDefault(); return; }
   for (let i = handlers.length - 1; i >= 0; i--) {
     const fn = handlers[i][e.key];
     if (fn && fn(e) !== false) { e.preventDefault(); return; }
@@ -66,7 +67,7 @@ const rows = [
 const searches = [
   ['rm -rf', 'text in what it was about, or in the reason'],
   ['tool:Bash', 'calls of a tool; tool:Bash,Write of either'],
-  ['decision:deny', 'deny, ask, allow or none'],
+  ['decision:deny', 'deny, ask, rewrite, allow or none'],
   ['agent:codex', 'an agent, by its name or its id'],
   ['hook:secret-guard', 'what a hook decided'],
   ['cwd:/src/app', 'a folder, and what is below it'],

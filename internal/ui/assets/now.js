@@ -26,10 +26,10 @@ const watch = () => follow(async (abort) => {
   const [s, c, asked, newest] = await Promise.all([
     ask('v1/sessions', { query: { limit: 20, since: new Date(now - 864e5).toISOString() }, signal: abort }),
     ask('v1/decisions/counts', { query: { since, every: '60s' }, signal: abort }),
-    ask('v1/decisions', { query: { since, decision: 'deny,ask', limit: 20 }, signal: abort }),
+    ask('v1/decisions', { query: { since, decision: 'deny,ask,rewrite', limit: 20 }, signal: abort }),
     ask('v1/decisions', { query: { since, limit: 500 }, signal: abort }),
   ]);
-  const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.rewrote || d.answered)].filter((d) => !seen.has(d.event_id) && seen.add(d.event_id));
+  const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.answered)].filter((d) => !seen.has(d.event_id) && seen.add(d.event_id));
   list.sort((a, b) => b.seq - a.seq);
   stood.value = list.slice(0, 20);
   const own = fleet.value?.machine; // null = it is in no fleet
@@ -46,7 +46,7 @@ export function Now() {
   if (!s.length && !h.total && !list.length && !fleet.value) return html`<${First} />`;
   const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
   const n = (w) => (h.decisions.find((c) => c.name === w) || { count: 0 }).count;
-  const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [h.rewrote, 'rewritten']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
+  const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [n('rewrite'), 'rewritten']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
   return html`<section class="view" id="now"><div class="lead"><div><h1>${list.length ? plural(list.length, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you'}</h1>
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
     <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
@@ -69,7 +69,7 @@ function Item({ kind, name, hook, failing, why, waiting, letters }) {
   const more = (text) => html`<a class="link" href=${link('hooks', { hook: name })}>${text}</a>`;
   switch (kind) {
     case 'failing':
-      return line(['fail', 'failing', 'state fail'], html`${failing.often ? `${failing.runs} of ${failing.all} runs since ${when(failing.since, hhmm)}` : `the last ${failing.runs} runs, since ${when(failing.since, hhmm)}`}: <code title=${failing.why}>${failing.why}</code>${failing.last.awaited ? '. What it guards is denied.' : ''}`, failing.since, html`<a class="link" href=${link('run', { id: failing.last.run_id })}>Last run</a>`);
+      return line(['fail', 'failing', 'state fail'], html`${failing.often ? `${failing.runs} of ${failing.all} runs since ${when(failing.since, hhmm)}` : `the last ${failing.runs} runs, since ${when(failing.since, hhmm)}`}: <code title=${failing.why}>${failing.why}</code>${{ denies: '. What it guards is denied.', passes: '. What it guards passes.' }[failing.last.failure] || ''}`, failing.since, html`<a class="link" href=${link('run', { id: failing.last.run_id })}>Last run</a>`);
     case 'broken':
       return line(['fail', hook.state, 'state fail'], html`${why ? why.message : 'its file cannot be read'}${why?.hint ? html` <span class="t">${why.hint}</span>` : ''}`, null, more('See the file'));
     case 'degraded':
@@ -138,7 +138,7 @@ const Folder = ({ s }) => html`<span title=${s.cwd}>${home(s.cwd)}</span>`;
 
 function Stood({ total }) {
   const list = stood.value || [];
-  return html`<h2>Stood out<small>denied, asked or rewritten in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'decision:deny,ask since:1h' })}>all</a></small></h2>
+  return html`<h2>Stood out<small>denied, asked or rewritten in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'decision:deny,ask,rewrite since:1h' })}>all</a></small></h2>
     ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked or rewritten.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-reason', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
     <tr role="row" key=${d.event_id} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}><${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
       <${Td} class="f-wide"><a href=${link('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${What} r=${d} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}></tr>`)}</${Table}>`}`;

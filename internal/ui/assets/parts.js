@@ -10,14 +10,35 @@ export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use hr
 // shown with its answer.
 export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
-  if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + d.decision, d.decision === 'deny' ? 'state deny' : 'state q'];
-  switch (d.decision) {
+  if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
+  switch (outcomeOf(d)) {
     case 'deny': return ['deny', 'deny', 'state deny'];
     case 'ask': return ['ask', 'ask', 'state ask'];
+    case 'rewrite': return ['rewrote', 'rewrite', 'state q'];
     case 'allow': return ['allow', 'allow', 'state q'];
+    case 'context': return ['none', 'context', 'state q'];
   }
-  return (d.rewrote || []).length ? ['rewrote', 'rewrote', 'state q'] : ['none', 'none', 'none'];
+  return ['none', 'none', 'none'];
 }
+// outcomeOf returns the decision in one word, as hookd says it.
+export const outcomeOf = (d) => d.outcome || d.decision || 'none';
+
+// toldTo says in a sentence what the agent heard of a decision; '' = nothing.
+export function toldTo(d) {
+  const who = agentName(d), t = d.told;
+  if (t?.unsure) return `It is not known what ${who} was told: ${t.unsure}.`;
+  const word = t ? t.decision : d.decision, reason = ((t ? t.reason : d.reason) || '').trim();
+  const gave = (d.rewrote || []).filter((part) => part !== 'input' || !t || t.rewrote);
+  const parts = [word === 'none' ? '' : word, reason && word !== 'none' ? '“' + reason + '”' : '', changedWords(gave)].filter(Boolean);
+  return parts.length ? `Told to ${who}: ${parts.join(', ')}` : '';
+}
+// changedWords says which parts hooks have changed or added; '' = none.
+function changedWords(parts) {
+  const others = parts.filter((p) => p !== 'context');
+  return [others.length ? 'another ' + others.join(' and another ') : '', parts.includes('context') ? 'more context' : ''].filter(Boolean).join(' and ');
+}
+// Became shows the input that runs in place of the one that was asked about.
+export const Became = ({ d }) => (d.new_subject ? html` <span class="t">runs instead:</span> <code title=${d.new_subject}>${d.new_subject}</code>` : '');
 export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${Icon} name=${shape} />${word}</span>`;
 
 // resultOf returns how the result of a run is shown: [shape, word, class].
@@ -46,7 +67,7 @@ export function Why({ d }) {
   const shadow = (d.shadow || [])[0];
   const reason = firstLine(d.reason);
   if (by || reason) {
-    return html`<b>${by}</b> <span>${without(reason, d.decided_by) || (d.rewrote ? 'changed the ' + d.rewrote.join(' and the ') : '')}</span>${answered(d)}`;
+    return html`<b>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span><${Became} d=${d} />${answered(d)}`;
   }
   if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
   const n = (d.runs || []).length;

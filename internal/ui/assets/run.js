@@ -5,6 +5,7 @@ import { ask, segment } from './net.js';
 import { Act, Bad, Clock, Empty, Late, State, Table, Td, Took, What, Who, Why, byWhom, copy, failed, resultOf, say, stateOf, useData } from './parts.js';
 import { go, link, route } from './state.js';
 import { agentName, bytes, exact, home, number, plural, short, shortSession, span, tookText, whole } from './words.js';
+import { withoutColours } from './visible.js';
 
 const day = 864e5;
 
@@ -45,7 +46,7 @@ function Shown({ run, event, others, hook, stats, before }) {
   const [indent, setIndent] = useState(true);
   const [replayed, setReplayed] = useState(null);
   const total = Math.max(run.queue_ms + run.duration_ms, d?.duration_ms || 0), rest = Math.max(0, total - run.queue_ms - run.duration_ms);
-  const told = run.awaited && d;
+  const told = run.awaited && d, byBridge = told && d.told;
   const given = givenText(event, run, indent);
   return html`<section class="view" id="run"><div class="head"><div>
       <p class="crumb"><span title=${run.run_id}>Run ${short(run.run_id)}</span> · <span title=${run.event_id}>event ${short(run.event_id)}</span> · <time title=${whole(run.started)}>${exact(run.started)}</time>${run.session_id ? html` · <a class="link" href=${link('session', { id: run.session_id, agent: run.dialect, at: run.event_id })}>session ${shortSession(run.session_id)}</a>` : ''}</p>
@@ -56,13 +57,13 @@ function Shown({ run, event, others, hook, stats, before }) {
       <button type="button" class="plain" onClick=${() => copy(run.run_id)}>Copy <kbd>y</kbd></button></div></div>
     ${replayed && html`<p class="nothing s" role="status">Accepted again as ${short(replayed.event_id)}, for ${plural(replayed.matched.length, 'hook')}; the answer is not told to the agent. <${Replayed} id=${replayed.event_id} hook=${run.hook} />${(replayed.warnings || []).map((w) => html` <span class="amber">${w}</span>`)}</p>`}
     <div class="spans"><div class="strip" aria-hidden="true">${[[run.queue_ms, ''], [run.duration_ms, 'in'], [rest, '']].map(([ms, c]) => ms > 0 && html`<i class=${c} style=${{ flexGrow: Math.max(ms / total, 0.004) }} />`)}</div>
-      <div class="axis"><span>accepted, queued ${tookText(run.queue_ms)}</span><span>in the hook ${tookText(run.duration_ms)}</span><span>${told ? 'with the other hooks, read and answered ' + tookText(rest) : ' '}</span></div></div>
+      <div class="axis"><span>${run.awaited ? 'accepted, started after' : 'accepted, queued'} ${tookText(run.queue_ms)}</span><span>in the hook ${tookText(run.duration_ms)}</span><span>${told ? 'with the other hooks, read and answered ' + tookText(rest) : ' '}</span></div></div>
     <div class="steps"><div class="step"><h2>1 Given <span>${given.note}${given.json ? html` <button type="button" class="plain sm" aria-pressed=${indent} onClick=${() => setIndent(!indent)}>${indent ? 'as it was' : 'indent'}</button>` : ''}</span></h2><pre tabindex="0">${given.text}</pre>
       <h2>Started as <span>${hook?.type || ''}${run.digest ? ' · version ' + run.digest.slice(0, 12) : ''}</span></h2><pre tabindex="0">${hook ? [hook.command, ...(hook.args || [])].filter(Boolean).join(' ') || hook.script || hook.type : 'This hook is not there any more.'}</pre></div>
     <div class="step"><h2>2 Printed <span>${run.signal ? 'ended by ' + run.signal : run.exit_code >= 0 ? 'exit ' + run.exit_code : 'no exit code'}, ${tookText(run.duration_ms)}</span></h2>
       <pre tabindex="0"><${Output} name="stdout" o=${run.stdout} /><${Output} name="stderr" o=${run.stderr} /></pre>
       <h2>3 Read as <span>docs/running-hooks.md</span></h2><ol>${readAs(run, d, others).map(([k, v]) => html`<li><span>${k}</span><span>${v}</span></li>`)}</ol>
-      <h2>4 Told to ${agentName(e)} <span>${told ? 'by way of its bridge' : ''}</span></h2><pre tabindex="0">${tells(run, d)}</pre></div></div>
+      <h2>4 Told to ${agentName(e)} <span>${byBridge ? 'by its bridge' : ''}</span></h2><pre tabindex="0">${tells(run, d)}</pre></div></div>
     ${before.length > 0 && html`<h2>Denied before by this hook<small>${stats ? `${number(stats.blocked)} of ${number(stats.runs)} in 24 h · ${tookText(stats.p50_ms)} is usual · ` : ''}<a class="link" href=${link('stream', { q: 'decision:deny hook:' + run.hook })}>all</a></small></h2>
       <${Table} label="Denied before by this hook" cols=${['n-time', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Who', 'What', 'Decision', 'Why', 'Took']}>${before.map((b) => html`<tr role="row" key=${b.event_id} onClick=${() => go('stream', { open: b.event_id, at: b.seq, q: 'decision:deny hook:' + run.hook })}>
         <${Td} class="when mono f-time"><${Clock} t=${b.time} /></${Td}><${Td} class="f-who"><${Who} r=${b} /></${Td}><${Td} class="f-wide"><a href=${link('stream', { open: b.event_id, at: b.seq, q: 'decision:deny hook:' + run.hook })}><${What} r=${b} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(b)} /></${Td}><${Td} class="by f-why"><${Why} d=${b} /></${Td}><${Td} class="num f-hide"><${Took} ms=${b.duration_ms} /></${Td}></tr>`)}</${Table}>`}</section>`;
@@ -80,8 +81,9 @@ function givenText(event, run, indent) {
 
 function Output({ name, o }) {
   if (!o) return html`<i>${name} was not kept</i>${'\n'}`;
+  const head = withoutColours(o.head || ''), tail = withoutColours(o.tail || '');
   const cut = o.bytes - (o.head || '').length - (o.tail || '').length;
-  return html`<i>${name}, ${bytes(o.bytes)}</i>${'\n'}${o.head || ''}${o.tail ? html`${cut > 0 ? html`\n<i>… ${bytes(cut)} between are not kept …</i>\n` : ''}${o.tail}` : ''}${o.bytes && !(o.tail || o.head || '').endsWith('\n') ? '\n' : ''}`;
+  return html`<i>${name}, ${bytes(o.bytes)}</i>${'\n'}${head}${tail ? html`${cut > 0 ? html`\n<i>… ${bytes(cut)} between are not kept …</i>\n` : ''}${tail}` : ''}${o.bytes && !(tail || head).endsWith('\n') ? '\n' : ''}`;
 }
 
 // readAs names the rule that was used, one line each.
@@ -100,7 +102,7 @@ function readAs(run, d, others) {
   if (run.reason) rows.push(['reason', (run.exit_code === 2 ? 'stderr: ' : '') + '“' + run.reason.trim() + '”']);
   if (run.warning) rows.push(['warning', html`<span class="amber">${run.warning}</span>`]);
   if (!run.awaited) rows.push(['on this event', 'it observes: its answer is not waited for']);
-  else if (failed(run)) rows.push(['on this event', d?.decision === 'deny' && (d.decided_by || []).includes(run.hook) ? 'a guard that fails denies' : 'a failure is no opinion here']);
+  else if (failed(run)) rows.push(['on this event', run.failure === 'denies' ? 'a guard that fails denies' : 'a failure is no opinion here']);
   const with_ = others.filter((o) => o.run_id !== run.run_id && o.awaited);
   if (with_.length) rows.push(['merged with', with_.map((o, i) => html`${i ? ', ' : ''}<a class="link" href=${link('run', { id: o.run_id })}>${o.hook}</a> ${resultOf(o)[1]}`)]);
   for (const s of d?.shadow || []) rows.push(['shadow', `${s.hook} would ${s.decision}${s.reason ? ': ' + s.reason : ''}`]);
@@ -125,10 +127,14 @@ function answerWords(out) {
 function tells(run, d) {
   if (!run.awaited) return 'nothing: this hook observes';
   if (!d) return 'This decision is not in the history any more.';
-  const lines = [html`<i>decision</i> <b>${d.decision}</b>${'\n'}`];
-  if (d.reason) lines.push(html`<i>reason</i> ${d.reason.trim()}${'\n'}`);
+  const t = d.told;
+  if (t?.unsure) return html`<i>not known: ${t.unsure}</i>`;
+  const word = t ? t.decision : d.decision, reason = ((t ? t.reason : d.reason) || '').trim();
+  const lines = [html`<i>decision</i> <b>${word}</b>${'\n'}`];
+  if (reason && word !== 'none') lines.push(html`<i>reason</i> ${reason}${'\n'}`);
   if (d.rewrote) lines.push(html`<i>changed</i> ${d.rewrote.join(', ')}${'\n'}`);
-  if (d.decision === 'none' && !d.rewrote) lines.push(html`<i>nothing was said against it: the agent goes on as if no hook were there</i>`);
+  if (d.new_input) lines.push(html`<i>new input</i> ${typeof d.new_input === 'string' ? d.new_input : JSON.stringify(d.new_input, null, 1)}${'\n'}`);
+  if (word === 'none' && !d.rewrote) lines.push(html`<i>nothing was said against it: the agent goes on as if no hook were there</i>`);
   return lines;
 }
 

@@ -4,7 +4,7 @@ import { html, useEffect, useMemo, useRef, useState } from './lib.js';
 import { Axis } from './chart.js';
 import { keep, useKeys } from './keys.js';
 import { Refusal, ask, hear } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWay, copy, failed, resultOf, say, stateOf, useWidth } from './parts.js';
+import { Bad, Became, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWay, copy, failed, outcomeOf, resultOf, say, stateOf, toldTo, useWidth } from './parts.js';
 import { scroller } from './rows.js';
 import { link, put, route } from './state.js';
 import { ago, agentName, firstLine, hhmm, home, number, plural, quoted, shortSession, span, tookText, toolName, when } from './words.js';
@@ -42,32 +42,33 @@ function story({ events, decisions, runs, session }) {
   for (const r of runs) { if (!ran.has(r.event_id)) ran.set(r.event_id, []); ran.get(r.event_id).push(r); }
   const known = new Map(events.map((e) => [e.event_id, e]));
   for (const d of decisions) if (!known.has(d.event_id)) known.set(d.event_id, { ...d, seq: d.event_seq }); // the event itself was pruned
-  const list = [...known.values()].sort((a, b) => a.seq - b.seq);
+  const list = [...known.values()].sort((a, b) => Date.parse(a.time) - Date.parse(b.time) || a.seq - b.seq);
   const main = list[0]?.agent_id || '';
-  const rows = [], open = [];
+  const rows = [], calls = new Map(); // by call_id
   for (const e of list) {
-    const row = { e, id: e.event_id, t: +new Date(e.time), d: decided.get(e.event_id), runs: ran.get(e.event_id) || [], sub: !!e.agent_id && e.agent_id !== main, kind: e.kind };
-    if (e.kind === 'tool.after') {
-      const i = open.findIndex((r) => r.e.tool === e.tool && r.e.subject === e.subject && r.e.agent_id === e.agent_id);
-      if (i >= 0) { open[i].after = row; open.splice(i, 1); row.of = true; }
-    }
-    if (e.kind === 'tool.before' && row.d?.decision !== 'deny') open.push(row);
+    const row = { e, id: e.event_id, t: +new Date(e.time), d: decided.get(e.event_id), runs: ran.get(e.event_id) || [], sub: !!e.agent_id && e.agent_id !== main && e.kind !== 'tool.transform', kind: e.kind, more: [] };
+    const call = e.call_id && calls.get(e.call_id);
+    if (call) { // the same call: asked about again, its result, or hookd's own event about that
+      Object.assign(row, { of: call, sub: call.sub });
+      call.more.push(row);
+      if (e.kind === 'tool.after') call.after = row;
+    } else if (e.call_id) calls.set(e.call_id, row);
     rows.push(row);
   }
   for (let i = 0; i < rows.length; i++) { // what a subagent did belongs to the call that began it
     if (!rows[i].sub || rows[i - 1]?.sub) continue;
     let n = 0, j = i, parent = i - 1;
-    for (; j < rows.length && (rows[j].sub || rows[j].kind === 'tool.after'); j++) if (rows[j].sub && rows[j].kind === 'tool.before') n++;
+    for (; j < rows.length && (rows[j].sub || rows[j].kind === 'tool.after'); j++) if (rows[j].sub && rows[j].kind === 'tool.before' && !rows[j].of) n++;
     while (parent >= 0 && rows[parent].kind !== 'tool.before') parent--;
     if (parent >= 0 && n) rows[parent].subCalls = n;
   }
   return rows;
 }
 
-const stands = (r) => (r.d && (r.d.decision !== 'none' || r.d.rewrote || r.d.shadow)) || r.runs.some(failed);
+const stands = (r) => (r.d && (outcomeOf(r.d) !== 'none' || r.d.shadow)) || r.runs.some(failed);
 const levels = {
-  short: (r) => r.kind === 'prompt.submit' || stands(r),
-  calls: (r) => ['prompt.submit', 'tool.before', 'turn.stop', 'subagent.stop', 'permission.request'].includes(r.kind) || !!r.d || (r.kind === 'tool.after' && !r.of),
+  short: (r) => r.kind === 'prompt.submit' || !r.of && (stands(r) || r.more.some(stands)),
+  calls: (r) => !r.of && (['prompt.submit', 'tool.before', 'tool.after', 'turn.stop', 'subagent.stop', 'permission.request'].includes(r.kind) || !!r.d),
   all: () => true,
 };
 
@@ -166,7 +167,7 @@ function Story({ data, extra, more }) {
   const waited = data.decisions.reduce((s, d) => s + (d.duration_ms || 0), 0);
   const forPerson = data.decisions.reduce((s, d) => s + (byPerson(d) ? d.duration_ms : 0), 0);
   const n = (f) => data.decisions.filter(f).length;
-  const counts = [[n((d) => d.decision === 'deny'), 'denied'], [n((d) => d.decision === 'ask' || d.answered), 'asked'], [n((d) => d.rewrote), 'rewritten']].filter((c) => c[0]).map((c) => number(c[0]) + ' ' + c[1]).join(', ');
+  const counts = [[n((d) => d.decision === 'deny'), 'denied'], [n((d) => d.decision === 'ask' || d.answered), 'asked'], [n((d) => outcomeOf(d) === 'rewrite'), 'rewritten']].filter((c) => c[0]).map((c) => number(c[0]) + ' ' + c[1]).join(', ');
   const prompts = all.filter((r) => r.kind === 'prompt.submit').length;
   const table = useRef(), at = rows.findIndex((r) => r.id === p.at), opened = rows.findIndex((r) => r.id === p.open);
   const started = useRef(false);
@@ -228,7 +229,7 @@ function Row({ r, on, opened, tab, pick, last, working }) {
   const attrs = { role: 'row', 'data-id': r.id, tabindex: tab, 'aria-selected': on, onClick: pick };
   if (r.kind === 'prompt.submit') {
     return html`<tr ...${attrs} class=${'prompt' + (on ? ' sel' : '')}><${Td} class="when mono f-time"><${Clock} t=${e.time} /></${Td}><${Td} colspan=${d && stands(r) ? 1 : 5} class="f-wide" title=${e.subject}><span class="tool">Prompt</span>${e.subject || html`<span class="t">not kept</span>`}</${Td}>
-      ${d && stands(r) ? html`<${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why" colspan="3"><${Why} d=${d} /></${Td}>` : ''}</tr>${opened && html`<${Runs} r=${r} />`}`;
+      ${d && stands(r) ? html`<${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why" colspan="3"><${Why} d=${d} /></${Td}>` : ''}</tr>${opened && [r, ...r.more.filter((m) => m.d || m.runs.length)].map((x) => html`<${Runs} key=${x.id} r=${x} />`)}`;
   }
   const what = html`<span class="tool">${toolName(e)}</span>${e.tool || !e.subject ? html`<code title=${e.subject || ''}>${e.subject || ''}</code>` : html`<span title=${e.subject}>“${firstLine(e.subject)}”</span>`}`;
   const hooks = r.runs.filter((x) => x.awaited).length;
@@ -236,7 +237,7 @@ function Row({ r, on, opened, tab, pick, last, working }) {
     <${Td} class="f-state">${d ? html`<${State} is=${stateOf(d)} />` : html`<span class="none"> </span>`}</${Td}>
     <${Td} class="by f-why">${d && stands(r) ? html`<${Why} d=${d} />` : html`<span class="t">${hooks ? plural(hooks, 'hook') : r.runs.length ? plural(r.runs.length, 'observer') : ''}</span>`}</${Td}>
     <${Td} class="f-hide s">${result(r, last && working)}</${Td}><${Td} class="f-hide">${d && html`<div class="wait"><span class="tr"><i class=${byPerson(d) ? 'p' : ''} style=${{ width: log(d.duration_ms) + '%' }} /></span><span class="num"><${Took} ms=${d.duration_ms} /></span></div>`}</${Td}></tr>
-    ${opened && html`<${Runs} r=${r} />`}`;
+    ${opened && [r, ...r.more.filter((m) => m.d || m.runs.length)].map((x) => html`<${Runs} key=${x.id} r=${x} />`)}`;
 }
 
 const log = (ms) => Math.max(1, Math.min(100, Math.log10(Math.max(1, ms)) * 20)); // 1 ms to 100 s
@@ -246,6 +247,8 @@ function result(r, running) {
   if (r.kind === 'turn.stop' || r.kind === 'subagent.stop') return r.d?.decision === 'deny' ? 'keeps working' : r.sub ? 'to the main agent' : 'ended turn';
   if (r.kind !== 'tool.before') return '';
   if (r.d?.decision === 'deny') return html`<span class="t">not run</span>`;
+  const stood = r.more.find((m) => m.d && stands(m));
+  if (stood) return html`<${State} is=${stateOf(stood.d)} /> <span class="t">${stood === r.after ? 'of its result' : toolName({ ...stood.e, tool: '' })}</span>`;
   if (!r.after) return running ? 'running' : html`<span class="t">–</span>`;
   const t = r.after.t - r.t, time = t < 60000 ? (t / 1000).toFixed(1) + ' s' : span(t);
   if (r.subCalls) return `${plural(r.subCalls, 'call')}, ${time}`;
@@ -264,7 +267,7 @@ function Runs({ r }) {
       ${x.awaited ? bar(Math.max(0, +new Date(x.started) - begin), x.duration_ms, '') : html`<span class="tr"></span>`}<span class="num t"><${Took} ms=${x.duration_ms} /></span>`)}
     ${(d?.shadow || []).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow, has no part in the verdict: ${s.reason || ''}</span><span></span><span></span>`)}
     ${person && html`<span>${d.answered.from?.user || 'a person'}</span><${State} is=${stateOf({ decision: d.decision })} /><span class="s">${byWay(d.answered).replace(/^,? /, '')}${d.answered.message ? ': “' + d.answered.message + '”' : ''}</span>${bar(0, d.duration_ms, 'p')}<span class="num"><${Took} ms=${d.duration_ms} /></span>`}
-    ${d && html`<b>verdict</b><${State} is=${stateOf(d)} /><span class="s" title=${d.reason || ''}>${d.reason || d.rewrote ? 'told to ' + agentName(r.e) + ': ' + (firstLine(d.reason) || 'another ' + (d.rewrote || []).join(' and ')) : 'nothing was said against it'}</span><span></span><span class="num"><${Took} ms=${d.duration_ms} /></span>`}
+    ${d && html`<b>verdict</b><${State} is=${stateOf(d)} /><span class="s" title=${d.reason || ''}>${firstLine(toldTo(d)) || 'nothing was said against it'}<${Became} d=${d} /></span><span></span><span class="num"><${Took} ms=${d.duration_ms} /></span>`}
     ${!d && !runs.length && html`<span class="t">no hook ran</span>`}</div></${Td}></tr>`;
 }
 

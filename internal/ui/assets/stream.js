@@ -6,10 +6,10 @@ import { Axis, Bars } from './chart.js';
 import { Fleet, fleet } from './fleet.js';
 import { keep, moved, useKeys } from './keys.js';
 import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf } from './parts.js';
+import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf, toldTo } from './parts.js';
 import { Virtual, reveal, scroller, useNarrow } from './rows.js';
-import { link, put, route } from './state.js';
-import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
+import { go, link, put, route } from './state.js';
+import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, outcomes, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
 
 const kinds = {
   decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict', word: 'decision' },
@@ -223,7 +223,7 @@ function count(records) {
     c.counts.total++;
     if (!fits(r, 'decisions', feed.query)) continue;
     f.total++;
-    add(f.decisions, r.decision); add(f.agents, r.agent_name || r.dialect); add(f.tools, r.tool);
+    add(f.decisions, r.outcome || r.decision); add(f.agents, r.agent_name || r.dialect); add(f.tools, r.tool);
     for (const h of [...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)]) add(f.hooks, h);
   }
   if (!any) return;
@@ -350,7 +350,7 @@ function ofDecisions(f) {
   const list = (by) => (f ? sorted(f[by]) : []);
   const d = f ? f.decisions : {};
   return [
-    { title: 'Decision', key_: 'decision', list: ['deny', 'ask', 'allow', 'none'].map((w) => [w, d[' ' + w] || 0]) },
+    { title: 'Decision', key_: 'decision', list: outcomes.map((w) => [w, d[' ' + w] || 0]).filter(([w, n]) => n || w !== 'context') },
     { title: 'Agent', key_: 'agent', list: list('agents') },
     { title: 'Tool', key_: 'tool', list: list('tools') },
     { title: 'Decided by', key_: 'hook', list: list('hooks') },
@@ -372,7 +372,7 @@ function Facet({ title, key_, list, single }) {
   const [all, setAll] = useState(false);
   const shown = all || list.length <= 6 ? list : list.slice(0, 5);
   const rest = list.slice(shown.length);
-  const pick = (name) => put({ q: single ? set(text.value, key_, has(text.value, key_, name) ? '' : name) : toggle(text.value, key_, name), open: '', at: '' });
+  const pick = (name) => go('stream', { ...route.value.p, q: single ? set(text.value, key_, has(text.value, key_, name) ? '' : name) : toggle(text.value, key_, name), open: '', at: '' }); // Back returns from it
   if (!list.length) return '';
   return html`<section><h2>${title}</h2>${shown.map(([name, n]) => {
     const on = has(text.value, key_, name);
@@ -501,12 +501,16 @@ function Nothing() {
 
 // gapRow stands where records are missing.
 const gapRow = (g) => html`<td role="cell" colspan="6" class="gap"><${Icon} name="fail" />${missing(g) ? plural(missing(g), 'record') + ' missed' : 'Records missed'}, ${hhmmss(g.begin)} to ${hhmmss(g.end)} <span class="t">the history has none of them</span></td>`;
-const decisionRow = (d) => html`<td role="cell" class="when mono f-time">${Clock({ t: d.time, fine: true })}</td><td role="cell" class="f-who">${Who({ r: d })}</td><td role="cell" class="f-wide">${What({ r: d })}</td>
+const decisionRow = (d) => html`<td role="cell" class="when mono f-time">${Clock({ t: decidedAt(d), fine: true })}</td><td role="cell" class="f-who">${Who({ r: d })}</td><td role="cell" class="f-wide">${What({ r: d })}</td>
   <td role="cell" class="f-state">${State({ is: stateOf(d) })}</td><td role="cell" class="by f-why">${Why({ d: d })}</td><td role="cell" class="num f-hide">${Took({ ms: d.duration_ms })}</td>`;
-const runRow = (r) => html`<td role="cell" class="when mono f-time">${Clock({ t: r.started, fine: true })}</td><td role="cell" class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></td><td role="cell" class="f-wide">${What({ r: r })}</td>
+const runRow = (r) => html`<td role="cell" class="when mono f-time">${Clock({ t: endedAt(r), fine: true })}</td><td role="cell" class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></td><td role="cell" class="f-wide">${What({ r: r })}</td>
   <td role="cell" class="f-state">${State({ is: resultOf(r) })}</td><td role="cell" class="by f-why"><span>${r.reason || r.error || ''}</span>${!r.reason && !r.error ? html`<span class="t">${r.awaited ? 'no opinion' : 'observes'}</span>` : ''}</td><td role="cell" class="num f-hide">${Took({ ms: r.duration_ms })}</td>`;
 const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ t: e.time, fine: true })}</td><td role="cell" class="f-who">${Who({ r: e })}</td><td role="cell" class="f-wide">${What({ r: e })}</td>
   <td role="cell" class="f-state s" title=${e.event}>${e.event}</td><td role="cell" class="mono f-why">${e.session_id ? html`<a class="link" href=${link('session', { id: e.session_id, agent: e.dialect })}>${e.session_id.slice(0, 8)}</a>` : ''}</td><td role="cell" class="num f-hide">${number(e.bytes)}</td>`;
+
+// The newest rows are first: decisions by when they were made, runs by when they ended.
+const later = (t, ms) => new Date(Date.parse(t) + (ms || 0));
+const decidedAt = (d) => later(d.time, d.duration_ms), endedAt = (r) => later(r.started, r.duration_ms);
 
 // Peek is what an open row shows: the input, what the agent was told, each hook.
 export function Peek({ r, kind: of }) {
@@ -519,7 +523,7 @@ export function Peek({ r, kind: of }) {
   }, [id]);
   const runs = (data?.runs || []).slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || Date.parse(a.started) - Date.parse(b.started));
   const d = of === 'decisions' ? r : data?.event?.decision;
-  const told = d && (d.decision !== 'none' || d.rewrote) ? told_(d) : '';
+  const told = d ? toldTo(d) : '';
   const first = of === 'runs' ? r : runs.find((x) => (d?.decided_by || []).includes(x.hook)) || runs[0];
   return html`<div class="peek"><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
     <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}
@@ -529,7 +533,6 @@ export function Peek({ r, kind: of }) {
       ${(d?.shadow || []).filter((s) => !runs.some((x) => x.hook === s.hook)).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow: ${s.reason || ''}</span><span></span>`)}</div></div>`;
 }
 const quiet = (err) => { if (err.name === 'AbortError') throw err; return null; };
-const told_ = (d) => `Told to ${agentName(d)}: ${[d.decision === 'none' ? '' : d.decision, d.reason ? '“' + d.reason.trim() + '”' : '', d.rewrote ? 'with another ' + d.rewrote.join(' and ') : ''].filter(Boolean).join(', ')}`;
 
 // input is what the event was about, as text: the tool's input where there is one.
 function input(e) {

@@ -24,7 +24,7 @@ const groups = [
   ['Would be changed in another way', '', (c) => !stops(c.then) && !stops(c.now)],
 ];
 
-const shape = (w) => (w === 'rewrite' ? ['rewrote', 'rewrite', 'state q'] : stateOf({ decision: w }));
+const shape = (w) => stateOf({ decision: w });
 const quiet = (w) => [shape(w)[0], w, w === 'none' ? 'none' : 'state q'];
 const now = (c) => { const [icon, word, cls] = shape(c.now); return [icon, word, stops(c.then) && !stops(c.now) ? 'state loose' : cls]; };
 

@@ -101,6 +101,9 @@ export function tokens(text) {
 const plain = (v) => (v[0] === '"' ? v.slice(1).replace(/"$/, '').replace(/\\(.)/g, '$1') : v);
 export const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\"]/g, '\\$&') + '"' : v);
 
+// outcomes are the words that a decision is searched for by, the strictest first.
+export const outcomes = ['deny', 'ask', 'rewrite', 'allow', 'context', 'none'];
+
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {
   const query = Object.create(null), free = [];
@@ -116,8 +119,7 @@ export function parse(text, kind) {
     } else if (t.key === 'shadow') query.shadow = '1';
     else query[t.key] = query[t.key] ? query[t.key] + ',' + t.value : t.value;
   }
-  const words = ['deny', 'ask', 'allow', 'none'];
-  for (const d of (query.decision || '').split(',')) if (d && !words.includes(d)) bad = bad || `decision:${d}: it is deny, ask, allow or none`;
+  for (const d of (query.decision || '').split(',')) if (d && !outcomes.includes(d)) bad = bad || `decision:${d}: it is ${outcomes.slice(0, -1).join(', ')} or ${outcomes.at(-1)}`;
   if (free.length) query.q = free.join(' ');
   return { query, bad };
 }
@@ -177,7 +179,7 @@ export function fits(r, kind, q) {
   const at = +new Date(r.time || r.started);
   return any(q.tool, r.tool) && any(q.agent, r.agent_id, r.agent_name, r.dialect) && any(q.session, r.session_id) &&
     any(q.event, r.event, r.kind) && under(q.cwd, r.cwd) && (!q.since || at >= +new Date(q.since)) && (!q.until || at < +new Date(q.until)) &&
-    (kind !== 'decisions' || any(q.decision, r.decision) && any(q.hook, ...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)) &&
+    (kind !== 'decisions' || any(q.decision, r.outcome || r.decision) && any(q.hook, ...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)) &&
       text(r.subject, r.reason) && (!q.shadow || !!r.shadow)) &&
     (kind !== 'runs' || any(q.hook, r.hook) && any(q.result, r.result) && text(r.subject, r.reason, r.error)) &&
     (kind !== 'events' || text(r.subject));
