@@ -1,5 +1,6 @@
 """What programs share that tell a person what a hook asks, and take the answer.
 
+hookd's card says all that is shown of an ask; where that does not have the whole call, there is no Allow.
 An answer from a run of a hook does not count. So a run only tells what is asked, and a person starts the program that
 takes answers, `./ask.py serve`, once: in a terminal, or as a service of their own.
 """
@@ -14,7 +15,7 @@ if HOME is None:
     HOME = pathlib.Path(os.environ.get("LIBREFANG_HOME") or "~/.librefang").expanduser()
 HOOKD = os.environ.get("HOOKD") or "hookd"
 SERVE = f"type `{HERE}/ask.py serve` in a terminal, or `systemctl --user enable --now {HERE}/{HERE.name}.service`"
-BUTTONS = {"allow": "Allow", "session": "Allow for this session", "deny": "Deny"}
+BUTTONS = {"allow": "Allow once", "deny": "Deny"}
 
 
 def line(text, most=300):
@@ -23,11 +24,28 @@ def line(text, most=300):
     return text if len(text) <= most else text[:most] + " …"
 
 
-def asked(event):
-    """The title and the lines that tell what is asked."""
-    call = line(event.get("tool") or "a tool") + ": " + line(event.get("subject"))
-    where = [f"in {line(event['cwd'])}"] if event.get("cwd") else []
-    return f"{line(event.get('agent'))}: {line(event.get('hook'))} asks", [call, line(event.get("reason")), *where]
+def asked(event, place):
+    """The title, and the lines of the card that fit a place: phone, desktop or chat."""
+    title, card = f"{line(event.get('agent'))}: {line(event.get('hook'))} asks", event.get("card")
+    if not card:  # it has ended
+        call = line(event.get("tool") or "a tool") + ": " + line(event.get("subject"))
+        return title, [call, line(event.get("reason"))]
+    return title, [*card["small"][place]["lines"], *(f"{said['name']}: {said['text']}" for said in card["says"])]
+
+
+def digest(event, place):
+    """What an allow carries; "" where the whole call was not shown in that place."""
+    card = event.get("card") or {}
+    return card["digest"] if card.get("digest") and card["small"][place]["allow"] else ""
+
+
+def commands(event, place):
+    """What a person types."""
+    return [line(event.get(name)) for name in (("allow" if digest(event, place) else "show"), "deny")]
+
+
+def buttons(event, place):
+    return {name: label for name, label in BUTTONS.items() if name != "allow" or digest(event, place)}
 
 
 def ended(event):
@@ -63,11 +81,12 @@ def serving():
         return False
 
 
-def answer(ask, button, door):
-    """Answers an ask; returns what hookd said of it, "" where the answer counts."""
-    command = [HOOKD, "deny-ask" if button == "deny" else "allow-ask", ask, "--door", door]
-    if button == "session":
-        command += ["--for", "session"]
+def answer(ask, button, door, seen):
+    """Answers an ask, of which a person has seen all with a digest; returns what hookd said of it, "" where the answer
+    counts."""
+    command = [HOOKD, "deny-ask", ask, "--door", door]
+    if button == "allow":
+        command = [HOOKD, "allow-ask", ask, "--digest", seen, "--door", door]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=30, check=False)

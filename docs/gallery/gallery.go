@@ -20,12 +20,9 @@ var files embed.FS
 
 // shared are the files beside the folders that belong into a hook's folder.
 var shared = map[string][]string{
-	"ask-desktop":   {"asks.py"},
-	"ask-ntfy":      {"asks.py"},
-	"command-guard": {"book.py", "serve.py", "shell.py"},
-	"rate-limit":    {"serve.py"},
-	"secret-guard":  {"book.py", "files.py", "serve.py", "shell.py"},
-	"self-guard":    {"book.py", "files.py", "serve.py", "shell.py"},
+	"ask-desktop": {"asks.py"},
+	"ask-ntfy":    {"asks.py"},
+	"ask-slack":   {"asks.py"},
 }
 
 // Names returns the names of the hooks, sorted.

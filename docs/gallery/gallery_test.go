@@ -34,7 +34,7 @@ func TestCopy(t *testing.T) {
 			same(t, filepath.Join(name, file), filepath.Join(dir, file))
 		}
 		slices.Sort(want)
-		if got := under(t, dir); !slices.Equal(got, want) || len(got) < 2 {
+		if got := under(t, dir); !slices.Equal(got, want) {
 			t.Errorf("%s has %v, want %v", name, got, want)
 		}
 		if err := Copy(name, dir); !errors.Is(err, fs.ErrExist) {
@@ -92,7 +92,7 @@ func TestFiles(t *testing.T) {
 // What a hook imports of the files beside the folders is what it shares.
 func TestShared(t *testing.T) {
 	beside, err := filepath.Glob("*.py")
-	if err != nil || len(beside) < 4 {
+	if err != nil || len(beside) == 0 {
 		t.Fatalf("shared: %v, %v", beside, err)
 	}
 	for _, name := range Names() {
@@ -123,7 +123,7 @@ func TestShared(t *testing.T) {
 }
 
 func TestFilesOfNoHook(t *testing.T) {
-	for _, name := range []string{"no-such", "", ".", "..", "../gallery", "gallery.go", "shell.py", "command-guard/guard.py", "/etc"} {
+	for _, name := range []string{"no-such", "", ".", "..", "../gallery", "gallery.go", "asks.py", "ask-slack/ask.py", "/etc"} {
 		if _, err := Files(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", name, err)
 		}

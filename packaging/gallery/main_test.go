@@ -21,7 +21,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "command-guard", "shell.py")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "ask-slack", "asks.py")); err != nil {
 		t.Error(err)
 	}
 	if err := write(dir); !errors.Is(err, fs.ErrExist) {

@@ -20,15 +20,20 @@ import asks  # noqa: E402
 SHOWN = asks.HOME / "ask-desktop"  # ids of notifications that runs have shown
 SCRIPT = "on run argv\n%s\nend run"
 DIALOG = SCRIPT % ('return button returned of (display dialog (item 2 of argv) with title (item 1 of argv) '
-                   'buttons {"Deny", "Allow", "Later"} default button "Later")')
+                   'buttons {%s, "Later"} default button "Later")')
 NOTE = SCRIPT % "display notification (item 2 of argv) with title (item 1 of argv)"
 
 
 def describe(event):
-    title, lines = asks.asked(event)
+    title, lines = asks.asked(event, "desktop")
     if show_call() != "yes":
-        lines = lines[2:]
+        lines = [asks.line(event.get("cwd"))]
     return title, lines
+
+
+def buttons(event):
+    """Without the whole call there is no Allow."""
+    return asks.buttons(event, "desktop") if show_call() == "yes" else {"deny": asks.BUTTONS["deny"]}
 
 
 def show_call():
@@ -52,9 +57,10 @@ class Shown:
         self.ask, self.id = ask, ""
         title, lines = describe(ask)
         if shutil.which("osascript"):
-            command = ["osascript", "-e", DIALOG, title, "\n".join(lines)]
+            labels = ", ".join(f'"{label}"' for label in reversed(buttons(ask).values()))
+            command = ["osascript", "-e", DIALOG % labels, title, "\n".join(lines)]
         else:
-            actions = [f"--action={name}={label}" for name, label in asks.BUTTONS.items()]
+            actions = [f"--action={name}={label}" for name, label in buttons(ask).items()]
             command = notify(title, lines, "--print-id", "--wait", *actions)
         self.output, output = os.openpty()  # into a pipe notify-send would write at its end
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output)
@@ -66,17 +72,17 @@ class Shown:
         with open(self.output, errors="replace") as output:
             try:
                 for text in output:
-                    word = text.strip().lower()
+                    word = text.strip().lower().removesuffix(" once")
                     if word.isdigit():
                         self.id = word
-                    elif word in asks.BUTTONS:
+                    elif word in buttons(self.ask):
                         self.press(word)
             except OSError:  # how the end of a terminal reads
                 pass
         self.process.wait()
 
     def press(self, button):
-        bad = asks.answer(self.ask["id"], button, "desktop")
+        bad = asks.answer(self.ask["id"], button, "desktop", asks.digest(self.ask, "desktop"))
         if bad:
             print(f"ask-desktop: {bad}", file=sys.stderr, flush=True)
             tell("The answer does not count", [bad])
@@ -153,7 +159,8 @@ def run():
             return
         print(f"ask-desktop: shown without buttons; for those {asks.SERVE}", file=sys.stderr)
         title, lines = describe(event)
-        number = tell(title, [*lines, asks.line(event.get("allow"))], "--print-id")
+        commands = asks.commands(event, "desktop") if "allow" in buttons(event) else [asks.line(event.get("show"))]
+        number = tell(title, [*lines, *commands], "--print-id")
         if number is None:
             sys.exit(1)
         SHOWN.mkdir(mode=0o700, exist_ok=True)

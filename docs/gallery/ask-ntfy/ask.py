@@ -21,7 +21,7 @@ import asks  # noqa: E402
 
 KEY = asks.HOME / "ask-ntfy.key"
 WAIT = 90  # seconds; ntfy says every 45 that it is there
-MOST = 200  # bytes of an answer
+MOST = 300  # bytes of an answer
 
 
 def settings():
@@ -50,17 +50,18 @@ def key():
     return text.encode()
 
 
-def ticket(ask, button):
-    """What a button sends."""
-    return f"{ask}.{button}." + hmac.new(key(), f"{ask}.{button}".encode(), hashlib.sha256).hexdigest()
+def ticket(ask, button, seen):
+    """What a button sends: with Allow also the digest of what the phone shows."""
+    text = f"{ask}.{button}.{seen}"
+    return text + "." + hmac.new(key(), text.encode(), hashlib.sha256).hexdigest()
 
 
 def answer(text):
     """Answers by what a button has sent; returns a status and what to say."""
-    found = re.fullmatch(r"([0-9A-Z]{26})\.(allow|session|deny)\.[0-9a-f]{64}", text)
-    if not found or not hmac.compare_digest(ticket(found[1], found[2]), text):
+    found = re.fullmatch(r"([0-9A-Z]{26})\.(allow|deny)\.([0-9a-f]*)\.[0-9a-f]{64}", text)
+    if not found or not hmac.compare_digest(ticket(found[1], found[2], found[3]), text):
         return 403, "this is no button of this hookd"
-    bad = asks.answer(found[1], found[2], "ntfy")
+    bad = asks.answer(found[1], found[2], "ntfy", found[3])
     print(f"ask-ntfy: {found[2]} {found[1]}: {bad or 'answered'}", flush=True)
     return (409, bad) if bad else (200, asks.BUTTONS[found[2]])
 
@@ -87,12 +88,13 @@ def push(ask, title, lines, priority, actions):
         sys.exit(f"ask-ntfy: no answer from the server: {e}")
 
 
-def buttons(ask):
+def buttons(event):
     to = settings()
     url = to["RECEIVER_URL"] or to["ANSWERS"]
     headers = {"Authorization": "Bearer " + to["NTFY_TOKEN"]} if to["NTFY_TOKEN"] and not to["RECEIVER_URL"] else {}
     return [{"action": "http", "label": label, "url": url, "method": "POST", "headers": headers, "clear": False,
-             "body": ticket(ask, name)} for name, label in asks.BUTTONS.items()]
+             "body": ticket(event["id"], name, asks.digest(event, "phone"))}
+            for name, label in asks.buttons(event, "phone").items()]
 
 
 def run():
@@ -101,14 +103,14 @@ def run():
     ask = str(event.get("id") or "")
     if not re.fullmatch(r"[0-9A-Z]{26}", ask):
         return
-    title, lines = asks.asked(event)
+    title, lines = asks.asked(event, "phone")
     if event.get("hook_event_name") != "hookd:ask":
         push(ask, asks.ended(event), lines, 2, [])
     elif asks.serving():
-        push(ask, title, lines, 5, buttons(ask))
+        push(ask, title, lines, 5, buttons(event))
     else:
         print(f"ask-ntfy: told without buttons; for those {asks.SERVE}", file=sys.stderr)
-        push(ask, title, [*lines, asks.line(event.get("allow")), asks.line(event.get("deny"))], 5, [])
+        push(ask, title, [*lines, *asks.commands(event, "phone")], 5, [])
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):

@@ -8,46 +8,22 @@ import sys
 import urllib.error
 import urllib.request
 
+sys.dont_write_bytecode = True
+import asks  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def escape(text):
-    """Slack's own three characters: without this, text could mention @channel."""
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def line(text, most=300):
-    text = escape(" ".join(str(text or "").replace("`", "'").split()))
-    return text if len(text) <= most else text[:most] + " …"
-
-
-def asks(event):
-    call = f"{event.get('tool') or 'a tool'}: {event.get('subject') or ''}"
-    return "\n".join([
-        f"*{line(event.get('agent'))}* waits: hook {line(event.get('hook'))} asks",
-        f"> {line(event.get('reason'))}",
-        f"`{line(call)}`" + (f" in {line(event['cwd'])}" if event.get("cwd") else ""),
-    ])
-
-
-def waiting(event):
-    return "\n".join([
-        asks(event),
-        f"until {line(event.get('until'))}, on that machine:",
-        f"```{line(event.get('allow'))}\n{line(event.get('deny'))}```",
-    ])
-
-
-def ended(event):
-    answered = event.get("answered") or {}
-    by = (answered.get("from") or {}).get("user") or "a person"
-    words = {
-        "person": f"{answered.get('answer')} by {by}",
-        "timeout": "no answer came in time",
-        "restart": "hookd ended before an answer came",
-        "gone": "the agent ended before an answer came",
-    }.get(answered.get("by"), "it has ended")
-    return asks(event) + f"\n*{line(words)}*"
+def message(event):
+    """A message as Slack's blocks: what stands in them is text, never markup."""
+    title, lines = asks.asked(event, "chat")
+    if event.get("card"):
+        lines += [f"until {asks.line(event.get('until'))}, on that machine:", *asks.commands(event, "chat")]
+    else:
+        lines.append(asks.ended(event))
+    text = [{"type": "rich_text_preformatted", "elements": [{"type": "text", "text": "\n".join(lines)}]}]
+    heading = {"type": "rich_text_section", "elements": [{"type": "text", "text": title, "style": {"bold": True}}]}
+    return {"text": "hookd: a hook asks", "blocks": [{"type": "rich_text", "elements": [heading, *text]}]}
 
 
 def call(method, body):
@@ -76,17 +52,17 @@ def main():
     if not os.environ.get("SLACK_TOKEN") or not os.environ.get("SLACK_CHANNEL"):
         sys.exit("ask-slack: set SLACK_TOKEN and SLACK_CHANNEL in HOOK.yaml")
     folder = HERE / "messages"
-    message = folder / ask
+    note = folder / ask
     if event.get("hook_event_name") == "hookd:ask":
-        sent = call("chat.postMessage", {"channel": os.environ["SLACK_CHANNEL"], "text": waiting(event)})
+        sent = call("chat.postMessage", {"channel": os.environ["SLACK_CHANNEL"], **message(event)})
         folder.mkdir(mode=0o700, exist_ok=True)
-        message.write_text(json.dumps({"channel": sent["channel"], "ts": sent["ts"]}))
+        note.write_text(json.dumps({"channel": sent["channel"], "ts": sent["ts"]}))
         return
-    if not message.exists():  # the ask was never told
+    if not note.exists():  # the ask was never told
         return
-    sent = json.loads(message.read_text())
-    call("chat.update", {**sent, "text": ended(event)})
-    message.unlink()
+    sent = json.loads(note.read_text())
+    call("chat.update", {**sent, **message(event)})
+    note.unlink()
 
 
 main()
